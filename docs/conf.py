@@ -1,0 +1,36 @@
+"""Settings of the documentation; build with `python -m sphinx -W -b html docs docs/_build/html`."""
+
+import os
+from importlib.metadata import version as installed_version
+
+os.environ.setdefault("MPLBACKEND", "Agg")
+
+project = "sktslib"
+author = "the sktslib developers"
+copyright = f"2026, {author}"
+release = version = installed_version("sktslib")
+
+extensions = [
+    "sphinx.ext.autodoc",
+    "sphinx.ext.autosummary",
+    "sphinx.ext.mathjax",
+    "numpydoc",
+    "sphinx_gallery.gen_gallery",
+]
+templates_path = ["_templates"]
+exclude_patterns = ["_build", "_templates"]
+html_theme = "furo"
+html_title = f"sktslib {release}"
+
+autosummary_generate = True
+autodoc_typehints = "none"  # numpydoc sections say the types
+numpydoc_show_class_members = False  # the template of a class's page does
+default_role = "literal"  # `name` in a docstring is code
+
+sphinx_gallery_conf = {
+    "examples_dirs": "../examples",
+    "gallery_dirs": "auto_examples",
+    "filename_pattern": r"plot_",
+    "abort_on_example_error": True,
+    "show_memory": False,
+}

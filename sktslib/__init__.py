@@ -1,0 +1,32 @@
+"""Find a pattern in long time series: distances, search and segmentation with scikit-learn's interface.
+
+Names are loaded when first asked for, so that ``import sktslib`` costs next to nothing and compiles nothing.
+"""
+
+from importlib import import_module
+
+__version__ = "0.1.0"
+
+_HOMES = {
+    "QuerySearcher": "search",
+    "QuerySegmenter": "search",
+    "get_distance_dict": "distances",
+    "load_ecg_example": "datasets",
+    "time_series_search": "search",
+    "time_series_segmentation": "search",
+}
+_MODULES = ("datasets", "distances", "metrics", "search", "utils")
+
+__all__ = [*sorted(_HOMES), "__version__"]  # noqa: PLE0604
+
+
+def __getattr__(name):
+    if name in _HOMES:
+        return getattr(import_module(f".{_HOMES[name]}", __name__), name)
+    if name in _MODULES:
+        return import_module(f".{name}", __name__)
+    raise AttributeError(f"module {__name__!r} has no attribute {name!r}")
+
+
+def __dir__():
+    return sorted({*globals(), *_HOMES, *_MODULES})

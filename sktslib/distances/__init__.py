@@ -1,0 +1,85 @@
+"""Distances between time series: functions, metric objects and their registry."""
+
+from ._alignment import Alignment
+from ._entries import get_distance_dict
+from ._metrics import CallableMetric, Metric, get_metric, metric_names
+from ._metrics_elastic import DTW, LCSS, TWED
+from ._metrics_lockstep import (
+    Braycurtis,
+    Canberra,
+    Chebyshev,
+    Correlation,
+    Cosine,
+    Euclidean,
+    Hamming,
+    Mahalanobis,
+    Manhattan,
+    Minkowski,
+    PearsonCorrelation,
+    ShortTimeSeries,
+    SquaredEuclidean,
+)
+from ._metrics_time import TAM
+from .compute_distance import time_series_distance
+from .elastic_distances import dlp, dtw, lcss, twed
+from .lockstep_distances import (
+    braycurtis_distance,
+    canberra_distance,
+    chebyshev_distance,
+    correlation_distance,
+    cosine_distance,
+    euclidean_distance,
+    hamming_distance,
+    mahalanobis_distance,
+    manhattan_distance,
+    minkowski_distance,
+    pearson_correlation,
+    short_time_series_distance,
+    sqeuclidean_distance,
+)
+from .time_distances import tam
+
+__all__ = [
+    "DTW",
+    "LCSS",
+    "TAM",
+    "TWED",
+    "Alignment",
+    "Braycurtis",
+    "CallableMetric",
+    "Canberra",
+    "Chebyshev",
+    "Correlation",
+    "Cosine",
+    "Euclidean",
+    "Hamming",
+    "Mahalanobis",
+    "Manhattan",
+    "Metric",
+    "Minkowski",
+    "PearsonCorrelation",
+    "ShortTimeSeries",
+    "SquaredEuclidean",
+    "braycurtis_distance",
+    "canberra_distance",
+    "chebyshev_distance",
+    "correlation_distance",
+    "cosine_distance",
+    "dlp",
+    "dtw",
+    "euclidean_distance",
+    "get_distance_dict",
+    "get_metric",
+    "hamming_distance",
+    "lcss",
+    "mahalanobis_distance",
+    "manhattan_distance",
+    "metric_names",
+    "minkowski_distance",
+    "pearson_correlation",
+    "short_time_series_distance",
+    "sqeuclidean_distance",
+    "tam",
+    "time_series_distance",
+    "twed",
+]

@@ -1,0 +1,269 @@
+"""Metric objects and the registry: the one list from which names, dictionaries, docs and tests derive."""
+
+import inspect
+
+import numpy as np
+from numpy.lib.stride_tricks import sliding_window_view
+from sklearn.base import BaseEstimator
+
+from ..utils._sklearn import validate_parameter_constraints
+from ..utils.validation import as_series, as_times, as_weight, unknown_name
+from ._normalise import full_weight, normalise
+
+GROUPS = ("elastic", "lockstep", "time")
+_REGISTRY = {}  # function name -> class
+_ALIASES = {}  # every other name, in lower case -> function name
+
+
+class Metric(BaseEstimator):
+    """A distance and its parameters.
+
+    A metric object is a parameter holder in scikit-learn's manner (``get_params``, ``set_params``, ``clone``) and is
+    callable on two series, so that it can be handed to every function that takes a metric.
+    """
+
+    # Facts of the registry entry, set by every class.
+    name = None  # as in get_metric("dtw")
+    full_name = None  # as in get_distance_dict(["Dynamic Time Warping"])
+    aliases = ()
+    group = None
+    description = ""
+    multivariate = True
+    uses_times = False
+    entry_parameters = ""  # what get_distance_dict offers to edit
+    function_defaults = {}  # noqa: RUF012 - parameters in which the public function differs from the object
+    _parameter_constraints = {}  # noqa: RUF012 - scikit-learn's name and form
+
+    def __eq__(self, other):
+        return type(self) is type(other) and repr(self.get_params()) == repr(other.get_params())
+
+    def __hash__(self):
+        return hash(type(self))  # parameters may change while the object is a key
+
+    @property
+    def symmetric(self):
+        """Whether d(x, y) = d(y, x) for all unweighted series."""
+        return True
+
+    @property
+    def metric(self):
+        """Whether it is a metric on series of one length, unweighted."""
+        return False
+
+    def __call__(self, x, y):
+        return float(self.distance(x, y))
+
+    def distance(self, x, y, *, weight=None, tx=None, ty=None):
+        """Distance of two series.
+
+        Parameters
+        ----------
+        x : array-like of shape (m,) or (m, channels)
+            The first series, the query.
+        y : array-like of shape (n,) or (n, channels)
+            The second series.
+        weight : array-like of shape (m,) or (m, channels), optional
+            Relative weights of the query's points.
+        tx, ty : array-like of shape (m,) and (n,), optional
+            Sample times, for distances that use them; sample indices by default.
+
+        Returns
+        -------
+        float
+            The distance; for elastic distances an `Alignment`, a float with a path.
+        """
+        self._validate()
+        x, y, w = check_pair(x, y, weight)
+        tx, ty = as_times(tx, x.shape[1], "tx"), as_times(ty, y.shape[1], "ty")
+        return self._distance(x, w, y, tx, ty)
+
+    def _validate(self):
+        validate_parameter_constraints(self._parameter_constraints, self.get_params(deep=False), type(self).__name__)
+
+    # What a metric class defines for the rest of the package; all arguments have passed the door.
+    def _distance(self, x, w, y, tx, ty):
+        raise NotImplementedError
+
+    def _windows(self, x, w, y, tx, ty):
+        """Distances of the query to a block of windows `y` of shape (windows, channels, m), times `ty` (windows, m)."""
+        out = np.empty(len(y))
+        for k in range(len(y)):
+            out[k] = self._distance(x, w, y[k], tx, None if ty is None else ty[k])
+        return out
+
+    def _profile(self, x, w, y, tx, ty, normalize):
+        """Distances of the query to all windows of its length, block by block; times count from a window's first point."""
+        m = x.shape[1]
+        out = np.empty(y.shape[1] - m + 1)
+        full = full_weight(w, x)
+        x = normalise(x, full, normalize)
+        block = max(1, 2**19 // x.size)
+        for first in range(0, len(out), block):
+            last = min(first + block, len(out))
+            windows = sliding_window_view(y[:, first : last + m - 1], m, axis=1).transpose(1, 0, 2)
+            windows = normalise(np.ascontiguousarray(windows), full, normalize)
+            times = None
+            if ty is not None:
+                times = sliding_window_view(ty[first : last + m - 1], m)
+                times = times - times[:, :1]
+            out[first:last] = self._windows(x, w, windows, None if tx is None else tx - tx[0], times)
+        return out
+
+    def _tile_cost(self, distance, m):
+        """The un-rooted sum behind a distance of m points; distances that are no sums count m times themselves."""
+        return m * distance
+
+
+class CallableMetric(Metric):
+    """A distance of the caller's: any function of two series.
+
+    Parameters
+    ----------
+    function : callable
+        Called as ``function(x, y, **parameters)``, with arrays (length,) or (length, channels) as they were given, and with
+        ``weight=`` where the caller gives weights.
+    parameters : dict, optional
+        Further keyword arguments.
+    timed : bool, default=False
+        Whether the times are handed on: ``function(x, y, tx, ty, **parameters)``.
+
+    Examples
+    --------
+    >>> from sktslib.distances import CallableMetric
+    >>> CallableMetric(lambda x, y: abs(x - y).max())([0.0, 1.0], [0.0, 3.0])
+    2.0
+    """
+
+    name = full_name = "callable"
+    group = "lockstep"
+
+    def __init__(self, function, parameters=None, timed=False):
+        self.function = function
+        self.parameters = parameters
+        self.timed = timed
+
+    @property
+    def symmetric(self):
+        return False
+
+    def _validate(self):
+        if not callable(self.function):
+            raise TypeError(f"The 'function' parameter of CallableMetric must be callable. Got {self.function!r}.")
+
+    def _distance(self, x, w, y, tx, ty):
+        x, y = _as_given(x), _as_given(y)
+        arguments = dict(self.parameters or {})
+        if w is not None:
+            try:
+                inspect.signature(self.function).bind_partial(weight=None)
+            except (TypeError, ValueError):
+                raise ValueError(
+                    f"'weight' was given, but the function {self.function!r} takes no argument 'weight'. Leave the weights "
+                    "out or give the function such an argument."
+                ) from None
+            arguments["weight"] = _as_given(w)
+        if self.timed:
+            tx = np.arange(x.shape[0], dtype=float) if tx is None else tx
+            ty = np.arange(y.shape[0], dtype=float) if ty is None else ty
+            return float(self.function(x, y, tx, ty, **arguments))
+        return float(self.function(x, y, **arguments))
+
+
+def _as_given(a):
+    """A kernel's (channels, length) as a user's array, a copy that the user's function may change."""
+    return a[0].copy() if a.shape[0] == 1 else a.T.copy()
+
+
+def check_pair(x, y, weight, names=("x", "y")):
+    """Both series and the relative weights, through the door."""
+    x = as_series(x, names[0])
+    y = as_series(y, names[1], channels=x.shape[0])
+    return x, y, as_weight(weight, x.shape[1], x.shape[0])
+
+
+def register(cls):
+    """Add a metric class to the registry (decorator)."""
+    _REGISTRY[cls.name] = cls
+    for alias in (cls.name, cls.full_name, f"{cls.name}_distance", cls.__name__, *cls.aliases):
+        _ALIASES[alias.lower()] = cls.name
+    return cls
+
+
+def metric_names(group=None):
+    """Names of the registered distances, sorted.
+
+    Parameters
+    ----------
+    group : {"elastic", "lockstep", "time"}, optional
+        Only the distances of this group.
+
+    Returns
+    -------
+    list of str
+
+    Examples
+    --------
+    >>> from sktslib.distances import metric_names
+    >>> metric_names("time")
+    ['tam']
+    """
+    return sorted(name for name, cls in _REGISTRY.items() if group in (None, cls.group))
+
+
+def metric_class(name, what="metric"):
+    """The class registered under a name, full name or alias."""
+    found = _ALIASES.get(str(name).lower()) if isinstance(name, str) else None
+    if found is None:
+        raise unknown_name(what, name, _REGISTRY)
+    return _REGISTRY[found]
+
+
+def check_parameters(cls, parameters, owner):
+    """Refuse parameters that a metric class does not have, naming the nearest."""
+    valid = cls._get_param_names()
+    for key in parameters:
+        if key not in valid:
+            raise unknown_name(f"parameter of {owner}", key, valid)
+
+
+def get_metric(metric, params=None):
+    """Return the metric object that a name, a class, an object or a callable stands for.
+
+    Parameters
+    ----------
+    metric : str, Metric, type or callable
+        A registered name ("dtw", "Dynamic Time Warping", "euclidean"), a metric class or object, or a function of two series.
+    params : dict, optional
+        Parameters of the metric; those of an object are replaced in a copy.
+
+    Returns
+    -------
+    Metric
+
+    Examples
+    --------
+    >>> from sktslib.distances import get_metric
+    >>> get_metric("lcss", {"eps": 0.2})
+    LCSS(eps=0.2)
+    """
+    params = dict(params or {})
+    if isinstance(metric, Metric):
+        if not params:
+            metric._validate()
+            return metric
+        cls, params = type(metric), {**metric.get_params(deep=False), **params}
+    elif isinstance(metric, type) and issubclass(metric, Metric):
+        cls = metric
+    elif isinstance(metric, str):
+        cls = metric_class(metric)
+    elif callable(metric):
+        return CallableMetric(metric, params or None)
+    else:
+        raise TypeError(
+            f"The 'metric' parameter must be a name, a metric object or a callable. Got {metric!r}. "
+            f"Names: {', '.join(metric_names())}."
+        )
+    check_parameters(cls, params, cls.__name__)
+    made = cls(**params)
+    made._validate()
+    return made

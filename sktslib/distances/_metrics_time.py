@@ -1,0 +1,40 @@
+"""Time metric classes: how far a series runs ahead, behind or in phase."""
+
+from ._metrics import Metric, register
+from ._metrics_elastic import DTW
+
+
+@register
+class TAM(Metric):
+    """Time alignment measurement (Folgado et al. 2018), in [0, 3].
+
+    It looks at time alone: on the path of dynamic time warping, the share of steps in which only one series moves,
+    plus the share that is not in phase.
+
+    Examples
+    --------
+    >>> from sktslib.distances import TAM
+    >>> TAM()([0, 1, 2], [0, 1, 2])
+    0.0
+    """
+
+    name, full_name, group = "tam", "Time Alignment Measurement", "time"
+    description = "Advance, delay and phase of the optimal alignment."
+
+    @property
+    def symmetric(self):
+        return False  # ties of the path are broken in favour of the query
+
+    def _distance(self, x, w, y, tx, ty):
+        advance, delay, phase = self._ratios(x, w, y)
+        return advance + delay + (1.0 - phase)
+
+    def _instants(self, x, w, y):
+        path = DTW()._distance(x, w, y, None, None).path
+        dx, dy = path[:, 1:] - path[:, :-1]
+        return int((dy == 0).sum()), int((dx == 0).sum()), int(((dx == 1) & (dy == 1)).sum())
+
+    def _ratios(self, x, w, y):
+        advance, delay, phase = self._instants(x, w, y)
+        m, n = x.shape[1] - 1, y.shape[1] - 1
+        return (advance / m if m else 0.0), (delay / n if n else 0.0), (phase / min(m, n) if min(m, n) else 1.0)

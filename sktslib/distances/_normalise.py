@@ -1,0 +1,33 @@
+"""Normalising series by their weighted moments, as searches do window by window."""
+
+import numpy as np
+
+
+def full_weight(w, x):
+    """The weights as an array, ones where there are none."""
+    return np.ones_like(x) if w is None else w
+
+
+def constant_channels(a, w):
+    """Which channels of `a` (..., channels, m) have one value at all points of positive weight; their least and largest."""
+    low = np.where(w > 0, a, np.inf).min(axis=-1, keepdims=True)
+    high = np.where(w > 0, a, -np.inf).max(axis=-1, keepdims=True)
+    return ~(low < high), low, high
+
+
+def normalise(a, w, how):
+    """Normalise each channel of each series `(..., channels, m)` by its weighted moments; constant channels become zeros.
+
+    `how`: None, "mean", "zscore" or "minmax"; `w` (channels, m).
+    """
+    if how is None:
+        return a
+    constant, low, high = constant_channels(a, w)
+    weight = np.broadcast_to(w, a.shape)
+    total = np.maximum(weight.sum(axis=-1, keepdims=True), 1e-300)  # a channel of weight zero counts as constant
+    centred = a - (low if how == "minmax" else (weight * a).sum(axis=-1, keepdims=True) / total)
+    if how == "zscore":
+        spread = np.sqrt((weight * centred**2).sum(axis=-1, keepdims=True) / total)
+    else:
+        spread = np.ones_like(low) if how == "mean" else high - low
+    return np.where(constant, 0.0, centred / np.where(constant, 1.0, spread))

@@ -1,0 +1,48 @@
+"""All distances of a dictionary between two series, as a table."""
+
+from ..utils.validation import as_times
+from ._entries import check_channels, read_entries
+from ._metrics import check_pair
+
+__all__ = ["time_series_distance"]
+
+
+def time_series_distance(dict_distances, x, y, tx=None, ty=None):
+    """Compute every distance of a dictionary between two series.
+
+    Parameters
+    ----------
+    dict_distances : dict
+        As made by `get_distance_dict`.
+    x : array-like of shape (m,) or (m, channels)
+        The first series, the query.
+    y : array-like of shape (n,) or (n, channels)
+        The second series.
+    tx, ty : array-like of shape (m,) and (n,), optional
+        Sample times, for entries with the parameter ``time: "true"``; sample indices by default.
+
+    Returns
+    -------
+    pandas.DataFrame
+        One row a distance (index: its name), with the column ``Distance``.
+
+    Examples
+    --------
+    >>> from sktslib import get_distance_dict
+    >>> from sktslib.distances.compute_distance import time_series_distance
+    >>> cfg = get_distance_dict(["Euclidean Distance", "Chebyshev Distance"])
+    >>> print(time_series_distance(cfg, [0, 0], [3, 4]))
+                        Distance
+    Euclidean Distance       5.0
+    Chebyshev Distance       4.0
+    """
+    import pandas as pd
+
+    x, y, _ = check_pair(x, y, None)
+    tx, ty = as_times(tx, x.shape[1], "tx"), as_times(ty, y.shape[1], "ty")
+    rows = {}
+    for entry in read_entries(dict_distances):
+        check_channels(entry.key, dict_distances[entry.group][entry.key], x.shape[0])
+        times = (tx, ty) if entry.timed else (None, None)
+        rows[entry.key] = float(entry.metric._distance(x, None, y, *times))
+    return pd.DataFrame({"Distance": list(rows.values())}, index=list(rows), dtype=float)

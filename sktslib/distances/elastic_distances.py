@@ -1,0 +1,211 @@
+"""Elastic distances: functions of two series that may be stretched in time."""
+
+from functools import lru_cache
+
+import numpy as np
+
+from ..utils.validation import as_floats, as_series, as_times, as_weight, check_number, refuse_missing, unknown_name
+from ._metrics import check_pair
+from ._metrics_elastic import DTW, LCSS, TWED
+
+__all__ = ["dlp", "dtw", "lcss", "twed"]
+
+
+def dlp(x, y, p=2, *, weight=None):
+    """Minkowski distance of two arrays of equal shape.
+
+    Parameters
+    ----------
+    x, y : array-like of shape (length,) or (length, channels)
+        The two series.
+    p : float, default=2
+        Exponent, above 0.
+    weight : array-like of shape (length,) or (length, channels), optional
+        Relative weights.
+
+    Returns
+    -------
+    float
+        ``(sum w |x - y|^p)^(1/p)``.
+
+    Raises
+    ------
+    ValueError
+        If the shapes differ.
+
+    Examples
+    --------
+    >>> from sktslib.distances import dlp
+    >>> dlp([0, 0], [3, 4])
+    5.0
+    """
+    p = check_number(p, "p", low=0, open_low=True)
+    a, b = as_floats(x, "x"), as_floats(y, "y")
+    if a.shape != b.shape:
+        raise ValueError(f"'x' and 'y' must have the same shape. Got {a.shape} and {b.shape}; resample one of them.")
+    refuse_missing(a, "x")
+    refuse_missing(b, "y")
+    a = as_series(a, "x")
+    b = as_series(b, "y")
+    w = as_weight(weight, a.shape[1], a.shape[0])
+    return float(((1.0 if w is None else w) * np.abs(a - b) ** p).sum() ** (1.0 / p))
+
+
+def dtw(x, y, weight=None, **kwargs):
+    """Dynamic time warping (Sakoe & Chiba 1978), divided by the length of `x`.
+
+    Parameters
+    ----------
+    x : array-like of shape (m,) or (m, channels)
+        The first series, the query.
+    y : array-like of shape (n,) or (n, channels)
+        The second series.
+    weight : array-like of shape (m,) or (m, channels), optional
+        Relative weights of the query's points.
+    **kwargs
+        ``dtw_type``, ``alpha``, ``dist``, ``do_sign_norm``, ``do_dist_norm`` (True here), ``window``, ``factor`` and
+        ``tolerance`` as in :class:`DTW`; ``report``: "distance" (default), "cost_matrix" or "path".
+
+    Returns
+    -------
+    Alignment, or ndarray
+        A float that also unpacks: ``distance, cost_matrix, path = dtw(x, y)``. With `report` the cost matrix (m, n) or
+        the path (2, K) alone.
+
+    References
+    ----------
+    H. Sakoe, S. Chiba. Dynamic programming algorithm optimization for spoken word recognition. IEEE Transactions on
+    Acoustics, Speech, and Signal Processing 26(1), 1978.
+
+    Examples
+    --------
+    >>> import numpy as np
+    >>> from sktslib.distances import dtw
+    >>> t = np.arange(0, 20 * np.pi, 0.1)
+    >>> round(float(dtw(np.sin(t), np.sin(2 * t))), 10)
+    0.2509773694
+    >>> dtw([0, 1, 2], [0, 0, 1, 2], report="path")
+    array([[0, 0, 1, 2],
+           [0, 1, 2, 3]])
+    """
+    return _call(DTW, {"do_dist_norm": True, **kwargs}, "dtw", x, y, weight)
+
+
+def lcss(x, y, eps=1, **kwargs):
+    """Longest common subsequence as a distance (Vlachos et al. 2002).
+
+    Parameters
+    ----------
+    x : array-like of shape (m,) or (m, channels)
+        The first series, the query.
+    y : array-like of shape (n,) or (n, channels)
+        The second series.
+    eps : float, default=1
+        Points at most this far apart match.
+    **kwargs
+        ``weight`` of the query's points, ``window`` and ``factor`` as in :class:`LCSS`; ``report``: "distance" (default),
+        "similarity", "cost_matrix" or "path".
+
+    Returns
+    -------
+    Alignment, float or ndarray
+        ``1 - L / min(m, n)``, a float that also unpacks into distance, cost matrix and path (the matched pairs). With
+        `report` the similarity ``L / min(m, n)``, the cost matrix (m, n) or the path (2, K) alone.
+
+    References
+    ----------
+    M. Vlachos, G. Kollios, D. Gunopulos. Discovering similar multidimensional trajectories. ICDE 2002.
+
+    Examples
+    --------
+    >>> from sktslib.distances import lcss
+    >>> lcss([0, 1, 2, 3], [0, 1, 9, 3], eps=0.1, report="similarity")
+    0.75
+    """
+    weight = kwargs.pop("weight", None)
+    return _call(LCSS, {"eps": eps, **kwargs}, "lcss", x, y, weight)
+
+
+def twed(x, y, tx, ty, nu=0.001, lmbda=1.0, p=2, report="distance", *, weight=None):
+    """Time warp edit distance with stiffness (Marteau 2009).
+
+    Parameters
+    ----------
+    x : array-like of shape (m,) or (m, channels)
+        The first series, the query.
+    y : array-like of shape (n,) or (n, channels)
+        The second series.
+    tx, ty : array-like of shape (m,) and (n,), or None
+        Strictly increasing sample times; None: the sample index. Each series is padded with a point 0 at time 0.
+    nu : float, default=0.001
+        Stiffness, at least 0.
+    lmbda : float, default=1.0
+        Cost of a point left unmatched, at least 0.
+    p : float, default=2
+        Exponent of the norm over the channels.
+    report : {"distance", "cost_matrix", "path"}, default="distance"
+        What to return.
+    weight : array-like of shape (m,) or (m, channels), optional
+        Relative weights of the query's points.
+
+    Returns
+    -------
+    Alignment, or ndarray
+        A float that also unpacks into distance, cost matrix and path; or one of the latter alone.
+
+    References
+    ----------
+    P.-F. Marteau. Time warp edit distance with stiffness adjustment for time series matching. IEEE PAMI 31(2), 2009.
+
+    Examples
+    --------
+    >>> import numpy as np
+    >>> from sktslib.distances import twed
+    >>> t = np.arange(0, 20 * np.pi, 0.1)
+    >>> round(float(twed(np.sin(t), np.sin(2 * t), t, t, nu=1, lmbda=0)), 8)
+    223.85651832
+    """
+    return _call(TWED, {"nu": nu, "lmbda": lmbda, "p": p, "report": report}, "twed", x, y, weight, tx, ty)
+
+
+def _call(cls, parameters, owner, x, y, weight, tx=None, ty=None):
+    """Check, call and wrap: one elastic function on two series."""
+    report = parameters.pop("report", "distance")
+    reports = ["distance", "cost_matrix", "path"] + ["similarity"] * (cls is LCSS)
+    if report not in reports:
+        raise unknown_name(f"report of {owner}", report, reports)
+    metric = _made(cls, parameters, owner)
+    x, y, w = check_pair(x, y, weight)
+    tx, ty = as_times(tx, x.shape[1], "tx"), as_times(ty, y.shape[1], "ty")
+    if report == "distance":
+        return metric._distance(x, w, y, tx, ty)
+    problem = metric._problem(x, w, y, tx, ty)
+    if report == "similarity":
+        bottom, side, _ = metric._accumulate(problem)
+        return float(metric._similarity(metric._ending(bottom, side, problem)[0], problem))
+    return metric._path(problem) if report == "path" else metric._cost_matrix(problem)
+
+
+def _made(cls, parameters, owner):
+    """A checked metric object; equal parameters give the same one, since checking costs more than a short distance."""
+    try:
+        return _cached(cls, owner, tuple(sorted((k, type(v), v) for k, v in parameters.items())))
+    except TypeError as error:
+        if "unhashable" not in str(error) and "not supported between" not in str(error):
+            raise
+        return _make(cls, parameters, owner)
+
+
+@lru_cache(maxsize=128)
+def _cached(cls, owner, parameters):
+    return _make(cls, {key: value for key, _, value in parameters}, owner)
+
+
+def _make(cls, parameters, owner):
+    valid = cls._get_param_names()
+    for key in parameters:
+        if key not in valid:
+            raise unknown_name(f"parameter of {owner}", key, [*valid, "report", "weight"])
+    metric = cls(**parameters)
+    metric._validate()
+    return metric

@@ -1,0 +1,387 @@
+"""Lockstep distances: functions of two series whose i-th points meet."""
+
+from ..utils.validation import as_times
+from ._metrics import check_pair
+from ._metrics_lockstep import (
+    Braycurtis,
+    Canberra,
+    Chebyshev,
+    Correlation,
+    Cosine,
+    Euclidean,
+    Hamming,
+    Mahalanobis,
+    Manhattan,
+    Minkowski,
+    PearsonCorrelation,
+    ShortTimeSeries,
+    SquaredEuclidean,
+)
+
+__all__ = [
+    "braycurtis_distance",
+    "canberra_distance",
+    "chebyshev_distance",
+    "correlation_distance",
+    "cosine_distance",
+    "euclidean_distance",
+    "hamming_distance",
+    "mahalanobis_distance",
+    "manhattan_distance",
+    "minkowski_distance",
+    "pearson_correlation",
+    "short_time_series_distance",
+    "sqeuclidean_distance",
+]
+
+
+def _call(metric, x, y, weight, tx=None, ty=None):
+    metric._validate()
+    x, y, w = check_pair(x, y, weight)
+    return metric._distance(x, w, y, as_times(tx, x.shape[1], "tx"), as_times(ty, y.shape[1], "ty"))
+
+
+def braycurtis_distance(x, y, weight=None):
+    """Bray-Curtis distance, ``sum w |x - y| / sum w |x + y|``; 0/0 is 0, ``x = -y`` is infinitely far.
+
+    Parameters
+    ----------
+    x : array-like of shape (m,) or (m, channels)
+        The first series, the query.
+    y : array-like of shape (n,) or (n, channels)
+        The second series. The longer of the two is interpolated to the length of the shorter.
+    weight : array-like of shape (m,) or (m, channels), optional
+        Relative weights of the query's points.
+
+    Returns
+    -------
+    float
+        The distance.
+
+    Examples
+    --------
+    >>> from sktslib.distances import braycurtis_distance
+    >>> braycurtis_distance([1, 1], [1, 3])
+    0.3333333333333333
+    """
+    return _call(Braycurtis(), x, y, weight)
+
+
+def canberra_distance(x, y, weight=None):
+    """Canberra distance, ``sum w |x - y| / (|x| + |y|)``; a term 0/0 counts 0.
+
+    Parameters
+    ----------
+    x : array-like of shape (m,) or (m, channels)
+        The first series, the query.
+    y : array-like of shape (n,) or (n, channels)
+        The second series. The longer of the two is interpolated to the length of the shorter.
+    weight : array-like of shape (m,) or (m, channels), optional
+        Relative weights of the query's points.
+
+    Returns
+    -------
+    float
+        The distance.
+
+    Examples
+    --------
+    >>> from sktslib.distances import canberra_distance
+    >>> canberra_distance([0, 1], [0, 3])
+    0.5
+    """
+    return _call(Canberra(), x, y, weight)
+
+
+def chebyshev_distance(x, y, weight=None):
+    """Chebyshev distance, ``max w |x - y|``.
+
+    Parameters
+    ----------
+    x : array-like of shape (m,) or (m, channels)
+        The first series, the query.
+    y : array-like of shape (n,) or (n, channels)
+        The second series. The longer of the two is interpolated to the length of the shorter.
+    weight : array-like of shape (m,) or (m, channels), optional
+        Relative weights of the query's points.
+
+    Returns
+    -------
+    float
+        The distance.
+
+    Examples
+    --------
+    >>> from sktslib.distances import chebyshev_distance
+    >>> chebyshev_distance([0, 0], [3, 4])
+    4.0
+    """
+    return _call(Chebyshev(), x, y, weight)
+
+
+def correlation_distance(x, y, weight=None):
+    """Correlation distance: one minus the correlation of the series; both constant: 0, one of them: 1.
+
+    Parameters
+    ----------
+    x : array-like of shape (m,) or (m, channels)
+        The first series, the query.
+    y : array-like of shape (n,) or (n, channels)
+        The second series. The longer of the two is interpolated to the length of the shorter.
+    weight : array-like of shape (m,) or (m, channels), optional
+        Relative weights of the query's points.
+
+    Returns
+    -------
+    float
+        The distance.
+
+    Examples
+    --------
+    >>> from sktslib.distances import correlation_distance
+    >>> correlation_distance([1, 2, 3], [1, 1, 1])
+    1.0
+    """
+    return _call(Correlation(), x, y, weight)
+
+
+def cosine_distance(x, y, weight=None):
+    """Cosine distance, one minus the cosine of the angle; both all zero: 0, one of them: 1.
+
+    Parameters
+    ----------
+    x : array-like of shape (m,) or (m, channels)
+        The first series, the query.
+    y : array-like of shape (n,) or (n, channels)
+        The second series. The longer of the two is interpolated to the length of the shorter.
+    weight : array-like of shape (m,) or (m, channels), optional
+        Relative weights of the query's points.
+
+    Returns
+    -------
+    float
+        The distance.
+
+    Examples
+    --------
+    >>> from sktslib.distances import cosine_distance
+    >>> cosine_distance([1, 0], [0, 1])
+    1.0
+    """
+    return _call(Cosine(), x, y, weight)
+
+
+def euclidean_distance(x, y, weight=None):
+    """Euclidean distance, ``sqrt(sum w (x - y)^2)``.
+
+    Parameters
+    ----------
+    x : array-like of shape (m,) or (m, channels)
+        The first series, the query.
+    y : array-like of shape (n,) or (n, channels)
+        The second series. The longer of the two is interpolated to the length of the shorter.
+    weight : array-like of shape (m,) or (m, channels), optional
+        Relative weights of the query's points.
+
+    Returns
+    -------
+    float
+        The distance.
+
+    Examples
+    --------
+    >>> from sktslib.distances import euclidean_distance
+    >>> euclidean_distance([0, 0], [3, 4])
+    5.0
+    """
+    return _call(Euclidean(), x, y, weight)
+
+
+def hamming_distance(x, y, weight=None):
+    """Hamming distance: the weighted share of points that differ.
+
+    Parameters
+    ----------
+    x : array-like of shape (m,) or (m, channels)
+        The first series, the query.
+    y : array-like of shape (n,) or (n, channels)
+        The second series. The longer of the two is interpolated to the length of the shorter.
+    weight : array-like of shape (m,) or (m, channels), optional
+        Relative weights of the query's points.
+
+    Returns
+    -------
+    float
+        The distance.
+
+    Examples
+    --------
+    >>> from sktslib.distances import hamming_distance
+    >>> hamming_distance([1, 2, 3, 4], [1, 2, 0, 4])
+    0.25
+    """
+    return _call(Hamming(), x, y, weight)
+
+
+def mahalanobis_distance(x, y, weight=None, *, VI=None):
+    """Mahalanobis distance, ``sqrt((x - y)' VI (x - y))``.
+
+    Parameters
+    ----------
+    x : array-like of shape (m,) or (m, channels)
+        The first series, the query.
+    y : array-like of shape (n,) or (n, channels)
+        The second series. The longer of the two is interpolated to the length of the shorter.
+    weight : array-like of shape (m,) or (m, channels), optional
+        Relative weights of the query's points.
+    VI : array-like of shape (length * channels, length * channels), optional
+        Inverse covariance, time outside and channels inside; None: the identity. Weights scale the differences.
+
+    Returns
+    -------
+    float
+        The distance.
+
+    Examples
+    --------
+    >>> from sktslib.distances import mahalanobis_distance
+    >>> mahalanobis_distance([0, 0], [3, 4], VI=[[4, 0], [0, 1]])
+    7.211102550927978
+    """
+    return _call(Mahalanobis(VI), x, y, weight)
+
+
+def manhattan_distance(x, y, weight=None):
+    """Manhattan distance, ``sum w |x - y|``.
+
+    Parameters
+    ----------
+    x : array-like of shape (m,) or (m, channels)
+        The first series, the query.
+    y : array-like of shape (n,) or (n, channels)
+        The second series. The longer of the two is interpolated to the length of the shorter.
+    weight : array-like of shape (m,) or (m, channels), optional
+        Relative weights of the query's points.
+
+    Returns
+    -------
+    float
+        The distance.
+
+    Examples
+    --------
+    >>> from sktslib.distances import manhattan_distance
+    >>> manhattan_distance([0, 0], [3, 4])
+    7.0
+    """
+    return _call(Manhattan(), x, y, weight)
+
+
+def minkowski_distance(x, y, weight=None, p=3):
+    """Minkowski distance, ``(sum w |x - y|^p)^(1/p)``.
+
+    Parameters
+    ----------
+    x : array-like of shape (m,) or (m, channels)
+        The first series, the query.
+    y : array-like of shape (n,) or (n, channels)
+        The second series. The longer of the two is interpolated to the length of the shorter.
+    weight : array-like of shape (m,) or (m, channels), optional
+        Relative weights of the query's points.
+    p : float, default=3
+        Exponent, above 0.
+
+    Returns
+    -------
+    float
+        The distance.
+
+    Examples
+    --------
+    >>> from sktslib.distances import minkowski_distance
+    >>> minkowski_distance([0, 0], [3, 4], p=1)
+    7.0
+    """
+    return _call(Minkowski(p), x, y, weight)
+
+
+def pearson_correlation(x, y, beta=None, *, weight=None):
+    """Distance from Pearson's correlation r: ``2 (1 - r)``, or ``((1 - r) / (1 + r))^beta`` (Golay et al. 1998).
+
+    Parameters
+    ----------
+    x : array-like of shape (m,) or (m, channels)
+        The first series, the query.
+    y : array-like of shape (n,) or (n, channels)
+        The second series. The longer of the two is interpolated to the length of the shorter.
+    beta : float, optional
+        Exponent of the second form, above 0; None for the first.
+    weight : array-like of shape (m,) or (m, channels), optional
+        Relative weights of the query's points.
+
+    Returns
+    -------
+    float
+        The distance.
+
+    Examples
+    --------
+    >>> from sktslib.distances import pearson_correlation
+    >>> pearson_correlation([1, 2, 3], [1, 1, 1])
+    2.0
+    """
+    return _call(PearsonCorrelation(beta), x, y, weight)
+
+
+def short_time_series_distance(x, y, tx=None, ty=None, *, weight=None):
+    """Short time series distance: Euclidean distance of the slopes (Moeller-Levet et al. 2003).
+
+    Parameters
+    ----------
+    x : array-like of shape (m,) or (m, channels)
+        The first series, the query.
+    y : array-like of shape (m,) or (m, channels)
+        The second series, of equal length.
+    tx, ty : array-like of shape (m,), optional
+        Strictly increasing sample times of each series; sample indices by default.
+    weight : array-like of shape (m,) or (m, channels), optional
+        Relative weights; a slope takes the smaller one of its two points.
+
+    Returns
+    -------
+    float
+        The distance.
+
+    Examples
+    --------
+    >>> from sktslib.distances import short_time_series_distance
+    >>> short_time_series_distance([0, 1, 2], [0, 1, 1])
+    1.0
+    """
+    return _call(ShortTimeSeries(), x, y, weight, tx, ty)
+
+
+def sqeuclidean_distance(x, y, weight=None):
+    """Squared Euclidean distance, ``sum w (x - y)^2``.
+
+    Parameters
+    ----------
+    x : array-like of shape (m,) or (m, channels)
+        The first series, the query.
+    y : array-like of shape (n,) or (n, channels)
+        The second series. The longer of the two is interpolated to the length of the shorter.
+    weight : array-like of shape (m,) or (m, channels), optional
+        Relative weights of the query's points.
+
+    Returns
+    -------
+    float
+        The distance.
+
+    Examples
+    --------
+    >>> from sktslib.distances import sqeuclidean_distance
+    >>> sqeuclidean_distance([0, 0], [3, 4])
+    25.0
+    """
+    return _call(SquaredEuclidean(), x, y, weight)

@@ -1,0 +1,45 @@
+"""Time distances: how two series lie in time, whatever their values."""
+
+from ..utils.validation import unknown_name
+from ._metrics import check_pair
+from ._metrics_time import TAM
+
+__all__ = ["tam"]
+
+
+def tam(x, y, report="distance", *, weight=None):
+    """Time alignment measurement on the path of dynamic time warping (Folgado et al. 2018).
+
+    Parameters
+    ----------
+    x : array-like of shape (m,) or (m, channels)
+        The first series, the query.
+    y : array-like of shape (n,) or (n, channels)
+        The second series.
+    report : {"distance", "ratios", "instants"}, default="distance"
+        What to return.
+    weight : array-like of shape (m,) or (m, channels), optional
+        Relative weights of the query's points, for the path.
+
+    Returns
+    -------
+    float or tuple
+        "distance": ``advance + delay + (1 - phase)`` of the ratios, in [0, 3]. "ratios": (advance, delay, phase) as shares
+        of the possible steps. "instants": the numbers of steps (advance: only the query moves, delay: only the sequence
+        moves, phase: both).
+
+    References
+    ----------
+    D. Folgado et al. Time alignment measurement for time series. Pattern Recognition 81, 2018.
+
+    Examples
+    --------
+    >>> from sktslib.distances import tam
+    >>> tam([0, 0, 1, 2], [0, 1, 2, 2], report="instants")
+    (1, 1, 2)
+    """
+    reports = {"distance": None, "ratios": TAM()._ratios, "instants": TAM()._instants}
+    if report not in reports:
+        raise unknown_name("report of tam", report, reports)
+    x, y, w = check_pair(x, y, weight)
+    return TAM()._distance(x, w, y, None, None) if report == "distance" else reports[report](x, w, y)

@@ -1,0 +1,23 @@
+"""Search and segmentation: estimators, their results, and the functions over them."""
+
+from ._results import Match, Matches, Profile, Segment, Segments
+from ._searcher import QuerySearcher
+from ._segmenter import QuerySegmenter
+from .query_search import time_series_search
+from .search_utils import elastic_search, lockstep_search, start_sequences_index
+from .segmentation import time_series_segmentation
+
+__all__ = [
+    "Match",
+    "Matches",
+    "Profile",
+    "QuerySearcher",
+    "QuerySegmenter",
+    "Segment",
+    "Segments",
+    "elastic_search",
+    "lockstep_search",
+    "start_sequences_index",
+    "time_series_search",
+    "time_series_segmentation",
+]

@@ -1,0 +1,115 @@
+"""Query x sequence -> profile: windows of the query's length, or warped candidates with free ends."""
+
+from dataclasses import dataclass
+
+import numpy as np
+
+from ..distances._metrics import Metric
+from ..distances._metrics_elastic import ElasticMetric, Problem
+from ..distances._normalise import full_weight, normalise
+from ..utils.validation import unknown_name
+from ._results import Profile
+
+MODES = ("auto", "windows", "warped")
+NORMALIZATIONS = (None, "zscore", "mean", "minmax")
+
+
+def resolve_mode(metric, mode, normalize):
+    """The kind of candidates, "windows" or "warped", that metric, mode and normalisation mean together."""
+    if metric.group == "time":
+        raise ValueError(
+            f"{metric.full_name} has no search: it measures how two aligned series lie in time. Compute it on a match."
+        )
+    if mode not in MODES:
+        raise unknown_name("mode", mode, MODES)
+    if normalize not in NORMALIZATIONS:
+        raise ValueError(f"The 'normalize' parameter must be None, 'zscore', 'mean' or 'minmax'. Got {normalize!r}.")
+    warps = isinstance(metric, ElasticMetric)
+    if mode == "warped" and not warps:
+        raise ValueError(
+            f"mode='warped' needs an elastic metric; {metric.full_name} compares windows of the query's length. Take "
+            "mode='windows' or 'auto'."
+        )
+    if mode == "warped" and normalize is not None:
+        raise ValueError(
+            f"mode='warped' cannot be combined with normalize={normalize!r}: a warped candidate has no length before it is "
+            "found. Take mode='windows', or normalize the recording beforehand."
+        )
+    if mode == "auto":
+        return "warped" if warps and normalize is None else "windows"
+    return mode
+
+
+@dataclass(frozen=True)
+class Search:
+    """One query and one sequence behind the door, and how they are compared."""
+
+    metric: Metric
+    x: np.ndarray  # (channels, m)
+    w: np.ndarray | None
+    y: np.ndarray  # (channels, n)
+    tx: np.ndarray | None
+    ty: np.ndarray | None
+    mode: str
+    normalize: str | None
+    problem: Problem | None  # warped searches
+
+    @classmethod
+    def of(cls, metric, x, w, y, tx, ty, mode="auto", normalize=None):
+        """Check that the parts fit together."""
+        mode = resolve_mode(metric, mode, normalize)
+        if not metric.uses_times:
+            tx = ty = None
+        elif (tx is None) != (ty is None):
+            given, missing = ("query", "sequence") if ty is None else ("sequence", "query")
+            raise ValueError(
+                f"{metric.full_name} compares times: give the times of both query and sequence, or of neither. Got those of "
+                f"the {given}; those of the {missing} are missing."
+            )
+        m, n = x.shape[1], y.shape[1]
+        if mode == "windows" and m > n:
+            raise ValueError(
+                f"The query must not be longer than the sequence in a search by windows. Got {m} and {n} points; cut the "
+                "query, or search by an elastic metric with mode='warped'."
+            )
+        problem = metric._problem(x, w, y, tx, ty, search=True) if mode == "warped" else None
+        return cls(metric, x, w, y, tx, ty, mode, normalize, problem)
+
+    @property
+    def sequence(self):
+        return self.y[0] if len(self.y) == 1 else self.y.T
+
+    def profile(self, min_length=None, max_length=None):
+        """Distance and range of every candidate."""
+        m, n = self.x.shape[1], self.y.shape[1]
+        shortest, longest = min_length or 1, max_length or n
+        if self.mode == "warped":
+            distance, start, _ = self.metric._warped(self.problem, shortest, longest)
+            return Profile(distance, start, np.arange(1, n + 1))
+        if (min_length or m) > m or (max_length or m) < m:
+            raise ValueError(
+                f"'min_length' and 'max_length' must let windows of the query's length through, {m} points. Got "
+                f"{min_length} and {max_length}; a search by windows knows no other length."
+            )
+        distance = self.metric._profile(self.x, self.w, self.y, self.tx, self.ty, self.normalize)
+        start = np.arange(n - m + 1)
+        return Profile(distance, start, start + m)
+
+    def exact(self, profile, chosen):
+        """Reported distances of chosen candidates."""
+        if self.mode == "warped" and self.metric._depends_on_start:
+            pairs = zip(profile.start[chosen], profile.end[chosen], strict=True)
+            return np.array([self.metric._piece_distance(self.problem, s, e) for s, e in pairs])
+        return profile.distance[chosen]
+
+    def path(self, start, end):
+        """Alignment of the query with [start, end) of the sequence, indices into the whole sequence."""
+        if self.mode == "warped":
+            return self.metric._piece_path(self.problem, start, end)
+        if not isinstance(self.metric, ElasticMetric):
+            return np.array([np.arange(end - start), np.arange(start, end)])
+        full = full_weight(self.w, self.x)
+        x, y = normalise(self.x, full, self.normalize), normalise(self.y[:, start:end], full, self.normalize)
+        times = (None, None) if self.tx is None else (self.tx - self.tx[0], self.ty[start:end] - self.ty[start])
+        path = self.metric._distance(x, self.w, np.ascontiguousarray(y), *times).path
+        return path + np.array([[0], [start]])

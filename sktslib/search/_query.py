@@ -1,0 +1,114 @@
+"""What both estimators share: learning the query, and the way of a sequence to the search."""
+
+import numpy as np
+from sklearn.base import BaseEstimator
+from sklearn.utils.validation import check_is_fitted, validate_data
+
+from ..distances._metrics import get_metric
+from ..utils._sklearn import validate_parameter_constraints
+from ..utils.validation import as_series, as_times, as_weight, check_count
+
+
+def one_query(X, name):
+    """A list of arrays is a list of queries; take the only one."""
+    if isinstance(X, list | tuple) and X and all(isinstance(part, np.ndarray) and part.ndim for part in X):
+        if len(X) > 1:
+            raise ValueError(
+                f"{name!r} must be one query. Got a list of {len(X)} arrays, which is a list of queries. Search for each on "
+                "its own, or pass numpy.asarray of it if its arrays are the time points of one query."
+            )
+        return X[0]
+    return X
+
+
+def times_of(X, times):
+    """The caller's times: given, or the DatetimeIndex of a pandas object; None where there are none."""
+    if times is not None:
+        return times
+    index = getattr(X, "index", None)
+    is_time = getattr(getattr(index, "dtype", None), "kind", "") == "M"
+    return index if is_time else None
+
+
+def keep_times(times):
+    """The caller's times as an array that results can be indexed with."""
+    if times is None:
+        return None
+    return np.asarray(times.tz_convert("UTC").tz_localize(None) if getattr(times, "tz", None) is not None else times)
+
+
+class QueryEstimator(BaseEstimator):
+    """Base of the estimators that are fitted on a query."""
+
+    def set_params(self, **params):
+        """Set parameters; ``metric__alpha=...`` works where the metric is a name, which then becomes its object.
+
+        Parameters
+        ----------
+        **params
+            Parameters of the estimator and, behind ``metric__``, of its metric.
+
+        Returns
+        -------
+        object
+            The estimator itself.
+        """
+        if any(key.startswith("metric__") for key in params):
+            metric = params.pop("metric", self.metric)
+            if isinstance(metric, str):
+                metric = get_metric(metric, params.pop("metric_params", self.metric_params))
+                self.metric_params = None
+            self.metric = metric
+        return super().set_params(**params)
+
+    def _fit_query(self, X, y, weight, times):
+        validate_parameter_constraints(self._parameter_constraints, self.get_params(deep=False), type(self).__name__)
+        self.metric_ = get_metric(self.metric, self.metric_params)
+        shortest = check_count(self.min_length, "min_length", none=True, owner=type(self).__name__)
+        longest = check_count(self.max_length, "max_length", none=True, owner=type(self).__name__)
+        if shortest is not None and longest is not None and shortest > longest:
+            raise ValueError(f"'min_length' must not exceed 'max_length'. Got {shortest} and {longest}.")
+        X = one_query(X, "X")
+        data = as_series(X, "X")
+        validate_data(self, X if hasattr(X, "columns") else data.T, skip_check_array=True, reset=True)
+        if self.query is not None:
+            query = one_query(self.query, "query")
+            self._x = as_series(query, "query", channels=data.shape[0])
+            times = times_of(query, times)
+        else:
+            self._check_labels(y, data.shape[1])
+            self._x, times = data, times_of(X, times)
+        self._x = self._x.copy()  # a caller's later edits must not reach the fitted query
+        channels, m = self._x.shape
+        self._w = as_weight(self.weight if weight is None else weight, m, channels)
+        self._tx = as_times(times, m, "times")
+        self.query_ = self._x.T
+        self.weight_ = None if self._w is None else self._w.T
+        return self
+
+    @staticmethod
+    def _check_labels(y, n):
+        if y is None:
+            return
+        y = np.asarray(y)
+        if y.shape != (n,):
+            raise ValueError(f"'y' must have one label per time point, shape ({n},). Got shape {y.shape}.")
+        if len(np.unique(y)) > 1:
+            raise ValueError(
+                "'y' must be None or hold one value: queries are not learned from labels yet. Cut the query out of the "
+                "recording, or give it as the parameter 'query'."
+            )
+
+    def _door(self, X, times):
+        """A sequence through the door: its array, its times for the kernels, and its times as they were given."""
+        check_is_fitted(self)
+        y = as_series(X, "X")
+        if hasattr(X, "columns"):
+            validate_data(self, X, skip_check_array=True, reset=False)
+        if y.shape[0] != self.n_features_in_:
+            raise ValueError(
+                f"X has {y.shape[0]} features, but {type(self).__name__} is expecting {self.n_features_in_} features as input: "
+                "the channels of the query. Time runs along the first axis."
+            )
+        times = times_of(X, times)
+        return y, as_times(times, y.shape[1], "times"), keep_times(times)

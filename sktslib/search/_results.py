@@ -1,0 +1,167 @@
+"""What searches and segmentations return."""
+
+from dataclasses import dataclass, field
+from typing import NamedTuple
+
+import numpy as np
+
+
+def times_at(times, index):
+    """Times of sample indices; the end of the last sample lies one last step behind it."""
+    if times is None:
+        return None
+    index = np.asarray(index)
+    if len(times) > 1:
+        after = times[-1:] + (times[-1:] - times[-2:-1])
+    else:
+        after = times[-1:]
+    return np.concatenate([times, after])[index]
+
+
+@dataclass(frozen=True, eq=False)
+class Profile:
+    """The distance of every candidate of a search.
+
+    Attributes
+    ----------
+    distance : ndarray of shape (n_candidates,)
+        Windows: one per start. Warped: one per end. Infinite where there is no candidate.
+    start, end : ndarray of shape (n_candidates,)
+        Half-open ranges in samples; start is -1 where there is no candidate.
+    """
+
+    distance: np.ndarray
+    start: np.ndarray
+    end: np.ndarray
+
+    def __len__(self):
+        return len(self.distance)
+
+
+class Match(NamedTuple):
+    """One occurrence: the half-open range ``[start, end)`` in samples and its distance."""
+
+    start: int
+    end: int
+    distance: float
+
+
+class _Table:
+    """Named arrays of one length with times, as a table."""
+
+    def __len__(self):
+        return len(self.start)
+
+    @property
+    def start_time(self):
+        """Times of the starts, or None where the sequence has no times."""
+        return times_at(self.times, self.start)
+
+    @property
+    def end_time(self):
+        """Times of the (exclusive) ends, or None where the sequence has no times."""
+        return times_at(self.times, self.end)
+
+    def to_frame(self):
+        """Return a pandas DataFrame, one row per range, with times where the sequence has them."""
+        import pandas as pd
+
+        columns = {name: getattr(self, name) for name in self._columns}
+        if self.times is not None:
+            columns |= {"start_time": self.start_time, "end_time": self.end_time}
+        return pd.DataFrame(columns)
+
+
+@dataclass(frozen=True, eq=False)
+class Matches(_Table):
+    """Occurrences of a query, best first.
+
+    Attributes
+    ----------
+    start, end : ndarray of shape (n_matches,)
+        Half-open ranges in samples of the sequence.
+    distance : ndarray of shape (n_matches,)
+        Their distances, ascending.
+    times : ndarray of shape (n_timepoints,) or None
+        The sequence's times, as they were given.
+
+    Examples
+    --------
+    >>> from sktslib import QuerySearcher
+    >>> matches = QuerySearcher("euclidean", n_matches=2).fit([0, 1, 0]).search([0, 0, 1, 0, 0, 2, 0])
+    >>> list(matches)
+    [Match(start=1, end=4, distance=0.0), Match(start=4, end=7, distance=1.0)]
+    >>> matches.path(0)
+    array([[0, 1, 2],
+           [1, 2, 3]])
+    """
+
+    start: np.ndarray
+    end: np.ndarray
+    distance: np.ndarray
+    times: np.ndarray | None = field(default=None, repr=False)
+    _source: object = field(default=None, repr=False)
+    _columns = ("start", "end", "distance")
+
+    def __iter__(self):
+        for s, e, d in zip(self.start, self.end, self.distance, strict=True):
+            yield Match(int(s), int(e), float(d))
+
+    def path(self, k):
+        """Alignment of the k-th match: query indices and sequence indices, an array (2, K); computed when asked for."""
+        return self._source.path(int(self.start[k]), int(self.end[k]))
+
+    def plot(self, ax=None):
+        """Draw the sequence with its occurrences; returns the Display."""
+        from ..utils.visualisation import plot_search_distance_result
+
+        return plot_search_distance_result(self, self._source.sequence, self.times, ax=ax)
+
+
+class Segment(NamedTuple):
+    """One repetition: the half-open range ``[start, end)`` in samples, its label and the cost of its tile."""
+
+    start: int
+    end: int
+    label: int
+    cost: float
+
+
+@dataclass(frozen=True, eq=False)
+class Segments(_Table):
+    """Repetitions of a query in temporal order; the samples between them are background.
+
+    Attributes
+    ----------
+    start, end : ndarray of shape (n_segments,)
+        Half-open ranges in samples of the recording.
+    label : ndarray of shape (n_segments,)
+        The query's number, from 1.
+    cost : ndarray of shape (n_segments,)
+        Un-normalised cost of each repetition.
+    times : ndarray of shape (n_timepoints,) or None
+        The recording's times, as they were given.
+    """
+
+    start: np.ndarray
+    end: np.ndarray
+    label: np.ndarray
+    cost: np.ndarray
+    times: np.ndarray | None = field(default=None, repr=False)
+    _source: object = field(default=None, repr=False)
+    _columns = ("start", "end", "label", "cost")
+
+    def __iter__(self):
+        for s, e, k, c in zip(self.start, self.end, self.label, self.cost, strict=True):
+            yield Segment(int(s), int(e), int(k), float(c))
+
+    @property
+    def boundaries(self):
+        """Sorted union of starts and ends, in samples."""
+        return np.union1d(self.start, self.end)
+
+    def plot(self, ax=None):
+        """Draw the recording with its segments; returns the Display."""
+        from ..utils.visualisation import plot_segmentation
+
+        return plot_segmentation(self, self._source.sequence, self.times, ax=ax)

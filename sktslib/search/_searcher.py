@@ -1,0 +1,250 @@
+"""QuerySearcher: find the occurrences of a query in long recordings."""
+
+from numbers import Integral, Real
+
+import numpy as np
+from sklearn.base import ClassNamePrefixFeaturesOutMixin, TransformerMixin
+
+from ..metrics import event_f1_score
+from ..utils._sklearn import Interval, StrOptions
+from ._profile import MODES, Search, resolve_mode
+from ._query import QueryEstimator
+from ._results import Matches
+from ._selection import select
+
+
+class QuerySearcher(ClassNamePrefixFeaturesOutMixin, TransformerMixin, QueryEstimator):
+    """Find where a short pattern, the query, occurs in long sequences.
+
+    Time points are samples and channels are features: `fit` takes the query (m, channels), the other methods take
+    sequences (n, channels). One-dimensional input is one channel.
+
+    Parameters
+    ----------
+    metric : str, metric object or callable, default="dtw"
+        The distance: a registered name, an object such as ``DTW(alpha=0.7)``, or a function of two series.
+    metric_params : dict, optional
+        Parameters of the metric.
+    query : array-like of shape (m,) or (m, channels), optional
+        The query; then `fit` takes from `X` the number of channels only, so that a searcher with a fixed query can stand in
+        a pipeline.
+    weight : array-like of shape (m,) or (m, channels), optional
+        Relative weights of the query's points, unless `fit` is given some.
+    mode : {"auto", "windows", "warped"}, default="auto"
+        Candidates: all windows of the query's length, or warped ones with free ends (elastic metrics only). "auto" takes
+        windows for lockstep metrics and where `normalize` is set.
+    normalize : {None, "zscore", "mean", "minmax"}, default=None
+        How query and each window are normalised, per channel and by weighted moments.
+    n_matches : int or None, default=1
+        How many occurrences at most; None: as many as fit.
+    threshold : float, optional
+        The largest distance of an occurrence, inclusive.
+    max_overlap : float in [0, 1], default=0.0
+        Share of the shorter of two occurrences that they may have in common.
+    min_length, max_length : int, optional
+        Bounds of the length of warped occurrences, in samples.
+
+    Attributes
+    ----------
+    query_ : ndarray of shape (m, channels)
+        The query.
+    weight_ : ndarray of shape (m, channels) or None
+        Relative weights; None where all are equal.
+    metric_ : Metric
+        The metric object.
+    n_features_in_ : int
+        Number of channels.
+
+    References
+    ----------
+    Y. Sakurai, C. Faloutsos, M. Yamamuro. Stream monitoring under the time warping distance. ICDE 2007.
+
+    Examples
+    --------
+    >>> from sktslib import QuerySearcher, load_ecg_example
+    >>> ecg = load_ecg_example()
+    >>> searcher = QuerySearcher("dtw", n_matches=12).fit(ecg["query"], weight=ecg["weight"])
+    >>> matches = searcher.search(ecg["sequence"], times=ecg["ts"])
+    >>> len(matches), matches.to_frame().columns.tolist()
+    (12, ['start', 'end', 'distance', 'start_time', 'end_time'])
+    """
+
+    _parameter_constraints = {  # noqa: RUF012 - scikit-learn's name and form
+        "metric": "no_validation",
+        "metric_params": [dict, None],
+        "query": "no_validation",
+        "weight": "no_validation",
+        "mode": [StrOptions(set(MODES))],
+        "normalize": [StrOptions({"zscore", "mean", "minmax"}), None],
+        "n_matches": [Interval(Integral, 1, None, closed="left"), None],
+        "threshold": [Interval(Real, 0, None, closed="left"), None],
+        "max_overlap": [Interval(Real, 0, 1, closed="both")],
+        "min_length": "no_validation",
+        "max_length": "no_validation",
+    }
+
+    def __init__(
+        self,
+        metric="dtw",
+        *,
+        metric_params=None,
+        query=None,
+        weight=None,
+        mode="auto",
+        normalize=None,
+        n_matches=1,
+        threshold=None,
+        max_overlap=0.0,
+        min_length=None,
+        max_length=None,
+    ):
+        self.metric = metric
+        self.metric_params = metric_params
+        self.query = query
+        self.weight = weight
+        self.mode = mode
+        self.normalize = normalize
+        self.n_matches = n_matches
+        self.threshold = threshold
+        self.max_overlap = max_overlap
+        self.min_length = min_length
+        self.max_length = max_length
+
+    def fit(self, X, y=None, weight=None, times=None):
+        """Take the query.
+
+        Parameters
+        ----------
+        X : array-like of shape (m,) or (m, channels)
+            The query; with the parameter `query` set, any series of the same channels.
+        y : ignored, or array-like of shape (m,)
+            None or one value throughout.
+        weight : array-like of shape (m,) or (m, channels), optional
+            Relative weights of the query's points; replaces the parameter.
+        times : array-like of shape (m,), optional
+            Strictly increasing sample times of the query, numbers or datetimes, for metrics that use them.
+
+        Returns
+        -------
+        QuerySearcher
+            Itself.
+        """
+        self._fit_query(X, y, weight, times)
+        resolve_mode(self.metric_, self.mode, self.normalize)
+        self._n_features_out = 1
+        return self
+
+    def _search(self, X, times):
+        y, ty, given = self._door(X, times)
+        search = Search.of(self.metric_, self._x, self._w, y, self._tx, ty, self.mode, self.normalize)
+        return search, search.profile(self.min_length, self.max_length), given
+
+    def profile(self, X, times=None):
+        """Distance and range of every candidate.
+
+        Parameters
+        ----------
+        X : array-like of shape (n,) or (n, channels)
+            The sequence.
+        times : array-like of shape (n,), optional
+            Its sample times.
+
+        Returns
+        -------
+        Profile
+            One candidate per window, or per end of a warped occurrence.
+        """
+        return self._search(X, times)[1]
+
+    def search(self, X, times=None):
+        """Find the occurrences.
+
+        Parameters
+        ----------
+        X : array-like of shape (n,) or (n, channels)
+            The sequence. A pandas object's DatetimeIndex counts as its times.
+        times : array-like of shape (n,), optional
+            Strictly increasing sample times, numbers or datetimes.
+
+        Returns
+        -------
+        Matches
+            Best first.
+        """
+        search, profile, given = self._search(X, times)
+        return matches_of(search, profile, self.n_matches, self.threshold, self.max_overlap, given)
+
+    def transform(self, X, times=None):
+        """Distance of the best occurrence that ends at each time point.
+
+        Row t depends on samples up to t alone. Rows at which no candidate ends hold the largest finite value of the call,
+        or 0 where there is none.
+
+        Parameters
+        ----------
+        X : array-like of shape (n,) or (n, channels)
+            The sequence.
+        times : array-like of shape (n,), optional
+            Its sample times.
+
+        Returns
+        -------
+        ndarray of shape (n, 1)
+        """
+        search, profile, _ = self._search(X, times)
+        out = np.full(search.y.shape[1], np.inf)
+        out[profile.end - 1] = profile.distance
+        finite = np.isfinite(out)
+        out[~finite] = out[finite].max() if finite.any() else 0.0
+        return out[:, np.newaxis]
+
+    def predict(self, X, times=None):
+        """Label each time point: 0 outside of occurrences, else the rank of the best one over it, from 1.
+
+        Parameters
+        ----------
+        X : array-like of shape (n,) or (n, channels)
+            The sequence.
+        times : array-like of shape (n,), optional
+            Its sample times.
+
+        Returns
+        -------
+        ndarray of int of shape (n,)
+        """
+        matches = self.search(X, times)
+        labels = np.zeros(len(matches._source.sequence), np.int64)
+        for rank in range(len(matches), 0, -1):
+            labels[matches.start[rank - 1] : matches.end[rank - 1]] = rank
+        return labels
+
+    def score(self, X, y, times=None):
+        """Event F1 of the occurrences against labels, see :func:`sktslib.metrics.event_f1_score`.
+
+        Parameters
+        ----------
+        X : array-like of shape (n,) or (n, channels)
+            The sequence.
+        y : array-like of shape (n,)
+            True labels of the time points, 0 for background; each run of one label is an event.
+        times : array-like of shape (n,), optional
+            Its sample times.
+
+        Returns
+        -------
+        float
+            In [0, 1].
+        """
+        matches = self.search(X, times)
+        return event_f1_score(y, np.column_stack([matches.start, matches.end]))
+
+
+def matches_of(search, profile, n_matches, threshold, max_overlap, times):
+    """Choose from a profile and list by reported distance."""
+    chosen = select(
+        profile.distance, profile.start, profile.end, n_matches=n_matches, threshold=threshold, max_overlap=max_overlap
+    )
+    distance = search.exact(profile, chosen)
+    order = np.argsort(distance, kind="stable")
+    chosen = chosen[order]
+    return Matches(profile.start[chosen], profile.end[chosen], distance[order], times, search)

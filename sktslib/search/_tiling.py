@@ -1,0 +1,59 @@
+"""Optimal tiling of a recording by repetitions of one query and background."""
+
+import numpy as np
+from numba import njit
+
+
+@njit(cache=True)
+def tile_windows(cost, m, n, background):
+    """Cheapest tiling of every prefix by tiles of m samples; returns costs (n + 1) and the starts of the last tiles (or -1)."""
+    total, tile = np.zeros(n + 1), np.full(n + 1, -1, np.int64)
+    for j in range(1, n + 1):
+        total[j] = total[j - 1] + background
+        if j >= m and total[j - m] + cost[j - m] <= total[j]:
+            total[j], tile[j] = total[j - m] + cost[j - m], j - m
+    return total, tile
+
+
+def background_cost(search_of, x, w):
+    """Default cost of a background sample: the query against a flat line at its own weighted mean, per sample.
+
+    A stretch is then background when the query explains it worse than a flat line does.
+    """
+    weight = np.ones_like(x) if w is None else w
+    total = weight.sum(axis=1, keepdims=True)
+    mean = np.where(total > 0, (weight * x).sum(axis=1, keepdims=True), x.mean(axis=1, keepdims=True))
+    mean /= np.where(total > 0, total, 1.0)
+    flat = np.repeat(mean, x.shape[1], axis=1)
+    return float(whole_cost(search_of(flat))) / x.shape[1]
+
+
+def whole_cost(search):
+    """Tile cost of the whole sequence of a search."""
+    metric = search.metric
+    if search.mode == "warped":
+        bottom, side, _ = metric._accumulate(search.problem, whole=True)
+        return metric._ending(bottom, side, search.problem, whole=True)[0]
+    return metric._tile_cost(search.profile().distance[0], search.x.shape[1])
+
+
+def tile(search, background, min_length, max_length):
+    """Starts, ends and costs of the tiles of the cheapest tiling, in temporal order."""
+    n = search.y.shape[1]
+    if search.mode == "warped":
+        total, begin = search.metric._tile(search.problem, background, min_length or 1, max_length or n)
+    else:
+        m = search.x.shape[1]
+        cost = search.metric._tile_cost(search.profile(min_length, max_length).distance, m)
+        total, begin = tile_windows(cost, m, n, background)
+    start, end = [], []
+    j = n
+    while j > 0:
+        if begin[j] >= 0:
+            start.append(begin[j])
+            end.append(j)
+            j = begin[j]
+        else:
+            j -= 1
+    start, end = np.array(start[::-1], np.int64), np.array(end[::-1], np.int64)
+    return start, end, total[end] - total[start]

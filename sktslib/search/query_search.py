@@ -1,0 +1,68 @@
+"""Search a sequence for a query by several distances at once."""
+
+from ..distances._entries import check_channels, read_entries
+from ._results import times_at
+from ._searcher import QuerySearcher, matches_of
+from .search_utils import check_inputs, check_output, limits
+
+__all__ = ["time_series_search"]
+
+
+def time_series_search(dict_distances, query, sequence, tq=None, ts=None, weight=None, output=("number", 1)):
+    """Find the occurrences of a query in a sequence by every distance of a dictionary.
+
+    Elastic distances find warped occurrences of any length, lockstep distances windows of the query's length.
+
+    Parameters
+    ----------
+    dict_distances : dict
+        As made by `get_distance_dict`.
+    query : array-like of shape (m,) or (m, channels)
+        The query.
+    sequence : array-like of shape (n,) or (n, channels)
+        The sequence.
+    tq, ts : array-like of shape (m,) and (n,), optional
+        Sample times, numbers or datetimes. A fourth argument without `ts` is the weight vector, so that
+        ``time_series_search(dict_distances, query, sequence, weight)`` works.
+    weight : array-like of shape (m,) or (m, channels), optional
+        Relative weights of the query's points.
+    output : tuple, default=("number", 1)
+        ("number", k): the k best occurrences (None: as many as fit); ("threshold", t): all of at most this distance;
+        ("percentile", p): all of at most the p-th percentile of the profile.
+
+    Returns
+    -------
+    dict
+        The distance's name -> dict with ``start`` and ``end`` (half-open ranges in samples, best first), ``path`` (a list of
+        arrays (2, K): query indices, sequence indices), ``path_dist`` (their distances), ``distance`` (the whole profile:
+        elastic, one per end; lockstep, one per start) and, with `ts`, ``start_time`` and ``end_time``.
+
+    Examples
+    --------
+    >>> from sktslib import get_distance_dict, load_ecg_example, time_series_search
+    >>> ecg = load_ecg_example()
+    >>> cfg = get_distance_dict(["Dynamic Time Warping"])
+    >>> found = time_series_search(cfg, ecg["query"], ecg["sequence"], ecg["tq"], ecg["ts"], ecg["weight"], ("number", 3))
+    >>> found["Dynamic Time Warping"]["start"]
+    array([ 29, 617, 220])
+    """
+    check_output(output)
+    entries = read_entries(dict_distances, ("elastic", "lockstep"))
+    x, w, y, tx, ty = check_inputs(query, sequence, tq, ts, weight)
+    results = {}
+    for entry in entries:
+        check_channels(entry.key, dict_distances[entry.group][entry.key], len(x))
+        searcher = QuerySearcher(entry.metric).fit(x.T, weight=None if w is None else w.T, times=tx if entry.timed else None)
+        search, profile, _ = searcher._search(y.T, ty if entry.timed else None)
+        n_matches, threshold = limits(output, profile.distance)
+        matches = matches_of(search, profile, n_matches, threshold, 0.0, ts)
+        results[entry.key] = result = {
+            "start": matches.start,
+            "end": matches.end,
+            "path": [matches.path(k) for k in range(len(matches))],
+            "path_dist": matches.distance,
+            "distance": profile.distance,
+        }
+        if ts is not None:
+            result |= {"start_time": times_at(ts, matches.start), "end_time": times_at(ts, matches.end)}
+    return results

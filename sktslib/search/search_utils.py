@@ -1,0 +1,181 @@
+"""The pieces of a search: profiles of one distance, and picking indices from a profile."""
+
+import numpy as np
+
+from ..distances._entries import ENTRY_KEYS, check_channels, read_entries, read_entry
+from ..distances._metrics_elastic import ElasticMetric
+from ..utils.validation import as_floats, as_series, as_times, as_weight, check_number, unknown_name
+from ._profile import Search
+from ._selection import select
+
+__all__ = ["elastic_search", "lockstep_search", "start_sequences_index"]
+
+OUTPUTS = ("number", "threshold", "percentile")
+
+
+def check_inputs(query, sequence, tq, ts, weight):
+    """Everything of a functional search through the door: query, sequence, times and weights as the kernels take them.
+
+    A fourth argument of the public functions without `ts` is the weight vector, for query times alone mean nothing.
+    """
+    if tq is not None and ts is None:
+        if weight is not None:
+            raise ValueError(
+                "'tq' was given without 'ts', and 'weight' besides: query times alone mean nothing. Give 'ts' too, or leave 'tq' "
+                "out."
+            )
+        tq, weight = None, tq
+    x = as_series(query, "query")
+    y = as_series(sequence, "sequence", channels=x.shape[0])
+    w = as_weight(weight, x.shape[1], x.shape[0])
+    return x, w, y, as_times(tq, x.shape[1], "tq"), as_times(ts, y.shape[1], "ts")
+
+
+def check_output(output):
+    """Kind and value of an `output` argument."""
+    if not isinstance(output, tuple | list) or len(output) != 2:
+        raise TypeError(f"'output' must be a pair such as ('number', 3), ('threshold', 0.5) or ('percentile', 5). Got {output!r}.")
+    kind, value = output
+    if kind not in OUTPUTS:
+        raise unknown_name("kind of 'output'", kind, OUTPUTS)
+    if kind == "number":
+        return kind, None if value is None else check_number(value, "output", low=1, integer=True, owner="('number', k)")
+    if kind == "threshold":
+        return kind, check_number(value, "output", owner="('threshold', t)")
+    return kind, check_number(value, "output", low=0, high=100, owner="('percentile', p)")
+
+
+def limits(output, distance):
+    """`n_matches` and `threshold` that an `output` argument means for a profile."""
+    kind, value = check_output(output)
+    if kind == "number":
+        return value, None
+    if kind == "percentile":
+        finite = distance[np.isfinite(distance)]
+        value = np.percentile(finite, value) if finite.size else 0.0
+    return None, value
+
+
+def one_entry(dict_distances, group):
+    """The only active entry of a group, given as itself or within a dictionary of distances; and its own dictionary."""
+    if isinstance(dict_distances, dict) and any(key in ENTRY_KEYS for key in dict_distances):
+        return read_entry(group, str(dict_distances.get("function", group)), dict_distances), dict_distances
+    found = [entry for entry in read_entries(dict_distances) if entry.group == group]
+    if len(found) != 1:
+        raise ValueError(
+            f"'dict_distances' must hold exactly one active {group} distance here. Got {len(found)}: "
+            f"{[entry.key for entry in found]}. Pass one entry, or set 'use' of the others to 'no'."
+        )
+    return found[0], dict_distances[group][found[0].key]
+
+
+def elastic_search(dict_distances, query, sequence, tq=None, ts=None, weight=None):
+    """Warped profile of one elastic distance, with the accumulated costs.
+
+    Parameters
+    ----------
+    dict_distances : dict
+        One entry, or a dictionary of distances with exactly one active elastic entry.
+    query : array-like of shape (m,) or (m, channels)
+        The query.
+    sequence : array-like of shape (n,) or (n, channels)
+        The sequence.
+    tq, ts : array-like of shape (m,) and (n,), optional
+        Sample times; a fourth argument without `ts` is the weight vector.
+    weight : array-like of shape (m,) or (m, channels), optional
+        Relative weights of the query's points.
+
+    Returns
+    -------
+    distance : ndarray of shape (n,)
+        Distance of the best candidate that ends at each sample.
+    ac : ndarray of shape (m, n)
+        Accumulated costs, free at both ends of the sequence; ``m * n`` floats of memory. `time_series_search` needs none of
+        it.
+
+    Examples
+    --------
+    >>> from sktslib import get_distance_dict
+    >>> from sktslib.search.search_utils import elastic_search
+    >>> distance, ac = elastic_search(get_distance_dict(["dtw"]), [0, 1], [5, 0, 1, 5])
+    >>> distance.argmin(), ac.shape
+    (2, (2, 4))
+    """
+    entry, given = one_entry(dict_distances, "elastic")
+    x, w, y, tx, ty = check_inputs(query, sequence, tq, ts, weight)
+    check_channels(entry.key, given, x.shape[0])
+    if not isinstance(entry.metric, ElasticMetric):
+        raise ValueError(
+            f"The function of {entry.key!r} is a callable, which compares windows and has no accumulated costs. Search with "
+            "time_series_search."
+        )
+    search = Search.of(entry.metric, x, w, y, *((tx, ty) if entry.timed else (None, None)), "warped")
+    distance, _, costs = entry.metric._warped(search.problem, 1, y.shape[1], matrix=True)
+    return distance, np.ascontiguousarray(costs.T)
+
+
+def lockstep_search(dict_distances, query, sequence, weight=None):
+    """Distance of the query to every window of its length.
+
+    Parameters
+    ----------
+    dict_distances : dict
+        One entry, or a dictionary of distances with exactly one active lockstep entry.
+    query : array-like of shape (m,) or (m, channels)
+        The query.
+    sequence : array-like of shape (n,) or (n, channels)
+        The sequence, at least as long as the query.
+    weight : array-like of shape (m,) or (m, channels), optional
+        Relative weights of the query's points.
+
+    Returns
+    -------
+    ndarray of shape (n - m + 1,)
+        One distance per start.
+
+    Examples
+    --------
+    >>> from sktslib import get_distance_dict
+    >>> from sktslib.search.search_utils import lockstep_search
+    >>> lockstep_search(get_distance_dict(["euclidean"]), [0, 1], [0, 1, 1, 1])
+    array([0., 1., 1.])
+    """
+    entry, given = one_entry(dict_distances, "lockstep")
+    x, w, y, _, _ = check_inputs(query, sequence, None, None, weight)
+    check_channels(entry.key, given, x.shape[0])
+    return Search.of(entry.metric, x, w, y, None, None, "windows").profile().distance
+
+
+def start_sequences_index(distance, output=("number", 1), overlap=1.0):
+    """Pick indices from a vector of distances, the lowest first, at least `overlap` samples apart.
+
+    Parameters
+    ----------
+    distance : array-like of shape (n,)
+        Distances; infinite ones are never picked.
+    output : tuple, default=("number", 1)
+        ("number", k): at most k (None: as many as fit); ("threshold", t): all of at most t; ("percentile", p): all of at most
+        the p-th percentile of the finite distances.
+    overlap : float, default=1.0
+        Least difference of two picked indices, in samples.
+
+    Returns
+    -------
+    ndarray of int
+        Picked indices in the order of their distances.
+
+    Examples
+    --------
+    >>> from sktslib.search.search_utils import start_sequences_index
+    >>> start_sequences_index([3.0, 1.0, 2.0, 0.0], ("number", 2), overlap=2)
+    array([3, 1])
+    """
+    a = as_floats(distance, "distance")
+    if a.ndim != 1 or not a.size:
+        raise ValueError(f"'distance' must be one-dimensional and not empty. Got shape {a.shape}.")
+    if np.isnan(a).any():
+        raise ValueError(f"'distance' must not hold NaN. Got one at index {int(np.isnan(a).argmax())}; use infinity for none.")
+    n_matches, threshold = limits(output, a)
+    apart = int(np.ceil(check_number(overlap, "overlap", low=0)))
+    start = np.arange(len(a))
+    return select(a, start, start + max(apart, 1), n_matches=n_matches, threshold=threshold)

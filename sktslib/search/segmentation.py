@@ -1,0 +1,49 @@
+"""Cut a sequence at each repetition of a query by several distances at once."""
+
+from ..distances._entries import check_channels, read_entries
+from ._segmenter import QuerySegmenter
+from .search_utils import check_inputs
+
+__all__ = ["time_series_segmentation"]
+
+
+def time_series_segmentation(dict_distances, query, sequence, tq=None, ts=None, weight=None):
+    """Cut a sequence at each repetition of a query by every distance of a dictionary.
+
+    The cut is the cheapest of all tilings by repetitions and background, see :class:`sktslib.QuerySegmenter`.
+
+    Parameters
+    ----------
+    dict_distances : dict
+        As made by `get_distance_dict`.
+    query : array-like of shape (m,) or (m, channels)
+        The query.
+    sequence : array-like of shape (n,) or (n, channels)
+        The sequence.
+    tq, ts : array-like of shape (m,) and (n,), optional
+        Sample times. A fourth argument without `ts` is the weight vector, so that
+        ``time_series_segmentation(dict_distances, query, sequence, weight)`` works.
+    weight : array-like of shape (m,) or (m, channels), optional
+        Relative weights of the query's points.
+
+    Returns
+    -------
+    dict
+        The distance's name -> sorted sample indices at which repetitions start and end (an end is exclusive and may be n).
+
+    Examples
+    --------
+    >>> from sktslib import get_distance_dict, time_series_segmentation
+    >>> cfg = get_distance_dict(["Dynamic Time Warping"])
+    >>> time_series_segmentation(cfg, [0, 1, 3, 1], [0, 0, 0, 1, 3, 1, 0, 1, 1, 3, 1, 0, 0])
+    {'Dynamic Time Warping': array([ 2,  6, 11])}
+    """
+    entries = read_entries(dict_distances, ("elastic", "lockstep"))
+    x, w, y, tx, ty = check_inputs(query, sequence, tq, ts, weight)
+    results = {}
+    for entry in entries:
+        check_channels(entry.key, dict_distances[entry.group][entry.key], len(x))
+        times = (tx, ty) if entry.timed else (None, None)
+        segmenter = QuerySegmenter(entry.metric).fit(x.T, weight=None if w is None else w.T, times=times[0])
+        results[entry.key] = segmenter.segment(y.T, times[1]).boundaries
+    return results

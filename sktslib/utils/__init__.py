@@ -1,0 +1,1 @@
+"""Validation, plots and the helpers shared by every part of the package."""

@@ -1,0 +1,281 @@
+"""Pictures of alignments, searches and segmentations.
+
+Each function draws on the given axes, or makes a figure, and returns a Display: an object in scikit-learn's manner that
+holds the data, the axes (`ax_`, `axes_`), the figure (`figure_`) and what was drawn, and draws again with `plot`. The
+pictures are shown by the caller, for example with ``matplotlib.pyplot.show()``.
+"""
+
+from sktslib.utils._displays_alignment import AlignmentDisplay, CostMatrixDisplay
+from sktslib.utils._displays_segmentation import SegmentationDisplay
+from sktslib.utils._displays_sequence import SearchDisplay, WeightedQueryDisplay
+
+__all__ = [
+    "AlignmentDisplay",
+    "CostMatrixDisplay",
+    "SearchDisplay",
+    "SegmentationDisplay",
+    "WeightedQueryDisplay",
+    "plot_alignment",
+    "plot_costmatrix",
+    "plot_search_distance_result",
+    "plot_segmentation",
+    "plot_weight_query",
+]
+
+
+def plot_alignment(ts1, ts2, path, *, ax=None, offset=None, every=None, tx=None, ty=None):
+    """Draw two series, one above the other, and join the points that a warping path pairs.
+
+    Of `ts2` the part around the path is shown, with one query length to both sides. When the path covers less than
+    half of `ts2`, as that of a search result does, `ts1` is moved above that part and gets its own axis there; the axis
+    below keeps the samples or times of `ts2`. The scale on the left gives each series' own values.
+
+    Parameters
+    ----------
+    ts1 : array-like of shape (m,) or (m, channels)
+        The query.
+    ts2 : array-like of shape (n,) or (n, channels)
+        The sequence, whole.
+    path : array-like of int, shape (2, K)
+        Indices into `ts1` (first row) and into the whole of `ts2` (second row).
+    ax : matplotlib Axes or sequence of them, optional
+        One for each of the first channels. Default: a new figure, one row a channel, at most 8.
+    offset : float, optional
+        What to add to `ts1` so that it lies above `ts2`, in the units of the series. Default: just enough.
+    every : int, optional
+        Draw every k-th pair of the path. Default: about 100 pairs.
+    tx : array-like of shape (m,), optional
+        Times of `ts1`: increasing numbers or datetimes. Default: sample indices. Next to datetimes in `ty`, numbers are
+        seconds.
+    ty : array-like of shape (n,), optional
+        Times of `ts2`.
+
+    Returns
+    -------
+    display : AlignmentDisplay
+        What was drawn: `ax_`, `figure_`, `query_lines_`, `sequence_lines_`, `pair_lines_`, `query_axis_`.
+
+    Raises
+    ------
+    ValueError
+        If a series, the path or the times have a wrong shape, the path leaves a series, times do not increase, or there
+        are more axes than channels.
+    TypeError
+        If a series holds no numbers, or `offset` or `every` is none.
+
+    See Also
+    --------
+    plot_costmatrix : The same path within the accumulated costs.
+
+    Examples
+    --------
+    >>> import matplotlib
+    >>> matplotlib.use("Agg")
+    >>> import matplotlib.pyplot as plt
+    >>> from sktslib.utils.visualisation import plot_alignment
+    >>> display = plot_alignment([0, 1, 0], [0, 0, 1, 1, 0], [[0, 0, 1, 1, 2], [0, 1, 2, 3, 4]])
+    >>> display.ax_.get_xlabel()
+    'sample'
+    >>> len(display.pair_lines_[0].get_segments())
+    5
+    >>> plt.close(display.figure_)
+    """
+    return AlignmentDisplay(ts1, ts2, path, tx=tx, ty=ty).plot(ax, offset=offset, every=every)
+
+
+def plot_costmatrix(matrix, path=None, *, ax=None):
+    """Draw the accumulated costs of an alignment as an image, with its path.
+
+    The query runs up the vertical axis, the sequence along the horizontal one. Cells that are not finite, such as those
+    outside a band, are grey.
+
+    Parameters
+    ----------
+    matrix : array-like of shape (m, n)
+        Accumulated costs of m query samples and n sequence samples.
+    path : array-like of int, shape (2, K), optional
+        Row and column indices of a warping path.
+    ax : matplotlib Axes, optional
+        Where to draw. Default: a new figure.
+
+    Returns
+    -------
+    display : CostMatrixDisplay
+        What was drawn: `ax_`, `figure_`, `image_`, `path_line_`, `colorbar_`.
+
+    Raises
+    ------
+    ValueError
+        If the matrix or the path has a wrong shape, or the path leaves the matrix.
+    TypeError
+        If the matrix holds no numbers.
+
+    See Also
+    --------
+    plot_alignment : The pairs of the path between the two series.
+
+    Examples
+    --------
+    >>> import matplotlib
+    >>> matplotlib.use("Agg")
+    >>> import matplotlib.pyplot as plt
+    >>> from sktslib.utils.visualisation import plot_costmatrix
+    >>> display = plot_costmatrix([[0, 1, 5], [1, 0, 4]], path=[[0, 1, 1], [0, 1, 2]])
+    >>> display.image_.get_array().shape
+    (2, 3)
+    >>> display.colorbar_.ax.get_ylabel()
+    'accumulated cost'
+    >>> plt.close(display.figure_)
+    """
+    return CostMatrixDisplay(matrix, path).plot(ax)
+
+
+def plot_search_distance_result(res, sequence, ts=None, *, ax=None):
+    """Draw a sequence and the occurrences that a search found in it.
+
+    The sequence is grey, each occurrence coloured by its distance. Up to 30 occurrences carry their rank, from 1 for
+    the first of the result. A sequence of more than 20,000 samples is drawn by its extremes in each pixel column.
+
+    Parameters
+    ----------
+    res : dict or object
+        The result of one distance: an entry of what `time_series_search` returns (a dict with arrays `start`, `end`,
+        `path_dist`), or an object with the attributes `start`, `end` and `distance`, such as `Matches`. Ranges are
+        half-open, in samples of the sequence.
+    sequence : array-like of shape (n,) or (n, channels)
+        The sequence that was searched.
+    ts : array-like of shape (n,), optional
+        Times of the sequence: increasing numbers or datetimes. Default: the times of the result or of a pandas index,
+        else sample indices.
+    ax : matplotlib Axes or sequence of them, optional
+        One for each of the first channels. Default: a new figure, one row a channel, at most 8.
+
+    Returns
+    -------
+    display : SearchDisplay
+        What was drawn: `ax_`, `figure_`, `sequence_lines_`, `occurrence_lines_`, `rank_texts_`, `colorbar_`.
+
+    Raises
+    ------
+    ValueError
+        If `res` is not the result of one distance, its ranges leave the sequence, a shape is wrong, times do not
+        increase, or there are more axes than channels.
+    TypeError
+        If the sequence holds no numbers.
+
+    See Also
+    --------
+    plot_alignment : One occurrence and its alignment with the query.
+    plot_segmentation : A sequence cut into repetitions.
+
+    Examples
+    --------
+    >>> import matplotlib
+    >>> matplotlib.use("Agg")
+    >>> import matplotlib.pyplot as plt
+    >>> from sktslib.utils.visualisation import plot_search_distance_result
+    >>> res = {"start": [4, 1], "end": [7, 3], "path_dist": [0.1, 0.5]}
+    >>> display = plot_search_distance_result(res, [0, 1, 0, 0, 0, 2, 0, 0])
+    >>> [text.get_text() for text in display.rank_texts_]
+    ['1', '2']
+    >>> plt.close(display.figure_)
+    """
+    return SearchDisplay(res, sequence, ts).plot(ax)
+
+
+def plot_weight_query(x, query, weight, *, ax=None):
+    """Draw a query coloured by the weights of its points.
+
+    Parameters
+    ----------
+    x : array-like of shape (m,) or None
+        Times of the query: increasing numbers or datetimes. None: sample indices.
+    query : array-like of shape (m,) or (m, channels)
+        The query.
+    weight : array-like of shape (m,) or (m, channels)
+        The weight of each point, at least 0.
+    ax : matplotlib Axes or sequence of them, optional
+        One for each of the first channels. Default: a new figure, one row a channel, at most 8.
+
+    Returns
+    -------
+    display : WeightedQueryDisplay
+        What was drawn: `ax_`, `figure_`, `query_lines_`, `colorbar_`.
+
+    Raises
+    ------
+    ValueError
+        If a shape is wrong, a weight is negative or not finite, times do not increase, or there are more axes than
+        channels.
+    TypeError
+        If the query or the weight holds no numbers.
+
+    See Also
+    --------
+    plot_search_distance_result : Where the query occurs.
+
+    Examples
+    --------
+    >>> import matplotlib
+    >>> matplotlib.use("Agg")
+    >>> import matplotlib.pyplot as plt
+    >>> from sktslib.utils.visualisation import plot_weight_query
+    >>> display = plot_weight_query([0.0, 0.5, 1.0], [0, 1, 0], [0.2, 1.0, 0.2])
+    >>> display.query_lines_[0].get_array().tolist()
+    [0.2, 1.0, 0.2]
+    >>> display.ax_.get_xlabel()
+    'time'
+    >>> plt.close(display.figure_)
+    """
+    return WeightedQueryDisplay(x, query, weight).plot(ax)
+
+
+def plot_segmentation(segments, sequence, ts=None, *, ax=None):
+    """Draw a sequence and where it is cut into segments.
+
+    Boundaries are dashed vertical lines. Where starts and ends are known, repetitions are shaded, neighbours in turn
+    light and dark, and each kind has its colour; what is left white is background.
+
+    Parameters
+    ----------
+    segments : object, array-like of int or dict of str -> array-like of int
+        An object with arrays `start`, `end` and `label`, such as `Segments`; or sorted boundaries, as sample indices
+        from 0 to n; or the result of `time_series_segmentation`, boundaries by distance, which get one row each.
+    sequence : array-like of shape (n,) or (n, channels)
+        The sequence that was segmented.
+    ts : array-like of shape (n,), optional
+        Times of the sequence: increasing numbers or datetimes. Default: the times of the result or of a pandas index,
+        else sample indices.
+    ax : matplotlib Axes or sequence of them, optional
+        One for each of the first channels; for a dict, one for each distance, which show the first channel. Default: a
+        new figure, one row a channel (at most 8) or distance.
+
+    Returns
+    -------
+    display : SegmentationDisplay
+        What was drawn: `ax_`, `figure_`, `sequence_lines_`, `boundary_lines_`, `repetition_areas_`, `legend_`.
+
+    Raises
+    ------
+    ValueError
+        If boundaries are not sorted sample indices of the sequence, a shape is wrong, times do not increase, or the
+        number of axes does not fit.
+    TypeError
+        If the sequence holds no numbers.
+
+    See Also
+    --------
+    plot_search_distance_result : The occurrences of a query by their distance.
+
+    Examples
+    --------
+    >>> import matplotlib
+    >>> matplotlib.use("Agg")
+    >>> import matplotlib.pyplot as plt
+    >>> from sktslib.utils.visualisation import plot_segmentation
+    >>> display = plot_segmentation({"Dynamic Time Warping": [0, 3, 6]}, [0, 1, 0, 0, 2, 0])
+    >>> display.ax_.get_title(loc="left")
+    'Dynamic Time Warping'
+    >>> plt.close(display.figure_)
+    """
+    return SegmentationDisplay(segments, sequence, ts).plot(ax)

@@ -1,0 +1,806 @@
+"""Slow, obvious twins of every number the package computes: plain loops, written from the definitions and the papers."""
+import math
+from collections import namedtuple
+from fractions import Fraction
+from itertools import product
+from types import SimpleNamespace
+
+import numpy as np
+
+INF = math.inf
+DIAG, UP, LEFT = 0, 1, 2
+
+LOCKSTEP = ("braycurtis", "canberra", "chebyshev", "correlation", "cosine", "euclidean", "hamming", "mahalanobis", "manhattan",
+            "minkowski", "sqeuclidean", "pearson_correlation", "short_time_series")
+WARPED = ("dtw", "adtw", "wdtw", "ddtw", "wddtw", "shape_dtw", "lcss", "edr", "erp", "msm", "twed", "frechet")
+PATHLESS = ("soft_dtw", "gak", "sbd")
+
+Elastic = namedtuple("Elastic", "distance D path")
+
+
+# ---------------------------------------------------------------------------------------------------- series and weights
+
+def points(v):
+    """A series as an array of points, shape (length, channels)."""
+    v = np.array(v, dtype=float)
+    return v.reshape(len(v), 1) if v.ndim == 1 else v
+
+
+def relative(weight, m, C):
+    """Weights of shape (m, C), divided by their largest value; ones for None."""
+    if weight is None:
+        return np.ones((m, C))
+    weight = np.array(weight, dtype=float)
+    full = np.zeros((m, C))
+    for i in range(m):
+        for c in range(C):
+            full[i, c] = weight[i] if weight.ndim == 1 else weight[i, c]
+    if not full.max() > 0:
+        raise ValueError("all weights are zero")
+    return full / full.max()
+
+
+def interpolate(v, length):
+    """The series v sampled at `length` equidistant places, both ends kept, linear between its points."""
+    out = np.zeros((length, v.shape[1]))
+    for k in range(length):
+        place = Fraction(k * (len(v) - 1), length - 1) if length > 1 else Fraction(0)
+        before = math.floor(place)
+        part = float(place - before)
+        for c in range(v.shape[1]):
+            out[k, c] = v[before, c]
+            if part > 0:
+                out[k, c] = (1 - part) * v[before, c] + part * v[before + 1, c]
+    return out
+
+
+def resample(x, y, weight=None):
+    """Lockstep length rule: the longer series is interpolated to the length of the shorter, with its weights."""
+    x, y = points(x), points(y)
+    W = relative(weight, *x.shape)
+    if len(x) > len(y):
+        x = interpolate(x, len(y))
+        W = relative(interpolate(W, len(y)), *x.shape)
+    elif len(y) > len(x):
+        y = interpolate(y, len(x))
+    return x, y, W
+
+
+def positive(v, w):
+    """The values of one channel whose weight is positive."""
+    return [v[i] for i in range(len(v)) if w[i] > 0]
+
+
+def is_constant(v, w):
+    """Whether all points of positive weight are equal (one channel)."""
+    return len(set(positive(v, w))) <= 1
+
+
+def weighted_mean(v, w):
+    """Weighted mean of one channel; the plain mean where no weight is positive."""
+    if sum(w) == 0:
+        return sum(v) / len(v)
+    return sum(w[i] * v[i] for i in range(len(v))) / sum(w)
+
+
+def normalise(v, weight=None, how=None):
+    """A window (or the query) with weighted moments per channel: None, "zscore", "mean" or "minmax"; constant: zeros."""
+    v = np.array(v, dtype=float)
+    if how is None:
+        return v
+    a = points(v)
+    W = relative(weight, *a.shape)
+    out = np.zeros(a.shape)
+    for c in range(a.shape[1]):
+        channel, w = a[:, c], W[:, c]
+        if is_constant(channel, w):
+            continue
+        if how == "minmax":
+            shift = min(positive(channel, w))
+            scale = max(positive(channel, w)) - shift
+        else:
+            shift = weighted_mean(channel, w)
+            variance = sum(w[i] * (channel[i] - shift) ** 2 for i in range(len(a))) / sum(w)
+            scale = {"zscore": math.sqrt(variance), "mean": 1.0}[how]
+        for i in range(len(a)):
+            out[i, c] = (channel[i] - shift) / scale
+    return out.reshape(v.shape)
+
+
+# ---------------------------------------------------------------------------------------------------- lockstep distances
+
+def lockstep(name, x, y, weight=None, *, p=3, VI=None, beta=None, tx=None, ty=None):
+    """Lockstep distance by its formula: the i-th point meets the i-th, points and channels summed together."""
+    if name == "short_time_series":
+        return short_time_series(x, y, weight, tx, ty)
+    x, y, W = resample(x, y, weight)
+    terms = [(W[i, c], x[i, c], y[i, c]) for i in range(len(x)) for c in range(x.shape[1])]
+    if name == "minkowski":
+        return sum(w * abs(a - b) ** p for w, a, b in terms) ** (1 / p)
+    if name == "manhattan":
+        return sum(w * abs(a - b) for w, a, b in terms)
+    if name == "euclidean":
+        return math.sqrt(sum(w * (a - b) ** 2 for w, a, b in terms))
+    if name == "sqeuclidean":
+        return sum(w * (a - b) ** 2 for w, a, b in terms)
+    if name == "chebyshev":
+        return max(w * abs(a - b) for w, a, b in terms)
+    if name == "canberra":
+        return sum(w * abs(a - b) / (abs(a) + abs(b)) for w, a, b in terms if abs(a) + abs(b) > 0)
+    if name == "braycurtis":
+        above = sum(w * abs(a - b) for w, a, b in terms)
+        below = sum(w * abs(a + b) for w, a, b in terms)
+        if below == 0:
+            return 0.0 if above == 0 else INF
+        return above / below
+    if name == "hamming":
+        return sum(w for w, a, b in terms if a != b) / sum(w for w, a, b in terms)
+    if name == "mahalanobis":
+        delta = [math.sqrt(w) * (a - b) for w, a, b in terms]
+        VI = np.eye(len(delta)) if VI is None else VI
+        return math.sqrt(sum(delta[k] * VI[k][q] * delta[q] for k in range(len(delta)) for q in range(len(delta))))
+    if name == "cosine":
+        zero_x = all(a == 0 for w, a, b in terms if w > 0)
+        zero_y = all(b == 0 for w, a, b in terms if w > 0)
+        return cosine_distance(terms, zero_x, zero_y)
+    if name in ("correlation", "pearson_correlation"):
+        constant_x, constant_y = True, True
+        terms = []
+        for c in range(x.shape[1]):
+            w, a, b = W[:, c], x[:, c], y[:, c]
+            flat_a, flat_b = is_constant(a, w), is_constant(b, w)
+            constant_x, constant_y = constant_x and flat_a, constant_y and flat_b
+            for i in range(len(x)):
+                centred_a = 0.0 if flat_a else a[i] - weighted_mean(a, w)
+                centred_b = 0.0 if flat_b else b[i] - weighted_mean(b, w)
+                terms.append((w[i], centred_a, centred_b))
+        if name == "correlation":
+            return cosine_distance(terms, constant_x, constant_y)
+        if constant_x and constant_y:
+            return 0.0
+        r = 0.0 if constant_x or constant_y else 1 - cosine_distance(terms, False, False)
+        if beta is None:
+            return 2 * (1 - r)
+        return INF if r == -1 else ((1 - r) / (1 + r)) ** beta
+    raise ValueError(name)
+
+
+def cosine_distance(terms, degenerate_x, degenerate_y):
+    """1 - sum w a b / sqrt(sum w a a * sum w b b), the ratio clipped to [-1, 1]; both degenerate: 0, one: 1."""
+    if degenerate_x and degenerate_y:
+        return 0.0
+    if degenerate_x or degenerate_y:
+        return 1.0
+    above = sum(w * a * b for w, a, b in terms)
+    below = math.sqrt(sum(w * a * a for w, a, b in terms)) * math.sqrt(sum(w * b * b for w, a, b in terms))
+    return 1 - min(1.0, max(-1.0, above / below))
+
+
+def short_time_series(x, y, weight=None, tx=None, ty=None):
+    """Short time series distance: the difference of the slopes (Moeller-Levet et al. 2003)."""
+    x, y = points(x), points(y)
+    if len(x) != len(y):
+        raise ValueError("unequal lengths")
+    W = relative(weight, *x.shape)
+    tx = range(len(x)) if tx is None else tx
+    ty = range(len(y)) if ty is None else ty
+    total = 0.0
+    for k in range(len(x) - 1):
+        for c in range(x.shape[1]):
+            slope_x = (x[k + 1, c] - x[k, c]) / (tx[k + 1] - tx[k])
+            slope_y = (y[k + 1, c] - y[k, c]) / (ty[k + 1] - ty[k])
+            total += min(W[k, c], W[k + 1, c]) * (slope_y - slope_x) ** 2
+    return math.sqrt(total)
+
+
+# ---------------------------------------------------------------------------------------------------- bands
+
+def band(m, n, kind=None, r=None):
+    """The cells a warping path may use, boolean (m, n): Sakoe & Chiba 1978 (r samples) or Itakura 1975 (slope 2)."""
+    if m > n:
+        return band(n, m, kind, r).T.copy()
+    if kind is None or m == 1:
+        return np.ones((m, n), dtype=bool)
+    allowed = np.zeros((m, n), dtype=bool)
+    s = Fraction(n - 1, m - 1)
+    if kind == "sakoe-chiba":
+        radius = r if m == n else max(r, math.ceil(s / 2))
+        for i in range(m):
+            for j in range(n):
+                allowed[i, j] = abs(j - i * s) <= radius
+    elif kind == "itakura":
+        low = [math.ceil(max(i * s / 2, (n - 1) - 2 * s * (m - 1 - i))) for i in range(m)]
+        high = [math.floor(min(2 * s * i, (n - 1) - s * (m - 1 - i) / 2)) for i in range(m)]
+        high = [max(high[i], low[i]) for i in range(m)]
+        for i in range(m - 1):
+            low[i + 1] = min(low[i + 1], high[i] + 1)
+        for i in range(m):
+            for j in range(low[i], high[i] + 1):
+                allowed[i, j] = True
+    else:
+        raise ValueError(kind)
+    return allowed
+
+
+# ---------------------------------------------------------------------------------------------------- ground costs
+
+def squared(w, a, b):
+    """Weighted squared Euclidean cost of two points."""
+    return sum(w[c] * (a[c] - b[c]) ** 2 for c in range(len(a)))
+
+
+def norm(w, a, b, p=2):
+    """Lp norm of the weighted difference of two points."""
+    if len(a) == 1:
+        return w[0] * abs(a[0] - b[0])
+    return sum((w[c] * abs(a[c] - b[c])) ** p for c in range(len(a))) ** (1 / p)
+
+
+def within(w, a, b, eps):
+    """Whether two points match (LCSS, EDR): channels weighted relative to the point's largest weight."""
+    ratio = [1.0 if max(w) == 0 else w[c] / max(w) for c in range(len(a))]
+    return norm(ratio, a, b) <= eps
+
+
+def spread(v):
+    """Population standard deviation of one channel, exactly 0 when all values are equal."""
+    if len(set(v)) == 1:
+        return 0.0
+    mean = sum(v) / len(v)
+    return math.sqrt(sum((a - mean) ** 2 for a in v) / len(v))
+
+
+def standardise(v):
+    """Each channel to mean 0 and population standard deviation 1; a constant channel becomes zeros."""
+    out = np.zeros(v.shape)
+    for c in range(v.shape[1]):
+        if spread(v[:, c]) > 0:
+            mean = sum(v[:, c]) / len(v)
+            for i in range(len(v)):
+                out[i, c] = (v[i, c] - mean) / spread(v[:, c])
+    return out
+
+
+def gradient(v):
+    """Derivative in samples as numpy.gradient: central differences, one-sided at the ends; length 1: 0."""
+    last = len(v) - 1
+    out = np.zeros(v.shape)
+    for i in range(len(v)):
+        if last > 0:
+            before, after = max(i - 1, 0), min(i + 1, last)
+            out[i] = (v[after] - v[before]) / (after - before)
+    return out
+
+
+def keogh_derivative(v):
+    """Derivative estimate of Keogh & Pazzani 2001; the first and the last copy their neighbours."""
+    last = len(v) - 1
+    out = np.zeros(v.shape)
+    if last == 1:
+        out[0] = out[1] = v[1] - v[0]
+    elif last > 1:
+        for i in range(1, last):
+            out[i] = ((v[i] - v[i - 1]) + (v[i + 1] - v[i - 1]) / 2) / 2
+        out[0], out[last] = out[1], out[last - 1]
+    return out
+
+
+def descriptor(v, reach):
+    """Shape descriptor of Zhao & Itti 2018: each point's edge-padded neighbourhood, as channels."""
+    last = len(v) - 1
+    rows = [[a for k in range(i - reach, i + reach + 1) for a in v[min(max(k, 0), last)]] for i in range(len(v))]
+    return np.array(rows)
+
+
+def scales(x, slope):
+    """The factor per channel that gives the derivative the query's scale (a spread that is only rounding is 0)."""
+    out = []
+    for c in range(x.shape[1]):
+        value, derivative = spread(x[:, c]), spread(slope[:, c])
+        if derivative <= 1e-13 * max(abs(x[:, c])):
+            derivative = 0.0
+        out.append(value / derivative if value > 0 and derivative > 0 else 1.0)
+    return np.array(out)
+
+
+# ---------------------------------------------------------------------------------------------------- the step costs
+
+def steps(name, x, y, weight=None, tx=None, ty=None, search=False, *, alpha=1.0, dist=None, y_slope=None, eps=1.0, nu=0.001,
+          lmbda=1.0, p=2, g=None, c=1.0, omega=1.0, reach=5):
+    """
+    The costs of the three moves into cell (i, j), 1-based, of a candidate that starts at sample b, 0-based.
+
+    A plain distance has b = 0. In a search lags and times are measured from b. `closed` tells whether the border is
+    infinite; `pairs(i, j)` whether a diagonal move there is a matched pair; `join` adds a cost to what was accumulated.
+    """
+    flat = np.ndim(x) == 1
+    x, y = points(x), points(y)
+    m, n = len(x), len(y)
+    W = relative(weight, *x.shape)
+    w = [max(W[i]) for i in range(m)]
+    one = np.ones(x.shape[1])
+    out = SimpleNamespace(closed=True, pairs=lambda i, j: True, join=lambda D, cost: D + cost, m=m, n=n, w=w)
+
+    if name in ("dtw", "adtw", "wdtw", "ddtw", "wddtw", "shape_dtw"):
+        if name in ("ddtw", "wddtw"):
+            x, y = keogh_derivative(x), keogh_derivative(y)
+        if name == "shape_dtw":
+            x, y = descriptor(x, reach), descriptor(y, reach)
+            W = np.array([list(W[i]) * (2 * reach + 1) for i in range(m)])
+
+        def local(i, a, b):
+            if dist is None:
+                return squared(W[i], a, b)
+            return w[i] * (dist(float(a[0]), float(b[0])) if flat else dist(a, b))
+
+        def d(i, j):
+            return local(i - 1, x[i - 1], y[j - 1])
+
+        if name == "dtw" and alpha != 1:
+            slope_x, slope_y = gradient(x), gradient(y) if y_slope is None else points(y_slope)
+            s = scales(x, slope_x)
+
+            def d(i, j):
+                value = local(i - 1, x[i - 1], y[j - 1])
+                return alpha * value + (1 - alpha) * local(i - 1, s * slope_x[i - 1], s * slope_y[j - 1])
+
+        def v(lag):
+            if name not in ("wdtw", "wddtw"):
+                return 1.0
+            L = m if search else max(m, n)
+            return 1 / (1 + math.exp(-(0.05 if g is None else g) * (lag - L / 2)))
+
+        penalty = omega if name == "adtw" else 0.0
+        out.diag = lambda i, j, b: v(abs(i - (j - b))) * d(i, j)
+        out.up = out.left = lambda i, j, b: v(abs(i - (j - b))) * d(i, j) + penalty
+
+    elif name == "frechet":
+        out.join = max
+        out.diag = out.up = out.left = lambda i, j, b: norm(W[i - 1], x[i - 1], y[j - 1])
+
+    elif name == "lcss":
+        out.closed = False
+        out.pairs = lambda i, j: within(W[i - 1], x[i - 1], y[j - 1], eps)
+        if search:
+            out.diag = lambda i, j, b: 0.0 if out.pairs(i, j) else w[i - 1] + 1
+            out.up = lambda i, j, b: w[i - 1]
+        else:
+            out.diag = lambda i, j, b: 2 - 2 * w[i - 1] if out.pairs(i, j) else 2.0
+            out.up = lambda i, j, b: 1.0
+        out.left = lambda i, j, b: 1.0
+
+    elif name == "edr":
+        out.closed = False
+        out.pairs = lambda i, j: within(W[i - 1], x[i - 1], y[j - 1], eps)
+        out.diag = lambda i, j, b: 0.0 if out.pairs(i, j) else w[i - 1]
+        out.up = lambda i, j, b: w[i - 1]
+        out.left = lambda i, j, b: 1.0
+
+    elif name == "erp":
+        gap = np.ones(x.shape[1]) * (0.0 if g is None else g)
+        out.closed = False
+        out.diag = lambda i, j, b: norm(W[i - 1], x[i - 1], y[j - 1])
+        out.up = lambda i, j, b: norm(W[i - 1], x[i - 1], gap)
+        out.left = lambda i, j, b: norm(one, y[j - 1], gap)
+
+    elif name == "msm":
+        def C(new, old, other, w_old, w_other):
+            if old <= new <= other or old >= new >= other:
+                return c
+            return c + min(w_old * abs(new - old), w_other * abs(new - other))
+
+        def diag(i, j, b):
+            return sum(W[i - 1, k] * abs(x[i - 1, k] - y[j - 1, k]) for k in range(x.shape[1]))
+
+        def up(i, j, b):
+            return sum(C(x[i - 1, k], x[i - 2, k], y[j - 1, k], min(W[i - 1, k], W[i - 2, k]), W[i - 1, k])
+                       for k in range(x.shape[1]))
+
+        def left(i, j, b):
+            return sum(C(y[j - 1, k], y[j - 2, k], x[i - 1, k], 1.0, W[i - 1, k]) for k in range(x.shape[1]))
+
+        out.diag, out.up, out.left = diag, up, left
+
+    elif name == "twed":
+        t = [float(a) for a in (range(m) if tx is None else tx)]
+        s = [float(a) for a in (range(n) if ty is None else ty)]
+
+        def lag(i, j, b):
+            if search:
+                return abs((t[i - 1] - t[0]) - (s[j - 1] - s[b]))
+            return abs(t[i - 1] - s[j - 1])
+
+        def diag(i, j, b):
+            cost = norm(W[i - 1], x[i - 1], y[j - 1], p) + nu * lag(i, j, b)
+            if i > 1:
+                cost += norm(W[i - 2], x[i - 2], y[j - 2], p) + nu * lag(i - 1, j - 1, b)
+            return cost
+
+        def up(i, j, b):
+            both = [min(W[i - 1, k], W[i - 2, k]) for k in range(x.shape[1])]
+            return norm(both, x[i - 1], x[i - 2], p) + nu * (t[i - 1] - t[i - 2]) + lmbda
+
+        def left(i, j, b):
+            return norm(one, y[j - 1], y[j - 2], p) + nu * (s[j - 1] - s[j - 2]) + lmbda
+
+        out.diag, out.up, out.left = diag, up, left
+
+    else:
+        raise ValueError(name)
+    return out
+
+
+# ---------------------------------------------------------------------------------------------------- plain distances
+
+def fill(f, s, e, free_row=0, free_column=0, allowed=None, r=None):
+    """
+    The recurrence for y[s:e], borders included: D (m+1, e-s+1) and the move taken into each cell.
+
+    `free_row`, `free_column`: how many cells of a closed border after the corner are 0 instead of infinite.
+    `allowed`: the cells of a band; `r`: the largest lag |i - p| of a search's band.
+    """
+    m, n = f.m, e - s
+    D = np.full((m + 1, n + 1), INF)
+    move = np.full((m + 1, n + 1), -1)
+    D[0, 0] = 0.0
+    for i in range(1, m + 1):
+        if f.closed:
+            D[i, 0] = 0.0 if i <= free_column else INF
+        else:
+            D[i, 0] = D[i - 1, 0] + f.up(i, 0, s)
+    for p in range(1, n + 1):
+        if f.closed:
+            D[0, p] = 0.0 if p <= free_row else INF
+        else:
+            D[0, p] = D[0, p - 1] + f.left(0, s + p, s)
+    for i in range(1, m + 1):
+        for p in range(1, n + 1):
+            if allowed is not None and not allowed[i - 1, p - 1]:
+                continue
+            if r is not None and abs(i - p) > r:
+                continue
+            for k, before, cost in ((DIAG, D[i - 1, p - 1], f.diag), (UP, D[i - 1, p], f.up), (LEFT, D[i, p - 1], f.left)):
+                if before < INF:
+                    total = f.join(before, cost(i, s + p, s))
+                    if total < D[i, p]:
+                        D[i, p], move[i, p] = total, k
+    return D, move
+
+
+def trace(f, move, i, j, matched_only=False):
+    """The path that ends in cell (i, j), 1-based, as 0-based index pairs in two rows."""
+    path = []
+    while i > 0 and j > 0:
+        if not matched_only or (move[i, j] == DIAG and f.pairs(i, j)):
+            path.append((i - 1, j - 1))
+        i, j = {DIAG: (i - 1, j - 1), UP: (i - 1, j), LEFT: (i, j - 1)}[move[i, j]]
+    return np.array(path[::-1], dtype=int).reshape(-1, 2).T
+
+
+def elastic(name, x, y, weight=None, *, tx=None, ty=None, band_kind=None, r=None, dtw_type="dtw", tolerance=0, do_sign_norm=False,
+            do_dist_norm=False, gamma=1.0, divergence=True, sigma=1.0, **params):
+    """Elastic distance of two whole series: (distance, D, path); the path is None for soft_dtw, gak and sbd."""
+    if do_sign_norm:
+        x, y = standardise(points(x)).reshape(np.shape(x)), standardise(points(y)).reshape(np.shape(y))
+    m, n = len(x), len(y)
+    if name == "sbd":
+        return Elastic(sbd(x, y, weight), None, None)
+    allowed = band(m, n, band_kind, r)
+    if name == "soft_dtw":
+        D = soft_dtw_matrix(x, y, relative(weight, *points(x).shape), gamma, allowed)
+        value = D[m, n]
+        if divergence:
+            value -= (self_soft_dtw(x, weight, gamma, band_kind, r) + self_soft_dtw(y, None, gamma, band_kind, r)) / 2
+        return Elastic(value, D[1:, 1:], None)
+    if name == "gak":
+        D = gak_matrix(x, y, weight, sigma, allowed)
+        kxx = gak_matrix(x, x, weight, sigma, band(m, m, band_kind, r), same=True)[m, m]
+        kyy = gak_matrix(y, y, None, sigma, band(n, n, band_kind, r), same=True)[n, n]
+        return Elastic(1 - D[m, n] / math.sqrt(kxx * kyy), D[1:, 1:], None)
+
+    f = steps(name, x, y, weight, tx, ty, **params)
+    free_row = {"dtw": 0, "oe-dtw": 0, "obe-dtw": n, "sub-dtw": n, "psi-dtw": tolerance}[dtw_type]
+    free_column = tolerance if dtw_type == "psi-dtw" else 0
+    D, move = fill(f, 0, n, free_row, free_column, allowed)
+    ends = [(m, n)]
+    if dtw_type in ("oe-dtw", "obe-dtw", "sub-dtw"):
+        ends = [(m, j) for j in range(1, n + 1)]
+    if dtw_type == "psi-dtw":
+        ends = [(m, j) for j in range(max(1, n - tolerance), n + 1)] + [(i, n) for i in range(max(1, m - tolerance), m + 1)]
+    end = ends[0]
+    for other in ends:
+        if D[other] < D[end]:
+            end = other
+    distance = D[end]
+    if do_dist_norm:
+        distance = distance / m
+    if name == "lcss":
+        largest = sorted(f.w, reverse=True)[:min(m, n)]
+        distance = 1 - (m + n - D[m, n]) / 2 / sum(largest)
+    if name == "edr":
+        distance = D[m, n] / max(m, n)
+    path = trace(f, move, *end, matched_only=name == "lcss")
+    return Elastic(distance, D[1:, 1:], path)
+
+
+def soft_dtw_matrix(x, y, W, gamma, allowed, same=False):
+    """Soft-DTW (Cuturi & Blondel 2017): DTW with -gamma log sum exp(-./gamma) for the minimum; D with its border."""
+    x, y = points(x), points(y)
+    D = np.full((len(x) + 1, len(y) + 1), INF)
+    D[0, 0] = 0.0
+    for i in range(1, len(x) + 1):
+        for j in range(1, len(y) + 1):
+            before = [a for a in (D[i - 1, j - 1], D[i - 1, j], D[i, j - 1]) if a < INF]
+            if allowed[i - 1, j - 1] and before:
+                w = np.minimum(W[i - 1], W[j - 1]) if same else W[i - 1]
+                least = min(before)
+                soft = least - gamma * math.log(sum(math.exp(-(a - least) / gamma) for a in before))
+                D[i, j] = squared(w, x[i - 1], y[j - 1]) + soft
+    return D
+
+
+def self_soft_dtw(x, weight, gamma, band_kind, r):
+    """Soft-DTW of a series with itself; a pair of its points has the smaller of their weights."""
+    W = relative(weight, *points(x).shape)
+    return soft_dtw_matrix(x, x, W, gamma, band(len(x), len(x), band_kind, r), same=True)[-1, -1]
+
+
+def gak_matrix(x, y, weight, sigma, allowed, same=False):
+    """Global alignment kernel (Cuturi 2011): the sum over all alignments of the products of local kernels, with border."""
+    x, y = points(x), points(y)
+    W = relative(weight, *x.shape)
+    K = np.zeros((len(x) + 1, len(y) + 1))
+    K[0, 0] = 1.0
+    for i in range(1, len(x) + 1):
+        for j in range(1, len(y) + 1):
+            if allowed[i - 1, j - 1]:
+                w = np.minimum(W[i - 1], W[j - 1]) if same else W[i - 1]
+                u = squared(w, x[i - 1], y[j - 1]) / (2 * sigma ** 2)
+                kappa = math.exp(-(u + math.log(2 - math.exp(-u))))
+                K[i, j] = kappa * (K[i - 1, j - 1] + K[i - 1, j] + K[i, j - 1])
+    return K
+
+
+def sbd(x, y, weight=None):
+    """
+    Shape-based distance (Paparrizos & Gravano 2015): 1 - the largest normalised cross-correlation over all shifts.
+
+    Weighted: products and squares at a query point count w_i, also the squares of the series points it meets at this
+    shift; series points that meet no query point count fully. So d(x, x) = 0 and the ratio stays within [-1, 1].
+    """
+    x, y = points(x), points(y)
+    W = relative(weight, *x.shape)
+    best = -INF
+    for shift in range(-(len(x) - 1), len(y)):
+        cross, square_x, square_y = 0.0, 0.0, 0.0
+        for c in range(x.shape[1]):
+            for i in range(len(x)):
+                square_x += W[i, c] * x[i, c] ** 2
+                if 0 <= i + shift < len(y):
+                    cross += W[i, c] * x[i, c] * y[i + shift, c]
+            for j in range(len(y)):
+                square_y += (W[j - shift, c] if 0 <= j - shift < len(x) else 1.0) * y[j, c] ** 2
+        if square_x == 0 or square_y == 0:
+            ratio = 1.0 if square_x == square_y else 0.0
+        else:
+            ratio = cross / (math.sqrt(square_x) * math.sqrt(square_y))
+        best = max(best, ratio)
+    return 1 - best
+
+
+# ---------------------------------------------------------------------------------------------------- search
+
+def reported(name, f, cost, do_dist_norm):
+    """What a warped search reports for an accumulated cost."""
+    if name == "lcss":
+        return cost / (sum(f.w) + f.m)
+    if name == "edr" or do_dist_norm:
+        return cost / f.m
+    return cost
+
+
+def elastic_search(name, x, y, weight=None, *, tq=None, ts=None, r=None, min_length=None, max_length=None, do_dist_norm=False,
+                   **params):
+    """Warped search with carried starts (Sakurai et al. 2007): (distance (n,), start (n,), D (m, n)) for each end."""
+    f = steps(name, x, y, weight, tq, ts, search=True, **params)
+    m, n = f.m, f.n
+    D = np.full((m + 1, n + 1), INF)
+    S = np.zeros((m + 1, n + 1), dtype=int)
+    paired = np.zeros((m + 1, n + 1), dtype=bool)
+    for j in range(n + 1):
+        D[0, j], S[0, j] = 0.0, j
+    for i in range(1, m + 1):
+        D[i, 0] = INF if f.closed else D[i - 1, 0] + f.up(i, 0, 0)
+    for j in range(1, n + 1):
+        for i in range(1, m + 1):
+            for k, (a, b), cost in ((DIAG, (i - 1, j - 1), f.diag), (UP, (i - 1, j), f.up), (LEFT, (i, j - 1), f.left)):
+                start = S[a, b]
+                if D[a, b] == INF or (k == UP and i == 1 and f.closed):
+                    continue
+                if r is not None and abs(i - (j - start)) > r:
+                    continue
+                total = f.join(D[a, b], cost(i, j, start))
+                if total < D[i, j]:
+                    D[i, j], S[i, j] = total, start
+                    paired[i, j] = paired[a, b] or (k == DIAG and f.pairs(i, j))
+    distance, start = np.full(n, INF), np.full(n, -1)
+    for j in range(1, n + 1):
+        length = j - S[m, j]
+        if D[m, j] == INF or length < 1 or not paired[m, j]:
+            continue
+        if (min_length is not None and length < min_length) or (max_length is not None and length > max_length):
+            continue
+        distance[j - 1], start[j - 1] = reported(name, f, D[m, j], do_dist_norm), S[m, j]
+    return distance, start, D[1:, 1:]
+
+
+def brute_search(name, x, y, weight=None, *, tq=None, ts=None, r=None, do_dist_norm=False, **params):
+    """For each end the minimum over all starts of the cost of x and y[start:end], each by the recurrence of a pair."""
+    f = steps(name, x, y, weight, tq, ts, search=True, **params)
+    best = np.full(f.n, INF)
+    for end in range(1, f.n + 1):
+        for start in range(end):
+            D, _ = fill(f, start, end, r=r)
+            best[end - 1] = min(best[end - 1], reported(name, f, D[-1, -1], do_dist_norm))
+    return best
+
+
+def windows(name, x, y, weight=None, *, normalize=None, tq=None, ts=None, **params):
+    """The distance of the query to each of the n - m + 1 windows of its length; times relative to the first point."""
+    m, n = len(x), len(y)
+    query = normalise(x, weight, normalize)
+    out = np.zeros(n - m + 1)
+    for s in range(n - m + 1):
+        window = normalise(y[s:s + m], weight, normalize)
+        tx = None if tq is None else [a - tq[0] for a in tq]
+        ty = None if ts is None else [a - ts[s] for a in ts[s:s + m]]
+        if name in LOCKSTEP:
+            out[s] = lockstep(name, query, window, weight, tx=tx, ty=ty, **params)
+        else:
+            out[s] = elastic(name, query, window, weight, tx=tx, ty=ty, **params).distance
+    return out
+
+
+def select(distance, start, end, n_matches=None, threshold=None, max_overlap=0.0):
+    """Greedy choice of matches: lowest first (ties: earliest), none that overlaps a chosen one by too much."""
+    chosen = []
+    for k in sorted(range(len(distance)), key=lambda k: (distance[k], k)):
+        if not distance[k] < INF or (threshold is not None and distance[k] > threshold):
+            continue
+        if n_matches is not None and len(chosen) >= n_matches:
+            break
+        free = True
+        for other in chosen:
+            overlap = min(end[k], end[other]) - max(start[k], start[other])
+            if overlap > max_overlap * min(end[k] - start[k], end[other] - start[other]):
+                free = False
+        if free and end[k] > start[k]:
+            chosen.append(k)
+    return chosen
+
+
+def start_sequences_index(distance, output=("number", 1), overlap=1):
+    """The same greedy rule on plain indices at least `overlap` samples apart, in order of choice."""
+    kind, value = output
+    finite = [a for a in distance if a < INF]
+    number = value if kind == "number" else None
+    threshold = INF
+    if kind == "threshold":
+        threshold = value
+    if kind == "percentile" and finite:
+        threshold = np.percentile(finite, value)
+    chosen = []
+    for k in sorted(range(len(distance)), key=lambda k: (distance[k], k)):
+        if number is not None and len(chosen) >= number:
+            break
+        if distance[k] < INF and distance[k] <= threshold and all(abs(k - other) >= overlap for other in chosen):
+            chosen.append(k)
+    return chosen
+
+
+# ---------------------------------------------------------------------------------------------------- segmentation
+
+def tile_cost(name, x, y, weight, s, e, *, tq=None, ts=None, r=None, **params):
+    """Cost of the tile y[s:e]: the recurrence of the search with its start fixed; lockstep: length m only."""
+    m = len(x)
+    if name in LOCKSTEP:
+        if e - s != m:
+            return INF
+        d = lockstep(name, x, y[s:e], weight, tx=tq, ty=None if ts is None else ts[s:e], **params)
+        if name in ("euclidean", "mahalanobis", "short_time_series"):
+            return d ** 2
+        if name == "minkowski":
+            return d ** params.get("p", 3)
+        return d if name in ("manhattan", "sqeuclidean", "canberra") else m * d
+    if name in PATHLESS:
+        return m * elastic(name, x, y[s:e], weight, **params).distance
+    D, _ = fill(steps(name, x, y, weight, tq, ts, search=True, **params), s, e, r=r)
+    return m * D[-1, -1] if name == "frechet" else D[-1, -1]
+
+
+def background(name, x, weight=None, **params):
+    """Default cost of a background sample: the query against a flat line at its own weighted mean, per sample."""
+    X = points(x)
+    W = relative(weight, *X.shape)
+    mean = [weighted_mean(X[:, c], W[:, c]) for c in range(X.shape[1])]
+    flat = np.array([mean for _ in range(len(X))]).reshape(np.shape(x))
+    return tile_cost(name, x, flat, weight, 0, len(X), **params) / len(X)
+
+
+def tilings(m, n, tile_cost, b, min_length=1, max_length=None):
+    """All cheapest covers of range(n) by tiles [s, e) and background samples, by trying every cover (m is for the caller)."""
+    max_length = n if max_length is None else max_length
+
+    def covers(s):
+        if s == n:
+            yield 0.0, []
+        for e in range(s + min_length, min(n, s + max_length) + 1):
+            if costs[s, e] < INF:
+                for total, tiles in covers(e):
+                    yield costs[s, e] + total, [(s, e)] + tiles
+        if s < n:
+            for total, tiles in covers(s + 1):
+                yield b + total, tiles
+
+    costs = {(s, e): tile_cost(s, e) for s, e in product(range(n), range(1, n + 1)) if min_length <= e - s <= max_length}
+    found = list(covers(0))
+    least = min(total for total, tiles in found)
+    return least, [tiles for total, tiles in found if total <= least + 1e-12 * max(1.0, abs(least))]
+
+
+# ---------------------------------------------------------------------------------------------------- time distance, events
+
+def tam(x, y, report="distance", weight=None):
+    """Time alignment measurement (Folgado et al. 2018) on the DTW path: advance, delay, phase."""
+    path = elastic("dtw", x, y, weight).path
+    advance, delay, phase = [], [], []
+    for k in range(path.shape[1] - 1):
+        query, series = path[0, k + 1] - path[0, k], path[1, k + 1] - path[1, k]
+        {(1, 0): advance, (0, 1): delay, (1, 1): phase}[query, series].append(k)
+    if report == "instants":
+        return advance, delay, phase
+    m, n = len(x), len(y)
+    ratios = (len(advance) / (m - 1) if m > 1 else 0.0,
+              len(delay) / (n - 1) if n > 1 else 0.0,
+              len(phase) / (min(m, n) - 1) if min(m, n) > 1 else 1.0)
+    return ratios if report == "ratios" else ratios[0] + ratios[1] + (1 - ratios[2])
+
+
+def events(labels):
+    """Events [start, end): the runs of equal non-zero labels, or the rows of a (k, 2) array."""
+    labels = np.asarray(labels)
+    if labels.ndim == 2:
+        return [(int(s), int(e)) for s, e in labels]
+    out = []
+    for k, label in enumerate(labels):
+        if label != 0 and k > 0 and labels[k - 1] == label:
+            out[-1] = (out[-1][0], k + 1)
+        elif label != 0:
+            out.append((k, k + 1))
+    return out
+
+
+def event_f1(y_true, y_pred, min_iou=0.5, tolerance=None):
+    """F1 score of the largest one-to-one matching of events, by trying all matchings."""
+    true, pred = events(y_true), events(y_pred)
+    if not true and not pred:
+        return 1.0
+
+    def agree(a, b):
+        if tolerance is not None:
+            return abs(a[0] - b[0]) <= tolerance and abs(a[1] - b[1]) <= tolerance
+        common = max(0, min(a[1], b[1]) - max(a[0], b[0]))
+        union = (a[1] - a[0]) + (b[1] - b[0]) - common
+        return common / union >= min_iou
+
+    def most(k, free):
+        if k == len(true):
+            return 0
+        best = most(k + 1, free)
+        for q in free:
+            if agree(true[k], pred[q]):
+                best = max(best, 1 + most(k + 1, free - {q}))
+        return best
+
+    hits = most(0, frozenset(range(len(pred))))
+    return 2 * hits / (len(true) + len(pred))

@@ -1,0 +1,47 @@
+"""What Hypothesis draws: series of small integers or floats, weights, bands and metric objects with their naive twins."""
+
+import numpy as np
+from hypothesis import strategies as st
+
+# Quarters add up without rounding, so that ties are ties in every implementation.
+quarters = st.integers(-12, 12).map(lambda k: k / 4)
+plain = st.floats(-5, 5, allow_subnormal=False).map(lambda v: round(v, 3))
+
+
+@st.composite
+def series(draw, channels, low=1, high=9, values=None):
+    length = draw(st.integers(low, high))
+    v = draw(st.sampled_from([quarters, plain])) if values is None else values
+    rows = draw(st.lists(st.lists(v, min_size=channels, max_size=channels), min_size=length, max_size=length))
+    a = np.array(rows, dtype=float)
+    return a[:, 0] if channels == 1 and draw(st.booleans()) else a
+
+
+@st.composite
+def weights(draw, m, channels):
+    """None, one weight a point, or one a point and channel; dyadic, some of them 0, at least one above."""
+    kind = draw(st.sampled_from(["none", "points", "points", "channels"]))
+    if kind == "none":
+        return None
+    shape = (m,) if kind == "points" else (m, channels)
+    size = int(np.prod(shape))
+    w = np.array(draw(st.lists(st.sampled_from([0.0, 0.25, 0.5, 1.0, 1.0, 2.0]), min_size=size, max_size=size)))
+    w[draw(st.integers(0, size - 1))] = 2.0  # a power of two: dividing by it is exact
+    return w.reshape(shape)
+
+
+@st.composite
+def pairs(draw, low=1, high=9, y_low=1, y_high=9, values=None, equal=False):
+    """A query, a series, the query's weights."""
+    channels = draw(st.sampled_from([1, 1, 2, 3]))
+    x = draw(series(channels, low, high, values))
+    y = draw(series(channels, len(x) if equal else y_low, len(x) if equal else y_high, values))
+    if x.ndim != y.ndim:
+        x, y = x.reshape(len(x), -1), y.reshape(len(y), -1)
+    return x, y, draw(weights(len(x), channels))
+
+
+@st.composite
+def times(draw, n):
+    steps = draw(st.lists(st.integers(1, 12).map(lambda k: k / 4), min_size=n, max_size=n))
+    return np.cumsum(steps)

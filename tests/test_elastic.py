@@ -1,0 +1,214 @@
+"""Elastic distances against the papers' recurrences, written out slowly in naive.py."""
+
+import naive
+import numpy as np
+import pytest
+from hypothesis import given
+from hypothesis import strategies as st
+from strategies import pairs, plain, quarters, times
+
+from sktslib.distances import DTW, LCSS, TWED, dlp, dtw, lcss, tam, twed
+from sktslib.distances._bands import band
+
+t = np.arange(0, 20 * np.pi, 0.1)
+SIN, SIN2 = np.sin(t), np.sin(2 * t)
+CLOSE = {"rtol": 1e-9, "atol": 1e-11}
+nonnegative = st.sampled_from([0.0, 0.001, 0.25, 0.5, 1.0, 2.0])
+
+
+@st.composite
+def windows(draw, m, n):
+    """Parameters of a metric's band and of its naive twin."""
+    kind = draw(st.sampled_from(["none", "none", "float", "samples", "default", "itakura"]))
+    if kind == "none":
+        return {}, {}
+    if kind == "itakura":
+        return {"window": "itakura"}, {"band_kind": "itakura"}
+    if kind == "float":
+        share = draw(st.sampled_from([0.1, 0.29, 0.5, 1.0]))
+        return {"window": share}, {"band_kind": "sakoe-chiba", "r": int(share * min(m, n) + 1e-9)}
+    if kind == "default":
+        return {"window": "sakoe-chiba"}, {"band_kind": "sakoe-chiba", "r": min(m, n) // 2}
+    r = draw(st.integers(0, 6))
+    return {"window": "sakoe-chiba", "factor": r}, {"band_kind": "sakoe-chiba", "r": r}
+
+
+@st.composite
+def metrics(draw, m, n):
+    """A metric object, and name and parameters of its naive twin."""
+    name = draw(st.sampled_from(["dtw", "lcss", "twed"]))
+    here, twin = draw(windows(m, n))
+    if name == "dtw":
+        p = {"alpha": draw(st.sampled_from([1.0, 1.0, 0.7, 0.0])), "do_sign_norm": draw(st.booleans())}
+        p["do_dist_norm"] = draw(st.booleans())
+        p["dtw_type"] = draw(st.sampled_from(["dtw", "dtw", "oe-dtw", "obe-dtw", "sub-dtw", "psi-dtw"]))
+        if p["dtw_type"] == "psi-dtw":
+            p["tolerance"] = draw(st.integers(0, min(m, n) - 1))
+        return DTW(**p, **here), name, {**p, **twin}
+    if name == "lcss":
+        p = {"eps": draw(st.sampled_from([0.0, 0.25, 0.6, 1.0, 3.0]))}
+        return LCSS(**p, **here), name, {**p, **twin}
+    p = {"nu": draw(nonnegative), "lmbda": draw(nonnegative), "p": draw(st.sampled_from([1, 2, 3]))}
+    return TWED(**p, **here), name, {**p, **twin}
+
+
+@given(st.data())
+def test_distance_matrix_and_path_equal_the_naive_twin(data):
+    x, y, w = data.draw(pairs())
+    metric, name, p = data.draw(metrics(len(x), len(y)))
+    tx = ty = None
+    if name == "twed" and data.draw(st.booleans()):
+        tx, ty = data.draw(times(len(x))), data.draw(times(len(y)))
+    want = naive.elastic(name, x, y, w, tx=tx, ty=ty, **p)
+    got = metric.distance(x, y, weight=w, tx=tx, ty=ty)
+    np.testing.assert_allclose(float(got), want.distance, **CLOSE)
+    np.testing.assert_allclose(got.cost_matrix, want.D, **CLOSE)
+    assert got.cost_matrix.shape == (len(x), len(y))
+
+
+@given(st.data())
+def test_path_equals_the_naive_twin_where_sums_are_exact(data):
+    x, y, w = data.draw(pairs(values=quarters))
+    name = data.draw(st.sampled_from(["dtw", "lcss"]))
+    here, twin = data.draw(windows(len(x), len(y)))
+    if name == "dtw":
+        p = {"dtw_type": data.draw(st.sampled_from(["dtw", "oe-dtw", "obe-dtw", "sub-dtw"]))}
+        metric = DTW(**p, **here)
+    else:
+        p = {"eps": data.draw(st.sampled_from([0.0, 0.5, 1.0]))}
+        metric = LCSS(**p, **here)
+    want = naive.elastic(name, x, y, w, **p, **twin)
+    path = metric.distance(x, y, weight=w).path
+    np.testing.assert_array_equal(path, want.path)
+
+
+@given(st.data())
+def test_costs_along_the_path_of_dtw_add_up(data):
+    x, y, w = data.draw(pairs(values=plain))
+    metric, name, p = data.draw(metrics(len(x), len(y)))
+    if name != "dtw" or p["alpha"] != 1 or p["do_sign_norm"]:
+        return
+    got = metric.distance(x, y, weight=w)
+    x, y = x.reshape(len(x), -1), y.reshape(len(y), -1)
+    W = naive.relative(w, len(x), x.shape[1])
+    i, j = got.path
+    total = (W[i] * (x[i] - y[j]) ** 2).sum() / (len(x) if p["do_dist_norm"] else 1)
+    np.testing.assert_allclose(float(got), total, **CLOSE)
+    steps = np.diff(got.path, axis=1)
+    assert ((steps >= 0) & (steps <= 1)).all() and steps.any(axis=0).all()
+
+
+@given(st.data())
+def test_properties(data):
+    x, y, w = data.draw(pairs(values=plain))
+    metric, name, _ = data.draw(metrics(len(x), len(y)))
+    d = float(metric.distance(x, y, weight=w))
+    assert d >= 0
+    one = metric.get_params().get("tolerance", 0) < len(x)
+    if one:
+        assert metric.distance(x, x, weight=w) == pytest.approx(0, abs=1e-9)
+    if w is not None:  # weights are relative
+        assert metric.distance(x, y, weight=4 * w) == d
+    assert float(metric.distance(x, y, weight=np.full(len(x), 3.0))) == float(metric.distance(x, y))
+    assert float(metric.distance(x.reshape(len(x), -1), y.reshape(len(y), -1), weight=w)) == d
+    if metric.symmetric:
+        np.testing.assert_allclose(metric(x, y), metric(y, x), **CLOSE)
+
+
+@given(pairs(equal=True), pairs(equal=True), st.data())
+def test_twed_is_a_metric(first, second, data):
+    x, y, _ = first
+    if x.shape[1:] != second[0].shape[1:]:
+        return
+    z = second[0]
+    metric = TWED(nu=data.draw(st.sampled_from([0.001, 1.0])), lmbda=data.draw(nonnegative))
+    assert metric.metric
+    assert metric(x, z) <= metric(x, y) + metric(y, z) + 1e-9
+
+
+@pytest.mark.parametrize("m", range(1, 9))
+@pytest.mark.parametrize("n", range(1, 9))
+@pytest.mark.parametrize(("window", "factor"), [("itakura", None), *[("sakoe-chiba", r) for r in range(4)]])
+def test_bands_equal_the_naive_twin(m, n, window, factor):
+    lo, hi = band(window, factor, m, n)
+    got = np.array([[lo[j] <= i < hi[j] for j in range(n)] for i in range(m)])
+    np.testing.assert_array_equal(got, naive.band(m, n, window, factor))
+
+
+def test_published_values():
+    assert float(dtw(SIN, SIN2)) == pytest.approx(0.2509773693366783, rel=1e-12)
+    assert float(twed(SIN, SIN2, t, t, nu=1, lmbda=0)) == pytest.approx(223.85651832411503, rel=1e-12)
+    assert float(twed(SIN, SIN2, t, t, nu=0.001, lmbda=0)) == pytest.approx(78.81687137833383, rel=1e-12)
+    assert tam(SIN, SIN2) == pytest.approx(1.490446, abs=1e-6)
+
+
+def test_dist_of_the_caller_compiled_or_plain():
+    from numba import njit
+
+    def absolute(a, b):
+        return np.abs(a - b).sum()
+
+    @njit
+    def compiled(a, b):
+        return abs(a - b)
+
+    x, y, w = SIN[:20], SIN2[:31], np.linspace(0.5, 1, 20)
+    for alpha in (1.0, 0.4, 0.0):
+        want = naive.elastic("dtw", x, y, w, alpha=alpha, dist=absolute).distance
+        assert float(dtw(x, y, w, dist=absolute, alpha=alpha, do_dist_norm=False)) == pytest.approx(want, rel=1e-9)
+        assert float(dtw(x, y, w, dist=compiled, alpha=alpha, do_dist_norm=False)) == pytest.approx(want, rel=1e-9)
+    X, Y = np.column_stack([x, x**2]), np.column_stack([y, y**2])
+    want = naive.elastic("dtw", X, Y, dist=absolute).distance
+    assert float(dtw(X, Y, dist=absolute, do_dist_norm=False)) == pytest.approx(want, rel=1e-9)
+
+
+def test_reports_and_unpacking():
+    d, cost_matrix, path = dtw(SIN[:9], SIN2[:12])
+    assert d == float(dtw(SIN[:9], SIN2[:12]))
+    np.testing.assert_array_equal(cost_matrix, dtw(SIN[:9], SIN2[:12], report="cost_matrix"))
+    np.testing.assert_array_equal(path, dtw(SIN[:9], SIN2[:12], report="path"))
+    assert cost_matrix[-1, -1] / 9 == d
+    similarity = lcss(SIN[:9], SIN2[:12], eps=0.1, report="similarity")
+    assert float(lcss(SIN[:9], SIN2[:12], eps=0.1)) == pytest.approx(1 - similarity)
+    assert similarity == len(lcss(SIN[:9], SIN2[:12], eps=0.1, report="path")[0]) / 9
+    np.testing.assert_array_equal(twed([1, 2], [1, 2], None, None, report="path"), [[0, 1], [0, 1]])
+    assert twed([1, 2], [1, 3], None, None, report="cost_matrix").shape == (2, 2)
+
+
+def test_alignment_is_a_number_everywhere():
+    import pickle
+
+    import pandas as pd
+
+    d = dtw(SIN[:9], SIN2[:12])
+    assert isinstance(d, float)
+    assert np.asarray([d, d]).dtype == np.float64
+    assert pd.DataFrame({"d": [d]}).dtypes["d"] == np.float64
+    again = pickle.loads(pickle.dumps(d))
+    assert again == d
+    np.testing.assert_array_equal(again.path, d.path)
+
+
+def test_knn_takes_the_function():
+    from sklearn.neighbors import KNeighborsClassifier
+
+    X = np.array([SIN[:30], SIN[5:35], SIN2[:30], SIN2[5:35]])
+    for metric in (dtw, DTW(alpha=0.5), LCSS(eps=0.1)):
+        knn = KNeighborsClassifier(1, metric=metric, algorithm="brute").fit(X, [0, 0, 1, 1])
+        np.testing.assert_array_equal(knn.predict(X[:, ::1]), [0, 0, 1, 1])
+
+
+@given(pairs(equal=True), st.sampled_from([0.5, 1, 2, 3.5]))
+def test_dlp(drawn, p):
+    x, y, w = drawn
+    W = naive.relative(w, len(x), 1 if x.ndim == 1 else x.shape[1]).reshape(x.shape)
+    np.testing.assert_allclose(dlp(x, y, p, weight=w), (W * np.abs(x - y) ** p).sum() ** (1 / p), **CLOSE)
+
+
+@given(pairs())
+def test_tam_equals_the_naive_twin(drawn):
+    x, y, w = drawn
+    np.testing.assert_allclose(tam(x, y, weight=w), naive.tam(x, y, weight=w), **CLOSE)
+    np.testing.assert_allclose(tam(x, y, "ratios", weight=w), naive.tam(x, y, "ratios", weight=w), **CLOSE)
+    assert tam(x, y, "instants", weight=w) == tuple(len(steps) for steps in naive.tam(x, y, "instants", weight=w))
+    assert 0 <= tam(x, y) <= 3

@@ -1,0 +1,119 @@
+"""Lockstep distances against scipy and the naive twin."""
+
+import naive
+import numpy as np
+import pytest
+from hypothesis import given
+from hypothesis import strategies as st
+from scipy.spatial import distance as scipy_distance
+from strategies import pairs, plain, times
+
+from sktslib.distances import Mahalanobis, get_metric, lockstep_distances, metric_names
+
+CLOSE = {"rtol": 1e-9, "atol": 1e-11}
+NAMES = metric_names("lockstep")
+PARAMETERS = {
+    "minkowski": [{"p": 3}, {"p": 1}, {"p": 2.5}, {"p": 0.5}],
+    "pearson_correlation": [{}, {"beta": 1.0}, {"beta": 0.5}],
+}
+
+
+def test_all_thirteen_are_registered():
+    assert len(NAMES) == 13 == len(lockstep_distances.__all__)
+
+
+@pytest.mark.parametrize("name", NAMES)
+@given(data=st.data())
+def test_equals_the_naive_twin(name, data):
+    timed = name == "short_time_series"
+    x, y, w = data.draw(pairs(equal=timed))
+    p = data.draw(st.sampled_from(PARAMETERS.get(name, [{}])))
+    t = {"tx": data.draw(times(len(x))), "ty": data.draw(times(len(y)))} if timed and data.draw(st.booleans()) else {}
+    try:
+        want = naive.lockstep(name, x, y, w, **p, **t)
+    except (ValueError, ZeroDivisionError):  # no positive weight is left after interpolation
+        with pytest.raises(ValueError, match="weight"):
+            get_metric(name, p).distance(x, y, weight=w, **t)
+        return
+    got = get_metric(name, p).distance(x, y, weight=w, **t)
+    if "beta" in p:  # its pole at r = -1 and its root at r = 1 magnify rounding: compare what they are made from
+        got, want = (2 / (1 + d ** (1 / p["beta"])) for d in (got, want))
+    np.testing.assert_allclose(got, want, **CLOSE)
+
+
+@pytest.mark.parametrize("name", ["braycurtis", "canberra", "correlation", "cosine", "euclidean", "hamming", "sqeuclidean"])
+@given(data=st.data())
+def test_equals_scipy(name, data):
+    x, y, _ = data.draw(pairs(low=3, equal=True, values=plain))
+    if x.ndim > 1:
+        return
+    w = np.array(data.draw(st.lists(st.sampled_from([0.25, 0.5, 1.0]), min_size=len(x), max_size=len(x))))
+    w[0] = 1.0
+    got = getattr(lockstep_distances, f"{name}_distance")(x, y, w)
+    with np.errstate(all="ignore"):
+        want = getattr(scipy_distance, name)(x, y, w)
+    if name in ("correlation", "cosine", "braycurtis") and not (np.ptp(x) > 0.01 and np.ptp(y) > 0.01 and np.isfinite(want)):
+        return  # degenerate series, in which we differ by definition
+    np.testing.assert_allclose(got, want, rtol=1e-9, atol=1e-9)
+
+
+def test_named_functions_equal_scipy():
+    rng = np.random.default_rng(0)
+    x, y = rng.normal(size=(2, 20))
+    f = lockstep_distances
+    assert f.manhattan_distance(x, y) == pytest.approx(scipy_distance.cityblock(x, y))
+    assert f.chebyshev_distance(x, y) == pytest.approx(scipy_distance.chebyshev(x, y))
+    assert f.minkowski_distance(x, y) == pytest.approx(scipy_distance.minkowski(x, y, 3))
+    VI = np.eye(20) + 0.1
+    assert f.mahalanobis_distance(x, y, VI=VI) == pytest.approx(scipy_distance.mahalanobis(x, y, VI))
+    assert f.mahalanobis_distance(x, y) == pytest.approx(scipy_distance.euclidean(x, y))
+    r = np.corrcoef(x, y)[0, 1]
+    assert f.pearson_correlation(x, y) == pytest.approx(2 * (1 - r))
+    assert f.pearson_correlation(x, y, 2) == pytest.approx(((1 - r) / (1 + r)) ** 2)
+    assert f.pearson_correlation([1, 2, 3], [3, 2, 1], 1) == np.inf
+
+
+def test_published_values():
+    t = np.arange(0, 20 * np.pi, 0.1)
+    x, y = np.sin(t), np.sin(2 * t)
+    assert lockstep_distances.euclidean_distance(x, y) == pytest.approx(25.066280, abs=1e-6)
+    assert lockstep_distances.chebyshev_distance(x, y) == pytest.approx(1.760120, abs=1e-6)
+    assert lockstep_distances.pearson_correlation(x, y) == pytest.approx(2.000001678820405, rel=1e-13)
+
+
+@pytest.mark.parametrize("name", NAMES)
+@given(data=st.data())
+def test_properties(name, data):
+    x, y, w = data.draw(pairs(equal=True, values=plain))
+    metric = get_metric(name)
+    d = metric.distance(x, y, weight=w)
+    assert d >= 0
+    assert metric.distance(x, x, weight=w) == pytest.approx(0, abs=1e-12)
+    if w is not None:
+        assert metric.distance(x, y, weight=4 * w) == d
+    assert metric.distance(x, y, weight=np.full(len(x), 3.0)) == metric.distance(x, y)
+    assert metric.distance(x.reshape(len(x), -1), y.reshape(len(y), -1), weight=w) == d
+    if metric.symmetric:
+        np.testing.assert_allclose(metric(x, y), metric(y, x), **CLOSE)
+    if metric.metric:
+        z = np.roll(y, 1, axis=0) + 1.0
+        assert metric(x, z) <= metric(x, y) + metric(y, z) + 1e-9
+
+
+@given(pairs(equal=True), st.integers(0, 10**6))
+def test_mahalanobis_with_a_matrix(drawn, seed):
+    x, y, w = drawn
+    A = np.random.default_rng(seed).normal(size=(x.size, x.size))
+    VI = A @ A.T + np.eye(x.size)
+    got = Mahalanobis(VI).distance(x, y, weight=w)
+    np.testing.assert_allclose(got, naive.lockstep("mahalanobis", x, y, w, VI=VI), rtol=1e-9, atol=1e-9)
+    assert Mahalanobis(VI).metric == np.array_equal(VI, VI.T)
+
+
+def test_mahalanobis_estimates_its_matrix():
+    X = np.random.default_rng(1).normal(size=(30, 4))
+    metric = Mahalanobis().fit(X)
+    from sklearn.covariance import LedoitWolf
+
+    VI = LedoitWolf().fit(X).precision_
+    assert metric(X[0], X[1]) == pytest.approx(scipy_distance.mahalanobis(X[0], X[1], VI))

@@ -1,0 +1,322 @@
+"""Event scores against brute force, and what they promise."""
+
+import math
+import re
+from itertools import combinations, permutations
+
+import numpy as np
+import pytest
+from hypothesis import given
+from hypothesis import strategies as st
+
+from sktslib import metrics
+from sktslib.metrics import boundary_error, event_f1_score, events_from_labels, segmentation_covering
+
+
+# --------------------------------------------------------------------------------------------------- brute force
+def runs(labels):
+    """All runs, background too: (start, end, label)."""
+    found = []
+    for i, label in enumerate(labels):
+        if found and found[-1][2] == label:
+            found[-1][1] = i + 1
+        else:
+            found.append([i, i + 1, label])
+    return found
+
+
+def slow_events(labels):
+    return [(start, end) for start, end, label in runs(labels) if label != 0]
+
+
+def iou(a, b):
+    inter = len(set(range(*a)) & set(range(*b)))
+    return inter / len(set(range(*a)) | set(range(*b)))
+
+
+def matchings(true, pred, agree):
+    """Every one-to-one set of agreeing pairs."""
+    if len(true) > len(pred):
+        for pairs in matchings(pred, true, lambda a, b: agree(b, a)):
+            yield [(b, a) for a, b in pairs]
+        return
+    for size in range(len(true) + 1):
+        for chosen in combinations(range(len(true)), size):
+            for partners in permutations(range(len(pred)), size):
+                pairs = [(true[i], pred[j]) for i, j in zip(chosen, partners, strict=True)]
+                if all(agree(a, b) for a, b in pairs):
+                    yield pairs
+
+
+def slow_f1(true, pred, agree):
+    total = len(true) + len(pred)
+    return 1.0 if total == 0 else 2 * max(len(pairs) for pairs in matchings(true, pred, agree)) / total
+
+
+def slow_error(true, pred, agree):
+    if not true and not pred:
+        return 0.0
+    found = list(matchings(true, pred, agree))
+    most = max(map(len, found))
+    if most == 0:
+        return math.inf
+    return min(
+        sum(abs(a[0] - b[0]) + abs(a[1] - b[1]) for a, b in pairs) / (2 * most) for pairs in found if len(pairs) == most
+    )
+
+
+def slow_covering(y_true, y_pred):
+    true, pred = ([(a, b) for a, b, _ in runs(y)] for y in (y_true, y_pred))
+    return sum((b - a) * max(iou((a, b), other) for other in pred) for a, b in true) / len(y_true)
+
+
+label_vectors = st.integers(0, 14).flatmap(
+    lambda n: st.tuples(*[st.lists(st.sampled_from([0, 0, 1, 2]), min_size=n, max_size=n)] * 2)
+)
+event_lists = st.lists(st.tuples(st.integers(0, 12), st.integers(1, 8)).map(lambda e: (e[0], e[0] + e[1])), max_size=4)
+ious = st.sampled_from([0.1, 0.25, 1 / 3, 0.5, 0.7, 1.0])
+
+
+def intervals(events):
+    return np.array(events, dtype=int).reshape(-1, 2)
+
+
+# ----------------------------------------------------------------------------------------------------- properties
+@given(label_vectors)
+def test_events_are_the_runs_of_labels(pair):
+    labels = pair[0]
+    events = events_from_labels(labels)
+    assert events.dtype == np.intp
+    assert events.shape[1:] == (2,)
+    assert [tuple(e) for e in events.tolist()] == slow_events(labels)
+
+
+@given(event_lists, event_lists, ious)
+def test_f1_by_iou_equals_brute_force(true, pred, min_iou):
+    expected = slow_f1(true, pred, lambda a, b: iou(a, b) >= min_iou)
+    assert event_f1_score(intervals(true), intervals(pred), min_iou=min_iou) == expected
+
+
+@given(event_lists, event_lists, st.sampled_from([0, 1, 2.5, 100]))
+def test_f1_by_tolerance_equals_brute_force(true, pred, tolerance):
+    expected = slow_f1(true, pred, lambda a, b: abs(a[0] - b[0]) <= tolerance and abs(a[1] - b[1]) <= tolerance)
+    assert event_f1_score(intervals(true), intervals(pred), tolerance=tolerance) == expected
+
+
+@given(event_lists, event_lists, ious)
+def test_boundary_error_equals_brute_force(true, pred, min_iou):
+    expected = slow_error(true, pred, lambda a, b: iou(a, b) >= min_iou)
+    assert boundary_error(intervals(true), intervals(pred), min_iou=min_iou) == pytest.approx(expected, rel=1e-12)
+
+
+@given(label_vectors)
+def test_covering_equals_brute_force(pair):
+    y_true, y_pred = pair
+    expected = slow_covering(y_true, y_pred) if y_true else 1.0
+    assert segmentation_covering(y_true, y_pred) == pytest.approx(expected, rel=1e-12)
+
+
+@given(event_lists, event_lists, ious, st.one_of(st.none(), st.integers(0, 5)))
+def test_symmetric_and_bounded(true, pred, min_iou, tolerance):
+    a, b = intervals(true), intervals(pred)
+    score = event_f1_score(a, b, min_iou=min_iou, tolerance=tolerance)
+    assert 0 <= score <= 1
+    assert score == event_f1_score(b, a, min_iou=min_iou, tolerance=tolerance)
+    error = boundary_error(a, b, min_iou=min_iou)
+    assert error >= 0
+    assert error == pytest.approx(boundary_error(b, a, min_iou=min_iou), rel=1e-12)
+
+
+@given(label_vectors)
+def test_perfect_on_itself(pair):
+    y = pair[0]
+    assert event_f1_score(y, y) == event_f1_score(y, y, min_iou=1.0) == event_f1_score(y, y, tolerance=0) == 1.0
+    assert boundary_error(y, y) == 0.0
+    assert segmentation_covering(y, y) == 1.0
+
+
+@given(label_vectors)
+def test_labels_and_their_events_are_the_same_input(pair):
+    y_true, y_pred = pair
+    true, pred = events_from_labels(y_true), events_from_labels(y_pred)
+    for score in (event_f1_score, boundary_error):
+        assert score(y_true, y_pred) == score(true, pred) == score(y_true, pred) == score(true, y_pred)
+    covering = segmentation_covering(y_true, y_pred)
+    assert covering == segmentation_covering(y_true, pred) == segmentation_covering(true, y_pred)
+    assert 0 < covering <= 1
+
+
+@given(event_lists, event_lists, st.integers(0, 99))
+def test_order_of_events_does_not_matter(true, pred, seed):
+    rng = np.random.default_rng(seed)
+    a, b = intervals(true), intervals(pred)
+    shuffled = rng.permutation(a), rng.permutation(b)
+    assert event_f1_score(a, b, min_iou=0.3) == event_f1_score(*shuffled, min_iou=0.3)
+    assert boundary_error(a, b, min_iou=0.3) == pytest.approx(boundary_error(*shuffled, min_iou=0.3), rel=1e-12)
+
+
+# --------------------------------------------------------------------------------------------------------- values
+def test_maximum_matching_beats_greedy_choice():
+    # The first true event agrees with both predictions, the second with [3, 13) only: [3, 13) must be left to it.
+    true, pred = [[0, 10], [6, 16]], [[3, 13], [0, 5]]
+    assert event_f1_score(true, pred) == 1.0
+    assert boundary_error(true, pred) == (3 + 3 + 0 + 5) / 4
+
+
+def test_closest_of_several_matchings():
+    true, pred = [[0, 10], [2, 12]], [[2, 12], [0, 10]]
+    assert boundary_error(true, pred, min_iou=0.5) == 0.0
+
+
+def test_kinds_are_not_compared():
+    assert event_f1_score([0, 1, 1, 0, 2, 2], [0, 7, 7, 0, 7, 7]) == 1.0
+
+
+def test_neighbouring_kinds_are_two_events():
+    assert event_f1_score([1, 1, 2, 2], [1, 1, 1, 1]) == pytest.approx(2 / 3)
+    assert segmentation_covering([1, 1, 2, 2], [1, 1, 1, 1]) == 0.5
+
+
+def test_thresholds_are_inclusive():
+    assert event_f1_score([[0, 2]], [[1, 3]], min_iou=1 / 3) == 1.0
+    assert event_f1_score([[0, 2]], [[1, 3]], min_iou=np.nextafter(1 / 3, 1)) == 0.0
+    assert event_f1_score([[0, 2]], [[1, 3]], tolerance=1) == 1.0
+    assert event_f1_score([[0, 2]], [[1, 3]], tolerance=0.99) == 0.0
+
+
+def test_tolerance_replaces_iou():
+    assert event_f1_score([[0, 2]], [[4, 6]], tolerance=4) == 1.0
+    assert event_f1_score([[0, 100]], [[1, 99]], tolerance=0) == 0.0
+
+
+def test_one_side_without_events():
+    empty = np.empty((0, 2))
+    assert event_f1_score([0, 0, 0], [0, 1, 0]) == 0.0
+    assert event_f1_score(empty, [[0, 1]]) == event_f1_score([[0, 1]], empty) == 0.0
+    assert boundary_error([0, 0, 0], [0, 1, 0]) == boundary_error([[0, 1]], empty) == math.inf
+    assert segmentation_covering([0, 0, 0, 0], [0, 1, 0, 0]) == 0.5
+
+
+def test_no_events_at_all():
+    empty = np.empty((0, 2))
+    for nothing in ([], [0, 0], empty):
+        assert event_f1_score(nothing, nothing) == event_f1_score(nothing, nothing, tolerance=1) == 1.0
+        assert boundary_error(nothing, nothing) == 0.0
+        assert segmentation_covering(nothing, nothing) == 1.0
+
+
+def test_covering_of_two_event_arrays_ends_at_the_last_event():
+    # Segments of the truth: [0, 4) [4, 8) [8, 10); of the prediction: [0, 4) [4, 10).
+    assert segmentation_covering([[4, 8]], [[4, 10]]) == pytest.approx((4 * 1 + 4 * 4 / 6 + 2 * 2 / 6) / 10)
+
+
+def test_tiny_min_iou_counts_any_overlap():
+    assert event_f1_score([[0, 10**6]], [[999_999, 10**6 + 5]], min_iou=1e-300) == 1.0
+    assert event_f1_score([[0, 10]], [[10, 20]], min_iou=1e-300) == 0.0
+
+
+@pytest.mark.parametrize("dtype", [int, float, bool, np.uint8, object])
+def test_dtypes_of_labels(dtype):
+    y = np.array([0, 1, 1, 0, 1], dtype=dtype)
+    assert events_from_labels(y).tolist() == [[1, 3], [4, 5]]
+    assert event_f1_score(y, y.astype(int)) == 1.0
+
+
+def test_inputs_are_not_changed():
+    y_true, y_pred = np.array([[5, 9], [0, 3]]), np.array([[6, 9], [0, 2]])
+    before = y_true.copy(), y_pred.copy()
+    for score in (event_f1_score, boundary_error, segmentation_covering):
+        score(y_true, y_pred)
+    assert np.array_equal(y_true, before[0])
+    assert np.array_equal(y_pred, before[1])
+
+
+def test_many_events_are_compared_with_their_neighbours_only():
+    # A table of all pairs would take 80 GB.
+    starts = np.arange(100_000) * 20
+    true, pred = np.column_stack([starts, starts + 10]), np.column_stack([starts + 1, starts + 11])
+    assert event_f1_score(true, pred) == 1.0
+    assert event_f1_score(true, pred, tolerance=1) == 1.0
+    assert boundary_error(true[:5000], pred[:5000]) == 1.0
+    # One event around all the others must not make candidates of them.
+    around = np.vstack([true, [[0, 3_000_000]]])
+    assert event_f1_score(around, pred) == 2 * 100_000 / 200_001
+    labels = np.zeros(2_000_000, dtype=int)
+    labels[(true[:, :1] + np.arange(10)).ravel()] = 1
+    assert segmentation_covering(labels, labels) == 1.0
+
+
+def test_public_names_are_sorted():
+    assert metrics.__all__ == sorted(metrics.__all__)
+    assert all(callable(getattr(metrics, name)) for name in metrics.__all__)
+
+
+# --------------------------------------------------------------------------------------------------------- errors
+@pytest.mark.parametrize(
+    ("y", "message"),
+    [
+        (["a", "b"], "The 'y' parameter must hold integers, floats or bools, with 0 for background. Got dtype <U1."),
+        (np.array(["0", "1"], dtype=object), "must hold integers, floats or bools"),
+        ([1, None], "Got dtype object. Number the labels"),
+        ([1 + 1j], "Got dtype complex128"),
+        ([0.0, np.nan, np.nan], "Got 2 NaN, the first at index 1. Use 0 for background."),
+        ([[0, 1], [1, 2]], "must be a label for each time point, of shape (n,). Got shape (2, 2)."),
+        ([[0, 1], [1]], "Got rows of different lengths."),
+    ],
+)
+def test_errors_of_labels(y, message):
+    with pytest.raises(ValueError, match=re.escape(message)):
+        events_from_labels(y)
+
+
+@pytest.mark.parametrize("score", [event_f1_score, boundary_error, segmentation_covering])
+@pytest.mark.parametrize(
+    ("y", "message"),
+    [
+        (["N", "V"], "The '{}' parameter must hold integers, floats or bools"),
+        (
+            np.zeros((4, 1)),
+            "The '{}' parameter must be labels of shape (n,) or events of shape (n_events, 2). Got shape",
+        ),
+        (
+            [[0, 2], [3, 3]],
+            "The '{}' parameter must hold events [start, end) with 0 <= start < end. Got [3, 3] in row 1.",
+        ),
+        ([[-1, 2]], "Got [-1, 2] in row 0. Drop empty events"),
+        ([[0, 2], [0.5, 2]], "The '{}' parameter must hold events in whole sample indices. Got [0.5, 2.0] in row 1."),
+        ([[0, np.inf]], "Got [0.0, inf] in row 0. Convert times to indices"),
+        ([0, np.nan], "The '{}' parameter must have a label for each time point. Got 1 NaN, the first at index 1."),
+    ],
+)
+def test_errors_name_the_input(score, y, message):
+    for arguments, name in (((y, [[0, 1]]), "y_true"), (([[0, 1]], y), "y_pred")):
+        with pytest.raises(ValueError, match=re.escape(message.format(name))):
+            score(*arguments)
+
+
+@pytest.mark.parametrize("score", [event_f1_score, boundary_error, segmentation_covering])
+def test_labels_of_different_lengths(score):
+    with pytest.raises(ValueError, match=re.escape("must label the same time points. Got 3 and 2 labels")):
+        score([0, 1, 1], [0, 1])
+
+
+@pytest.mark.parametrize("min_iou", [0, -0.1, 1.5, np.nan, True, "half"])
+def test_min_iou_range(min_iou):
+    message = re.escape(f"The 'min_iou' parameter must be a real number in the range (0, 1]. Got {min_iou!r}.")
+    for score in (event_f1_score, boundary_error):
+        with pytest.raises((ValueError, TypeError), match=message):
+            score([0, 1], [0, 1], min_iou=min_iou)
+
+
+@pytest.mark.parametrize("tolerance", [-1, np.nan, True, "two"])
+def test_tolerance_range(tolerance):
+    message = re.escape(f"The 'tolerance' parameter must be a real number in the range [0, inf). Got {tolerance!r}.")
+    with pytest.raises((ValueError, TypeError), match=message):
+        event_f1_score([0, 1], [0, 1], tolerance=tolerance)
+
+
+def test_covering_needs_disjoint_events_inside_the_recording():
+    with pytest.raises(ValueError, match=re.escape("'y_pred' parameter must hold disjoint events")):
+        segmentation_covering([[0, 4]], [[3, 6], [0, 4]])
+    with pytest.raises(ValueError, match="'y_true' parameter must hold events within the recording of 3 time points"):
+        segmentation_covering([[0, 4]], [0, 1, 1])

@@ -1,0 +1,52 @@
+"""What the repository says elsewhere must agree with the package: pages, README, version."""
+
+import re
+from importlib.metadata import version
+from pathlib import Path
+
+import pytest
+
+import sktslib
+from sktslib.distances import metric_names
+
+ROOT = Path(__file__).resolve().parents[1]
+
+
+def read(name):
+    return (ROOT / name).read_text(encoding="utf-8")
+
+
+def code_blocks(markdown):
+    return re.findall(r"^```\w*\n(.*?)^```$", markdown, flags=re.MULTILINE | re.DOTALL)
+
+
+@pytest.mark.parametrize("name", metric_names())
+def test_every_distance_has_a_section_and_stands_in_the_readme(name):
+    assert re.search(rf"^{name}\n~+$", read("docs/distances.rst"), flags=re.MULTILINE)
+    assert f"`{name}`" in read("README.md")
+
+
+def test_readme_opens_with_the_two_commands():
+    readme = read("README.md")
+    assert readme.startswith("# sktslib\n")
+    assert code_blocks(readme)[:2] == [
+        "python -m pip install -e . && python -m sktslib\n",
+        'python -m pip install -e ".[test]" && python -m pytest\n',
+    ]
+
+
+def test_code_in_the_readme_runs():
+    code = re.findall(r"^```python\n(.*?)^```$", read("README.md"), flags=re.MULTILINE | re.DOTALL)
+    assert len(code) == 2
+    names = {}
+    exec(compile("\n".join(code), "README.md", "exec"), names)
+    matches, result = names["matches"], names["result"]
+    assert len(matches) == 12
+    assert set(result) == {"Dynamic Time Warping", "Euclidean Distance"}
+    for found in result.values():
+        assert len(found["start_time"]) == 5
+        assert found["start_time"][0] == found["start"][0] / names["ecg"].sampling_rate
+
+
+def test_the_installed_version_is_the_package_s():
+    assert version("sktslib") == sktslib.__version__
