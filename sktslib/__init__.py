@@ -17,7 +17,7 @@ _HOMES = {
 }
 _MODULES = ("datasets", "distances", "metrics", "search", "utils")
 
-__all__ = [*sorted(_HOMES), "__version__"]  # noqa: PLE0604
+__all__ = [*sorted(_HOMES), "__version__"]
 
 
 def __getattr__(name):

@@ -1,4 +1,5 @@
-"""Slow, obvious twins of every number the package computes: plain loops, written from the definitions and the papers."""
+"""Slow, obvious twins of every number the package computes: plain loops, written from definitions and papers."""
+
 import math
 from collections import namedtuple
 from fractions import Fraction
@@ -10,15 +11,30 @@ import numpy as np
 INF = math.inf
 DIAG, UP, LEFT = 0, 1, 2
 
-LOCKSTEP = ("braycurtis", "canberra", "chebyshev", "correlation", "cosine", "euclidean", "hamming", "mahalanobis", "manhattan",
-            "minkowski", "sqeuclidean", "pearson_correlation", "short_time_series")
+LOCKSTEP = (
+    "braycurtis",
+    "canberra",
+    "chebyshev",
+    "correlation",
+    "cosine",
+    "euclidean",
+    "hamming",
+    "mahalanobis",
+    "manhattan",
+    "minkowski",
+    "sqeuclidean",
+    "pearson_correlation",
+    "short_time_series",
+)
 WARPED = ("dtw", "adtw", "wdtw", "ddtw", "wddtw", "shape_dtw", "lcss", "edr", "erp", "msm", "twed", "frechet")
 PATHLESS = ("soft_dtw", "gak", "sbd")
 
 Elastic = namedtuple("Elastic", "distance D path")
 
 
-# ---------------------------------------------------------------------------------------------------- series and weights
+# ---------------------------------------------------------------------------------------------------- series and
+# weights
+
 
 def points(v):
     """A series as an array of points, shape (length, channels)."""
@@ -84,7 +100,7 @@ def weighted_mean(v, w):
 
 
 def normalise(v, weight=None, how=None):
-    """A window (or the query) with weighted moments per channel: None, "zscore", "mean" or "minmax"; constant: zeros."""
+    """A window or the query by weighted moments per channel: None, "zscore", "mean" or "minmax"; constant: zeros."""
     v = np.array(v, dtype=float)
     if how is None:
         return v
@@ -107,7 +123,9 @@ def normalise(v, weight=None, how=None):
     return out.reshape(v.shape)
 
 
-# ---------------------------------------------------------------------------------------------------- lockstep distances
+# ---------------------------------------------------------------------------------------------------- lockstep
+# distances
+
 
 def lockstep(name, x, y, weight=None, *, p=3, VI=None, beta=None, tx=None, ty=None):
     """Lockstep distance by its formula: the i-th point meets the i-th, points and channels summed together."""
@@ -195,6 +213,7 @@ def short_time_series(x, y, weight=None, tx=None, ty=None):
 
 # ---------------------------------------------------------------------------------------------------- bands
 
+
 def band(m, n, kind=None, r=None):
     """The cells a warping path may use, boolean (m, n): Sakoe & Chiba 1978 (r samples) or Itakura 1975 (slope 2)."""
     if m > n:
@@ -223,6 +242,7 @@ def band(m, n, kind=None, r=None):
 
 
 # ---------------------------------------------------------------------------------------------------- ground costs
+
 
 def squared(w, a, b):
     """Weighted squared Euclidean cost of two points."""
@@ -305,8 +325,28 @@ def scales(x, slope):
 
 # ---------------------------------------------------------------------------------------------------- the step costs
 
-def steps(name, x, y, weight=None, tx=None, ty=None, search=False, *, alpha=1.0, dist=None, y_slope=None, eps=1.0, nu=0.001,
-          lmbda=1.0, p=2, g=None, c=1.0, omega=1.0, reach=5):
+
+def steps(
+    name,
+    x,
+    y,
+    weight=None,
+    tx=None,
+    ty=None,
+    search=False,
+    *,
+    alpha=1.0,
+    dist=None,
+    y_slope=None,
+    eps=1.0,
+    nu=0.001,
+    lmbda=1.0,
+    p=2,
+    g=None,
+    c=1.0,
+    omega=1.0,
+    reach=5,
+):
     """
     The costs of the three moves into cell (i, j), 1-based, of a candidate that starts at sample b, 0-based.
 
@@ -384,6 +424,7 @@ def steps(name, x, y, weight=None, tx=None, ty=None, search=False, *, alpha=1.0,
         out.left = lambda i, j, b: norm(one, y[j - 1], gap)
 
     elif name == "msm":
+
         def C(new, old, other, w_old, w_other):
             if old <= new <= other or old >= new >= other:
                 return c
@@ -393,8 +434,10 @@ def steps(name, x, y, weight=None, tx=None, ty=None, search=False, *, alpha=1.0,
             return sum(W[i - 1, k] * abs(x[i - 1, k] - y[j - 1, k]) for k in range(x.shape[1]))
 
         def up(i, j, b):
-            return sum(C(x[i - 1, k], x[i - 2, k], y[j - 1, k], min(W[i - 1, k], W[i - 2, k]), W[i - 1, k])
-                       for k in range(x.shape[1]))
+            return sum(
+                C(x[i - 1, k], x[i - 2, k], y[j - 1, k], min(W[i - 1, k], W[i - 2, k]), W[i - 1, k])
+                for k in range(x.shape[1])
+            )
 
         def left(i, j, b):
             return sum(C(y[j - 1, k], y[j - 2, k], x[i - 1, k], 1.0, W[i - 1, k]) for k in range(x.shape[1]))
@@ -432,6 +475,7 @@ def steps(name, x, y, weight=None, tx=None, ty=None, search=False, *, alpha=1.0,
 
 # ---------------------------------------------------------------------------------------------------- plain distances
 
+
 def fill(f, s, e, free_row=0, free_column=0, allowed=None, r=None):
     """
     The recurrence for y[s:e], borders included: D (m+1, e-s+1) and the move taken into each cell.
@@ -459,7 +503,11 @@ def fill(f, s, e, free_row=0, free_column=0, allowed=None, r=None):
                 continue
             if r is not None and abs(i - p) > r:
                 continue
-            for k, before, cost in ((DIAG, D[i - 1, p - 1], f.diag), (UP, D[i - 1, p], f.up), (LEFT, D[i, p - 1], f.left)):
+            for k, before, cost in (
+                (DIAG, D[i - 1, p - 1], f.diag),
+                (UP, D[i - 1, p], f.up),
+                (LEFT, D[i, p - 1], f.left),
+            ):
                 if before < INF:
                     total = f.join(before, cost(i, s + p, s))
                     if total < D[i, p]:
@@ -477,8 +525,25 @@ def trace(f, move, i, j, matched_only=False):
     return np.array(path[::-1], dtype=int).reshape(-1, 2).T
 
 
-def elastic(name, x, y, weight=None, *, tx=None, ty=None, band_kind=None, r=None, dtw_type="dtw", tolerance=0, do_sign_norm=False,
-            do_dist_norm=False, gamma=1.0, divergence=True, sigma=1.0, **params):
+def elastic(
+    name,
+    x,
+    y,
+    weight=None,
+    *,
+    tx=None,
+    ty=None,
+    band_kind=None,
+    r=None,
+    dtw_type="dtw",
+    tolerance=0,
+    do_sign_norm=False,
+    do_dist_norm=False,
+    gamma=1.0,
+    divergence=True,
+    sigma=1.0,
+    **params,
+):
     """Elastic distance of two whole series: (distance, D, path); the path is None for soft_dtw, gak and sbd."""
     if do_sign_norm:
         x, y = standardise(points(x)).reshape(np.shape(x)), standardise(points(y)).reshape(np.shape(y))
@@ -506,7 +571,9 @@ def elastic(name, x, y, weight=None, *, tx=None, ty=None, band_kind=None, r=None
     if dtw_type in ("oe-dtw", "obe-dtw", "sub-dtw"):
         ends = [(m, j) for j in range(1, n + 1)]
     if dtw_type == "psi-dtw":
-        ends = [(m, j) for j in range(max(1, n - tolerance), n + 1)] + [(i, n) for i in range(max(1, m - tolerance), m + 1)]
+        ends = [(m, j) for j in range(max(1, n - tolerance), n + 1)] + [
+            (i, n) for i in range(max(1, m - tolerance), m + 1)
+        ]
     end = ends[0]
     for other in ends:
         if D[other] < D[end]:
@@ -515,7 +582,7 @@ def elastic(name, x, y, weight=None, *, tx=None, ty=None, band_kind=None, r=None
     if do_dist_norm:
         distance = distance / m
     if name == "lcss":
-        largest = sorted(f.w, reverse=True)[:min(m, n)]
+        largest = sorted(f.w, reverse=True)[: min(m, n)]
         distance = 1 - (m + n - D[m, n]) / 2 / sum(largest)
     if name == "edr":
         distance = D[m, n] / max(m, n)
@@ -546,7 +613,7 @@ def self_soft_dtw(x, weight, gamma, band_kind, r):
 
 
 def gak_matrix(x, y, weight, sigma, allowed, same=False):
-    """Global alignment kernel (Cuturi 2011): the sum over all alignments of the products of local kernels, with border."""
+    """Global alignment kernel (Cuturi 2011): the sum over all alignments of the products of local kernels."""
     x, y = points(x), points(y)
     W = relative(weight, *x.shape)
     K = np.zeros((len(x) + 1, len(y) + 1))
@@ -555,7 +622,7 @@ def gak_matrix(x, y, weight, sigma, allowed, same=False):
         for j in range(1, len(y) + 1):
             if allowed[i - 1, j - 1]:
                 w = np.minimum(W[i - 1], W[j - 1]) if same else W[i - 1]
-                u = squared(w, x[i - 1], y[j - 1]) / (2 * sigma ** 2)
+                u = squared(w, x[i - 1], y[j - 1]) / (2 * sigma**2)
                 kappa = math.exp(-(u + math.log(2 - math.exp(-u))))
                 K[i, j] = kappa * (K[i - 1, j - 1] + K[i - 1, j] + K[i, j - 1])
     return K
@@ -590,6 +657,7 @@ def sbd(x, y, weight=None):
 
 # ---------------------------------------------------------------------------------------------------- search
 
+
 def reported(name, f, cost, do_dist_norm):
     """What a warped search reports for an accumulated cost."""
     if name == "lcss":
@@ -599,8 +667,9 @@ def reported(name, f, cost, do_dist_norm):
     return cost
 
 
-def elastic_search(name, x, y, weight=None, *, tq=None, ts=None, r=None, min_length=None, max_length=None, do_dist_norm=False,
-                   **params):
+def elastic_search(
+    name, x, y, weight=None, *, tq=None, ts=None, r=None, min_length=None, max_length=None, do_dist_norm=False, **params
+):
     """Warped search with carried starts (Sakurai et al. 2007): (distance (n,), start (n,), D (m, n)) for each end."""
     f = steps(name, x, y, weight, tq, ts, search=True, **params)
     m, n = f.m, f.n
@@ -651,9 +720,9 @@ def windows(name, x, y, weight=None, *, normalize=None, tq=None, ts=None, **para
     query = normalise(x, weight, normalize)
     out = np.zeros(n - m + 1)
     for s in range(n - m + 1):
-        window = normalise(y[s:s + m], weight, normalize)
+        window = normalise(y[s : s + m], weight, normalize)
         tx = None if tq is None else [a - tq[0] for a in tq]
-        ty = None if ts is None else [a - ts[s] for a in ts[s:s + m]]
+        ty = None if ts is None else [a - ts[s] for a in ts[s : s + m]]
         if name in LOCKSTEP:
             out[s] = lockstep(name, query, window, weight, tx=tx, ty=ty, **params)
         else:
@@ -700,6 +769,7 @@ def start_sequences_index(distance, output=("number", 1), overlap=1):
 
 # ---------------------------------------------------------------------------------------------------- segmentation
 
+
 def tile_cost(name, x, y, weight, s, e, *, tq=None, ts=None, r=None, **params):
     """Cost of the tile y[s:e]: the recurrence of the search with its start fixed; lockstep: length m only."""
     m = len(x)
@@ -708,7 +778,7 @@ def tile_cost(name, x, y, weight, s, e, *, tq=None, ts=None, r=None, **params):
             return INF
         d = lockstep(name, x, y[s:e], weight, tx=tq, ty=None if ts is None else ts[s:e], **params)
         if name in ("euclidean", "mahalanobis", "short_time_series"):
-            return d ** 2
+            return d**2
         if name == "minkowski":
             return d ** params.get("p", 3)
         return d if name in ("manhattan", "sqeuclidean", "canberra") else m * d
@@ -728,7 +798,7 @@ def background(name, x, weight=None, **params):
 
 
 def tilings(m, n, tile_cost, b, min_length=1, max_length=None):
-    """All cheapest covers of range(n) by tiles [s, e) and background samples, by trying every cover (m is for the caller)."""
+    """All cheapest covers of range(n) by tiles [s, e) and background samples, by trying every cover."""
     max_length = n if max_length is None else max_length
 
     def covers(s):
@@ -737,18 +807,22 @@ def tilings(m, n, tile_cost, b, min_length=1, max_length=None):
         for e in range(s + min_length, min(n, s + max_length) + 1):
             if costs[s, e] < INF:
                 for total, tiles in covers(e):
-                    yield costs[s, e] + total, [(s, e)] + tiles
+                    yield costs[s, e] + total, [(s, e), *tiles]
         if s < n:
             for total, tiles in covers(s + 1):
                 yield b + total, tiles
 
-    costs = {(s, e): tile_cost(s, e) for s, e in product(range(n), range(1, n + 1)) if min_length <= e - s <= max_length}
+    costs = {
+        (s, e): tile_cost(s, e) for s, e in product(range(n), range(1, n + 1)) if min_length <= e - s <= max_length
+    }
     found = list(covers(0))
     least = min(total for total, tiles in found)
     return least, [tiles for total, tiles in found if total <= least + 1e-12 * max(1.0, abs(least))]
 
 
-# ---------------------------------------------------------------------------------------------------- time distance, events
+# ---------------------------------------------------------------------------------------------------- time distance,
+# events
+
 
 def tam(x, y, report="distance", weight=None):
     """Time alignment measurement (Folgado et al. 2018) on the DTW path: advance, delay, phase."""
@@ -760,9 +834,11 @@ def tam(x, y, report="distance", weight=None):
     if report == "instants":
         return advance, delay, phase
     m, n = len(x), len(y)
-    ratios = (len(advance) / (m - 1) if m > 1 else 0.0,
-              len(delay) / (n - 1) if n > 1 else 0.0,
-              len(phase) / (min(m, n) - 1) if min(m, n) > 1 else 1.0)
+    ratios = (
+        len(advance) / (m - 1) if m > 1 else 0.0,
+        len(delay) / (n - 1) if n > 1 else 0.0,
+        len(phase) / (min(m, n) - 1) if min(m, n) > 1 else 1.0,
+    )
     return ratios if report == "ratios" else ratios[0] + ratios[1] + (1 - ratios[2])
 
 

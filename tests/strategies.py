@@ -1,4 +1,4 @@
-"""What Hypothesis draws: series of small integers or floats, weights, bands and metric objects with their naive twins."""
+"""What Hypothesis draws: series of small integers or floats, weights and times."""
 
 import numpy as np
 from hypothesis import strategies as st

@@ -101,7 +101,7 @@ def test_costs_along_the_path_of_dtw_add_up(data):
 @given(st.data())
 def test_properties(data):
     x, y, w = data.draw(pairs(values=plain))
-    metric, name, _ = data.draw(metrics(len(x), len(y)))
+    metric = data.draw(metrics(len(x), len(y)))[0]
     d = float(metric.distance(x, y, weight=w))
     assert d >= 0
     one = metric.get_params().get("tolerance", 0) < len(x)

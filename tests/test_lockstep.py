@@ -41,7 +41,9 @@ def test_equals_the_naive_twin(name, data):
     np.testing.assert_allclose(got, want, **CLOSE)
 
 
-@pytest.mark.parametrize("name", ["braycurtis", "canberra", "correlation", "cosine", "euclidean", "hamming", "sqeuclidean"])
+@pytest.mark.parametrize(
+    "name", ["braycurtis", "canberra", "correlation", "cosine", "euclidean", "hamming", "sqeuclidean"]
+)
 @given(data=st.data())
 def test_equals_scipy(name, data):
     x, y, _ = data.draw(pairs(low=3, equal=True, values=plain))
@@ -52,7 +54,9 @@ def test_equals_scipy(name, data):
     got = getattr(lockstep_distances, f"{name}_distance")(x, y, w)
     with np.errstate(all="ignore"):
         want = getattr(scipy_distance, name)(x, y, w)
-    if name in ("correlation", "cosine", "braycurtis") and not (np.ptp(x) > 0.01 and np.ptp(y) > 0.01 and np.isfinite(want)):
+    if name in ("correlation", "cosine", "braycurtis") and not (
+        np.ptp(x) > 0.01 and np.ptp(y) > 0.01 and np.isfinite(want)
+    ):
         return  # degenerate series, in which we differ by definition
     np.testing.assert_allclose(got, want, rtol=1e-9, atol=1e-9)
 

@@ -23,14 +23,20 @@ INF = np.inf
 _RECURRENCES = {}
 
 
-def recurrence(*, term, finish, moves, gap, closed):
-    """Register the functions of a parameter record; see the records below for their signatures."""
+def recurrence(*, term, finish, moves, gap, pairs=None):
+    """Register the functions of a parameter record; see the records below for their signatures.
+
+    `pairs` says which ground costs make a matched pair, for distances whose border is open: they may skip points, so
+    that a candidate of a search could be made of skipped points alone. Without it the border is closed.
+    """
+    closed = pairs is None
 
     def register(record):
         def is_closed(p):
             return closed
 
-        _RECURRENCES[record] = {"term": term, "finish": finish, "moves": moves, "gap": gap, "closed": is_closed}
+        parts = {"term": term, "finish": finish, "moves": moves, "gap": gap, "closed": is_closed}
+        _RECURRENCES[record] = parts | {"pairs": pairs or _always}
         return record
 
     return register
@@ -86,7 +92,20 @@ def _overload_closed(p):
     return _part("closed", p.instance_class)
 
 
+def matched_pair(p, c):
+    return _part("pairs", type(p))(p, c)
+
+
+@overload(matched_pair)
+def _overload_pairs(p, c):
+    return _part("pairs", p.instance_class)
+
+
 # ---------------------------------------------------------------------------------------- ground costs, shared parts
+def _always(p, c):
+    return True
+
+
 def _square(p, delta, weight):
     return weight * delta * delta
 
@@ -117,7 +136,7 @@ def _dtw(p, i, c, c_before, lag, lag_before, gap):
     return c, c, c
 
 
-@recurrence(term=_square, finish=_same, moves=_dtw, gap=_no_gap, closed=True)
+@recurrence(term=_square, finish=_same, moves=_dtw, gap=_no_gap)
 class DTWRecord(NamedTuple):
     """Dynamic time warping (Sakoe & Chiba 1978): every move costs the ground cost of the cell it enters."""
 
@@ -126,7 +145,11 @@ def _lcss(p, i, c, c_before, lag, lag_before, gap):
     return (p.matched[i] if c <= p.eps else p.unmatched[i]), p.up[i], gap
 
 
-@recurrence(term=_power, finish=_root, moves=_lcss, gap=_unit_gap, closed=False)
+def _within(p, c):
+    return c <= p.eps
+
+
+@recurrence(term=_power, finish=_root, moves=_lcss, gap=_unit_gap, pairs=_within)
 class LCSSRecord(NamedTuple):
     """Longest common subsequence (Vlachos 2002) as an edit distance; costs of a query point in `matched`, ..., `up`."""
 
@@ -152,7 +175,7 @@ def _twed_gap(p, y, ty, j):
     return finish(p, total) + p.nu * step + p.lmbda
 
 
-@recurrence(term=_power, finish=_root, moves=_twed, gap=_twed_gap, closed=True)
+@recurrence(term=_power, finish=_root, moves=_twed, gap=_twed_gap)
 class TWEDRecord(NamedTuple):
     """Time warp edit distance (Marteau 2009); `up` holds the price of leaving each query point unmatched."""
 
@@ -196,8 +219,15 @@ def _ground_column(p, x, w, y, j, lo, hi, out):
 
 
 @njit(cache=True)
+def _begin(start):
+    """The sample at which a path begins; a carried start of ~sample says that the path has no matched pair yet."""
+    return start if start >= 0 else ~start
+
+
+@njit(cache=True)
 def _lags(tx, ty, i, j, begin):
     """Time lag of query point i and series point j of a candidate that starts at `begin`, and of the points before."""
+    begin = min(begin, j)  # a path of skipped query points alone begins behind j; it has no lag
     if tx is None:
         lag = float(abs(i - (j - begin)))
         return lag, (lag if i > 0 else 0.0)
@@ -227,10 +257,11 @@ def _advance(p, x, w, y, tx, ty, j, at, lo, hi, radius, top, col, start, cost, b
     diag = col[lo]
     above = INF if (lo > 0 or closed_border(p)) else top
     col[lo] = top if lo == 0 else INF
-    s_diag, s_above, s_left = at, at + 1, at
+    s_diag = s_left = s_above = 0
     if start is not None:
         s_diag = start[lo]
-        start[0] = at + 1
+        s_above = at + 1 if closed_border(p) else ~(at + 1)
+        start[0] = s_above
     for i in range(lo, hi):
         left, c = col[i + 1], cost[i]
         c_before = before[i - 1] if i > 0 else 0.0
@@ -240,20 +271,22 @@ def _advance(p, x, w, y, tx, ty, j, at, lo, hi, radius, top, col, start, cost, b
         else:
             # Each predecessor brings the start of its own path, and with it its own lag.
             s_left = start[i + 1]
-            shift = at - j
-            lag, lag_before = _lags(tx, ty, i, j, s_diag - shift)
+            b_diag, b_above, b_left = _begin(s_diag), _begin(s_above), _begin(s_left)
+            lag, lag_before = _lags(tx, ty, i, j, b_diag - at + j)
             d = moves(p, i, c, c_before, lag, lag_before, gap)[0]
-            lag, lag_before = _lags(tx, ty, i, j, min(s_above - shift, j))
+            lag, lag_before = _lags(tx, ty, i, j, b_above - at + j)
             u = moves(p, i, c, c_before, lag, lag_before, gap)[1]
-            lag, lag_before = _lags(tx, ty, i, j, s_left - shift)
+            lag, lag_before = _lags(tx, ty, i, j, b_left - at + j)
             v = moves(p, i, c, c_before, lag, lag_before, gap)[2]
             if radius is not None:
-                if abs(i - (at - s_diag)) > radius:
+                if abs(i - (at - b_diag)) > radius:
                     d = INF
-                if abs(i - (at - s_above)) > radius:
+                if abs(i - (at - b_above)) > radius:
                     u = INF
-                if abs(i - (at - s_left)) > radius:
+                if abs(i - (at - b_left)) > radius:
                     v = INF
+            if not closed_border(p) and matched_pair(p, c):
+                s_diag = b_diag
         best, move, s = diag + d, 0, s_diag
         t = above + u
         if t < best:
@@ -273,7 +306,7 @@ def _advance(p, x, w, y, tx, ty, j, at, lo, hi, radius, top, col, start, cost, b
 # ------------------------------------------------------------------------------------------------------------ drivers
 @njit(cache=True, nogil=True)
 def accumulate(p, x, w, y, tx, ty, lo, hi, top, side, matrix, taken):
-    """Accumulated costs of two whole series; the cell of query point i and series point j exists for lo[j] <= i < hi[j].
+    """Accumulated costs of two whole series; the cell (i, j) of query and series exists for lo[j] <= i < hi[j].
 
     `top` (n + 1) and `side` (m + 1) are the borders. Returns the last row (n) and the last column (m + 1); fills
     `matrix` and `taken` (n, m) unless None. Memory without them: O(m + n).
@@ -312,7 +345,9 @@ def backtrack(taken, i, j):
 
 
 @njit(cache=True, nogil=True)
-def warped(p, x, w, y, tx, ty, first, offset, radius, shortest, longest, col, start, cost, before, distance, begin, matrix):
+def warped(
+    p, x, w, y, tx, ty, first, offset, radius, shortest, longest, col, start, cost, before, distance, begin, matrix
+):
     """Warped profile: the cost of the best candidate that ends at each point of the series, and where it starts.
 
     Goes on from the state `col, start, before` and leaves it ready for the next chunk: column `first` of `y` is sample
@@ -325,7 +360,7 @@ def warped(p, x, w, y, tx, ty, first, offset, radius, shortest, longest, col, st
         _advance(p, x, w, y, tx, ty, first + k, at, 0, m, radius, 0.0, col, start, cost, before, None)
         before[:] = cost
         length = at + 1 - start[m]
-        if col[m] < INF and length >= shortest and length <= longest:
+        if col[m] < INF and start[m] >= 0 and length >= shortest and length <= longest:
             distance[k], begin[k] = col[m], start[m]
         else:
             distance[k], begin[k] = INF, -1
@@ -343,14 +378,17 @@ def tiling(p, x, w, y, tx, ty, up, background, shortest, longest, side):
     m, n = side.shape[0] - 1, y.shape[1] if x is not None else y.shape[0]
     total, tile = np.zeros(n + 1), np.full(n + 1, -1, np.int64)
     col, start = side.copy(), np.zeros(m + 1, np.int64)
+    if not closed_border(p):
+        start[:] = -1
     cost, before = np.zeros(m), np.zeros(m)
     for j in range(n):
         _advance(p, x, w, y, tx, ty, j, j, 0, m, None, INF, col, start, cost, before, None)
         before[:] = cost
-        length = j + 1 - start[m]
+        begin = _begin(start[m])
+        length = j + 1 - begin
         best = total[j] + background
         if col[m] <= best and col[m] < INF and length >= shortest and length <= longest:
-            best, tile[j + 1] = col[m], start[m]
+            best, tile[j + 1] = col[m], begin
         total[j + 1] = col[0] = best
         # Where leading query points may be skipped, a tile can begin with them; its price is known only now.
         if not closed_border(p):
@@ -359,7 +397,7 @@ def tiling(p, x, w, y, tx, ty, up, background, shortest, longest, side):
                 ahead += up[i]
                 if ahead >= col[i + 1]:
                     break
-                col[i + 1], start[i + 1] = ahead, j + 1
+                col[i + 1], start[i + 1] = ahead, ~(j + 1)
     return total, tile
 
 

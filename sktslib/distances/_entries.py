@@ -77,12 +77,15 @@ def read_entries(dict_distances, groups=GROUPS):
         if group not in GROUPS:
             raise unknown_name("group of distances", group, GROUPS)
         if not isinstance(members, dict):
-            raise TypeError(f"The group {group!r} of 'dict_distances' must be a dictionary of entries. Got {members!r}.")
+            raise TypeError(
+                f"The group {group!r} of 'dict_distances' must be a dictionary of entries. Got {members!r}."
+            )
         for key, entry in members.items():
             if _active(key, entry):
                 if group not in groups:
                     raise ValueError(
-                        f"{key!r} is a {group!r} distance, which has no search. Take it out, set its 'use' to 'no', or compute it "
+                        f"{key!r} is a {group!r} distance, which has no search. Take it out, set its 'use' to 'no', or "
+                        "compute it "
                         "with time_series_distance."
                     )
                 entries.append(read_entry(group, key, entry))
@@ -120,7 +123,11 @@ def read_entry(group, key, entry):
             return Entry(group, key, CallableMetric(function, parameters or None, timed=timed), timed)
         function = name
     cls = type(function) if isinstance(function, Metric) else function
-    cls = cls if isinstance(cls, type) and issubclass(cls, Metric) else metric_class(function, f"function of the entry {key!r}:")
+    cls = (
+        cls
+        if isinstance(cls, type) and issubclass(cls, Metric)
+        else metric_class(function, f"function of the entry {key!r}:")
+    )
     if cls.group != group:
         raise ValueError(
             f"The function {cls.name!r} of the entry {key!r} must stand in the group {cls.group!r}. Got {group!r}."
@@ -136,6 +143,7 @@ def check_channels(key, entry, channels):
     """Refuse several channels where the caller's entry says it takes one only."""
     if channels > 1 and entry.get("multivariate", "yes") == "no":
         raise ValueError(
-            f"The entry {key!r} has multivariate 'no', but the series have {channels} channels. Pass one channel, or set "
+            f"The entry {key!r} has multivariate 'no', but the series have {channels} channels. Pass one channel, "
+            "or set "
             "multivariate to 'yes' if the function takes several."
         )

@@ -181,7 +181,7 @@ def _products(p, w, x, y):
 
 @njit(cache=True)
 def _cosine(a, b, c):
-    """a / sqrt(b c); the product's root is exact for b = c, the roots' product neither over- nor underflows."""
+    """A / sqrt(b c); the product's root is exact for b = c, the roots' product neither over- nor underflows."""
     if b > 0.0 and c > 0.0:
         square = b * c
         norm = np.sqrt(square) if 1e-290 < square < INF else np.sqrt(b) * np.sqrt(c)
@@ -268,6 +268,16 @@ def _normalised(y, first, i, shift, scale, out):
     for s in range(out.shape[0]):
         # Not a product with zero: a constant window beside a huge offset must give exact zeros.
         out[s] = (v[s] - shift[s]) * scale[s] if scale[s] > 0.0 else 0.0
+
+
+@njit(cache=True, nogil=True)
+def normalise_one(x, w, scaling, out):
+    """Normalise one series as `profile` does its windows: a copy of it in a sequence is the same to the bit."""
+    shift, scale, low, high = np.empty(1), np.empty(1), np.empty(1), np.empty(1)
+    for k in range(x.shape[0]):
+        _moments(x, w, k, 0, scaling, shift, scale, low, high)
+        for i in range(x.shape[1]):
+            _normalised(x[k], 0, i, shift, scale, out[k, i : i + 1])
 
 
 @njit(cache=True, nogil=True)

@@ -31,8 +31,8 @@ class Metric(BaseEstimator):
     multivariate = True
     uses_times = False
     entry_parameters = ""  # what get_distance_dict offers to edit
-    function_defaults = {}  # noqa: RUF012 - parameters in which the public function differs from the object
-    _parameter_constraints = {}  # noqa: RUF012 - scikit-learn's name and form
+    function_defaults = {}
+    _parameter_constraints = {}
 
     def __eq__(self, other):
         return type(self) is type(other) and repr(self.get_params()) == repr(other.get_params())
@@ -92,7 +92,7 @@ class Metric(BaseEstimator):
         return out
 
     def _profile(self, x, w, y, tx, ty, normalize):
-        """Distances of the query to all windows of its length, block by block; times count from a window's first point."""
+        """Distances of the query to all windows of its length, block by block; a window's times begin at 0."""
         m = x.shape[1]
         out = np.empty(y.shape[1] - m + 1)
         full = full_weight(w, x)
@@ -120,8 +120,8 @@ class CallableMetric(Metric):
     Parameters
     ----------
     function : callable
-        Called as ``function(x, y, **parameters)``, with arrays (length,) or (length, channels) as they were given, and with
-        ``weight=`` where the caller gives weights.
+        Called as ``function(x, y, **parameters)``, with arrays (length,) or (length, channels) as they were given,
+        and with ``weight=`` where the caller gives weights.
     parameters : dict, optional
         Further keyword arguments.
     timed : bool, default=False
@@ -158,7 +158,8 @@ class CallableMetric(Metric):
                 inspect.signature(self.function).bind_partial(weight=None)
             except (TypeError, ValueError):
                 raise ValueError(
-                    f"'weight' was given, but the function {self.function!r} takes no argument 'weight'. Leave the weights "
+                    f"'weight' was given, but the function {self.function!r} takes no argument 'weight'. Leave the "
+                    "weights "
                     "out or give the function such an argument."
                 ) from None
             arguments["weight"] = _as_given(w)
@@ -232,7 +233,8 @@ def get_metric(metric, params=None):
     Parameters
     ----------
     metric : str, Metric, type or callable
-        A registered name ("dtw", "Dynamic Time Warping", "euclidean"), a metric class or object, or a function of two series.
+        A registered name ("dtw", "Dynamic Time Warping", "euclidean"), a metric class or object, or a function of two
+        series.
     params : dict, optional
         Parameters of the metric; those of an object are replaced in a copy.
 

@@ -105,7 +105,11 @@ class ElasticMetric(Metric):
     def _path(self, problem, *, whole=False):
         bottom, side, taken = self._accumulate(problem, keep="moves", whole=whole)
         _, i, j = self._ending(bottom, side, problem, whole=whole)
-        return kernels.backtrack(taken, i, j)
+        return self._listed(kernels.backtrack(taken, i, j), taken, problem)
+
+    def _listed(self, path, taken, problem):
+        """The cells of a path that its distance lists."""
+        return path
 
     # ---------------------------------------------------------------------------------------------------- searching
     def _warped(self, problem, shortest, longest, *, matrix=False):
@@ -113,10 +117,10 @@ class ElasticMetric(Metric):
         m, n = problem.shape
         if self.window == "itakura":
             raise ValueError(
-                "The 'window' parameter must be None, a float or 'sakoe-chiba' in a warped search: Itakura's parallelogram "
-                "needs both ends. Got 'itakura'. Take mode='windows' or another band."
+                "The 'window' parameter must be None, a float or 'sakoe-chiba' in a warped search: Itakura's "
+                "parallelogram needs both ends. Got 'itakura'. Take mode='windows' or another band."
             )
-        col, start, cost, before, side = self._start_column(problem)
+        col, start, cost, before = self._start_column(problem)[:4]
         distance, begin = np.empty(n), np.empty(n, np.int64)
         costs = np.empty((n, m)) if matrix else None
         p, x, w, y, tx, ty, _ = problem
@@ -130,9 +134,11 @@ class ElasticMetric(Metric):
         m = problem.shape[0]
         side = np.full(m + 1, INF)
         side[0] = 0.0
+        start = np.zeros(m + 1, np.int64)
         if not kernels.closed_border(problem.record):
             side[1:] = np.cumsum(problem.up)
-        return side.copy(), np.zeros(m + 1, np.int64), np.zeros(m), np.zeros(m), side
+            start[:] = -1  # sample 0, and no matched pair yet
+        return side.copy(), start, np.zeros(m), np.zeros(m), side
 
     def _piece_distance(self, problem, start, end):
         """Exact distance of the query to a piece of the series, as searches report it."""
@@ -166,10 +172,15 @@ def local_costs(dist, x, y):
     """Costs (n, m) of all pairs of points by the caller's function, compiled or plain."""
     x, y = (x[0], y[0]) if x.shape[0] == 1 else (np.ascontiguousarray(x.T), np.ascontiguousarray(y.T))
     out = np.empty((len(y), len(x)))
-    (kernels.fill_costs if isinstance(dist, Dispatcher) else kernels.fill_costs.py_func)(dist, x, y, out)
+    fill = kernels.fill_costs
+    if not isinstance(dist, Dispatcher):
+        fill = getattr(fill, "py_func", fill)
+    fill(dist, x, y, out)
     if not np.isfinite(out).all() or (out < 0).any():
         bad = out[~np.isfinite(out) | (out < 0)]
-        raise ValueError(f"The 'dist' parameter must return finite costs of at least 0. Got {bad[0]!r} for a pair of points.")
+        raise ValueError(
+            f"The 'dist' parameter must return finite costs of at least 0. Got {bad[0]!r} for a pair of points."
+        )
     return out
 
 
@@ -205,13 +216,13 @@ class DTW(ElasticMetric):
     >>> DTW()([0, 1, 2, 0], [0, 0, 1, 2, 0])
     0.0
     >>> DTW(window=0.25)([0, 1, 2, 3], [3, 2, 1, 0])
-    14.0
+    20.0
     """
 
     name, full_name = "dtw", "Dynamic Time Warping"
-    entry_parameters = {"dtw_type": "dtw", "alpha": 1}  # noqa: RUF012
-    function_defaults = {"do_dist_norm": True}  # noqa: RUF012
-    _parameter_constraints = {  # noqa: RUF012
+    entry_parameters = {"dtw_type": "dtw", "alpha": 1}
+    function_defaults = {"do_dist_norm": True}
+    _parameter_constraints = {
         "alpha": [Interval(Real, 0, 1, closed="both")],
         **BAND_CONSTRAINTS,
         "dtw_type": [StrOptions({"dtw", "oe-dtw", "obe-dtw", "sub-dtw", "psi-dtw"})],
@@ -250,7 +261,8 @@ class DTW(ElasticMetric):
         if self.dtw_type == "psi-dtw":
             if self.tolerance >= min(m, n):
                 raise ValueError(
-                    f"The 'tolerance' parameter of DTW must be smaller than the shorter length, {min(m, n)}. Got {self.tolerance}."
+                    f"The 'tolerance' parameter of DTW must be smaller than the shorter length, {min(m, n)}. Got "
+                    f"{self.tolerance}."
                 )
             return (self.tolerance,) * 4
         free = n - 1
@@ -260,7 +272,8 @@ class DTW(ElasticMetric):
         if self.do_sign_norm:
             if search:
                 raise ValueError(
-                    "'do_sign_norm' normalises whole series and means nothing in a search. Take normalize='zscore', which "
+                    "'do_sign_norm' normalises whole series and means nothing in a search. Take normalize='zscore', "
+                    "which "
                     "normalises each window."
                 )
             x, y = standardise(x), standardise(y)
@@ -314,8 +327,8 @@ class LCSS(ElasticMetric):
     """
 
     name, full_name = "lcss", "Longest Common Subsequence"
-    entry_parameters = {"eps": 1, "report": "distance"}  # noqa: RUF012
-    _parameter_constraints = {  # noqa: RUF012
+    entry_parameters = {"eps": 1, "report": "distance"}
+    _parameter_constraints = {
         "eps": [Interval(Real, 0, None, closed="left")],
         **BAND_CONSTRAINTS,
     }
@@ -350,17 +363,12 @@ class LCSS(ElasticMetric):
     def _report_search(self, cost, problem):
         return cost / (problem.up.sum() + problem.shape[0])
 
-    def _matches(self, path, problem):
-        """The cells of a path in which the two points match."""
+    def _listed(self, path, taken, problem):
+        """The diagonal moves between points that match."""
+        path = path[:, taken[path[1], path[0]] == 0]
         x, y = problem.x[:, path[0]], problem.y[:, path[1]]
         w = 1.0 if problem.w is None else problem.w[:, path[0]]
         return path[:, np.sqrt((np.abs(w * (x - y)) ** 2).sum(axis=0)) <= self.eps]
-
-    def _path(self, problem, *, whole=False):
-        bottom, side, taken = self._accumulate(problem, keep="moves", whole=whole)
-        _, i, j = self._ending(bottom, side, problem, whole=whole)
-        path = kernels.backtrack(taken, i, j)
-        return self._matches(path[:, taken[path[1], path[0]] == 0], problem)
 
 
 @register
@@ -389,8 +397,8 @@ class TWED(ElasticMetric):
 
     name, full_name = "twed", "Time Warp Edit Distance"
     uses_times = True
-    entry_parameters = {"nu": 0.001, "lmbda": 1.0, "p": 2, "time": "true"}  # noqa: RUF012
-    _parameter_constraints = {  # noqa: RUF012
+    entry_parameters = {"nu": 0.001, "lmbda": 1.0, "p": 2, "time": "true"}
+    _parameter_constraints = {
         "nu": [Interval(Real, 0, None, closed="left")],
         "lmbda": [Interval(Real, 0, None, closed="left")],
         "p": [Interval(Real, 1, None, closed="left")],
@@ -422,6 +430,8 @@ class TWED(ElasticMetric):
         if w is not None:
             step = np.minimum(w[:, 1:], w[:, :-1]) * step
         up = np.zeros(m)
-        up[1:] = (step**self.p).sum(axis=0) ** (1.0 / self.p) + self.nu * (1.0 if tx is None else np.diff(tx)) + self.lmbda
+        up[1:] = (
+            (step**self.p).sum(axis=0) ** (1.0 / self.p) + self.nu * (1.0 if tx is None else np.diff(tx)) + self.lmbda
+        )
         record = kernels.TWEDRecord(float(self.p), float(self.nu), float(self.lmbda), up)
         return Problem(record, x, w, y, tx, ty, up)

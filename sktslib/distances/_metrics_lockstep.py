@@ -31,7 +31,8 @@ def equal_lengths(x, w, y):
         w = resample(w, n)
         if not w.any():
             raise ValueError(
-                f"'weight' must leave at least one point: the query of {m} points is interpolated to {n}, and none of them "
+                f"'weight' must leave at least one point: the query of {m} points is interpolated to {n}, and none of "
+                "them "
                 "falls on a weight above 0."
             )
         w = w / w.max()
@@ -57,11 +58,13 @@ class LockstepMetric(Metric):
         return float(kernels.distance(self._record(), self._prepare(x, w), self._prepare(y, w), w))
 
     def _profile(self, x, w, y, tx, ty, normalize):
-        w = full_weight(w, x)
-        scaling = SCALINGS[normalize]
-        x = self._prepare(normalise(x, w, normalize), w)
+        w, scaling = full_weight(w, x), SCALINGS[normalize]
         if self.centred:
             scaling = 4 if scaling == 3 else max(scaling, 1)
+        if scaling:
+            query = np.empty_like(x)
+            kernels.normalise_one(x, w, scaling, query)
+            x = query
         out = np.empty(y.shape[1] - x.shape[1] + 1)
         kernels.profile(self._record(), x, y, w, scaling, out)
         return out
@@ -147,8 +150,8 @@ class Minkowski(LockstepMetric):
     """
 
     name, full_name = "minkowski", "Minkowski Distance"
-    entry_parameters = {"p": 3}  # noqa: RUF012
-    _parameter_constraints = {"p": [Interval(Real, 0, None, closed="neither")]}  # noqa: RUF012
+    entry_parameters = {"p": 3}
+    _parameter_constraints = {"p": [Interval(Real, 0, None, closed="neither")]}
 
     def __init__(self, p=3):
         self.p = p
@@ -298,7 +301,7 @@ class PearsonCorrelation(LockstepMetric):
 
     name, full_name, centred = "pearson_correlation", "Pearson Correlation Distance", True
     aliases = ("Pearson Correlation", "pearson")
-    _parameter_constraints = {"beta": [Interval(Real, 0, None, closed="neither"), None]}  # noqa: RUF012
+    _parameter_constraints = {"beta": [Interval(Real, 0, None, closed="neither"), None]}
 
     def __init__(self, beta=None):
         self.beta = beta
@@ -363,7 +366,8 @@ class Mahalanobis(LockstepMetric):
         X = as_floats(X, "X")
         if X.ndim not in (2, 3) or len(X) < 2:
             raise ValueError(
-                "'X' must be a collection of at least two series, shape (n_series, length) or (n_series, length, channels). "
+                "'X' must be a collection of at least two series, shape (n_series, length) or (n_series, length, "
+                "channels). "
                 f"Got shape {X.shape}."
             )
         refuse_missing(X, "X")
@@ -380,7 +384,8 @@ class Mahalanobis(LockstepMetric):
         if VI is not None:
             if VI.ndim != 2 or VI.shape[0] != VI.shape[1]:
                 raise ValueError(
-                    f"The 'VI' parameter of Mahalanobis must be a square matrix of side length * channels. Got shape {VI.shape}."
+                    "The 'VI' parameter of Mahalanobis must be a square matrix of side length * channels. Got shape "
+                    f"{VI.shape}."
                 )
             refuse_missing(VI, "VI")
 
@@ -429,7 +434,8 @@ class ShortTimeSeries(LockstepMetric):
     def _distance(self, x, w, y, tx, ty):
         if x.shape[1] != y.shape[1]:
             raise ValueError(
-                f"The short time series distance needs two series of equal length. Got {x.shape[1]} and {y.shape[1]} points; "
+                f"The short time series distance needs two series of equal length. Got {x.shape[1]} and {y.shape[1]} "
+                "points; "
                 "interpolate one of them to the other's times."
             )
         w = full_weight(w, x)

@@ -9,14 +9,14 @@ def full_weight(w, x):
 
 
 def constant_channels(a, w):
-    """Which channels of `a` (..., channels, m) have one value at all points of positive weight; their least and largest."""
+    """Which channels (..., channels, m) have one value at all points of positive weight; their least and largest."""
     low = np.where(w > 0, a, np.inf).min(axis=-1, keepdims=True)
     high = np.where(w > 0, a, -np.inf).max(axis=-1, keepdims=True)
     return ~(low < high), low, high
 
 
 def normalise(a, w, how):
-    """Normalise each channel of each series `(..., channels, m)` by its weighted moments; constant channels become zeros.
+    """Normalise each channel of each series `(..., channels, m)` by its weighted moments; constant ones become zeros.
 
     `how`: None, "mean", "zscore" or "minmax"; `w` (channels, m).
     """

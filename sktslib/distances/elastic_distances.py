@@ -74,7 +74,7 @@ def dtw(x, y, weight=None, **kwargs):
 
     References
     ----------
-    H. Sakoe, S. Chiba. Dynamic programming algorithm optimization for spoken word recognition. IEEE Transactions on
+    Sakoe H, Chiba S. Dynamic programming algorithm optimization for spoken word recognition. IEEE Transactions on
     Acoustics, Speech, and Signal Processing 26(1), 1978.
 
     Examples
@@ -83,7 +83,7 @@ def dtw(x, y, weight=None, **kwargs):
     >>> from sktslib.distances import dtw
     >>> t = np.arange(0, 20 * np.pi, 0.1)
     >>> round(float(dtw(np.sin(t), np.sin(2 * t))), 10)
-    0.2509773694
+    0.2509773693
     >>> dtw([0, 1, 2], [0, 0, 1, 2], report="path")
     array([[0, 0, 1, 2],
            [0, 1, 2, 3]])
@@ -103,8 +103,8 @@ def lcss(x, y, eps=1, **kwargs):
     eps : float, default=1
         Points at most this far apart match.
     **kwargs
-        ``weight`` of the query's points, ``window`` and ``factor`` as in :class:`LCSS`; ``report``: "distance" (default),
-        "similarity", "cost_matrix" or "path".
+        ``weight`` of the query's points, ``window`` and ``factor`` as in :class:`LCSS`; ``report``: "distance"
+        (default), "similarity", "cost_matrix" or "path".
 
     Returns
     -------
@@ -114,7 +114,7 @@ def lcss(x, y, eps=1, **kwargs):
 
     References
     ----------
-    M. Vlachos, G. Kollios, D. Gunopulos. Discovering similar multidimensional trajectories. ICDE 2002.
+    Vlachos M, Kollios G, Gunopulos D. Discovering similar multidimensional trajectories. ICDE 2002.
 
     Examples
     --------
@@ -155,7 +155,7 @@ def twed(x, y, tx, ty, nu=0.001, lmbda=1.0, p=2, report="distance", *, weight=No
 
     References
     ----------
-    P.-F. Marteau. Time warp edit distance with stiffness adjustment for time series matching. IEEE PAMI 31(2), 2009.
+    Marteau P-F. Time warp edit distance with stiffness adjustment for time series matching. IEEE PAMI 31(2), 2009.
 
     Examples
     --------

@@ -24,13 +24,13 @@ def tam(x, y, report="distance", *, weight=None):
     Returns
     -------
     float or tuple
-        "distance": ``advance + delay + (1 - phase)`` of the ratios, in [0, 3]. "ratios": (advance, delay, phase) as shares
-        of the possible steps. "instants": the numbers of steps (advance: only the query moves, delay: only the sequence
-        moves, phase: both).
+        "distance": ``advance + delay + (1 - phase)`` of the ratios, in [0, 3]. "ratios": (advance, delay, phase) as
+        shares of the possible steps. "instants": the numbers of steps (advance: only the query moves, delay: only the
+        sequence moves, phase: both).
 
     References
     ----------
-    D. Folgado et al. Time alignment measurement for time series. Pattern Recognition 81, 2018.
+    Folgado D et al. Time alignment measurement for time series. Pattern Recognition 81, 2018.
 
     Examples
     --------

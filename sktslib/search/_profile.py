@@ -32,7 +32,8 @@ def resolve_mode(metric, mode, normalize):
         )
     if mode == "warped" and normalize is not None:
         raise ValueError(
-            f"mode='warped' cannot be combined with normalize={normalize!r}: a warped candidate has no length before it is "
+            f"mode='warped' cannot be combined with normalize={normalize!r}: a warped candidate has no length "
+            "before it is "
             "found. Take mode='windows', or normalize the recording beforehand."
         )
     if mode == "auto":
@@ -63,13 +64,15 @@ class Search:
         elif (tx is None) != (ty is None):
             given, missing = ("query", "sequence") if ty is None else ("sequence", "query")
             raise ValueError(
-                f"{metric.full_name} compares times: give the times of both query and sequence, or of neither. Got those of "
+                f"{metric.full_name} compares times: give the times of both query and sequence, or of neither. Got "
+                "those of "
                 f"the {given}; those of the {missing} are missing."
             )
         m, n = x.shape[1], y.shape[1]
         if mode == "windows" and m > n:
             raise ValueError(
-                f"The query must not be longer than the sequence in a search by windows. Got {m} and {n} points; cut the "
+                f"The query must not be longer than the sequence in a search by windows. Got {m} and {n} points; cut "
+                "the "
                 "query, or search by an elastic metric with mode='warped'."
             )
         problem = metric._problem(x, w, y, tx, ty, search=True) if mode == "warped" else None

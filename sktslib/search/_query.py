@@ -14,7 +14,8 @@ def one_query(X, name):
     if isinstance(X, list | tuple) and X and all(isinstance(part, np.ndarray) and part.ndim for part in X):
         if len(X) > 1:
             raise ValueError(
-                f"{name!r} must be one query. Got a list of {len(X)} arrays, which is a list of queries. Search for each on "
+                f"{name!r} must be one query. Got a list of {len(X)} arrays, which is a list of queries. Search for "
+                "each on "
                 "its own, or pass numpy.asarray of it if its arrays are the time points of one query."
             )
         return X[0]
@@ -107,7 +108,8 @@ class QueryEstimator(BaseEstimator):
             validate_data(self, X, skip_check_array=True, reset=False)
         if y.shape[0] != self.n_features_in_:
             raise ValueError(
-                f"X has {y.shape[0]} features, but {type(self).__name__} is expecting {self.n_features_in_} features as input: "
+                f"X has {y.shape[0]} features, but {type(self).__name__} is expecting {self.n_features_in_} features "
+                "as input: "
                 "the channels of the query. Time runs along the first axis."
             )
         times = times_of(X, times)

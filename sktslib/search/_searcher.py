@@ -26,13 +26,13 @@ class QuerySearcher(ClassNamePrefixFeaturesOutMixin, TransformerMixin, QueryEsti
     metric_params : dict, optional
         Parameters of the metric.
     query : array-like of shape (m,) or (m, channels), optional
-        The query; then `fit` takes from `X` the number of channels only, so that a searcher with a fixed query can stand in
-        a pipeline.
+        The query; then `fit` takes from `X` the number of channels only, so that a searcher with a fixed query can
+        stand in a pipeline.
     weight : array-like of shape (m,) or (m, channels), optional
         Relative weights of the query's points, unless `fit` is given some.
     mode : {"auto", "windows", "warped"}, default="auto"
-        Candidates: all windows of the query's length, or warped ones with free ends (elastic metrics only). "auto" takes
-        windows for lockstep metrics and where `normalize` is set.
+        Candidates: all windows of the query's length, or warped ones with free ends (elastic metrics only). "auto"
+        takes windows for lockstep metrics and where `normalize` is set.
     normalize : {None, "zscore", "mean", "minmax"}, default=None
         How query and each window are normalised, per channel and by weighted moments.
     n_matches : int or None, default=1
@@ -57,7 +57,7 @@ class QuerySearcher(ClassNamePrefixFeaturesOutMixin, TransformerMixin, QueryEsti
 
     References
     ----------
-    Y. Sakurai, C. Faloutsos, M. Yamamuro. Stream monitoring under the time warping distance. ICDE 2007.
+    Sakurai Y, Faloutsos C, Yamamuro M. Stream monitoring under the time warping distance. ICDE 2007.
 
     Examples
     --------
@@ -69,7 +69,7 @@ class QuerySearcher(ClassNamePrefixFeaturesOutMixin, TransformerMixin, QueryEsti
     (12, ['start', 'end', 'distance', 'start_time', 'end_time'])
     """
 
-    _parameter_constraints = {  # noqa: RUF012 - scikit-learn's name and form
+    _parameter_constraints = {
         "metric": "no_validation",
         "metric_params": [dict, None],
         "query": "no_validation",
@@ -177,8 +177,8 @@ class QuerySearcher(ClassNamePrefixFeaturesOutMixin, TransformerMixin, QueryEsti
     def transform(self, X, times=None):
         """Distance of the best occurrence that ends at each time point.
 
-        Row t depends on samples up to t alone. Rows at which no candidate ends hold the largest finite value of the call,
-        or 0 where there is none.
+        Row t depends on samples up to t alone. Rows at which no candidate ends hold the largest finite value of the
+        call, or 0 where there is none.
 
         Parameters
         ----------

@@ -30,8 +30,8 @@ class QuerySegmenter(QueryEstimator):
     weight : array-like of shape (m,) or (m, channels), optional
         Relative weights of the query's points, unless `fit` is given some.
     background : "auto" or float, default="auto"
-        Cost of a background sample. "auto": the cost of the query against a flat line at its own mean, per sample, so that
-        a stretch is background when the query explains it worse than a flat line.
+        Cost of a background sample. "auto": the cost of the query against a flat line at its own mean, per sample, so
+        that a stretch is background when the query explains it worse than a flat line.
     min_length, max_length : int, optional
         Bounds of the length of a repetition under an elastic metric, in samples.
 
@@ -50,18 +50,18 @@ class QuerySegmenter(QueryEstimator):
 
     References
     ----------
-    H. Ney. The use of a one-stage dynamic programming algorithm for connected word recognition. IEEE Transactions on
+    Ney H. The use of a one-stage dynamic programming algorithm for connected word recognition. IEEE Transactions on
     Acoustics, Speech, and Signal Processing 32(2), 1984.
 
     Examples
     --------
     >>> from sktslib import QuerySegmenter
-    >>> segments = QuerySegmenter().fit([0, 1, 3, 1]).segment([0, 0, 0, 1, 3, 1, 0, 1, 1, 3, 1, 0, 0])
+    >>> segments = QuerySegmenter().fit([0, 1, 3, 1]).segment([5, 5, 0, 1, 3, 1, 5, 0, 1, 1, 3, 1, 5])
     >>> segments.boundaries
-    array([ 2,  6, 11])
+    array([ 2,  6,  7, 12])
     """
 
-    _parameter_constraints = {  # noqa: RUF012 - scikit-learn's name and form
+    _parameter_constraints = {
         "metric": "no_validation",
         "metric_params": [dict, None],
         "query": "no_validation",
@@ -168,8 +168,8 @@ class QuerySegmenter(QueryEstimator):
         X : array-like of shape (n,) or (n, channels)
             The recording.
         y : array-like of shape (n,)
-            True labels of the time points, 0 for background; each run of one label is an event, so repetitions end to end need
-            labels that differ.
+            True labels of the time points, 0 for background; each run of one label is an event, so repetitions end to
+            end need labels that differ.
         times : array-like of shape (n,), optional
             Its sample times.
 

@@ -6,7 +6,7 @@ from numba import njit
 
 @njit(cache=True)
 def tile_windows(cost, m, n, background):
-    """Cheapest tiling of every prefix by tiles of m samples; returns costs (n + 1) and the starts of the last tiles (or -1)."""
+    """Cheapest tiling of every prefix by tiles of m samples: its cost (n + 1), and the start of its last tile or -1."""
     total, tile = np.zeros(n + 1), np.full(n + 1, -1, np.int64)
     for j in range(1, n + 1):
         total[j] = total[j - 1] + background

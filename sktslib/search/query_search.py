@@ -33,16 +33,16 @@ def time_series_search(dict_distances, query, sequence, tq=None, ts=None, weight
     Returns
     -------
     dict
-        The distance's name -> dict with ``start`` and ``end`` (half-open ranges in samples, best first), ``path`` (a list of
-        arrays (2, K): query indices, sequence indices), ``path_dist`` (their distances), ``distance`` (the whole profile:
-        elastic, one per end; lockstep, one per start) and, with `ts`, ``start_time`` and ``end_time``.
+        The distance's name -> dict with ``start`` and ``end`` (half-open ranges in samples, best first), ``path`` (a
+        list of arrays (2, K): query indices, sequence indices), ``path_dist`` (their distances), ``distance`` (the
+        whole profile: elastic, one per end; lockstep, one per start) and, with `ts`, ``start_time`` and ``end_time``.
 
     Examples
     --------
     >>> from sktslib import get_distance_dict, load_ecg_example, time_series_search
     >>> ecg = load_ecg_example()
     >>> cfg = get_distance_dict(["Dynamic Time Warping"])
-    >>> found = time_series_search(cfg, ecg["query"], ecg["sequence"], ecg["tq"], ecg["ts"], ecg["weight"], ("number", 3))
+    >>> found = time_series_search(cfg, ecg["query"], ecg["sequence"], weight=ecg["weight"], output=("number", 3))
     >>> found["Dynamic Time Warping"]["start"]
     array([ 29, 617, 220])
     """
@@ -52,7 +52,9 @@ def time_series_search(dict_distances, query, sequence, tq=None, ts=None, weight
     results = {}
     for entry in entries:
         check_channels(entry.key, dict_distances[entry.group][entry.key], len(x))
-        searcher = QuerySearcher(entry.metric).fit(x.T, weight=None if w is None else w.T, times=tx if entry.timed else None)
+        searcher = QuerySearcher(entry.metric).fit(
+            x.T, weight=None if w is None else w.T, times=tx if entry.timed else None
+        )
         search, profile, _ = searcher._search(y.T, ty if entry.timed else None)
         n_matches, threshold = limits(output, profile.distance)
         matches = matches_of(search, profile, n_matches, threshold, 0.0, ts)

@@ -21,7 +21,8 @@ def check_inputs(query, sequence, tq, ts, weight):
     if tq is not None and ts is None:
         if weight is not None:
             raise ValueError(
-                "'tq' was given without 'ts', and 'weight' besides: query times alone mean nothing. Give 'ts' too, or leave 'tq' "
+                "'tq' was given without 'ts', and 'weight' besides: query times alone mean nothing. Give 'ts' too, "
+                "or leave 'tq' "
                 "out."
             )
         tq, weight = None, tq
@@ -34,12 +35,16 @@ def check_inputs(query, sequence, tq, ts, weight):
 def check_output(output):
     """Kind and value of an `output` argument."""
     if not isinstance(output, tuple | list) or len(output) != 2:
-        raise TypeError(f"'output' must be a pair such as ('number', 3), ('threshold', 0.5) or ('percentile', 5). Got {output!r}.")
+        raise TypeError(
+            f"'output' must be a pair such as ('number', 3), ('threshold', 0.5) or ('percentile', 5). Got {output!r}."
+        )
     kind, value = output
     if kind not in OUTPUTS:
         raise unknown_name("kind of 'output'", kind, OUTPUTS)
     if kind == "number":
-        return kind, None if value is None else check_number(value, "output", low=1, integer=True, owner="('number', k)")
+        return kind, None if value is None else check_number(
+            value, "output", low=1, integer=True, owner="('number', k)"
+        )
     if kind == "threshold":
         return kind, check_number(value, "output", owner="('threshold', t)")
     return kind, check_number(value, "output", low=0, high=100, owner="('percentile', p)")
@@ -90,15 +95,15 @@ def elastic_search(dict_distances, query, sequence, tq=None, ts=None, weight=Non
     distance : ndarray of shape (n,)
         Distance of the best candidate that ends at each sample.
     ac : ndarray of shape (m, n)
-        Accumulated costs, free at both ends of the sequence; ``m * n`` floats of memory. `time_series_search` needs none of
-        it.
+        Accumulated costs, free at both ends of the sequence; ``m * n`` floats of memory. `time_series_search` needs
+        none of it.
 
     Examples
     --------
     >>> from sktslib import get_distance_dict
     >>> from sktslib.search.search_utils import elastic_search
     >>> distance, ac = elastic_search(get_distance_dict(["dtw"]), [0, 1], [5, 0, 1, 5])
-    >>> distance.argmin(), ac.shape
+    >>> int(distance.argmin()), ac.shape
     (2, (2, 4))
     """
     entry, given = one_entry(dict_distances, "elastic")
@@ -106,7 +111,8 @@ def elastic_search(dict_distances, query, sequence, tq=None, ts=None, weight=Non
     check_channels(entry.key, given, x.shape[0])
     if not isinstance(entry.metric, ElasticMetric):
         raise ValueError(
-            f"The function of {entry.key!r} is a callable, which compares windows and has no accumulated costs. Search with "
+            f"The function of {entry.key!r} is a callable, which compares windows and has no accumulated costs. "
+            "Search with "
             "time_series_search."
         )
     search = Search.of(entry.metric, x, w, y, *((tx, ty) if entry.timed else (None, None)), "warped")
@@ -154,8 +160,8 @@ def start_sequences_index(distance, output=("number", 1), overlap=1.0):
     distance : array-like of shape (n,)
         Distances; infinite ones are never picked.
     output : tuple, default=("number", 1)
-        ("number", k): at most k (None: as many as fit); ("threshold", t): all of at most t; ("percentile", p): all of at most
-        the p-th percentile of the finite distances.
+        ("number", k): at most k (None: as many as fit); ("threshold", t): all of at most t; ("percentile", p): all of
+        at most the p-th percentile of the finite distances.
     overlap : float, default=1.0
         Least difference of two picked indices, in samples.
 
@@ -174,7 +180,9 @@ def start_sequences_index(distance, output=("number", 1), overlap=1.0):
     if a.ndim != 1 or not a.size:
         raise ValueError(f"'distance' must be one-dimensional and not empty. Got shape {a.shape}.")
     if np.isnan(a).any():
-        raise ValueError(f"'distance' must not hold NaN. Got one at index {int(np.isnan(a).argmax())}; use infinity for none.")
+        raise ValueError(
+            f"'distance' must not hold NaN. Got one at index {int(np.isnan(a).argmax())}; use infinity for none."
+        )
     n_matches, threshold = limits(output, a)
     apart = int(np.ceil(check_number(overlap, "overlap", low=0)))
     start = np.arange(len(a))

@@ -29,14 +29,15 @@ def time_series_segmentation(dict_distances, query, sequence, tq=None, ts=None, 
     Returns
     -------
     dict
-        The distance's name -> sorted sample indices at which repetitions start and end (an end is exclusive and may be n).
+        The distance's name -> sorted sample indices at which repetitions start and end (an end is exclusive and may
+        be n).
 
     Examples
     --------
     >>> from sktslib import get_distance_dict, time_series_segmentation
     >>> cfg = get_distance_dict(["Dynamic Time Warping"])
-    >>> time_series_segmentation(cfg, [0, 1, 3, 1], [0, 0, 0, 1, 3, 1, 0, 1, 1, 3, 1, 0, 0])
-    {'Dynamic Time Warping': array([ 2,  6, 11])}
+    >>> time_series_segmentation(cfg, [0, 1, 3, 1], [5, 5, 0, 1, 3, 1, 5, 0, 1, 1, 3, 1, 5])
+    {'Dynamic Time Warping': array([ 2,  6,  7, 12])}
     """
     entries = read_entries(dict_distances, ("elastic", "lockstep"))
     x, w, y, tx, ty = check_inputs(query, sequence, tq, ts, weight)

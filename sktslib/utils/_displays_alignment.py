@@ -258,7 +258,7 @@ def _offset(y1, y2):
 def _label_stack(ax, stack):
     """Write both series' own values on the left axis and their names on the right."""
     # One step for both: the two share a scale, though not its zero.
-    step = _step_of_ticks(sum(_high(y) - _low(y) for y, *_ in stack), 6)
+    step = _step_of_ticks(sum(_high(y) - _low(y) for y, *_ in stack), 10)
     ticks, labels = [], []
     for y, raised, name, color in stack:
         values = _ticks(_low(y), _high(y), step)
@@ -279,7 +279,8 @@ def _step_of_ticks(length, n):
 
 def _ticks(low, high, step):
     """Return the multiples of a step within a range, or the only value of a range too short for any."""
-    values = np.arange(np.ceil(low / step - 1e-9), np.floor(high / step + 1e-9) + 1) * step
+    # Adding 0 makes 0 of -0.
+    values = np.arange(np.ceil(low / step - 1e-9), np.floor(high / step + 1e-9) + 1) * step + 0.0
     return values if values.size else np.array([(low + high) / 2])
 
 

@@ -1,14 +1,25 @@
-"""The only door for arrays, times, weights and names.
+"""The only door for arrays, times, weights and numbers.
 
-Everything behind it may trust its input: float64, C-contiguous, writable, finite, `(channels, length)`.
+Everything behind it may trust its input: float64, C-contiguous, writable, finite, series as `(channels, length)`.
+What needs no conversion is passed on as it is, so nothing behind the door may write into its input.
 """
 
 import difflib
+from datetime import date, timedelta
 from numbers import Integral, Real
 
 import numpy as np
 
-__all__ = ["as_series", "as_times", "as_weight", "check_count", "check_number", "unknown_name"]
+__all__ = ["as_floats", "as_series", "as_times", "as_weight", "check_count", "check_number", "shown", "unknown_name"]
+
+
+def shown(value):
+    """The repr of a value for a message, on one line and cut where it is long."""
+    try:
+        text = " ".join(repr(value).split())
+    except ValueError:  # Python refuses to write out integers of thousands of digits
+        text = f"an integer of {value.bit_length()} bits"
+    return text if len(text) <= 120 else f"{text[:100]} ... {text[-10:]}"
 
 
 def unknown_name(what, given, valid):
@@ -19,20 +30,25 @@ def unknown_name(what, given, valid):
         lower = {name.lower(): name for name in valid}
         near = [lower[name] for name in difflib.get_close_matches(str(given).lower(), lower, n=1, cutoff=0.5)]
     hint = f" Did you mean {near[0]!r}?" if near else ""
-    return ValueError(f"Unknown {what} {given!r}.{hint} Valid: {', '.join(valid)}.")
+    return ValueError(f"Unknown {what} {shown(given)}.{hint} Valid: {', '.join(valid)}.")
 
 
+# ------------------------------------------------------------------------------------------------------------ numbers
 def check_number(value, name, *, low=-np.inf, high=np.inf, open_low=False, owner="", integer=False):
     """Return a finite real number of the range, or raise an error that names parameter, rule and value."""
     kind = "an integer" if integer else "a real number"
-    span = f"{'(' if open_low else '['}{low:g}, {high:g}{')' if high == np.inf else ']'}"
-    rule = f"The {name!r} parameter{' of ' + owner if owner else ''} must be {kind} in the range {span}. Got {value!r}."
-    wanted = Integral if integer else Real
-    if isinstance(value, (bool, np.bool_)) or not isinstance(value, wanted):
+    span = f"{'(' if open_low or low == -np.inf else '['}{low:g}, {high:g}{')' if high == np.inf else ']'}"
+    what = f"The {name!r} parameter{' of ' + owner if owner else ''}"
+    rule = f"{what} must be {kind} in the range {span}. Got {shown(value)}."
+    if isinstance(value, bool | np.bool_) or not isinstance(value, Integral if integer else Real):
         raise TypeError(rule)
-    if not np.isfinite(value) or not low <= value <= high or (open_low and value == low):
+    # NaN fails every comparison.
+    if not low <= value <= high or (open_low and value == low) or value in (np.inf, -np.inf):
         raise ValueError(rule)
-    return int(value) if integer else float(value)
+    try:
+        return int(value) if integer else float(value)
+    except OverflowError:
+        raise ValueError(f"{rule} It does not fit into float64.") from None
 
 
 def check_count(value, name, *, low=1, none=False, owner=""):
@@ -40,47 +56,110 @@ def check_count(value, name, *, low=1, none=False, owner=""):
     return None if none and value is None else check_number(value, name, low=low, owner=owner, integer=True)
 
 
+# ------------------------------------------------------------------------------------------------------------- arrays
 def as_floats(values, name):
     """Convert real numbers of any kind to a float64 array; refuse complex numbers, strings, dates and ragged lists."""
-    if hasattr(values, "tocsr") and not isinstance(values, np.ndarray):
+    a = values
+    if type(a) is not np.ndarray or a.dtype != np.float64:
+        a = _converted(values, name)
+    # Strided and read-only arrays are other types to a compiled kernel.
+    return a if a.flags.carray else np.array(a, np.float64, order="C")
+
+
+def _converted(values, name):
+    """A float64 array of values that are none yet."""
+    if values is None:
+        raise TypeError(f"{name!r} must be an array of real numbers. Got None.")
+    if hasattr(values, "tocsr"):
         raise TypeError(f"{name!r} must be dense. Got sparse data; pass {name}.toarray().")
+    if np.ma.isMaskedArray(values) and np.ma.getmaskarray(values).any():
+        count = int(np.ma.getmaskarray(values).sum())
+        raise ValueError(
+            f"{name!r} must not have masked values. Got {count}; fill them first, for example with {name}.filled(0.0)."
+        )
     try:
         a = np.asarray(values)
-    except ValueError as error:
+    except ValueError:
+        raise _ragged(name) from None
+    kind = a.dtype.kind
+    if kind == "O":
+        return _unboxed(a, name)
+    if kind == "c":
         raise ValueError(
-            f"{name!r} must be a series of equal rows, (length,) or (length, channels). Got a ragged list: {error}."
-        ) from None
-    if np.ma.isMaskedArray(values) and np.ma.getmaskarray(values).any():
-        raise ValueError(f"{name!r} must not have masked values. Fill them first, for example with .filled(0.0).")
-    if a.dtype.kind in "bc" or a.dtype.kind in "SUmMV":
-        words = {"b": "booleans", "c": "complex numbers. Complex data not supported; pass its real part or its modulus"}
-        got = words.get(a.dtype.kind, f"{a.dtype}")
-        if a.dtype.kind != "b":
-            raise (ValueError if a.dtype.kind == "c" else TypeError)(f"{name!r} must hold real numbers. Got {got}.")
-    if a.dtype.kind == "O":
-        for value in a.ravel():
-            if isinstance(value, complex | np.complexfloating):
-                raise ValueError(f"{name!r} must hold real numbers. Got a complex one: {value!r}. Complex data not supported.")
-            if not isinstance(value, Real) and value is not None and not hasattr(value, "__float__"):
-                raise TypeError(f"{name!r} must hold real numbers. Got {value!r}; argument must be a string or a number.")
-        a = np.array([[np.nan if v is None else v for v in a.ravel()]], dtype=np.float64).reshape(a.shape)
-    return np.require(a, np.float64, ["C", "A", "W"])
+            f"{name!r} must hold real numbers. Complex data not supported: got {a.dtype}. Pass the real part or the "
+            f"modulus, numpy.real({name}) or numpy.abs({name})."
+        )
+    if kind not in "biuf":
+        raise TypeError(f"{name!r} must hold real numbers. Got {_refused(a.dtype, name)}")
+    with np.errstate(over="ignore"):  # what is too large becomes infinity, which is refused with its index
+        return a.astype(np.float64)
 
 
-def refuse_missing(a, name):
-    """Raise an error that says how many values are NaN or infinite and where the first one is (axis 0 is time)."""
-    if np.isfinite(a).all():
-        return
-    bad = np.argwhere(~np.isfinite(a))
-    where = int(bad[0][0]) if a.ndim == 1 else tuple(int(v) for v in bad[0])
-    kind = "NaN" if np.isnan(a[tuple(bad[0])]) else "infinity"
-    raise ValueError(
-        f"{name!r} must be finite. Got {len(bad)} value(s) that are NaN or infinity, the first ({kind}) at index {where}. "
-        f"Fill or cut them first."
+def _refused(dtype, name):
+    """What an array of no numbers holds, and the way out."""
+    if dtype.kind in "SU":
+        return f"text, dtype {dtype}. If it spells numbers, pass numpy.asarray({name}, dtype=float)."
+    if dtype.kind == "M":
+        return f"dates, dtype {dtype}. Pass them as times, and the values measured here."
+    if dtype.kind == "m":
+        return f"durations, dtype {dtype}. Divide them by a unit, for example numpy.timedelta64(1, 's')."
+    return f"dtype {dtype}. Pass the values alone, for example one field of a structured array."
+
+
+def _ragged(name):
+    return ValueError(
+        f"{name!r} must have rows of equal length. Got a ragged list. A series is (length,) or (length, channels); of "
+        "several series pass one at a time."
     )
 
 
-def as_series(values, name, *, channels=None, finite=True):
+def _unboxed(a, name):
+    """The numbers of an object array; None and pandas.NA become NaN."""
+    out = np.empty(a.shape)
+    for index, value in np.ndenumerate(a):
+        if value is None or type(value).__name__ == "NAType":
+            out[index] = np.nan
+            continue
+        at = f" at index {_place(index)}" if index else ""
+        if isinstance(value, list | tuple) or (isinstance(value, np.ndarray) and value.ndim):
+            raise _ragged(name)
+        if isinstance(value, complex | np.complexfloating):
+            raise ValueError(
+                f"{name!r} must hold real numbers. Complex data not supported: got {shown(value)}{at}. Pass the real "
+                "parts or the moduli."
+            )
+        try:
+            if isinstance(value, str | bytes | date | timedelta | np.datetime64 | np.timedelta64):
+                raise TypeError(f"a {type(value).__name__} is no number")
+            out[index] = float(value)
+        except OverflowError:
+            raise ValueError(f"{name!r} must fit into float64, up to 1.8e308. Got {shown(value)}{at}.") from None
+        except (TypeError, ValueError) as error:
+            raise TypeError(
+                f"{name!r} must hold real numbers. Got {shown(value)}{at}: {error}. Pass the numbers alone."
+            ) from None
+    return out
+
+
+def _place(index):
+    """An index as people write it: a number for one axis, else a tuple."""
+    index = tuple(int(i) for i in index)
+    return index[0] if len(index) == 1 else index
+
+
+def refuse_missing(a, name, way_out="Cut the series there, or fill the gaps, for example with numpy.interp."):
+    """Raise an error that says how many values are NaN or infinite and where the first one is (axis 0 is time)."""
+    finite = np.isfinite(a)
+    if finite.all():
+        return
+    kinds = {"NaN": np.isnan(a).sum(), "infinity": np.isposinf(a).sum(), "-infinity": np.isneginf(a).sum()}
+    counts = ", ".join(f"{count} times {kind}" for kind, count in kinds.items() if count)
+    first = _place(np.unravel_index(np.argmin(finite), a.shape))
+    raise ValueError(f"{name!r} must be finite. Got {counts}, first at index {first}. {way_out}")
+
+
+# ------------------------------------------------------------------------------------------- series, weights and times
+def as_series(values, name, *, channels=None, like="the other series"):
     """Return a series as a float64 array `(channels, length)` for the kernels.
 
     Parameters
@@ -91,8 +170,8 @@ def as_series(values, name, *, channels=None, finite=True):
         The parameter's name, for messages.
     channels : int, optional
         The number of channels it must have.
-    finite : bool
-        Whether NaN and infinity are errors; otherwise NaN alone is let through.
+    like : str
+        What has that number of channels, for messages.
 
     Returns
     -------
@@ -101,24 +180,27 @@ def as_series(values, name, *, channels=None, finite=True):
     """
     a = as_floats(values, name)
     if a.ndim not in (1, 2):
-        hint = " Reshape your data: a single point is [[value]]." if a.ndim == 0 else ""
+        hint = "Of several series pass one at a time." if a.ndim else f"Reshape your data: a single point is [{name}]."
         raise ValueError(
-            f"{name!r} must be one series of shape (length,) or (length, channels). Got {a.ndim} dimensions, "
-            f"shape {a.shape}.{hint}"
+            f"{name!r} must be one series, (length,) or (length, channels). Got {a.ndim} dimensions, shape {a.shape}. "
+            f"{hint}"
         )
-    if a.size == 0:
-        raise ValueError(f"{name!r} must hold at least one point. Got shape {a.shape}: 0 sample(s) or 0 feature(s).")
-    if finite:
-        refuse_missing(a, name)
-    elif np.isinf(a).any():
-        refuse_missing(np.where(np.isnan(a), 0.0, a), name)
-    a = a[np.newaxis] if a.ndim == 1 else np.require(a.T, np.float64, ["C", "A", "W"])
-    if channels is not None and a.shape[0] != channels:
-        raise ValueError(
-            f"{name!r} must have {channels} channel(s), as the other series. Got {a.shape[0]}. "
-            f"A series is (length,) or (length, channels): time runs along the first axis."
-        )
-    return a
+    if a.size == 0:  # in scikit-learn's words, which its own checks look for
+        got = f"0 {'feature' if a.shape[0] else 'sample'}(s) (shape={a.shape})"
+        raise ValueError(f"{name!r} must hold at least one point. Got {got} while a minimum of 1 is required.")
+    if channels is not None and channels != (a.shape[1] if a.ndim == 2 else 1):
+        raise ValueError(_other_channels(a.shape, name, channels, like))
+    refuse_missing(a, name)
+    return a[np.newaxis] if a.ndim == 1 else np.ascontiguousarray(a.T)
+
+
+def _other_channels(shape, name, channels, like):
+    if len(shape) == 2 and shape[0] == channels:
+        hint = f"If its rows are the channels, pass numpy.transpose({name})."
+    else:
+        hint = "Time runs along the first axis of a series and channels along the second."
+    got = shape[1] if len(shape) == 2 else 1
+    return f"{name!r} must have as many channels as {like}, {channels}. Got {got}, shape {shape}. {hint}"
 
 
 def as_weight(weight, m, channels, *, name="weight"):
@@ -129,45 +211,86 @@ def as_weight(weight, m, channels, *, name="weight"):
     if weight is None:
         return None
     w = as_floats(weight, name)
-    if w.shape not in ((m,), (m, channels)):
+    if w.shape != (m,) and w.shape != (m, channels):
         raise ValueError(
-            f"{name!r} must have one value per query point, shape ({m},), or per point and channel, shape ({m}, {channels}). "
-            f"Got shape {w.shape}."
+            f"{name!r} must have one value per point of the query (the first series), shape ({m},), or one per point "
+            f"and channel, shape ({m}, {channels}). Got shape {w.shape}."
         )
-    refuse_missing(w, name)
-    if (w < 0).any():
-        where = np.argwhere(w < 0)[0]
-        raise ValueError(f"{name!r} must not be negative. Got {w[tuple(where)]!r} at index {int(where[0])}.")
-    top = w.max()
+    low, top = w.min(), w.max()
+    if not (low >= 0 and top < np.inf):
+        refuse_missing(w, name, "Points that do not count have weight 0.")
+        first = _place(np.unravel_index(np.argmax(w < 0), w.shape))
+        raise ValueError(
+            f"{name!r} must not be negative. Got {low:g} as the least value, the first below 0 at index {first}. "
+            "Points that do not count have weight 0."
+        )
     if top == 0:
-        raise ValueError(f"{name!r} must have at least one value above 0. Got only zeros: no query point would count.")
-    if (w == top).all():
+        raise ValueError(
+            f"{name!r} must have at least one value above 0. Got only zeros: no point of the query would count. "
+            "Leave it out to weigh all points alike."
+        )
+    if low == top:
         return None
-    w = np.broadcast_to((w / top).reshape(m, -1).T, (channels, m))
-    return np.require(w, np.float64, ["C", "A", "W"])
+    w = w / top
+    if channels == 1:
+        return w.reshape(1, m)
+    return np.array(np.broadcast_to(w.reshape(m, -1).T, (channels, m)), order="C")
 
 
 def as_times(times, length, name):
-    """Return strictly increasing times as float64 `(length,)`; datetimes become seconds from the first. None stays None."""
+    """Return strictly increasing times as float64 `(length,)`; None stays None.
+
+    Datetimes become seconds from the first, durations seconds, numbers stay as they are.
+    """
     if times is None:
         return None
-    t = np.asarray(times)
-    if t.dtype == object and t.size and hasattr(t.flat[0], "isoformat"):
-        t = t.astype("datetime64[ns]")
-    if t.dtype.kind == "M":
-        missing = np.isnat(t)
-        t = np.where(missing, np.nan, (t - t[:1]) / np.timedelta64(1, "s")) if t.ndim == 1 and t.size else t.astype(float)
-    elif t.dtype.kind == "m":
-        t = np.where(np.isnat(t), np.nan, t / np.timedelta64(1, "s"))
-    t = as_floats(t, name)
+    given, t = _seconds(times, name)
     if t.shape != (length,):
         raise ValueError(f"{name!r} must have one time per point, shape ({length},). Got shape {t.shape}.")
-    refuse_missing(t, name)
-    back = np.flatnonzero(np.diff(t) <= 0)
-    if back.size:
-        k = int(back[0])
+    refuse_missing(t, name, "Every point needs a time.")
+    rises = t[1:] > t[:-1]
+    if not rises.all():
+        k = int(np.argmin(rises))
         raise ValueError(
-            f"{name!r} must be strictly increasing. Got {t[k]:.10g} at index {k} and then {t[k + 1]:.10g}. "
-            f"Sort the recording and drop repeated times."
+            f"{name!r} must be strictly increasing. Got {given[k]} at index {k} and then {given[k + 1]}. Sort the "
+            "recording and drop repeated times."
         )
     return t
+
+
+def _seconds(times, name):
+    """Times as an array of the caller's kind, for messages, and as floats."""
+    dtype = getattr(times, "dtype", None)
+    if getattr(dtype, "tz", None) is not None:  # pandas' own kind of datetimes; numpy's know no time zone
+        times = np.asarray(times, f"datetime64[{dtype.unit}]")
+    try:
+        given = np.asarray(times)
+    except ValueError:
+        raise _ragged(name) from None
+    if given.dtype.kind == "O":
+        first = next((v for v in given.flat if v is not None and v == v), None)
+        return given, _elapsed(given, first, name) if isinstance(first, date | timedelta) else as_floats(times, name)
+    if given.dtype.kind == "M":
+        known = given[~np.isnat(given)]
+        return given, (given - (known[0] if known.size else given)) / np.timedelta64(1, "s")
+    if given.dtype.kind == "m":
+        return given, given / np.timedelta64(1, "s")
+    if given.dtype.kind in "SU":
+        got = f"text, dtype {given.dtype}. Convert it, for example with pandas.to_datetime({name})"
+        raise TypeError(f"{name!r} must hold numbers or datetimes. Got {got}.")
+    return given, as_floats(times, name)
+
+
+def _elapsed(given, first, name):
+    """Seconds of datetime objects from the first, or of durations; missing ones are NaN."""
+    out = np.full(given.shape, np.nan)
+    for index, value in np.ndenumerate(given):
+        try:
+            if value is not None:
+                out[index] = (value if isinstance(first, timedelta) else value - first).total_seconds()
+        except (TypeError, AttributeError):
+            raise TypeError(
+                f"{name!r} must be of one kind: numbers, durations, or datetimes that all have a time zone or all have "
+                f"none. Got {shown(first)} and {shown(value)}, at index {_place(index)}."
+            ) from None
+    return out

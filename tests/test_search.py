@@ -1,0 +1,227 @@
+"""Warped and window searches, selection and matches against the naive twins."""
+
+import naive
+import numpy as np
+import pytest
+from hypothesis import given
+from hypothesis import strategies as st
+from strategies import pairs, plain, quarters, times
+
+from sktslib import QuerySearcher, get_distance_dict, load_ecg_example
+from sktslib.distances import DTW, LCSS, TWED, dtw, get_metric, metric_names
+from sktslib.search import elastic_search, start_sequences_index
+from sktslib.search._selection import select
+
+CLOSE = {"rtol": 1e-9, "atol": 1e-11}
+
+
+@st.composite
+def warped_metrics(draw, m):
+    """A metric object, its name, the naive twin's parameters and band radius."""
+    name = draw(st.sampled_from(["dtw", "dtw", "lcss", "twed"]))
+    radius = draw(st.sampled_from([None, None, 0, 1, 2, "default"]))
+    here = {} if radius is None else {"window": "sakoe-chiba", "factor": None if radius == "default" else radius}
+    radius = m // 2 if radius == "default" else radius
+    if name == "dtw":
+        p = {"alpha": draw(st.sampled_from([1.0, 1.0, 0.6])), "do_dist_norm": draw(st.booleans())}
+        return DTW(**p, **here), name, p, radius
+    if name == "lcss":
+        p = {"eps": draw(st.sampled_from([0.0, 0.5, 1.0]))}
+        return LCSS(**p, **here), name, p, radius
+    p = {"nu": draw(st.sampled_from([0.0, 0.25, 1.0])), "lmbda": draw(st.sampled_from([0.0, 0.5, 1.0]))}
+    return TWED(**p, **here), name, p, radius
+
+
+@given(st.data())
+def test_warped_profile_equals_the_naive_twin(data):
+    x, y, w = data.draw(pairs(values=quarters, high=6, y_high=12))
+    metric, name, p, radius = data.draw(warped_metrics(len(x)))
+    if p.get("alpha", 1) != 1:
+        x, y = x + 0.001 * np.arange(len(x)).reshape(-1, *[1] * (x.ndim - 1)), y * 1.001  # no ties between rounded sums
+    tq = ts = None
+    if name == "twed" and data.draw(st.booleans()):
+        tq, ts = data.draw(times(len(x))), data.draw(times(len(y)))
+    limits = data.draw(
+        st.sampled_from([{}, {}, {"min_length": 2}, {"max_length": 3}, {"min_length": 2, "max_length": 4}])
+    )
+    want, start, _ = naive.elastic_search(name, x, y, w, tq=tq, ts=ts, r=radius, **limits, **p)
+    searcher = QuerySearcher(metric, mode="warped", **limits).fit(x, weight=w, times=tq)
+    profile = searcher.profile(y, times=ts)
+    np.testing.assert_allclose(profile.distance, want, **CLOSE)
+    np.testing.assert_array_equal(profile.end, np.arange(1, len(y) + 1))
+    if name != "twed" or y.ndim == 1 or y.shape[1] == 1:  # square roots over channels leave no exact ties
+        np.testing.assert_array_equal(profile.start, start)
+
+
+@given(st.data())
+def test_warped_profile_is_the_minimum_over_all_starts(data):
+    x, y, w = data.draw(pairs(values=plain, high=6, y_high=10))
+    name, p, metric = data.draw(
+        st.sampled_from([("dtw", {}, DTW()), ("lcss", {"eps": 1.0}, LCSS()), ("twed", {"nu": 0.0}, TWED(nu=0.0))])
+    )
+    want = naive.brute_search(name, x, y, w, **p)
+    got = QuerySearcher(metric).fit(x, weight=w).profile(y).distance
+    found = np.isfinite(got)
+    np.testing.assert_allclose(got[found], want[found], **CLOSE)
+    if name == "lcss":  # where no candidate has a matched pair, skipping all query points would cost no more
+        points = naive.relative(w, len(x), 1 if x.ndim == 1 else x.shape[1]).max(axis=1).sum()
+        assert (want[~found] >= points / (points + len(x)) - 1e-12).all()
+    else:
+        assert found.all()
+
+
+@given(st.data())
+def test_matches_report_the_exact_distance_of_their_piece(data):
+    x, y, w = data.draw(pairs(values=plain, high=6, y_low=4, y_high=14))
+    metric, name, p, radius = data.draw(warped_metrics(len(x)))
+    if name == "lcss" or p.get("alpha", 1) != 1:  # their searches have a form of their own
+        return
+    matches = QuerySearcher(metric, n_matches=None).fit(x, weight=w).search(y)
+    assert (np.diff(matches.distance) >= 0).all()
+    band = {} if radius is None else {"band_kind": "sakoe-chiba", "r": radius}
+    for k, match in enumerate(matches):
+        want = naive.elastic(name, x, y[match.start : match.end], w, **p, **band)
+        assert match.distance == pytest.approx(want.distance, rel=1e-9, abs=1e-11)
+        path = matches.path(k)
+        assert path[1, 0] == match.start
+        assert path[1, -1] == match.end - 1
+        assert path[0, 0] == 0
+        assert path[0, -1] == len(x) - 1
+
+
+@pytest.mark.parametrize("name", [*metric_names("lockstep"), "dtw", "lcss", "twed"])
+@given(data=st.data())
+def test_window_profile_equals_the_naive_twin(name, data):
+    x, y, w = data.draw(pairs(high=5, y_low=5, y_high=12, values=data.draw(st.sampled_from([quarters, plain]))))
+    how = data.draw(st.sampled_from([None, "mean", "zscore", "minmax"]))
+    tq = ts = None
+    if name in ("twed", "short_time_series") and data.draw(st.booleans()):
+        tq, ts = data.draw(times(len(x))), data.draw(times(len(y)))
+    p = {"eps": 0.5} if name == "lcss" else {}
+    if how is not None and name in ("canberra", "hamming", "lcss"):
+        return  # whether normalised points are equal, zero, or just within eps, is a matter of the last bit
+    want = naive.windows(name, x, y, w, normalize=how, tq=tq, ts=ts, **p)
+    searcher = QuerySearcher(get_metric(name, p), mode="windows", normalize=how).fit(x, weight=w, times=tq)
+    got = searcher.profile(y, times=ts)
+    distance = got.distance
+    if name == "braycurtis" and how is not None:  # x = -y but for rounding: compare on a scale that ends there
+        distance, want = (1 / (1 + d) for d in (distance, want))
+    np.testing.assert_allclose(distance, want, rtol=1e-8, atol=1e-8 if how == "zscore" else 1e-10)
+    np.testing.assert_array_equal(got.start, np.arange(len(y) - len(x) + 1))
+    np.testing.assert_array_equal(got.end, got.start + len(x))
+
+
+def test_window_profile_beside_a_huge_offset():
+    y = np.concatenate([np.full(700, 1e6), 1e-3 * np.sin(np.arange(900) / 5), np.full(500, -1e6)])
+    x = np.sin(np.arange(80) / 5)
+    for name in ("euclidean", "correlation"):
+        profile = QuerySearcher(name, normalize="zscore").fit(x).profile(y)
+        want = naive.windows(name, x, y[600:800], normalize="zscore")
+        np.testing.assert_allclose(profile.distance[600:721], want, rtol=1e-9, atol=1e-6)
+
+
+@pytest.mark.parametrize("name", metric_names("lockstep"))
+@pytest.mark.parametrize("how", [None, "mean", "zscore", "minmax"])
+def test_a_copy_of_the_query_is_at_distance_zero(name, how):
+    rng = np.random.default_rng(2)
+    y = rng.normal(size=(900, 2))
+    profile = QuerySearcher(name, normalize=how).fit(y[613:650], weight=rng.random(37)).profile(y)
+    assert profile.distance[613] == pytest.approx(0, abs=1e-15)
+    assert (np.delete(profile.distance, 613) > 1e-3).all()
+
+
+@given(
+    st.lists(
+        st.tuples(st.sampled_from([0.0, 0.5, 1.0, 2.0, np.inf]), st.integers(0, 8), st.integers(1, 5)), max_size=12
+    ),
+    st.sampled_from([None, 1, 2, 3]),
+    st.sampled_from([None, 0.0, 1.0]),
+    st.sampled_from([0.0, 0.25, 0.5, 1.0]),
+)
+def test_selection_equals_the_naive_twin(rows, n_matches, threshold, max_overlap):
+    distance = np.array([r[0] for r in rows])
+    start = np.array([r[1] for r in rows], dtype=int)
+    end = start + np.array([r[2] for r in rows], dtype=int)
+    want = naive.select(distance, start, end, n_matches, threshold, max_overlap)
+    got = select(distance, start, end, n_matches=n_matches, threshold=threshold, max_overlap=max_overlap)
+    assert list(got) == list(want)
+
+
+@given(
+    st.lists(st.sampled_from([0.0, 0.5, 1.0, 2.0, 3.0]), min_size=1, max_size=12),
+    st.sampled_from([("number", 1), ("number", 3), ("number", None), ("threshold", 1.0), ("percentile", 30)]),
+    st.sampled_from([0.0, 1.0, 2.0, 2.5, 4.0]),
+)
+def test_start_sequences_index_equals_the_naive_twin(distance, output, overlap):
+    got = start_sequences_index(distance, output, overlap)
+    assert list(got) == list(naive.start_sequences_index(distance, output, overlap))
+
+
+def test_first_and_last_positions_count():
+    found = QuerySearcher("euclidean", n_matches=None, threshold=0.0).fit([1, 2]).search([1, 2, 0, 0, 1, 2])
+    assert sorted(found.start) == [0, 4]
+    found = QuerySearcher("dtw", n_matches=None, threshold=0.0).fit([1, 2]).search([1, 2, 0, 0, 1, 2])
+    assert sorted(zip(found.start, found.end, strict=True)) == [(0, 2), (4, 6)]
+
+
+def test_accumulated_costs_of_a_search():
+    rng = np.random.default_rng(3)
+    x, y, w = rng.normal(size=7), rng.normal(size=40), rng.random(7)
+    for name in ("dtw", "lcss", "twed"):
+        cfg = get_distance_dict([name])
+        distance, ac = elastic_search(cfg, x, y, weight=w)
+        _, _, want = naive.elastic_search(name, x, y, w)
+        np.testing.assert_allclose(ac, want, **CLOSE)
+        scale = {"dtw": 7, "twed": 1, "lcss": 7 + (w / w.max()).sum()}[name]
+        finite = np.isfinite(distance)
+        np.testing.assert_allclose(distance[finite], ac[-1][finite] / scale, **CLOSE)
+
+
+def test_derivative_of_a_search_is_the_whole_sequences():
+    rng = np.random.default_rng(4)
+    x, y = rng.normal(size=8), rng.normal(size=60)
+    matches = QuerySearcher(DTW(alpha=0.5), n_matches=3).fit(x).search(y)
+    slope = np.gradient(y)
+    for match in matches:
+        piece = slice(match.start, match.end)
+        want = naive.elastic("dtw", x, y[piece], alpha=0.5, y_slope=slope[piece].reshape(-1, 1)).distance
+        assert match.distance == pytest.approx(want, rel=1e-9)
+
+
+def test_twelve_normal_beats_before_any_other_place():
+    ecg = load_ecg_example()
+    matches = QuerySearcher("dtw", n_matches=None).fit(ecg["query"], weight=ecg["weight"]).search(ecg["sequence"])
+    normal = ecg["beats"][ecg["beat_kinds"] == "N"]
+    found = set()
+    for k in range(12):
+        query, sequence = matches.path(k)
+        image = sequence[query == 22]
+        near = [int(beat) for beat in normal if np.abs(image - beat).max() <= 0.05 * ecg["sampling_rate"]]
+        assert len(near) == 1, f"match {k + 1} is no normal beat"
+        found.add(near[0])
+    assert found == set(normal)
+    assert len(matches) > 12
+
+
+def test_long_search_needs_no_matrix():
+    import tracemalloc
+
+    n, m = 60_000, 500
+    y = np.sin(np.arange(n) / 9.0)
+    searcher = QuerySearcher("dtw").fit(y[700 : 700 + m])
+    searcher.search(y[:2000]).path(0)
+    tracemalloc.start()
+    matches = searcher.search(y)
+    path = matches.path(0)
+    peak = tracemalloc.get_traced_memory()[1]
+    tracemalloc.stop()
+    assert matches.distance[0] == 0.0
+    assert path.shape[0] == 2
+    assert peak < 40 * 8 * n < m * n  # some vectors of the sequence's length, never a matrix
+
+
+def test_search_distance_of_dtw_equals_the_function():
+    rng = np.random.default_rng(5)
+    x, y = rng.normal(size=(10, 2)), rng.normal(size=(50, 2))
+    match = next(iter(QuerySearcher(DTW(do_dist_norm=True)).fit(x).search(y)))
+    assert match.distance == pytest.approx(float(dtw(x, y[match.start : match.end])), rel=1e-12)
