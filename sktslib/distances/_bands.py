@@ -7,7 +7,7 @@ def radius_of(window, factor, m, n):
     """Radius in samples of a Sakoe-Chiba window, or None where the window is no such band."""
     shorter = min(m, n)
     if window == "sakoe-chiba":
-        return shorter // 2 if factor is None else int(factor)
+        return shorter // 2 if factor is None else min(int(factor), 2**40)  # wider than any series, yet no overflow
     if window is None or window == "itakura":
         return None
     return int(np.floor(window * shorter + 1e-9))  # 0.29 of 100 points is 29, whatever the rounding of the product

@@ -1,10 +1,11 @@
 """Dictionaries of distances, as the functional API takes them: made from the registry, and read into metric objects."""
 
-from copy import deepcopy
+from collections.abc import Iterable
+from copy import copy, deepcopy
 from typing import NamedTuple
 
-from ..utils.validation import unknown_name
-from ._metrics import _REGISTRY, GROUPS, CallableMetric, Metric, check_parameters, metric_class
+from ..utils.validation import shown, unknown_name
+from ._metrics import _REGISTRY, GROUPS, CallableMetric, Metric, check_parameters, class_of_function, metric_class
 
 ENTRY_KEYS = ("multivariate", "description", "function", "parameters", "use")
 
@@ -45,6 +46,8 @@ def get_distance_dict(names=None):
     """
     if isinstance(names, str):
         raise TypeError(f"'names' must be a list of names. Got the string {names!r}; pass [{names!r}].")
+    if names is not None and not isinstance(names, Iterable):
+        raise TypeError(f"'names' must be a list of names, or None for all distances. Got {shown(names)}.")
     classes = list(_REGISTRY.values()) if names is None else [_named(name) for name in names]
     made = {}
     for cls in classes:
@@ -70,73 +73,92 @@ def read_entries(dict_distances, groups=GROUPS):
     if not isinstance(dict_distances, dict):
         raise TypeError(
             "'dict_distances' must be a dictionary of distances, as get_distance_dict makes it. Got "
-            f"{type(dict_distances).__name__}."
+            f"{shown(dict_distances)}."
         )
     entries = []
     for group, members in dict_distances.items():
         if group not in GROUPS:
-            raise unknown_name("group of distances", group, GROUPS)
+            raise ValueError(
+                f"{unknown_name('group', group, GROUPS, repr('dict_distances'))} A dictionary of distances holds "
+                "group -> name -> entry, as get_distance_dict makes it."
+            )
         if not isinstance(members, dict):
             raise TypeError(
-                f"The group {group!r} of 'dict_distances' must be a dictionary of entries. Got {members!r}."
+                f"The group {group!r} of 'dict_distances' must be a dictionary of entries. Got {shown(members)}."
             )
         for key, entry in members.items():
-            if _active(key, entry):
+            if is_active(key, entry):
                 if group not in groups:
                     raise ValueError(
                         f"{key!r} is a {group!r} distance, which has no search. Take it out, set its 'use' to 'no', or "
-                        "compute it "
-                        "with time_series_distance."
+                        "compute it with time_series_distance."
                     )
                 entries.append(read_entry(group, key, entry))
     return entries
 
 
-def _active(key, entry):
+def is_active(key, entry):
+    """Whether an entry is in use, once its form is checked."""
     if not isinstance(entry, dict):
-        raise TypeError(f"The entry {key!r} must be a dictionary with the keys {', '.join(ENTRY_KEYS)}. Got {entry!r}.")
+        words = ", ".join(ENTRY_KEYS)
+        raise TypeError(f"The entry {key!r} must be a dictionary with the keys {words}. Got {shown(entry)}.")
     for word in entry:
         if word not in ENTRY_KEYS:
-            raise unknown_name(f"key of the entry {key!r}", word, ENTRY_KEYS)
+            raise unknown_name("key", word, ENTRY_KEYS, f"the entry {key!r}")
     for word in ("use", "multivariate"):
         if entry.get(word, "yes") not in ("yes", "no"):
-            raise ValueError(f"{word!r} of the entry {key!r} must be 'yes' or 'no'. Got {entry[word]!r}.")
+            raise ValueError(f"{word!r} of the entry {key!r} must be 'yes' or 'no'. Got {shown(entry[word])}.")
     return entry.get("use", "yes") == "yes"
 
 
 def read_entry(group, key, entry):
     """Return the `Entry` that one entry stands for."""
-    function, parameters = entry.get("function", key), entry.get("parameters") or {}
+    parameters = entry.get("parameters")
+    parameters = {} if parameters is None or (isinstance(parameters, str) and not parameters) else parameters
     if not isinstance(parameters, dict):
-        raise TypeError(f"'parameters' of the entry {key!r} must be a dictionary or ''. Got {parameters!r}.")
-    parameters = dict(parameters)
+        got = shown(parameters)
+        raise TypeError(f"'parameters' of the entry {key!r} must be a dictionary, or '' for none. Got {got}.")
+    given, parameters = parameters, dict(parameters)
     timed = str(parameters.pop("time", "true")).lower() == "true"
-    if parameters.pop("report", "distance") != "distance":
+    report = parameters.pop("report", "distance")
+    if not isinstance(report, str) or report != "distance":
         raise ValueError(
             f"'report' of the entry {key!r} must be 'distance': a search and a table need numbers. Got "
-            f"{entry['parameters']['report']!r}; call the function itself for other reports."
+            f"{shown(report)}; call the function itself for other reports."
         )
-    if callable(function) and not (isinstance(function, type) or isinstance(function, Metric)):
-        name = getattr(function, "__name__", "")
-        if not getattr(function, "__module__", "").startswith("sktslib."):
-            timed = timed and "time" in (entry.get("parameters") or {})
-            return Entry(group, key, CallableMetric(function, parameters or None, timed=timed), timed)
-        function = name
+    function = _function(key, entry)
     cls = type(function) if isinstance(function, Metric) else function
-    cls = (
-        cls
-        if isinstance(cls, type) and issubclass(cls, Metric)
-        else metric_class(function, f"function of the entry {key!r}:")
-    )
+    if not isinstance(cls, type):
+        return Entry(group, key, CallableMetric(function, parameters or None, timed=timed and "time" in given), timed)
     if cls.group != group:
         raise ValueError(
             f"The function {cls.name!r} of the entry {key!r} must stand in the group {cls.group!r}. Got {group!r}."
         )
     check_parameters(cls, parameters, f"the entry {key!r}")
-    base = function.get_params(deep=False) if isinstance(function, Metric) else cls.function_defaults
-    metric = cls(**{**base, **parameters})
+    if isinstance(function, Metric):
+        metric = copy(function).set_params(**parameters)  # a copy keeps what fit has learned
+    else:
+        metric = cls(**{**cls.function_defaults, **parameters})
     metric._validate()
     return Entry(group, key, metric, timed)
+
+
+def _function(key, entry):
+    """A metric object, a metric class or a function of the caller's own, whatever stands for it in the entry."""
+    function = entry.get("function", key)
+    if isinstance(function, Metric) or (isinstance(function, type) and issubclass(function, Metric)):
+        return function
+    if callable(function) and not isinstance(function, type):
+        return class_of_function(function) or function
+    try:
+        return metric_class(function, "function", f"the entry {key!r}")
+    except ValueError:
+        if "function" in entry:
+            raise
+        raise ValueError(
+            f"The entry {key!r} must have the key 'function', a registered name or a callable. Got "
+            f"{', '.join(map(repr, entry)) or 'an empty entry'}."
+        ) from None
 
 
 def check_channels(key, entry, channels):
@@ -144,6 +166,5 @@ def check_channels(key, entry, channels):
     if channels > 1 and entry.get("multivariate", "yes") == "no":
         raise ValueError(
             f"The entry {key!r} has multivariate 'no', but the series have {channels} channels. Pass one channel, "
-            "or set "
-            "multivariate to 'yes' if the function takes several."
+            "or set multivariate to 'yes' if the function takes several."
         )

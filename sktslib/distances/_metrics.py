@@ -1,13 +1,14 @@
 """Metric objects and the registry: the one list from which names, dictionaries, docs and tests derive."""
 
 import inspect
+from copy import copy
 
 import numpy as np
 from numpy.lib.stride_tricks import sliding_window_view
 from sklearn.base import BaseEstimator
 
 from ..utils._sklearn import validate_parameter_constraints
-from ..utils.validation import as_series, as_times, as_weight, unknown_name
+from ..utils.validation import as_series, as_times, as_weight, shown, unknown_name
 from ._normalise import full_weight, normalise
 
 GROUPS = ("elastic", "lockstep", "time")
@@ -80,6 +81,9 @@ class Metric(BaseEstimator):
     def _validate(self):
         validate_parameter_constraints(self._parameter_constraints, self.get_params(deep=False), type(self).__name__)
 
+    def _check_search(self, mode):
+        """Refuse parameters that mean nothing in a search by "windows" or "warped", or in a "tiling"."""
+
     # What a metric class defines for the rest of the package; all arguments have passed the door.
     def _distance(self, x, w, y, tx, ty):
         raise NotImplementedError
@@ -143,12 +147,22 @@ class CallableMetric(Metric):
         self.timed = timed
 
     @property
+    def uses_times(self):
+        """Whether the times are handed on."""
+        return self.timed
+
+    @property
     def symmetric(self):
         return False
 
     def _validate(self):
         if not callable(self.function):
             raise TypeError(f"The 'function' parameter of CallableMetric must be callable. Got {self.function!r}.")
+        if self.parameters is not None and not isinstance(self.parameters, dict):
+            raise TypeError(
+                "The 'parameters' parameter of CallableMetric must be a dictionary of keyword arguments or None. Got "
+                f"{shown(self.parameters)}."
+            )
 
     def _distance(self, x, w, y, tx, ty):
         x, y = _as_given(x), _as_given(y)
@@ -159,15 +173,31 @@ class CallableMetric(Metric):
             except (TypeError, ValueError):
                 raise ValueError(
                     f"'weight' was given, but the function {self.function!r} takes no argument 'weight'. Leave the "
-                    "weights "
-                    "out or give the function such an argument."
+                    "weights out or give the function such an argument."
                 ) from None
             arguments["weight"] = _as_given(w)
         if self.timed:
             tx = np.arange(x.shape[0], dtype=float) if tx is None else tx
             ty = np.arange(y.shape[0], dtype=float) if ty is None else ty
-            return float(self.function(x, y, tx, ty, **arguments))
-        return float(self.function(x, y, **arguments))
+            return self._number(self.function(x, y, tx, ty, **arguments))
+        return self._number(self.function(x, y, **arguments))
+
+    def _number(self, result):
+        try:
+            if isinstance(result, str) or np.ndim(result):
+                raise TypeError
+            number = float(result)
+        except (TypeError, ValueError):
+            raise TypeError(
+                f"The function {self.function!r} must return the distance as one real number. Got {shown(result)}."
+            ) from None
+        if np.isnan(number):
+            raise ValueError(
+                f"The function {self.function!r} must not return NaN. Got NaN; return infinity where two series have "
+                "no "
+                "distance."
+            )
+        return number
 
 
 def _as_given(a):
@@ -178,7 +208,7 @@ def _as_given(a):
 def check_pair(x, y, weight, names=("x", "y")):
     """Both series and the relative weights, through the door."""
     x = as_series(x, names[0])
-    y = as_series(y, names[1], channels=x.shape[0])
+    y = as_series(y, names[1], channels=x.shape[0], like=repr(names[0]))
     return x, y, as_weight(weight, x.shape[1], x.shape[0])
 
 
@@ -208,15 +238,23 @@ def metric_names(group=None):
     >>> metric_names("time")
     ['tam']
     """
+    if group not in (None, *GROUPS):
+        raise unknown_name("group", group, GROUPS)
     return sorted(name for name, cls in _REGISTRY.items() if group in (None, cls.group))
 
 
-def metric_class(name, what="metric"):
+def metric_class(name, what="metric", owner=""):
     """The class registered under a name, full name or alias."""
     found = _ALIASES.get(str(name).lower()) if isinstance(name, str) else None
     if found is None:
-        raise unknown_name(what, name, _REGISTRY)
+        raise unknown_name(what, name, _REGISTRY, owner)
     return _REGISTRY[found]
+
+
+def class_of_function(function):
+    """The metric class behind a function of this package; None for any other function."""
+    own = str(getattr(function, "__module__", "")).startswith("sktslib.")
+    return _REGISTRY.get(_ALIASES.get(getattr(function, "__name__", "").lower())) if own else None
 
 
 def check_parameters(cls, parameters, owner):
@@ -224,7 +262,7 @@ def check_parameters(cls, parameters, owner):
     valid = cls._get_param_names()
     for key in parameters:
         if key not in valid:
-            raise unknown_name(f"parameter of {owner}", key, valid)
+            raise unknown_name("parameter", key, valid, owner)
 
 
 def get_metric(metric, params=None):
@@ -248,21 +286,26 @@ def get_metric(metric, params=None):
     >>> get_metric("lcss", {"eps": 0.2})
     LCSS(eps=0.2)
     """
+    if params is not None and not isinstance(params, dict):
+        raise TypeError(f"The 'params' parameter must be a dictionary of the metric's parameters. Got {shown(params)}.")
     params = dict(params or {})
     if isinstance(metric, Metric):
-        if not params:
-            metric._validate()
-            return metric
-        cls, params = type(metric), {**metric.get_params(deep=False), **params}
+        check_parameters(type(metric), params, type(metric).__name__)
+        made = copy(metric).set_params(**params) if params else metric
+        made._validate()
+        return made
+    if isinstance(metric, str):
+        cls = metric_class(metric)
     elif isinstance(metric, type) and issubclass(metric, Metric):
         cls = metric
-    elif isinstance(metric, str):
-        cls = metric_class(metric)
     elif callable(metric):
-        return CallableMetric(metric, params or None)
+        cls = class_of_function(metric)
+        if cls is None:
+            return CallableMetric(metric, params or None)
+        params = {**cls.function_defaults, **params}
     else:
         raise TypeError(
-            f"The 'metric' parameter must be a name, a metric object or a callable. Got {metric!r}. "
+            f"The 'metric' parameter must be a name, a metric object or a callable. Got {shown(metric)}. "
             f"Names: {', '.join(metric_names())}."
         )
     check_parameters(cls, params, cls.__name__)

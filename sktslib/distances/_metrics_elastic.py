@@ -7,6 +7,7 @@ import numpy as np
 from numba.core.dispatcher import Dispatcher
 
 from ..utils._sklearn import Interval, RealNotInt, StrOptions
+from ..utils.validation import shown
 from . import _elastic as kernels
 from ._alignment import Alignment
 from ._bands import band, radius_of
@@ -44,6 +45,15 @@ class ElasticMetric(Metric):
 
     group = "elastic"
     description = "Elastic distance: series may be stretched in time."
+
+    def _validate(self):
+        super()._validate()
+        if self.factor is not None and self.window != "sakoe-chiba":
+            raise ValueError(
+                f"The 'factor' parameter of {type(self).__name__} must be None unless window='sakoe-chiba', whose "
+                "radius it "
+                f"is. Got {self.factor!r} with window={self.window!r}."
+            )
 
     def _problem(self, x, w, y, tx, ty, *, search=False):
         raise NotImplementedError
@@ -112,14 +122,22 @@ class ElasticMetric(Metric):
         return path
 
     # ---------------------------------------------------------------------------------------------------- searching
-    def _warped(self, problem, shortest, longest, *, matrix=False):
-        """Warped profile of the whole series: distances, starts and, if asked for, accumulated costs (n, m)."""
-        m, n = problem.shape
-        if self.window == "itakura":
+    def _check_search(self, mode):
+        if self.window == "itakura" and mode == "warped":
             raise ValueError(
                 "The 'window' parameter must be None, a float or 'sakoe-chiba' in a warped search: Itakura's "
                 "parallelogram needs both ends. Got 'itakura'. Take mode='windows' or another band."
             )
+        if self.window is not None and mode == "tiling":
+            raise ValueError(
+                "The 'window' parameter must be None in a segmentation, whose tiles have no band. Got "
+                f"{self.window!r}. "
+                "Bound the length of the repetitions by 'min_length' and 'max_length' instead."
+            )
+
+    def _warped(self, problem, shortest, longest, *, matrix=False):
+        """Warped profile of the whole series: distances, starts and, if asked for, accumulated costs (n, m)."""
+        m, n = problem.shape
         col, start, cost, before = self._start_column(problem)[:4]
         distance, begin = np.empty(n), np.empty(n, np.int64)
         costs = np.empty((n, m)) if matrix else None
@@ -171,6 +189,9 @@ def gradient(a):
 def local_costs(dist, x, y):
     """Costs (n, m) of all pairs of points by the caller's function, compiled or plain."""
     x, y = (x[0], y[0]) if x.shape[0] == 1 else (np.ascontiguousarray(x.T), np.ascontiguousarray(y.T))
+    first = dist(x[0], y[0])
+    if isinstance(first, str | complex | np.complexfloating | None) or np.ndim(first):
+        raise TypeError(f"The 'dist' parameter must return one real number for two points. Got {shown(first)}.")
     out = np.empty((len(y), len(x)))
     fill = kernels.fill_costs
     if not isinstance(dist, Dispatcher):
@@ -179,7 +200,7 @@ def local_costs(dist, x, y):
     if not np.isfinite(out).all() or (out < 0).any():
         bad = out[~np.isfinite(out) | (out < 0)]
         raise ValueError(
-            f"The 'dist' parameter must return finite costs of at least 0. Got {bad[0]!r} for a pair of points."
+            f"The 'dist' parameter must return finite costs of at least 0. Got {float(bad[0])} for a pair of points."
         )
     return out
 
@@ -257,6 +278,23 @@ class DTW(ElasticMetric):
     def symmetric(self):
         return self.alpha == 1 and self.dtw_type in ("dtw", "psi-dtw") and self.dist is None and not self.do_dist_norm
 
+    def _validate(self):
+        super()._validate()
+        if self.tolerance and self.dtw_type != "psi-dtw":
+            raise ValueError(
+                "The 'tolerance' parameter of DTW must be 0 unless dtw_type='psi-dtw', which it belongs to. Got "
+                f"{self.tolerance!r} with dtw_type={self.dtw_type!r}."
+            )
+
+    def _check_search(self, mode):
+        super()._check_search(mode)
+        if self.do_sign_norm:
+            raise ValueError(
+                "The 'do_sign_norm' parameter of DTW must be False in a search: it normalises whole series. Got "
+                "True. Take "
+                "normalize='zscore' of QuerySearcher, which normalises each window."
+            )
+
     def _free(self, m, n):
         if self.dtw_type == "psi-dtw":
             if self.tolerance >= min(m, n):
@@ -270,12 +308,6 @@ class DTW(ElasticMetric):
 
     def _problem(self, x, w, y, tx, ty, *, search=False):
         if self.do_sign_norm:
-            if search:
-                raise ValueError(
-                    "'do_sign_norm' normalises whole series and means nothing in a search. Take normalize='zscore', "
-                    "which "
-                    "normalises each window."
-                )
             x, y = standardise(x), standardise(y)
         m, zeros = x.shape[1], np.zeros(x.shape[1])
         if self.alpha == 1 and self.dist is None:
@@ -421,9 +453,12 @@ class TWED(ElasticMetric):
         return self.nu > 0 or self.window is not None
 
     def _problem(self, x, w, y, tx, ty, *, search=False):
-        m, n = x.shape[1], y.shape[1]
-        tx = np.arange(m, dtype=float) if tx is None and ty is not None else tx
-        ty = np.arange(n, dtype=float) if ty is None and tx is not None else ty
+        m = x.shape[1]
+        if (tx is None) != (ty is None):
+            raise ValueError(
+                "'tx' and 'ty' must both be given, or neither: TWED compares the times of the two series. Got "
+                f"{'ty' if tx is None else 'tx'!r} alone; numpy.arange of the length stands for sample indices."
+            )
         if search and tx is not None:
             tx = tx - tx[0]
         step = np.abs(np.diff(x, axis=1))

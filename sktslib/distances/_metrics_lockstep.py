@@ -32,8 +32,7 @@ def equal_lengths(x, w, y):
         if not w.any():
             raise ValueError(
                 f"'weight' must leave at least one point: the query of {m} points is interpolated to {n}, and none of "
-                "them "
-                "falls on a weight above 0."
+                "them falls on a weight above 0."
             )
         w = w / w.max()
     return resample(x, n), w, y
@@ -71,6 +70,17 @@ class LockstepMetric(Metric):
 
     def _tile_cost(self, distance, m):
         return m * distance if self.power is None else distance**self.power
+
+    def _observed(self, x, full, seen, y, tx, ty):
+        """Distance from the points of positive weight `seen` alone; a sum is rescaled to the `full` weight."""
+        distance = self._distance(x, seen, y, tx, ty)
+        if self.power is None:
+            return distance
+        of_terms = self._term_weight(seen)
+        return distance * (self._term_weight(full) / of_terms) ** (1.0 / self.power) if of_terms > 0 else np.inf
+
+    def _term_weight(self, w):
+        return w.sum()
 
 
 @register
@@ -367,8 +377,7 @@ class Mahalanobis(LockstepMetric):
         if X.ndim not in (2, 3) or len(X) < 2:
             raise ValueError(
                 "'X' must be a collection of at least two series, shape (n_series, length) or (n_series, length, "
-                "channels). "
-                f"Got shape {X.shape}."
+                f"channels). Got shape {X.shape}."
             )
         refuse_missing(X, "X")
         self.VI_ = LedoitWolf().fit(X.reshape(len(X), -1)).precision_
@@ -387,7 +396,7 @@ class Mahalanobis(LockstepMetric):
                     "The 'VI' parameter of Mahalanobis must be a square matrix of side length * channels. Got shape "
                     f"{VI.shape}."
                 )
-            refuse_missing(VI, "VI")
+            refuse_missing(VI, "VI", "Invert a covariance of full rank.")
 
     def _record(self):
         return kernels.EuclideanRecord()
@@ -411,7 +420,15 @@ class Mahalanobis(LockstepMetric):
             )
         d = (y - x) * np.sqrt(full_weight(w, x))
         d = d.transpose(0, 2, 1).reshape(len(y), -1)
-        return np.sqrt(np.maximum(((d @ VI) * d).sum(axis=1), 0.0))
+        image = d @ VI
+        total = (image * d).sum(axis=1)
+        if (total < -1e-9 * np.abs(image * d).sum(axis=1)).any():
+            raise ValueError(
+                "The 'VI' parameter of Mahalanobis must be positive semi-definite, as the inverse of a covariance "
+                "is. Got a "
+                f"matrix by which a difference has the squared length {total.min():g}."
+            )
+        return np.sqrt(np.maximum(total, 0.0))
 
 
 @register
@@ -435,17 +452,24 @@ class ShortTimeSeries(LockstepMetric):
         if x.shape[1] != y.shape[1]:
             raise ValueError(
                 f"The short time series distance needs two series of equal length. Got {x.shape[1]} and {y.shape[1]} "
-                "points; "
-                "interpolate one of them to the other's times."
+                "points; interpolate one of them to the other's times."
             )
         w = full_weight(w, x)
-        return float(kernels.distance(self._record(), slopes(x, tx), slopes(y, ty), np.minimum(w[:, 1:], w[:, :-1])))
+        return float(kernels.distance(self._record(), slopes(x, tx), slopes(y, ty), slope_weight(w)))
+
+    def _term_weight(self, w):
+        return slope_weight(w).sum()
 
     def _profile(self, x, w, y, tx, ty, normalize):
         if normalize is not None:  # each window has slopes of its own then
             return Metric._profile(self, x, w, y, tx, ty, normalize)
         w = full_weight(w, x)
-        return super()._profile(slopes(x, tx), np.minimum(w[:, 1:], w[:, :-1]), slopes(y, ty), None, None, None)
+        return super()._profile(slopes(x, tx), slope_weight(w), slopes(y, ty), None, None, None)
+
+
+def slope_weight(w):
+    """A slope counts as the lesser one of its two points."""
+    return np.minimum(w[:, 1:], w[:, :-1])
 
 
 def slopes(a, t):

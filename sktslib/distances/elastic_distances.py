@@ -4,7 +4,7 @@ from functools import lru_cache
 
 import numpy as np
 
-from ..utils.validation import as_floats, as_series, as_times, as_weight, check_number, refuse_missing, unknown_name
+from ..utils.validation import as_series, as_times, as_weight, check_number, unknown_name
 from ._metrics import check_pair
 from ._metrics_elastic import DTW, LCSS, TWED
 
@@ -40,13 +40,10 @@ def dlp(x, y, p=2, *, weight=None):
     5.0
     """
     p = check_number(p, "p", low=0, open_low=True)
-    a, b = as_floats(x, "x"), as_floats(y, "y")
-    if a.shape != b.shape:
-        raise ValueError(f"'x' and 'y' must have the same shape. Got {a.shape} and {b.shape}; resample one of them.")
-    refuse_missing(a, "x")
-    refuse_missing(b, "y")
-    a = as_series(a, "x")
-    b = as_series(b, "y")
+    a, b = as_series(x, "x"), as_series(y, "y")
+    if a.shape != b.shape or np.ndim(x) != np.ndim(y):
+        shapes = f"{np.shape(x)} and {np.shape(y)}"
+        raise ValueError(f"'x' and 'y' must have the same shape. Got {shapes}; resample or reshape one of them.")
     w = as_weight(weight, a.shape[1], a.shape[0])
     return float(((1.0 if w is None else w) * np.abs(a - b) ** p).sum() ** (1.0 / p))
 
@@ -173,7 +170,7 @@ def _call(cls, parameters, owner, x, y, weight, tx=None, ty=None):
     report = parameters.pop("report", "distance")
     reports = ["distance", "cost_matrix", "path"] + ["similarity"] * (cls is LCSS)
     if report not in reports:
-        raise unknown_name(f"report of {owner}", report, reports)
+        raise unknown_name("report", report, reports, owner)
     metric = _made(cls, parameters, owner)
     x, y, w = check_pair(x, y, weight)
     tx, ty = as_times(tx, x.shape[1], "tx"), as_times(ty, y.shape[1], "ty")
@@ -205,7 +202,7 @@ def _make(cls, parameters, owner):
     valid = cls._get_param_names()
     for key in parameters:
         if key not in valid:
-            raise unknown_name(f"parameter of {owner}", key, [*valid, "report", "weight"])
+            raise unknown_name("parameter", key, [*valid, "report", "weight"], owner)
     metric = cls(**parameters)
     metric._validate()
     return metric

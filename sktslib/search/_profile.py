@@ -1,5 +1,6 @@
 """Query x sequence -> profile: windows of the query's length, or warped candidates with free ends."""
 
+from bisect import bisect_right
 from dataclasses import dataclass
 
 import numpy as np
@@ -8,6 +9,7 @@ from ..distances._metrics import Metric
 from ..distances._metrics_elastic import ElasticMetric, Problem
 from ..distances._normalise import full_weight, normalise
 from ..utils.validation import unknown_name
+from ._missing import observed_profile, runs
 from ._results import Profile
 
 MODES = ("auto", "windows", "warped")
@@ -37,8 +39,17 @@ def resolve_mode(metric, mode, normalize):
             "found. Take mode='windows', or normalize the recording beforehand."
         )
     if mode == "auto":
-        return "warped" if warps and normalize is None else "windows"
+        mode = "warped" if warps and normalize is None else "windows"
+    metric._check_search(mode)
     return mode
+
+
+def _piece_problem(metric, x, w, y, tx, ty, start, end):
+    """The query against a gapless stretch [start, end) of the sequence."""
+    if start == 0 and end == y.shape[1]:
+        return metric._problem(x, w, y, tx, ty, search=True)
+    ty = None if ty is None else ty[start:end]
+    return metric._problem(x, w, np.ascontiguousarray(y[:, start:end]), tx, ty, search=True)
 
 
 @dataclass(frozen=True)
@@ -53,7 +64,7 @@ class Search:
     ty: np.ndarray | None
     mode: str
     normalize: str | None
-    problem: Problem | None  # warped searches
+    runs: tuple[tuple[int, Problem], ...]  # warped searches: the stretches without a gap and where they begin
 
     @classmethod
     def of(cls, metric, x, w, y, tx, ty, mode="auto", normalize=None):
@@ -62,21 +73,21 @@ class Search:
         if not metric.uses_times:
             tx = ty = None
         elif (tx is None) != (ty is None):
-            given, missing = ("query", "sequence") if ty is None else ("sequence", "query")
+            alone, missing = ("query", "'ts' or 'times'") if ty is None else ("sequence", "'tq' or 'times' of fit")
             raise ValueError(
-                f"{metric.full_name} compares times: give the times of both query and sequence, or of neither. Got "
-                "those of "
-                f"the {given}; those of the {missing} are missing."
+                f"{metric.full_name} compares times: give those of both query and sequence, or of neither. Got those "
+                f"of the {alone} alone; {missing} is missing."
             )
         m, n = x.shape[1], y.shape[1]
         if mode == "windows" and m > n:
             raise ValueError(
                 f"The query must not be longer than the sequence in a search by windows. Got {m} and {n} points; cut "
-                "the "
-                "query, or search by an elastic metric with mode='warped'."
+                "the query, or search by an elastic metric with mode='warped'."
             )
-        problem = metric._problem(x, w, y, tx, ty, search=True) if mode == "warped" else None
-        return cls(metric, x, w, y, tx, ty, mode, normalize, problem)
+        pieces = ()
+        if mode == "warped":
+            pieces = tuple((int(a), _piece_problem(metric, x, w, y, tx, ty, a, b)) for a, b in runs(y))
+        return cls(metric, x, w, y, tx, ty, mode, normalize, pieces)
 
     @property
     def sequence(self):
@@ -85,30 +96,46 @@ class Search:
     def profile(self, min_length=None, max_length=None):
         """Distance and range of every candidate."""
         m, n = self.x.shape[1], self.y.shape[1]
-        shortest, longest = min_length or 1, max_length or n
+        shortest, longest = min(min_length or 1, n + 1), min(max_length or n, n)
         if self.mode == "warped":
-            distance, start, _ = self.metric._warped(self.problem, shortest, longest)
+            distance, start = np.full(n, np.inf), np.full(n, -1, np.int64)
+            for first, problem in self.runs:
+                d, s, _ = self.metric._warped(problem, shortest, longest)
+                ends = slice(first, first + len(d))
+                distance[ends], start[ends] = d, np.where(s >= 0, s + first, -1)
             return Profile(distance, start, np.arange(1, n + 1))
         if (min_length or m) > m or (max_length or m) < m:
             raise ValueError(
                 f"'min_length' and 'max_length' must let windows of the query's length through, {m} points. Got "
                 f"{min_length} and {max_length}; a search by windows knows no other length."
             )
-        distance = self.metric._profile(self.x, self.w, self.y, self.tx, self.ty, self.normalize)
+        profile = observed_profile if np.isnan(self.y).any() else type(self.metric)._profile
+        distance = profile(self.metric, self.x, self.w, self.y, self.tx, self.ty, self.normalize)
         start = np.arange(n - m + 1)
         return Profile(distance, start, start + m)
 
     def exact(self, profile, chosen):
         """Reported distances of chosen candidates."""
         if self.mode == "warped" and self.metric._depends_on_start:
-            pairs = zip(profile.start[chosen], profile.end[chosen], strict=True)
-            return np.array([self.metric._piece_distance(self.problem, s, e) for s, e in pairs])
+            ranges = zip(profile.start[chosen], profile.end[chosen], strict=True)
+            return np.array([self._exact(int(s), int(e)) for s, e in ranges])
         return profile.distance[chosen]
+
+    def _exact(self, start, end):
+        first, problem = self._run(start)
+        return self.metric._piece_distance(problem, start - first, end - first)
+
+    def _run(self, start):
+        """The gapless stretch that holds a sample."""
+        return self.runs[bisect_right(self.runs, start, key=lambda run: run[0]) - 1]
 
     def path(self, start, end):
         """Alignment of the query with [start, end) of the sequence, indices into the whole sequence."""
         if self.mode == "warped":
-            return self.metric._piece_path(self.problem, start, end)
+            first, problem = self._run(start)
+            path = self.metric._piece_path(problem, start - first, end - first)
+            path[1] += first
+            return path
         if not isinstance(self.metric, ElasticMetric):
             return np.array([np.arange(end - start), np.arange(start, end)])
         full = full_weight(self.w, self.x)

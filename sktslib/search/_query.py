@@ -1,12 +1,16 @@
 """What both estimators share: learning the query, and the way of a sequence to the search."""
 
+from copy import copy
+
 import numpy as np
 from sklearn.base import BaseEstimator
 from sklearn.utils.validation import check_is_fitted, validate_data
 
 from ..distances._metrics import get_metric
+from ..distances._normalise import full_weight
 from ..utils._sklearn import validate_parameter_constraints
 from ..utils.validation import as_series, as_times, as_weight, check_count
+from ._missing import fill
 
 
 def one_query(X, name):
@@ -15,8 +19,7 @@ def one_query(X, name):
         if len(X) > 1:
             raise ValueError(
                 f"{name!r} must be one query. Got a list of {len(X)} arrays, which is a list of queries. Search for "
-                "each on "
-                "its own, or pass numpy.asarray of it if its arrays are the time points of one query."
+                "each on its own, or pass numpy.asarray of it if its arrays are the time points of one query."
             )
         return X[0]
     return X
@@ -32,10 +35,22 @@ def times_of(X, times):
 
 
 def keep_times(times):
-    """The caller's times as an array that results can be indexed with."""
+    """The caller's times as results are indexed with: an array, or a pandas index where they have a time zone."""
     if times is None:
         return None
-    return np.asarray(times.tz_convert("UTC").tz_localize(None) if getattr(times, "tz", None) is not None else times)
+    if getattr(getattr(times, "dtype", None), "tz", None) is not None:
+        import pandas as pd
+
+        return pd.DatetimeIndex(times)
+    return np.asarray(times)
+
+
+def check_labels(y, n):
+    """Labels of n time points as an array (n,)."""
+    y = np.asarray(y)
+    if y.shape != (n,):
+        raise ValueError(f"'y' must have one label per time point, shape ({n},). Got shape {y.shape}.")
+    return y
 
 
 class QueryEstimator(BaseEstimator):
@@ -64,37 +79,48 @@ class QueryEstimator(BaseEstimator):
 
     def _fit_query(self, X, y, weight, times):
         validate_parameter_constraints(self._parameter_constraints, self.get_params(deep=False), type(self).__name__)
-        self.metric_ = get_metric(self.metric, self.metric_params)
+        self.metric_ = copy(get_metric(self.metric, self.metric_params))  # a caller may go on to change theirs
         shortest = check_count(self.min_length, "min_length", none=True, owner=type(self).__name__)
         longest = check_count(self.max_length, "max_length", none=True, owner=type(self).__name__)
         if shortest is not None and longest is not None and shortest > longest:
             raise ValueError(f"'min_length' must not exceed 'max_length'. Got {shortest} and {longest}.")
         X = one_query(X, "X")
-        data = as_series(X, "X")
+        omit = self.nan_policy == "omit"
+        data = as_series(X, "X", missing=omit)
         validate_data(self, X if hasattr(X, "columns") else data.T, skip_check_array=True, reset=True)
         if self.query is not None:
             query = one_query(self.query, "query")
-            self._x = as_series(query, "query", channels=data.shape[0])
+            self._x = as_series(query, "query", channels=data.shape[0], missing=omit)
             times = times_of(query, times)
         else:
-            self._check_labels(y, data.shape[1])
+            self._check_fit_labels(X, y, data.shape[1])
             self._x, times = data, times_of(X, times)
         self._x = self._x.copy()  # a caller's later edits must not reach the fitted query
         channels, m = self._x.shape
         self._w = as_weight(self.weight if weight is None else weight, m, channels)
+        if np.isnan(self._x).any():  # a missing point of the query counts nothing
+            seen = np.where(np.isnan(self._x), 0.0, full_weight(self._w, self._x))
+            self._x, self._w = fill(self._x), as_weight(seen.T, m, channels)
         self._tx = as_times(times, m, "times")
         self.query_ = self._x.T
         self.weight_ = None if self._w is None else self._w.T
         return self
 
+    def __sklearn_tags__(self):
+        tags = super().__sklearn_tags__()
+        tags.input_tags.allow_nan = self.nan_policy == "omit"
+        return tags
+
     @staticmethod
-    def _check_labels(y, n):
+    def _check_fit_labels(X, y, n):
         if y is None:
             return
-        y = np.asarray(y)
-        if y.shape != (n,):
-            raise ValueError(f"'y' must have one label per time point, shape ({n},). Got shape {y.shape}.")
-        if len(np.unique(y)) > 1:
+        if np.ndim(X) == 1:
+            raise ValueError(
+                "'X' must have shape (length, channels) where 'y' is given. Got one dimension. Reshape your data with "
+                "numpy.reshape(X, (-1, 1)) if it has a single channel."
+            )
+        if len(set(check_labels(y, n).tolist())) > 1:
             raise ValueError(
                 "'y' must be None or hold one value: queries are not learned from labels yet. Cut the query out of the "
                 "recording, or give it as the parameter 'query'."
@@ -103,14 +129,15 @@ class QueryEstimator(BaseEstimator):
     def _door(self, X, times):
         """A sequence through the door: its array, its times for the kernels, and its times as they were given."""
         check_is_fitted(self)
-        y = as_series(X, "X")
+        y = as_series(X, "X", missing=self.nan_policy == "omit")
         if hasattr(X, "columns"):
             validate_data(self, X, skip_check_array=True, reset=False)
         if y.shape[0] != self.n_features_in_:
+            hint = "Reshape your data to (length, channels)" if np.ndim(X) == 1 else "Time runs along the first axis"
             raise ValueError(
                 f"X has {y.shape[0]} features, but {type(self).__name__} is expecting {self.n_features_in_} features "
-                "as input: "
-                "the channels of the query. Time runs along the first axis."
+                f"as input: the channels of the query. {hint}."
             )
+        name = "times" if times is not None else "X.index"
         times = times_of(X, times)
-        return y, as_times(times, y.shape[1], "times"), keep_times(times)
+        return y, as_times(times, y.shape[1], name), keep_times(times)

@@ -15,7 +15,8 @@ def times_at(times, index):
         after = times[-1:] + (times[-1:] - times[-2:-1])
     else:
         after = times[-1:]
-    return np.concatenate([times, after])[index]
+    # Only a pandas index knows time zones.
+    return (times.append(after) if hasattr(times, "append") else np.concatenate([times, after]))[index]
 
 
 @dataclass(frozen=True, eq=False)

@@ -8,7 +8,7 @@ from sklearn.base import ClassNamePrefixFeaturesOutMixin, TransformerMixin
 from ..metrics import event_f1_score
 from ..utils._sklearn import Interval, StrOptions
 from ._profile import MODES, Search, resolve_mode
-from ._query import QueryEstimator
+from ._query import QueryEstimator, check_labels
 from ._results import Matches
 from ._selection import select
 
@@ -43,6 +43,9 @@ class QuerySearcher(ClassNamePrefixFeaturesOutMixin, TransformerMixin, QueryEsti
         Share of the shorter of two occurrences that they may have in common.
     min_length, max_length : int, optional
         Bounds of the length of warped occurrences, in samples.
+    nan_policy : {"raise", "omit"}, default="raise"
+        What to do with missing values (NaN). "omit": missing query points count nothing; windows are compared by what
+        is observed of them, at least half of the weight; warped occurrences do not cross a missing point.
 
     Attributes
     ----------
@@ -81,6 +84,7 @@ class QuerySearcher(ClassNamePrefixFeaturesOutMixin, TransformerMixin, QueryEsti
         "max_overlap": [Interval(Real, 0, 1, closed="both")],
         "min_length": "no_validation",
         "max_length": "no_validation",
+        "nan_policy": [StrOptions({"raise", "omit"})],
     }
 
     def __init__(
@@ -97,6 +101,7 @@ class QuerySearcher(ClassNamePrefixFeaturesOutMixin, TransformerMixin, QueryEsti
         max_overlap=0.0,
         min_length=None,
         max_length=None,
+        nan_policy="raise",
     ):
         self.metric = metric
         self.metric_params = metric_params
@@ -109,6 +114,7 @@ class QuerySearcher(ClassNamePrefixFeaturesOutMixin, TransformerMixin, QueryEsti
         self.max_overlap = max_overlap
         self.min_length = min_length
         self.max_length = max_length
+        self.nan_policy = nan_policy
 
     def fit(self, X, y=None, weight=None, times=None):
         """Take the query.
@@ -236,6 +242,7 @@ class QuerySearcher(ClassNamePrefixFeaturesOutMixin, TransformerMixin, QueryEsti
             In [0, 1].
         """
         matches = self.search(X, times)
+        y = check_labels(y, len(matches._source.sequence))
         return event_f1_score(y, np.column_stack([matches.start, matches.end]))
 
 

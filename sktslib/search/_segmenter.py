@@ -7,7 +7,7 @@ import numpy as np
 from ..metrics import event_f1_score
 from ..utils._sklearn import Interval, StrOptions
 from ._profile import Search, resolve_mode
-from ._query import QueryEstimator
+from ._query import QueryEstimator, check_labels
 from ._results import Segments
 from ._tiling import background_cost, tile
 
@@ -34,6 +34,9 @@ class QuerySegmenter(QueryEstimator):
         that a stretch is background when the query explains it worse than a flat line.
     min_length, max_length : int, optional
         Bounds of the length of a repetition under an elastic metric, in samples.
+    nan_policy : {"raise", "omit"}, default="raise"
+        What to do with missing values (NaN). "omit": missing query points count nothing; no repetition crosses a
+        missing point.
 
     Attributes
     ----------
@@ -69,6 +72,7 @@ class QuerySegmenter(QueryEstimator):
         "background": [StrOptions({"auto"}), Interval(Real, 0, None, closed="left")],
         "min_length": "no_validation",
         "max_length": "no_validation",
+        "nan_policy": [StrOptions({"raise", "omit"})],
     }
 
     def __init__(
@@ -81,6 +85,7 @@ class QuerySegmenter(QueryEstimator):
         background="auto",
         min_length=None,
         max_length=None,
+        nan_policy="raise",
     ):
         self.metric = metric
         self.metric_params = metric_params
@@ -89,6 +94,7 @@ class QuerySegmenter(QueryEstimator):
         self.background = background
         self.min_length = min_length
         self.max_length = max_length
+        self.nan_policy = nan_policy
 
     def fit(self, X, y=None, weight=None, times=None):
         """Take the query.
@@ -111,6 +117,7 @@ class QuerySegmenter(QueryEstimator):
         """
         self._fit_query(X, y, weight, times)
         self._mode = resolve_mode(self.metric_, "auto", None)
+        self.metric_._check_search("tiling")
         if self.background == "auto":
             self.background_ = background_cost(lambda flat: self._compare(flat, self._tx), self._x, self._w)
         else:
@@ -179,4 +186,5 @@ class QuerySegmenter(QueryEstimator):
             In [0, 1].
         """
         segments = self.segment(X, times)
+        y = check_labels(y, len(segments._source.sequence))
         return event_f1_score(y, np.column_stack([segments.start, segments.end]))

@@ -61,5 +61,5 @@ def select(distance, start, end, *, n_matches=None, threshold=None, max_overlap=
         return np.array([best] if np.isfinite(distance[best]) and distance[best] <= limit else [], dtype=np.int64)
     candidates = np.flatnonzero(np.isfinite(distance) & (distance <= limit))
     order = candidates[np.argsort(distance[candidates], kind="stable")]
-    most = len(order) if n_matches is None else n_matches
+    most = len(order) if n_matches is None else min(n_matches, len(order))
     return _greedy(order, distance, np.asarray(start, np.int64), np.asarray(end, np.int64), most, float(max_overlap))

@@ -3,6 +3,8 @@
 import numpy as np
 from numba import njit
 
+from ._missing import touched
+
 
 @njit(cache=True)
 def tile_windows(cost, m, n, background):
@@ -32,28 +34,38 @@ def whole_cost(search):
     """Tile cost of the whole sequence of a search."""
     metric = search.metric
     if search.mode == "warped":
-        bottom, side, _ = metric._accumulate(search.problem, whole=True)
-        return metric._ending(bottom, side, search.problem, whole=True)[0]
+        problem = search.runs[0][1]
+        bottom, side, _ = metric._accumulate(problem, whole=True)
+        return metric._ending(bottom, side, problem, whole=True)[0]
     return metric._tile_cost(search.profile().distance[0], search.x.shape[1])
 
 
 def tile(search, background, min_length, max_length):
-    """Starts, ends and costs of the tiles of the cheapest tiling, in temporal order."""
-    n = search.y.shape[1]
+    """Starts, ends and costs of the tiles of the cheapest tiling, in temporal order; no tile crosses a gap."""
+    n, m = search.y.shape[1], search.x.shape[1]
+    found = []
     if search.mode == "warped":
-        total, begin = search.metric._tile(search.problem, background, min_length or 1, max_length or n)
+        for first, problem in search.runs:
+            total, begin = search.metric._tile(
+                problem, background, min(min_length or 1, n + 1), min(max_length or n, n)
+            )
+            found += [(s + first, e + first, c) for s, e, c in _trace(total, begin)]
     else:
-        m = search.x.shape[1]
         cost = search.metric._tile_cost(search.profile(min_length, max_length).distance, m)
-        total, begin = tile_windows(cost, m, n, background)
-    start, end = [], []
-    j = n
+        cost[touched(search.y, m)] = np.inf
+        found = _trace(*tile_windows(cost, m, n, background))
+    start, end, cost = np.array(found, dtype=float).reshape(-1, 3).T
+    return start.astype(np.int64), end.astype(np.int64), cost
+
+
+def _trace(total, begin):
+    """The tiles (start, end, cost) behind the last of the prefixes' tilings."""
+    tiles = []
+    j = len(total) - 1
     while j > 0:
-        if begin[j] >= 0:
-            start.append(begin[j])
-            end.append(j)
-            j = begin[j]
-        else:
+        if begin[j] < 0:
             j -= 1
-    start, end = np.array(start[::-1], np.int64), np.array(end[::-1], np.int64)
-    return start, end, total[end] - total[start]
+            continue
+        tiles.append((begin[j], j, total[j] - total[begin[j]]))
+        j = begin[j]
+    return tiles[::-1]

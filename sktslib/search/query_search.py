@@ -1,7 +1,7 @@
 """Search a sequence for a query by several distances at once."""
 
 from ..distances._entries import check_channels, read_entries
-from ._results import times_at
+from ._query import keep_times
 from ._searcher import QuerySearcher, matches_of
 from .search_utils import check_inputs, check_output, limits
 
@@ -49,7 +49,7 @@ def time_series_search(dict_distances, query, sequence, tq=None, ts=None, weight
     check_output(output)
     entries = read_entries(dict_distances, ("elastic", "lockstep"))
     x, w, y, tx, ty = check_inputs(query, sequence, tq, ts, weight)
-    results = {}
+    given, results = keep_times(ts), {}
     for entry in entries:
         check_channels(entry.key, dict_distances[entry.group][entry.key], len(x))
         searcher = QuerySearcher(entry.metric).fit(
@@ -57,7 +57,7 @@ def time_series_search(dict_distances, query, sequence, tq=None, ts=None, weight
         )
         search, profile, _ = searcher._search(y.T, ty if entry.timed else None)
         n_matches, threshold = limits(output, profile.distance)
-        matches = matches_of(search, profile, n_matches, threshold, 0.0, ts)
+        matches = matches_of(search, profile, n_matches, threshold, 0.0, given)
         results[entry.key] = result = {
             "start": matches.start,
             "end": matches.end,
@@ -65,6 +65,6 @@ def time_series_search(dict_distances, query, sequence, tq=None, ts=None, weight
             "path_dist": matches.distance,
             "distance": profile.distance,
         }
-        if ts is not None:
-            result |= {"start_time": times_at(ts, matches.start), "end_time": times_at(ts, matches.end)}
+        if given is not None:
+            result |= {"start_time": matches.start_time, "end_time": matches.end_time}
     return results

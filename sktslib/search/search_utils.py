@@ -2,10 +2,11 @@
 
 import numpy as np
 
-from ..distances._entries import ENTRY_KEYS, check_channels, read_entries, read_entry
+from ..distances._entries import ENTRY_KEYS, check_channels, is_active, read_entries, read_entry
 from ..distances._metrics_elastic import ElasticMetric
-from ..utils.validation import as_floats, as_series, as_times, as_weight, check_number, unknown_name
+from ..utils.validation import as_floats, as_series, as_times, as_weight, check_count, check_number, shown, unknown_name
 from ._profile import Search
+from ._query import one_query
 from ._selection import select
 
 __all__ = ["elastic_search", "lockstep_search", "start_sequences_index"]
@@ -18,17 +19,17 @@ def check_inputs(query, sequence, tq, ts, weight):
 
     A fourth argument of the public functions without `ts` is the weight vector, for query times alone mean nothing.
     """
+    name = "weight"
     if tq is not None and ts is None:
         if weight is not None:
             raise ValueError(
-                "'tq' was given without 'ts', and 'weight' besides: query times alone mean nothing. Give 'ts' too, "
-                "or leave 'tq' "
-                "out."
+                "'tq' was given without 'ts', and 'weight' besides: query times alone mean nothing. Give 'ts' too, or "
+                "leave 'tq' out."
             )
-        tq, weight = None, tq
-    x = as_series(query, "query")
-    y = as_series(sequence, "sequence", channels=x.shape[0])
-    w = as_weight(weight, x.shape[1], x.shape[0])
+        tq, weight, name = None, tq, "weight (the fourth argument, for there is no 'ts')"
+    x = as_series(one_query(query, "query"), "query")
+    y = as_series(sequence, "sequence", channels=x.shape[0], like="'query'")
+    w = as_weight(weight, x.shape[1], x.shape[0], name=name)
     return x, w, y, as_times(tq, x.shape[1], "tq"), as_times(ts, y.shape[1], "ts")
 
 
@@ -36,18 +37,18 @@ def check_output(output):
     """Kind and value of an `output` argument."""
     if not isinstance(output, tuple | list) or len(output) != 2:
         raise TypeError(
-            f"'output' must be a pair such as ('number', 3), ('threshold', 0.5) or ('percentile', 5). Got {output!r}."
+            "'output' must be a pair such as ('number', 3), ('threshold', 0.5) or ('percentile', 5). Got "
+            f"{shown(output)}."
         )
     kind, value = output
     if kind not in OUTPUTS:
-        raise unknown_name("kind of 'output'", kind, OUTPUTS)
+        raise unknown_name("kind", kind, OUTPUTS, "'output'")
+    owner = f"output=({kind!r}, value)"
     if kind == "number":
-        return kind, None if value is None else check_number(
-            value, "output", low=1, integer=True, owner="('number', k)"
-        )
+        return kind, check_count(value, "value", none=True, owner=owner)
     if kind == "threshold":
-        return kind, check_number(value, "output", owner="('threshold', t)")
-    return kind, check_number(value, "output", low=0, high=100, owner="('percentile', p)")
+        return kind, check_number(value, "value", owner=owner)
+    return kind, check_number(value, "value", low=0, high=100, owner=owner)
 
 
 def limits(output, distance):
@@ -64,7 +65,11 @@ def limits(output, distance):
 def one_entry(dict_distances, group):
     """The only active entry of a group, given as itself or within a dictionary of distances; and its own dictionary."""
     if isinstance(dict_distances, dict) and any(key in ENTRY_KEYS for key in dict_distances):
-        return read_entry(group, str(dict_distances.get("function", group)), dict_distances), dict_distances
+        function = dict_distances.get("function", "dict_distances")
+        key = function if isinstance(function, str) else getattr(function, "__name__", type(function).__name__)
+        if not is_active(key, dict_distances):
+            raise ValueError(f"The entry {key!r} must be in use here. Got 'use' set to 'no'; set it to 'yes'.")
+        return read_entry(group, key, dict_distances), dict_distances
     found = [entry for entry in read_entries(dict_distances) if entry.group == group]
     if len(found) != 1:
         raise ValueError(
@@ -111,12 +116,11 @@ def elastic_search(dict_distances, query, sequence, tq=None, ts=None, weight=Non
     check_channels(entry.key, given, x.shape[0])
     if not isinstance(entry.metric, ElasticMetric):
         raise ValueError(
-            f"The function of {entry.key!r} is a callable, which compares windows and has no accumulated costs. "
-            "Search with "
-            "time_series_search."
+            f"The function of {entry.key!r} is a callable, which compares windows and has no accumulated costs. Search "
+            "with time_series_search."
         )
     search = Search.of(entry.metric, x, w, y, *((tx, ty) if entry.timed else (None, None)), "warped")
-    distance, _, costs = entry.metric._warped(search.problem, 1, y.shape[1], matrix=True)
+    distance, _, costs = entry.metric._warped(search.runs[0][1], 1, y.shape[1], matrix=True)
     return distance, np.ascontiguousarray(costs.T)
 
 
@@ -179,11 +183,13 @@ def start_sequences_index(distance, output=("number", 1), overlap=1.0):
     a = as_floats(distance, "distance")
     if a.ndim != 1 or not a.size:
         raise ValueError(f"'distance' must be one-dimensional and not empty. Got shape {a.shape}.")
-    if np.isnan(a).any():
+    wrong = np.isnan(a) | (a == -np.inf)
+    if wrong.any():
         raise ValueError(
-            f"'distance' must not hold NaN. Got one at index {int(np.isnan(a).argmax())}; use infinity for none."
+            f"'distance' must not hold NaN or -infinity. Got {int(wrong.sum())} of them, first at index "
+            f"{int(wrong.argmax())}; use infinity where there is no distance."
         )
     n_matches, threshold = limits(output, a)
-    apart = int(np.ceil(check_number(overlap, "overlap", low=0)))
+    apart = int(min(np.ceil(check_number(overlap, "overlap", low=0)), len(a)))
     start = np.arange(len(a))
     return select(a, start, start + max(apart, 1), n_matches=n_matches, threshold=threshold)

@@ -22,15 +22,15 @@ def shown(value):
     return text if len(text) <= 120 else f"{text[:100]} ... {text[-10:]}"
 
 
-def unknown_name(what, given, valid):
-    """A ValueError that lists the valid names and the nearest one."""
+def unknown_name(what, given, valid, owner=""):
+    """A ValueError that lists the valid names and, for a string, the nearest one."""
     valid = sorted(str(name) for name in valid)
-    near = difflib.get_close_matches(str(given), valid, n=1, cutoff=0.5)
-    if not near:  # capital letters alone must not hide the nearest name
-        lower = {name.lower(): name for name in valid}
-        near = [lower[name] for name in difflib.get_close_matches(str(given).lower(), lower, n=1, cutoff=0.5)]
-    hint = f" Did you mean {near[0]!r}?" if near else ""
-    return ValueError(f"Unknown {what} {shown(given)}.{hint} Valid: {', '.join(valid)}.")
+    # Capital letters alone must not hide the nearest name.
+    lower = {name.lower(): name for name in valid}
+    near = difflib.get_close_matches(given.lower(), lower, n=1, cutoff=0.5) if isinstance(given, str) else []
+    hint = f" Did you mean {lower[near[0]]!r}?" if near else ""
+    of = f" of {owner}" if owner else ""
+    return ValueError(f"Unknown {what} {shown(given)}{of}.{hint} Valid: {', '.join(valid)}.")
 
 
 # ------------------------------------------------------------------------------------------------------------ numbers
@@ -152,14 +152,14 @@ def refuse_missing(a, name, way_out="Cut the series there, or fill the gaps, for
     finite = np.isfinite(a)
     if finite.all():
         return
-    kinds = {"NaN": np.isnan(a).sum(), "infinity": np.isposinf(a).sum(), "-infinity": np.isneginf(a).sum()}
-    counts = ", ".join(f"{count} times {kind}" for kind, count in kinds.items() if count)
+    kinds = {"NaN": np.isnan(a).sum(), "infinite": np.isinf(a).sum()}
+    counts = " and ".join(f"{count} {kind}" for kind, count in kinds.items() if count)
     first = _place(np.unravel_index(np.argmin(finite), a.shape))
-    raise ValueError(f"{name!r} must be finite. Got {counts}, first at index {first}. {way_out}")
+    raise ValueError(f"{name!r} must be finite. Got {counts} of {a.size} values, first at index {first}. {way_out}")
 
 
 # ------------------------------------------------------------------------------------------- series, weights and times
-def as_series(values, name, *, channels=None, like="the other series"):
+def as_series(values, name, *, channels=None, like="the other series", missing=False):
     """Return a series as a float64 array `(channels, length)` for the kernels.
 
     Parameters
@@ -172,6 +172,8 @@ def as_series(values, name, *, channels=None, like="the other series"):
         The number of channels it must have.
     like : str
         What has that number of channels, for messages.
+    missing : bool
+        Whether NaN may pass.
 
     Returns
     -------
@@ -190,7 +192,7 @@ def as_series(values, name, *, channels=None, like="the other series"):
         raise ValueError(f"{name!r} must hold at least one point. Got {got} while a minimum of 1 is required.")
     if channels is not None and channels != (a.shape[1] if a.ndim == 2 else 1):
         raise ValueError(_other_channels(a.shape, name, channels, like))
-    refuse_missing(a, name)
+    refuse_missing(np.where(np.isnan(a), 0.0, a) if missing else a, name)
     return a[np.newaxis] if a.ndim == 1 else np.ascontiguousarray(a.T)
 
 

@@ -1,0 +1,50 @@
+"""Missing values: what a search leaves out, and where it may not cross."""
+
+import numpy as np
+
+from ..distances._metrics_lockstep import LockstepMetric
+from ..distances._normalise import full_weight, normalise
+
+
+def fill(a):
+    """Replace NaN by linear interpolation over time, per channel; a channel without a value becomes 0."""
+    gaps = np.isnan(a)
+    if not gaps.any():
+        return a
+    out, at = a.copy(), np.arange(a.shape[1])
+    for row, gap in zip(out, gaps, strict=True):
+        row[gap] = np.interp(at[gap], at[~gap], row[~gap]) if not gap.all() else 0.0
+    return out
+
+
+def runs(y):
+    """Half-open ranges without a missing value in any channel, as an array (k, 2)."""
+    seen = np.concatenate([[False], ~np.isnan(y).any(axis=0), [False]])
+    return np.flatnonzero(seen[1:] != seen[:-1]).reshape(-1, 2)
+
+
+def touched(y, m):
+    """Whether each window of m samples holds a missing value."""
+    count = np.concatenate([[0], np.cumsum(np.isnan(y).any(axis=0))])
+    return count[m:] > count[:-m]
+
+
+def observed_profile(metric, x, w, y, tx, ty, normalize):
+    """Distances of the query to all windows, where `y` may hold NaN.
+
+    Lockstep sums leave missing terms out and are rescaled by the observed weight, maxima and ratios use what is
+    observed. A window with less than half its weight observed, and any window with a gap under another metric, is
+    infinitely far.
+    """
+    m = x.shape[1]
+    out = metric._profile(x, w, fill(y), tx, ty, normalize)
+    full = full_weight(w, x)
+    for s in np.flatnonzero(touched(y, m)):
+        window = y[:, s : s + m]
+        seen = np.where(np.isnan(window), 0.0, full)
+        out[s] = np.inf
+        if isinstance(metric, LockstepMetric) and seen.sum() >= 0.5 * full.sum():
+            a, b = normalise(x, seen, normalize), normalise(fill(window), seen, normalize)
+            times = (None, None) if tx is None else (tx - tx[0], ty[s : s + m] - ty[s])
+            out[s] = metric._observed(a, full, seen, b, *times)
+    return out

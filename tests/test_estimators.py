@@ -1,0 +1,201 @@
+"""QuerySearcher and QuerySegmenter as scikit-learn estimators."""
+
+import pickle
+
+import numpy as np
+import pandas as pd
+import pytest
+from hypothesis import given
+from hypothesis import strategies as st
+from sklearn.base import clone
+from sklearn.model_selection import GridSearchCV
+from sklearn.pipeline import make_pipeline
+from sklearn.preprocessing import StandardScaler
+
+from sktslib import QuerySearcher, QuerySegmenter, load_ecg_example
+from sktslib.distances import DTW, LCSS, TWED, Euclidean, get_metric
+from sktslib.metrics import event_f1_score
+
+ECG = load_ecg_example()
+QUERY, SEQUENCE, WEIGHT = ECG["query"], ECG["sequence"], ECG["weight"]
+
+
+def beat_labels():
+    """Labels per time point: each normal beat an event of the query's length around its R peak."""
+    labels = np.zeros(len(SEQUENCE), int)
+    for k, beat in enumerate(ECG["beats"][ECG["beat_kinds"] == "N"]):
+        labels[max(0, beat - 20) : beat + 40] = 1 + k % 2
+    return labels
+
+
+@pytest.mark.parametrize("metric", ["dtw", "euclidean"])
+def test_transform_is_causal(metric):
+    searcher = QuerySearcher(metric).fit(QUERY)
+    whole = searcher.transform(SEQUENCE)
+    assert whole.shape == (len(SEQUENCE), 1)
+    assert np.isfinite(whole).all()
+    part = searcher.transform(SEQUENCE[:700])
+    known = slice(len(QUERY) - 1, 700)
+    np.testing.assert_array_equal(part[known], whole[known])
+
+
+def test_transform_fills_rows_without_a_candidate():
+    out = QuerySearcher("euclidean").fit([0, 1, 0]).transform([0, 1, 0, 3, 0])
+    profile = QuerySearcher("euclidean").fit([0, 1, 0]).profile([0, 1, 0, 3, 0]).distance
+    np.testing.assert_array_equal(out[:, 0], [profile.max(), profile.max(), *profile])
+    none = QuerySearcher(LCSS(eps=0.1)).fit([0, 1]).transform([5, 6])
+    np.testing.assert_array_equal(none, [[0], [0]])
+
+
+def test_predict_gives_ranks_and_the_better_one_wins():
+    searcher = QuerySearcher("euclidean", n_matches=2, max_overlap=0.5).fit([1, 2, 3])
+    labels = searcher.predict([0, 1, 2, 3, 3, 5, 0])
+    matches = searcher.search([0, 1, 2, 3, 3, 5, 0])
+    assert list(matches.start) == [1, 3] or list(matches.start) == [1, 2]
+    assert (labels[1:4] == 1).all()
+    second = np.arange(matches.start[1], matches.end[1])
+    assert (labels[second[second >= 4]] == 2).all()
+    assert labels[0] == 0
+
+
+def test_score_is_the_event_f1():
+    searcher = QuerySearcher("dtw", n_matches=12).fit(QUERY, weight=WEIGHT)
+    matches = searcher.search(SEQUENCE)
+    want = event_f1_score(beat_labels(), np.column_stack([matches.start, matches.end]))
+    assert searcher.score(SEQUENCE, beat_labels()) == want > 0.9
+    segmenter = QuerySegmenter("twed").fit(QUERY, weight=WEIGHT)
+    segments = segmenter.segment(SEQUENCE)
+    want = event_f1_score(beat_labels(), np.column_stack([segments.start, segments.end]))
+    assert segmenter.score(SEQUENCE, beat_labels()) == want > 0.9
+    labels = segmenter.predict(SEQUENCE)
+    assert set(labels) == {0, 1}
+    assert labels.sum() == (segments.end - segments.start).sum()
+
+
+@pytest.mark.parametrize("estimator", [QuerySearcher(DTW(alpha=0.7), n_matches=3), QuerySegmenter(TWED(nu=0.1))])
+def test_clone_pickle_and_parameters(estimator):
+    again = clone(estimator)
+    assert again.get_params()["metric"] == estimator.metric
+    assert again.metric is not estimator.metric
+    fitted = pickle.loads(pickle.dumps(again.fit(QUERY, weight=WEIGHT)))
+    np.testing.assert_array_equal(fitted.predict(SEQUENCE), again.predict(SEQUENCE))
+    assert type(estimator).__name__ in repr(estimator)
+    assert estimator._repr_html_()
+
+
+def test_parameters_of_the_metric_are_parameters_of_the_estimator():
+    searcher = QuerySearcher("dtw", metric_params={"window": 0.5}).set_params(metric__alpha=0.25)
+    assert searcher.metric == DTW(alpha=0.25, window=0.5)
+    assert searcher.metric_params is None
+    searcher.set_params(metric=LCSS(), metric__eps=0.5)
+    assert searcher.metric == LCSS(eps=0.5)
+    with pytest.raises(ValueError, match="Invalid parameter 'alfa'"):
+        QuerySearcher("dtw").set_params(metric__alfa=0.5)
+
+
+def test_grid_search_over_the_metric():
+    y = beat_labels()
+    grid = GridSearchCV(
+        QuerySearcher(query=QUERY, n_matches=12),
+        {"metric": ["dtw", "euclidean"], "weight": [None, WEIGHT]},
+        cv=[(np.arange(65), np.arange(1200))],
+    ).fit(SEQUENCE, y)
+    assert grid.best_score_ > 0.9
+    alphas = GridSearchCV(
+        QuerySearcher("dtw", query=QUERY, n_matches=12),
+        {"metric__alpha": [0.5, 1.0]},
+        cv=[(np.arange(65), np.arange(1200))],
+    ).fit(SEQUENCE, y)
+    assert set(alphas.best_params_) == {"metric__alpha"}
+
+
+def test_in_a_pipeline_behind_a_scaler():
+    X = np.column_stack([SEQUENCE, np.gradient(SEQUENCE)])
+    query = np.column_stack([QUERY, np.gradient(QUERY)])
+    pipe = make_pipeline(StandardScaler(), QuerySearcher("dtw", query=query)).set_output(transform="pandas")
+    out = pipe.fit(X).transform(X)
+    assert list(out.columns) == ["querysearcher0"]
+    assert out.shape == (1200, 1)
+    assert list(pipe.get_feature_names_out()) == ["querysearcher0"]
+
+
+def test_a_given_query_leaves_only_the_channels_to_fit():
+    searcher = QuerySearcher("dtw", query=QUERY, weight=WEIGHT).fit(SEQUENCE)
+    same = QuerySearcher("dtw").fit(QUERY, weight=WEIGHT)
+    np.testing.assert_array_equal(searcher.profile(SEQUENCE).distance, same.profile(SEQUENCE).distance)
+    assert searcher.n_features_in_ == 1
+    np.testing.assert_array_equal(searcher.query_[:, 0], QUERY)
+
+
+@given(st.integers(1, 3), st.sampled_from(["dtw", "lcss", "twed", "euclidean", "correlation"]))
+def test_one_channel_or_one_column(k, metric):
+    one = QuerySearcher(metric, n_matches=k).fit(QUERY).search(SEQUENCE)
+    column = QuerySearcher(metric, n_matches=k).fit(QUERY[:, None]).search(SEQUENCE[:, None])
+    np.testing.assert_array_equal(one.start, column.start)
+    np.testing.assert_array_equal(one.distance, column.distance)
+
+
+def test_times_in_times_out():
+    index = pd.date_range("2026-01-01 08:00", periods=1200, freq="8ms")
+    frame = pd.DataFrame({"ecg": SEQUENCE}, index=index)
+    matches = QuerySearcher("dtw", n_matches=2).fit(pd.DataFrame({"ecg": QUERY})).search(frame)
+    np.testing.assert_array_equal(matches.start_time, index[matches.start])
+    np.testing.assert_array_equal(matches.end_time, index[matches.end])
+    table = matches.to_frame()
+    assert list(table.columns) == ["start", "end", "distance", "start_time", "end_time"]
+    assert table["start_time"].dtype.kind == "M"
+    segments = QuerySegmenter("euclidean").fit(QUERY).segment(SEQUENCE, times=ECG["ts"])
+    assert segments.to_frame()["start_time"].tolist() == ECG["ts"][segments.start].tolist()
+    last = QuerySearcher("euclidean").fit([1, 2]).search([0, 1, 2], times=[0.0, 0.5, 1.0])
+    assert last.end_time[0] == 1.5  # half-open: one step behind the last sample
+
+
+def test_irregular_times_change_timed_distances_alone():
+    t = np.cumsum(np.linspace(0.5, 2, len(SEQUENCE)))
+    timed = QuerySearcher(TWED(nu=0.1)).fit(QUERY, times=np.arange(65.0)).profile(SEQUENCE, times=t)
+    plain = QuerySearcher(TWED(nu=0.1)).fit(QUERY).profile(SEQUENCE)
+    assert not np.allclose(timed.distance, plain.distance)
+    dtw = QuerySearcher("dtw").fit(QUERY)
+    np.testing.assert_array_equal(dtw.profile(SEQUENCE, times=t).distance, dtw.profile(SEQUENCE).distance)
+
+
+def test_a_callers_arrays_are_left_alone():
+    query, sequence, weight = QUERY.copy(), SEQUENCE.copy(), WEIGHT.copy()
+    for array in (query, sequence, weight):
+        array.flags.writeable = False
+    for metric in ("dtw", "lcss", "twed", "euclidean", "correlation"):
+        searcher = QuerySearcher(metric, n_matches=None).fit(query, weight=weight)
+        searcher.search(sequence).path(0)
+        QuerySegmenter(metric).fit(query, weight=weight).segment(sequence)
+    editable = QUERY.copy()
+    searcher = QuerySearcher("dtw").fit(editable)
+    editable[:] = 0.0
+    np.testing.assert_array_equal(searcher.query_[:, 0], QUERY)
+
+
+def test_metric_objects_compare_by_their_parameters():
+    assert DTW(alpha=0.5) == DTW(alpha=0.5) != DTW(alpha=0.6)
+    assert hash(DTW(alpha=0.5)) == hash(DTW(alpha=0.5))
+    assert get_metric("Time Warp Edit Distance") == get_metric("twed") == get_metric(TWED) == TWED()
+    assert get_metric(LCSS(eps=0.5), {"window": 0.1}) == LCSS(eps=0.5, window=0.1)
+    assert get_metric("cityblock").name == "manhattan"
+    assert clone(Euclidean()) == Euclidean()
+
+
+def test_callables_take_weights_where_they_can():
+    def weighted(x, y, weight=None):
+        return float(((1 if weight is None else weight) * np.abs(x - y)).sum())
+
+    got = QuerySearcher(weighted).fit(QUERY, weight=WEIGHT).profile(SEQUENCE[:100]).distance
+    want = QuerySearcher("manhattan").fit(QUERY, weight=WEIGHT).profile(SEQUENCE[:100]).distance
+    np.testing.assert_allclose(got, want)
+
+
+def test_plots_of_results():
+    import matplotlib.pyplot as plt
+
+    matches = QuerySearcher("dtw", n_matches=2).fit(QUERY).search(SEQUENCE, times=ECG["ts"])
+    assert sum(len(lines.get_segments()) for lines in matches.plot().occurrence_lines_) == 2
+    segments = QuerySegmenter("twed").fit(QUERY).segment(SEQUENCE)
+    assert segments.plot().ax_ is not None
+    plt.close("all")

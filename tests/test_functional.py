@@ -1,0 +1,212 @@
+"""The functional API: dictionaries of distances, thin wrappers, and what they promise."""
+
+from copy import deepcopy
+
+import numpy as np
+import pandas as pd
+import pytest
+
+import sktslib
+from sktslib import (
+    QuerySearcher,
+    get_distance_dict,
+    load_ecg_example,
+    time_series_search,
+    time_series_segmentation,
+)
+from sktslib.distances import DTW, TWED, dtw, euclidean_distance, lcss, tam, twed
+from sktslib.distances.compute_distance import time_series_distance
+from sktslib.search.search_utils import elastic_search, lockstep_search
+
+ECG = load_ecg_example()
+QUERY, SEQUENCE, WEIGHT = ECG["query"], ECG["sequence"], ECG["weight"]
+FULL_NAMES = {
+    "elastic": ["Dynamic Time Warping", "Longest Common Subsequence", "Time Warp Edit Distance"],
+    "time": ["Time Alignment Measurement"],
+    "lockstep": [
+        "Braycurtis Distance",
+        "Canberra Distance",
+        "Chebyshev Distance",
+        "Correlation Distance",
+        "Cosine Distance",
+        "Euclidean Distance",
+        "Hamming Distance",
+        "Mahalanobis Distance",
+        "Manhattan Distance",
+        "Minkowski Distance",
+        "Pearson Correlation Distance",
+        "Short Time Series Distance",
+        "Squared Euclidean Distance",
+    ],
+}
+
+
+def test_every_name_makes_its_entry():
+    made = get_distance_dict()
+    assert {group: sorted(names) for group, names in made.items()} == FULL_NAMES
+    assert made["elastic"]["Dynamic Time Warping"]["parameters"] == {"dtw_type": "dtw", "alpha": 1}
+    assert made["elastic"]["Longest Common Subsequence"]["parameters"] == {"eps": 1, "report": "distance"}
+    twed_entry = {"nu": 0.001, "lmbda": 1.0, "p": 2, "time": "true"}
+    assert made["elastic"]["Time Warp Edit Distance"]["parameters"] == twed_entry
+    assert made["lockstep"]["Minkowski Distance"]["parameters"] == {"p": 3}
+    assert made["time"]["Time Alignment Measurement"]["parameters"] == ""
+    for group in made.values():
+        for entry in group.values():
+            assert set(entry) == {"multivariate", "description", "function", "parameters", "use"}
+            assert entry["use"] == "yes"
+    assert list(get_distance_dict(["Pearson Correlation"])["lockstep"]) == ["Pearson Correlation Distance"]
+    assert list(get_distance_dict(["Cross Correlation Distance"])["lockstep"]) == ["Correlation Distance"]
+    made["elastic"]["Dynamic Time Warping"]["parameters"]["alpha"] = 0.5
+    assert get_distance_dict(["dtw"])["elastic"]["Dynamic Time Warping"]["parameters"]["alpha"] == 1
+
+
+def test_table_of_distances():
+    cfg = get_distance_dict()
+    before = deepcopy(cfg)
+    x, y = SEQUENCE[:65], SEQUENCE[300:365]
+    table = time_series_distance(cfg, x, y)
+    assert isinstance(table, pd.DataFrame)
+    assert list(table.columns) == ["Distance"]
+    assert len(table) == 17
+    assert table["Distance"].dtype == np.float64
+    assert table.loc["Dynamic Time Warping", "Distance"] == float(dtw(x, y))
+    assert table.loc["Longest Common Subsequence", "Distance"] == float(lcss(x, y))
+    assert table.loc["Time Alignment Measurement", "Distance"] == tam(x, y)
+    assert table.loc["Euclidean Distance", "Distance"] == euclidean_distance(x, y)
+    assert cfg == before
+    t = ECG["ts"]
+    timed = time_series_distance(get_distance_dict(["twed"]), x, y, t[:65], t[300:365])
+    assert timed.iloc[0, 0] == float(twed(x, y, t[:65], t[300:365]))
+    cfg = get_distance_dict(["twed"])
+    cfg["elastic"]["Time Warp Edit Distance"]["parameters"]["time"] = "false"
+    assert time_series_distance(cfg, x, y, t[:65], t[300:365]).iloc[0, 0] == float(twed(x, y, None, None))
+
+
+def test_search_results():
+    cfg = get_distance_dict(["Dynamic Time Warping", "Euclidean Distance", "lcss", "twed"])
+    before = deepcopy(cfg)
+    found = time_series_search(cfg, QUERY, SEQUENCE, ECG["tq"], ECG["ts"], WEIGHT, ("number", 3))
+    assert cfg == before
+    assert set(found) == {"Dynamic Time Warping", "Euclidean Distance", *FULL_NAMES["elastic"]}
+    for name, result in found.items():
+        assert set(result) == {"start", "end", "path", "path_dist", "distance", "start_time", "end_time"}
+        assert len(result["start"]) == len(result["end"]) == len(result["path"]) == len(result["path_dist"]) == 3
+        assert (result["end"] > result["start"]).all()
+        assert (np.diff(result["path_dist"]) >= 0).all()
+        np.testing.assert_array_equal(result["start_time"], ECG["ts"][result["start"]])
+        n = len(SEQUENCE) if name != "Euclidean Distance" else len(SEQUENCE) - len(QUERY) + 1
+        assert result["distance"].shape == (n,)
+        for start, end, path in zip(result["start"], result["end"], result["path"], strict=True):
+            assert path.shape[0] == 2
+            assert start <= path[1].min() <= path[1].max() < end
+    path = found["Euclidean Distance"]["path"][0]
+    np.testing.assert_array_equal(path[0], np.arange(65))
+    np.testing.assert_array_equal(path[1], found["Euclidean Distance"]["start"][0] + np.arange(65))
+
+
+def test_search_is_a_thin_wrapper_of_the_estimator():
+    cfg = get_distance_dict(["Dynamic Time Warping"])
+    found = time_series_search(cfg, QUERY, SEQUENCE, weight=WEIGHT, output=("number", None))["Dynamic Time Warping"]
+    matches = QuerySearcher(DTW(do_dist_norm=True), n_matches=None).fit(QUERY, weight=WEIGHT).search(SEQUENCE)
+    np.testing.assert_array_equal(found["start"], matches.start)
+    np.testing.assert_array_equal(found["path_dist"], matches.distance)
+    np.testing.assert_array_equal(found["path"][2], matches.path(2))
+    assert found["path_dist"][0] == pytest.approx(float(dtw(QUERY, SEQUENCE[29:81], WEIGHT)), rel=1e-12)
+
+
+def test_outputs():
+    cfg = get_distance_dict(["euclidean"])
+    profile = lockstep_search(cfg, QUERY, SEQUENCE)
+    one = time_series_search(cfg, QUERY, SEQUENCE)["Euclidean Distance"]
+    assert list(one["start"]) == [profile.argmin()]
+    assert "start_time" not in one
+    below = time_series_search(cfg, QUERY, SEQUENCE, output=("threshold", 2.0))["Euclidean Distance"]
+    assert (below["path_dist"] <= 2.0).all()
+    most = time_series_search(cfg, QUERY, SEQUENCE, output=("number", None))["Euclidean Distance"]
+    assert (below["path_dist"] == most["path_dist"][most["path_dist"] <= 2.0]).all()
+    inclusive = time_series_search(cfg, QUERY, SEQUENCE, output=("threshold", profile.min()))["Euclidean Distance"]
+    assert list(inclusive["start"]) == [profile.argmin()]
+    tenth = time_series_search(cfg, QUERY, SEQUENCE, output=("percentile", 10))["Euclidean Distance"]
+    assert tenth["path_dist"].max() <= np.percentile(profile, 10)
+    none = time_series_search(cfg, QUERY, SEQUENCE, output=("threshold", -1.0))["Euclidean Distance"]
+    assert len(none["start"]) == 0 == len(none["path"])
+
+
+def test_fourth_argument_without_times_is_the_weight_vector():
+    cfg = get_distance_dict(["dtw"])
+    short = time_series_search(cfg, QUERY, SEQUENCE, WEIGHT)["Dynamic Time Warping"]
+    long = time_series_search(cfg, QUERY, SEQUENCE, weight=WEIGHT)["Dynamic Time Warping"]
+    np.testing.assert_array_equal(short["distance"], long["distance"])
+    a = time_series_segmentation(cfg, QUERY, SEQUENCE, WEIGHT)
+    b = time_series_segmentation(cfg, QUERY, SEQUENCE, weight=WEIGHT)
+    np.testing.assert_array_equal(a["Dynamic Time Warping"], b["Dynamic Time Warping"])
+    with pytest.raises(ValueError, match="'tq' was given without 'ts'"):
+        time_series_search(cfg, QUERY, SEQUENCE, ECG["tq"], weight=WEIGHT)
+
+
+def test_use_no_skips_and_sparse_entries_work():
+    cfg = {
+        "elastic": {"warp": {"function": "dtw", "parameters": ""}, "off": {"function": "lcss", "use": "no"}},
+        "lockstep": {"straight": {"function": "euclidean_distance"}, "mine": {"function": euclidean_distance}},
+    }
+    found = time_series_search(cfg, QUERY, SEQUENCE)
+    assert set(found) == {"warp", "straight", "mine"}
+    np.testing.assert_array_equal(found["straight"]["distance"], found["mine"]["distance"])
+
+
+def test_a_callable_of_the_users():
+    def worst(x, y, power=1):
+        return np.abs(x - y).max() ** power
+
+    cfg = {"lockstep": {"worst": {"function": worst, "parameters": {"power": 2}}}}
+    got = time_series_search(cfg, QUERY, SEQUENCE)["worst"]
+    want = lockstep_search({"function": "chebyshev"}, QUERY, SEQUENCE)
+    np.testing.assert_allclose(got["distance"], want**2)
+    assert time_series_distance(cfg, [0, 0], [3, 4]).loc["worst", "Distance"] == 16.0
+    assert list(time_series_segmentation(cfg, [0, 5, 0], [9, 0, 5, 0, 9])["worst"]) == [1, 4]
+
+    def timed(x, y, tx, ty):
+        return abs((tx[-1] - tx[0]) - (ty[-1] - ty[0])) + np.abs(x - y).sum()
+
+    cfg = {"elastic": {"timed": {"function": timed, "parameters": {"time": "true"}}}}
+    assert time_series_distance(cfg, [0, 0], [0, 0], [0, 1], [0, 3]).loc["timed", "Distance"] == 2.0
+    found = time_series_search(cfg, [0, 0], [0, 0, 0], [0, 1], [0, 3, 4])["timed"]
+    np.testing.assert_array_equal(found["distance"], [2.0, 0.0])
+
+
+def test_pieces_take_one_entry_or_one_active_entry():
+    cfg = get_distance_dict(["dtw", "euclidean"])
+    a = elastic_search(cfg, QUERY, SEQUENCE)[0]
+    b = elastic_search(cfg["elastic"]["Dynamic Time Warping"], QUERY, SEQUENCE)[0]
+    np.testing.assert_array_equal(a, b)
+    np.testing.assert_array_equal(
+        lockstep_search(cfg, QUERY, SEQUENCE, WEIGHT),
+        lockstep_search(cfg["lockstep"]["Euclidean Distance"], QUERY, SEQUENCE, WEIGHT),
+    )
+
+
+def test_ends_are_free_whatever_the_type():
+    a = elastic_search({"function": "dtw", "parameters": {"dtw_type": "dtw"}}, QUERY, SEQUENCE)[0]
+    b = elastic_search({"function": "dtw", "parameters": {"dtw_type": "psi-dtw", "tolerance": 3}}, QUERY, SEQUENCE)[0]
+    np.testing.assert_array_equal(a, b)
+
+
+def test_metric_objects_stand_in_entries():
+    cfg = {"elastic": {"mine": {"function": TWED(nu=0.5), "parameters": {"lmbda": 0.25}}}}
+    got = time_series_distance(cfg, [0, 1], [0, 2])
+    assert got.loc["mine", "Distance"] == TWED(nu=0.5, lmbda=0.25)([0, 1], [0, 2])
+
+
+def test_several_channels():
+    X, q = np.column_stack([SEQUENCE, SEQUENCE**2]), np.column_stack([QUERY, QUERY**2])
+    found = time_series_search(get_distance_dict(["dtw", "euclidean"]), q, X, output=("number", 2))
+    for result in found.values():
+        assert len(result["start"]) == 2
+
+
+def test_public_names():
+    for name in sktslib.__all__:
+        assert getattr(sktslib, name) is not None
+    assert set(sktslib.__all__) <= set(dir(sktslib))
+    with pytest.raises(AttributeError, match="no attribute 'nothing'"):
+        _ = sktslib.nothing

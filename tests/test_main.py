@@ -1,0 +1,274 @@
+"""The command line, run in-process: tables, pictures, files and errors."""
+
+import os
+import re
+
+import numpy as np
+import pandas as pd
+import pytest
+
+from sktslib import load_ecg_example
+from sktslib.__main__ import main
+from sktslib.distances import get_metric
+
+PNG = b"\x89PNG\r\n\x1a\n"
+FOUR = ["dtw", "lcss", "twed", "euclidean"]
+QUERY = np.array([0.0, 1.0, 3.0, 1.0, 0.0])
+SEQUENCE = np.array([0.0, 0.1, 0.0, 1.0, 3.0, 1.0, 0.0, 0.1, 0.0, 1.1, 2.9, 1.0, 0.0, 0.2])
+
+
+def rows_of(text, heading):
+    """Rows of the table that follows a heading, split at two or more blanks."""
+    lines = text[text.index(heading) :].splitlines()[2:]
+    return [re.split(r" {2,}", line.strip()) for line in lines[: lines.index("")]]
+
+
+@pytest.fixture(scope="module")
+def demo(tmp_path_factory):
+    """What the demonstration prints and writes in the current folder."""
+    folder = tmp_path_factory.mktemp("demo")
+    with pytest.MonkeyPatch.context() as patch:
+        patch.chdir(folder)
+        printed = []
+        patch.setattr(
+            "builtins.print", lambda *a, **k: printed.append((k.get("file"), "\n".join(a) + k.get("end", "\n")))
+        )
+        assert main(["--csv", "found.csv"]) == 0
+    out = "".join(text for file, text in printed if file is None)
+    err = "".join(text for file, text in printed if file is not None)
+    return folder, out, err
+
+
+@pytest.fixture
+def files(tmp_path, monkeypatch):
+    """Write a small query and a sequence, and stand in their folder."""
+    monkeypatch.chdir(tmp_path)
+    table = {"time_s": np.arange(5) * 0.5, "level": QUERY, "weight": [1.0, 2.0, 4.0, 2.0, 1.0]}
+    pd.DataFrame(table).to_csv("q.csv", index=False)
+    pd.DataFrame({"time_s": 10 + np.arange(14) * 0.5, "level": SEQUENCE}).to_csv("s.csv", index=False)
+    return tmp_path
+
+
+OWN = ["--query", "q.csv", "--sequence", "s.csv"]
+
+
+# ------------------------------------------------------------------------------------------------------ demonstration
+def test_weighted_dtw_lists_the_normal_beats_first(demo):
+    _, out, _ = demo
+    ecg = load_ecg_example()
+    normal = ecg.beats[ecg.beat_kinds == "N"] / ecg.sampling_rate
+    rows = rows_of(out, "Dynamic Time Warping, DTW()")
+    assert [int(row[0]) for row in rows] == list(range(1, 13))
+    assert sorted(row[4] for row in rows) == sorted(f"{time:.3f} N" for time in normal)
+    assert (np.diff([float(row[3]) for row in rows]) >= 0).all()
+    for row in rows:
+        start, end = (round(float(cell) * ecg.sampling_rate) for cell in row[1:3])
+        path = get_metric("dtw").distance(ecg.query, ecg.sequence[start:end], weight=ecg.weight).path
+        peaks = (start + path[1, path[0] == ecg.query.argmax()]) / ecg.sampling_rate
+        assert np.abs(peaks - float(row[4].split()[0])).max() <= 0.05
+
+
+@pytest.mark.parametrize("heading", ["Longest Common Subsequence", "Time Warp Edit Distance", "Euclidean Distance"])
+def test_the_other_distances_find_eleven_normal_beats_and_the_one_in_between(demo, heading):
+    kinds = [row[4].split()[-1] for row in rows_of(demo[1], heading)]
+    assert kinds == ["N"] * 11 + ["F"]
+
+
+def test_the_segmentation_holds_every_normal_beat(demo):
+    rows = rows_of(demo[1], "Segmentation by twed")
+    assert sorted(row[4].split()[-1] for row in rows) == ["F"] + ["N"] * 12
+    starts, ends = (np.array([float(row[k]) for row in rows]) for k in (1, 2))
+    assert (starts[1:] >= ends[:-1]).all()
+
+
+def test_the_demonstration_says_what_is_seen_and_what_it_wrote(demo):
+    folder, out, err = demo
+    assert "Found: dtw 12 N; lcss 11 N, 1 F; twed 11 N, 1 F; euclidean 11 N, 1 F;" in " ".join(out.split())
+    assert "picture: sktslib.png" in out
+    assert "table: found.csv" in out
+    assert "compiles kernels (once)" in err
+    assert (folder / "sktslib.png").read_bytes().startswith(PNG)
+    table = pd.read_csv(folder / "found.csv")
+    assert table.groupby(["kind", "metric"]).size().to_dict() == {
+        **{("occurrence", name): 12 for name in FOUR},
+        ("repetition", "twed"): 13,
+    }
+    np.testing.assert_allclose(table["start_time"], table["start"] / 120)
+
+
+# ---------------------------------------------------------------------------------------------------------- own files
+def test_times_and_weights_of_files_count(files, capsys):
+    assert main([*OWN, "--n-matches", "2", "--csv", "found.csv", "--output", "picture.png"]) == 0
+    out = capsys.readouterr().out
+    assert rows_of(out, "Dynamic Time Warping")[0][:3] == ["1", "11.0", "13.5"]
+    assert rows_of(out, "Euclidean Distance") == [["1", "11.0", "13.5", "0.0000"], ["2", "14.0", "16.5", "0.1225"]]
+    assert "start (time_s)" in out
+    assert (files / "picture.png").read_bytes().startswith(PNG)
+    table = pd.read_csv("found.csv").query("metric == 'euclidean'")
+    weight = np.array([1, 2, 4, 2, 1]) / 4
+    expected = np.sqrt((weight * (QUERY - SEQUENCE[8:13]) ** 2).sum())
+    np.testing.assert_allclose(table["distance"], [0.0, expected], atol=1e-12)
+    assert table[["start", "end", "start_time", "end_time"]].to_numpy().tolist() == [
+        [2, 7, 11, 13.5],
+        [8, 13, 14, 16.5],
+    ]
+
+
+def test_files_without_header_and_a_threshold(files, capsys):
+    np.savetxt("q.csv", QUERY)
+    # With a threshold all occurrences within it are listed; only the exact one lies within 0.1.
+    options = ["--distance", "Euclidean Distance", "--threshold", "0.1", "--no-picture", "--columns", "1"]
+    np.savetxt("s.csv", SEQUENCE)
+    assert main([*OWN, *options]) == 0
+    out = capsys.readouterr().out
+    assert "1 occurrence, best first" in out
+    assert rows_of(out, "Euclidean Distance") == [["1", "2", "7", "0.000"]]
+    assert sorted(os.listdir()) == ["q.csv", "s.csv"]
+
+
+def test_dates_channels_and_chosen_columns(files, capsys):
+    when = pd.date_range("2024-05-01", periods=14, freq="250ms")
+    table = {"b": -SEQUENCE, "when": when, "a": SEQUENCE, "note": "x"}
+    pd.DataFrame(table).to_csv("s.csv", index=False, sep=";")
+    pd.DataFrame({"a": QUERY, "b": -QUERY}).to_csv("q.csv", index=False)
+    options = ["--time-column", "when", "--distance", "manhattan", "--distance", "twed", "--n-matches", "all"]
+    assert main([*OWN, *options, "--output", "p.svg"]) == 0
+    out, err = capsys.readouterr()
+    assert rows_of(out, "Manhattan Distance")[0] == [
+        "1",
+        "2024-05-01 00:00:00.500",
+        "2024-05-01 00:00:01.750",
+        "0.0000",
+    ]
+    assert "only one of the files has times, so twed counts samples" in err
+    assert "The picture shows the first of 2 channels, a." in out
+    assert "<svg" in (files / "p.svg").read_text(encoding="utf-8")
+
+
+def test_parameters_are_set(files, capsys):
+    options = ["--distance", "lcss", "--distance", "dtw", "--set", "lcss.eps=0.05", "--set", "dtw.alpha=0.5"]
+    assert main([*OWN, *options, "--segment-by", "lcss", "--no-picture"]) == 0
+    out = capsys.readouterr().out
+    assert "LCSS(eps=0.05)" in out
+    assert "DTW(alpha=0.5)" in out
+    assert "Segmentation by lcss" in out
+
+
+def test_eps_of_files_follows_the_sequence(files, capsys):
+    assert main([*OWN, "--distance", "lcss", "--no-picture"]) == 0
+    assert f"LCSS(eps={0.5 * SEQUENCE.std():.3g})" in capsys.readouterr().out
+
+
+def test_a_reader_that_stops_early_is_no_error(files, monkeypatch):
+    read, write = os.pipe()
+    os.close(read)
+    with os.fdopen(write, "w") as pipe, monkeypatch.context() as patch:
+        patch.setattr("sys.stdout", pipe)
+        assert main([*OWN, "--distance", "euclidean", "--no-picture"]) == 0
+
+
+# ------------------------------------------------------------------------------------------------------------- errors
+WRONG = {
+    "no sequence": (["--query", "q.csv"], "--sequence must be given with --query. Got --query 'q.csv' alone."),
+    "no file": (["--query", "x.csv", "--sequence", "s.csv"], "--query must name a readable CSV file. Got 'x.csv'"),
+    "empty file": (["--query", "empty.csv", "--sequence", "s.csv"], "--query must name a readable CSV file"),
+    "header only": (["--query", "head.csv", "--sequence", "s.csv"], "at least one row of numbers. Got 'head.csv'"),
+    "ragged": (["--query", "ragged.csv", "--sequence", "s.csv"], "--query must name a readable CSV file"),
+    "gap": (["--query", "gap.csv", "--sequence", "s.csv"], "'--query' must be finite. Got 1 NaN of 3 values"),
+    "text": (
+        ["--query", "text.csv", "--sequence", "s.csv"],
+        "the column 'level' must hold numbers. Got 'high' in row 2",
+    ),
+    "times back": (["--query", "q.csv", "--sequence", "back.csv"], "'--time-column of --sequence' must be strictly"),
+    "times text": (
+        ["--query", "q.csv", "--sequence", "noon.csv"],
+        "must hold numbers or ISO 8601 dates. Got 'noon' in row 1",
+    ),
+    "weights": (["--query", "below.csv", "--sequence", "s.csv"], "'--weight-column' must not be negative. Got"),
+    "channels": (["--query", "two.csv", "--sequence", "s.csv"], "the query has 2 (a, b) and the sequence 1 (level)"),
+    "no channel": (
+        ["--query", "times.csv", "--sequence", "s.csv"],
+        "--columns must name at least one column of values.",
+    ),
+    "column": (
+        [*OWN, "--columns", "low"],
+        "--columns must name a column. Got 'low'; --query has time_s, level, weight.",
+    ),
+    "time column": ([*OWN, "--time-column", "when"], "--time-column must name a column. Got 'when'; --query has"),
+    "weight column": ([*OWN, "--weight-column", "w"], "--weight-column must name a column. Got 'w'"),
+    "column alone": (["--columns", "a"], "--columns needs --query and --sequence. Got 'a' without them."),
+    "too long": (
+        ["--query", "s.csv", "--sequence", "q.csv", "--columns", "level"],
+        "for euclidean, which compares pieces",
+    ),
+    "distance": (["--distance", "dwt"], "--distance: Unknown distance 'dwt'. Did you mean 'dtw'?"),
+    "time distance": (["--distance", "tam"], "--distance: Time Alignment Measurement has no search"),
+    "set form": (["--set", "eps=1"], "--set must have the form NAME.KEY=VALUE, such as lcss.eps=0.2. Got 'eps=1'."),
+    "set name": (["--set", "lcs.eps=1"], "--set: Unknown distance 'lcs'. Did you mean 'lcss'?"),
+    "set unused": (
+        ["--set", "canberra.p=1"],
+        "--set must name a distance of this search (dtw, lcss, twed, euclidean).",
+    ),
+    "set key": (["--set", "lcss.esp=1"], "Did you mean 'eps'?"),
+    "set value": (["--set", "lcss.eps=-1"], "The 'eps' parameter of LCSS must be a float in the range [0.0, inf)"),
+    "set word": (["--set", "lcss.eps=wide"], "The 'eps' parameter of LCSS must be a float in the range [0.0, inf)"),
+    "segment by": (["--segment-by", "canberra"], "--segment-by must be a distance of this search"),
+    "n matches": (["--n-matches", "0"], "--n-matches: must be an integer of at least 1, or all. Got '0'."),
+    "n matches word": (["--n-matches", "ten"], "--n-matches: must be an integer of at least 1, or all. Got 'ten'."),
+    "threshold": (["--threshold", "-1"], "--threshold: must be a number in the range [0, inf). Got '-1'."),
+    "threshold nan": (["--threshold", "x"], "--threshold: must be a number in the range [0, inf). Got 'x'."),
+    "picture kind": (["--output", "picture.xyz"], "--output must end in one of"),
+    "picture folder": (["--output", "no/p.png"], "--output must name a file in a folder that exists. Got 'no/p.png'."),
+    "csv folder": (["--csv", "no/t.csv"], "--csv must name a file in a folder that exists. Got 'no/t.csv'."),
+    "unknown": (["--fast"], "unrecognized arguments: --fast"),
+    "set window": (["--set", "dtw.window='itakura'"], "--distance: The 'window' parameter must be"),
+    "search": (
+        [*OWN, "--distance", "mahalanobis", "--set", "mahalanobis.VI=[[1.0]]"],
+        "--distance mahalanobis: The 'VI' parameter",
+    ),
+}
+
+
+@pytest.mark.parametrize(("options", "message"), WRONG.values(), ids=WRONG)
+def test_wrong_options_are_refused_in_one_line(files, capsys, options, message):
+    texts = {
+        "empty": "",
+        "head": "time,level\n",
+        "ragged": "level\n1\n2,3\n",
+        "gap": "level\n1\nnan\n2\n",
+        "text": "level\n1\nhigh\n",
+        "back": "t,level\n0,1\n0,2\n1,3\n1.5,4\n2,5\n",
+        "noon": "t,level\nnoon,1\nnight,2\n",
+        "below": "level,weight\n1,1\n2,-1\n",
+        "times": "time\n1\n2\n",
+        "two": "a,b\n1,2\n3,4\n",
+    }
+    for name, text in texts.items():
+        (files / f"{name}.csv").write_text(text, encoding="utf-8")
+    before = sorted(os.listdir())
+    assert main(options) == 2
+    out, err = capsys.readouterr()
+    assert out == ""
+    assert sorted(os.listdir()) == before
+    assert err.splitlines()[-1].startswith("sktslib: error: ")
+    assert message in err.splitlines()[-1]
+    assert len(err.splitlines()) == 1 or "compiles kernels" in err.splitlines()[0]
+
+
+def test_help_names_every_option(capsys):
+    with pytest.raises(SystemExit) as end:
+        main(["--help"])
+    assert end.value.code == 0
+    out = capsys.readouterr().out
+    for option in (
+        "--query",
+        "--sequence",
+        "--time-column",
+        "--weight-column",
+        "--columns",
+        "--distance",
+        "--set",
+        "--csv",
+    ):
+        assert option in out
+    assert "--no-picture" in out
