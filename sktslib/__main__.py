@@ -22,9 +22,9 @@ Find where a short pattern (the query) occurs in a long recording (the sequence)
 recording at each repetition. Without --query and --sequence it shows this on ten seconds of a real electrocardiogram.
 """
 EPILOG = """\
-A CSV file has one row per sample, with or without a header. Columns named time... or t hold times (numbers or ISO 8601 dates), a
-column named weight in the query's file holds weights, all others are channels. Without a header the columns are
-numbered from 1. Example:
+A CSV file has one row per sample, with or without a header. A column named time... or t holds times (numbers or
+ISO 8601 dates), a column named weight in the query's file holds weights, all others are channels. Without a header the
+columns are numbered from 1. Example:
 
   python -m sktslib --query beat.csv --sequence day.csv --distance dtw --distance lcss --set lcss.eps=0.2
 """

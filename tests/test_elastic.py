@@ -7,12 +7,23 @@ from hypothesis import given
 from hypothesis import strategies as st
 from strategies import pairs, plain, quarters, times
 
-from sktslib.distances import DTW, LCSS, TWED, dlp, dtw, lcss, tam, twed
+from sktslib.distances import DTW, LCSS, TWED, dlp, dtw, get_metric, lcss, metric_names, tam, twed
 from sktslib.distances._bands import band
 
 t = np.arange(0, 20 * np.pi, 0.1)
 SIN, SIN2 = np.sin(t), np.sin(2 * t)
 CLOSE = {"rtol": 1e-9, "atol": 1e-11}
+OTHERS = {
+    "adtw": {"omega": [0.0, 0.5, 2.0]},
+    "wdtw": {"g": [0.0, 0.05, 1.0]},
+    "ddtw": {},
+    "wddtw": {"g": [0.05, 0.5]},
+    "shape_dtw": {"reach": [0, 1, 3]},
+    "frechet": {},
+    "edr": {"eps": [0.0, 0.25, 1.0]},
+    "erp": {"g": [0.0, -0.5]},
+    "msm": {"c": [0.0, 0.5, 1.0]},
+}
 nonnegative = st.sampled_from([0.0, 0.001, 0.25, 0.5, 1.0, 2.0])
 
 
@@ -36,8 +47,11 @@ def windows(draw, m, n):
 @st.composite
 def metrics(draw, m, n):
     """A metric object, and name and parameters of its naive twin."""
-    name = draw(st.sampled_from(["dtw", "lcss", "twed"]))
+    name = draw(st.sampled_from(["dtw", "dtw", "lcss", "twed", *OTHERS]))
     here, twin = draw(windows(m, n))
+    if name in OTHERS:
+        p = {key: draw(st.sampled_from(values)) for key, values in OTHERS[name].items()}
+        return get_metric(name, {**p, **here}), name, {**p, **twin}
     if name == "dtw":
         p = {"alpha": draw(st.sampled_from([1.0, 1.0, 0.7, 0.0])), "do_sign_norm": draw(st.booleans())}
         p["do_dist_norm"] = draw(st.booleans())
@@ -50,6 +64,10 @@ def metrics(draw, m, n):
         return LCSS(**p, **here), name, {**p, **twin}
     p = {"nu": draw(nonnegative), "lmbda": draw(nonnegative), "p": draw(st.sampled_from([1, 2, 3]))}
     return TWED(**p, **here), name, {**p, **twin}
+
+
+def test_every_elastic_distance_is_drawn():
+    assert {"dtw", "lcss", "twed", *OTHERS} == set(metric_names("elastic"))
 
 
 @given(st.data())

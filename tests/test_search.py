@@ -12,16 +12,29 @@ from sktslib.distances import DTW, LCSS, TWED, dtw, get_metric, metric_names
 from sktslib.search import elastic_search, start_sequences_index
 from sktslib.search._selection import select
 
+OTHERS = {
+    "adtw": {"omega": 0.5},
+    "wdtw": {"g": 0.5},
+    "ddtw": {},
+    "wddtw": {"g": 0.5},
+    "shape_dtw": {"reach": 1},
+    "frechet": {},
+    "edr": {"eps": 0.5},
+    "erp": {"g": 0.25},
+    "msm": {"c": 0.5},
+}
 CLOSE = {"rtol": 1e-9, "atol": 1e-11}
 
 
 @st.composite
 def warped_metrics(draw, m):
     """A metric object, its name, the naive twin's parameters and band radius."""
-    name = draw(st.sampled_from(["dtw", "dtw", "lcss", "twed"]))
+    name = draw(st.sampled_from(["dtw", "dtw", "lcss", "twed", *OTHERS]))
     radius = draw(st.sampled_from([None, None, 0, 1, 2, "default"]))
     here = {} if radius is None else {"window": "sakoe-chiba", "factor": None if radius == "default" else radius}
     radius = m // 2 if radius == "default" else radius
+    if name in OTHERS:
+        return get_metric(name, {**OTHERS[name], **here}), name, OTHERS[name], radius
     if name == "dtw":
         p = {"alpha": draw(st.sampled_from([1.0, 1.0, 0.6])), "do_dist_norm": draw(st.booleans())}
         return DTW(**p, **here), name, p, radius
@@ -49,7 +62,8 @@ def test_warped_profile_equals_the_naive_twin(data):
     profile = searcher.profile(y, times=ts)
     np.testing.assert_allclose(profile.distance, want, **CLOSE)
     np.testing.assert_array_equal(profile.end, np.arange(1, len(y) + 1))
-    if name != "twed" or y.ndim == 1 or y.shape[1] == 1:  # square roots over channels leave no exact ties
+    inexact = name in ("wdtw", "wddtw") or (name in ("twed", "erp", "frechet") and y.ndim > 1 and y.shape[1] > 1)
+    if not inexact:  # logistic factors, and square roots over channels, leave no exact ties
         np.testing.assert_array_equal(profile.start, start)
 
 
@@ -74,8 +88,8 @@ def test_warped_profile_is_the_minimum_over_all_starts(data):
 def test_matches_report_the_exact_distance_of_their_piece(data):
     x, y, w = data.draw(pairs(values=plain, high=6, y_low=4, y_high=14))
     metric, name, p, radius = data.draw(warped_metrics(len(x)))
-    if name == "lcss" or p.get("alpha", 1) != 1:  # their searches have a form of their own
-        return
+    if name in ("lcss", "edr", "ddtw", "wddtw", "shape_dtw", "wdtw") or p.get("alpha", 1) != 1:
+        return  # their searches have a form of their own
     matches = QuerySearcher(metric, n_matches=None).fit(x, weight=w).search(y)
     assert (np.diff(matches.distance) >= 0).all()
     band = {} if radius is None else {"band_kind": "sakoe-chiba", "r": radius}
@@ -85,11 +99,12 @@ def test_matches_report_the_exact_distance_of_their_piece(data):
         path = matches.path(k)
         assert path[1, 0] == match.start
         assert path[1, -1] == match.end - 1
-        assert path[0, 0] == 0
-        assert path[0, -1] == len(x) - 1
+        if name != "erp":  # points that it skips at either end have no cell
+            assert path[0, 0] == 0
+            assert path[0, -1] == len(x) - 1
 
 
-@pytest.mark.parametrize("name", [*metric_names("lockstep"), "dtw", "lcss", "twed"])
+@pytest.mark.parametrize("name", [*metric_names("lockstep"), *metric_names("elastic")])
 @given(data=st.data())
 def test_window_profile_equals_the_naive_twin(name, data):
     x, y, w = data.draw(pairs(high=5, y_low=5, y_high=12, values=data.draw(st.sampled_from([quarters, plain]))))
@@ -97,8 +112,8 @@ def test_window_profile_equals_the_naive_twin(name, data):
     tq = ts = None
     if name in ("twed", "short_time_series") and data.draw(st.booleans()):
         tq, ts = data.draw(times(len(x))), data.draw(times(len(y)))
-    p = {"eps": 0.5} if name == "lcss" else {}
-    if how is not None and name in ("canberra", "hamming", "lcss"):
+    p = {"eps": 0.5} if name in ("lcss", "edr") else {}
+    if how is not None and name in ("canberra", "hamming", "lcss", "edr", "msm"):
         return  # whether normalised points are equal, zero, or just within eps, is a matter of the last bit
     want = naive.windows(name, x, y, w, normalize=how, tq=tq, ts=ts, **p)
     searcher = QuerySearcher(get_metric(name, p), mode="windows", normalize=how).fit(x, weight=w, times=tq)

@@ -3,7 +3,7 @@
 from ._alignment import Alignment
 from ._entries import get_distance_dict
 from ._metrics import CallableMetric, Metric, get_metric, metric_names
-from ._metrics_elastic import DTW, LCSS, TWED
+from ._metrics_edit import EDR, ERP, LCSS, MSM, TWED
 from ._metrics_lockstep import (
     Braycurtis,
     Canberra,
@@ -20,6 +20,7 @@ from ._metrics_lockstep import (
     SquaredEuclidean,
 )
 from ._metrics_time import TAM
+from ._metrics_warping import ADTW, DDTW, DTW, WDDTW, WDTW, Frechet, ShapeDTW
 from .compute_distance import time_series_distance
 from .elastic_distances import dlp, dtw, lcss, twed
 from .lockstep_distances import (
@@ -40,10 +41,17 @@ from .lockstep_distances import (
 from .time_distances import tam
 
 __all__ = [
+    "ADTW",
+    "DDTW",
     "DTW",
+    "EDR",
+    "ERP",
     "LCSS",
+    "MSM",
     "TAM",
     "TWED",
+    "WDDTW",
+    "WDTW",
     "Alignment",
     "Braycurtis",
     "CallableMetric",
@@ -52,12 +60,14 @@ __all__ = [
     "Correlation",
     "Cosine",
     "Euclidean",
+    "Frechet",
     "Hamming",
     "Mahalanobis",
     "Manhattan",
     "Metric",
     "Minkowski",
     "PearsonCorrelation",
+    "ShapeDTW",
     "ShortTimeSeries",
     "SquaredEuclidean",
     "braycurtis_distance",

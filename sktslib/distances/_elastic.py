@@ -1,8 +1,9 @@
 """Elastic distances for numba: every recurrence once, every driver once.
 
-A distance is a parameter record (a NamedTuple) with three small functions: the ground cost of two points, the
-cost of the three moves, and the price of leaving a series point unmatched. ``numba.extending.overload`` picks
-them by the record's type while compiling, so they are inlined and the compiled driver stays in numba's disk cache.
+A distance is a parameter record (a NamedTuple) with small functions: what a pair of points adds per channel (`terms`),
+the costs of the three moves made from the sums (`moves`), and the price of leaving a series point unmatched (`gap`).
+``numba.extending.overload`` picks them by the record's type while compiling, so they are inlined and the compiled
+driver stays in numba's disk cache.
 
 Recurrences and drivers share this file on purpose: the cache is keyed on the bytes of the file that holds the
 driver, so a recurrence kept elsewhere could change without the cached drivers noticing.
@@ -20,66 +21,87 @@ from numba.extending import overload
 INF = np.inf
 
 # ------------------------------------------------------------------------------------------------ dispatch by type
-_RECURRENCES = {}
+_PARTS = {}
 
 
-def recurrence(*, term, finish, moves, gap, pairs=None):
-    """Register the functions of a parameter record; see the records below for their signatures.
+def recurrence(*, terms, moves, size=1, gap_terms=None, gap=None, closed=True, pairs=None, join=None):
+    """Register the functions of a parameter record.
 
-    `pairs` says which ground costs make a matched pair, for distances whose border is open: they may skip points, so
-    that a candidate of a search could be made of skipped points alone. Without it the border is closed.
+    terms(p, x, x_before, y, y_before, w, w_before) -> (a, b, c)
+        What one channel adds to up to `size` sums; the points before the first are 0, with weight 0.
+    moves(p, i, a, b, c, lag, lag_before, gap) -> (diagonal, query, series)
+        Costs of the three moves into a cell of query point i.
+    gap_terms(p, y, y_before), gap(p, total, step)
+        The same for the price of leaving a series point unmatched, `step` being the time since the point before.
+    closed
+        Whether the border is infinite: a path begins with a diagonal move.
+    pairs(p, a)
+        Whether two points match, for distances with an open border: they may skip points, so that a candidate of a
+        search could be made of skipped points alone.
+    join(p, total, cost)
+        How a cost joins what was accumulated; a sum by default.
     """
-    closed = pairs is None
+
+    def is_closed(p):
+        return closed
+
+    def n_sums(p):
+        return size
 
     def register(record):
-        def is_closed(p):
-            return closed
-
-        parts = {"term": term, "finish": finish, "moves": moves, "gap": gap, "closed": is_closed}
-        _RECURRENCES[record] = parts | {"pairs": pairs or _always}
+        _PARTS[record] = {
+            "terms": terms,
+            "moves": moves,
+            "gap_terms": gap_terms or _nothing,
+            "gap": gap or _free,
+            "closed": is_closed,
+            "pairs": pairs or _always,
+            "join": join or _add,
+            "size": n_sums,
+        }
         return record
 
     return register
 
 
-def _part(name, p):
-    entry = _RECURRENCES.get(p)
+def _part(name, record):
+    entry = _PARTS.get(record)
     return None if entry is None else entry[name]
 
 
-def term(p, delta, weight):
-    return _part("term", type(p))(p, delta, weight)
+def terms(p, x, x_before, y, y_before, w, w_before):
+    return _part("terms", type(p))(p, x, x_before, y, y_before, w, w_before)
 
 
-@overload(term)
-def _overload_term(p, delta, weight):
-    return _part("term", p.instance_class)
+@overload(terms)
+def _overload_terms(p, x, x_before, y, y_before, w, w_before):
+    return _part("terms", p.instance_class)
 
 
-def finish(p, total):
-    return _part("finish", type(p))(p, total)
-
-
-@overload(finish)
-def _overload_finish(p, total):
-    return _part("finish", p.instance_class)
-
-
-def moves(p, i, c, c_before, lag, lag_before, gap):
-    return _part("moves", type(p))(p, i, c, c_before, lag, lag_before, gap)
+def moves(p, i, a, b, c, lag, lag_before, gap):
+    return _part("moves", type(p))(p, i, a, b, c, lag, lag_before, gap)
 
 
 @overload(moves)
-def _overload_moves(p, i, c, c_before, lag, lag_before, gap):
+def _overload_moves(p, i, a, b, c, lag, lag_before, gap):
     return _part("moves", p.instance_class)
 
 
-def series_gap(p, y, ty, j):
-    return _part("gap", type(p))(p, y, ty, j)
+def gap_terms(p, y, y_before):
+    return _part("gap_terms", type(p))(p, y, y_before)
 
 
-@overload(series_gap)
-def _overload_gap(p, y, ty, j):
+@overload(gap_terms)
+def _overload_gap_terms(p, y, y_before):
+    return _part("gap_terms", p.instance_class)
+
+
+def gap(p, total, step):
+    return _part("gap", type(p))(p, total, step)
+
+
+@overload(gap)
+def _overload_gap(p, total, step):
     return _part("gap", p.instance_class)
 
 
@@ -92,94 +114,234 @@ def _overload_closed(p):
     return _part("closed", p.instance_class)
 
 
-def matched_pair(p, c):
-    return _part("pairs", type(p))(p, c)
+def matched_pair(p, a):
+    return _part("pairs", type(p))(p, a)
 
 
 @overload(matched_pair)
-def _overload_pairs(p, c):
+def _overload_pairs(p, a):
     return _part("pairs", p.instance_class)
 
 
-# ---------------------------------------------------------------------------------------- ground costs, shared parts
-def _always(p, c):
-    return True
+def join(p, total, cost):
+    return _part("join", type(p))(p, total, cost)
 
 
-def _square(p, delta, weight):
-    return weight * delta * delta
+@overload(join)
+def _overload_join(p, total, cost):
+    return _part("join", p.instance_class)
 
 
-def _same(p, total):
-    return total
+def n_sums(p):
+    return _part("size", type(p))(p)
 
 
-def _power(p, delta, weight):
-    a = abs(weight * delta)
-    return a * a if p.p == 2.0 else a**p.p
+@overload(n_sums)
+def _overload_size(p):
+    return _part("size", p.instance_class)
 
 
-def _root(p, total):
-    return np.sqrt(total) if p.p == 2.0 else total ** (1.0 / p.p)
+# ----------------------------------------------------------------------------------------------------- shared parts
+class L1(NamedTuple):
+    """Sum of absolute differences; also every norm of one channel."""
 
 
-def _no_gap(p, y, ty, j):
+class L2(NamedTuple):
+    """Euclidean norm."""
+
+
+class Lp(NamedTuple):
+    """The norm of exponent p."""
+
+    p: float
+
+
+_POWERS = {L1: lambda norm, v: v, L2: lambda norm, v: v * v, Lp: lambda norm, v: v**norm.p}
+_ROOTS = {L1: lambda norm, s: s, L2: lambda norm, s: np.sqrt(s), Lp: lambda norm, s: s ** (1.0 / norm.p)}
+
+
+def power(norm, v):
+    return _POWERS[type(norm)](norm, v)
+
+
+@overload(power)
+def _overload_power(norm, v):
+    return _POWERS.get(getattr(norm, "instance_class", None))
+
+
+def root(norm, s):
+    return _ROOTS[type(norm)](norm, s)
+
+
+@overload(root)
+def _overload_root(norm, s):
+    return _ROOTS.get(getattr(norm, "instance_class", None))
+
+
+def _nothing(p, y, y_before):
     return 0.0
 
 
-def _unit_gap(p, y, ty, j):
+def _free(p, total, step):
+    return 0.0
+
+
+def _unit(p, total, step):
     return 1.0
 
 
+def _always(p, a):
+    return True
+
+
+def _within(p, a):
+    return root(p.norm, a) <= p.eps
+
+
+def _add(p, total, cost):
+    return total + cost
+
+
+def _larger(p, total, cost):
+    return max(total, cost)
+
+
+def _squares(p, x, x_before, y, y_before, w, w_before):
+    d = x - y
+    return w * d * d, 0.0, 0.0
+
+
+def _norms(p, x, x_before, y, y_before, w, w_before):
+    return power(p.norm, abs(w * (x - y))), 0.0, 0.0
+
+
 # --------------------------------------------------------------------------------------------------- the recurrences
-def _dtw(p, i, c, c_before, lag, lag_before, gap):
-    return c, c, c
+def _dtw(p, i, a, b, c, lag, lag_before, gap):
+    return a, a, a
 
 
-@recurrence(term=_square, finish=_same, moves=_dtw, gap=_no_gap)
+@recurrence(terms=_squares, moves=_dtw)
 class DTWRecord(NamedTuple):
     """Dynamic time warping (Sakoe & Chiba 1978): every move costs the ground cost of the cell it enters."""
 
 
-def _lcss(p, i, c, c_before, lag, lag_before, gap):
-    return (p.matched[i] if c <= p.eps else p.unmatched[i]), p.up[i], gap
+def _adtw(p, i, a, b, c, lag, lag_before, gap):
+    return a, a + p.omega, a + p.omega
 
 
-def _within(p, c):
-    return c <= p.eps
+@recurrence(terms=_squares, moves=_adtw)
+class ADTWRecord(NamedTuple):
+    """Amerced dynamic time warping (Herrmann & Webb 2023): `omega` for every move that stretches."""
+
+    omega: float
 
 
-@recurrence(term=_power, finish=_root, moves=_lcss, gap=_unit_gap, pairs=_within)
-class LCSSRecord(NamedTuple):
-    """Longest common subsequence (Vlachos 2002) as an edit distance; costs of a query point in `matched`, ..., `up`."""
+def _wdtw(p, i, a, b, c, lag, lag_before, gap):
+    cost = p.factors[int(lag)] * a
+    return cost, cost, cost
 
-    p: float
+
+@recurrence(terms=_squares, moves=_wdtw)
+class WDTWRecord(NamedTuple):
+    """Weighted dynamic time warping (Jeong et al. 2011); `factors` by the lag of the points in samples."""
+
+    factors: np.ndarray
+
+
+def _frechet(p, i, a, b, c, lag, lag_before, gap):
+    d = root(p.norm, a)
+    return d, d, d
+
+
+@recurrence(terms=_norms, moves=_frechet, join=_larger)
+class FrechetRecord(NamedTuple):
+    """Discrete Frechet distance (Eiter & Mannila 1994): the longest leash, not the sum."""
+
+    norm: NamedTuple
+
+
+def _edit(p, i, a, b, c, lag, lag_before, gap):
+    return (p.matched[i] if root(p.norm, a) <= p.eps else p.unmatched[i]), p.up[i], gap
+
+
+@recurrence(terms=_norms, moves=_edit, gap=_unit, closed=False, pairs=_within)
+class EditRecord(NamedTuple):
+    """Edit distances by a threshold: LCSS (Vlachos et al. 2002) and EDR (Chen et al. 2005).
+
+    The costs of a query point stand in `matched` and `unmatched` (diagonal move) and `up` (it is left out).
+    """
+
+    norm: NamedTuple
     eps: float
     matched: np.ndarray
     unmatched: np.ndarray
     up: np.ndarray
 
 
-def _twed(p, i, c, c_before, lag, lag_before, gap):
-    return c + c_before + p.nu * (lag + lag_before), p.up[i], gap
+def _erp(p, i, a, b, c, lag, lag_before, gap):
+    return root(p.norm, a), p.up[i], gap
 
 
-def _twed_gap(p, y, ty, j):
-    # The first point's own step is never priced: the border is closed.
-    if j == 0:
-        return 0.0
-    total = 0.0
-    for k in range(y.shape[0]):
-        total += term(p, y[k, j] - y[k, j - 1], 1.0)
-    step = 1.0 if ty is None else ty[j] - ty[j - 1]
-    return finish(p, total) + p.nu * step + p.lmbda
+def _erp_gap_terms(p, y, y_before):
+    return power(p.norm, abs(y - p.g))
 
 
-@recurrence(term=_power, finish=_root, moves=_twed, gap=_twed_gap)
+def _erp_gap(p, total, step):
+    return root(p.norm, total)
+
+
+@recurrence(terms=_norms, moves=_erp, gap_terms=_erp_gap_terms, gap=_erp_gap, closed=False)
+class ERPRecord(NamedTuple):
+    """Edit distance with real penalty (Chen & Ng 2004): a point left out costs its distance from `g`."""
+
+    norm: NamedTuple
+    g: float
+    up: np.ndarray
+
+
+def _msm_terms(p, x, x_before, y, y_before, w, w_before):
+    # A point split off or merged costs c, and more where it does not lie between its neighbour and its partner.
+    to_partner = abs(w * (x - y))
+    between = (x_before <= x) & (x <= y) | (x_before >= x) & (x >= y)
+    up = p.c + (0.0 if between else min(min(w, w_before) * abs(x - x_before), to_partner))
+    between = (y_before <= y) & (y <= x) | (y_before >= y) & (y >= x)
+    left = p.c + (0.0 if between else min(abs(y - y_before), to_partner))
+    return to_partner, up, left
+
+
+def _msm(p, i, a, b, c, lag, lag_before, gap):
+    return a, b, c
+
+
+@recurrence(terms=_msm_terms, moves=_msm, size=3)
+class MSMRecord(NamedTuple):
+    """Move-split-merge (Stefan, Athitsos & Das 2013)."""
+
+    c: float
+
+
+def _twed_terms(p, x, x_before, y, y_before, w, w_before):
+    before = power(p.norm, abs(w_before * (x_before - y_before)))
+    return power(p.norm, abs(w * (x - y))), before, 0.0
+
+
+def _twed(p, i, a, b, c, lag, lag_before, gap):
+    return root(p.norm, a) + root(p.norm, b) + p.nu * (lag + lag_before), p.up[i], gap
+
+
+def _twed_gap_terms(p, y, y_before):
+    return power(p.norm, abs(y - y_before))
+
+
+def _twed_gap(p, total, step):
+    return root(p.norm, total) + p.nu * step + p.lmbda
+
+
+@recurrence(terms=_twed_terms, moves=_twed, size=2, gap_terms=_twed_gap_terms, gap=_twed_gap)
 class TWEDRecord(NamedTuple):
     """Time warp edit distance (Marteau 2009); `up` holds the price of leaving each query point unmatched."""
 
-    p: float
+    norm: NamedTuple
     nu: float
     lmbda: float
     up: np.ndarray
@@ -187,35 +349,38 @@ class TWEDRecord(NamedTuple):
 
 # --------------------------------------------------------------------------------------------------------- one column
 @njit(cache=True)
-def _ground_column(p, x, w, y, j, lo, hi, out):
-    """out[lo:hi] = ground costs of the query's points with point j of the series."""
+def series_gap(p, y, ty, j):
+    """The price of leaving point j of the series unmatched."""
+    total = 0.0
+    for k in range(y.shape[0]):
+        total += gap_terms(p, y[k, j], y[k, j - 1] if j > 0 else 0.0)
+    step = 1.0 if ty is None or j == 0 else ty[j] - ty[j - 1]
+    return gap(p, total, step)
+
+
+@njit(cache=True)
+def _ground_column(p, x, w, y, j, lo, hi, ground):
+    """ground[:, lo:hi] = the sums over channels of the terms of the query's points with point j of the series."""
+    a = ground[0]
     if x is None:  # y holds local costs already, (n, m)
         for i in range(lo, hi):
-            out[i] = y[j, i]
+            a[i] = y[j, i]
         return
-    if x.shape[0] == 1:
-        xk, v = x[0], y[0, j]
-        if w is None:
-            for i in range(lo, hi):
-                out[i] = finish(p, term(p, xk[i] - v, 1.0))
-        else:
-            wk = w[0]
-            for i in range(lo, hi):
-                out[i] = finish(p, term(p, xk[i] - v, wk[i]))
-        return
-    for i in range(lo, hi):
-        out[i] = 0.0
-    for k in range(x.shape[0]):
-        xk, v = x[k], y[k, j]
-        if w is None:
-            for i in range(lo, hi):
-                out[i] += term(p, xk[i] - v, 1.0)
-        else:
-            wk = w[k]
-            for i in range(lo, hi):
-                out[i] += term(p, xk[i] - v, wk[i])
-    for i in range(lo, hi):
-        out[i] = finish(p, out[i])
+    b, c = ground[1], ground[2]
+    n_channels = x.shape[0]
+    for k in range(n_channels):
+        xk, v, v_before = x[k], y[k, j], (y[k, j - 1] if j > 0 else 0.0)
+        if lo == 0:
+            t = terms(p, xk[0], 0.0, v, v_before, 1.0 if w is None else w[k, 0], 0.0)
+            a[0], b[0], c[0] = (t[0], t[1], t[2]) if k == 0 else (a[0] + t[0], b[0] + t[1], c[0] + t[2])
+        for i in range(max(lo, 1), hi):
+            wi, wb = (1.0, 1.0) if w is None else (w[k, i], w[k, i - 1])
+            t = terms(p, xk[i], xk[i - 1], v, v_before, wi, wb)
+            a[i] = t[0] if k == 0 else a[i] + t[0]
+            if n_sums(p) > 1:
+                b[i] = t[1] if k == 0 else b[i] + t[1]
+            if n_sums(p) > 2:
+                c[i] = t[2] if k == 0 else c[i] + t[2]
 
 
 @njit(cache=True)
@@ -246,14 +411,14 @@ def _lags_fixed(tx, ty, i, j):
 
 
 @njit(cache=True)
-def _advance(p, x, w, y, tx, ty, j, at, lo, hi, radius, top, col, start, cost, before, taken):
+def _advance(p, x, w, y, tx, ty, j, at, lo, hi, radius, top, col, start, ground, taken):
     """Move the column of accumulated costs from point j - 1 to point j of `y` (sample `at` of the whole series).
 
     `col[0]` is the border of the old column and becomes `top`. With `start` (not None) each cell carries the sample at
     which its path began, and lags count from there. `taken[j, i]` records the move: 0 diagonal, 1 query, 2 series.
     """
-    _ground_column(p, x, w, y, j, lo, hi, cost)
-    gap = series_gap(p, y, ty, j)
+    _ground_column(p, x, w, y, j, lo, hi, ground)
+    price = 0.0 if x is None else series_gap(p, y, ty, j)
     diag = col[lo]
     above = INF if (lo > 0 or closed_border(p)) else top
     col[lo] = top if lo == 0 else INF
@@ -263,35 +428,35 @@ def _advance(p, x, w, y, tx, ty, j, at, lo, hi, radius, top, col, start, cost, b
         s_above = at + 1 if closed_border(p) else ~(at + 1)
         start[0] = s_above
     for i in range(lo, hi):
-        left, c = col[i + 1], cost[i]
-        c_before = before[i - 1] if i > 0 else 0.0
+        left = col[i + 1]
+        a, b, c = ground[0, i], ground[1, i], ground[2, i]
         if start is None:
             lag, lag_before = _lags_fixed(tx, ty, i, j)
-            d, u, v = moves(p, i, c, c_before, lag, lag_before, gap)
+            d, u, v = moves(p, i, a, b, c, lag, lag_before, price)
         else:
             # Each predecessor brings the start of its own path, and with it its own lag.
             s_left = start[i + 1]
             b_diag, b_above, b_left = _begin(s_diag), _begin(s_above), _begin(s_left)
             lag, lag_before = _lags(tx, ty, i, j, b_diag - at + j)
-            d = moves(p, i, c, c_before, lag, lag_before, gap)[0]
+            d = moves(p, i, a, b, c, lag, lag_before, price)[0]
             lag, lag_before = _lags(tx, ty, i, j, b_above - at + j)
-            u = moves(p, i, c, c_before, lag, lag_before, gap)[1]
+            u = moves(p, i, a, b, c, lag, lag_before, price)[1]
             lag, lag_before = _lags(tx, ty, i, j, b_left - at + j)
-            v = moves(p, i, c, c_before, lag, lag_before, gap)[2]
-            if radius is not None:
+            v = moves(p, i, a, b, c, lag, lag_before, price)[2]
+            if radius is not None:  # infinite costs stay so under a sum and under a maximum
                 if abs(i - (at - b_diag)) > radius:
                     d = INF
                 if abs(i - (at - b_above)) > radius:
                     u = INF
                 if abs(i - (at - b_left)) > radius:
                     v = INF
-            if not closed_border(p) and matched_pair(p, c):
+            if not closed_border(p) and matched_pair(p, a):
                 s_diag = b_diag
-        best, move, s = diag + d, 0, s_diag
-        t = above + u
+        best, move, s = join(p, diag, d), 0, s_diag
+        t = join(p, above, u)
         if t < best:
             best, move, s = t, 1, s_above
-        t = left + v
+        t = join(p, left, v)
         if t < best:
             best, move, s = t, 2, s_left
         diag, above = left, best
@@ -304,6 +469,15 @@ def _advance(p, x, w, y, tx, ty, j, at, lo, hi, radius, top, col, start, cost, b
 
 
 # ------------------------------------------------------------------------------------------------------------ drivers
+@njit(cache=True)
+def series_gaps(p, y, ty):
+    """The prices of leaving the points of the series unmatched (n,)."""
+    out = np.empty(y.shape[1])
+    for j in range(out.shape[0]):
+        out[j] = series_gap(p, y, ty, j)
+    return out
+
+
 @njit(cache=True, nogil=True)
 def accumulate(p, x, w, y, tx, ty, lo, hi, top, side, matrix, taken):
     """Accumulated costs of two whole series; the cell (i, j) of query and series exists for lo[j] <= i < hi[j].
@@ -313,17 +487,16 @@ def accumulate(p, x, w, y, tx, ty, lo, hi, top, side, matrix, taken):
     """
     n, m = top.shape[0] - 1, side.shape[0] - 1
     col, bottom = side.copy(), np.full(n, INF)
-    cost, before = np.zeros(m), np.zeros(m)
+    ground = np.zeros((3, m))
     for j in range(n):
         if j > 0:
             col[hi[j - 1] + 1 : hi[j] + 1] = INF  # cells that enter the band now still hold the border of column 0
-        _advance(p, x, w, y, tx, ty, j, j, lo[j], hi[j], None, top[j + 1], col, None, cost, before, taken)
+        _advance(p, x, w, y, tx, ty, j, j, lo[j], hi[j], None, top[j + 1], col, None, ground, taken)
         if matrix is not None:
             for i in range(lo[j], hi[j]):
                 matrix[j, i] = col[i + 1]
         if hi[j] == m:
             bottom[j] = col[m]
-        cost, before = before, cost
     col[1 : lo[n - 1] + 1] = INF  # cells that left the band still hold older columns
     return bottom, col
 
@@ -345,20 +518,17 @@ def backtrack(taken, i, j):
 
 
 @njit(cache=True, nogil=True)
-def warped(
-    p, x, w, y, tx, ty, first, offset, radius, shortest, longest, col, start, cost, before, distance, begin, matrix
-):
+def warped(p, x, w, y, tx, ty, first, offset, radius, shortest, longest, col, start, ground, distance, begin, matrix):
     """Warped profile: the cost of the best candidate that ends at each point of the series, and where it starts.
 
-    Goes on from the state `col, start, before` and leaves it ready for the next chunk: column `first` of `y` is sample
+    Goes on from the state `col, start` and leaves it ready for the next chunk: column `first` of `y` is sample
     `offset` of the sequence. Candidates shorter than `shortest` or longer than `longest` are none (inf, -1).
     """
     m = col.shape[0] - 1
     n = distance.shape[0]
     for k in range(n):
         at = offset + k
-        _advance(p, x, w, y, tx, ty, first + k, at, 0, m, radius, 0.0, col, start, cost, before, None)
-        before[:] = cost
+        _advance(p, x, w, y, tx, ty, first + k, at, 0, m, radius, 0.0, col, start, ground, None)
         length = at + 1 - start[m]
         if col[m] < INF and start[m] >= 0 and length >= shortest and length <= longest:
             distance[k], begin[k] = col[m], start[m]
@@ -366,6 +536,17 @@ def warped(
             distance[k], begin[k] = INF, -1
         if matrix is not None:
             matrix[k] = col[1:]
+
+
+@njit(cache=True)
+def _skip(col, start, total, begin, up):
+    """Enter a column at its border, and from there skip query points as long as that is cheaper."""
+    col[0], start[0] = total, begin
+    for i in range(up.shape[0]):
+        total += up[i]
+        if total >= col[i + 1]:
+            break
+        col[i + 1], start[i + 1] = total, begin
 
 
 @njit(cache=True, nogil=True)
@@ -380,24 +561,22 @@ def tiling(p, x, w, y, tx, ty, up, background, shortest, longest, side):
     col, start = side.copy(), np.zeros(m + 1, np.int64)
     if not closed_border(p):
         start[:] = -1
-    cost, before = np.zeros(m), np.zeros(m)
+    ground = np.zeros((3, m))
     for j in range(n):
-        _advance(p, x, w, y, tx, ty, j, j, 0, m, None, INF, col, start, cost, before, None)
-        before[:] = cost
+        before, s_before = col[0], start[0]
+        _advance(p, x, w, y, tx, ty, j, j, 0, m, None, INF, col, start, ground, None)
+        if not closed_border(p):  # a tile may begin with points that find no partner, of the series or the query
+            _skip(col, start, before + series_gap(p, y, ty, j), s_before, up)
         begin = _begin(start[m])
         length = j + 1 - begin
         best = total[j] + background
         if col[m] <= best and col[m] < INF and length >= shortest and length <= longest:
             best, tile[j + 1] = col[m], begin
-        total[j + 1] = col[0] = best
-        # Where leading query points may be skipped, a tile can begin with them; its price is known only now.
-        if not closed_border(p):
-            ahead = best
-            for i in range(m):
-                ahead += up[i]
-                if ahead >= col[i + 1]:
-                    break
-                col[i + 1], start[i + 1] = ahead, ~(j + 1)
+        total[j + 1] = best
+        if closed_border(p):
+            col[0] = best
+        elif best <= col[0]:
+            _skip(col, start, best, ~(j + 1), up)
     return total, tile
 
 

@@ -193,9 +193,8 @@ class CallableMetric(Metric):
             ) from None
         if np.isnan(number):
             raise ValueError(
-                f"The function {self.function!r} must not return NaN. Got NaN; return infinity where two series have "
-                "no "
-                "distance."
+                f"The function {self.function!r} must return a number. Got NaN; return infinity where two series have "
+                "no distance."
             )
         return number
 

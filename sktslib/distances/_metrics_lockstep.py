@@ -425,8 +425,7 @@ class Mahalanobis(LockstepMetric):
         if (total < -1e-9 * np.abs(image * d).sum(axis=1)).any():
             raise ValueError(
                 "The 'VI' parameter of Mahalanobis must be positive semi-definite, as the inverse of a covariance "
-                "is. Got a "
-                f"matrix by which a difference has the squared length {total.min():g}."
+                f"is. Got a matrix by which a difference has the squared length {total.min():g}."
             )
         return np.sqrt(np.maximum(total, 0.0))
 

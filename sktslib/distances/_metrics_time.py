@@ -1,7 +1,7 @@
 """Time metric classes: how far a series runs ahead, behind or in phase."""
 
 from ._metrics import Metric, register
-from ._metrics_elastic import DTW
+from ._metrics_warping import DTW
 
 
 @register

@@ -6,7 +6,8 @@ import numpy as np
 
 from ..utils.validation import as_series, as_times, as_weight, check_number, unknown_name
 from ._metrics import check_pair
-from ._metrics_elastic import DTW, LCSS, TWED
+from ._metrics_edit import LCSS, TWED
+from ._metrics_warping import DTW
 
 __all__ = ["dlp", "dtw", "lcss", "twed"]
 

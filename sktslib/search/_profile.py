@@ -5,8 +5,8 @@ from dataclasses import dataclass
 
 import numpy as np
 
+from ..distances._elastic_metric import ElasticMetric, Problem
 from ..distances._metrics import Metric
-from ..distances._metrics_elastic import ElasticMetric, Problem
 from ..distances._normalise import full_weight, normalise
 from ..utils.validation import unknown_name
 from ._missing import observed_profile, runs
@@ -35,8 +35,7 @@ def resolve_mode(metric, mode, normalize):
     if mode == "warped" and normalize is not None:
         raise ValueError(
             f"mode='warped' cannot be combined with normalize={normalize!r}: a warped candidate has no length "
-            "before it is "
-            "found. Take mode='windows', or normalize the recording beforehand."
+            "before it is found. Take mode='windows', or normalize the recording beforehand."
         )
     if mode == "auto":
         mode = "warped" if warps and normalize is None else "windows"

@@ -130,7 +130,7 @@ class QueryEstimator(BaseEstimator):
         """A sequence through the door: its array, its times for the kernels, and its times as they were given."""
         check_is_fitted(self)
         y = as_series(X, "X", missing=self.nan_policy == "omit")
-        if hasattr(X, "columns"):
+        if hasattr(X, "columns") and hasattr(self, "feature_names_in_"):  # a nameless query fits named channels
             validate_data(self, X, skip_check_array=True, reset=False)
         if y.shape[0] != self.n_features_in_:
             hint = "Reshape your data to (length, channels)" if np.ndim(X) == 1 else "Time runs along the first axis"

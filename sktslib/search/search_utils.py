@@ -2,8 +2,8 @@
 
 import numpy as np
 
+from ..distances._elastic_metric import ElasticMetric
 from ..distances._entries import ENTRY_KEYS, check_channels, is_active, read_entries, read_entry
-from ..distances._metrics_elastic import ElasticMetric
 from ..utils.validation import as_floats, as_series, as_times, as_weight, check_count, check_number, shown, unknown_name
 from ._profile import Search
 from ._query import one_query
@@ -26,7 +26,7 @@ def check_inputs(query, sequence, tq, ts, weight):
                 "'tq' was given without 'ts', and 'weight' besides: query times alone mean nothing. Give 'ts' too, or "
                 "leave 'tq' out."
             )
-        tq, weight, name = None, tq, "weight (the fourth argument, for there is no 'ts')"
+        tq, weight, name = None, tq, "weight (the fourth argument, without ts)"
     x = as_series(one_query(query, "query"), "query")
     y = as_series(sequence, "sequence", channels=x.shape[0], like="'query'")
     w = as_weight(weight, x.shape[1], x.shape[0], name=name)

@@ -19,7 +19,7 @@ def shown(value):
         text = " ".join(repr(value).split())
     except ValueError:  # Python refuses to write out integers of thousands of digits
         text = f"an integer of {value.bit_length()} bits"
-    return text if len(text) <= 120 else f"{text[:100]} ... {text[-10:]}"
+    return text if len(text) <= 100 else f"{text[:60]} ... {text[-10:]}"
 
 
 def unknown_name(what, given, valid, owner=""):

@@ -1,0 +1,177 @@
+"""What all elastic metric classes share: from two series to the kernels, and from accumulated costs to distances."""
+
+from numbers import Integral
+from typing import NamedTuple
+
+import numpy as np
+
+from ..utils._sklearn import Interval, RealNotInt, StrOptions
+from . import _elastic as kernels
+from ._alignment import Alignment
+from ._bands import band, radius_of
+from ._metrics import Metric
+
+INF = np.inf
+_WINDOW = [None, StrOptions({"sakoe-chiba", "itakura"}), Interval(RealNotInt, 0, 1, closed="right")]
+BAND_CONSTRAINTS = {"window": _WINDOW, "factor": [None, Interval(Integral, 0, None, closed="left")]}
+
+
+class Problem(NamedTuple):
+    """Two series as the kernels take them."""
+
+    record: NamedTuple
+    x: np.ndarray | None  # (channels, m); None: y holds local costs (n, m)
+    w: np.ndarray | None
+    y: np.ndarray
+    tx: np.ndarray | None
+    ty: np.ndarray | None
+    up: np.ndarray  # the price of leaving each query point unmatched (m,)
+
+    @property
+    def shape(self):
+        return len(self.up), len(self.y) if self.x is None else self.y.shape[1]
+
+    def piece(self, start, end):
+        """The same query against a piece of the series, times from the piece's first point."""
+        y = self.y[start:end] if self.x is None else np.ascontiguousarray(self.y[:, start:end])
+        ty = None if self.ty is None else self.ty[start:end] - self.ty[start]
+        return self._replace(y=y, ty=ty)
+
+
+def norm_of(x, p):
+    """The norm over the channels as a record: of one channel they are all the same."""
+    if len(x) == 1 or p == 1:
+        return kernels.L1()
+    return kernels.L2() if p == 2 else kernels.Lp(float(p))
+
+
+class ElasticMetric(Metric):
+    """An elastic distance: a record for the kernels, and what becomes of the accumulated cost."""
+
+    group = "elastic"
+    description = "Elastic distance: series may be stretched in time."
+
+    def _validate(self):
+        super()._validate()
+        if self.factor is not None and self.window != "sakoe-chiba":
+            raise ValueError(
+                f"The 'factor' parameter of {type(self).__name__} must be None unless window='sakoe-chiba', whose "
+                f"radius it is. Got {self.factor!r} with window={self.window!r}."
+            )
+
+    def _problem(self, x, w, y, tx, ty, *, search=False):
+        raise NotImplementedError
+
+    def _report(self, cost, problem):
+        """The distance behind an accumulated cost of two whole series."""
+        return cost
+
+    def _report_search(self, cost, problem):
+        """The distance behind an accumulated cost of a candidate; also for arrays."""
+        return cost
+
+    def _free(self, m, n):
+        """How many points may be left out: at the query's begin and end, at the series' begin and end."""
+        return 0, 0, 0, 0
+
+    @property
+    def _depends_on_start(self):
+        """Whether a warped profile holds upper bounds, so that chosen matches need their exact distance."""
+        return self.window is not None
+
+    # ------------------------------------------------------------------------------------------- two whole series
+    def _distance(self, x, w, y, tx, ty):
+        problem = self._problem(x, w, y, tx, ty)
+        bottom, side, _ = self._accumulate(problem)
+        return Alignment(self._report(self._ending(bottom, side, problem)[0], problem), self, problem)
+
+    def _accumulate(self, problem, *, keep=None, whole=False):
+        """Last row, last column and, for keep = "costs" or "moves", the matrix (n, m) of them."""
+        m, n = problem.shape
+        lo, hi = band(self.window, self.factor, m, n)
+        begin, _, start, _ = (0, 0, 0, 0) if whole else self._free(m, n)
+        top, side = np.full(n + 1, INF), np.full(m + 1, INF)
+        top[: start + 1] = side[: begin + 1] = 0.0
+        if not kernels.closed_border(problem.record):
+            side[1:] = np.cumsum(problem.up)
+            top[1:] = np.cumsum(kernels.series_gaps(problem.record, problem.y, problem.ty))
+        matrix = np.full((n, m), INF) if keep == "costs" else None
+        taken = np.zeros((n, m), np.uint8) if keep == "moves" else None
+        p, x, w, y, tx, ty, _ = problem
+        bottom, last = kernels.accumulate(p, x, w, y, tx, ty, lo, hi, top, side, matrix, taken)
+        return bottom, last, matrix if keep == "costs" else taken
+
+    def _ending(self, bottom, side, problem, *, whole=False):
+        """Cost and last cell of the best path that ends where paths may end."""
+        m, n = problem.shape
+        _, query_end, _, series_end = (0, 0, 0, 0) if whole else self._free(m, n)
+        j = n - 1 - series_end + int(np.argmin(bottom[n - 1 - series_end :]))
+        best, i = bottom[j], m - 1
+        column = side[m - query_end : m]
+        if column.size and column.min() < best:
+            k = int(np.argmin(column))
+            best, i, j = column[k], m - query_end + k - 1, n - 1
+        return float(best), i, j
+
+    def _cost_matrix(self, problem):
+        return np.ascontiguousarray(self._accumulate(problem, keep="costs")[2].T)
+
+    def _path(self, problem, *, whole=False):
+        bottom, side, taken = self._accumulate(problem, keep="moves", whole=whole)
+        _, i, j = self._ending(bottom, side, problem, whole=whole)
+        return self._listed(kernels.backtrack(taken, i, j), taken, problem)
+
+    def _listed(self, path, taken, problem):
+        """The cells of a path that its distance lists."""
+        return path
+
+    # ---------------------------------------------------------------------------------------------------- searching
+    def _check_search(self, mode):
+        if self.window == "itakura" and mode == "warped":
+            raise ValueError(
+                "The 'window' parameter must be None, a float or 'sakoe-chiba' in a warped search: Itakura's "
+                "parallelogram needs both ends. Got 'itakura'. Take mode='windows' or another band."
+            )
+        if self.window is not None and mode == "tiling":
+            raise ValueError(
+                "The 'window' parameter must be None in a segmentation, whose tiles have no band. Got "
+                f"{self.window!r}. Bound the length of the repetitions by 'min_length' and 'max_length' instead."
+            )
+
+    def _warped(self, problem, shortest, longest, *, matrix=False):
+        """Warped profile of the whole series: distances, starts and, if asked for, accumulated costs (n, m)."""
+        m, n = problem.shape
+        col, start, _ = self._start_column(problem)
+        distance, begin = np.empty(n), np.empty(n, np.int64)
+        costs = np.empty((n, m)) if matrix else None
+        p, x, w, y, tx, ty, _ = problem
+        radius = radius_of(self.window, self.factor, m, m)
+        kernels.warped(
+            p, x, w, y, tx, ty, 0, 0, radius, shortest, longest, col, start, np.zeros((3, m)), distance, begin, costs
+        )
+        return self._report_search(distance, problem), begin, costs
+
+    def _start_column(self, problem):
+        m = problem.shape[0]
+        side = np.full(m + 1, INF)
+        side[0] = 0.0
+        start = np.zeros(m + 1, np.int64)
+        if not kernels.closed_border(problem.record):
+            side[1:] = np.cumsum(problem.up)
+            start[:] = -1  # sample 0, and no matched pair yet
+        return side.copy(), start, side
+
+    def _piece_distance(self, problem, start, end):
+        """Exact distance of the query to a piece of the series, as searches report it."""
+        piece = problem.piece(start, end)
+        bottom, side, _ = self._accumulate(piece, whole=True)
+        return self._report_search(self._ending(bottom, side, piece, whole=True)[0], piece)
+
+    def _piece_path(self, problem, start, end):
+        path = self._path(problem.piece(start, end), whole=True)
+        path[1] += start
+        return path
+
+    def _tile(self, problem, background, shortest, longest):
+        p, x, w, y, tx, ty, up = problem
+        return kernels.tiling(p, x, w, y, tx, ty, up, background, shortest, longest, self._start_column(problem)[2])

@@ -1,0 +1,270 @@
+"""Edit metric classes: a point may meet one point of the other series, or none, at a price."""
+
+from numbers import Real
+
+import numpy as np
+
+from ..utils._sklearn import Interval
+from . import _elastic as kernels
+from ._elastic_metric import BAND_CONSTRAINTS, ElasticMetric, Problem, norm_of
+from ._metrics import register
+
+
+def point_weights(x, w):
+    """One weight a point, and the ratios between its channels (None where they are all equal).
+
+    A point's weight prices it; only the ratios between its channels say what matches.
+    """
+    if w is None:
+        return np.ones(x.shape[1]), None
+    point = w.max(axis=0)
+    ratio = np.divide(w, point, out=np.ones_like(w), where=point > 0)
+    return point, None if (ratio == 1).all() else ratio
+
+
+@register
+class LCSS(ElasticMetric):
+    """Longest common subsequence (Vlachos et al. 2002): the share of points that find no partner within `eps`.
+
+    Parameters
+    ----------
+    eps : float, default=1.0
+        Two points match if they are at most this far apart (Euclidean norm over the channels).
+    window : None, float in (0, 1], "sakoe-chiba" or "itakura", default=None
+        Band of the warping path. A float is the radius of a Sakoe-Chiba band as a share of the shorter length.
+    factor : int, optional
+        Radius in samples of the "sakoe-chiba" window; None: half the shorter length.
+
+    Examples
+    --------
+    >>> from sktslib.distances import LCSS
+    >>> LCSS(eps=0.1)([0, 1, 2, 3], [0, 1, 9, 3])
+    0.25
+    """
+
+    name, full_name = "lcss", "Longest Common Subsequence"
+    entry_parameters = {"eps": 1, "report": "distance"}
+    _parameter_constraints = {
+        "eps": [Interval(Real, 0, None, closed="left")],
+        **BAND_CONSTRAINTS,
+    }
+
+    def __init__(self, eps=1.0, *, window=None, factor=None):
+        self.eps = eps
+        self.window = window
+        self.factor = factor
+
+    def _problem(self, x, w, y, tx, ty, *, search=False):
+        m, (point, w) = x.shape[1], point_weights(x, w)
+        if search:
+            matched, unmatched, up = np.zeros(m), point + 1.0, point
+        else:
+            matched, unmatched, up = 2.0 - 2.0 * point, np.full(m, 2.0), np.ones(m)
+        return Problem(
+            kernels.EditRecord(norm_of(x, 2.0), float(self.eps), matched, unmatched, up), x, w, y, None, None, up
+        )
+
+    def _similarity(self, cost, problem):
+        """Matched weight as a share of the largest possible one."""
+        m, n = problem.shape
+        weights = np.sort(1.0 - problem.record.matched / 2.0)[::-1]
+        return (m + n - cost) / 2.0 / weights[: min(m, n)].sum()
+
+    def _report(self, cost, problem):
+        return max(0.0, 1.0 - self._similarity(cost, problem))
+
+    def _report_search(self, cost, problem):
+        return cost / (problem.up.sum() + problem.shape[0])
+
+    def _listed(self, path, taken, problem):
+        """The diagonal moves between points that match."""
+        path = path[:, taken[path[1], path[0]] == 0]
+        x, y = problem.x[:, path[0]], problem.y[:, path[1]]
+        w = 1.0 if problem.w is None else problem.w[:, path[0]]
+        return path[:, np.sqrt((np.abs(w * (x - y)) ** 2).sum(axis=0)) <= self.eps]
+
+
+@register
+class EDR(ElasticMetric):
+    """Edit distance on real sequences (Chen, Ozsu & Oria 2005): the share of points to insert, delete or replace.
+
+    Parameters
+    ----------
+    eps : float, default=1.0
+        Two points match if they are at most this far apart (Euclidean norm over the channels).
+    window : None, float in (0, 1], "sakoe-chiba" or "itakura", default=None
+        Band of the warping path. A float is the radius of a Sakoe-Chiba band as a share of the shorter length.
+    factor : int, optional
+        Radius in samples of the "sakoe-chiba" window; None: half the shorter length.
+
+    Examples
+    --------
+    >>> from sktslib.distances import EDR
+    >>> EDR(eps=0.1)([0, 1, 2, 3], [0, 1, 9, 3])
+    0.25
+    """
+
+    name, full_name = "edr", "Edit Distance on Real Sequences"
+    entry_parameters = {"eps": 1.0}
+    _parameter_constraints = {"eps": [Interval(Real, 0, None, closed="left")], **BAND_CONSTRAINTS}
+
+    def __init__(self, eps=1.0, *, window=None, factor=None):
+        self.eps = eps
+        self.window = window
+        self.factor = factor
+
+    def _problem(self, x, w, y, tx, ty, *, search=False):
+        point, w = point_weights(x, w)
+        record = kernels.EditRecord(norm_of(x, 2.0), float(self.eps), np.zeros(len(point)), point, point)
+        return Problem(record, x, w, y, None, None, point)
+
+    def _report(self, cost, problem):
+        return cost / max(problem.shape)
+
+    def _report_search(self, cost, problem):
+        return cost / problem.shape[0]
+
+
+@register
+class ERP(ElasticMetric):
+    """Edit distance with real penalty (Chen & Ng 2004): a point left out costs its distance from `g`; a metric.
+
+    Parameters
+    ----------
+    g : float, default=0.0
+        The value against which points left out are measured.
+    window : None, float in (0, 1], "sakoe-chiba" or "itakura", default=None
+        Band of the warping path. A float is the radius of a Sakoe-Chiba band as a share of the shorter length.
+    factor : int, optional
+        Radius in samples of the "sakoe-chiba" window; None: half the shorter length.
+
+    Examples
+    --------
+    >>> from sktslib.distances import ERP
+    >>> ERP()([1, 2, 3], [1, 3])
+    2.0
+    """
+
+    name, full_name = "erp", "Edit Distance with Real Penalty"
+    entry_parameters = {"g": 0.0}
+    _parameter_constraints = {"g": [Interval(Real, None, None, closed="neither")], **BAND_CONSTRAINTS}
+
+    def __init__(self, g=0.0, *, window=None, factor=None):
+        self.g = g
+        self.window = window
+        self.factor = factor
+
+    @property
+    def metric(self):
+        return self.window is None
+
+    def _problem(self, x, w, y, tx, ty, *, search=False):
+        out = np.abs(x - self.g) if w is None else w * np.abs(x - self.g)
+        up = out[0] if len(x) == 1 else np.sqrt((out**2).sum(axis=0))
+        return Problem(kernels.ERPRecord(norm_of(x, 2.0), float(self.g), up), x, w, y, None, None, up)
+
+
+@register
+class MSM(ElasticMetric):
+    """Move-split-merge (Stefan, Athitsos & Das 2013), a metric; channels share one path and add their costs.
+
+    Parameters
+    ----------
+    c : float, default=1.0
+        The cost of a split or merge, at least 0.
+    window : None, float in (0, 1], "sakoe-chiba" or "itakura", default=None
+        Band of the warping path. A float is the radius of a Sakoe-Chiba band as a share of the shorter length.
+    factor : int, optional
+        Radius in samples of the "sakoe-chiba" window; None: half the shorter length.
+
+    Examples
+    --------
+    >>> from sktslib.distances import MSM
+    >>> MSM(c=0.5)([0, 1, 2, 0], [0, 0, 1, 2, 0])
+    0.5
+    """
+
+    name, full_name = "msm", "Move-Split-Merge"
+    entry_parameters = {"c": 1.0}
+    _parameter_constraints = {"c": [Interval(Real, 0, None, closed="left")], **BAND_CONSTRAINTS}
+
+    def __init__(self, c=1.0, *, window=None, factor=None):
+        self.c = c
+        self.window = window
+        self.factor = factor
+
+    @property
+    def metric(self):
+        return self.c > 0 and self.window is None
+
+    def _problem(self, x, w, y, tx, ty, *, search=False):
+        return Problem(kernels.MSMRecord(float(self.c)), x, w, y, None, None, np.zeros(x.shape[1]))
+
+
+@register
+class TWED(ElasticMetric):
+    """Time warp edit distance with stiffness (Marteau 2009), a metric for nu > 0.
+
+    Parameters
+    ----------
+    nu : float, default=0.001
+        Stiffness: the cost of one unit of time.
+    lmbda : float, default=1.0
+        The constant cost of a point left unmatched.
+    p : float, default=2
+        Exponent of the norm over the channels, at least 1.
+    window : None, float in (0, 1], "sakoe-chiba" or "itakura", default=None
+        Band of the warping path. A float is the radius of a Sakoe-Chiba band as a share of the shorter length.
+    factor : int, optional
+        Radius in samples of the "sakoe-chiba" window; None: half the shorter length.
+
+    Examples
+    --------
+    >>> from sktslib.distances import TWED
+    >>> TWED(nu=1.0, lmbda=0.0)([0, 1, 2], [0, 1, 2])
+    0.0
+    """
+
+    name, full_name = "twed", "Time Warp Edit Distance"
+    uses_times = True
+    entry_parameters = {"nu": 0.001, "lmbda": 1.0, "p": 2, "time": "true"}
+    _parameter_constraints = {
+        "nu": [Interval(Real, 0, None, closed="left")],
+        "lmbda": [Interval(Real, 0, None, closed="left")],
+        "p": [Interval(Real, 1, None, closed="left")],
+        **BAND_CONSTRAINTS,
+    }
+
+    def __init__(self, nu=0.001, lmbda=1.0, p=2, *, window=None, factor=None):
+        self.nu = nu
+        self.lmbda = lmbda
+        self.p = p
+        self.window = window
+        self.factor = factor
+
+    @property
+    def metric(self):
+        return self.nu > 0 and self.window is None
+
+    @property
+    def _depends_on_start(self):
+        return self.nu > 0 or self.window is not None
+
+    def _problem(self, x, w, y, tx, ty, *, search=False):
+        m = x.shape[1]
+        if (tx is None) != (ty is None):
+            raise ValueError(
+                "'tx' and 'ty' must both be given, or neither: TWED compares the times of the two series. Got "
+                f"{'ty' if tx is None else 'tx'!r} alone; numpy.arange of the length stands for sample indices."
+            )
+        if search and tx is not None:
+            tx = tx - tx[0]
+        step = np.abs(np.diff(x, axis=1))
+        if w is not None:
+            step = np.minimum(w[:, 1:], w[:, :-1]) * step
+        up = np.zeros(m)
+        up[1:] = (
+            (step**self.p).sum(axis=0) ** (1.0 / self.p) + self.nu * (1.0 if tx is None else np.diff(tx)) + self.lmbda
+        )
+        record = kernels.TWEDRecord(norm_of(x, self.p), float(self.nu), float(self.lmbda), up)
+        return Problem(record, x, w, y, tx, ty, up)

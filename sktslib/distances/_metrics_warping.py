@@ -1,0 +1,394 @@
+"""Warping metric classes: a point may meet several points of the other series, each at a cost."""
+
+from numbers import Integral, Real
+
+import numpy as np
+from numba.core.dispatcher import Dispatcher
+
+from ..utils._sklearn import Interval, StrOptions
+from ..utils.validation import shown
+from . import _elastic as kernels
+from ._elastic_metric import BAND_CONSTRAINTS, ElasticMetric, Problem, norm_of
+from ._metrics import register
+
+
+def standardise(a):
+    """Each channel to mean 0 and population standard deviation 1; a constant channel becomes zeros."""
+    centred = a - a.mean(axis=1, keepdims=True)
+    spread = centred.std(axis=1, keepdims=True)
+    constant = a.max(axis=1, keepdims=True) == a.min(axis=1, keepdims=True)
+    return np.where(constant, 0.0, centred / np.where(constant, 1.0, spread))
+
+
+def gradient(a):
+    return np.gradient(a, axis=1) if a.shape[1] > 1 else np.zeros_like(a)
+
+
+def local_costs(dist, x, y):
+    """Costs (n, m) of all pairs of points by the caller's function, compiled or plain."""
+    x, y = (x[0], y[0]) if x.shape[0] == 1 else (np.ascontiguousarray(x.T), np.ascontiguousarray(y.T))
+    first = dist(x[0], y[0])
+    if isinstance(first, str | complex | np.complexfloating | None) or np.ndim(first):
+        raise TypeError(f"The 'dist' parameter must return one real number for two points. Got {shown(first)}.")
+    out = np.empty((len(y), len(x)))
+    fill = kernels.fill_costs
+    if not isinstance(dist, Dispatcher):
+        fill = getattr(fill, "py_func", fill)
+    fill(dist, x, y, out)
+    if not np.isfinite(out).all() or (out < 0).any():
+        bad = out[~np.isfinite(out) | (out < 0)]
+        raise ValueError(
+            f"The 'dist' parameter must return finite costs of at least 0. Got {float(bad[0])} for a pair of points."
+        )
+    return out
+
+
+@register
+class DTW(ElasticMetric):
+    """Dynamic time warping (Sakoe & Chiba 1978): the least sum of squared differences over all alignments.
+
+    Parameters
+    ----------
+    alpha : float in [0, 1], default=1.0
+        Local cost ``alpha * d(values) + (1 - alpha) * d(derivatives)``; the derivatives are brought to the scale of
+        the first series' values.
+    window : None, float in (0, 1], "sakoe-chiba" or "itakura", default=None
+        Band of the warping path. A float is the radius of a Sakoe-Chiba band as a share of the shorter length.
+    factor : int, optional
+        Radius in samples of the "sakoe-chiba" window; None: half the shorter length.
+    dtw_type : {"dtw", "oe-dtw", "obe-dtw", "sub-dtw", "psi-dtw"}, default="dtw"
+        Which ends are free: none, the series' end, both of the series' ends (two names), or `tolerance` points at
+        either end of both. In a search the sequence's ends are free in any case.
+    tolerance : int, default=0
+        Free points of "psi-dtw", fewer than the shorter length.
+    dist : callable, optional
+        Local cost of two points instead of the squared difference, compiled or plain Python; it takes two floats, or
+        two arrays of channels.
+    do_sign_norm : bool, default=False
+        z-normalise each series first.
+    do_dist_norm : bool, default=False
+        Divide by the length of the first series.
+
+    Examples
+    --------
+    >>> from sktslib.distances import DTW
+    >>> DTW()([0, 1, 2, 0], [0, 0, 1, 2, 0])
+    0.0
+    >>> DTW(window=0.25)([0, 1, 2, 3], [3, 2, 1, 0])
+    20.0
+    """
+
+    name, full_name = "dtw", "Dynamic Time Warping"
+    entry_parameters = {"dtw_type": "dtw", "alpha": 1}
+    function_defaults = {"do_dist_norm": True}
+    _parameter_constraints = {
+        "alpha": [Interval(Real, 0, 1, closed="both")],
+        **BAND_CONSTRAINTS,
+        "dtw_type": [StrOptions({"dtw", "oe-dtw", "obe-dtw", "sub-dtw", "psi-dtw"})],
+        "tolerance": [Interval(Integral, 0, None, closed="left")],
+        "dist": [callable, None],
+        "do_sign_norm": ["boolean"],
+        "do_dist_norm": ["boolean"],
+    }
+
+    def __init__(
+        self,
+        alpha=1.0,
+        *,
+        window=None,
+        factor=None,
+        dtw_type="dtw",
+        tolerance=0,
+        dist=None,
+        do_sign_norm=False,
+        do_dist_norm=False,
+    ):
+        self.alpha = alpha
+        self.window = window
+        self.factor = factor
+        self.dtw_type = dtw_type
+        self.tolerance = tolerance
+        self.dist = dist
+        self.do_sign_norm = do_sign_norm
+        self.do_dist_norm = do_dist_norm
+
+    @property
+    def symmetric(self):
+        return self.alpha == 1 and self.dtw_type in ("dtw", "psi-dtw") and self.dist is None and not self.do_dist_norm
+
+    def _validate(self):
+        super()._validate()
+        if self.tolerance and self.dtw_type != "psi-dtw":
+            raise ValueError(
+                "The 'tolerance' parameter of DTW must be 0 unless dtw_type='psi-dtw', which it belongs to. Got "
+                f"{self.tolerance!r} with dtw_type={self.dtw_type!r}."
+            )
+
+    def _check_search(self, mode):
+        super()._check_search(mode)
+        if self.do_sign_norm:
+            raise ValueError(
+                "The 'do_sign_norm' parameter of DTW must be False in a search: it normalises whole series. Got "
+                "True. Take normalize='zscore' of QuerySearcher, which normalises each window."
+            )
+
+    def _free(self, m, n):
+        if self.dtw_type == "psi-dtw":
+            if self.tolerance >= min(m, n):
+                raise ValueError(
+                    f"The 'tolerance' parameter of DTW must be smaller than the shorter length, {min(m, n)}. Got "
+                    f"{self.tolerance}."
+                )
+            return (self.tolerance,) * 4
+        free = n - 1
+        return 0, 0, free if self.dtw_type in ("obe-dtw", "sub-dtw") else 0, free if self.dtw_type != "dtw" else 0
+
+    def _problem(self, x, w, y, tx, ty, *, search=False):
+        if self.do_sign_norm:
+            x, y = standardise(x), standardise(y)
+        m, zeros = x.shape[1], np.zeros(x.shape[1])
+        if self.alpha == 1 and self.dist is None:
+            return Problem(kernels.DTWRecord(), x, w, y, None, None, zeros)
+        dx, dy = gradient(x), gradient(y)
+        spread, steep = x.std(axis=1, keepdims=True), dx.std(axis=1, keepdims=True)
+        # A ramp's slopes differ by rounding alone; so do the deviations of a constant from its mean.
+        rounding = 1e-13 * np.abs(x).max(axis=1, keepdims=True)
+        varies = (spread > rounding) & (steep > rounding)
+        scale = np.divide(spread, steep, out=np.ones_like(spread), where=varies)
+        if self.dist is None:
+            w = np.ones_like(x) if w is None else w
+            w = np.concatenate([self.alpha * w, (1 - self.alpha) * w])
+            x, y = np.concatenate([x, scale * dx]), np.concatenate([y, scale * dy])
+            return Problem(kernels.DTWRecord(), x, w, y, None, None, zeros)
+        costs = np.zeros((y.shape[1], m))
+        if self.alpha > 0:
+            costs += self.alpha * local_costs(self.dist, x, y)
+        if self.alpha < 1:
+            costs += (1 - self.alpha) * local_costs(self.dist, scale * dx, scale * dy)
+        if w is not None:  # the caller's function sees whole points, so a point has one weight
+            costs *= w.max(axis=0)
+        return Problem(kernels.DTWRecord(), None, None, costs, None, None, zeros)
+
+    def _report(self, cost, problem):
+        return cost / problem.shape[0] if self.do_dist_norm else cost
+
+    _report_search = _report
+
+
+@register
+class ADTW(ElasticMetric):
+    """Amerced dynamic time warping (Herrmann & Webb 2023): every move that stretches pays a penalty.
+
+    Parameters
+    ----------
+    omega : float, default=1.0
+        The penalty, at least 0; 0 is dynamic time warping.
+    window : None, float in (0, 1], "sakoe-chiba" or "itakura", default=None
+        Band of the warping path. A float is the radius of a Sakoe-Chiba band as a share of the shorter length.
+    factor : int, optional
+        Radius in samples of the "sakoe-chiba" window; None: half the shorter length.
+
+    Examples
+    --------
+    >>> from sktslib.distances import ADTW
+    >>> ADTW(omega=0.5)([0, 1, 2, 0], [0, 0, 1, 2, 0])
+    0.5
+    """
+
+    name, full_name = "adtw", "Amerced Dynamic Time Warping"
+    entry_parameters = {"omega": 1.0}
+    _parameter_constraints = {"omega": [Interval(Real, 0, None, closed="left")], **BAND_CONSTRAINTS}
+
+    def __init__(self, omega=1.0, *, window=None, factor=None):
+        self.omega = omega
+        self.window = window
+        self.factor = factor
+
+    def _problem(self, x, w, y, tx, ty, *, search=False):
+        return Problem(kernels.ADTWRecord(float(self.omega)), x, w, y, None, None, np.zeros(x.shape[1]))
+
+
+@register
+class WDTW(ElasticMetric):
+    """Weighted dynamic time warping (Jeong, Jeong & Omitaomu 2011): costs grow with the lag of the points.
+
+    The cost of two points whose indices differ by a is multiplied by ``1 / (1 + exp(-g (a - L / 2)))``, L being the
+    longer length (in a search, the query's).
+
+    Parameters
+    ----------
+    g : float, default=0.05
+        Steepness of the logistic factor, at least 0.
+    window : None, float in (0, 1], "sakoe-chiba" or "itakura", default=None
+        Band of the warping path. A float is the radius of a Sakoe-Chiba band as a share of the shorter length.
+    factor : int, optional
+        Radius in samples of the "sakoe-chiba" window; None: half the shorter length.
+
+    Examples
+    --------
+    >>> from sktslib.distances import WDTW
+    >>> WDTW(g=0.0)([0, 1, 2], [0, 1, 4])
+    2.0
+    """
+
+    name, full_name = "wdtw", "Weighted Dynamic Time Warping"
+    entry_parameters = {"g": 0.05}
+    _depends_on_start = True
+    _parameter_constraints = {"g": [Interval(Real, 0, None, closed="left")], **BAND_CONSTRAINTS}
+
+    def __init__(self, g=0.05, *, window=None, factor=None):
+        self.g = g
+        self.window = window
+        self.factor = factor
+
+    def _problem(self, x, w, y, tx, ty, *, search=False):
+        m, longest = x.shape[1], max(x.shape[1], y.shape[1])
+        with np.errstate(over="ignore"):  # an infinite exponential makes the factor 0
+            factors = 1.0 / (1.0 + np.exp(-self.g * (np.arange(longest + 1) - (m if search else longest) / 2)))
+        return Problem(kernels.WDTWRecord(factors), x, w, y, None, None, np.zeros(m))
+
+
+def keogh_slope(a):
+    """Derivative estimate of Keogh & Pazzani (2001); the first and the last point copy their neighbours."""
+    n = a.shape[1]
+    if n < 3:
+        return np.repeat(np.diff(a, axis=1), n, axis=1) if n == 2 else np.zeros_like(a)
+    inner = ((a[:, 1:-1] - a[:, :-2]) + (a[:, 2:] - a[:, :-2]) / 2) / 2
+    return np.concatenate([inner[:, :1], inner, inner[:, -1:]], axis=1)
+
+
+@register
+class DDTW(DTW):
+    """Derivative dynamic time warping (Keogh & Pazzani 2001): DTW of the series' slopes.
+
+    Parameters
+    ----------
+    window : None, float in (0, 1], "sakoe-chiba" or "itakura", default=None
+        Band of the warping path. A float is the radius of a Sakoe-Chiba band as a share of the shorter length.
+    factor : int, optional
+        Radius in samples of the "sakoe-chiba" window; None: half the shorter length.
+
+    Examples
+    --------
+    >>> from sktslib.distances import DDTW
+    >>> DDTW()([0, 1, 2, 3], [5, 6, 7, 8])
+    0.0
+    """
+
+    name, full_name = "ddtw", "Derivative Dynamic Time Warping"
+    entry_parameters = ""
+    function_defaults = {}
+    alpha, dtw_type, tolerance, dist, do_sign_norm, do_dist_norm = 1.0, "dtw", 0, None, False, False
+    _parameter_constraints = BAND_CONSTRAINTS
+
+    def __init__(self, *, window=None, factor=None):
+        self.window = window
+        self.factor = factor
+
+    def _problem(self, x, w, y, tx, ty, *, search=False):
+        return super()._problem(keogh_slope(x), w, keogh_slope(y), tx, ty, search=search)
+
+
+@register
+class WDDTW(WDTW):
+    """Weighted derivative dynamic time warping (Jeong, Jeong & Omitaomu 2011): WDTW of the series' slopes.
+
+    Parameters
+    ----------
+    g : float, default=0.05
+        Steepness of the logistic factor, at least 0.
+    window : None, float in (0, 1], "sakoe-chiba" or "itakura", default=None
+        Band of the warping path. A float is the radius of a Sakoe-Chiba band as a share of the shorter length.
+    factor : int, optional
+        Radius in samples of the "sakoe-chiba" window; None: half the shorter length.
+
+    Examples
+    --------
+    >>> from sktslib.distances import WDDTW
+    >>> WDDTW()([0, 1, 2, 3], [5, 6, 7, 8])
+    0.0
+    """
+
+    name, full_name = "wddtw", "Weighted Derivative Dynamic Time Warping"
+
+    def _problem(self, x, w, y, tx, ty, *, search=False):
+        return super()._problem(keogh_slope(x), w, keogh_slope(y), tx, ty, search=search)
+
+
+@register
+class ShapeDTW(DTW):
+    """Shape dynamic time warping (Zhao & Itti 2018): DTW of the neighbourhoods of the points.
+
+    Parameters
+    ----------
+    reach : int, default=5
+        Points to either side that belong to a point's neighbourhood; the series' ends are repeated.
+    window : None, float in (0, 1], "sakoe-chiba" or "itakura", default=None
+        Band of the warping path. A float is the radius of a Sakoe-Chiba band as a share of the shorter length.
+    factor : int, optional
+        Radius in samples of the "sakoe-chiba" window; None: half the shorter length.
+
+    Examples
+    --------
+    >>> from sktslib.distances import ShapeDTW
+    >>> ShapeDTW(reach=1)([0, 1, 2], [0, 1, 4])
+    12.0
+    """
+
+    name, full_name = "shape_dtw", "Shape Dynamic Time Warping"
+    entry_parameters = {"reach": 5}
+    function_defaults = {}
+    alpha, dtw_type, tolerance, dist, do_sign_norm, do_dist_norm = 1.0, "dtw", 0, None, False, False
+    _parameter_constraints = {"reach": [Interval(Integral, 0, None, closed="left")], **BAND_CONSTRAINTS}
+
+    def __init__(self, reach=5, *, window=None, factor=None):
+        self.reach = reach
+        self.window = window
+        self.factor = factor
+
+    def _neighbourhoods(self, a):
+        n = a.shape[1]
+        at = np.clip(np.arange(n) + np.arange(-self.reach, self.reach + 1)[:, np.newaxis], 0, n - 1)
+        return np.ascontiguousarray(a[:, at].reshape(-1, n))
+
+    def _problem(self, x, w, y, tx, ty, *, search=False):
+        if w is not None:  # a point's weight is its whole neighbourhood's
+            w = np.repeat(w, 2 * self.reach + 1, axis=0)
+        return super()._problem(self._neighbourhoods(x), w, self._neighbourhoods(y), tx, ty, search=search)
+
+
+@register
+class Frechet(ElasticMetric):
+    """Discrete Frechet distance (Eiter & Mannila 1994): the longest of the pairs' distances, not their sum.
+
+    Parameters
+    ----------
+    window : None, float in (0, 1], "sakoe-chiba" or "itakura", default=None
+        Band of the warping path. A float is the radius of a Sakoe-Chiba band as a share of the shorter length.
+    factor : int, optional
+        Radius in samples of the "sakoe-chiba" window; None: half the shorter length.
+
+    Examples
+    --------
+    >>> from sktslib.distances import Frechet
+    >>> Frechet()([0, 1, 2], [0, 1, 4])
+    2.0
+    """
+
+    name, full_name = "frechet", "Frechet Distance"
+    _parameter_constraints = BAND_CONSTRAINTS
+
+    def __init__(self, *, window=None, factor=None):
+        self.window = window
+        self.factor = factor
+
+    def _check_search(self, mode):
+        super()._check_search(mode)
+        if mode == "tiling":
+            raise ValueError(
+                "The Frechet distance has no segmentation: the costs of its tiles are maxima and do not add up. Take "
+                "another elastic metric, such as 'dtw'."
+            )
+
+    def _problem(self, x, w, y, tx, ty, *, search=False):
+        return Problem(kernels.FrechetRecord(norm_of(x, 2.0)), x, w, y, None, None, np.zeros(x.shape[1]))

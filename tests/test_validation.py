@@ -1,0 +1,397 @@
+"""The door: what is accepted is converted without touching the caller's data, what is not is named with a way out."""
+
+import datetime as dt
+import re
+from decimal import Decimal
+from fractions import Fraction
+
+import numpy as np
+import pandas as pd
+import pytest
+from hypothesis import given
+from hypothesis import strategies as st
+from hypothesis.extra import numpy as hnp
+from scipy import sparse
+
+from sktslib.utils import validation
+from sktslib.utils.validation import as_floats, as_series, as_times, as_weight, check_count, check_number, unknown_name
+
+HUGE = 10**400
+DAYS = pd.date_range("2024-01-01", periods=4, freq="s")
+READ_ONLY = np.arange(4.0)
+READ_ONLY.flags.writeable = False
+
+
+# ------------------------------------------------------------------------------------------------- what is accepted
+@pytest.mark.parametrize(
+    "values",
+    [
+        [0, 1, 2, 3],
+        (0.0, 1.0, 2.0, 3.0),
+        range(4),
+        np.arange(4),
+        np.arange(4, dtype=np.uint8),
+        np.arange(4, dtype=np.float16),
+        np.arange(4, dtype=np.float32),
+        np.arange(4, dtype=np.longdouble),
+        np.arange(4, dtype=">f8"),
+        np.arange(8.0)[::2] / 2,
+        np.arange(3.0, -1.0, -1.0)[::-1],
+        READ_ONLY,
+        np.array([0, 1.0, Decimal(2), Fraction(3)], dtype=object),
+        np.array([np.float32(0), np.int8(1), True + 1, np.array(3.0)], dtype=object),
+        np.ma.array([0.0, 1.0, 2.0, 3.0]),
+        pd.Series([0, 1, 2, 3], index=[9, 8, 7, 6]),
+        pd.Series([0, 1, 2, 3], dtype="Int64"),
+        pd.Series([0.0, 1.0, 2.0, 3.0], dtype="Float32"),
+        pd.DataFrame({"a": [0, 1, 2, 3]}),
+        np.matrix([[0.0], [1.0], [2.0], [3.0]]),
+        np.arange(4.0)[:, np.newaxis],
+    ],
+    ids=lambda values: f"{type(values).__name__}-{getattr(values, 'dtype', '')}",
+)
+def test_real_numbers_of_any_kind_become_one_type(values):
+    a = as_series(values, "x")
+    np.testing.assert_array_equal(a, [[0, 1, 2, 3]])
+    assert type(a) is np.ndarray
+    assert a.dtype == np.float64
+    assert a.flags.carray
+
+
+def test_booleans_count_as_0_and_1():
+    np.testing.assert_array_equal(as_series([True, False], "x"), [[1, 0]])
+
+
+def test_channels_come_first_and_time_second():
+    a = as_series([[1, 2], [3, 4], [5, 6]], "x", channels=2)
+    np.testing.assert_array_equal(a, [[1, 3, 5], [2, 4, 6]])
+    assert a.flags.carray
+    np.testing.assert_array_equal(as_series(pd.DataFrame({"a": [1, 3], "b": [2.5, 4]}), "x"), [[1, 3], [2.5, 4]])
+
+
+@given(hnp.arrays(np.float64, hnp.array_shapes(min_dims=1, max_dims=2, max_side=5), elements=st.floats(-9, 9)))
+def test_every_layout_gives_the_same_array(a):
+    want = a.reshape(len(a), -1).T
+    for values in (
+        a,
+        np.asfortranarray(a),
+        np.repeat(a, 2, axis=0)[::2],
+        a[::-1].copy()[::-1],
+        a.tolist(),
+        a.astype(object),
+    ):
+        before = np.array(values, copy=True)
+        np.testing.assert_array_equal(as_series(values, "x"), want)
+        np.testing.assert_array_equal(values, before)
+
+
+def test_no_copy_is_made_where_none_is_needed():
+    a = np.arange(5.0)
+    assert np.shares_memory(as_series(a, "x"), a)
+    assert not np.shares_memory(as_series(READ_ONLY, "x"), READ_ONLY)
+
+
+def test_missing_values_pass_where_they_may_and_infinity_never():
+    np.testing.assert_array_equal(as_series([1, np.nan, None], "x", missing=True), [[1, np.nan, np.nan]])
+    with pytest.raises(
+        ValueError, match=re.escape("'x' must be finite. Got 1 infinite of 3 values, first at index 2.")
+    ):
+        as_series([1, np.nan, np.inf], "x", missing=True)
+
+
+# -------------------------------------------------------------------------------------------------- what is refused
+@pytest.mark.parametrize(
+    ("values", "error", "message"),
+    [
+        (None, TypeError, "'x' must be an array of real numbers. Got None."),
+        (5, ValueError, "Got 0 dimensions, shape (). Reshape your data: a single point is [x]."),
+        (np.zeros((2, 3, 4)), ValueError, "Got 3 dimensions, shape (2, 3, 4). Of several series pass one at a time."),
+        ([], ValueError, "'x' must hold at least one point. Got 0 sample(s) (shape=(0,))"),
+        (np.zeros((0, 2)), ValueError, "Got 0 sample(s) (shape=(0, 2))"),
+        (np.zeros((3, 0)), ValueError, "Got 0 feature(s) (shape=(3, 0)) while a minimum of 1 is required."),
+        ([[1, 2], [3]], ValueError, "'x' must have rows of equal length. Got a ragged list. A series is (length,) or"),
+        ([np.zeros(2), np.zeros(3)], ValueError, "Got a ragged list."),
+        (np.array([[1, 2], [3]], dtype=object), ValueError, "Got a ragged list."),
+        (
+            [0, np.nan, np.nan],
+            ValueError,
+            "'x' must be finite. Got 2 NaN of 3 values, first at index 1. Cut the series",
+        ),
+        (
+            [0, -np.inf],
+            ValueError,
+            "Got 1 infinite of 2 values, first at index 1. Cut the series there, or fill the gaps",
+        ),
+        ([[0, 1], [np.inf, np.nan]], ValueError, "Got 1 NaN and 1 infinite of 4 values, first at index (1, 0)."),
+        ([1.0, None], ValueError, "Got 1 NaN of 2 values, first at index 1."),
+        (pd.Series([pd.NA, 1], dtype="Int64"), ValueError, "Got 1 NaN of 2 values, first at index 0."),
+        (
+            [1j, 2],
+            ValueError,
+            "Complex data not supported: got complex128. Pass the real part or the modulus, numpy.real(x)",
+        ),
+        (np.array([1, 2j], object), ValueError, "Complex data not supported: got 2j at index 1."),
+        (["1", "2"], TypeError, "Got text, dtype <U1. If it spells numbers, pass numpy.asarray(x, dtype=float)."),
+        ("abc", TypeError, "'x' must hold real numbers. Got text"),
+        (b"abc", TypeError, "Got text, dtype |S3."),
+        (np.array([1, "2"], object), TypeError, "Got '2' at index 1: a str is no number. Pass the numbers alone."),
+        (pd.DataFrame({"a": [1], "b": ["y"]}), TypeError, "Got 'y' at index (0, 1)"),
+        (DAYS, TypeError, "Got dates, dtype datetime64"),
+        (DAYS.tz_localize("UTC"), TypeError, "a Timestamp is no number"),
+        ([dt.date(2024, 1, 1)], TypeError, "Got datetime.date(2024, 1, 1) at index 0: a date is no number."),
+        (np.array([1, np.datetime64("2024")], object), TypeError, "at index 1: a datetime64 is no number."),
+        ([dt.timedelta(1)], TypeError, "a timedelta is no number"),
+        (np.arange(3).astype("m8[s]"), TypeError, "Got durations, dtype timedelta64[s]. Divide them by a unit"),
+        ({"a": 1}, TypeError, "Got {'a': 1}: float() argument must be a string or a real number, not 'dict'."),
+        ({1, 2}, TypeError, "'x' must hold real numbers. Got {1, 2}"),
+        ((i for i in range(3)), TypeError, "not 'generator'. Pass the numbers alone."),
+        ([object(), 1], TypeError, "at index 0: float() argument must be"),
+        (np.zeros(2, [("a", float)]), TypeError, "Pass the values alone, for example one field of a structured array."),
+        (sparse.csr_matrix(np.eye(3)), TypeError, "'x' must be dense. Got sparse data; pass x.toarray()."),
+        (sparse.csr_array(np.eye(3)), TypeError, "Got sparse data"),
+        (np.ma.array([1.0, 2.0], mask=[0, 1]), ValueError, "'x' must not have masked values. Got 1; fill them first"),
+        ([HUGE, 1], ValueError, "'x' must fit into float64, up to 1.8e308. Got 1000"),
+        ([0.5, -HUGE], ValueError, "0000000000 at index 1."),
+        ([10**5000], ValueError, "Got an integer of 16610 bits at index 0."),
+        (np.array(["1e4000", "1"], np.longdouble), ValueError, "Got 1 infinite of 2 values, first at index 0."),
+    ],
+    ids=lambda value: type(value).__name__,
+)
+def test_what_is_no_series_is_named(values, error, message):
+    with pytest.raises(error, match=re.escape(message)) as raised:
+        as_series(values, "x")
+    assert str(raised.value).startswith("'x' must ")
+
+
+@pytest.mark.parametrize(
+    ("values", "hint"),
+    [
+        (np.zeros(4), "Got 1, shape (4,). Time runs along the first axis of a series and channels along the second."),
+        (np.zeros((4, 2)), "Got 2, shape (4, 2). Time runs along the first axis"),
+        (np.zeros((3, 4)), "Got 4, shape (3, 4). If its rows are the channels, pass numpy.transpose(y)."),
+    ],
+)
+def test_other_channels(values, hint):
+    with pytest.raises(ValueError, match=re.escape(f"'y' must have as many channels as 'x', 3. {hint}")):
+        as_series(values, "y", channels=3, like="'x'")
+
+
+def test_a_large_array_is_not_written_out():
+    for values in (np.arange(10_000).astype("U5"), [{"key": "v" * 10_000}]):
+        with pytest.raises(TypeError) as raised:
+            as_floats(values, "x")
+        assert len(str(raised.value)) < 300
+        assert "\n" not in str(raised.value)
+
+
+# ---------------------------------------------------------------------------------------------------------- weights
+def test_weights_are_relative_to_the_largest():
+    np.testing.assert_array_equal(as_weight([1, 2, 4], 3, 1), [[0.25, 0.5, 1]])
+    np.testing.assert_array_equal(as_weight([[1], [2]], 2, 1), [[0.5, 1]])
+    np.testing.assert_array_equal(as_weight(pd.Series([1, 2], index=[5, 4]), 2, 2), [[0.5, 1], [0.5, 1]])
+    np.testing.assert_array_equal(as_weight([[1, 0], [2, 4]], 2, 2), [[0.25, 0.5], [0, 1]])
+    assert as_weight([1, 2], 2, 2).flags.carray
+    np.testing.assert_array_equal(as_weight([1e308, 5e-324], 2, 1), [[1, 0]])
+
+
+def test_equal_weights_are_none():
+    assert as_weight(None, 3, 1) is None
+    for weight in ([7, 7, 7], [[2.5, 2.5]] * 3, [True] * 3):
+        assert as_weight(weight, 3, np.ndim(weight)) is None
+
+
+@pytest.mark.parametrize(
+    ("weight", "error", "message"),
+    [
+        ([1, 2], ValueError, "one value per point of the query (the first series), shape (3,), or one per point and"),
+        (np.ones((3, 3)), ValueError, "channel, shape (3, 2). Got shape (3, 3)."),
+        (np.ones((2, 3)), ValueError, "Got shape (2, 3)."),
+        (np.ones((3, 2, 1)), ValueError, "Got shape (3, 2, 1)."),
+        (1.0, ValueError, "Got shape ()."),
+        ([], ValueError, "Got shape (0,)."),
+        (
+            [1, -2, -0.5],
+            ValueError,
+            "'weight' must not be negative. Got -2 as the least value, the first below 0 at index 1.",
+        ),
+        (
+            [[1, 1], [1, -1], [1, 1]],
+            ValueError,
+            "the first below 0 at index (1, 1). Points that do not count have weight 0.",
+        ),
+        (
+            [1, np.nan, 1],
+            ValueError,
+            "'weight' must be finite. Got 1 NaN of 3 values, first at index 1. Points that do",
+        ),
+        ([-1, np.nan, 1], ValueError, "'weight' must be finite. Got 1 NaN"),
+        ([1, np.inf, 1], ValueError, "'weight' must be finite. Got 1 infinite"),
+        (
+            [0, 0, -0.0],
+            ValueError,
+            "at least one value above 0. Got only zeros: no point of the query would count. Leave it",
+        ),
+        (["a", "b", "c"], TypeError, "'weight' must hold real numbers. Got text"),
+        ([1j, 1, 1], ValueError, "Complex data not supported"),
+        ([[1, 2], [3], [4]], ValueError, "Got a ragged list."),
+    ],
+)
+def test_weights_that_do_not_fit(weight, error, message):
+    with pytest.raises(error, match=re.escape(message)) as raised:
+        as_weight(weight, 3, 2)
+    assert str(raised.value).startswith("'weight' must ")
+
+
+# ------------------------------------------------------------------------------------------------------------ times
+SECONDS = [
+    [0, 1, 2, 3],
+    range(4),
+    np.arange(4, dtype=np.float32),
+    READ_ONLY,
+    pd.Series(range(4), index=[3, 2, 1, 0]),
+    DAYS,
+    DAYS.to_numpy(),
+    list(DAYS),
+    pd.Series(DAYS, index=[3, 2, 1, 0]),
+    DAYS.tz_localize("Europe/Berlin"),
+    pd.Series(DAYS.tz_localize("UTC"), index=[3, 2, 1, 0]),
+    list(DAYS.tz_localize("UTC")),
+    [dt.datetime(2024, 1, 1, 0, 0, i) for i in range(4)],
+    [dt.datetime(3000, 1, 1, 0, 0, i) for i in range(4)],
+    [dt.datetime(2024, 1, 1, 0, 0, i, tzinfo=dt.UTC) for i in range(4)],
+    np.datetime64("2024-01-01", "ns") + np.arange(4).astype("m8[s]"),
+    np.arange(4).astype("m8[s]"),
+    (1000 * np.arange(4)).astype("m8[ms]"),
+    pd.timedelta_range(0, periods=4, freq="s"),
+    [dt.timedelta(seconds=i) for i in range(4)],
+]
+
+
+@pytest.mark.parametrize("times", SECONDS, ids=lambda times: f"{type(times).__name__}-{getattr(times, 'dtype', '')}")
+def test_times_are_floats_and_datetimes_seconds_from_the_first(times):
+    before = list(times)
+    t = as_times(times, 4, "tx")
+    np.testing.assert_array_equal(t, [0, 1, 2, 3])
+    assert t.dtype == np.float64
+    assert t.flags.carray
+    assert list(times) == before
+
+
+def test_numbers_keep_their_origin_and_datetimes_their_zone_shift():
+    np.testing.assert_array_equal(as_times([-5, 0.5, 7], 3, "tx"), [-5, 0.5, 7])
+    assert as_times(None, 3, "tx") is None
+    night = pd.date_range("2024-03-31 00:30", periods=3, freq="h", tz="Europe/Berlin")  # 02:30 does not exist
+    np.testing.assert_array_equal(as_times(night, 3, "tx"), [0, 3600, 7200])
+    days = [dt.date(2024, 1, 1), dt.date(2024, 1, 3)]
+    np.testing.assert_array_equal(as_times(days, 2, "tx"), [0, 2 * 86400])
+
+
+@pytest.mark.parametrize(
+    ("times", "error", "message"),
+    [
+        (
+            [0, 1, 1, 2],
+            ValueError,
+            "'tx' must be strictly increasing. Got 1 at index 1 and then 1. Sort the recording and drop",
+        ),
+        ([0.0, 2.5, 1.5, 3.0], ValueError, "Got 2.5 at index 1 and then 1.5."),
+        (DAYS[::-1], ValueError, "Got 2024-01-01T00:00:03"),
+        ([0, 1], ValueError, "'tx' must have one time per point, shape (4,). Got shape (2,)."),
+        (np.zeros((4, 2)), ValueError, "Got shape (4, 2)."),
+        (DAYS.to_numpy().reshape(2, 2), ValueError, "Got shape (2, 2)."),
+        (np.array([], "M8[s]"), ValueError, "Got shape (0,)."),
+        (3, ValueError, "Got shape ()."),
+        (
+            [0, np.nan, 2, 3],
+            ValueError,
+            "'tx' must be finite. Got 1 NaN of 4 values, first at index 1. Every point needs a time.",
+        ),
+        ([0, 1, 2, np.inf], ValueError, "Got 1 infinite of 4 values, first at index 3."),
+        (DAYS.where(DAYS != DAYS[0]), ValueError, "Got 1 NaN of 4 values, first at index 0."),
+        (np.array(["NaT"] * 4, "M8[s]"), ValueError, "Got 4 NaN of 4 values, first at index 0."),
+        ([None, *DAYS[1:]], ValueError, "Got 1 NaN of 4 values, first at index 0."),
+        ([*DAYS[:3], pd.NaT], ValueError, "Got 1 NaN of 4 values, first at index 3."),
+        (
+            ["a"] * 4,
+            TypeError,
+            "'tx' must hold numbers or datetimes. Got text, dtype <U1. Convert it, for example with pandas",
+        ),
+        ([1, *DAYS[1:]], TypeError, "'tx' must hold real numbers. Got Timestamp("),
+        (
+            [*DAYS[:3], 1],
+            TypeError,
+            "'tx' must be of one kind: numbers, durations, or datetimes that all have a time zone or",
+        ),
+        ([DAYS[0], DAYS[1].tz_localize("UTC")] * 2, TypeError, "'tx' must be of one kind"),
+        ([dt.timedelta(0), 1, 2, 3], TypeError, "Got datetime.timedelta(0) and 1, at index 1."),
+        (pd.period_range("2024", periods=4), TypeError, "'tx' must hold real numbers. Got Period("),
+        ([1j] * 4, ValueError, "Complex data not supported"),
+        ([[1], [2, 3], [4], [5]], ValueError, "Got a ragged list."),
+        ([0, 1, 2, HUGE], ValueError, "'tx' must fit into float64"),
+    ],
+)
+def test_times_that_are_none(times, error, message):
+    with pytest.raises(error, match=re.escape(message)) as raised:
+        as_times(times, 4, "tx")
+    assert str(raised.value).startswith("'tx' must ")
+
+
+# ------------------------------------------------------------------------------------------------ numbers and names
+@pytest.mark.parametrize("value", [1, 2.5, np.float32(2.5), np.int64(3), Fraction(5, 2)])
+def test_real_numbers_become_floats(value):
+    got = check_number(value, "p", low=0)
+    assert got == value
+    assert type(got) is float
+
+
+@pytest.mark.parametrize(
+    ("value", "error"),
+    [
+        *[(value, TypeError) for value in ("1", None, True, np.True_, [1], 1j, Decimal(1), np.array(1.0))],
+        *[(value, ValueError) for value in (-1, 0, 11, np.nan, np.inf, -np.inf, np.float64("nan"), HUGE, 10**5000)],
+    ],
+    ids=lambda value: type(value).__name__,
+)
+def test_numbers_out_of_range(value, error):
+    rule = "The 'p' parameter of Thing must be a real number in the range (0, 10]. Got "
+    with pytest.raises(error, match=re.escape(rule)):
+        check_number(value, "p", low=0, high=10, open_low=True, owner="Thing")
+
+
+def test_numbers_beyond_float64():
+    with pytest.raises(ValueError, match=r"in the range \(-inf, inf\)\. Got 1000.*0\. It does not fit into float64\."):
+        check_number(HUGE, "p")
+
+
+def test_counts():
+    assert check_count(np.int32(3), "k") == 3
+    assert type(check_count(np.int32(3), "k")) is int
+    assert check_count(None, "k", none=True) is None
+    assert check_count(0, "k", low=0) == 0
+    for value, error in ((0, ValueError), (1.0, TypeError), (True, TypeError), (None, TypeError), ("2", TypeError)):
+        with pytest.raises(
+            error, match=re.escape(f"'k' parameter must be an integer in the range [1, inf). Got {value!r}.")
+        ):
+            check_count(value, "k")
+
+
+@pytest.mark.parametrize(
+    ("given", "hint"),
+    [
+        ("aplha", " Did you mean 'alpha'?"),
+        ("ALPHA", " Did you mean 'alpha'?"),
+        ("qqq", ""),
+        (3, ""),
+        (None, ""),
+        ([], ""),
+    ],
+)
+def test_unknown_names_come_with_the_nearest(given, hint):
+    error = unknown_name("parameter", given, ["window", "alpha"], "dtw")
+    assert isinstance(error, ValueError)
+    assert str(error) == f"Unknown parameter {given!r} of dtw.{hint} Valid: alpha, window."
+
+
+def test_the_public_names_exist():
+    assert sorted(validation.__all__) == validation.__all__
+    assert all(hasattr(validation, name) for name in validation.__all__)
