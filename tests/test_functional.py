@@ -14,14 +14,27 @@ from sktslib import (
     time_series_search,
     time_series_segmentation,
 )
-from sktslib.distances import DTW, TWED, dtw, euclidean_distance, lcss, tam, twed
+from sktslib.distances import DTW, TWED, dtw, euclidean_distance, get_metric, lcss, tam, twed
 from sktslib.distances.compute_distance import time_series_distance
 from sktslib.search.search_utils import elastic_search, lockstep_search
 
 ECG = load_ecg_example()
 QUERY, SEQUENCE, WEIGHT = ECG["query"], ECG["sequence"], ECG["weight"]
 FULL_NAMES = {
-    "elastic": ["Dynamic Time Warping", "Longest Common Subsequence", "Time Warp Edit Distance"],
+    "elastic": [
+        "Amerced Dynamic Time Warping",
+        "Derivative Dynamic Time Warping",
+        "Dynamic Time Warping",
+        "Edit Distance on Real Sequences",
+        "Edit Distance with Real Penalty",
+        "Frechet Distance",
+        "Longest Common Subsequence",
+        "Move-Split-Merge",
+        "Shape Dynamic Time Warping",
+        "Time Warp Edit Distance",
+        "Weighted Derivative Dynamic Time Warping",
+        "Weighted Dynamic Time Warping",
+    ],
     "time": ["Time Alignment Measurement"],
     "lockstep": [
         "Braycurtis Distance",
@@ -48,6 +61,18 @@ def test_every_name_makes_its_entry():
     assert made["elastic"]["Longest Common Subsequence"]["parameters"] == {"eps": 1, "report": "distance"}
     twed_entry = {"nu": 0.001, "lmbda": 1.0, "p": 2, "time": "true"}
     assert made["elastic"]["Time Warp Edit Distance"]["parameters"] == twed_entry
+    for name, parameters in {
+        "Amerced Dynamic Time Warping": {"omega": 1.0},
+        "Derivative Dynamic Time Warping": "",
+        "Edit Distance on Real Sequences": {"eps": 1.0},
+        "Edit Distance with Real Penalty": {"g": 0.0},
+        "Frechet Distance": "",
+        "Move-Split-Merge": {"c": 1.0},
+        "Shape Dynamic Time Warping": {"reach": 5},
+        "Weighted Derivative Dynamic Time Warping": {"g": 0.05},
+        "Weighted Dynamic Time Warping": {"g": 0.05},
+    }.items():
+        assert made["elastic"][name]["parameters"] == parameters
     assert made["lockstep"]["Minkowski Distance"]["parameters"] == {"p": 3}
     assert made["time"]["Time Alignment Measurement"]["parameters"] == ""
     for group in made.values():
@@ -67,10 +92,13 @@ def test_table_of_distances():
     table = time_series_distance(cfg, x, y)
     assert isinstance(table, pd.DataFrame)
     assert list(table.columns) == ["Distance"]
-    assert len(table) == 17
+    assert len(table) == 26
     assert table["Distance"].dtype == np.float64
     assert table.loc["Dynamic Time Warping", "Distance"] == float(dtw(x, y))
     assert table.loc["Longest Common Subsequence", "Distance"] == float(lcss(x, y))
+    for name in ("adtw", "wdtw", "ddtw", "wddtw", "shape_dtw", "frechet", "edr", "erp", "msm"):
+        metric = get_metric(name)
+        assert table.loc[metric.full_name, "Distance"] == metric(x, y)
     assert table.loc["Time Alignment Measurement", "Distance"] == tam(x, y)
     assert table.loc["Euclidean Distance", "Distance"] == euclidean_distance(x, y)
     assert cfg == before
@@ -83,11 +111,12 @@ def test_table_of_distances():
 
 
 def test_search_results():
-    cfg = get_distance_dict(["Dynamic Time Warping", "Euclidean Distance", "lcss", "twed"])
+    names = ["Dynamic Time Warping", "Euclidean Distance", "Longest Common Subsequence", "Time Warp Edit Distance"]
+    cfg = get_distance_dict(names)
     before = deepcopy(cfg)
     found = time_series_search(cfg, QUERY, SEQUENCE, ECG["tq"], ECG["ts"], WEIGHT, ("number", 3))
     assert cfg == before
-    assert set(found) == {"Dynamic Time Warping", "Euclidean Distance", *FULL_NAMES["elastic"]}
+    assert set(found) == set(names)
     for name, result in found.items():
         assert set(result) == {"start", "end", "path", "path_dist", "distance", "start_time", "end_time"}
         assert len(result["start"]) == len(result["end"]) == len(result["path"]) == len(result["path_dist"]) == 3

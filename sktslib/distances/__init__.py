@@ -8,17 +8,13 @@ from ._metrics_lockstep import (
     Braycurtis,
     Canberra,
     Chebyshev,
-    Correlation,
-    Cosine,
     Euclidean,
     Hamming,
-    Mahalanobis,
     Manhattan,
     Minkowski,
-    PearsonCorrelation,
-    ShortTimeSeries,
     SquaredEuclidean,
 )
+from ._metrics_lockstep_joint import Correlation, Cosine, Mahalanobis, PearsonCorrelation, ShortTimeSeries
 from ._metrics_time import TAM
 from ._metrics_warping import ADTW, DDTW, DTW, WDDTW, WDTW, Frechet, ShapeDTW
 from .compute_distance import time_series_distance

@@ -24,13 +24,15 @@ INF = np.inf
 _PARTS = {}
 
 
-def recurrence(*, terms, moves, size=1, gap_terms=None, gap=None, closed=True, pairs=None, join=None):
+def recurrence(*, terms, moves, size=1, at=None, gap_terms=None, gap=None, closed=True, pairs=None, join=None):
     """Register the functions of a parameter record.
 
     terms(p, x, x_before, y, y_before, w, w_before) -> (a, b, c)
         What one channel adds to up to `size` sums; the points before the first are 0, with weight 0.
-    moves(p, i, a, b, c, lag, lag_before, gap) -> (diagonal, query, series)
-        Costs of the three moves into a cell of query point i.
+    at(p, i, lag, lag_before) -> (float, float, float)
+        What the moves need of query point i and of the lags, fetched once for all series of a vector.
+    moves(p, at, a, b, c, gap) -> (diagonal, query, series)
+        Costs of the three moves into a cell.
     gap_terms(p, y, y_before), gap(p, total, step)
         The same for the price of leaving a series point unmatched, `step` being the time since the point before.
     closed
@@ -52,6 +54,7 @@ def recurrence(*, terms, moves, size=1, gap_terms=None, gap=None, closed=True, p
         _PARTS[record] = {
             "terms": terms,
             "moves": moves,
+            "at": at or _nowhere,
             "gap_terms": gap_terms or _nothing,
             "gap": gap or _free,
             "closed": is_closed,
@@ -78,12 +81,21 @@ def _overload_terms(p, x, x_before, y, y_before, w, w_before):
     return _part("terms", p.instance_class)
 
 
-def moves(p, i, a, b, c, lag, lag_before, gap):
-    return _part("moves", type(p))(p, i, a, b, c, lag, lag_before, gap)
+def point(p, i, lag, lag_before):
+    return _part("at", type(p))(p, i, lag, lag_before)
+
+
+@overload(point)
+def _overload_point(p, i, lag, lag_before):
+    return _part("at", p.instance_class)
+
+
+def moves(p, at, a, b, c, gap):
+    return _part("moves", type(p))(p, at, a, b, c, gap)
 
 
 @overload(moves)
-def _overload_moves(p, i, a, b, c, lag, lag_before, gap):
+def _overload_moves(p, at, a, b, c, gap):
     return _part("moves", p.instance_class)
 
 
@@ -178,6 +190,10 @@ def _overload_root(norm, s):
     return _ROOTS.get(getattr(norm, "instance_class", None))
 
 
+def _nowhere(p, i, lag, lag_before):
+    return 0.0, 0.0, 0.0
+
+
 def _nothing(p, y, y_before):
     return 0.0
 
@@ -216,7 +232,7 @@ def _norms(p, x, x_before, y, y_before, w, w_before):
 
 
 # --------------------------------------------------------------------------------------------------- the recurrences
-def _dtw(p, i, a, b, c, lag, lag_before, gap):
+def _dtw(p, at, a, b, c, gap):
     return a, a, a
 
 
@@ -225,7 +241,7 @@ class DTWRecord(NamedTuple):
     """Dynamic time warping (Sakoe & Chiba 1978): every move costs the ground cost of the cell it enters."""
 
 
-def _adtw(p, i, a, b, c, lag, lag_before, gap):
+def _adtw(p, at, a, b, c, gap):
     return a, a + p.omega, a + p.omega
 
 
@@ -236,19 +252,23 @@ class ADTWRecord(NamedTuple):
     omega: float
 
 
-def _wdtw(p, i, a, b, c, lag, lag_before, gap):
-    cost = p.factors[int(lag)] * a
+def _wdtw_at(p, i, lag, lag_before):
+    return p.factors[int(lag)], 0.0, 0.0
+
+
+def _wdtw(p, at, a, b, c, gap):
+    cost = at[0] * a
     return cost, cost, cost
 
 
-@recurrence(terms=_squares, moves=_wdtw)
+@recurrence(terms=_squares, moves=_wdtw, at=_wdtw_at)
 class WDTWRecord(NamedTuple):
     """Weighted dynamic time warping (Jeong et al. 2011); `factors` by the lag of the points in samples."""
 
     factors: np.ndarray
 
 
-def _frechet(p, i, a, b, c, lag, lag_before, gap):
+def _frechet(p, at, a, b, c, gap):
     d = root(p.norm, a)
     return d, d, d
 
@@ -260,11 +280,15 @@ class FrechetRecord(NamedTuple):
     norm: NamedTuple
 
 
-def _edit(p, i, a, b, c, lag, lag_before, gap):
-    return (p.matched[i] if root(p.norm, a) <= p.eps else p.unmatched[i]), p.up[i], gap
+def _edit_at(p, i, lag, lag_before):
+    return p.matched[i], p.unmatched[i], p.up[i]
 
 
-@recurrence(terms=_norms, moves=_edit, gap=_unit, closed=False, pairs=_within)
+def _edit(p, at, a, b, c, gap):
+    return (at[0] if root(p.norm, a) <= p.eps else at[1]), at[2], gap
+
+
+@recurrence(terms=_norms, moves=_edit, at=_edit_at, gap=_unit, closed=False, pairs=_within)
 class EditRecord(NamedTuple):
     """Edit distances by a threshold: LCSS (Vlachos et al. 2002) and EDR (Chen et al. 2005).
 
@@ -278,8 +302,12 @@ class EditRecord(NamedTuple):
     up: np.ndarray
 
 
-def _erp(p, i, a, b, c, lag, lag_before, gap):
-    return root(p.norm, a), p.up[i], gap
+def _erp_at(p, i, lag, lag_before):
+    return p.up[i], 0.0, 0.0
+
+
+def _erp(p, at, a, b, c, gap):
+    return root(p.norm, a), at[0], gap
 
 
 def _erp_gap_terms(p, y, y_before):
@@ -290,7 +318,7 @@ def _erp_gap(p, total, step):
     return root(p.norm, total)
 
 
-@recurrence(terms=_norms, moves=_erp, gap_terms=_erp_gap_terms, gap=_erp_gap, closed=False)
+@recurrence(terms=_norms, moves=_erp, at=_erp_at, gap_terms=_erp_gap_terms, gap=_erp_gap, closed=False)
 class ERPRecord(NamedTuple):
     """Edit distance with real penalty (Chen & Ng 2004): a point left out costs its distance from `g`."""
 
@@ -309,7 +337,7 @@ def _msm_terms(p, x, x_before, y, y_before, w, w_before):
     return to_partner, up, left
 
 
-def _msm(p, i, a, b, c, lag, lag_before, gap):
+def _msm(p, at, a, b, c, gap):
     return a, b, c
 
 
@@ -325,8 +353,12 @@ def _twed_terms(p, x, x_before, y, y_before, w, w_before):
     return power(p.norm, abs(w * (x - y))), before, 0.0
 
 
-def _twed(p, i, a, b, c, lag, lag_before, gap):
-    return root(p.norm, a) + root(p.norm, b) + p.nu * (lag + lag_before), p.up[i], gap
+def _twed_at(p, i, lag, lag_before):
+    return p.nu * (lag + lag_before), p.up[i], 0.0
+
+
+def _twed(p, at, a, b, c, gap):
+    return root(p.norm, a) + root(p.norm, b) + at[0], at[1], gap
 
 
 def _twed_gap_terms(p, y, y_before):
@@ -337,7 +369,7 @@ def _twed_gap(p, total, step):
     return root(p.norm, total) + p.nu * step + p.lmbda
 
 
-@recurrence(terms=_twed_terms, moves=_twed, size=2, gap_terms=_twed_gap_terms, gap=_twed_gap)
+@recurrence(terms=_twed_terms, moves=_twed, at=_twed_at, size=2, gap_terms=_twed_gap_terms, gap=_twed_gap)
 class TWEDRecord(NamedTuple):
     """Time warp edit distance (Marteau 2009); `up` holds the price of leaving each query point unmatched."""
 
@@ -432,17 +464,17 @@ def _advance(p, x, w, y, tx, ty, j, at, lo, hi, radius, top, col, start, ground,
         a, b, c = ground[0, i], ground[1, i], ground[2, i]
         if start is None:
             lag, lag_before = _lags_fixed(tx, ty, i, j)
-            d, u, v = moves(p, i, a, b, c, lag, lag_before, price)
+            d, u, v = moves(p, point(p, i, lag, lag_before), a, b, c, price)
         else:
             # Each predecessor brings the start of its own path, and with it its own lag.
             s_left = start[i + 1]
             b_diag, b_above, b_left = _begin(s_diag), _begin(s_above), _begin(s_left)
             lag, lag_before = _lags(tx, ty, i, j, b_diag - at + j)
-            d = moves(p, i, a, b, c, lag, lag_before, price)[0]
+            d = moves(p, point(p, i, lag, lag_before), a, b, c, price)[0]
             lag, lag_before = _lags(tx, ty, i, j, b_above - at + j)
-            u = moves(p, i, a, b, c, lag, lag_before, price)[1]
+            u = moves(p, point(p, i, lag, lag_before), a, b, c, price)[1]
             lag, lag_before = _lags(tx, ty, i, j, b_left - at + j)
-            v = moves(p, i, a, b, c, lag, lag_before, price)[2]
+            v = moves(p, point(p, i, lag, lag_before), a, b, c, price)[2]
             if radius is not None:  # infinite costs stay so under a sum and under a maximum
                 if abs(i - (at - b_diag)) > radius:
                     d = INF

@@ -16,6 +16,15 @@ _WINDOW = [None, StrOptions({"sakoe-chiba", "itakura"}), Interval(RealNotInt, 0,
 BAND_CONSTRAINTS = {"window": _WINDOW, "factor": [None, Interval(Integral, 0, None, closed="left")]}
 
 
+class Query(NamedTuple):
+    """One series as the kernels take it, whatever it is compared with."""
+
+    record: NamedTuple
+    x: np.ndarray  # (channels, m)
+    w: np.ndarray | None
+    up: np.ndarray  # the price of leaving each point unmatched (m,)
+
+
 class Problem(NamedTuple):
     """Two series as the kernels take them."""
 
@@ -59,8 +68,20 @@ class ElasticMetric(Metric):
                 f"radius it is. Got {self.factor!r} with window={self.window!r}."
             )
 
-    def _problem(self, x, w, y, tx, ty, *, search=False):
+    def _features(self, a):
+        """The channels that are compared, made from a series alone."""
+        return a
+
+    def _query(self, x, w, n, tx=None, *, search=False):
+        """The first series, to be compared with series of n points."""
         raise NotImplementedError
+
+    def _problem(self, x, w, y, tx, ty, *, search=False):
+        tx, ty = (tx, ty) if self.uses_times else (None, None)
+        record, features, w, up = self._query(x, w, y.shape[1], tx, search=search)
+        if search and tx is not None:
+            tx = tx - tx[0]
+        return Problem(record, features, w, self._features(y), tx, ty, up)
 
     def _report(self, cost, problem):
         """The distance behind an accumulated cost of two whole series."""

@@ -6,7 +6,7 @@ import numpy as np
 
 from ..utils._sklearn import Interval
 from . import _elastic as kernels
-from ._elastic_metric import BAND_CONSTRAINTS, ElasticMetric, Problem, norm_of
+from ._elastic_metric import BAND_CONSTRAINTS, ElasticMetric, Query, norm_of
 from ._metrics import register
 
 
@@ -54,15 +54,13 @@ class LCSS(ElasticMetric):
         self.window = window
         self.factor = factor
 
-    def _problem(self, x, w, y, tx, ty, *, search=False):
+    def _query(self, x, w, n, tx=None, *, search=False):
         m, (point, w) = x.shape[1], point_weights(x, w)
         if search:
             matched, unmatched, up = np.zeros(m), point + 1.0, point
         else:
             matched, unmatched, up = 2.0 - 2.0 * point, np.full(m, 2.0), np.ones(m)
-        return Problem(
-            kernels.EditRecord(norm_of(x, 2.0), float(self.eps), matched, unmatched, up), x, w, y, None, None, up
-        )
+        return Query(kernels.EditRecord(norm_of(x, 2.0), float(self.eps), matched, unmatched, up), x, w, up)
 
     def _similarity(self, cost, problem):
         """Matched weight as a share of the largest possible one."""
@@ -71,7 +69,7 @@ class LCSS(ElasticMetric):
         return (m + n - cost) / 2.0 / weights[: min(m, n)].sum()
 
     def _report(self, cost, problem):
-        return max(0.0, 1.0 - self._similarity(cost, problem))
+        return np.maximum(0.0, 1.0 - self._similarity(cost, problem))
 
     def _report_search(self, cost, problem):
         return cost / (problem.up.sum() + problem.shape[0])
@@ -113,10 +111,10 @@ class EDR(ElasticMetric):
         self.window = window
         self.factor = factor
 
-    def _problem(self, x, w, y, tx, ty, *, search=False):
+    def _query(self, x, w, n, tx=None, *, search=False):
         point, w = point_weights(x, w)
         record = kernels.EditRecord(norm_of(x, 2.0), float(self.eps), np.zeros(len(point)), point, point)
-        return Problem(record, x, w, y, None, None, point)
+        return Query(record, x, w, point)
 
     def _report(self, cost, problem):
         return cost / max(problem.shape)
@@ -158,10 +156,10 @@ class ERP(ElasticMetric):
     def metric(self):
         return self.window is None
 
-    def _problem(self, x, w, y, tx, ty, *, search=False):
+    def _query(self, x, w, n, tx=None, *, search=False):
         out = np.abs(x - self.g) if w is None else w * np.abs(x - self.g)
         up = out[0] if len(x) == 1 else np.sqrt((out**2).sum(axis=0))
-        return Problem(kernels.ERPRecord(norm_of(x, 2.0), float(self.g), up), x, w, y, None, None, up)
+        return Query(kernels.ERPRecord(norm_of(x, 2.0), float(self.g), up), x, w, up)
 
 
 @register
@@ -197,8 +195,8 @@ class MSM(ElasticMetric):
     def metric(self):
         return self.c > 0 and self.window is None
 
-    def _problem(self, x, w, y, tx, ty, *, search=False):
-        return Problem(kernels.MSMRecord(float(self.c)), x, w, y, None, None, np.zeros(x.shape[1]))
+    def _query(self, x, w, n, tx=None, *, search=False):
+        return Query(kernels.MSMRecord(float(self.c)), x, w, np.zeros(x.shape[1]))
 
 
 @register
@@ -251,14 +249,15 @@ class TWED(ElasticMetric):
         return self.nu > 0 or self.window is not None
 
     def _problem(self, x, w, y, tx, ty, *, search=False):
-        m = x.shape[1]
         if (tx is None) != (ty is None):
             raise ValueError(
                 "'tx' and 'ty' must both be given, or neither: TWED compares the times of the two series. Got "
                 f"{'ty' if tx is None else 'tx'!r} alone; numpy.arange of the length stands for sample indices."
             )
-        if search and tx is not None:
-            tx = tx - tx[0]
+        return super()._problem(x, w, y, tx, ty, search=search)
+
+    def _query(self, x, w, n, tx=None, *, search=False):
+        m = x.shape[1]
         step = np.abs(np.diff(x, axis=1))
         if w is not None:
             step = np.minimum(w[:, 1:], w[:, :-1]) * step
@@ -267,4 +266,4 @@ class TWED(ElasticMetric):
             (step**self.p).sum(axis=0) ** (1.0 / self.p) + self.nu * (1.0 if tx is None else np.diff(tx)) + self.lmbda
         )
         record = kernels.TWEDRecord(norm_of(x, self.p), float(self.nu), float(self.lmbda), up)
-        return Problem(record, x, w, y, tx, ty, up)
+        return Query(record, x, w, up)

@@ -8,7 +8,7 @@ from numba.core.dispatcher import Dispatcher
 from ..utils._sklearn import Interval, StrOptions
 from ..utils.validation import shown
 from . import _elastic as kernels
-from ._elastic_metric import BAND_CONSTRAINTS, ElasticMetric, Problem, norm_of
+from ._elastic_metric import BAND_CONSTRAINTS, ElasticMetric, Problem, Query, norm_of
 from ._metrics import register
 
 
@@ -22,6 +22,15 @@ def standardise(a):
 
 def gradient(a):
     return np.gradient(a, axis=1) if a.shape[1] > 1 else np.zeros_like(a)
+
+
+def slope_scale(x, slope):
+    """The factor per channel that gives the slopes the spread of the values; 1 where either does not vary."""
+    spread, steep = x.std(axis=1, keepdims=True), slope.std(axis=1, keepdims=True)
+    # A ramp's slopes differ by rounding alone; so do the deviations of a constant from its mean.
+    rounding = 1e-13 * np.abs(x).max(axis=1, keepdims=True)
+    varies = (spread > rounding) & (steep > rounding)
+    return np.divide(spread, steep, out=np.ones_like(spread), where=varies)
 
 
 def local_costs(dist, x, y):
@@ -143,31 +152,35 @@ class DTW(ElasticMetric):
         free = n - 1
         return 0, 0, free if self.dtw_type in ("obe-dtw", "sub-dtw") else 0, free if self.dtw_type != "dtw" else 0
 
-    def _problem(self, x, w, y, tx, ty, *, search=False):
-        if self.do_sign_norm:
-            x, y = standardise(x), standardise(y)
-        m, zeros = x.shape[1], np.zeros(x.shape[1])
-        if self.alpha == 1 and self.dist is None:
-            return Problem(kernels.DTWRecord(), x, w, y, None, None, zeros)
-        dx, dy = gradient(x), gradient(y)
-        spread, steep = x.std(axis=1, keepdims=True), dx.std(axis=1, keepdims=True)
-        # A ramp's slopes differ by rounding alone; so do the deviations of a constant from its mean.
-        rounding = 1e-13 * np.abs(x).max(axis=1, keepdims=True)
-        varies = (spread > rounding) & (steep > rounding)
-        scale = np.divide(spread, steep, out=np.ones_like(spread), where=varies)
-        if self.dist is None:
-            w = np.ones_like(x) if w is None else w
-            w = np.concatenate([self.alpha * w, (1 - self.alpha) * w])
-            x, y = np.concatenate([x, scale * dx]), np.concatenate([y, scale * dy])
-            return Problem(kernels.DTWRecord(), x, w, y, None, None, zeros)
-        costs = np.zeros((y.shape[1], m))
-        if self.alpha > 0:
-            costs += self.alpha * local_costs(self.dist, x, y)
+    def _features(self, a):
+        a = standardise(a) if self.do_sign_norm else a
+        return a if self.alpha == 1 else np.concatenate([a, gradient(a)])
+
+    def _query(self, x, w, n, tx=None, *, search=False):
+        features, up = self._features(x), np.zeros(x.shape[1])
         if self.alpha < 1:
+            # The derivatives' scale goes into the weights, so that the other series knows nothing of this one.
+            w = np.ones_like(x) if w is None else w
+            scale = slope_scale(*np.split(features, 2))
+            w = np.concatenate([self.alpha * w, (1 - self.alpha) * scale**2 * w])
+        return Query(kernels.DTWRecord(), features, w, up)
+
+    def _problem(self, x, w, y, tx, ty, *, search=False):
+        if self.dist is None:
+            return super()._problem(x, w, y, tx, ty, search=search)
+        x, y = self._features(x), self._features(y)
+        costs = np.zeros((y.shape[1], x.shape[1]))
+        if self.alpha == 1:
+            costs += local_costs(self.dist, x, y)
+        else:
+            (x, dx), (y, dy) = np.split(x, 2), np.split(y, 2)
+            scale = slope_scale(x, dx)
             costs += (1 - self.alpha) * local_costs(self.dist, scale * dx, scale * dy)
+            if self.alpha > 0:
+                costs += self.alpha * local_costs(self.dist, x, y)
         if w is not None:  # the caller's function sees whole points, so a point has one weight
             costs *= w.max(axis=0)
-        return Problem(kernels.DTWRecord(), None, None, costs, None, None, zeros)
+        return Problem(kernels.DTWRecord(), None, None, costs, None, None, np.zeros(x.shape[1]))
 
     def _report(self, cost, problem):
         return cost / problem.shape[0] if self.do_dist_norm else cost
@@ -204,8 +217,8 @@ class ADTW(ElasticMetric):
         self.window = window
         self.factor = factor
 
-    def _problem(self, x, w, y, tx, ty, *, search=False):
-        return Problem(kernels.ADTWRecord(float(self.omega)), x, w, y, None, None, np.zeros(x.shape[1]))
+    def _query(self, x, w, n, tx=None, *, search=False):
+        return Query(kernels.ADTWRecord(float(self.omega)), x, w, np.zeros(x.shape[1]))
 
 
 @register
@@ -241,11 +254,11 @@ class WDTW(ElasticMetric):
         self.window = window
         self.factor = factor
 
-    def _problem(self, x, w, y, tx, ty, *, search=False):
-        m, longest = x.shape[1], max(x.shape[1], y.shape[1])
+    def _query(self, x, w, n, tx=None, *, search=False):
+        m, longest = x.shape[1], max(x.shape[1], n)
         with np.errstate(over="ignore"):  # an infinite exponential makes the factor 0
             factors = 1.0 / (1.0 + np.exp(-self.g * (np.arange(longest + 1) - (m if search else longest) / 2)))
-        return Problem(kernels.WDTWRecord(factors), x, w, y, None, None, np.zeros(m))
+        return Query(kernels.WDTWRecord(factors), self._features(x), w, np.zeros(m))
 
 
 def keogh_slope(a):
@@ -285,8 +298,8 @@ class DDTW(DTW):
         self.window = window
         self.factor = factor
 
-    def _problem(self, x, w, y, tx, ty, *, search=False):
-        return super()._problem(keogh_slope(x), w, keogh_slope(y), tx, ty, search=search)
+    def _features(self, a):
+        return keogh_slope(a)
 
 
 @register
@@ -311,8 +324,8 @@ class WDDTW(WDTW):
 
     name, full_name = "wddtw", "Weighted Derivative Dynamic Time Warping"
 
-    def _problem(self, x, w, y, tx, ty, *, search=False):
-        return super()._problem(keogh_slope(x), w, keogh_slope(y), tx, ty, search=search)
+    def _features(self, a):
+        return keogh_slope(a)
 
 
 @register
@@ -346,15 +359,15 @@ class ShapeDTW(DTW):
         self.window = window
         self.factor = factor
 
-    def _neighbourhoods(self, a):
+    def _features(self, a):
         n = a.shape[1]
         at = np.clip(np.arange(n) + np.arange(-self.reach, self.reach + 1)[:, np.newaxis], 0, n - 1)
         return np.ascontiguousarray(a[:, at].reshape(-1, n))
 
-    def _problem(self, x, w, y, tx, ty, *, search=False):
+    def _query(self, x, w, n, tx=None, *, search=False):
         if w is not None:  # a point's weight is its whole neighbourhood's
             w = np.repeat(w, 2 * self.reach + 1, axis=0)
-        return super()._problem(self._neighbourhoods(x), w, self._neighbourhoods(y), tx, ty, search=search)
+        return super()._query(x, w, n, tx, search=search)
 
 
 @register
@@ -390,5 +403,5 @@ class Frechet(ElasticMetric):
                 "another elastic metric, such as 'dtw'."
             )
 
-    def _problem(self, x, w, y, tx, ty, *, search=False):
-        return Problem(kernels.FrechetRecord(norm_of(x, 2.0)), x, w, y, None, None, np.zeros(x.shape[1]))
+    def _query(self, x, w, n, tx=None, *, search=False):
+        return Query(kernels.FrechetRecord(norm_of(x, 2.0)), x, w, np.zeros(x.shape[1]))

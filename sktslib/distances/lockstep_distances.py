@@ -6,17 +6,13 @@ from ._metrics_lockstep import (
     Braycurtis,
     Canberra,
     Chebyshev,
-    Correlation,
-    Cosine,
     Euclidean,
     Hamming,
-    Mahalanobis,
     Manhattan,
     Minkowski,
-    PearsonCorrelation,
-    ShortTimeSeries,
     SquaredEuclidean,
 )
+from ._metrics_lockstep_joint import Correlation, Cosine, Mahalanobis, PearsonCorrelation, ShortTimeSeries
 
 __all__ = [
     "braycurtis_distance",
