@@ -17,6 +17,7 @@ from ._metrics_lockstep import (
 from ._metrics_lockstep_joint import Correlation, Cosine, Mahalanobis, PearsonCorrelation, ShortTimeSeries
 from ._metrics_time import TAM
 from ._metrics_warping import ADTW, DDTW, DTW, WDDTW, WDTW, Frechet, ShapeDTW
+from ._pairwise import pairwise_distances
 from .compute_distance import time_series_distance
 from .elastic_distances import dlp, dtw, lcss, twed
 from .lockstep_distances import (
@@ -82,6 +83,7 @@ __all__ = [
     "manhattan_distance",
     "metric_names",
     "minkowski_distance",
+    "pairwise_distances",
     "pearson_correlation",
     "short_time_series_distance",
     "sqeuclidean_distance",

@@ -68,6 +68,15 @@ class ElasticMetric(Metric):
                 f"radius it is. Got {self.factor!r} with window={self.window!r}."
             )
 
+    # What the drivers of collections need to know.
+    _has_lanes = True
+    _reports_cost = True  # whether the accumulated cost is the distance
+
+    @property
+    def _needs_equal_lengths(self):
+        """Whether costs or cells depend on the other series' length."""
+        return self.window is not None
+
     def _features(self, a):
         """The channels that are compared, made from a series alone."""
         return a

@@ -225,6 +225,35 @@ def distance(p, x, y, w):
 
 
 @njit(cache=True, nogil=True)
+def one_to_many(p, x, w, series, out):
+    """out[s] = distance of x (channels, m) to each of many series of its length, `series` (channels, m, n_series)."""
+    acc = np.empty((3, min(BLOCK, out.shape[0])))
+    for first in range(0, out.shape[0], BLOCK):
+        last = min(first + BLOCK, out.shape[0])
+        acc[:] = 0.0
+        a, b, c = acc[0, : last - first], acc[1, : last - first], acc[2, : last - first]
+        for k in range(x.shape[0]):
+            for i in range(x.shape[1]):
+                _accumulate(p, w[k, i], x[k, i], series[k, i, first:last], a, b, c)
+        for s in range(last - first):
+            out[first + s] = finish(p, a[s], b[s], c[s])
+
+
+@njit(cache=True, nogil=True)
+def _accumulate(p, w, x, v, a, b, c):
+    """Add the terms of one query point with a row of points."""
+    if size(p) == 1:
+        for s in range(a.shape[0]):
+            a[s] = combine(p, a[s], terms(p, w, x, v[s])[0])
+    else:
+        for s in range(a.shape[0]):
+            t = terms(p, w, x, v[s])
+            a[s] = combine(p, a[s], t[0])
+            b[s] = combine(p, b[s], t[1])
+            c[s] = combine(p, c[s], t[2])
+
+
+@njit(cache=True, nogil=True)
 def _moments(y, w, k, first, scaling, shift, scale, low, high):
     """Shift and scale that normalise channel k of each window of a block; one pass per moment keeps them exact."""
     m, size = w.shape[1], shift.shape[0]
@@ -306,14 +335,6 @@ def profile(p, x, y, w, scaling, out):
                     _normalised(y[k], first, i, shift[:size_], scale[:size_], v)
                 else:
                     v = y[k, first + i : first + i + size_]
-                if size(p) == 1:
-                    for s in range(size_):
-                        a[s] = combine(p, a[s], terms(p, wi, xi, v[s])[0])
-                else:
-                    for s in range(size_):
-                        t = terms(p, wi, xi, v[s])
-                        a[s] = combine(p, a[s], t[0])
-                        b[s] = combine(p, b[s], t[1])
-                        c[s] = combine(p, c[s], t[2])
+                _accumulate(p, wi, xi, v, a, b, c)
         for s in range(size_):
             out[first + s] = finish(p, a[s], b[s], c[s])

@@ -42,6 +42,7 @@ class LCSS(ElasticMetric):
     0.25
     """
 
+    _reports_cost = False
     name, full_name = "lcss", "Longest Common Subsequence"
     entry_parameters = {"eps": 1, "report": "distance"}
     _parameter_constraints = {
@@ -102,6 +103,7 @@ class EDR(ElasticMetric):
     0.25
     """
 
+    _reports_cost = False
     name, full_name = "edr", "Edit Distance on Real Sequences"
     entry_parameters = {"eps": 1.0}
     _parameter_constraints = {"eps": [Interval(Real, 0, None, closed="left")], **BAND_CONSTRAINTS}

@@ -96,6 +96,7 @@ class Mahalanobis(LockstepMetric):
     7.211102550927978
     """
 
+    _is_fold = False
     name, full_name, power = "mahalanobis", "Mahalanobis Distance", 2.0
 
     def __init__(self, VI=None):
@@ -195,6 +196,7 @@ class ShortTimeSeries(LockstepMetric):
     0.0
     """
 
+    _is_fold = False
     name, full_name, power = "short_time_series", "Short Time Series Distance", 2.0
     uses_times = True
 

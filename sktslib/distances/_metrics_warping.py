@@ -125,6 +125,14 @@ class DTW(ElasticMetric):
     def symmetric(self):
         return self.alpha == 1 and self.dtw_type in ("dtw", "psi-dtw") and self.dist is None and not self.do_dist_norm
 
+    @property
+    def _has_lanes(self):
+        return self.dist is None and self.dtw_type == "dtw"
+
+    @property
+    def _reports_cost(self):
+        return not self.do_dist_norm
+
     def _validate(self):
         super()._validate()
         if self.tolerance and self.dtw_type != "psi-dtw":
@@ -247,6 +255,7 @@ class WDTW(ElasticMetric):
     name, full_name = "wdtw", "Weighted Dynamic Time Warping"
     entry_parameters = {"g": 0.05}
     _depends_on_start = True
+    _needs_equal_lengths = True
     _parameter_constraints = {"g": [Interval(Real, 0, None, closed="left")], **BAND_CONSTRAINTS}
 
     def __init__(self, g=0.05, *, window=None, factor=None):

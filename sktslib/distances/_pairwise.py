@@ -1,0 +1,186 @@
+"""Collections: all distances between two lists of series."""
+
+from numbers import Integral
+
+import numpy as np
+from joblib import Parallel, delayed
+
+from ..utils.validation import as_floats, as_series, as_weight, shown
+from . import _lanes, _lockstep
+from ._bands import band
+from ._elastic_metric import ElasticMetric, Problem
+from ._metrics import get_metric
+from ._metrics_lockstep import LockstepMetric
+from ._normalise import full_weight
+
+
+def as_collection(values, name, channels=None):
+    """A collection as a list of series `(channels, length)`.
+
+    An array is (n_series, length) or (n_series, length, channels); a list holds series of any lengths.
+    """
+    if isinstance(values, np.ndarray) and values.dtype != object:
+        a = as_floats(values, name)
+        if a.ndim not in (2, 3) or not a.size:
+            raise ValueError(
+                f"{name!r} must be a collection of series: an array (n_series, length) or (n_series, length, "
+                f"channels), or a list of series. Got shape {a.shape}."
+            )
+        values = list(a)
+    elif hasattr(values, "to_numpy") and getattr(values, "ndim", 0) == 2:  # a DataFrame, one row a series
+        values = list(as_floats(values.to_numpy(), name))
+    if not isinstance(values, list | tuple | np.ndarray) or not len(values):
+        raise TypeError(f"{name!r} must be an array or a list of series, at least one. Got {shown(values)}.")
+    if np.ndim(values[0]) == 0:
+        raise ValueError(f"{name!r} must be a collection of series. Got one series; pass [{name}].")
+    first = as_series(values[0], f"{name}[0]", channels=channels, like="the other collection")
+    rest = [as_series(v, f"{name}[{k}]", channels=len(first), like=f"{name}[0]") for k, v in enumerate(values) if k]
+    return [first, *rest]
+
+
+def pairwise_distances(X, Y=None, metric="dtw", *, metric_params=None, weight=None, n_jobs=None):
+    """Distances between all series of two collections.
+
+    Parameters
+    ----------
+    X : array-like of shape (n_series, length) or (n_series, length, channels), or list of series
+        The first collection; a list may hold series of different lengths.
+    Y : like X, optional
+        The second collection; None: `X` with itself.
+    metric : str, metric object or callable, default="dtw"
+        The distance.
+    metric_params : dict, optional
+        Parameters of the metric.
+    weight : array-like of shape (length,) or (length, channels), optional
+        Relative weights of the points of every series of `X`, which must have one length then.
+    n_jobs : int, optional
+        Number of threads, as in joblib; no result depends on it.
+
+    Returns
+    -------
+    ndarray of shape (n_series_X, n_series_Y)
+
+    Examples
+    --------
+    >>> from sktslib.distances import pairwise_distances
+    >>> pairwise_distances([[0, 1, 2], [0, 1, 4]], [[0, 0, 1, 2]], metric="dtw")
+    array([[0.],
+           [4.]])
+    """
+    metric = get_metric(metric, metric_params)
+    if not (n_jobs is None or (isinstance(n_jobs, Integral) and n_jobs != 0)):
+        raise ValueError(f"The 'n_jobs' parameter must be None or an integer other than 0. Got {shown(n_jobs)}.")
+    same = Y is None or Y is X
+    X = as_collection(X, "X")
+    Y = X if same else as_collection(Y, "Y", channels=len(X[0]))
+    w = None
+    if weight is not None:
+        lengths = {x.shape[1] for x in X}
+        if len(lengths) > 1:
+            raise ValueError(
+                f"'weight' needs series of one length in 'X'. Got lengths {min(lengths)} to {max(lengths)}."
+            )
+        w = as_weight(weight, X[0].shape[1], len(X[0]))
+    mirrored = same and w is None and metric.symmetric
+    out = np.zeros((len(X), len(Y)))
+    driver = _driver(metric, X, Y)
+    Parallel(n_jobs=n_jobs, prefer="threads", require="sharedmem")(driver(metric, X, Y, w, mirrored, out))
+    return out
+
+
+def _driver(metric, X, Y):
+    if isinstance(metric, ElasticMetric) and metric._has_lanes:
+        return _by_lanes
+    one_length = len({a.shape[1] for a in (*X, *Y)}) == 1
+    if isinstance(metric, LockstepMetric) and metric._is_fold and one_length:
+        return _by_terms
+    return _by_pairs
+
+
+# -------------------------------------------------------------------------------------------------------- any metric
+def _by_pairs(metric, X, Y, w, mirrored, out):
+    def row(a):
+        for b in range(a if mirrored else 0, len(Y)):
+            out[a, b] = metric._distance(X[a], w, Y[b], None, None)
+            if mirrored:
+                out[b, a] = out[a, b]
+
+    return [delayed(row)(a) for a in range(len(X))]
+
+
+# --------------------------------------------------------------------------------------------------- lockstep metrics
+def _by_terms(metric, X, Y, w, mirrored, out):
+    w = full_weight(w, X[0])
+    X = [metric._prepare(x, w) for x in X]
+    series = np.ascontiguousarray(np.moveaxis(np.array([metric._prepare(y, w) for y in Y]), 0, -1))
+
+    def row(a):
+        _lockstep.one_to_many(metric._record(), X[a], w, series, out[a])
+
+    return [delayed(row)(a) for a in range(len(X))]
+
+
+# ---------------------------------------------------------------------------------------------------- elastic metrics
+def _by_lanes(metric, X, Y, w, mirrored, out):
+    features = [metric._features(y) for y in Y]
+    lengths = np.array([f.shape[1] for f in features])
+    order = np.argsort(lengths, kind="stable")  # a block's series have about one length, so that little is padded
+    blocks, begin = [], 0
+    while begin < len(order):
+        end = min(begin + _lanes.LANES, len(order))
+        if metric._needs_equal_lengths:
+            end = begin + int((lengths[order[begin:end]] == lengths[order[begin]]).sum())
+        blocks.append((order[begin:end], order[:end] if mirrored else range(len(X))))
+        begin = end
+    queries = {}
+
+    def prepared(a, n):
+        """The query of series a as the lanes take it; it depends on the other length in few metrics only."""
+        key = (a, n if metric._needs_equal_lengths else None)
+        if key not in queries:
+            record, x, weight, up = metric._query(X[a], w, n)
+            pad = np.zeros((len(x), 1))
+            queries[key] = record, np.hstack([pad, x]), np.hstack([pad, full_weight(weight, x)]), up
+        return queries[key]
+
+    def block(members, others):
+        n = int(lengths[members].max())
+        Yb = _pack([features[b] for b in members], n)
+        prices, row = np.zeros(Yb.shape[1:]), np.empty(Yb.shape[1:])
+        priced = None
+        for a in others:
+            record, x, weight, up = prepared(a, n)
+            if priced is None:
+                _lanes.prices_of(record, Yb, prices)
+                priced = True
+            lo, hi = band(metric.window, metric.factor, n, len(up))
+            _lanes.accumulate(record, x, weight, up, Yb, prices, lo, hi, row)
+            cost = row[lengths[members], np.arange(len(members))]
+            cost[cost >= 0.5 * _lanes.BIG] = np.inf
+            if not metric._reports_cost:
+                cost = _reported(metric, X[a], record, up, cost, [features[b] for b in members])
+            out[a, members] = cost
+            if mirrored:
+                out[members, a] = cost
+
+    return [delayed(block)(*task) for task in blocks]
+
+
+def _reported(metric, x, record, up, cost, series):
+    """Distances behind accumulated costs, which may depend on the other series' length."""
+    out = np.empty(len(series))
+    lengths = np.array([y.shape[1] for y in series])
+    for n in set(lengths):
+        of = lengths == n
+        y = series[int(np.argmax(of))]
+        out[of] = metric._report(cost[of], Problem(record, x, None, y, None, None, up))
+    return out
+
+
+def _pack(series, n):
+    """Up to LANES series side by side, (channels, n + 1, LANES), a pad first; missing lanes repeat the last series."""
+    Y = np.zeros((len(series[0]), n + 1, _lanes.LANES))
+    for s in range(_lanes.LANES):
+        a = series[min(s, len(series) - 1)]
+        Y[:, 1 : a.shape[1] + 1, s] = a
+    return Y

@@ -1,0 +1,90 @@
+"""Collections: every driver gives what the pair gives."""
+
+import numpy as np
+import pytest
+from hypothesis import given
+from hypothesis import strategies as st
+from strategies import weights
+
+from sktslib.distances import CallableMetric, get_metric, metric_names, pairwise_distances
+
+BANDED = [{"window": 0.2}, {"window": "sakoe-chiba", "factor": 2}, {"window": "itakura"}]
+
+
+def one_by_one(metric, X, Y, w=None):
+    return np.array([[float(metric.distance(x, y, weight=w)) for y in Y] for x in X])
+
+
+@pytest.mark.parametrize("name", metric_names())
+@given(data=st.data())
+def test_equals_the_pairs(name, data):
+    rng = np.random.default_rng(data.draw(st.integers(0, 10**6)))
+    m, n, channels = data.draw(st.tuples(st.integers(1, 19), st.integers(1, 19), st.sampled_from([1, 1, 2, 3])))
+    n = m if name == "short_time_series" else n
+    p = {}
+    if name in metric_names("elastic") and data.draw(st.booleans()):
+        p = data.draw(st.sampled_from(BANDED))
+    if name == "dtw":
+        p = {**p, "alpha": data.draw(st.sampled_from([1.0, 0.5])), "do_dist_norm": data.draw(st.booleans())}
+    metric = get_metric(name, p)
+    X = rng.normal(size=(data.draw(st.sampled_from([1, 5])), m, channels)).round(2)
+    Y = rng.normal(size=(data.draw(st.sampled_from([2, 35])), n, channels)).round(2)
+    w = data.draw(weights(m, channels))
+    try:
+        want = one_by_one(metric, X, Y, w)
+    except ValueError:  # no positive weight is left after interpolation
+        return
+    np.testing.assert_allclose(pairwise_distances(X, Y, metric, weight=w), want, rtol=1e-9, atol=1e-12)
+
+
+@pytest.mark.parametrize("name", metric_names())
+def test_a_collection_with_itself_and_ragged_ones(name):
+    rng = np.random.default_rng(1)
+    metric = get_metric(name)
+    lengths = [9] * 40 if name == "short_time_series" else [9, 4, 12, 1, 9, 7, 20, 13, 5] * 5
+    X = [rng.normal(size=n) for n in lengths]
+    got = pairwise_distances(X, metric=metric)
+    want = one_by_one(metric, X, X)
+    np.testing.assert_allclose(got, want, rtol=1e-9, atol=1e-12)
+    if metric.symmetric:
+        np.testing.assert_array_equal(got, got.T)
+        np.testing.assert_allclose(np.diag(got), 0, atol=1e-12)
+    np.testing.assert_allclose(pairwise_distances(X, X[:7], metric), want[:, :7], rtol=1e-9, atol=1e-12)
+    np.testing.assert_array_equal(got, pairwise_distances(X, metric=metric, n_jobs=2))
+
+
+def test_special_forms():
+    rng = np.random.default_rng(2)
+    X = rng.normal(size=(4, 10))
+    for metric in (
+        get_metric("dtw", {"dtw_type": "psi-dtw", "tolerance": 2}),
+        get_metric("dtw", {"dist": lambda a, b: abs(a - b)}),
+        get_metric("mahalanobis", {"VI": np.diag(np.arange(1.0, 11.0))}),
+        CallableMetric(lambda x, y: float(np.abs(x - y).max())),
+    ):
+        np.testing.assert_allclose(pairwise_distances(X, metric=metric), one_by_one(metric, X, X), atol=1e-12)
+    np.testing.assert_allclose(pairwise_distances(X[:, :, None], X), pairwise_distances(X, X))
+
+
+def test_far_series_are_as_far_as_the_pair_says():
+    X = np.array([[0.0, 1e100], [1e100, 0.0]])
+    np.testing.assert_allclose(pairwise_distances(X), one_by_one(get_metric("dtw"), X, X))
+
+
+@pytest.mark.parametrize(
+    ("X", "Y", "more", "message"),
+    [
+        ([1.0, 2.0], None, {}, "'X' must be a collection"),
+        (np.zeros(3), None, {}, "'X' must be a collection"),
+        ([], None, {}, "at least one"),
+        ([[1, 2], [1, np.nan]], None, {}, r"'X\[1\]' must be finite"),
+        ([[1, 2]], [[[1, 2], [3, 4]]], {}, "channels"),
+        ([[1, 2], [1, 2, 3]], None, {"weight": [1, 1]}, "one length"),
+        ([[1, 2]], None, {"weight": [1, 1, 1]}, "'weight'"),
+        ([[1, 2]], None, {"n_jobs": 0}, "'n_jobs'"),
+        ([[1, 2]], None, {"metric": "dtv"}, "'dtw'"),
+    ],
+)
+def test_wrong_input(X, Y, more, message):
+    with pytest.raises((ValueError, TypeError), match=message):
+        pairwise_distances(X, Y, **more)
