@@ -127,7 +127,9 @@ class EDR(ElasticMetric):
 
 @register
 class ERP(ElasticMetric):
-    """Edit distance with real penalty (Chen & Ng 2004): a point left out costs its distance from `g`; a metric.
+    """Edit distance with real penalty (Chen & Ng 2004): a point left out costs its distance from `g`.
+
+    It obeys the triangle inequality, but series that differ by points of the value `g` alone are at distance 0.
 
     Parameters
     ----------
@@ -153,10 +155,6 @@ class ERP(ElasticMetric):
         self.g = g
         self.window = window
         self.factor = factor
-
-    @property
-    def metric(self):
-        return self.window is None
 
     def _query(self, x, w, n, tx=None, *, search=False):
         out = np.abs(x - self.g) if w is None else w * np.abs(x - self.g)

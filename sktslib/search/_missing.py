@@ -37,13 +37,18 @@ def observed_profile(metric, x, w, y, tx, ty, normalize):
     infinitely far.
     """
     m = x.shape[1]
-    out = metric._profile(x, w, fill(y), tx, ty, normalize)
+    out = np.full(y.shape[1] - m + 1, np.inf)
+    for a, b in runs(y):
+        if b - a >= m:
+            times = None if ty is None else ty[a:b]
+            out[a : b - m + 1] = metric._profile(x, w, np.ascontiguousarray(y[:, a:b]), tx, times, normalize)
+    if not isinstance(metric, LockstepMetric):
+        return out
     full = full_weight(w, x)
     for s in np.flatnonzero(touched(y, m)):
         window = y[:, s : s + m]
         seen = np.where(np.isnan(window), 0.0, full)
-        out[s] = np.inf
-        if isinstance(metric, LockstepMetric) and seen.sum() >= 0.5 * full.sum():
+        if seen.sum() >= 0.5 * full.sum():
             a, b = normalise(x, seen, normalize), normalise(fill(window), seen, normalize)
             times = (None, None) if tx is None else (tx - tx[0], ty[s : s + m] - ty[s])
             out[s] = metric._observed(a, full, seen, b, *times)

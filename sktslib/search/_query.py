@@ -100,6 +100,8 @@ class QueryEstimator(BaseEstimator):
         self._w = as_weight(self.weight if weight is None else weight, m, channels)
         if np.isnan(self._x).any():  # a missing point of the query counts nothing
             seen = np.where(np.isnan(self._x), 0.0, full_weight(self._w, self._x))
+            if not seen.any():
+                raise ValueError("The query must have at least one value that is not NaN and whose weight is above 0.")
             self._x, self._w = fill(self._x), as_weight(seen.T, m, channels)
         self._tx = as_times(times, m, "times")
         self.query_ = self._x.T
