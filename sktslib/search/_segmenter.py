@@ -15,10 +15,10 @@ from ._tiling import background_cost, tile
 class QuerySegmenter(QueryEstimator):
     """Cut a recording into repetitions of a query and background.
 
-    The cut is the one of least cost among all: the costs of the repetitions plus a cost per background sample, found by
-    one-pass dynamic programming (Ney 1984). (Where a cost depends on where its repetition starts, as in TWED with nu > 0
-    and WDTW, and with `min_length` or `max_length`, each end keeps the start of its cheapest path alone.) Repetitions under an elastic metric may have any length, under a lockstep
-    metric they have the query's.
+    The cut is the one of least cost among all: the costs of the repetitions plus a cost per background sample, found
+    by one-pass dynamic programming (Ney 1984). (Where a cost depends on where its repetition starts, as in TWED with
+    nu > 0 and WDTW, and with `min_length` or `max_length`, each end keeps the start of its cheapest path alone.)
+    Repetitions under an elastic metric may have any length, under a lockstep metric they have the query's.
 
     Parameters
     ----------
