@@ -6,6 +6,7 @@ from typing import NamedTuple
 import numpy as np
 
 from ..utils._sklearn import Interval, RealNotInt, StrOptions
+from . import _diagonals as diagonals
 from . import _elastic as kernels
 from ._alignment import Alignment
 from ._bands import band, radius_of
@@ -39,6 +40,11 @@ class Problem(NamedTuple):
     @property
     def shape(self):
         return len(self.up), len(self.y) if self.x is None else self.y.shape[1]
+
+    @property
+    def runs_diagonally(self):
+        """Whether the vector driver takes it: it knows no times and no local costs of the caller's."""
+        return self.x is not None and self.tx is None and self.ty is None
 
     def piece(self, start, end):
         """The same query against a piece of the series, times from the piece's first point."""
@@ -128,6 +134,8 @@ class ElasticMetric(Metric):
         matrix = np.full((n, m), INF) if keep == "costs" else None
         taken = np.zeros((n, m), np.uint8) if keep == "moves" else None
         p, x, w, y, tx, ty, _ = problem
+        if keep is None and problem.runs_diagonally:
+            return *diagonals.accumulate(p, *diagonals.padded(x, w, y), lo, hi, top, side), None
         bottom, last = kernels.accumulate(p, x, w, y, tx, ty, lo, hi, top, side, matrix, taken)
         return bottom, last, matrix if keep == "costs" else taken
 
@@ -171,11 +179,15 @@ class ElasticMetric(Metric):
     def _warped(self, problem, shortest, longest, *, matrix=False):
         """Warped profile of the whole series: distances, starts and, if asked for, accumulated costs (n, m)."""
         m, n = problem.shape
-        col, start, _ = self._start_column(problem)
+        col, start, side = self._start_column(problem)
         distance, begin = np.empty(n), np.empty(n, np.int64)
         costs = np.empty((n, m)) if matrix else None
         p, x, w, y, tx, ty, _ = problem
         radius = radius_of(self.window, self.factor, m, m)
+        if not matrix and problem.runs_diagonally:
+            series = diagonals.padded(x, w, y)
+            diagonals.warped(p, *series, radius, shortest, longest, side, distance, begin)
+            return self._report_search(distance, problem), begin, None
         kernels.warped(
             p, x, w, y, tx, ty, 0, 0, radius, shortest, longest, col, start, np.zeros((3, m)), distance, begin, costs
         )
