@@ -28,7 +28,7 @@ def test_diagonals_equal_columns_to_the_bit(name, data):
         top[: free + 1] = side[: free + 1] = 0.0
     else:
         side[1:], top[1:] = np.cumsum(up), np.cumsum(_elastic.series_gaps(p, y, None))
-    bottom, last = _elastic.accumulate(p, x, w, y, None, None, lo, hi, top, side, None, None)
+    bottom, last = _elastic.accumulate(p, x, w, y, None, None, lo, hi, top, side, _elastic.NO_COSTS, _elastic.NO_MOVES)
     got_bottom, got_last = _diagonals.accumulate(p, *_diagonals.padded(x, w, y), lo, hi, top, side)
     np.testing.assert_array_equal(got_bottom, bottom)
     np.testing.assert_array_equal(got_last[1:], last[1:])
@@ -44,12 +44,12 @@ def test_searches_along_diagonals_equal_columns_to_the_bit(name, data):
     m, n = len(up), y.shape[1]
     col, start, side = metric._start_column(problem)
     limits = data.draw(st.sampled_from([(1, n), (2, n), (1, 3)]))
-    distance, begin, ground = np.empty(n), np.empty(n, np.int64), np.zeros((3, m))
+    distance, begin, ground, none = np.empty(n), np.empty(n, np.int64), np.zeros((3, m)), _elastic.NO_COSTS
     # In two chunks, so that the state carried between them is seen to be whole.
     cut = data.draw(st.integers(0, n))
     for a, b in ((0, cut), (cut, n)):
         _elastic.warped(
-            p, x, w, y, None, None, a, a, radius, *limits, col, start, ground, distance[a:b], begin[a:b], None
+            p, x, w, y, None, None, a, a, radius, *limits, col, start, ground, distance[a:b], begin[a:b], none
         )
     got, got_begin = np.empty(n), np.empty(n, np.int64)
     _diagonals.warped(p, *_diagonals.padded(x, w, y), radius, *limits, side, got, got_begin)

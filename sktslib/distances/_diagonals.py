@@ -3,9 +3,9 @@
 The recurrences are those of `_elastic`; borders are infinite as there, and no sum is reordered, so that the numbers are
 the same to the bit. Rows are query points 0..m (0 the border), a cell of diagonal d in row r has column d - r.
 
-Layout: the query ``(channels, m + 1)`` begins with a pad; the series ``(channels, n + 1)`` is reversed and ends with it,
-so that along a diagonal both run upwards. Kernels are made by a function that is given the hash of `_elastic`, because
-numba's disk cache looks at this file alone.
+Layout: the query ``(channels, m + 1)`` begins with a pad; the series ``(channels, n + 1)`` is reversed and ends with
+it, so that along a diagonal both run upwards. Kernels are made by a function that is given the hash of `_elastic`,
+because numba's disk cache looks at this file alone.
 """
 
 import hashlib
@@ -171,5 +171,4 @@ accumulate, warped = _make(int(hashlib.sha256(Path(_elastic.__file__).read_bytes
 def padded(x, w, y):
     """Query, weights and series as the kernels take them."""
     pad = np.zeros((len(x), 1))
-    full = np.ones_like(x) if w is None else w
-    return np.hstack([pad, x]), np.hstack([pad, full]), np.ascontiguousarray(np.hstack([pad, y])[:, ::-1])
+    return np.hstack([pad, x]), np.hstack([pad, w]), np.ascontiguousarray(np.hstack([pad, y])[:, ::-1])

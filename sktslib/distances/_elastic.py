@@ -19,6 +19,9 @@ from numba import njit
 from numba.extending import overload
 
 INF = np.inf
+# Stand-ins where nothing is to be recorded: of the same type as what would be, so that a driver is compiled once.
+NO_MOVES = np.empty((0, 0), np.uint8)
+NO_COSTS = np.empty((0, 0))
 
 # ------------------------------------------------------------------------------------------------ dispatch by type
 _PARTS = {}
@@ -403,11 +406,10 @@ def _ground_column(p, x, w, y, j, lo, hi, ground):
     for k in range(n_channels):
         xk, v, v_before = x[k], y[k, j], (y[k, j - 1] if j > 0 else 0.0)
         if lo == 0:
-            t = terms(p, xk[0], 0.0, v, v_before, 1.0 if w is None else w[k, 0], 0.0)
+            t = terms(p, xk[0], 0.0, v, v_before, w[k, 0], 0.0)
             a[0], b[0], c[0] = (t[0], t[1], t[2]) if k == 0 else (a[0] + t[0], b[0] + t[1], c[0] + t[2])
         for i in range(max(lo, 1), hi):
-            wi, wb = (1.0, 1.0) if w is None else (w[k, i], w[k, i - 1])
-            t = terms(p, xk[i], xk[i - 1], v, v_before, wi, wb)
+            t = terms(p, xk[i], xk[i - 1], v, v_before, w[k, i], w[k, i - 1])
             a[i] = t[0] if k == 0 else a[i] + t[0]
             if n_sums(p) > 1:
                 b[i] = t[1] if k == 0 else b[i] + t[1]
@@ -446,8 +448,9 @@ def _lags_fixed(tx, ty, i, j):
 def _advance(p, x, w, y, tx, ty, j, at, lo, hi, radius, top, col, start, ground, taken):
     """Move the column of accumulated costs from point j - 1 to point j of `y` (sample `at` of the whole series).
 
-    `col[0]` is the border of the old column and becomes `top`. With `start` (not None) each cell carries the sample at
-    which its path began, and lags count from there. `taken[j, i]` records the move: 0 diagonal, 1 query, 2 series.
+    `col[0]` is the border of the old column and becomes `top`. With `start` (not None) each cell carries the sample
+    at which its path began, and lags count from there. `taken[j, i]` records the move: 0 diagonal, 1 query, 2 series;
+    an empty one does not.
     """
     _ground_column(p, x, w, y, j, lo, hi, ground)
     price = 0.0 if x is None else series_gap(p, y, ty, j)
@@ -496,7 +499,7 @@ def _advance(p, x, w, y, tx, ty, j, at, lo, hi, radius, top, col, start, ground,
         if start is not None:
             s_diag, s_above = s_left, s
             start[i + 1] = s
-        if taken is not None:
+        if taken.size:
             taken[j, i] = move
 
 
@@ -515,7 +518,7 @@ def accumulate(p, x, w, y, tx, ty, lo, hi, top, side, matrix, taken):
     """Accumulated costs of two whole series; the cell (i, j) of query and series exists for lo[j] <= i < hi[j].
 
     `top` (n + 1) and `side` (m + 1) are the borders. Returns the last row (n) and the last column (m + 1); fills
-    `matrix` and `taken` (n, m) unless None. Memory without them: O(m + n).
+    `matrix` and `taken` (n, m) unless they are empty. Memory without them: O(m + n).
     """
     n, m = top.shape[0] - 1, side.shape[0] - 1
     col, bottom = side.copy(), np.full(n, INF)
@@ -524,7 +527,7 @@ def accumulate(p, x, w, y, tx, ty, lo, hi, top, side, matrix, taken):
         if j > 0:
             col[hi[j - 1] + 1 : hi[j] + 1] = INF  # cells that enter the band now still hold the border of column 0
         _advance(p, x, w, y, tx, ty, j, j, lo[j], hi[j], None, top[j + 1], col, None, ground, taken)
-        if matrix is not None:
+        if matrix.size:
             for i in range(lo[j], hi[j]):
                 matrix[j, i] = col[i + 1]
         if hi[j] == m:
@@ -558,15 +561,16 @@ def warped(p, x, w, y, tx, ty, first, offset, radius, shortest, longest, col, st
     """
     m = col.shape[0] - 1
     n = distance.shape[0]
+    nothing = np.empty((0, 0), np.uint8)
     for k in range(n):
         at = offset + k
-        _advance(p, x, w, y, tx, ty, first + k, at, 0, m, radius, 0.0, col, start, ground, None)
+        _advance(p, x, w, y, tx, ty, first + k, at, 0, m, radius, 0.0, col, start, ground, nothing)
         length = at + 1 - start[m]
         if col[m] < INF and start[m] >= 0 and length >= shortest and length <= longest:
             distance[k], begin[k] = col[m], start[m]
         else:
             distance[k], begin[k] = INF, -1
-        if matrix is not None:
+        if matrix.size:
             matrix[k] = col[1:]
 
 
@@ -593,10 +597,10 @@ def tiling(p, x, w, y, tx, ty, up, background, shortest, longest, side):
     col, start = side.copy(), np.zeros(m + 1, np.int64)
     if not closed_border(p):
         start[:] = -1
-    ground = np.zeros((3, m))
+    ground, nothing = np.zeros((3, m)), np.empty((0, 0), np.uint8)
     for j in range(n):
         before, s_before = col[0], start[0]
-        _advance(p, x, w, y, tx, ty, j, j, 0, m, None, INF, col, start, ground, None)
+        _advance(p, x, w, y, tx, ty, j, j, 0, m, None, INF, col, start, ground, nothing)
         if not closed_border(p):  # a tile may begin with points that find no partner, of the series or the query
             _skip(col, start, before + series_gap(p, y, ty, j), s_before, up)
         begin = _begin(start[m])

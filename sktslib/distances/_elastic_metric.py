@@ -11,6 +11,7 @@ from . import _elastic as kernels
 from ._alignment import Alignment
 from ._bands import band, radius_of
 from ._metrics import Metric
+from ._normalise import full_weight
 
 INF = np.inf
 _WINDOW = [None, StrOptions({"sakoe-chiba", "itakura"}), Interval(RealNotInt, 0, 1, closed="right")]
@@ -31,7 +32,7 @@ class Problem(NamedTuple):
 
     record: NamedTuple
     x: np.ndarray | None  # (channels, m); None: y holds local costs (n, m)
-    w: np.ndarray | None
+    w: np.ndarray | None  # (channels, m), unless x is None
     y: np.ndarray
     tx: np.ndarray | None
     ty: np.ndarray | None
@@ -96,7 +97,7 @@ class ElasticMetric(Metric):
         record, features, w, up = self._query(x, w, y.shape[1], tx, search=search)
         if search and tx is not None:
             tx = tx - tx[0]
-        return Problem(record, features, w, self._features(y), tx, ty, up)
+        return Problem(record, features, full_weight(w, features), self._features(y), tx, ty, up)
 
     def _report(self, cost, problem):
         """The distance behind an accumulated cost of two whole series."""
@@ -131,8 +132,8 @@ class ElasticMetric(Metric):
         if not kernels.closed_border(problem.record):
             side[1:] = np.cumsum(problem.up)
             top[1:] = np.cumsum(kernels.series_gaps(problem.record, problem.y, problem.ty))
-        matrix = np.full((n, m), INF) if keep == "costs" else None
-        taken = np.zeros((n, m), np.uint8) if keep == "moves" else None
+        matrix = np.full((n, m), INF) if keep == "costs" else kernels.NO_COSTS
+        taken = np.zeros((n, m), np.uint8) if keep == "moves" else kernels.NO_MOVES
         p, x, w, y, tx, ty, _ = problem
         if keep is None and problem.runs_diagonally:
             return *diagonals.accumulate(p, *diagonals.padded(x, w, y), lo, hi, top, side), None
@@ -181,7 +182,7 @@ class ElasticMetric(Metric):
         m, n = problem.shape
         col, start, side = self._start_column(problem)
         distance, begin = np.empty(n), np.empty(n, np.int64)
-        costs = np.empty((n, m)) if matrix else None
+        costs = np.empty((n, m)) if matrix else kernels.NO_COSTS
         p, x, w, y, tx, ty, _ = problem
         radius = radius_of(self.window, self.factor, m, m)
         if not matrix and problem.runs_diagonally:

@@ -79,8 +79,8 @@ class LCSS(ElasticMetric):
         """The diagonal moves between points that match."""
         path = path[:, taken[path[1], path[0]] == 0]
         x, y = problem.x[:, path[0]], problem.y[:, path[1]]
-        w = 1.0 if problem.w is None else problem.w[:, path[0]]
-        return path[:, np.sqrt((np.abs(w * (x - y)) ** 2).sum(axis=0)) <= self.eps]
+        differences = np.abs(problem.w[:, path[0]] * (x - y))
+        return path[:, np.sqrt((differences**2).sum(axis=0)) <= self.eps]
 
 
 @register
