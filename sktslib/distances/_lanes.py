@@ -11,12 +11,12 @@ import hashlib
 from pathlib import Path
 
 import numpy as np
-from numba import njit
+from numba import config, njit
 
 from . import _elastic
 from ._elastic import closed_border, gap, gap_terms, join, moves, n_sums, point, terms
 
-LANES = 32
+LANES = 4 if config.DISABLE_JIT else 32  # plain loops gain nothing from lanes
 BIG = 1e300
 # With finite borders every order of a sum is as good as another; division is left alone.
 FLAGS = {"nnan", "nsz", "contract", "reassoc"}

@@ -56,7 +56,7 @@ def select(distance, start, end, *, n_matches=None, threshold=None, max_overlap=
     ndarray of int
     """
     limit = np.inf if threshold is None else threshold
-    if n_matches == 1:
+    if n_matches == 1 and len(distance):
         best = int(np.argmin(distance))
         return np.array([best] if np.isfinite(distance[best]) and distance[best] <= limit else [], dtype=np.int64)
     candidates = np.flatnonzero(np.isfinite(distance) & (distance <= limit))
