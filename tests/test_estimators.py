@@ -13,7 +13,7 @@ from sklearn.pipeline import make_pipeline
 from sklearn.preprocessing import StandardScaler
 
 from sktslib import QuerySearcher, QuerySegmenter, load_ecg_example
-from sktslib.distances import DTW, LCSS, TWED, Euclidean, get_metric
+from sktslib.distances import DTW, LCSS, TWED, Euclidean, dtw, get_metric
 from sktslib.metrics import event_f1_score
 
 ECG = load_ecg_example()
@@ -171,6 +171,15 @@ def test_a_callers_arrays_are_left_alone():
     searcher = QuerySearcher("dtw").fit(editable)
     editable[:] = 0.0
     np.testing.assert_array_equal(searcher.query_[:, 0], QUERY)
+
+
+def test_paths_asked_for_later_are_those_of_the_time_of_the_call():
+    x, y, sequence = QUERY.copy(), SEQUENCE[20:100].copy(), SEQUENCE.copy()
+    alignment, matches = dtw(x, y), QuerySearcher("dtw", n_matches=2).fit(x).search(sequence)
+    want = dtw(QUERY, SEQUENCE[20:100]).path, QuerySearcher("dtw", n_matches=2).fit(QUERY).search(SEQUENCE).path(1)
+    x[:], y[:], sequence[:] = 0.0, 0.0, 0.0
+    np.testing.assert_array_equal(alignment.path, want[0])
+    np.testing.assert_array_equal(matches.path(1), want[1])
 
 
 def test_metric_objects_compare_by_their_parameters():

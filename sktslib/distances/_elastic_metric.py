@@ -120,7 +120,10 @@ class ElasticMetric(Metric):
     def _distance(self, x, w, y, tx, ty):
         problem = self._problem(x, w, y, tx, ty)
         bottom, side, _ = self._accumulate(problem)
-        return Alignment(self._report(self._ending(bottom, side, problem)[0], problem), self, problem)
+        cost = self._ending(bottom, side, problem)[0]
+        # Copies: a path that is asked for later must be that of the series as they are now.
+        kept = problem._replace(x=None if problem.x is None else problem.x.copy(), y=problem.y.copy())
+        return Alignment(self._report(cost, problem), self, kept)
 
     def _accumulate(self, problem, *, keep=None, whole=False):
         """Last row, last column and, for keep = "costs" or "moves", the matrix (n, m) of them."""

@@ -129,7 +129,10 @@ class QueryEstimator(BaseEstimator):
             )
 
     def _door(self, X, times):
-        """A sequence through the door: its array, its times for the kernels, and its times as they were given."""
+        """A sequence through the door: its array, its times for the kernels, and its times as they were given.
+
+        The array is the estimator's own, so that paths asked for later are those of the sequence as it is now.
+        """
         check_is_fitted(self)
         y = as_series(X, "X", missing=self.nan_policy == "omit")
         if hasattr(X, "columns") and hasattr(self, "feature_names_in_"):  # a nameless query fits named channels
@@ -142,4 +145,6 @@ class QueryEstimator(BaseEstimator):
             )
         name = "times" if times is not None else "X.index"
         times = times_of(X, times)
+        if hasattr(X, "__array__"):
+            y = y.copy()
         return y, as_times(times, y.shape[1], name), keep_times(times)
