@@ -15,9 +15,17 @@ import numpy as np
 from numba import njit
 
 from . import _elastic
-from ._elastic import closed_border, join, matched_pair, moves, n_sums, point, series_gap, terms
+from ._elastic import closed_border, join, matched_pair, moves, n_sums, point, series_gaps, terms
 
 INF = np.inf
+
+
+@njit(nogil=True)
+def _prices(p, yr):
+    """Prices of leaving the points of the series unmatched, reversed as the series is."""
+    prices = np.zeros(yr.shape[1])
+    prices[:-1] = series_gaps(p, yr[:, :-1][:, ::-1], None)[::-1]
+    return prices
 
 
 @njit(nogil=True)
@@ -91,10 +99,7 @@ def _make(recurrences):
         """Last row (n) and last column (m + 1) of the accumulated costs, as `_elastic.accumulate` gives them."""
         version = recurrences  # a part of the cache's key
         m, n = side.shape[0] - 1, top.shape[0] - 1
-        prices = np.zeros(n + 1)
-        y = yr[:, :n][:, ::-1]
-        for j in range(n if version != 0 else 0):
-            prices[n - 1 - j] = series_gap(p, y, None, j)
+        prices = _prices(p, yr if version != 0 else yr[:, :1])
         sums = np.zeros((3, m + 1))
         before2, before1, out = np.full(m + 2, INF), np.full(m + 2, INF), np.full(m + 2, INF)
         bottom, last = np.full(n, INF), np.full(m + 1, INF)
@@ -133,10 +138,7 @@ def _make(recurrences):
         """Warped profile of a whole series, as `_elastic.warped` gives it."""
         version = recurrences
         m, n = side.shape[0] - 1, distance.shape[0]
-        prices = np.zeros(n + 1)
-        y = yr[:, :n][:, ::-1]
-        for j in range(n if version != 0 else 0):
-            prices[n - 1 - j] = series_gap(p, y, None, j)
+        prices = _prices(p, yr if version != 0 else yr[:, :1])
         sums = np.zeros((3, m + 1))
         before2, before1, out = np.full(m + 1, INF), np.full(m + 1, INF), np.full(m + 1, INF)
         starts2, starts1, starts = np.zeros(m + 1, np.int64), np.zeros(m + 1, np.int64), np.zeros(m + 1, np.int64)

@@ -147,13 +147,14 @@ def _by_lanes(metric, X, Y, w, mirrored, out):
         n = int(lengths[members].max())
         Yb = _pack([features[b] for b in members], n)
         prices, row = np.zeros(Yb.shape[1:]), np.empty(Yb.shape[1:])
-        priced = None
+        m = None
         for a in others:
             record, x, weight, up = prepared(a, n)
-            if priced is None:
+            if m is None:  # the prices are the series' own, the same against every query
                 _lanes.prices_of(record, Yb, prices)
-                priced = True
-            lo, hi = band(metric.window, metric.factor, n, len(up))
+            if len(up) != m:
+                m = len(up)
+                lo, hi = band(metric.window, metric.factor, n, m)
             _lanes.accumulate(record, x, weight, up, Yb, prices, lo, hi, row)
             cost = row[lengths[members], np.arange(len(members))]
             cost[cost >= 0.5 * _lanes.BIG] = np.inf
