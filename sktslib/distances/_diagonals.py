@@ -20,8 +20,8 @@ import numpy as np
 from numba import njit
 
 from . import _elastic, _vector
-from ._elastic import closed_border, gap, gap_terms, join, late, matched_pair, moves, terms
-from ._vector import REGISTER, copy, entering, fill, last, makers, shifted, store, store_codes, where
+from ._elastic import closed_border, even, gap, gap_terms, join, late, matched_pair, moves, terms
+from ._vector import REGISTER, copy, entering, fill, last, makers, shifted, smaller, store, store_codes, where
 
 INF = np.inf
 LANES = 4 * REGISTER
@@ -46,15 +46,17 @@ def _prices(p, yr):
 
 
 @njit(nogil=True)
-def _terms(p, rows, yr, i, t):
-    """The terms of the cells of a step, summed over the channels."""
-    r = rows[0]
-    row = load(r[0], i), load(r[1], i), load(r[2], i), load(r[3], i)
+def _row(rows, k, i):
+    r = rows[k]
+    return load(r[0], i), load(r[1], i), load(r[2], i), load(r[3], i)
+
+
+@njit(nogil=True)
+def _terms(p, row, rows, yr, i, t):
+    """The terms of the cells of a step, summed over the channels; `row` is that of the first one."""
     a, b, c = terms(p, row, load(yr[0], t), load(yr[0], t + 1))
     for k in range(1, rows.shape[0]):
-        r = rows[k]
-        row = load(r[0], i), load(r[1], i), load(r[2], i), load(r[3], i)
-        e, f, g = terms(p, row, load(yr[k], t), load(yr[k], t + 1))
+        e, f, g = terms(p, _row(rows, k, i), load(yr[k], t), load(yr[k], t + 1))
         a, b, c = a + e, b + f, c + g
     return a, b, c
 
@@ -71,26 +73,30 @@ def _leave(edge, t, lane, old, held):
 
 @njit(nogil=True)
 def _strip(p, rows, points, yr, prices, first, final, side, i, begin, end, edge, lane, codes):
-    """Accumulated costs of the rows from i on; steps [begin, end). `codes` records the moves unless it is empty."""
+    """Accumulated costs of the rows from i on; steps [begin, end). `codes`, if any, records the moves."""
     lane_at, n_points = ramp(), yr.shape[1] - 2 * LANES
     offset = n_points + LANES - 1
     here, held = (load(points[0], i), load(points[1], i), load(points[2], i)), np.empty(LANES)
-    border = load(side, i + 1)
+    border, row = load(side, i + 1), _row(rows, 0, i)
     old = where(begin == 0, border, splat(INF))
     diag = shifted(old, edge[begin + LANES - 2])
     for t in range(begin, end):
         at_edge = edge[t + LANES - 1]
         up = shifted(old, INF if i == 0 and closed_border(p) else at_edge)
-        a, b, c = _terms(p, rows, yr, i, offset - t)
+        a, b, c = _terms(p, row, rows, yr, i, offset - t)
         lag = abs((i - t) + 2.0 * lane_at)
         d, u, v = moves(p, here, late(p, lag, lag), a, b, c, load(prices, offset - t))
-        best, other = join(p, diag, d), join(p, up, u)
-        by_query = other < best
-        best = where(by_query, other, best)
-        other = join(p, old, v)
-        by_series = other < best
-        best = where(by_series, other, best)
-        if codes.size:
+        if codes is None and even(p):  # a sum's rounding keeps the order, so that this is the same to the bit
+            best = join(p, smaller(smaller(diag, up), old), d)
+        elif codes is None:
+            best = smaller(smaller(join(p, diag, d), join(p, up, u)), join(p, old, v))
+        else:
+            best, other = join(p, diag, d), join(p, up, u)
+            by_query = other < best
+            best = where(by_query, other, best)
+            other = join(p, old, v)
+            by_series = other < best
+            best = where(by_series, other, best)
             store_codes(codes, (t - begin) * LANES, by_query, by_series)
         if first is not None:
             column = t - lane_at
@@ -117,7 +123,7 @@ def _search_strip(p, rows, points, yr, prices, radius, side, i, begin, end, edge
     for t in range(begin, end):
         at_edge, from_edge = edge[t + LANES - 1], origin[t + LANES - 1]
         up, s_up = shifted(old, INF if i == 0 and closed_border(p) else at_edge), shifted(s_old, from_edge)
-        a, b, c = _terms(p, rows, yr, i, offset - t)
+        a, b, c = _terms(p, _row(rows, 0, i), rows, yr, i, offset - t)
         price = load(prices, offset - t)
         if closed_border(p):
             e, f, g = s_diag, s_up, s_old
@@ -166,8 +172,8 @@ def _pass(p, rows, points, yr, prices, lo, hi, side, m, n, i, edge, codes):
     """One strip from edge to edge within its band; the first step is given back."""
     height = min(LANES, m - i)
     below, beyond = int(lo[i + height - 1]), int(hi[i + height - 1])
-    if below == 0 and int(hi[i]) >= n:
-        _strip(p, rows, points, yr, prices, None, None, side, i, 0, n + height - 1, edge, height - 1, codes)
+    if codes is None and below == 0 and int(hi[i]) >= n:
+        _strip(p, rows, points, yr, prices, None, None, side, i, 0, n + height - 1, edge, height - 1, None)
         return 0
     begin, end = int(lo[i]), min(beyond, n) + height - 1
     _strip(p, rows, points, yr, prices, lo, hi, side, i, begin, end, edge, height - 1, codes)
@@ -188,7 +194,6 @@ def _follow(p, rows, points, yr, prices, lo, hi, side, edge, kept, apart, i, j):
     m, strips = i + 1, -(-(i + 1) // LANES)
     between = np.empty((apart, edge.shape[0]))
     codes = np.empty((j + 1 + LANES) * LANES, np.uint8)
-    unseen = codes[:0]
     k = path.shape[1]
     for group in range(kept.shape[0] - 1, -1, -1):
         first, until = group * apart, min(strips, (group + 1) * apart)
@@ -201,10 +206,11 @@ def _follow(p, rows, points, yr, prices, lo, hi, side, edge, kept, apart, i, j):
                 break
             above = (first + s) * LANES
             copy(between[s], 0, edge.shape[0], edge, 0)
-            begin = _pass(p, rows, points, yr, prices, lo, hi, side, m, j + 1, above, edge, unseen if down else codes)
             if down:
+                _pass(p, rows, points, yr, prices, lo, hi, side, m, j + 1, above, edge, None)
                 copy(edge, 0, edge.shape[0], between[s + 1], 0)
                 continue
+            begin = _pass(p, rows, points, yr, prices, lo, hi, side, m, j + 1, above, edge, codes)
             while i >= above and j >= 0:
                 k -= 1
                 path[0, k], path[1, k] = i, j
@@ -229,14 +235,14 @@ def _make(version):
         path begins at the number that comes last.
         """
         n = top.shape[0] - (1 if version else 0)  # what the closure holds is a part of the cache's key
-        prices, edge, codes = _prices(p, yr), _edge(n, top), np.empty(0, np.uint8)
+        prices, edge = _prices(p, yr), _edge(n, top)
         strips = -(-m // LANES)
         apart = 1 if strips * n <= KEPT else math.ceil(math.sqrt(strips))
         kept = np.empty((-(-strips // apart) if free >= 0 else 0, edge.shape[0]))
         for s in range(strips):
             if free >= 0 and s % apart == 0:
                 copy(edge, 0, edge.shape[0], kept[s // apart], 0)
-            _pass(p, rows, points, yr, prices, lo, hi, side, m, n, s * LANES, edge, codes)
+            _pass(p, rows, points, yr, prices, lo, hi, side, m, n, s * LANES, edge, None)
         bottom = np.empty(n)
         copy(edge, LANES - 1, LANES - 1 + n, bottom, 0)
         if free < 0:
