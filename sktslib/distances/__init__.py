@@ -15,6 +15,7 @@ from ._metrics_lockstep import (
     SquaredEuclidean,
 )
 from ._metrics_lockstep_joint import Correlation, Cosine, Mahalanobis, PearsonCorrelation, ShortTimeSeries
+from ._metrics_soft import GAK, SBD, SoftDTW
 from ._metrics_time import TAM
 from ._metrics_warping import ADTW, DDTW, DTW, WDDTW, WDTW, Frechet, ShapeDTW
 from ._pairwise import pairwise_distances
@@ -43,8 +44,10 @@ __all__ = [
     "DTW",
     "EDR",
     "ERP",
+    "GAK",
     "LCSS",
     "MSM",
+    "SBD",
     "TAM",
     "TWED",
     "WDDTW",
@@ -66,6 +69,7 @@ __all__ = [
     "PearsonCorrelation",
     "ShapeDTW",
     "ShortTimeSeries",
+    "SoftDTW",
     "SquaredEuclidean",
     "braycurtis_distance",
     "canberra_distance",

@@ -61,6 +61,15 @@ def norm_of(x, p):
     return kernels.L2() if p == 2 else kernels.Lp(float(p))
 
 
+def check_band(metric):
+    """Refuse a radius without the band that it belongs to."""
+    if metric.factor is not None and metric.window != "sakoe-chiba":
+        raise ValueError(
+            f"The 'factor' parameter of {type(metric).__name__} must be None unless window='sakoe-chiba', whose "
+            f"radius it is. Got {metric.factor!r} with window={metric.window!r}."
+        )
+
+
 class ElasticMetric(Metric):
     """An elastic distance: a record for the kernels, and what becomes of the accumulated cost."""
 
@@ -69,11 +78,7 @@ class ElasticMetric(Metric):
 
     def _validate(self):
         super()._validate()
-        if self.factor is not None and self.window != "sakoe-chiba":
-            raise ValueError(
-                f"The 'factor' parameter of {type(self).__name__} must be None unless window='sakoe-chiba', whose "
-                f"radius it is. Got {self.factor!r} with window={self.window!r}."
-            )
+        check_band(self)
 
     # What the drivers of collections need to know.
     _has_lanes = True

@@ -89,6 +89,8 @@ def pairwise_distances(X, Y=None, metric="dtw", *, metric_params=None, weight=No
 
 
 def _driver(metric, X, Y):
+    if hasattr(metric, "_pairwise"):
+        return type(metric)._pairwise
     if isinstance(metric, ElasticMetric) and metric._has_lanes:
         return _by_lanes
     one_length = len({a.shape[1] for a in (*X, *Y)}) == 1
