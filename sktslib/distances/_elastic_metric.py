@@ -112,6 +112,13 @@ class ElasticMetric(Metric):
         """The distance behind an accumulated cost of a candidate; also for arrays."""
         return cost
 
+    # What an average of series needs to know.
+    _centre = "mean"  # of a point's partners: "mean" for squared differences, "median" for absolute ones
+
+    def _partners(self, alignment):
+        """The pairs of points (2, K) that should be alike, and how much each counts (K,) or None."""
+        return alignment.path, None
+
     def _free(self, m, n):
         """How many points may be left out: at the query's begin and end, at the series' begin and end."""
         return 0, 0, 0, 0
