@@ -14,6 +14,8 @@ from sktslib.distances import DTW, WDTW, SoftDTW, barycenter, get_metric, metric
 
 RNG = np.random.default_rng(0)
 X = [RNG.normal(size=n).cumsum() for n in (9, 12, 7, 10)]
+NEAR = [np.sin(np.linspace(0, 6, n)) + 0.3 * RNG.normal(size=n) for n in (20, 23, 18, 21, 19)]
+HOW = [{}, {"method": "subgradient", "random_state": 0, "max_iter": 20}, {"metric": "soft_dtw", "method": "soft"}]
 
 
 def mean_distance(z, X, metric="dtw", share=None, weight=None):
@@ -73,15 +75,16 @@ def test_one_step_of_erp_takes_medians():
 
 @pytest.mark.parametrize("name", naive.WARPED)
 def test_any_metric_with_a_path(name):
-    z, cost = barycenter(X, name, return_cost=True)
+    metric = get_metric(name, {"eps": 0.3} if name in ("lcss", "edr") else {})
+    z, cost = barycenter(NEAR, metric, return_cost=True)
     assert (np.diff(cost) < 0).all()
-    metric = get_metric(name)
-    want = pairwise_distances(X, metric=metric).mean(axis=1).min()
+    want = pairwise_distances(NEAR, metric=metric).mean(axis=1).min()
     assert cost[0] == pytest.approx(want, rel=1e-9)
-    assert cost[-1] == pytest.approx(np.mean([metric(z, x) for x in X]), rel=1e-9)
-    if name in ("dtw", "adtw", "wdtw", "erp", "msm", "twed", "shape_dtw"):
-        assert len(cost) > 1
-    found = barycenter(X, name, method="subgradient", random_state=0, max_iter=10, return_cost=True)[1]
+    assert cost[-1] == pytest.approx(np.mean([metric(z, x) for x in NEAR]), rel=1e-9)
+    # Means of the values need not lower a distance of slopes, a maximum or a count.
+    if name not in ("ddtw", "wddtw", "frechet", "lcss", "edr"):
+        assert cost[-1] < cost[0]
+    found = barycenter(NEAR, metric, method="subgradient", random_state=0, max_iter=10, return_cost=True)[1]
     assert (np.diff(found) <= 0).all()
     assert found[0] == cost[0]
 
@@ -97,9 +100,9 @@ def test_of_identical_series_it_is_the_series(name):
 
 def test_subgradient_does_as_well_as_averaging():
     a = barycenter(X, return_cost=True)[1]
-    b = barycenter(X, method="subgradient", random_state=3, max_iter=300, return_cost=True)[1]
+    b = barycenter(X, method="subgradient", random_state=3, max_iter=100, return_cost=True)[1]
     assert b[-1] < 1.1 * a[-1] < 1.1 * a[0]
-    again = barycenter(X, method="subgradient", random_state=3, max_iter=300, return_cost=True)[1]
+    again = barycenter(X, method="subgradient", random_state=3, max_iter=100, return_cost=True)[1]
     np.testing.assert_array_equal(again, b)
 
 
@@ -144,9 +147,7 @@ def test_small_gamma_is_as_good_as_averaging():
 
 
 # ------------------------------------------------------------------------------------------------------------ options
-@pytest.mark.parametrize(
-    "how", [{}, {"method": "subgradient", "random_state": 0}, {"metric": "soft_dtw", "method": "soft"}]
-)
+@pytest.mark.parametrize("how", HOW)
 def test_weights_of_series(how):
     z = barycenter(X, series_weight=[1, 0, 2, 1], **how)
     np.testing.assert_array_equal(z, barycenter([X[0], X[2], X[3]], series_weight=[2, 0.5 * 8, 2], **how))
@@ -201,7 +202,7 @@ def test_beats_of_the_example():
     sequence = ecg["sequence"]
     normal = ecg["beats"][ecg["beat_kinds"] == "N"]
     beats = [sequence[b - 22 : b + 38 + k % 5] for k, b in enumerate(normal) if b >= 22]
-    for how in ({}, {"metric": "twed"}, {"metric": SoftDTW(0.01), "method": "soft"}):
+    for how in ({}, {"metric": "twed"}, {"metric": SoftDTW(0.01), "method": "soft", "max_iter": 10}):
         z = barycenter(beats, **how)
         assert 20 <= z.argmax() <= 24  # the R peak
         assert np.ptp(z) > 0.7 * np.median([np.ptp(b) for b in beats])
