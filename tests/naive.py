@@ -542,27 +542,37 @@ def elastic(
     gamma=1.0,
     divergence=True,
     sigma=1.0,
+    triangular=None,
     **params,
 ):
-    """Elastic distance of two whole series: (distance, D, path); the path is None for soft_dtw, gak and sbd."""
+    """
+    Elastic distance of two whole series: (distance, D, path); the path is None for soft_dtw, gak and sbd.
+
+    The latter two compare each series also with itself, in a band of its own: `r` may be a function of both lengths.
+    """
     if do_sign_norm:
         x, y = standardise(points(x)).reshape(np.shape(x)), standardise(points(y)).reshape(np.shape(y))
     m, n = len(x), len(y)
     if name == "sbd":
         return Elastic(sbd(x, y, weight), None, None)
-    allowed = band(m, n, band_kind, r)
-    if name == "soft_dtw":
-        D = soft_dtw_matrix(x, y, relative(weight, *points(x).shape), gamma, allowed)
-        value = D[m, n]
-        if divergence:
-            value -= (self_soft_dtw(x, weight, gamma, band_kind, r) + self_soft_dtw(y, None, gamma, band_kind, r)) / 2
-        return Elastic(value, D[1:, 1:], None)
-    if name == "gak":
-        D = gak_matrix(x, y, weight, sigma, allowed)
-        kxx = gak_matrix(x, x, weight, sigma, band(m, m, band_kind, r), same=True)[m, m]
-        kyy = gak_matrix(y, y, None, sigma, band(n, n, band_kind, r), same=True)[n, n]
-        return Elastic(1 - D[m, n] / math.sqrt(kxx * kyy), D[1:, 1:], None)
+    if name in ("soft_dtw", "gak"):
+        Wx = relative(weight, *points(x).shape)
+        Wy = interpolate(Wx, n)
 
+        def matrix(a, b, W):
+            radius = r(len(a), len(b)) if callable(r) else r
+            allowed = band(len(a), len(b), band_kind, radius)
+            if name == "gak":
+                return gak_matrix(a, b, W, sigma, allowed, triangular)
+            return soft_dtw_matrix(a, b, W, gamma, allowed)
+
+        D = matrix(x, y, Wx)
+        xx, yy = matrix(x, x, Wx)[m, m], matrix(y, y, Wy)[n, n]
+        if name == "gak":
+            return Elastic(1 - D[m, n] / math.sqrt(xx * yy), D[1:, 1:], None)
+        return Elastic(D[m, n] - (xx + yy) / 2 if divergence else D[m, n], D[1:, 1:], None)
+
+    allowed = band(m, n, band_kind, r)
     f = steps(name, x, y, weight, tx, ty, **params)
     free_row = {"dtw": 0, "oe-dtw": 0, "obe-dtw": n, "sub-dtw": n, "psi-dtw": tolerance}[dtw_type]
     free_column = tolerance if dtw_type == "psi-dtw" else 0
@@ -590,7 +600,7 @@ def elastic(
     return Elastic(distance, D[1:, 1:], path)
 
 
-def soft_dtw_matrix(x, y, W, gamma, allowed, same=False):
+def soft_dtw_matrix(x, y, W, gamma, allowed):
     """Soft-DTW (Cuturi & Blondel 2017): DTW with -gamma log sum exp(-./gamma) for the minimum; D with its border."""
     x, y = points(x), points(y)
     D = np.full((len(x) + 1, len(y) + 1), INF)
@@ -599,32 +609,24 @@ def soft_dtw_matrix(x, y, W, gamma, allowed, same=False):
         for j in range(1, len(y) + 1):
             before = [a for a in (D[i - 1, j - 1], D[i - 1, j], D[i, j - 1]) if a < INF]
             if allowed[i - 1, j - 1] and before:
-                w = np.minimum(W[i - 1], W[j - 1]) if same else W[i - 1]
                 least = min(before)
                 soft = least - gamma * math.log(sum(math.exp(-(a - least) / gamma) for a in before))
-                D[i, j] = squared(w, x[i - 1], y[j - 1]) + soft
+                D[i, j] = squared(W[i - 1], x[i - 1], y[j - 1]) + soft
     return D
 
 
-def self_soft_dtw(x, weight, gamma, band_kind, r):
-    """Soft-DTW of a series with itself; a pair of its points has the smaller of their weights."""
-    W = relative(weight, *points(x).shape)
-    return soft_dtw_matrix(x, x, W, gamma, band(len(x), len(x), band_kind, r), same=True)[-1, -1]
-
-
-def gak_matrix(x, y, weight, sigma, allowed, same=False):
+def gak_matrix(x, y, W, sigma, allowed, triangular=None):
     """Global alignment kernel (Cuturi 2011): the sum over all alignments of the products of local kernels."""
     x, y = points(x), points(y)
-    W = relative(weight, *x.shape)
     K = np.zeros((len(x) + 1, len(y) + 1))
     K[0, 0] = 1.0
     for i in range(1, len(x) + 1):
         for j in range(1, len(y) + 1):
             if allowed[i - 1, j - 1]:
-                w = np.minimum(W[i - 1], W[j - 1]) if same else W[i - 1]
-                u = squared(w, x[i - 1], y[j - 1]) / (2 * sigma**2)
-                kappa = math.exp(-(u + math.log(2 - math.exp(-u))))
-                K[i, j] = kappa * (K[i - 1, j - 1] + K[i - 1, j] + K[i, j - 1])
+                k = math.exp(-squared(W[i - 1], x[i - 1], y[j - 1]) / (2 * sigma**2))
+                if triangular is not None:
+                    k *= max(0.0, 1 - abs(i - j) / triangular)
+                K[i, j] = k / (2 - k) * (K[i - 1, j - 1] + K[i - 1, j] + K[i, j - 1])
     return K
 
 

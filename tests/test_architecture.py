@@ -43,7 +43,7 @@ def test_imports_run_one_way(path):
             assert path.name == "_sklearn.py", f"{path.name} imports the private {name}"
         if parts[0] == "sktslib" and at_top and own in LAYERS and len(parts) > 1:
             assert LAYERS[parts[1]] <= LAYERS[own], f"{path.name} imports {name} from a layer above"
-        if path.name in ("_elastic.py", "_lockstep.py"):
+        if path.name in ("_elastic.py", "_lockstep.py", "_soft.py"):
             assert parts[0] in ("numpy", "numba", "typing"), f"the kernels of {path.name} import {name}"
 
 
@@ -60,8 +60,8 @@ def test_importing_everything_compiles_nothing():
     code = (
         "import sktslib.search, sktslib.utils.visualisation, sktslib.metrics, sys; "
         "from numba.core.dispatcher import Dispatcher; "
-        "import sktslib.distances._elastic as e, sktslib.distances._lockstep as k; "
-        "compiled = [f for m in (e, k) for f in vars(m).values() if isinstance(f, Dispatcher) and f.signatures]; "
+        "import sktslib.distances._elastic as e, sktslib.distances._lockstep as k, sktslib.distances._soft as s; "
+        "compiled = [f for m in (e, k, s) for f in vars(m).values() if isinstance(f, Dispatcher) and f.signatures]; "
         "assert not compiled, compiled; assert 'matplotlib' not in sys.modules"
     )
     subprocess.run([sys.executable, "-c", code], check=True)

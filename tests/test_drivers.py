@@ -1,19 +1,20 @@
 """The drivers of one recurrence against each other: along columns, along anti-diagonals, by lanes."""
 
+import naive
 import numpy as np
 import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 from strategies import pairs
 
-from sktslib.distances import _diagonals, _elastic, get_metric, metric_names
+from sktslib.distances import _diagonals, _elastic, get_metric
 from sktslib.distances._bands import band
 from sktslib.distances._metrics import check_pair
 
 BANDS = [{}, {}, {"window": 0.3}, {"window": "sakoe-chiba", "factor": 1}, {"window": "itakura"}]
 
 
-@pytest.mark.parametrize("name", metric_names("elastic"))
+@pytest.mark.parametrize("name", naive.WARPED)
 @given(data=st.data())
 def test_diagonals_equal_columns_to_the_bit(name, data):
     x, y, w = check_pair(*data.draw(pairs(high=70, y_high=70)))
@@ -42,7 +43,7 @@ def test_diagonals_equal_columns_to_the_bit(name, data):
         np.testing.assert_array_equal(a, b)
 
 
-@pytest.mark.parametrize("name", metric_names("elastic"))
+@pytest.mark.parametrize("name", naive.WARPED)
 @given(data=st.data())
 def test_searches_along_diagonals_equal_columns_to_the_bit(name, data):
     x, y, w = check_pair(*data.draw(pairs(high=70, y_high=90)))

@@ -28,9 +28,12 @@ FULL_NAMES = {
         "Edit Distance on Real Sequences",
         "Edit Distance with Real Penalty",
         "Frechet Distance",
+        "Global Alignment Kernel",
         "Longest Common Subsequence",
         "Move-Split-Merge",
         "Shape Dynamic Time Warping",
+        "Shape-Based Distance",
+        "Soft Dynamic Time Warping",
         "Time Warp Edit Distance",
         "Weighted Derivative Dynamic Time Warping",
         "Weighted Dynamic Time Warping",
@@ -67,8 +70,11 @@ def test_every_name_makes_its_entry():
         "Edit Distance on Real Sequences": {"eps": 1.0},
         "Edit Distance with Real Penalty": {"g": 0.0},
         "Frechet Distance": "",
+        "Global Alignment Kernel": {"sigma": 1.0},
         "Move-Split-Merge": {"c": 1.0},
         "Shape Dynamic Time Warping": {"reach": 5},
+        "Shape-Based Distance": "",
+        "Soft Dynamic Time Warping": {"gamma": 1.0},
         "Weighted Derivative Dynamic Time Warping": {"g": 0.05},
         "Weighted Dynamic Time Warping": {"g": 0.05},
     }.items():
@@ -92,11 +98,24 @@ def test_table_of_distances():
     table = time_series_distance(cfg, x, y)
     assert isinstance(table, pd.DataFrame)
     assert list(table.columns) == ["Distance"]
-    assert len(table) == 26
+    assert len(table) == 29
     assert table["Distance"].dtype == np.float64
     assert table.loc["Dynamic Time Warping", "Distance"] == float(dtw(x, y))
     assert table.loc["Longest Common Subsequence", "Distance"] == float(lcss(x, y))
-    for name in ("adtw", "wdtw", "ddtw", "wddtw", "shape_dtw", "frechet", "edr", "erp", "msm"):
+    for name in (
+        "adtw",
+        "wdtw",
+        "ddtw",
+        "wddtw",
+        "shape_dtw",
+        "frechet",
+        "edr",
+        "erp",
+        "msm",
+        "soft_dtw",
+        "gak",
+        "sbd",
+    ):
         metric = get_metric(name)
         assert table.loc[metric.full_name, "Distance"] == metric(x, y)
     assert table.loc["Time Alignment Measurement", "Distance"] == tam(x, y)

@@ -23,7 +23,7 @@ def test_equals_the_pairs(name, data):
     m, n, channels = data.draw(st.tuples(st.integers(1, 19), st.integers(1, 19), st.sampled_from([1, 1, 2, 3])))
     n = m if name == "short_time_series" else n
     p = {}
-    if name in metric_names("elastic") and data.draw(st.booleans()):
+    if hasattr(get_metric(name), "window") and data.draw(st.booleans()):
         p = data.draw(st.sampled_from(BANDED))
     if name == "dtw":
         p = {**p, "alpha": data.draw(st.sampled_from([1.0, 0.5])), "do_dist_norm": data.draw(st.booleans())}

@@ -1,6 +1,7 @@
 """Distances between time series: functions, metric objects and their registry."""
 
 from ._alignment import Alignment
+from ._barycenters import barycenter
 from ._entries import get_distance_dict
 from ._metrics import CallableMetric, Metric, get_metric, metric_names
 from ._metrics_edit import EDR, ERP, LCSS, MSM, TWED
@@ -15,6 +16,8 @@ from ._metrics_lockstep import (
     SquaredEuclidean,
 )
 from ._metrics_lockstep_joint import Correlation, Cosine, Mahalanobis, PearsonCorrelation, ShortTimeSeries
+from ._metrics_sbd import SBD
+from ._metrics_soft import GAK, SoftDTW
 from ._metrics_time import TAM
 from ._metrics_warping import ADTW, DDTW, DTW, WDDTW, WDTW, Frechet, ShapeDTW
 from ._pairwise import pairwise_distances
@@ -43,8 +46,10 @@ __all__ = [
     "DTW",
     "EDR",
     "ERP",
+    "GAK",
     "LCSS",
     "MSM",
+    "SBD",
     "TAM",
     "TWED",
     "WDDTW",
@@ -66,7 +71,9 @@ __all__ = [
     "PearsonCorrelation",
     "ShapeDTW",
     "ShortTimeSeries",
+    "SoftDTW",
     "SquaredEuclidean",
+    "barycenter",
     "braycurtis_distance",
     "canberra_distance",
     "chebyshev_distance",

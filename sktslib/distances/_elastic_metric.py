@@ -67,6 +67,15 @@ def norm_of(x, p):
     return kernels.L2() if p == 2 else kernels.Lp(float(p))
 
 
+def check_band(metric):
+    """Refuse a radius without the band that it belongs to."""
+    if metric.factor is not None and metric.window != "sakoe-chiba":
+        raise ValueError(
+            f"The 'factor' parameter of {type(metric).__name__} must be None unless window='sakoe-chiba', whose "
+            f"radius it is. Got {metric.factor!r} with window={metric.window!r}."
+        )
+
+
 class ElasticMetric(Metric):
     """An elastic distance: a record for the kernels, and what becomes of the accumulated cost."""
 
@@ -75,11 +84,7 @@ class ElasticMetric(Metric):
 
     def _validate(self):
         super()._validate()
-        if self.factor is not None and self.window != "sakoe-chiba":
-            raise ValueError(
-                f"The 'factor' parameter of {type(self).__name__} must be None unless window='sakoe-chiba', whose "
-                f"radius it is. Got {self.factor!r} with window={self.window!r}."
-            )
+        check_band(self)
 
     # What the drivers of collections need to know.
     _has_lanes = True
@@ -120,6 +125,13 @@ class ElasticMetric(Metric):
     def _report_search(self, cost, problem):
         """The distance behind an accumulated cost of a candidate; also for arrays."""
         return cost
+
+    # What an average of series needs to know.
+    _centre = "mean"  # of a point's partners: "mean" for squared differences, "median" for absolute ones
+
+    def _partners(self, alignment):
+        """The pairs of points (2, K) that should be alike, and how much each counts (K,) or None."""
+        return alignment.path, None
 
     def _free(self, m, n):
         """How many points may be left out: at the query's begin and end, at the series' begin and end."""

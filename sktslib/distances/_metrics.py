@@ -31,6 +31,7 @@ class Metric(BaseEstimator):
     description = ""
     multivariate = True
     uses_times = False
+    _has_path = True  # whether it says which points of two series meet
     entry_parameters = ""  # what get_distance_dict offers to edit
     function_defaults = {}
     _parameter_constraints = {}

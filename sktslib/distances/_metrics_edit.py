@@ -22,6 +22,18 @@ def point_weights(x, w):
     return point, None if (ratio == 1).all() else ratio
 
 
+def matched(path, problem, eps):
+    """The pairs of a path that lie within `eps`."""
+    x, y = problem.x[:, path[0]], problem.y[:, path[1]]
+    differences = np.abs(problem.w[:, path[0]] * (x - y))
+    return path[:, np.sqrt((differences**2).sum(axis=0)) <= eps]
+
+
+def diagonal_moves(path):
+    """The pairs of a path that leave no point out."""
+    return path[:, (np.diff(path, axis=1, prepend=path[:, :1] - 1) == 1).all(axis=0)]
+
+
 @register
 class LCSS(ElasticMetric):
     """Longest common subsequence (Vlachos et al. 2002): the share of points that find no partner within `eps`.
@@ -77,10 +89,7 @@ class LCSS(ElasticMetric):
 
     def _listed(self, path, steps, problem):
         """The diagonal moves between points that match."""
-        path = path[:, steps == 0]
-        x, y = problem.x[:, path[0]], problem.y[:, path[1]]
-        differences = np.abs(problem.w[:, path[0]] * (x - y))
-        return path[:, np.sqrt((differences**2).sum(axis=0)) <= self.eps]
+        return matched(path[:, steps == 0], problem, self.eps)
 
 
 @register
@@ -118,6 +127,9 @@ class EDR(ElasticMetric):
         record = kernels.EditRecord(norm_of(x, 2.0), float(self.eps))
         return Query(record, x, w, np.array([point, np.zeros(len(point)), point]))
 
+    def _partners(self, alignment):
+        return matched(diagonal_moves(alignment.path), alignment._problem, self.eps), None
+
     def _report(self, cost, problem):
         return cost / max(problem.shape)
 
@@ -125,8 +137,17 @@ class EDR(ElasticMetric):
         return cost / problem.shape[0]
 
 
+class PriceMetric(ElasticMetric):
+    """An edit distance whose costs are absolute differences, not counts."""
+
+    _centre = "median"
+
+    def _partners(self, alignment):
+        return diagonal_moves(alignment.path), None
+
+
 @register
-class ERP(ElasticMetric):
+class ERP(PriceMetric):
     """Edit distance with real penalty (Chen & Ng 2004): a point left out costs its distance from `g`.
 
     It obeys the triangle inequality, but series that differ by points of the value `g` alone are at distance 0.
@@ -164,7 +185,7 @@ class ERP(ElasticMetric):
 
 
 @register
-class MSM(ElasticMetric):
+class MSM(PriceMetric):
     """Move-split-merge (Stefan, Athitsos & Das 2013), a metric; channels share one path and add their costs.
 
     Parameters
@@ -209,7 +230,7 @@ class MSM(ElasticMetric):
 
 
 @register
-class TWED(ElasticMetric):
+class TWED(PriceMetric):
     """Time warp edit distance with stiffness (Marteau 2009), a metric for nu > 0.
 
     Parameters

@@ -269,6 +269,10 @@ class WDTW(ElasticMetric):
             factors = 1.0 / (1.0 + np.exp(-self.g * (np.arange(longest + 1) - (m if search else longest) / 2)))
         return Query(kernels.WDTWRecord(factors), self._features(x), w, free_points(m))
 
+    def _partners(self, alignment):
+        path = alignment.path
+        return path, alignment._problem.record.factors[np.abs(path[0] - path[1])]
+
 
 def keogh_slope(a):
     """Derivative estimate of Keogh & Pazzani (2001); the first and the last point copy their neighbours."""

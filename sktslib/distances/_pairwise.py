@@ -38,6 +38,12 @@ def as_collection(values, name, channels=None):
     return [first, *rest]
 
 
+def check_jobs(n_jobs):
+    """Refuse what is no number of threads."""
+    if not (n_jobs is None or (isinstance(n_jobs, Integral) and n_jobs != 0)):
+        raise ValueError(f"The 'n_jobs' parameter must be None or an integer other than 0. Got {shown(n_jobs)}.")
+
+
 def pairwise_distances(X, Y=None, metric="dtw", *, metric_params=None, weight=None, n_jobs=None):
     """Distances between all series of two collections.
 
@@ -68,8 +74,7 @@ def pairwise_distances(X, Y=None, metric="dtw", *, metric_params=None, weight=No
            [4.]])
     """
     metric = get_metric(metric, metric_params)
-    if not (n_jobs is None or (isinstance(n_jobs, Integral) and n_jobs != 0)):
-        raise ValueError(f"The 'n_jobs' parameter must be None or an integer other than 0. Got {shown(n_jobs)}.")
+    check_jobs(n_jobs)
     same = Y is None or Y is X
     X = as_collection(X, "X")
     Y = X if same else as_collection(Y, "Y", channels=len(X[0]))
@@ -89,6 +94,8 @@ def pairwise_distances(X, Y=None, metric="dtw", *, metric_params=None, weight=No
 
 
 def _driver(metric, X, Y):
+    if hasattr(metric, "_pairwise"):
+        return type(metric)._pairwise
     if isinstance(metric, ElasticMetric) and metric._has_lanes:
         return _by_lanes
     one_length = len({a.shape[1] for a in (*X, *Y)}) == 1

@@ -27,6 +27,11 @@ def resolve_mode(metric, mode, normalize):
     if normalize not in NORMALIZATIONS:
         raise ValueError(f"The 'normalize' parameter must be None, 'zscore', 'mean' or 'minmax'. Got {normalize!r}.")
     warps = isinstance(metric, ElasticMetric)
+    if mode == "warped" and not metric._has_path:
+        raise ValueError(
+            f"mode='warped' needs a metric with a warping path; {metric.full_name} has none and compares windows of "
+            "the query's length. Take mode='windows' or 'auto'."
+        )
     if mode == "warped" and not warps:
         raise ValueError(
             f"mode='warped' needs an elastic metric; {metric.full_name} compares windows of the query's length. Take "
@@ -130,6 +135,8 @@ class Search:
 
     def path(self, start, end):
         """Alignment of the query with [start, end) of the sequence, indices into the whole sequence."""
+        if not self.metric._has_path:
+            return self.metric._path(None)  # an error that says why
         if self.mode == "warped":
             first, problem = self._run(start)
             path = self.metric._piece_path(problem, start - first, end - first)

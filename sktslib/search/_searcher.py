@@ -31,8 +31,9 @@ class QuerySearcher(ClassNamePrefixFeaturesOutMixin, TransformerMixin, QueryEsti
     weight : array-like of shape (m,) or (m, channels), optional
         Relative weights of the query's points, unless `fit` is given some.
     mode : {"auto", "windows", "warped"}, default="auto"
-        Candidates: all windows of the query's length, or warped ones with free ends (elastic metrics only). "auto"
-        takes windows for lockstep metrics and where `normalize` is set.
+        Candidates: all windows of the query's length, or warped ones with free ends (elastic metrics with
+        a path only). "auto" takes windows for lockstep metrics, for those without a path (soft_dtw, gak, sbd), and
+        where `normalize` is set.
     normalize : {None, "zscore", "mean", "minmax"}, default=None
         How query and each window are normalised, per channel and by weighted moments.
     n_matches : int or None, default=1

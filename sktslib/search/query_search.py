@@ -11,7 +11,8 @@ __all__ = ["time_series_search"]
 def time_series_search(dict_distances, query, sequence, tq=None, ts=None, weight=None, output=("number", 1)):
     """Find the occurrences of a query in a sequence by every distance of a dictionary.
 
-    Elastic distances find warped occurrences of any length, lockstep distances windows of the query's length.
+    Elastic distances find warped occurrences of any length; lockstep distances, and elastic ones without a path, find
+    windows of the query's length.
 
     Parameters
     ----------
@@ -34,8 +35,9 @@ def time_series_search(dict_distances, query, sequence, tq=None, ts=None, weight
     -------
     dict
         The distance's name -> dict with ``start`` and ``end`` (half-open ranges in samples, best first), ``path`` (a
-        list of arrays (2, K): query indices, sequence indices), ``path_dist`` (their distances), ``distance`` (the
-        whole profile: elastic, one per end; lockstep, one per start) and, with `ts`, ``start_time`` and ``end_time``.
+        list of arrays (2, K): query indices, sequence indices; None for distances without a path), ``path_dist``
+        (their distances), ``distance`` (the whole profile: warped, one per end; windows, one per start) and, with
+        `ts`, ``start_time`` and ``end_time``.
 
     Examples
     --------
@@ -61,7 +63,7 @@ def time_series_search(dict_distances, query, sequence, tq=None, ts=None, weight
         results[entry.key] = result = {
             "start": matches.start,
             "end": matches.end,
-            "path": [matches.path(k) for k in range(len(matches))],
+            "path": [matches.path(k) for k in range(len(matches))] if entry.metric._has_path else None,
             "path_dist": matches.distance,
             "distance": profile.distance,
         }

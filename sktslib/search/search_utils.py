@@ -114,6 +114,11 @@ def elastic_search(dict_distances, query, sequence, tq=None, ts=None, weight=Non
     entry, given = one_entry(dict_distances, "elastic")
     x, w, y, tx, ty = check_inputs(query, sequence, tq, ts, weight)
     check_channels(entry.key, given, x.shape[0])
+    if not entry.metric._has_path:
+        raise ValueError(
+            f"The function of {entry.key!r} is {entry.metric.full_name}, which has no warping path: it compares "
+            "windows. Search with time_series_search, or with QuerySearcher and mode='windows'."
+        )
     if not isinstance(entry.metric, ElasticMetric):
         raise ValueError(
             f"The function of {entry.key!r} is a callable, which compares windows and has no accumulated costs. Search "

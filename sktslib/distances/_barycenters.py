@@ -1,0 +1,218 @@
+"""Barycenters: the series that lies amid a collection under an elastic distance."""
+
+import numpy as np
+from joblib import Parallel
+from sklearn.utils import check_random_state
+
+from ..utils.validation import (
+    as_floats,
+    as_series,
+    as_weight,
+    check_count,
+    check_number,
+    refuse_missing,
+    shown,
+    unknown_name,
+)
+from . import _barycenter_methods as methods
+from ._elastic_metric import ElasticMetric
+from ._metrics import get_metric
+from ._metrics_soft import SoftDTW
+from ._pairwise import as_collection, check_jobs, pairwise_distances
+
+METHODS = ("dba", "soft", "subgradient")
+CANDIDATES = 50  # series among which a medoid is sought, as in the program of Petitjean et al.
+
+
+def barycenter(
+    X,
+    metric="dtw",
+    *,
+    metric_params=None,
+    method="dba",
+    series_weight=None,
+    weight=None,
+    init=None,
+    max_iter=100,
+    tol=1e-6,
+    random_state=None,
+    n_jobs=None,
+    verbose=0,
+    return_cost=False,
+):
+    """The series of least mean distance to a collection: an average that follows the series' warping.
+
+    Parameters
+    ----------
+    X : array-like of shape (n_series, length) or (n_series, length, channels), or list of series
+        The collection; a list may hold series of different lengths.
+    metric : str or metric object, default="dtw"
+        An elastic distance: for "dba" and "subgradient" one with a warping path, for "soft" `SoftDTW`.
+    metric_params : dict, optional
+        Parameters of the metric.
+    method : {"dba", "subgradient", "soft"}, default="dba"
+        "dba": align, move each point amid its partners, and again, until the mean distance falls no more.
+        "subgradient": small steps towards one series after the other, in random order; slower, and sometimes a little
+        better. "soft": quasi-Newton descent on the gradient of soft dynamic time warping.
+    series_weight : array-like of shape (n_series,), optional
+        Relative weights of the series; a series of weight 0 does not count.
+    weight : array-like of shape (m,) or (m, channels), optional
+        Relative weights of the barycenter's m points, as those of a query in every distance.
+    init : {"medoid", "mean"} or array-like of shape (m,) or (m, channels), optional
+        Where to begin, which also decides the length. None and "medoid": the series of least mean distance to the
+        others (with `weight`, among those of its length; of more than 50, among 50 drawn at random). "mean": the
+        weighted mean point by point, for series of one length.
+    max_iter : int, default=100
+        Iterations at most; epochs for "subgradient".
+    tol : float, default=1e-6
+        Stop when the mean distance falls by less than this share of it ("subgradient": in ten epochs).
+    random_state : int, RandomState or None
+        For "subgradient", and for the medoid of more than 50 series.
+    n_jobs : int, optional
+        Number of threads, as in joblib; no result depends on it.
+    verbose : int, default=0
+        Above 0: print the mean distance of each iteration.
+    return_cost : bool, default=False
+        Whether to return the objective too.
+
+    Returns
+    -------
+    barycenter : ndarray of shape (m,) or (m, channels)
+        Of as many dimensions as the series have.
+    cost : ndarray of shape (n_iterations + 1,)
+        Only with `return_cost`: the weighted mean of the distances from the barycenter (for "soft", of the values of
+        ``SoftDTW(divergence=False)``) at the beginning and after each iteration; the best so far, so it never rises.
+
+    Notes
+    -----
+    Distances are those of the barycenter as the first argument, for `weight` belongs to its points. For "dba" a
+    point's new place is the mean of its partners, which for DTW, ADTW and WDTW of values is the best one on the given
+    paths; for ERP, MSM and TWED, whose costs are absolute differences, it is the median of the points it meets by a
+    diagonal move, and what they charge for points left out is not part of it; for LCSS and EDR it is the mean of the
+    points within `eps`. A point without partners stays. Whatever the metric, a step that does not lower the mean
+    distance is not taken.
+
+    "soft" minimises the mean of s(x, y), as Cuturi & Blondel do, whatever the metric's `divergence`: the divergence
+    rewards a rough series. (They divide each term by its series' length; ``series_weight=1 / lengths`` does that.) Its
+    result is smooth, and smoother than the series even where all are equal.
+
+    References
+    ----------
+    Petitjean F, Ketterlin A, Gancarski P. A global averaging method for dynamic time warping, with applications to
+    clustering. Pattern Recognition 44(3), 2011.
+
+    Schultz D, Jain B. Nonsmooth analysis and subgradient methods for averaging in dynamic time warping spaces. Pattern
+    Recognition 74, 2018.
+
+    Cuturi M, Blondel M. Soft-DTW: a differentiable loss function for time-series. ICML 2017.
+
+    Examples
+    --------
+    >>> from sktslib.distances import barycenter
+    >>> X = [[0, 0, 2, 5, 0], [0, 1, 2, 0, 0, 0], [0, 1, 4, 5, 0]]
+    >>> center, cost = barycenter(X, return_cost=True)
+    >>> center.round(2), cost.round(2)
+    (array([0.  , 0.  , 1.33, 4.  , 0.  ]), array([4.  , 2.22]))
+    >>> barycenter(X, "soft_dtw", method="soft", metric_params={"gamma": 0.1}).shape
+    (5,)
+    """
+    metric = get_metric(metric, metric_params)
+    check_method(method, metric)
+    check_jobs(n_jobs)
+    max_iter = check_count(max_iter, "max_iter", low=0)
+    tol = check_number(tol, "tol", low=0)
+    given, X = X, as_collection(X, "X")
+    flat = getattr(given, "ndim", None) == 2 or np.ndim(given[0]) == 1
+    share = shares(series_weight, len(X))
+    X, share = [x for x, v in zip(X, share, strict=True) if v > 0], share[share > 0]
+    rng = check_random_state(random_state)
+    z = first_guess(init, X, share, metric, weight, rng, n_jobs)
+    w = as_weight(weight, z.shape[1], z.shape[0])
+    with Parallel(n_jobs=n_jobs, prefer="threads", require="sharedmem") as parallel:
+        task = methods.Task(metric, X, share, w, parallel, max_iter, tol, verbose)
+        if method == "subgradient":
+            z, cost = methods.subgradient(task, z, rng)
+        else:
+            z, cost = (methods.dba if method == "dba" else methods.soft)(task, z)
+    z = z[0].copy() if flat else z.T.copy()
+    return (z, np.array(cost)) if return_cost else z
+
+
+def check_method(method, metric):
+    """Refuse a method that the metric has no use for."""
+    if method not in METHODS:
+        raise unknown_name("method", method, METHODS)
+    if method == "soft":
+        if not isinstance(metric, SoftDTW):
+            raise ValueError(
+                f"method='soft' needs the metric 'soft_dtw', whose gradient it follows. Got {metric.full_name}; pass "
+                "metric='soft_dtw', or take method='dba'."
+            )
+    elif not isinstance(metric, ElasticMetric):
+        way_out = "take method='soft'" if isinstance(metric, SoftDTW) else "take 'dtw', 'msm' or another"
+        raise ValueError(
+            f"method={method!r} needs an elastic metric with a warping path. Got {metric.full_name}; {way_out}."
+        )
+    if getattr(metric, "do_sign_norm", False):
+        raise ValueError(
+            "The 'do_sign_norm' parameter of DTW must be False in a barycenter, whose own scale would be arbitrary. "
+            "Got True; normalise the collection beforehand."
+        )
+
+
+def shares(series_weight, n):
+    """The series' weights as shares of 1 (n,)."""
+    if series_weight is None:
+        return np.full(n, 1.0 / n)
+    v = as_floats(series_weight, "series_weight")
+    if v.shape != (n,):
+        raise ValueError(
+            f"'series_weight' must have one value per series of 'X', shape ({n},). Got shape {v.shape}; weights of "
+            "points are the parameter 'weight'."
+        )
+    refuse_missing(v, "series_weight", "A series that does not count has weight 0.")
+    if v.min() < 0 or v.max() == 0:
+        raise ValueError(
+            "'series_weight' must not be negative and have at least one value above 0. Got values from "
+            f"{v.min():g} to {v.max():g}. A series that does not count has weight 0."
+        )
+    v = v / v.max()
+    return v / v.sum()
+
+
+def first_guess(init, X, share, metric, weight, rng, n_jobs):
+    """The series (channels, m) to begin with."""
+    if init is None or (isinstance(init, str) and init == "medoid"):
+        return X[medoid(X, share, metric, weight, rng, n_jobs)].copy()
+    if not isinstance(init, str):
+        return as_series(init, "init", channels=len(X[0]), like="'X'").copy()
+    if init != "mean":
+        raise ValueError(f"The 'init' parameter must be 'medoid', 'mean' or an array. Got {shown(init)}.")
+    lengths = {x.shape[1] for x in X}
+    if len(lengths) > 1:
+        raise ValueError(
+            f"init='mean' needs series of one length. Got lengths {min(lengths)} to {max(lengths)}; take init='medoid' "
+            "or an array."
+        )
+    return np.tensordot(share, np.array(X), axes=1)
+
+
+def medoid(X, share, metric, weight, rng, n_jobs):
+    """Index of the series of least mean distance to the others."""
+    among = np.arange(len(X))
+    if weight is not None:
+        m = len(np.atleast_1d(as_floats(weight, "weight")))
+        among = np.flatnonzero([x.shape[1] == m for x in X])
+        if not among.size:
+            raise ValueError(
+                f"'weight' must have one value per point of the barycenter, which begins as a series of 'X'. Got {m}, "
+                "the length of none of them; give 'init' as an array of that length."
+            )
+    if len(among) > CANDIDATES:
+        among = np.sort(rng.choice(among, CANDIDATES, replace=False))
+    if len(among) == 1:
+        return among[0]
+    series = [x.T for x in X]
+    others = None if len(among) == len(X) else series
+    far = pairwise_distances([series[k] for k in among], others, metric, weight=weight, n_jobs=n_jobs)
+    return among[np.argmin(far @ share)]

@@ -1,0 +1,77 @@
+"""The shape-based distance of one series to many: cross-correlations at all shifts by FFT.
+
+At shift s the query's point i meets the series' point i + s. Of two series of m and n points all shifts from -(m - 1)
+to n - 1 count. A circular correlation of at least m + n - 1 points holds them without overlap, the negative ones at
+its end.
+"""
+
+import numpy as np
+from scipy.fft import irfft, next_fast_len, rfft
+
+WEAK = 1e-6  # sums of squares below this share of the whole come out of a difference: too inexact
+
+
+def transform_length(m, n):
+    """Length of the transforms of series of up to m and n points."""
+    return next_fast_len(m + n - 1, real=True)
+
+
+def scaled(a):
+    """Divide each series (..., channels, length) by its largest value, so that no square over- or underflows."""
+    peak = np.abs(a).max(axis=(-2, -1), keepdims=True)
+    return a / np.where(peak > 0, peak, 1.0)
+
+
+def transform(a, size):
+    """Transforms (..., channels, frequencies) of series."""
+    return rfft(a, size)
+
+
+def query(x, w, size):
+    """Transform (channels, frequencies) and norm of a query (channels, m)."""
+    x = scaled(x)
+    weighted = x if w is None else w * x
+    return rfft(weighted, size), np.sqrt((weighted * x).sum())
+
+
+def _shifts(m, n, size):
+    """Where in a circular correlation the shifts stand, the positive ones first."""
+    return np.concatenate([np.arange(n), np.arange(size - m + 1, size)])
+
+
+def norms(y, w, size):
+    """Norms of the series (k, channels, n): (k, 1), or as the query's weights see them at each shift (k, shifts).
+
+    A point that meets a query point counts as that point's weight, others fully.
+    """
+    total = (y * y).sum(axis=(1, 2))[:, np.newaxis]
+    if w is None:
+        return np.sqrt(total)
+    at = _shifts(w.shape[1], y.shape[2], size)
+    left_out = irfft((np.conj(rfft(1.0 - w, size)) * rfft(y * y, size)).sum(axis=1), size)[:, at]
+    squares = total - left_out
+    for k, s in np.argwhere(squares <= WEAK * total):
+        squares[k, s] = _seen(y[k], w, at[s] if s < y.shape[2] else at[s] - size)
+    return np.sqrt(squares)
+
+
+def _seen(y, w, shift):
+    """Sum of the squares of one series as the query's weights see them at one shift."""
+    weight = np.ones_like(y)
+    first, last = max(shift, 0), min(y.shape[1], w.shape[1] + shift)
+    weight[:, first:last] = w[:, first - shift : last - shift]
+    return (weight * y * y).sum()
+
+
+def distances(query, norm, m, series, norms, n, size):
+    """Distances (k,) of a query of m points to series of n points each.
+
+    `query` (channels, frequencies) is the transform of the weighted query and `norm` its norm; `series` (k, channels,
+    frequencies) are the transforms of the series and `norms` theirs.
+    """
+    cross = irfft((np.conj(query) * series).sum(axis=1), size)[:, _shifts(m, n, size)]
+    both = norm * norms
+    ratio = np.divide(cross, both, out=np.zeros_like(cross), where=both > 0)
+    if norm == 0.0:
+        ratio[np.broadcast_to(norms == 0, ratio.shape)] = 1.0  # nothing is like nothing
+    return 1.0 - np.minimum(ratio.max(axis=1), 1.0)

@@ -1,0 +1,249 @@
+"""Barycenters: what they minimise, what they promise, and real series."""
+
+import re
+
+import naive
+import numpy as np
+import pytest
+from hypothesis import given
+from hypothesis import strategies as st
+from strategies import series
+
+from sktslib import load_ecg_example
+from sktslib.distances import DTW, WDTW, SoftDTW, barycenter, get_metric, metric_names, pairwise_distances
+
+RNG = np.random.default_rng(0)
+X = [RNG.normal(size=n).cumsum() for n in (9, 12, 7, 10)]
+NEAR = [np.sin(np.linspace(0, 6, n)) + 0.3 * RNG.normal(size=n) for n in (20, 23, 18, 21, 19)]
+HOW = [{}, {"method": "subgradient", "random_state": 0, "max_iter": 20}, {"metric": "soft_dtw", "method": "soft"}]
+
+
+def mean_distance(z, X, metric="dtw", share=None, weight=None):
+    far = [naive.elastic(metric, z, x, weight).distance for x in X]
+    return np.average(far, weights=share)
+
+
+@st.composite
+def collections(draw):
+    channels = draw(st.sampled_from([1, 2]))
+    X = [draw(series(channels, low=1, high=7)) for _ in range(draw(st.integers(1, 5)))]
+    return X if all(x.ndim == X[0].ndim for x in X) else [x.reshape(len(x), -1) for x in X]
+
+
+@given(collections(), st.data())
+def test_dba_never_rises_and_ends_where_it_says(X, data):
+    share = np.array(data.draw(st.lists(st.sampled_from([0.0, 0.5, 1.0, 3.0]), min_size=len(X), max_size=len(X))))
+    share[data.draw(st.integers(0, len(X) - 1))] = 2.0
+    z, cost = barycenter(X, series_weight=share, return_cost=True)
+    assert (np.diff(cost) < 0).all()
+    assert z.ndim == X[0].ndim
+    assert cost[-1] == pytest.approx(mean_distance(z, X, share=share), rel=1e-9, abs=1e-12)
+    candidates = [mean_distance(x, X, share=share) for x, v in zip(X, share, strict=True) if v > 0]
+    assert cost[0] == pytest.approx(min(candidates), rel=1e-9, abs=1e-12)
+
+
+def test_one_step_of_dba_by_hand():
+    z = np.array([0.0, 2.0, 1.0])
+    X = [np.array([0.0, 3.0, 3.0, 0.0]), np.array([1.0, 2.0, 5.0])]
+    v = np.array([1.0, 3.0])
+    above, below = np.zeros(3), np.zeros(3)
+    for x, share in zip(X, v, strict=True):
+        for i, j in naive.elastic("dtw", z, x).path.T:
+            above[i] += share * x[j]
+            below[i] += share
+    got, cost = barycenter(X, init=z, series_weight=v, max_iter=1, return_cost=True)
+    np.testing.assert_allclose(got, above / below, rtol=1e-12)
+    assert len(cost) == 2
+
+
+def test_one_step_of_wdtw_counts_its_factors():
+    z, x = np.array([0.0, 2.0, 1.0, 5.0]), np.array([0.0, 1.0, 3.0, 3.0, 0.0, 6.0])
+    path = WDTW(g=0.7).distance(z, x).path
+    factor = 1 / (1 + np.exp(-0.7 * (np.abs(path[0] - path[1]) - 3.0)))
+    want = [np.average(x[path[1][path[0] == i]], weights=factor[path[0] == i]) for i in range(4)]
+    np.testing.assert_allclose(barycenter([x], WDTW(g=0.7), init=z, max_iter=1), want, rtol=1e-12)
+
+
+def test_one_step_of_erp_takes_medians():
+    z = np.array([0.0, 2.0, 9.0])
+    X = [np.array([0.1, 3.0, 9.5]), np.array([-0.3, 2.5, 9.2]), np.array([0.2, 8.0, 9.1])]
+    got = barycenter(X, "erp", init=z, max_iter=1, metric_params={"g": -50.0})  # nothing is left out
+    np.testing.assert_allclose(got, np.median(X, axis=0))
+    heavy = barycenter(X, "erp", init=z, max_iter=1, metric_params={"g": -50.0}, series_weight=[1, 1, 5])
+    np.testing.assert_allclose(heavy, X[2])
+
+
+@pytest.mark.parametrize("name", naive.WARPED)
+def test_any_metric_with_a_path(name):
+    metric = get_metric(name, {"eps": 0.3} if name in ("lcss", "edr") else {})
+    z, cost = barycenter(NEAR, metric, return_cost=True)
+    assert (np.diff(cost) < 0).all()
+    want = pairwise_distances(NEAR, metric=metric).mean(axis=1).min()
+    assert cost[0] == pytest.approx(want, rel=1e-9)
+    assert cost[-1] == pytest.approx(np.mean([metric(z, x) for x in NEAR]), rel=1e-9)
+    # Means of the values need not lower a distance of slopes, a maximum or a count.
+    if name not in ("ddtw", "wddtw", "frechet", "lcss", "edr"):
+        assert cost[-1] < cost[0]
+    found = barycenter(NEAR, metric, method="subgradient", random_state=0, max_iter=10, return_cost=True)[1]
+    assert (np.diff(found) <= 0).all()
+    assert found[0] == cost[0]
+
+
+@pytest.mark.parametrize("name", [*naive.WARPED, "subgradient"])
+def test_of_identical_series_it_is_the_series(name):
+    x = np.column_stack([X[0], X[0][::-1]])
+    how = {"method": "subgradient", "random_state": 0} if name == "subgradient" else {"metric": name}
+    z, cost = barycenter([x, x, x], return_cost=True, **how)
+    np.testing.assert_array_equal(z, x)
+    np.testing.assert_allclose(cost, [0], atol=1e-12)
+
+
+def test_subgradient_does_as_well_as_averaging():
+    a = barycenter(X, return_cost=True)[1]
+    b = barycenter(X, method="subgradient", random_state=3, max_iter=100, return_cost=True)[1]
+    assert b[-1] < 1.1 * a[-1] < 1.1 * a[0]
+    again = barycenter(X, method="subgradient", random_state=3, max_iter=100, return_cost=True)[1]
+    np.testing.assert_array_equal(again, b)
+
+
+def test_one_step_of_the_subgradient_by_hand():
+    z, x = np.array([0.0, 2.0, 1.0]), np.array([1.0, 3.0, 4.0, 0.0])
+    w = np.array([1.0, 0.5, 1.0])
+    slope = np.zeros(3)
+    for i, j in naive.elastic("dtw", z, x, w).path.T:
+        slope[i] += 2 * w[i] * (z[i] - x[j])
+    got = barycenter([x], init=z, weight=w, method="subgradient", max_iter=1, random_state=0)
+    np.testing.assert_allclose(got, z - 0.05 * slope, rtol=1e-12)
+
+
+# ------------------------------------------------------------------------------------------------------- soft minimum
+def test_soft_objective_is_the_mean_of_soft_dtw():
+    raw = SoftDTW(0.5, divergence=False)
+    share, w = np.array([1.0, 2.0, 0.5, 1.0]), RNG.random(9)
+    z, cost = barycenter(X, SoftDTW(0.5), method="soft", series_weight=share, weight=w, init=X[0], return_cost=True)
+    for series_, c in ((X[0], cost[0]), (z, cost[-1])):
+        assert c == pytest.approx(np.average([raw.distance(series_, x, weight=w) for x in X], weights=share), rel=1e-9)
+    assert (np.diff(cost) <= 0).all()
+    # Its slope is 0 there: no small change in any direction lowers it by more than rounding.
+    z = barycenter(X, SoftDTW(0.5), method="soft", max_iter=1000, tol=0)
+    least = np.mean([raw(z, x) for x in X])
+    for i in range(len(z)):
+        for step in (-1e-3, 1e-3):
+            moved = z.copy()
+            moved[i] += step
+            assert np.mean([raw(moved, x) for x in X]) >= least - 1e-9
+
+
+def test_soft_of_identical_series_nears_the_series():
+    x = np.column_stack([X[0], X[0][::-1]])
+    far = [np.abs(barycenter([x, x], SoftDTW(g), method="soft") - x).max() for g in (1.0, 0.1, 0.001)]
+    assert far[0] > far[1] > far[2]
+    assert far[2] < 1e-2
+
+
+def test_small_gamma_is_as_good_as_averaging():
+    z = barycenter(X, SoftDTW(0.01), method="soft")
+    assert pairwise_distances([z], X).mean() < 1.1 * barycenter(X, return_cost=True)[1][-1]
+
+
+# ------------------------------------------------------------------------------------------------------------ options
+@pytest.mark.parametrize("how", HOW)
+def test_weights_of_series(how):
+    z = barycenter(X, series_weight=[1, 0, 2, 1], **how)
+    np.testing.assert_array_equal(z, barycenter([X[0], X[2], X[3]], series_weight=[2, 0.5 * 8, 2], **how))
+    np.testing.assert_array_equal(barycenter(X, **how), barycenter(X, series_weight=np.full(4, 0.3), **how))
+    alone = barycenter(X, series_weight=[0, 1, 0, 0], **how)
+    np.testing.assert_array_equal(alone, barycenter([X[1]], **how))
+    np.testing.assert_array_equal(barycenter(X, **how), barycenter(X, n_jobs=2, **how))
+
+
+def test_weights_of_points():
+    w = np.array([1.0, 1.0, 0.0, 0.0, 1.0, 1.0, 0.5])
+    z, cost = barycenter(X, weight=w, return_cost=True)
+    assert len(z) == 7  # begins as the only series of that length
+    assert cost[-1] == pytest.approx(mean_distance(z, X, weight=w), rel=1e-9)
+    np.testing.assert_array_equal(z, barycenter(X, weight=4 * w, init=X[2]))
+
+
+def test_shapes_and_beginnings():
+    same = np.array([x[:7] for x in X])
+    assert barycenter(same).shape == (7,)
+    assert barycenter(same[:, :, np.newaxis]).shape == (7, 1)
+    np.testing.assert_array_equal(barycenter(same[:, :, np.newaxis])[:, 0], barycenter(same))
+    assert barycenter([np.column_stack([x, x]) for x in X], init=np.zeros((5, 2))).shape == (5, 2)
+    mean = barycenter(same, init="mean", series_weight=[1, 1, 2, 0], max_iter=0)
+    np.testing.assert_allclose(mean, np.average(same, axis=0, weights=[1, 1, 2, 0]))
+    np.testing.assert_array_equal(barycenter(X, init="medoid"), barycenter(X))
+    pd = pytest.importorskip("pandas")
+    np.testing.assert_array_equal(barycenter(pd.DataFrame(same)), barycenter(same))
+    start = np.ones(4)
+    barycenter(X, init=start)
+    np.testing.assert_array_equal(start, np.ones(4))
+
+
+def test_the_medoid_of_many_is_sought_among_fifty():
+    many = RNG.normal(size=(80, 6))
+    z, cost = barycenter(many, max_iter=0, random_state=0, return_cost=True)
+    assert (many == z).all(axis=1).any()
+    means = np.sort(pairwise_distances(many).mean(axis=1))
+    assert means[0] <= cost[0] <= means[30]
+    np.testing.assert_array_equal(z, barycenter(many, max_iter=0, random_state=0))
+
+
+def test_verbose_tells_each_iteration(capsys):
+    cost = barycenter(X, verbose=1, return_cost=True)[1]
+    lines = capsys.readouterr().out.splitlines()
+    assert len(lines) == len(cost)
+    assert lines[-1] == f"barycenter: iteration {len(cost) - 1}, mean distance {cost[-1]:.8g}"
+
+
+def test_beats_of_the_example():
+    ecg = load_ecg_example()
+    sequence = ecg["sequence"]
+    normal = ecg["beats"][ecg["beat_kinds"] == "N"]
+    beats = [sequence[b - 22 : b + 38 + k % 5] for k, b in enumerate(normal) if b >= 22]
+    for how in ({}, {"metric": "twed"}, {"metric": SoftDTW(0.01), "method": "soft", "max_iter": 10}):
+        z = barycenter(beats, **how)
+        assert 20 <= z.argmax() <= 24  # the R peak
+        assert np.ptp(z) > 0.7 * np.median([np.ptp(b) for b in beats])
+        # Nearer to the beats than any one of them.
+        assert pairwise_distances([z], beats).mean() < pairwise_distances(beats).mean(axis=1).min()
+
+
+# ------------------------------------------------------------------------------------------------------------- errors
+@pytest.mark.parametrize(
+    ("parameters", "message"),
+    [
+        ({"method": "dbb"}, "Unknown method 'dbb'. Did you mean 'dba'?"),
+        ({"method": "soft"}, "method='soft' needs the metric 'soft_dtw'"),
+        (
+            {"metric": "soft_dtw"},
+            "needs an elastic metric with a warping path. Got Soft Dynamic Time Warping; take method=",
+        ),
+        ({"metric": "gak"}, "Got Global Alignment Kernel; take 'dtw', 'msm' or another"),
+        ({"metric": "euclidean", "method": "subgradient"}, "method='subgradient' needs an elastic metric"),
+        ({"metric": DTW(do_sign_norm=True)}, "'do_sign_norm' parameter of DTW must be False in a barycenter"),
+        (
+            {"series_weight": [1, 2]},
+            "'series_weight' must have one value per series of 'X', shape (4,). Got shape (2,)",
+        ),
+        ({"series_weight": [1, 2, 3, -1]}, "Got values from -1 to 3"),
+        ({"series_weight": [0, 0, 0, 0]}, "at least one value above 0"),
+        ({"series_weight": [1, 2, 3, np.nan]}, "'series_weight' must be finite"),
+        ({"weight": [1, 2]}, "Got 2, the length of none of them; give 'init' as an array of that length"),
+        ({"weight": [1, 2], "init": [1, 2, 3]}, "'weight' must have one value per point"),
+        ({"init": "mean"}, "init='mean' needs series of one length. Got lengths 7 to 12"),
+        ({"init": "median"}, "The 'init' parameter must be 'medoid', 'mean' or an array. Got 'median'."),
+        ({"init": np.zeros((4, 2))}, "'init' must have as many channels as 'X', 1"),
+        ({"max_iter": -1}, "'max_iter' parameter must be an integer in the range [0, inf)"),
+        ({"tol": -1}, "'tol' parameter must be a real number in the range [0, inf)"),
+        ({"n_jobs": 0}, "'n_jobs' parameter must be None or an integer other than 0"),
+    ],
+)
+def test_errors(parameters, message):
+    with pytest.raises(ValueError, match=re.escape(message)):
+        barycenter(X, **parameters)
+
+
+def test_every_elastic_metric_has_a_method():
+    assert set(metric_names("elastic")) == {*naive.WARPED, "soft_dtw", "gak", "sbd"}

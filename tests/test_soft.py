@@ -1,0 +1,305 @@
+"""Soft-DTW, the global alignment kernel and the shape-based distance against the papers and the naive twins."""
+
+import math
+import pickle
+import re
+
+import naive
+import numba
+import numpy as np
+import pytest
+from hypothesis import given
+from hypothesis import strategies as st
+from strategies import pairs, plain
+
+from sktslib import (
+    QuerySearcher,
+    QuerySegmenter,
+    get_distance_dict,
+    load_ecg_example,
+    time_series_search,
+    time_series_segmentation,
+)
+from sktslib.distances import DTW, GAK, SBD, SoftDTW, get_metric, pairwise_distances
+from sktslib.distances._soft import Soft, accumulate
+from sktslib.search import elastic_search
+
+CLOSE = {"rtol": 1e-9, "atol": 1e-11}
+SOFT = ("soft_dtw", "gak")
+
+
+def alignments(m, n):
+    """All alignments of m and n points, as lists of index pairs."""
+    if m == n == 1:
+        return [[(0, 0)]]
+    before = [(a, b) for a, b in ((m - 1, n - 1), (m - 1, n), (m, n - 1)) if a > 0 and b > 0]
+    return [[*path, (m - 1, n - 1)] for a, b in before for path in alignments(a, b)]
+
+
+@st.composite
+def soft_metrics(draw):
+    """A metric object, its name and the naive twin's parameters."""
+    kind = draw(st.sampled_from(["none", "none", "float", "samples", "default", "itakura"]))
+    here, twin = {}, {}
+    if kind == "itakura":
+        here, twin = {"window": "itakura"}, {"band_kind": "itakura"}
+    elif kind == "float":
+        share = draw(st.sampled_from([0.1, 0.29, 0.5, 1.0]))
+        here = {"window": share}
+        twin = {"band_kind": "sakoe-chiba", "r": lambda m, n: int(share * min(m, n) + 1e-9)}
+    elif kind == "default":
+        here, twin = {"window": "sakoe-chiba"}, {"band_kind": "sakoe-chiba", "r": lambda m, n: min(m, n) // 2}
+    elif kind == "samples":
+        r = draw(st.integers(0, 6))
+        here, twin = {"window": "sakoe-chiba", "factor": r}, {"band_kind": "sakoe-chiba", "r": r}
+    name = draw(st.sampled_from(SOFT))
+    if name == "soft_dtw":
+        p = {"gamma": draw(st.sampled_from([0.01, 0.5, 1.0, 30.0])), "divergence": draw(st.booleans())}
+    else:
+        p = {"sigma": draw(st.sampled_from([0.7, 1.0, 5.0])), "triangular": draw(st.sampled_from([None, None, 3, 20]))}
+    return get_metric(name, {**p, **here}), name, {**p, **twin}
+
+
+@given(st.data())
+def test_distance_and_matrix_equal_the_naive_twin(data):
+    x, y, w = data.draw(pairs())
+    metric, name, p = data.draw(soft_metrics())
+    want = naive.elastic(name, x, y, w, **p)
+    got = metric.distance(x, y, weight=w)
+    np.testing.assert_allclose(float(got), want.distance, **CLOSE)
+    if name == "soft_dtw":
+        np.testing.assert_allclose(got.cost_matrix, want.D, **CLOSE)
+        np.testing.assert_array_equal(pickle.loads(pickle.dumps(got)).cost_matrix, got.cost_matrix)
+
+
+@given(pairs())
+def test_sbd_equals_the_naive_twin(drawn):
+    x, y, w = drawn
+    np.testing.assert_allclose(SBD().distance(x, y, weight=w), naive.sbd(x, y, w), **CLOSE)
+
+
+@given(st.data())
+def test_properties(data):
+    x, y, w = data.draw(pairs(values=plain))
+    metric, name, p = data.draw(st.one_of(soft_metrics(), st.just((SBD(), "sbd", {}))))
+    if p.get("divergence", True):
+        assert metric.distance(x, x, weight=w) == pytest.approx(0, abs=1e-12)
+    d = float(metric.distance(x, y, weight=w))
+    if name != "soft_dtw":
+        assert d <= 2
+    if w is not None:  # weights are relative
+        assert metric.distance(x, y, weight=4 * w) == d
+    assert float(metric.distance(x, y, weight=np.full(len(x), 3.0))) == float(metric.distance(x, y))
+    assert float(metric.distance(x.reshape(len(x), -1), y.reshape(len(y), -1), weight=w)) == d
+    assert metric.symmetric
+    np.testing.assert_allclose(metric(x, y), metric(y, x), **CLOSE)
+    if name == "sbd" or ("band_kind" not in p and p.get("divergence", True)):
+        assert metric(x, y) >= -1e-12
+
+
+@pytest.mark.parametrize(("m", "n"), [(1, 1), (1, 4), (3, 2), (4, 4), (5, 3)])
+def test_papers_sums_over_all_alignments(m, n):
+    rng = np.random.default_rng(m + 10 * n)
+    x, y = rng.normal(size=(m, 2)), rng.normal(size=(n, 2))
+
+    def squared(a, b, path):
+        return [((a[i] - b[j]) ** 2).sum() for i, j in path]
+
+    def soft(a, b, gamma):
+        return -gamma * math.log(sum(math.exp(-sum(squared(a, b, p)) / gamma) for p in alignments(len(a), len(b))))
+
+    def kernel(a, b, sigma):
+        total = 0.0
+        for path in alignments(len(a), len(b)):
+            g = [math.exp(-d / (2 * sigma**2)) for d in squared(a, b, path)]
+            total += math.prod(v / (2 - v) for v in g)
+        return total
+
+    assert SoftDTW(0.3, divergence=False)(x, y) == pytest.approx(soft(x, y, 0.3), rel=1e-12)
+    want = soft(x, y, 0.3) - (soft(x, x, 0.3) + soft(y, y, 0.3)) / 2
+    assert SoftDTW(0.3)(x, y) == pytest.approx(want, rel=1e-10)
+    want = 1 - kernel(x, y, 1.3) / math.sqrt(kernel(x, x, 1.3) * kernel(y, y, 1.3))
+    assert GAK(1.3)(x, y) == pytest.approx(want, rel=1e-10)
+    # The expected alignment is the mean of all alignments by their Gibbs probability.
+    paths = alignments(m, n)
+    odds = np.array([math.exp(-sum(squared(x, y, p)) / 0.3) for p in paths])
+    want = np.zeros((m, n))
+    for path, share in zip(paths, odds / odds.sum(), strict=True):
+        want[tuple(np.transpose(path))] += share
+    np.testing.assert_allclose(SoftDTW(0.3).expected_alignment(x, y), want, **CLOSE)
+
+
+def test_sbd_is_the_best_shift_by_numpy():
+    rng = np.random.default_rng(0)
+    x, y = rng.normal(size=30), rng.normal(size=47)
+    best = np.correlate(y, x, "full").max() / (np.linalg.norm(x) * np.linalg.norm(y))
+    assert SBD()(x, y) == pytest.approx(1 - best, rel=1e-12)
+    shifted = np.concatenate([np.zeros(11), 3 * x])
+    assert SBD()(x, shifted) == pytest.approx(0, abs=1e-14)
+
+
+@given(pairs(low=2, y_low=2, values=plain), st.sampled_from([0.05, 1.0]))
+def test_expected_alignment_is_the_gradient(drawn, gamma):
+    x, y, w = drawn
+    metric = SoftDTW(gamma, divergence=False)
+    E = metric.expected_alignment(x, y, weight=w)
+    assert E.shape == (len(x), len(y))
+    assert E[0, 0] == pytest.approx(1)
+    assert E[-1, -1] == pytest.approx(1)
+    W = naive.relative(w, len(x), 1 if x.ndim == 1 else x.shape[1]).reshape(x.shape)
+    # d/dx of sum w (x - y)^2, every cell counted by its probability
+    want = 2 * W * (x * E.sum(1).reshape(-1, *[1] * (x.ndim - 1)) - E @ y)
+    step, i = 1e-6, int(np.abs(want).sum(axis=-1).argmax()) if x.ndim > 1 else int(np.abs(want).argmax())
+    for at in [(i, c) for c in range(x.shape[1])] if x.ndim > 1 else [(i,)]:
+        up, down = x.copy(), x.copy()
+        up[at] += step
+        down[at] -= step
+        slope = (metric.distance(up, y, weight=w) - metric.distance(down, y, weight=w)) / (2 * step)
+        assert want[at] == pytest.approx(slope, rel=1e-4, abs=1e-6)
+
+
+def test_small_gamma_is_dtw_and_its_path():
+    rng = np.random.default_rng(1)
+    x, y, w = rng.normal(size=(12, 2)), rng.normal(size=(15, 2)), rng.random(12)
+    d = DTW().distance(x, y, weight=w)
+    metric = SoftDTW(1e-7)
+    assert metric.distance(x, y, weight=w) == pytest.approx(float(d), abs=1e-5)
+    want = np.zeros((12, 15))
+    want[tuple(d.path)] = 1
+    np.testing.assert_allclose(metric.expected_alignment(x, y, weight=w), want, atol=1e-9)
+
+
+def test_long_series_neither_underflow_nor_overflow():
+    rng = np.random.default_rng(2)
+    n = 60 if numba.config.DISABLE_JIT else 900
+    x, y = np.cumsum(rng.normal(size=(2, n)), axis=1)
+    lo, hi = np.zeros(n, np.int64), np.full(n, n)
+    far = accumulate(Soft(1 / 0.02, True, np.inf), x[None], np.ones((1, n)), y[None], lo, hi, np.empty((0, 0)))
+    assert 1e3 < far < np.inf  # the kernel itself would be exp(-far), 0 in float64
+    assert GAK(0.1)(x, y) == 1.0
+    assert GAK(0.1)(x, x) == 0.0
+    near = GAK(1e4)(x, x + 1)  # here the kernel would be about 6^900, infinite
+    assert 0 < near < 1e-3
+    assert np.isfinite(SoftDTW(1e-300)(x, y))
+    assert SoftDTW(1e-9)(x, y) == pytest.approx(DTW()(x, y), rel=1e-9)
+
+
+def test_gak_matrix_is_positive_definite():
+    rng = np.random.default_rng(3)
+    X = [rng.normal(size=n) for n in (9, 12, 7, 9, 15, 11, 10, 8)]
+    for metric in (GAK(2.0), GAK(2.0, triangular=20)):
+        assert np.linalg.eigvalsh(1 - pairwise_distances(X, metric=metric)).min() > 0
+    far = GAK(2.0, triangular=4)
+    assert far(X[0], X[4]) == 1.0  # 9 and 15 points
+
+
+def test_gak_learns_sigma():
+    X = [np.array([0.0, 3.0, 0.0, 3.0]), np.array([0.0, 3.0])]
+    metric = GAK().fit(X)
+    assert metric.sigma_ == pytest.approx(3 * math.sqrt(3))
+    assert metric(X[0], X[1]) == GAK(sigma=metric.sigma_)(X[0], X[1])
+    assert GAK()(X[0], X[1]) == GAK(sigma=1)(X[0], X[1])
+    with pytest.raises(ValueError, match="'X' must have points that differ"):
+        GAK().fit(np.ones((2, 5)))
+
+
+def test_sbd_degenerate_series():
+    zero, one = np.zeros(4), np.array([0.0, 1.0, 0.0])
+    assert SBD()(zero, zero[:2]) == 0.0
+    assert SBD()(zero, one) == SBD()(one, zero) == 1.0
+    assert SBD()([1.0], [-1.0]) == 2.0
+    assert SBD()([1e-200, 2e-200], [1e200, 2e200]) == pytest.approx(0, abs=1e-14)
+    # All that the series has lies where the query does not look, at one of the shifts.
+    got = SBD().distance([1.0, 5.0, 1.0], [0.0, 7.0, 0.0], weight=[1, 0, 1])
+    assert got == pytest.approx(naive.sbd([1.0, 5.0, 1.0], [0.0, 7.0, 0.0], [1, 0, 1]), abs=1e-12)
+    np.testing.assert_allclose(
+        SBD().distance([1.0, 5.0], [1e-9, 1e9, 2e-9], weight=[0, 1]),
+        naive.sbd([1.0, 5.0], [1e-9, 1e9, 2e-9], [0, 1]),
+        **CLOSE,
+    )
+
+
+@pytest.mark.parametrize("name", naive.PATHLESS)
+def test_larger_collection_first_or_second(name):
+    rng = np.random.default_rng(4)
+    few, many = [rng.normal(size=(n, 2)) for n in (7, 5)], [rng.normal(size=(7, 2)) for _ in range(5)]
+    want = np.array([[naive.elastic(name, x, y).distance for y in many] for x in few])
+    np.testing.assert_allclose(pairwise_distances(few, many, name), want, **CLOSE)
+    np.testing.assert_allclose(pairwise_distances(many, few, name), want.T, **CLOSE)
+    w = rng.random(7)
+    want = np.array([[naive.elastic(name, x, y, w).distance for y in few] for x in many])
+    np.testing.assert_allclose(pairwise_distances(many, few, name, weight=w), want, **CLOSE)
+
+
+# ---------------------------------------------------------------------------------------------------------- searching
+@pytest.mark.parametrize("name", naive.PATHLESS)
+def test_searches_go_by_windows(name):
+    rng = np.random.default_rng(5)
+    y, w = rng.normal(size=(60, 2)), rng.random(9)
+    searcher = QuerySearcher(name, n_matches=2, normalize="zscore").fit(y[31:40], weight=w)
+    assert searcher.search(y).start[0] == 31
+    searcher = QuerySearcher(name).fit(y[31:40], weight=w)
+    match = searcher.search(y)
+    assert (match.start[0], match.end[0]) == (31, 40)
+    assert match.distance[0] == pytest.approx(0, abs=1e-12)
+    with pytest.raises(ValueError, match="has no warping path"):
+        match.path(0)
+    with pytest.raises(ValueError, match=r"mode='warped' needs a metric with a warping path.*Take mode='windows'"):
+        QuerySearcher(name, mode="warped").fit(y[31:40])
+    cfg = get_distance_dict([name])
+    full_name = get_metric(name).full_name
+    found = time_series_search(cfg, y[31:40], y, weight=w)[full_name]
+    assert found["start"][0] == 31
+    assert found["path"] is None
+    assert found["distance"].shape == (52,)
+    with pytest.raises(ValueError, match=r"has no warping path.*time_series_search"):
+        elastic_search(cfg, y[31:40], y)
+
+
+def test_beats_of_the_example():
+    ecg = load_ecg_example()
+    n = 400 if numba.config.DISABLE_JIT else 1200
+    normal = [beat for beat in ecg["beats"][ecg["beat_kinds"] == "N"] if 22 <= beat < n - 43]
+    for metric in (SoftDTW(gamma=0.1), SBD()):
+        how = "zscore" if metric.name == "sbd" else None
+        searcher = QuerySearcher(metric, n_matches=len(normal), normalize=how).fit(ecg["query"], weight=ecg["weight"])
+        matches = searcher.search(ecg["sequence"][:n])
+        found = {int(beat) for beat in normal for start in matches.start if abs(start + 22 - beat) <= 4}
+        assert len(found) >= len(normal) - 1, metric
+
+
+@pytest.mark.parametrize("name", naive.PATHLESS)
+def test_tiles_have_the_query_s_length(name):
+    shape = np.array([0.0, 1.0, 3.0, 1.0, -1.0])
+    y = np.concatenate([[6, -6], shape, [-6], shape, [6, -6, 6]])
+    segments = QuerySegmenter(name).fit(shape).segment(y)
+    assert [(s, e) for s, e, _, _ in segments][:2] == [(2, 7), (8, 13)]
+    cfg = get_distance_dict([name])
+    assert set(time_series_segmentation(cfg, shape, y)[get_metric(name).full_name]) >= {2, 7, 8, 13}
+
+
+def test_raw_values_are_no_tile_costs():
+    with pytest.raises(ValueError, match="'divergence' parameter of SoftDTW must be True in a segmentation"):
+        QuerySegmenter(SoftDTW(divergence=False)).fit([1.0, 2.0])
+
+
+# ------------------------------------------------------------------------------------------------------------- errors
+@pytest.mark.parametrize(
+    ("call", "message"),
+    [
+        (lambda: SoftDTW().distance([1], [2]).path, "Soft Dynamic Time Warping has no warping path: it counts all"),
+        (lambda: GAK().distance([1], [2]).path, "Their mean is expected_alignment(x, y)"),
+        (lambda: GAK().distance([1], [2]).cost_matrix, "Global Alignment Kernel has no cost matrix"),
+        (lambda: SBD().distance([1], [2]).path, "Shape-Based Distance has no warping path: it compares the series at"),
+        (lambda: SBD().distance([1], [2]).cost_matrix, "Shape-Based Distance has no cost matrix"),
+        (lambda: SoftDTW(gamma=0)([1], [2]), "The 'gamma' parameter of SoftDTW must be a float in the range (0.0, inf"),
+        (lambda: GAK(sigma=-1)([1], [2]), "The 'sigma' parameter of GAK must be a float in the range (0.0, inf"),
+        (lambda: GAK(triangular=0)([1], [2]), "The 'triangular' parameter of GAK must be an int in the range [1, inf"),
+        (lambda: SoftDTW(factor=2)([1], [2]), "The 'factor' parameter of SoftDTW must be None unless window="),
+        (lambda: SoftDTW().expected_alignment([1], [[1, 2]]), "'y' must have as many channels as 'x'"),
+        (lambda: get_metric("sbd", {"window": 0.1}), "Unknown parameter 'window' of SBD"),
+    ],
+)
+def test_errors(call, message):
+    with pytest.raises(ValueError, match=re.escape(message)):
+        call()
