@@ -3,8 +3,8 @@
     pip install -e ".[bench]"
     python -m pytest benchmarks/bench_registry.py --benchmark-columns=median,iqr,rounds
 
-`-k` chooses ("-k 'pairwise and dtw'"), `--benchmark-save=NAME` keeps the figures and `--benchmark-compare` looks back at
-them. The `cells_per_second` of a benchmark stand in its extra information (`--benchmark-json=FILE`).
+`-k "pairwise and dtw"` chooses, `--benchmark-save=NAME` keeps the figures and `--benchmark-compare` looks back at them.
+The `cells_per_second` of a benchmark stand in its extra information (`--benchmark-json=FILE`).
 """
 
 import numpy as np
