@@ -6,11 +6,11 @@ import numpy as np
 from sklearn.base import BaseEstimator
 from sklearn.utils.validation import check_is_fitted, validate_data
 
+from ..distances._collection import MetricParameter
 from ..distances._metrics import get_metric
-from ..distances._normalise import full_weight
+from ..distances._normalise import fill, full_weight
 from ..utils._sklearn import validate_parameter_constraints
 from ..utils.validation import as_series, as_times, as_weight, check_count
-from ._missing import fill
 
 
 def one_query(X, name):
@@ -53,29 +53,8 @@ def check_labels(y, n):
     return y
 
 
-class QueryEstimator(BaseEstimator):
+class QueryEstimator(MetricParameter, BaseEstimator):
     """Base of the estimators that are fitted on a query."""
-
-    def set_params(self, **params):
-        """Set parameters; ``metric__alpha=...`` works where the metric is a name, which then becomes its object.
-
-        Parameters
-        ----------
-        **params
-            Parameters of the estimator and, behind ``metric__``, of its metric.
-
-        Returns
-        -------
-        object
-            The estimator itself.
-        """
-        if any(key.startswith("metric__") for key in params):
-            metric = params.pop("metric", self.metric)
-            if isinstance(metric, str):
-                metric = get_metric(metric, params.pop("metric_params", self.metric_params))
-                self.metric_params = None
-            self.metric = metric
-        return super().set_params(**params)
 
     def _fit_query(self, X, y, weight, times):
         validate_parameter_constraints(self._parameter_constraints, self.get_params(deep=False), type(self).__name__)
