@@ -10,7 +10,7 @@ from . import _lanes, _lockstep
 from ._bands import band
 from ._collection import as_collection, observed_distance
 from ._elastic_metric import ElasticMetric, Problem
-from ._metrics import get_metric
+from ._metrics import CallableMetric, get_metric
 from ._metrics_lockstep import LockstepMetric
 from ._normalise import full_weight
 
@@ -78,6 +78,8 @@ def _driver(metric, X, Y):
     one_length = len({a.shape[1] for a in (*X, *Y)}) == 1
     if isinstance(metric, LockstepMetric) and metric._is_fold and one_length:
         return _by_terms
+    if isinstance(metric, CallableMetric) and metric._is_compiled and one_length:
+        return _by_blocks
     return _by_pairs
 
 
@@ -88,6 +90,18 @@ def _by_pairs(metric, X, Y, w, mirrored, out):
             out[a, b] = observed_distance(metric, X[a], w, Y[b])
             if mirrored:
                 out[b, a] = out[a, b]
+
+    return [delayed(row)(a) for a in range(len(X))]
+
+
+def _by_blocks(metric, X, Y, w, mirrored, out):
+    series = np.array(Y)
+
+    def row(a):
+        first = a if mirrored else 0
+        out[a, first:] = metric._windows(X[a], w, series[first:], None, None)
+        if mirrored:
+            out[first:, a] = out[a, first:]
 
     return [delayed(row)(a) for a in range(len(X))]
 

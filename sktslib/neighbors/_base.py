@@ -75,4 +75,3 @@ class CollectionEstimator(MetricParameter, BaseEstimator):
         tags.input_tags.three_d_array = True
         tags.input_tags.allow_nan = self.nan_policy == "omit"
         return tags
-

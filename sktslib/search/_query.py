@@ -120,7 +120,11 @@ class QueryEstimator(MetricParameter, BaseEstimator):
         if hasattr(X, "columns") and hasattr(self, "feature_names_in_"):  # a nameless query fits named channels
             validate_data(self, X, skip_check_array=True, reset=False)
         if y.shape[0] != self.n_features_in_:
-            hint = "Reshape your data to (length, channels)" if np.asarray(X).ndim == 1 else "Time runs along the first axis"
+            hint = (
+                "Reshape your data to (length, channels)"
+                if np.asarray(X).ndim == 1
+                else "Time runs along the first axis"
+            )
             raise ValueError(
                 f"X has {y.shape[0]} features, but {type(self).__name__} is expecting {self.n_features_in_} features "
                 f"as input: the channels of the query. {hint}."
