@@ -597,7 +597,7 @@ def test_malformed_output(output, error, message):
         ),
         (["dtw"], TypeError, "Got ['dtw']."),
         (d.DTW(), TypeError, "Got DTW()."),
-        ({"elastik": {}}, ValueError, "Unknown family 'elastik' of 'dict_distances'. Did you mean 'elastic'?"),
+        ({"elastik": {}}, ValueError, "Unknown group 'elastik' of 'dict_distances'. Did you mean 'elastic'?"),
         ({"mine": {"function": "dtw"}}, ValueError, "A dictionary of distances holds group -> name -> entry"),
         ({"elastic": ["dtw"]}, TypeError, "The group 'elastic' of 'dict_distances' must be a dictionary of entries."),
         ({"elastic": {"mine": "dtw"}}, TypeError, "The entry 'mine' must be a dictionary with the keys multivariate,"),

@@ -425,3 +425,22 @@ class KNeighborsTimeSeriesClassifier(ClassifierMixin, _Neighbors):
         """
         graph = self._neighbor_graph(X)
         return self._votes.predict_proba(graph)
+
+    def score(self, X, y, sample_weight=None):
+        """Share of series whose class is predicted.
+
+        Parameters
+        ----------
+        X : array-like of shape (n_series, length) or (n_series, length, channels), list of series, or DataFrame
+            The series.
+        y : array-like of shape (n_series,)
+            Their classes.
+        sample_weight : array-like of shape (n_series,), optional
+            How much each series counts.
+
+        Returns
+        -------
+        float
+            In [0, 1].
+        """
+        return super().score(X, y, sample_weight)
