@@ -230,6 +230,11 @@ class Taken(NamedTuple):
     name: float = 0.0
 
 
+@recurrence(terms=squares, moves=lambda p, at, a, b, c, d: (a, a, a))
+class Misnamed(NamedTuple):
+    pass
+
+
 @pytest.mark.parametrize(
     ("arguments", "keywords", "error", "message"),
     [
@@ -237,6 +242,7 @@ class Taken(NamedTuple):
         (("mine", greatest), {"aliases": ["Euclidean Distance"]}, ValueError, "which is Euclidean"),
         (("my distance", greatest), {}, ValueError, "'name' must be an identifier"),
         (("mine", 3), {}, TypeError, "'made_of' must be a function of two series"),
+        (("mine", Misnamed), {}, TypeError, r"'moves' of 'mine' must take the arguments \(p, at, a, b, c, gap\), by"),
         (("mine", Bare), {}, TypeError, "decorated with sktslib.distances.recurrence"),
         (("mine", NoDefault), {}, TypeError, "'g' of 'mine' must have a default"),
         (("mine", Taken), {}, ValueError, "'name' of 'mine' must have another"),
@@ -314,3 +320,45 @@ def test_an_edited_recurrence_is_never_answered_from_an_old_cache(tmp_path):
     assert edited("", 3.0) == [5.0, 0]  # a value that its helper looks up was edited
     assert edited("", 1.0) == [2.0, 1]  # the first one again
     assert run(OTHER) == [2.0]  # a program that knows nothing of the module reads the same cache
+
+
+MAIN = """
+import sys
+from typing import NamedTuple
+from joblib.externals import cloudpickle
+from sktslib.distances import recurrence, register_metric
+
+@recurrence(
+    terms=lambda p, x, x_before, y, y_before, w, w_before: (w * abs(x - y), 0.0, 0.0),
+    moves=lambda p, at, a, b, c, gap: (a, p.price + a, p.price + a),
+)
+class Priced(NamedTuple):
+    price: float = 0.1
+
+metrics = register_metric("priced", Priced)(price=5.0), register_metric("far", lambda x, y, power=1.0: 7.0 * power)(2.0)
+with open(sys.argv[1], "wb") as file:
+    cloudpickle.dump(metrics, file)
+"""
+WORKER = """
+import pickle, sys
+with open(sys.argv[1], "rb") as file:
+    priced, far = pickle.load(file)
+from sktslib.distances import get_metric
+print(float(priced([0.0, 0.0], [0.0, 0.0, 1.0])), far([0.0], [0.0]), get_metric("priced") == type(priced)())
+"""
+
+
+def test_a_metric_object_takes_its_distance_to_other_processes(tmp_path):
+    """As joblib does with what is defined in a notebook."""
+    environment = {**os.environ, "NUMBA_DISABLE_JIT": "1", "PYTHONPATH": os.pathsep.join(sys.path)}
+    out = ""
+    for code in (MAIN, WORKER):
+        done = subprocess.run(
+            [sys.executable, "-c", code, str(tmp_path / "metrics")],
+            env=environment,
+            check=True,
+            capture_output=True,
+            text=True,
+        )
+        out += done.stdout
+    assert out.split() == ["6.0", "14.0", "True"]

@@ -115,10 +115,31 @@ def register_metric(
                 "'made_of' must be a function of two series, or a NamedTuple class decorated with "
                 f"sktslib.distances.recurrence. Got {shown(made_of)}."
             )
+        _check_arguments(name, parts)
     elif not callable(made_of):
         raise TypeError(f"'made_of' must be a function of two series or a NamedTuple class. Got {shown(made_of)}.")
     cls = _made((facts, computed, bool(uses_times), made_of, _packed(made_of, parts)))
     return register(cls)
+
+
+def _check_arguments(name, parts):
+    """Numba tells functions apart by their arguments' names, and says so in a page of its own."""
+    asked = {
+        "terms": kernels.terms,
+        "moves": kernels.moves,
+        "at": kernels.point,
+        "gap_terms": kernels.gap_terms,
+        "gap": kernels.gap,
+        "pairs": kernels.matched_pair,
+        "join": kernels.join,
+    }
+    for part, function in asked.items():
+        want, got = (tuple(inspect.signature(f).parameters) for f in (function, parts[part]))
+        if want != got:
+            raise TypeError(
+                f"The function {part!r} of {name!r} must take the arguments ({', '.join(want)}), by these names. Got "
+                f"({', '.join(got)})."
+            )
 
 
 # ---------------------------------------------------------------------------------------------------------- the classes
