@@ -31,6 +31,7 @@ sphinx_gallery_conf = {
     "examples_dirs": "../examples",
     "gallery_dirs": "auto_examples",
     "filename_pattern": r"plot_",
+    "ignore_pattern": r"_data\.py$",
     "abort_on_example_error": True,
     "show_memory": False,
 }

@@ -15,7 +15,7 @@ _HOMES = {
     "time_series_search": "search",
     "time_series_segmentation": "search",
 }
-_MODULES = ("datasets", "distances", "metrics", "search", "utils")
+_MODULES = ("datasets", "distances", "metrics", "model_selection", "neighbors", "search", "utils")
 
 __all__ = [*sorted(_HOMES), "__version__"]
 

@@ -8,6 +8,7 @@ import tempfile
 from importlib.metadata import version
 from pathlib import Path
 
+import pytest
 from hypothesis import Phase, settings
 
 PACKAGE = Path(__file__).resolve().parents[1] / "sktslib"
@@ -42,3 +43,21 @@ settings.register_profile(
 )
 settings.register_profile("thorough", deadline=None, max_examples=300)
 settings.load_profile(os.environ.get("HYPOTHESIS_PROFILE", "default"))
+
+
+@pytest.fixture(autouse=True)
+def _the_package_s_metrics_alone():
+    """Forget the metrics that a doctest or another test has registered."""
+    _forget()
+    yield
+    _forget()
+
+
+def _forget():
+    from sktslib.distances import _metrics, _registered
+
+    for name, cls in list(_metrics._REGISTRY.items()):
+        if issubclass(cls, _registered._Registered):
+            del _metrics._REGISTRY[name]
+            for alias in [alias for alias, of in _metrics._ALIASES.items() if of == name]:
+                del _metrics._ALIASES[alias]

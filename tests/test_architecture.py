@@ -12,7 +12,7 @@ import pytest
 from sktslib.distances import _metrics, metric_names
 
 PACKAGE = Path(__file__).resolve().parents[1] / "sktslib"
-LAYERS = {"utils": 0, "metrics": 0, "datasets": 0, "distances": 1, "search": 2}
+LAYERS = {"utils": 0, "metrics": 0, "model_selection": 0, "datasets": 0, "distances": 1, "search": 2, "neighbors": 3}
 FILES = sorted(PACKAGE.rglob("*.py"))
 
 

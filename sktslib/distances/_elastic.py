@@ -32,30 +32,55 @@ _PARTS = {}
 def recurrence(
     *, terms, moves, size=1, by_lag=None, gap_terms=None, gap=None, closed=True, pairs=None, join=None, even=False
 ):
-    """Register the functions of a parameter record.
+    """Give a NamedTuple of parameters the functions that make it an elastic distance (class decorator).
 
-    All take floats and vectors of floats alike: they are made of the operators, `abs`, and `where`, `smaller`,
-    `larger`, `root2` and `take` of `_vector`, without `if`.
+    All take floats and vectors of floats alike: they are made of the operators, `abs` and the functions of
+    `sktslib.distances.elementwise`, without ``if``. Their arguments have the names below; `p` is the record.
 
-    terms(p, row, y, y_before) -> (a, b, c)
-        What one channel adds to up to `size` sums. `row` holds four numbers of the query point, by default its value,
-        that of the point before, its weight and that of the point before; before the first point all are 0.
-    by_lag(p, lag, lag_before) -> float
-        What they need of the time lags of a pair of points and of the points before them.
-    moves(p, at, late, a, b, c, gap) -> (diagonal, query, series)
-        Costs of the three moves into a cell; `at` holds the three costs of the query point (see `Query.points`), `late`
-        is what `by_lag` gave.
-    gap_terms(p, y, y_before), gap(p, total, step)
-        The same for the price of leaving a series point unmatched, `step` being the time since the point before.
-    closed
-        Whether the border is infinite: a path begins with a diagonal move.
-    pairs(p, a)
+    Parameters
+    ----------
+    terms : callable ``(p, row, y, y_before) -> (a, b, c)``
+        What one channel adds to up to `size` sums. `row` holds four numbers of the query point: its value, that of the
+        point before, its weight and that of the point before; before the first point all are 0.
+    moves : callable ``(p, at, late, a, b, c, gap) -> (diagonal, query, series)``
+        Costs of the three moves into a cell. `at` holds the three costs of the query point: if it is left out, if it is
+        matched, if it meets a point that does not match. `late` is what `by_lag` gave, `gap` what `gap` gave.
+    size : int, default=1
+        How many of the three sums are used.
+    by_lag : callable ``(p, lag, lag_before) -> float``, optional
+        What the moves need of the time lags of a pair of points and of the points before them.
+    gap_terms, gap : callables ``(p, y, y_before) -> float`` and ``(p, total, step) -> float``, optional
+        The price of leaving a series point unmatched: what a channel adds, and what becomes of the sum, `step` being
+        the time since the point before.
+    closed : bool, default=True
+        Whether a path begins with a diagonal move, the border being infinite.
+    pairs : callable ``(p, a) -> bool``, optional
         Whether two points match, for distances with an open border: they may skip points, so that a candidate of a
         search could be made of skipped points alone.
-    join(p, total, cost)
+    join : callable ``(p, total, cost) -> float``, optional
         How a cost joins what was accumulated; a sum by default.
-    even
+    even : bool, default=False
         Whether the three moves cost the same, so that the best way into a cell can be chosen before the cost joins.
+
+    Returns
+    -------
+    callable
+        The decorator; it returns the class as it is. Pass that to `register_metric`.
+
+    Examples
+    --------
+    >>> from typing import NamedTuple
+    >>> from sktslib.distances import recurrence, register_metric
+    >>> def terms(p, row, y, y_before):
+    ...     x, x_before, w, w_before = row
+    ...     return w * abs(x - y), 0.0, 0.0
+    >>> def moves(p, at, late, a, b, c, gap):
+    ...     return a, a, a
+    >>> @recurrence(terms=terms, moves=moves, even=True)
+    ... class Absolute(NamedTuple):
+    ...     pass
+    >>> register_metric("absolute", Absolute, symmetric=True)()([0, 1, 2], [0, 0, 4])
+    3.0
     """
 
     def is_closed(p):

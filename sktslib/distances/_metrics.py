@@ -4,6 +4,8 @@ import inspect
 from copy import copy
 
 import numpy as np
+from numba import njit
+from numba.core.dispatcher import Dispatcher
 from numpy.lib.stride_tricks import sliding_window_view
 from sklearn.base import BaseEstimator
 
@@ -37,7 +39,7 @@ class Metric(BaseEstimator):
     _parameter_constraints = {}
 
     def __eq__(self, other):
-        return type(self) is type(other) and repr(self.get_params()) == repr(other.get_params())
+        return type(self) is type(other) and _equal(vars(self), vars(other))
 
     def __hash__(self):
         return hash(type(self))  # parameters may change while the object is a key
@@ -119,6 +121,17 @@ class Metric(BaseEstimator):
         return m * distance
 
 
+def _equal(a, b):
+    """Whether two values of parameters are equal, arrays element by element."""
+    if isinstance(a, dict) and isinstance(b, dict):
+        return a.keys() == b.keys() and all(_equal(a[key], b[key]) for key in a)
+    if isinstance(a, list | tuple) and type(a) is type(b):
+        return len(a) == len(b) and all(map(_equal, a, b))
+    if isinstance(a, np.ndarray) or isinstance(b, np.ndarray):
+        return np.array_equal(a, b)
+    return a is b or bool(a == b)
+
+
 class CallableMetric(Metric):
     """A distance of the caller's: any function of two series.
 
@@ -183,6 +196,25 @@ class CallableMetric(Metric):
             return self._number(self.function(x, y, tx, ty, **arguments))
         return self._number(self.function(x, y, **arguments))
 
+    @property
+    def _is_compiled(self):
+        """Whether a block of windows can be left to compiled code."""
+        return isinstance(self.function, Dispatcher) and not self.timed
+
+    def _windows(self, x, w, y, tx, ty):
+        if not self._is_compiled or not len(y):
+            return super()._windows(x, w, y, tx, ty)
+        self._distance(x, w, y[0], None, None)  # what is wrong with the function is said in words
+        series = y[:, 0] if y.shape[1] == 1 else np.ascontiguousarray(y.transpose(0, 2, 1))
+        arguments = {**(self.parameters or {}), **({} if w is None else {"weight": _as_given(w)})}
+        bound = inspect.signature(self.function.py_func).bind(_as_given(x), series[0], **arguments)
+        bound.apply_defaults()
+        out = np.empty(len(y))
+        _each(self.function, bound.args[0], np.ascontiguousarray(series), bound.args[2:], out)
+        if np.isnan(out).any():
+            self._number(np.nan)
+        return out
+
     def _number(self, result):
         try:
             if isinstance(result, str) or np.ndim(result):
@@ -198,6 +230,13 @@ class CallableMetric(Metric):
                 "no distance."
             )
         return number
+
+
+@njit(nogil=True)
+def _each(function, x, series, rest, out):
+    """out[k] = function of x and series k, on copies that it may change."""
+    for k in range(out.shape[0]):
+        out[k] = function(x.copy(), series[k].copy(), *rest)
 
 
 def _as_given(a):
@@ -220,13 +259,17 @@ def register(cls):
     return cls
 
 
-def metric_names(group=None):
+def metric_names(family=None, *, multivariate=None, metric=None, symmetric=None):
     """Names of the registered distances, sorted.
 
     Parameters
     ----------
-    group : {"elastic", "lockstep", "time"}, optional
-        Only the distances of this group.
+    family : {"elastic", "lockstep", "time"}, optional
+        Only the distances of this family, a group of a dictionary of distances.
+    multivariate : bool, optional
+        Only those that take several channels, or that do not.
+    metric, symmetric : bool, optional
+        Only those that are, or are not, metrics or symmetric with their default parameters.
 
     Returns
     -------
@@ -237,10 +280,18 @@ def metric_names(group=None):
     >>> from sktslib.distances import metric_names
     >>> metric_names("time")
     ['tam']
+    >>> metric_names(family="elastic", metric=True)
+    ['msm', 'twed']
     """
-    if group not in (None, *GROUPS):
-        raise unknown_name("group", group, GROUPS)
-    return sorted(name for name, cls in _REGISTRY.items() if group in (None, cls.group))
+    if family not in (None, *GROUPS):
+        raise unknown_name("family", family, GROUPS)
+    facts = {"multivariate": multivariate, "metric": metric, "symmetric": symmetric}
+    asked = {fact: value for fact, value in facts.items() if value is not None}
+    for fact, value in asked.items():
+        if not isinstance(value, bool | np.bool_):
+            raise TypeError(f"The {fact!r} parameter must be True, False or None. Got {shown(value)}.")
+    found = (name for name, cls in _REGISTRY.items() if family in (None, cls.group))
+    return sorted(n for n in found if all(getattr(_REGISTRY[n](), fact) == value for fact, value in asked.items()))
 
 
 def metric_class(name, what="metric", owner=""):

@@ -31,3 +31,14 @@ def normalise(a, w, how):
     else:
         spread = np.ones_like(low) if how == "mean" else high - low
     return np.where(constant, 0.0, centred / np.where(constant, 1.0, spread))
+
+
+def fill(a):
+    """Replace NaN by linear interpolation over time, per channel; a channel without a value becomes 0."""
+    gaps = np.isnan(a)
+    if not gaps.any():
+        return a
+    out, at = a.copy(), np.arange(a.shape[1])
+    for row, gap in zip(out, gaps, strict=True):
+        row[gap] = np.interp(at[gap], at[~gap], row[~gap]) if not gap.all() else 0.0
+    return out

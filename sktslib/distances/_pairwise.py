@@ -5,37 +5,14 @@ from numbers import Integral
 import numpy as np
 from joblib import Parallel, delayed
 
-from ..utils.validation import as_floats, as_series, as_weight, shown
+from ..utils.validation import as_weight, shown
 from . import _lanes, _lockstep
 from ._bands import band
+from ._collection import as_collection, observed_distance
 from ._elastic_metric import ElasticMetric, Problem
-from ._metrics import get_metric
+from ._metrics import CallableMetric, get_metric
 from ._metrics_lockstep import LockstepMetric
 from ._normalise import full_weight
-
-
-def as_collection(values, name, channels=None):
-    """A collection as a list of series `(channels, length)`.
-
-    An array is (n_series, length) or (n_series, length, channels); a list holds series of any lengths.
-    """
-    if isinstance(values, np.ndarray) and values.dtype != object:
-        a = as_floats(values, name)
-        if a.ndim not in (2, 3) or not a.size:
-            raise ValueError(
-                f"{name!r} must be a collection of series: an array (n_series, length) or (n_series, length, "
-                f"channels), or a list of series. Got shape {a.shape}."
-            )
-        values = list(a)
-    elif hasattr(values, "to_numpy") and getattr(values, "ndim", 0) == 2:  # a DataFrame, one row a series
-        values = list(as_floats(values.to_numpy(), name))
-    if not isinstance(values, list | tuple | np.ndarray) or not len(values):
-        raise TypeError(f"{name!r} must be an array or a list of series, at least one. Got {shown(values)}.")
-    if np.ndim(values[0]) == 0:
-        raise ValueError(f"{name!r} must be a collection of series. Got one series; pass [{name}].")
-    first = as_series(values[0], f"{name}[0]", channels=channels, like="the other collection")
-    rest = [as_series(v, f"{name}[{k}]", channels=len(first), like=f"{name}[0]") for k, v in enumerate(values) if k]
-    return [first, *rest]
 
 
 def check_jobs(n_jobs):
@@ -44,13 +21,14 @@ def check_jobs(n_jobs):
         raise ValueError(f"The 'n_jobs' parameter must be None or an integer other than 0. Got {shown(n_jobs)}.")
 
 
-def pairwise_distances(X, Y=None, metric="dtw", *, metric_params=None, weight=None, n_jobs=None):
+def pairwise_distances(X, Y=None, metric="dtw", *, metric_params=None, weight=None, nan_policy="raise", n_jobs=None):
     """Distances between all series of two collections.
 
     Parameters
     ----------
-    X : array-like of shape (n_series, length) or (n_series, length, channels), or list of series
-        The first collection; a list may hold series of different lengths.
+    X : array-like of shape (n_series, length) or (n_series, length, channels), list of series, or DataFrame
+        The first collection; a list may hold series of different lengths. A DataFrame has one row a series: its
+        points in columns, or whole series in its cells, one column a channel.
     Y : like X, optional
         The second collection; None: `X` with itself.
     metric : str, metric object or callable, default="dtw"
@@ -59,6 +37,9 @@ def pairwise_distances(X, Y=None, metric="dtw", *, metric_params=None, weight=No
         Parameters of the metric.
     weight : array-like of shape (length,) or (length, channels), optional
         Relative weights of the points of every series of `X`, which must have one length then.
+    nan_policy : {"raise", "omit"}, default="raise"
+        What to do with missing values (NaN). "omit", for lockstep metrics: a point missing in one of two series is
+        left out, and the rest rescaled; with less than half of the weight observed the distance is infinite.
     n_jobs : int, optional
         Number of threads, as in joblib; no result depends on it.
 
@@ -75,9 +56,11 @@ def pairwise_distances(X, Y=None, metric="dtw", *, metric_params=None, weight=No
     """
     metric = get_metric(metric, metric_params)
     check_jobs(n_jobs)
-    same = Y is None or Y is X
-    X = as_collection(X, "X")
-    Y = X if same else as_collection(Y, "Y", channels=len(X[0]))
+    if nan_policy not in ("raise", "omit"):
+        raise ValueError(f"The 'nan_policy' parameter must be 'raise' or 'omit'. Got {shown(nan_policy)}.")
+    same, omit = Y is None or Y is X, nan_policy == "omit"
+    X = as_collection(X, "X", missing=omit)
+    Y = X if same else as_collection(Y, "Y", channels=len(X[0]), missing=omit)
     w = None
     if weight is not None:
         lengths = {x.shape[1] for x in X}
@@ -88,7 +71,8 @@ def pairwise_distances(X, Y=None, metric="dtw", *, metric_params=None, weight=No
         w = as_weight(weight, X[0].shape[1], len(X[0]))
     mirrored = same and w is None and metric.symmetric
     out = np.zeros((len(X), len(Y)))
-    driver = _driver(metric, X, Y)
+    gaps = omit and any(np.isnan(a).any() for a in (*X, *Y))
+    driver = _by_pairs if gaps else _driver(metric, X, Y)
     Parallel(n_jobs=n_jobs, prefer="threads", require="sharedmem")(driver(metric, X, Y, w, mirrored, out))
     return out
 
@@ -101,6 +85,8 @@ def _driver(metric, X, Y):
     one_length = len({a.shape[1] for a in (*X, *Y)}) == 1
     if isinstance(metric, LockstepMetric) and metric._is_fold and one_length:
         return _by_terms
+    if isinstance(metric, CallableMetric) and metric._is_compiled and one_length:
+        return _by_blocks
     return _by_pairs
 
 
@@ -108,9 +94,21 @@ def _driver(metric, X, Y):
 def _by_pairs(metric, X, Y, w, mirrored, out):
     def row(a):
         for b in range(a if mirrored else 0, len(Y)):
-            out[a, b] = metric._distance(X[a], w, Y[b], None, None)
+            out[a, b] = observed_distance(metric, X[a], w, Y[b])
             if mirrored:
                 out[b, a] = out[a, b]
+
+    return [delayed(row)(a) for a in range(len(X))]
+
+
+def _by_blocks(metric, X, Y, w, mirrored, out):
+    series = np.array(Y)
+
+    def row(a):
+        first = a if mirrored else 0
+        out[a, first:] = metric._windows(X[a], w, series[first:], None, None)
+        if mirrored:
+            out[first:, a] = out[a, first:]
 
     return [delayed(row)(a) for a in range(len(X))]
 

@@ -155,7 +155,14 @@ def _both(context, builder, sig, args):
 
 # ------------------------------------------------------------------------- functions of floats and of vectors alike
 def where(condition, a, b):
-    """`a` where the condition holds, else `b`."""
+    """`a` where the condition holds, else `b`.
+
+    Examples
+    --------
+    >>> from sktslib.distances.elementwise import where
+    >>> where(1.0 < 2.0, 3.0, 4.0)
+    3.0
+    """
     return np.where(condition, a, b) if isinstance(condition, np.ndarray) else (a if condition else b)
 
 
@@ -192,7 +199,14 @@ def _choose(typing, condition, a, b):
 
 
 def smaller(a, b):
-    """The smaller of two values."""
+    """The smaller of two values.
+
+    Examples
+    --------
+    >>> from sktslib.distances.elementwise import smaller
+    >>> smaller(1.0, 2.0)
+    1.0
+    """
     return np.minimum(a, b) if isinstance(a, np.ndarray) or isinstance(b, np.ndarray) else (a if a < b else b)
 
 
@@ -204,7 +218,14 @@ def _overload_smaller(a, b):
 
 
 def larger(a, b):
-    """The larger of two values."""
+    """The larger of two values.
+
+    Examples
+    --------
+    >>> from sktslib.distances.elementwise import larger
+    >>> larger(1.0, 2.0)
+    2.0
+    """
     return np.maximum(a, b) if isinstance(a, np.ndarray) or isinstance(b, np.ndarray) else (a if a > b else b)
 
 
@@ -216,7 +237,14 @@ def _overload_larger(a, b):
 
 
 def root2(a):
-    """The square root."""
+    """The square root.
+
+    Examples
+    --------
+    >>> from sktslib.distances.elementwise import root2
+    >>> float(root2(4.0))
+    2.0
+    """
     return np.sqrt(a)
 
 
@@ -234,7 +262,14 @@ def _overload_root2(a):
 
 
 def take(values, at):
-    """`values[at]`; places beyond the last give the last."""
+    """`values[at]`; places beyond the last give the last.
+
+    Examples
+    --------
+    >>> from sktslib.distances.elementwise import take
+    >>> take([5.0, 6.0, 7.0], 1.0)
+    6.0
+    """
     return values[np.minimum(at, len(values) - 1).astype(int)] if isinstance(at, np.ndarray) else values[int(at)]
 
 

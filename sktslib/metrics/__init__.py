@@ -1,5 +1,6 @@
 """Scores for annotated recordings: found events and segmentations against the true ones."""
 
 from sktslib.metrics._events import boundary_error, event_f1_score, events_from_labels, segmentation_covering
+from sktslib.metrics._scorers import EventScorer
 
-__all__ = ["boundary_error", "event_f1_score", "events_from_labels", "segmentation_covering"]
+__all__ = ["EventScorer", "boundary_error", "event_f1_score", "events_from_labels", "segmentation_covering"]

@@ -215,12 +215,12 @@ def segmentation_covering(y_true: ArrayLike, y_pred: ArrayLike) -> float:
 # --------------------------------------------------------------------------------------------------- events, borders
 def _runs(labels):
     """Return [start, end) of each run of equal labels other than 0."""
-    edges = _change_points(labels)
+    edges = change_points(labels)
     foreground = labels[edges[:-1]] != 0
     return np.column_stack([edges[:-1], edges[1:]])[foreground]
 
 
-def _change_points(labels):
+def change_points(labels):
     """Return the borders of the runs of equal labels, 0 and the length included."""
     if len(labels) == 0:
         return np.zeros(1, dtype=np.intp)

@@ -37,11 +37,16 @@ def _pairs_by_start(true, earliest, latest):
     return order[np.repeat(first, counts) + within], columns
 
 
+def _narrow(*indices):
+    """Indices of 32 bits: the matchings of scipy 1.13 take no others."""
+    return tuple(a.astype(np.int32) for a in indices)
+
+
 def count_matched(rows, columns, n_true, n_pred):
     """Return how many pairs a one-to-one matching can have."""
     if len(rows) == 0:
         return 0
-    agree = csr_array((np.ones(len(rows)), (rows, columns)), shape=(n_true, n_pred))
+    agree = csr_array((np.ones(len(rows)), _narrow(rows, columns)), shape=(n_true, n_pred))
     return int(np.count_nonzero(maximum_bipartite_matching(agree, perm_type="column") >= 0))
 
 
@@ -58,7 +63,7 @@ def closest_matching(rows, columns, errors, n_true, n_pred):
     graph = csr_array(
         (
             np.concatenate([errors + 1, np.full(n_true + n_pred, price), np.ones(len(errors))]),
-            (
+            _narrow(
                 np.concatenate([rows, true, n_true + pred, n_true + columns]),
                 np.concatenate([columns, n_pred + true, pred, n_pred + rows]),
             ),

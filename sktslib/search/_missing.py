@@ -3,18 +3,7 @@
 import numpy as np
 
 from ..distances._metrics_lockstep import LockstepMetric
-from ..distances._normalise import full_weight, normalise
-
-
-def fill(a):
-    """Replace NaN by linear interpolation over time, per channel; a channel without a value becomes 0."""
-    gaps = np.isnan(a)
-    if not gaps.any():
-        return a
-    out, at = a.copy(), np.arange(a.shape[1])
-    for row, gap in zip(out, gaps, strict=True):
-        row[gap] = np.interp(at[gap], at[~gap], row[~gap]) if not gap.all() else 0.0
-    return out
+from ..distances._normalise import fill, full_weight, normalise
 
 
 def runs(y):

@@ -6,11 +6,12 @@ import numpy as np
 from sklearn.base import BaseEstimator
 from sklearn.utils.validation import check_is_fitted, validate_data
 
+from ..distances._collection import MetricParameter
 from ..distances._metrics import get_metric
-from ..distances._normalise import full_weight
+from ..distances._normalise import fill, full_weight
 from ..utils._sklearn import validate_parameter_constraints
 from ..utils.validation import as_series, as_times, as_weight, check_count
-from ._missing import fill
+from ._learning import medoid, occurrences
 
 
 def one_query(X, name):
@@ -53,29 +54,8 @@ def check_labels(y, n):
     return y
 
 
-class QueryEstimator(BaseEstimator):
+class QueryEstimator(MetricParameter, BaseEstimator):
     """Base of the estimators that are fitted on a query."""
-
-    def set_params(self, **params):
-        """Set parameters; ``metric__alpha=...`` works where the metric is a name, which then becomes its object.
-
-        Parameters
-        ----------
-        **params
-            Parameters of the estimator and, behind ``metric__``, of its metric.
-
-        Returns
-        -------
-        object
-            The estimator itself.
-        """
-        if any(key.startswith("metric__") for key in params):
-            metric = params.pop("metric", self.metric)
-            if isinstance(metric, str):
-                metric = get_metric(metric, params.pop("metric_params", self.metric_params))
-                self.metric_params = None
-            self.metric = metric
-        return super().set_params(**params)
 
     def _fit_query(self, X, y, weight, times):
         validate_parameter_constraints(self._parameter_constraints, self.get_params(deep=False), type(self).__name__)
@@ -93,8 +73,9 @@ class QueryEstimator(BaseEstimator):
             self._x = as_series(query, "query", channels=data.shape[0], missing=omit)
             times = times_of(query, times)
         else:
-            self._check_fit_labels(X, y, data.shape[1])
-            self._x, times = data, times_of(X, times)
+            start, end = self._marked(X, y, data)
+            self._x, times = data[:, start:end], times_of(X, times)
+            times = None if times is None else times[start:end]
         self._x = self._x.copy()  # a caller's later edits must not reach the fitted query
         channels, m = self._x.shape
         self._w = as_weight(self.weight if weight is None else weight, m, channels)
@@ -113,20 +94,21 @@ class QueryEstimator(BaseEstimator):
         tags.input_tags.allow_nan = self.nan_policy == "omit"
         return tags
 
-    @staticmethod
-    def _check_fit_labels(X, y, n):
+    def _marked(self, X, y, data):
+        """The range of the data that is the query: all of it, or the most typical occurrence that `y` marks."""
+        whole = 0, data.shape[1]
         if y is None:
-            return
-        if np.ndim(X) == 1:
+            return whole
+        if np.asarray(X).ndim == 1:
             raise ValueError(
                 "'X' must have shape (length, channels) where 'y' is given. Got one dimension. Reshape your data with "
                 "numpy.reshape(X, (-1, 1)) if it has a single channel."
             )
-        if len(set(check_labels(y, n).tolist())) > 1:
-            raise ValueError(
-                "'y' must be None or hold one value: queries are not learned from labels yet. Cut the query out of the "
-                "recording, or give it as the parameter 'query'."
-            )
+        labels = check_labels(y, data.shape[1])
+        if len(set(labels.tolist())) < 2:
+            return whole
+        found = [(s, e) for s, e in occurrences(labels).tolist() if not np.isnan(data[:, s:e]).any()]
+        return found[medoid([data[:, s:e] for s, e in found], self.metric_)] if found else whole
 
     def _door(self, X, times):
         """A sequence through the door: its array, its times for the kernels, and its times as they were given.
@@ -138,7 +120,11 @@ class QueryEstimator(BaseEstimator):
         if hasattr(X, "columns") and hasattr(self, "feature_names_in_"):  # a nameless query fits named channels
             validate_data(self, X, skip_check_array=True, reset=False)
         if y.shape[0] != self.n_features_in_:
-            hint = "Reshape your data to (length, channels)" if np.ndim(X) == 1 else "Time runs along the first axis"
+            hint = (
+                "Reshape your data to (length, channels)"
+                if np.asarray(X).ndim == 1
+                else "Time runs along the first axis"
+            )
             raise ValueError(
                 f"X has {y.shape[0]} features, but {type(self).__name__} is expecting {self.n_features_in_} features "
                 f"as input: the channels of the query. {hint}."

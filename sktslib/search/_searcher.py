@@ -123,9 +123,11 @@ class QuerySearcher(ClassNamePrefixFeaturesOutMixin, TransformerMixin, QueryEsti
         Parameters
         ----------
         X : array-like of shape (m,) or (m, channels)
-            The query; with the parameter `query` set, any series of the same channels.
-        y : ignored, or array-like of shape (m,)
-            None or one value throughout.
+            The query; with the parameter `query` set, any series of the same channels; with `y`, a recording.
+        y : array-like of shape (m,), optional
+            Labels of the time points, 0 for background; runs of one label of at least 2 samples are occurrences. The
+            query is then the most typical occurrence of the commonest kind: the one whose distances from the others
+            add up to the least. Labels without a second value or without an occurrence count nothing.
         weight : array-like of shape (m,) or (m, channels), optional
             Relative weights of the query's points; replaces the parameter.
         times : array-like of shape (m,), optional

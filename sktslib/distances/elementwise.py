@@ -1,0 +1,8 @@
+"""Functions of numbers and of vectors of numbers alike, of which a recurrence of your own can be made.
+
+The operators and `abs` work on both as they are. See :func:`sktslib.distances.recurrence`.
+"""
+
+from ._vector import larger, root2, smaller, take, where
+
+__all__ = ["larger", "root2", "smaller", "take", "where"]

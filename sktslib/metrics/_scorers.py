@@ -1,0 +1,57 @@
+"""Event scores as scorers, for estimators that find ranges."""
+
+import numpy as np
+from sklearn.pipeline import Pipeline
+
+from ..utils.validation import shown
+
+
+class EventScorer:
+    """A score of found events as scikit-learn's searches and cross-validation take it.
+
+    Unlike ``make_scorer``, which sees labels per time point, it compares the ranges that `QuerySearcher.search` or
+    `QuerySegmenter.segment` find, so that repetitions end to end stay apart. In a pipeline the last step is asked.
+    Times come with the index of pandas objects.
+
+    Parameters
+    ----------
+    score : callable
+        Called as ``score(y_true, events, **parameters)``, such as `event_f1_score`, `boundary_error` and
+        `segmentation_covering`.
+    greater_is_better : bool, default=True
+        Whether to turn the sign, as for errors.
+    **parameters
+        Passed on.
+
+    Examples
+    --------
+    >>> from sktslib import QuerySearcher
+    >>> from sktslib.metrics import EventScorer, boundary_error
+    >>> scorer = EventScorer(boundary_error, greater_is_better=False)
+    >>> scorer(QuerySearcher("euclidean").fit([0, 1, 0]), [3, 0, 1, 0, 3], [0, 1, 1, 1, 1])
+    -0.5
+    """
+
+    def __init__(self, score, *, greater_is_better=True, **parameters):
+        if not callable(score):
+            raise TypeError(f"The 'score' parameter of EventScorer must be callable. Got {shown(score)}.")
+        self.score = score
+        self.greater_is_better = greater_is_better
+        self.parameters = parameters
+
+    def __repr__(self):
+        further = "".join(f", {key}={value!r}" for key, value in self.parameters.items())
+        return f"EventScorer({getattr(self.score, '__name__', self.score)}{further})"
+
+    def __call__(self, estimator, X, y):
+        if isinstance(estimator, Pipeline):
+            X, estimator = estimator[:-1].transform(X) if len(estimator) > 1 else X, estimator[-1]
+        find = getattr(estimator, "segment", None) or getattr(estimator, "search", None)
+        if find is None:
+            raise TypeError(
+                "EventScorer needs an estimator with 'search' or 'segment', or a pipeline that ends in one. Got "
+                f"{type(estimator).__name__}; for labels per time point take sklearn.metrics.make_scorer."
+            )
+        found = find(X)
+        value = self.score(y, np.column_stack([found.start, found.end]), **self.parameters)
+        return value if self.greater_is_better else -value

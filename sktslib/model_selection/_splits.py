@@ -1,0 +1,104 @@
+"""Splits that keep the order of time points."""
+
+from itertools import pairwise
+
+import numpy as np
+
+from ..utils.validation import as_floats, check_count
+
+
+class BlockedSeriesSplit:
+    """Split one long recording into contiguous test blocks, each with what lies apart from it for training.
+
+    Neighbouring samples are alike, so a random split would test on what was trained on; and an event cut into single
+    samples is none. Of the training samples, those within `gap` of the test block are left out.
+
+    Parameters
+    ----------
+    n_splits : int, default=5
+        Number of blocks, at least 2; they differ in length by one sample at most.
+    gap : int, default=0
+        Samples left out on either side of the test block.
+
+    Examples
+    --------
+    >>> from sktslib.model_selection import BlockedSeriesSplit
+    >>> for train, test in BlockedSeriesSplit(n_splits=3, gap=1).split(range(7)):
+    ...     print(train, test)
+    [4 5 6] [0 1 2]
+    [0 1 6] [3 4]
+    [0 1 2 3] [5 6]
+    """
+
+    def __init__(self, n_splits=5, *, gap=0):
+        self.n_splits = check_count(n_splits, "n_splits", low=2, owner=type(self).__name__)
+        self.gap = check_count(gap, "gap", low=0, owner=type(self).__name__)
+
+    def __repr__(self):
+        return f"{type(self).__name__}(n_splits={self.n_splits}, gap={self.gap})"
+
+    def get_n_splits(self, X=None, y=None, groups=None):
+        """Return the number of splits; the arguments are those of scikit-learn and count nothing."""
+        return self.n_splits
+
+    def split(self, X, y=None, groups=None):
+        """Yield indices of training and test samples.
+
+        Parameters
+        ----------
+        X : array-like of shape (n, ...)
+            The recording; only its length counts.
+        y, groups : ignored
+
+        Yields
+        ------
+        train, test : ndarray of int
+            Ascending.
+        """
+        n = len(X)
+        edges = np.cumsum([0, *(n // self.n_splits + (k < n % self.n_splits) for k in range(self.n_splits))])
+        at = np.arange(n)
+        for first, last in pairwise(edges):
+            train = at[(at < first - self.gap) | (at >= last + self.gap)]
+            if first == last or not len(train):
+                raise ValueError(
+                    f"A recording of {n} samples must leave training and test samples in each of {self.n_splits} "
+                    f"blocks with a gap of {self.gap}. Got none in one of them; lower n_splits or gap."
+                )
+            yield train, at[first:last]
+
+
+def query_split(query, sequence):
+    """The one split that fits on a query and tests on a sequence, for ``cv`` of scikit-learn's searches.
+
+    Parameters
+    ----------
+    query : array-like of shape (m,) or (m, channels)
+        The query.
+    sequence : array-like of shape (n,) or (n, channels)
+        The sequence.
+
+    Returns
+    -------
+    list of one tuple of ndarray of int
+        Rows of the query and rows of the sequence in ``numpy.concatenate([query, sequence])``.
+
+    Examples
+    --------
+    Which metric finds the beats best? The query's own labels are one value, so that it is taken whole; with
+    ``refit=False`` nothing is fitted on query and sequence together in the end.
+
+    >>> import numpy as np
+    >>> from sklearn.model_selection import GridSearchCV
+    >>> from sktslib import QuerySearcher
+    >>> from sktslib.model_selection import query_split
+    >>> query, sequence = np.array([0.0, 1.0, 0.0]), np.array([3.0, 0.0, 1.0, 0.0, 3.0])
+    >>> labels = [0, 0, 0, 0, 1, 1, 1, 0]
+    >>> X = np.concatenate([query, sequence])[:, np.newaxis]
+    >>> grid = {"metric": ["euclidean", "correlation"]}
+    >>> search = GridSearchCV(QuerySearcher(), grid, cv=query_split(query, sequence), refit=False)
+    >>> float(search.fit(X, labels).best_score_)
+    1.0
+    """
+    m, n = (len(np.atleast_1d(as_floats(series, name))) for series, name in ((query, "query"), (sequence, "sequence")))
+    return [(np.arange(m), np.arange(m, m + n))]

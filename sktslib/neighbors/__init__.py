@@ -1,0 +1,19 @@
+"""Collections of series in scikit-learn: distances, kernels, neighbours and matches of queries as transformers."""
+
+from ._neighbors import (
+    KNeighborsTimeSeriesClassifier,
+    KNeighborsTimeSeriesTransformer,
+    RadiusNeighborsTimeSeriesTransformer,
+)
+from ._pairwise import DistanceKernel, PairwiseDistances
+from ._query_distances import QueryDistances, QueryMatches
+
+__all__ = [
+    "DistanceKernel",
+    "KNeighborsTimeSeriesClassifier",
+    "KNeighborsTimeSeriesTransformer",
+    "PairwiseDistances",
+    "QueryDistances",
+    "QueryMatches",
+    "RadiusNeighborsTimeSeriesTransformer",
+]

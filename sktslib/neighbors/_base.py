@@ -1,0 +1,77 @@
+"""What the estimators of collections share: their parameters, and the way of a collection to the kernels."""
+
+from copy import copy
+from numbers import Integral
+
+import numpy as np
+from sklearn.base import BaseEstimator
+from sklearn.utils.validation import check_is_fitted, validate_data
+
+from ..distances._collection import MetricParameter, as_collection
+from ..distances._metrics import get_metric
+from ..distances._pairwise import pairwise_distances
+from ..utils._sklearn import StrOptions, validate_parameter_constraints
+
+
+def is_matrix(X):
+    """Whether rows are series and columns their points, so that the number of columns is the series' length."""
+    if isinstance(X, list | tuple):  # of series, or nested lists of numbers, which are one array
+        nested = all(isinstance(x, list | tuple) and np.ndim(x) == 1 for x in X)
+        return nested and len({len(x) for x in X}) == 1
+    a = X.to_numpy() if hasattr(X, "to_numpy") else np.asarray(X)
+    return a.ndim == 2 and not (a.dtype == object and np.ndim(a.flat[0]))
+
+
+class CollectionEstimator(MetricParameter, BaseEstimator):
+    """Base of the estimators that are fitted on a collection of series."""
+
+    _parameter_constraints = {
+        "metric": "no_validation",
+        "metric_params": [dict, None],
+        "weight": "no_validation",
+        "nan_policy": [StrOptions({"raise", "omit"})],
+        "n_jobs": [Integral, None],
+    }
+
+    def _fit_collection(self, X):
+        """Check the parameters, and keep the metric and a copy of the collection."""
+        validate_parameter_constraints(self._parameter_constraints, self.get_params(deep=False), type(self).__name__)
+        self.metric_ = copy(get_metric(self.metric, self.metric_params))  # a caller may go on to change theirs
+        for name in ("n_features_in_", "feature_names_in_"):
+            vars(self).pop(name, None)  # a list has neither
+        self._series = [x.copy() for x in self._door(X, reset=True)]
+        self.n_channels_ = len(self._series[0])
+        return self
+
+    def _door(self, X, *, reset=False):
+        """A collection through the door, as a list of series (channels, length)."""
+        if not reset:
+            check_is_fitted(self)
+        series = as_collection(X, "X", missing=self.nan_policy == "omit")
+        if not reset and len(series[0]) != self.n_channels_:
+            raise ValueError(
+                f"'X' must have as many channels as the fitted collection, {self.n_channels_}. Got {len(series[0])}. "
+                "Time runs along axis 1 of an array and channels along axis 2."
+            )
+        if is_matrix(X):
+            validate_data(self, X, skip_check_array=True, reset=reset)
+        return series
+
+    def _distances(self, X, Y):
+        """Distances of two collections behind the door; the first one bears the weights."""
+        same = Y is X
+        X = [x.T for x in X]
+        return pairwise_distances(
+            X,
+            X if same else [y.T for y in Y],
+            self.metric_,
+            weight=self.weight,
+            nan_policy=self.nan_policy,
+            n_jobs=self.n_jobs,
+        )
+
+    def __sklearn_tags__(self):
+        tags = super().__sklearn_tags__()
+        tags.input_tags.three_d_array = True
+        tags.input_tags.allow_nan = self.nan_policy == "omit"
+        return tags

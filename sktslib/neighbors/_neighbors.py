@@ -1,0 +1,446 @@
+"""Nearest neighbours as sparse graphs, for estimators that take "precomputed", and a classifier by their vote."""
+
+from numbers import Integral, Real
+
+import numpy as np
+from scipy.sparse import csr_matrix, identity
+from sklearn.base import ClassifierMixin, ClassNamePrefixFeaturesOutMixin, TransformerMixin
+from sklearn.neighbors import KNeighborsClassifier
+from sklearn.utils.validation import check_is_fitted
+
+from ..distances._pairwise import pairwise_distances
+from ..utils._sklearn import Interval, StrOptions
+from ..utils.validation import check_count
+from ._base import CollectionEstimator
+
+
+def _nearest_neighbors(X, Y, metric, n_neighbors, *, weight=None, nan_policy="raise", n_jobs=None):
+    """Distances and indices (n_X, n_neighbors) of each series' nearest in `Y`, nearest first, ties by index."""
+    distances = pairwise_distances(X, Y, metric, weight=weight, nan_policy=nan_policy, n_jobs=n_jobs)
+    indices = np.argsort(distances, axis=1, kind="stable")[:, :n_neighbors]
+    return np.take_along_axis(distances, indices, axis=1), indices
+
+
+class _Neighbors(CollectionEstimator):
+    """What the estimators with a number of neighbours share."""
+
+    _parameter_constraints = {
+        **CollectionEstimator._parameter_constraints,
+        "n_neighbors": [Interval(Integral, 1, None, closed="left")],
+    }
+
+    def kneighbors(self, X=None, n_neighbors=None, return_distance=True):
+        """Find the nearest fitted series.
+
+        Parameters
+        ----------
+        X : array-like of shape (n_series, length) or (n_series, length, channels), list of series, or DataFrame
+            The series. None: the fitted ones, none of which is its own neighbour.
+        n_neighbors : int, optional
+            How many; None: the parameter.
+        return_distance : bool, default=True
+            Whether to return the distances as well.
+
+        Returns
+        -------
+        distances : ndarray of shape (n_series, n_neighbors)
+            Ascending along rows; only with `return_distance`.
+        indices : ndarray of int of shape (n_series, n_neighbors)
+            Indices of the fitted series; ties by index.
+        """
+        check_is_fitted(self)
+        count = check_count(self.n_neighbors if n_neighbors is None else n_neighbors, "n_neighbors")
+        found = self._without_self(count) if X is None else self._nearest(self._door(X), count)
+        return found if return_distance else found[1]
+
+    def _nearest(self, series, count):
+        if count > len(self._series):
+            raise ValueError(
+                f"The number of neighbours must not exceed the {len(self._series)} fitted series. Got {count}."
+            )
+        return _nearest_neighbors(
+            [x.T for x in series],
+            [y.T for y in self._series],
+            self.metric_,
+            count,
+            weight=self.weight,
+            nan_policy=self.nan_policy,
+            n_jobs=self.n_jobs,
+        )
+
+    def _without_self(self, count):
+        distances, indices = self._nearest(self._series, count + 1)
+        own = indices == np.arange(len(indices))[:, np.newaxis]
+        own[~own.any(axis=1), -1] = True  # among copies of itself a series may not be listed
+        return distances[~own].reshape(-1, count), indices[~own].reshape(-1, count)
+
+    def _graph(self, distances, indices, mode):
+        """The neighbours as a sparse matrix whose rows keep their order, the nearest first."""
+        n, count = indices.shape
+        data = np.ones(n * count) if mode == "connectivity" else distances.ravel()
+        return csr_matrix((data, indices.ravel(), np.arange(0, n * count + 1, count)), shape=(n, len(self._series)))
+
+
+class KNeighborsTimeSeriesTransformer(ClassNamePrefixFeaturesOutMixin, TransformerMixin, _Neighbors):
+    """The graph of nearest neighbours in the fitted collection, after scikit-learn's ``KNeighborsTransformer``.
+
+    The graph feeds estimators that take ``metric="precomputed"``, such as Isomap, DBSCAN or t-SNE.
+
+    Parameters
+    ----------
+    metric : str, metric object or callable, default="dtw"
+        The distance: a registered name, an object such as ``DTW(alpha=0.7)``, or a function of two series.
+    mode : {"distance", "connectivity"}, default="distance"
+        What the graph holds. In "distance" it has ``n_neighbors + 1`` entries a row, since each fitted series counts
+        as its own first neighbour, which is not one to the estimators behind.
+    n_neighbors : int, default=5
+        Number of neighbours.
+    metric_params : dict, optional
+        Parameters of the metric.
+    weight : array-like of shape (length,) or (length, channels), optional
+        Relative weights of the points of the series to be transformed, which must have one length then.
+    nan_policy : {"raise", "omit"}, default="raise"
+        What to do with missing values (NaN), see :func:`sktslib.distances.pairwise_distances`.
+    n_jobs : int, optional
+        Number of threads; no result depends on it.
+
+    Attributes
+    ----------
+    metric_ : Metric
+        The metric object.
+    n_channels_ : int
+        Number of channels.
+    n_features_in_ : int
+        Length of the series; only where the collection came as a matrix, one row a series.
+
+    Examples
+    --------
+    >>> from sktslib.neighbors import KNeighborsTimeSeriesTransformer
+    >>> graph = KNeighborsTimeSeriesTransformer(n_neighbors=1).fit_transform([[0, 1, 0], [0, 0, 1, 0], [2, 2, 2]])
+    >>> graph.toarray()
+    array([[0., 0., 0.],
+           [0., 0., 0.],
+           [9., 0., 0.]])
+    """
+
+    _parameter_constraints = {
+        **_Neighbors._parameter_constraints,
+        "mode": [StrOptions({"distance", "connectivity"})],
+    }
+
+    def __init__(
+        self,
+        metric="dtw",
+        *,
+        mode="distance",
+        n_neighbors=5,
+        metric_params=None,
+        weight=None,
+        nan_policy="raise",
+        n_jobs=None,
+    ):
+        self.metric = metric
+        self.mode = mode
+        self.n_neighbors = n_neighbors
+        self.metric_params = metric_params
+        self.weight = weight
+        self.nan_policy = nan_policy
+        self.n_jobs = n_jobs
+
+    def fit(self, X, y=None):
+        """Keep the collection.
+
+        Parameters
+        ----------
+        X : array-like of shape (n_series, length) or (n_series, length, channels), list of series, or DataFrame
+            The collection.
+        y : ignored
+
+        Returns
+        -------
+        KNeighborsTimeSeriesTransformer
+            Itself.
+        """
+        self._fit_collection(X)
+        self._n_features_out = len(self._series)
+        return self
+
+    def transform(self, X):
+        """Graph of the fitted series nearest to each series.
+
+        Parameters
+        ----------
+        X : array-like of shape (n_series, length) or (n_series, length, channels), list of series, or DataFrame
+            The series.
+
+        Returns
+        -------
+        scipy.sparse.csr_matrix of shape (n_series, n_fitted)
+            Rows hold the nearest first.
+        """
+        series = self._door(X)
+        count = self.n_neighbors + (self.mode == "distance")
+        return self._graph(*self._nearest(series, count), self.mode)
+
+
+class RadiusNeighborsTimeSeriesTransformer(ClassNamePrefixFeaturesOutMixin, TransformerMixin, CollectionEstimator):
+    """The graph of neighbours within a radius, after scikit-learn's ``RadiusNeighborsTransformer``.
+
+    Parameters
+    ----------
+    metric : str, metric object or callable, default="dtw"
+        The distance: a registered name, an object such as ``DTW(alpha=0.7)``, or a function of two series.
+    mode : {"distance", "connectivity"}, default="distance"
+        What the graph holds.
+    radius : float, default=1.0
+        The largest distance of a neighbour, inclusive.
+    metric_params : dict, optional
+        Parameters of the metric.
+    weight : array-like of shape (length,) or (length, channels), optional
+        Relative weights of the points of the series to be transformed, which must have one length then.
+    nan_policy : {"raise", "omit"}, default="raise"
+        What to do with missing values (NaN), see :func:`sktslib.distances.pairwise_distances`.
+    n_jobs : int, optional
+        Number of threads; no result depends on it.
+
+    Attributes
+    ----------
+    metric_ : Metric
+        The metric object.
+    n_channels_ : int
+        Number of channels.
+    n_features_in_ : int
+        Length of the series; only where the collection came as a matrix, one row a series.
+
+    Examples
+    --------
+    >>> from sktslib.neighbors import RadiusNeighborsTimeSeriesTransformer
+    >>> transformer = RadiusNeighborsTimeSeriesTransformer("euclidean", mode="connectivity", radius=1.0)
+    >>> transformer.fit([[0, 0], [0, 1], [5, 5]]).transform([[0, 0]]).toarray()
+    array([[1., 1., 0.]])
+    """
+
+    _parameter_constraints = {
+        **CollectionEstimator._parameter_constraints,
+        "mode": [StrOptions({"distance", "connectivity"})],
+        "radius": [Interval(Real, 0, None, closed="left")],
+    }
+
+    def __init__(
+        self,
+        metric="dtw",
+        *,
+        mode="distance",
+        radius=1.0,
+        metric_params=None,
+        weight=None,
+        nan_policy="raise",
+        n_jobs=None,
+    ):
+        self.metric = metric
+        self.mode = mode
+        self.radius = radius
+        self.metric_params = metric_params
+        self.weight = weight
+        self.nan_policy = nan_policy
+        self.n_jobs = n_jobs
+
+    def fit(self, X, y=None):
+        """Keep the collection.
+
+        Parameters
+        ----------
+        X : array-like of shape (n_series, length) or (n_series, length, channels), list of series, or DataFrame
+            The collection.
+        y : ignored
+
+        Returns
+        -------
+        RadiusNeighborsTimeSeriesTransformer
+            Itself.
+        """
+        self._fit_collection(X)
+        self._n_features_out = len(self._series)
+        return self
+
+    def transform(self, X):
+        """Graph of the fitted series within the radius of each series.
+
+        Parameters
+        ----------
+        X : array-like of shape (n_series, length) or (n_series, length, channels), list of series, or DataFrame
+            The series.
+
+        Returns
+        -------
+        scipy.sparse.csr_matrix of shape (n_series, n_fitted)
+            Rows hold the nearest first.
+        """
+        return self._graph(self._distances(self._door(X), self._series))
+
+    def fit_transform(self, X, y=None):
+        """Keep the collection, and give its graph.
+
+        Parameters
+        ----------
+        X : array-like of shape (n_series, length) or (n_series, length, channels), list of series, or DataFrame
+            The collection.
+        y : ignored
+
+        Returns
+        -------
+        scipy.sparse.csr_matrix of shape (n_series, n_series)
+            Rows hold the nearest first.
+        """
+        self.fit(X)
+        return self._graph(self._distances(self._series, self._series))
+
+    def _graph(self, distances):
+        order = np.argsort(distances, axis=1, kind="stable")
+        distances = np.take_along_axis(distances, order, axis=1)
+        within = distances <= self.radius
+        data = distances[within] if self.mode == "distance" else np.ones(int(within.sum()))
+        ends = np.concatenate([[0], np.cumsum(within.sum(axis=1))])
+        return csr_matrix((data, order[within], ends), shape=distances.shape)
+
+
+class KNeighborsTimeSeriesClassifier(ClassifierMixin, _Neighbors):
+    """Classification by the vote of the nearest neighbours, scikit-learn's over series of any length.
+
+    The same as a pipeline of `PairwiseDistances` and ``KNeighborsClassifier(metric="precomputed")``, without the
+    distances among the training series, which that pipeline computes for nothing.
+
+    Parameters
+    ----------
+    metric : str, metric object or callable, default="dtw"
+        The distance: a registered name, an object such as ``DTW(alpha=0.7)``, or a function of two series.
+    n_neighbors : int, default=1
+        Number of neighbours.
+    weights : {"uniform", "distance"} or callable, default="uniform"
+        Weight of the neighbours' votes, as in ``KNeighborsClassifier``.
+    metric_params : dict, optional
+        Parameters of the metric.
+    weight : array-like of shape (length,) or (length, channels), optional
+        Relative weights of the points of the series to be classified, which must have one length then.
+    nan_policy : {"raise", "omit"}, default="raise"
+        What to do with missing values (NaN), see :func:`sktslib.distances.pairwise_distances`.
+    n_jobs : int, optional
+        Number of threads; no result depends on it.
+
+    Attributes
+    ----------
+    classes_ : ndarray of shape (n_classes,)
+        The classes.
+    metric_ : Metric
+        The metric object.
+    n_channels_ : int
+        Number of channels.
+    n_features_in_ : int
+        Length of the series; only where the collection came as a matrix, one row a series.
+
+    Examples
+    --------
+    >>> from sktslib.neighbors import KNeighborsTimeSeriesClassifier
+    >>> classifier = KNeighborsTimeSeriesClassifier("dtw").fit([[0, 1, 0], [2, 2, 2, 2]], ["bump", "flat"])
+    >>> classifier.predict([[0, 0, 0, 1, 0, 0]])
+    array(['bump'], dtype='<U4')
+    """
+
+    _parameter_constraints = {
+        **_Neighbors._parameter_constraints,
+        "weights": [StrOptions({"uniform", "distance"}), callable],
+    }
+
+    def __init__(
+        self,
+        metric="dtw",
+        *,
+        n_neighbors=1,
+        weights="uniform",
+        metric_params=None,
+        weight=None,
+        nan_policy="raise",
+        n_jobs=None,
+    ):
+        self.metric = metric
+        self.n_neighbors = n_neighbors
+        self.weights = weights
+        self.metric_params = metric_params
+        self.weight = weight
+        self.nan_policy = nan_policy
+        self.n_jobs = n_jobs
+
+    def fit(self, X, y):
+        """Keep the collection and its classes.
+
+        Parameters
+        ----------
+        X : array-like of shape (n_series, length) or (n_series, length, channels), list of series, or DataFrame
+            The collection.
+        y : array-like of shape (n_series,)
+            The class of each series.
+
+        Returns
+        -------
+        KNeighborsTimeSeriesClassifier
+            Itself.
+        """
+        self._fit_collection(X)
+        n = len(self._series)
+        # scikit-learn counts the votes; the training graph itself is never looked at.
+        votes = KNeighborsClassifier(self.n_neighbors, weights=self.weights, metric="precomputed", algorithm="brute")
+        self._votes = votes.fit(identity(n, format="csr"), y)
+        self.classes_ = votes.classes_
+        return self
+
+    def _neighbor_graph(self, X):
+        return self._graph(*self._nearest(self._door(X), self.n_neighbors), "distance")
+
+    def predict(self, X):
+        """Predict the class of each series.
+
+        Parameters
+        ----------
+        X : array-like of shape (n_series, length) or (n_series, length, channels), list of series, or DataFrame
+            The series.
+
+        Returns
+        -------
+        ndarray of shape (n_series,)
+        """
+        graph = self._neighbor_graph(X)
+        return self._votes.predict(graph)
+
+    def predict_proba(self, X):
+        """Share of the votes of each class.
+
+        Parameters
+        ----------
+        X : array-like of shape (n_series, length) or (n_series, length, channels), list of series, or DataFrame
+            The series.
+
+        Returns
+        -------
+        ndarray of shape (n_series, n_classes)
+        """
+        graph = self._neighbor_graph(X)
+        return self._votes.predict_proba(graph)
+
+    def score(self, X, y, sample_weight=None):
+        """Share of series whose class is predicted.
+
+        Parameters
+        ----------
+        X : array-like of shape (n_series, length) or (n_series, length, channels), list of series, or DataFrame
+            The series.
+        y : array-like of shape (n_series,)
+            Their classes.
+        sample_weight : array-like of shape (n_series,), optional
+            How much each series counts.
+
+        Returns
+        -------
+        float
+            In [0, 1].
+        """
+        return super().score(X, y, sample_weight)

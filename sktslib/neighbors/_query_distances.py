@@ -1,0 +1,178 @@
+"""Distances of series to several queries, wherever these lie in them: the shapelet transform."""
+
+from numbers import Integral
+from typing import NamedTuple
+
+import numpy as np
+from joblib import Parallel, delayed
+from sklearn.base import ClassNamePrefixFeaturesOutMixin, TransformerMixin
+
+from ..distances._collection import as_collection
+from ..search._profile import MODES, Search, resolve_mode
+from ..utils._sklearn import Interval, StrOptions
+from ..utils.validation import as_weight
+from ._base import CollectionEstimator
+
+
+class QueryMatches(NamedTuple):
+    """Where each query lies best in each series, and how far it is: three arrays (n_series, n_queries).
+
+    Ranges are half-open ``[start, end)`` in samples; without a candidate they are -1 and the distance infinite.
+    """
+
+    start: np.ndarray
+    end: np.ndarray
+    distance: np.ndarray
+
+
+class QueryDistances(ClassNamePrefixFeaturesOutMixin, TransformerMixin, CollectionEstimator):
+    """Distance of each series to its best match with each of several queries (Lines et al. 2012).
+
+    Parameters
+    ----------
+    metric : str, metric object or callable, default="dtw"
+        The distance: a registered name, an object such as ``DTW(alpha=0.7)``, or a function of two series.
+    queries : array-like of shape (n_queries, m) or (n_queries, m, channels), or list of series, optional
+        The queries; a list may hold queries of different lengths. None: the series given to `fit`.
+    metric_params : dict, optional
+        Parameters of the metric.
+    weight : array-like of shape (m,) or (m, channels), optional
+        Relative weights of the points of every query, which must have one length then.
+    mode : {"auto", "windows", "warped"}, default="auto"
+        Candidates: all windows of the query's length, or warped ones with free ends (elastic metrics only). "auto"
+        takes windows for lockstep metrics and where `normalize` is set.
+    normalize : {None, "zscore", "mean", "minmax"}, default=None
+        How query and each window are normalised, per channel and by weighted moments.
+    min_length, max_length : int, optional
+        Bounds of the length of warped matches, in samples.
+    n_jobs : int, optional
+        Number of threads; no result depends on it.
+
+    Attributes
+    ----------
+    queries_ : list of ndarray of shape (m, channels)
+        The queries.
+    metric_ : Metric
+        The metric object.
+    n_channels_ : int
+        Number of channels.
+    n_features_in_ : int
+        Length of the series; only where the collection came as a matrix, one row a series.
+
+    References
+    ----------
+    Lines J, Davis LM, Hills J, Bagnall A. A shapelet transform for time series classification. KDD 2012.
+
+    Examples
+    --------
+    >>> from sktslib.neighbors import QueryDistances
+    >>> distances = QueryDistances("euclidean", queries=[[0, 1, 0], [2, 2]]).fit([[0, 0, 1, 0, 2], [2, 2, 2, 3, 2]])
+    >>> distances.transform([[0, 0, 1, 0, 2], [2, 2, 2, 3, 2]]).round(2)
+    array([[0., 2.],
+           [3., 0.]])
+    >>> distances.locate([[0, 0, 1, 0, 2]]).start
+    array([[1, 3]])
+    """
+
+    nan_policy = "raise"
+    _parameter_constraints = {
+        **{key: rule for key, rule in CollectionEstimator._parameter_constraints.items() if key != "nan_policy"},
+        "queries": "no_validation",
+        "mode": [StrOptions(set(MODES))],
+        "normalize": [StrOptions({"zscore", "mean", "minmax"}), None],
+        "min_length": [Interval(Integral, 1, None, closed="left"), None],
+        "max_length": [Interval(Integral, 1, None, closed="left"), None],
+    }
+
+    def __init__(
+        self,
+        metric="dtw",
+        *,
+        queries=None,
+        metric_params=None,
+        weight=None,
+        mode="auto",
+        normalize=None,
+        min_length=None,
+        max_length=None,
+        n_jobs=None,
+    ):
+        self.metric = metric
+        self.queries = queries
+        self.metric_params = metric_params
+        self.weight = weight
+        self.mode = mode
+        self.normalize = normalize
+        self.min_length = min_length
+        self.max_length = max_length
+        self.n_jobs = n_jobs
+
+    def fit(self, X, y=None):
+        """Take the queries.
+
+        Parameters
+        ----------
+        X : array-like of shape (n_series, length) or (n_series, length, channels), list of series, or DataFrame
+            A collection; its series are the queries unless the parameter `queries` is set.
+        y : ignored
+
+        Returns
+        -------
+        QueryDistances
+            Itself.
+        """
+        self._fit_collection(X)
+        resolve_mode(self.metric_, self.mode, self.normalize)
+        given = vars(self).pop("_series")
+        if self.queries is not None:
+            given = [x.copy() for x in as_collection(self.queries, "queries", channels=self.n_channels_)]
+        self._queries = [(x, as_weight(self.weight, x.shape[1], len(x))) for x in given]
+        self.queries_ = [x.T for x, _ in self._queries]
+        self._n_features_out = len(self._queries)
+        return self
+
+    def transform(self, X):
+        """Distance of the best match of each query in each series.
+
+        Parameters
+        ----------
+        X : array-like of shape (n_series, length) or (n_series, length, channels), list of series, or DataFrame
+            The series.
+
+        Returns
+        -------
+        ndarray of shape (n_series, n_queries)
+            A series without a candidate has the query's largest finite value of the call, or 0 where there is none.
+        """
+        distance = self.locate(X).distance
+        finite = np.isfinite(distance)
+        largest = np.max(distance, axis=0, where=finite, initial=0.0)
+        return np.where(finite, distance, largest)
+
+    def locate(self, X):
+        """Where the best match of each query lies in each series.
+
+        Parameters
+        ----------
+        X : array-like of shape (n_series, length) or (n_series, length, channels), list of series, or DataFrame
+            The series.
+
+        Returns
+        -------
+        QueryMatches
+            Named arrays ``start``, ``end`` and ``distance`` of shape (n_series, n_queries).
+        """
+        series = self._door(X)
+
+        def best(y, x, w):
+            search = Search.of(self.metric_, x, w, y, None, None, self.mode, self.normalize)
+            profile = search.profile(self.min_length, self.max_length)
+            k = int(np.argmin(profile.distance))
+            if not profile.distance[k] < np.inf:
+                return -1, -1, np.inf
+            return profile.start[k], profile.end[k], search.exact(profile, np.array([k]))[0]
+
+        tasks = (delayed(best)(y, x, w) for y in series for x, w in self._queries)
+        found = Parallel(n_jobs=self.n_jobs, prefer="threads", require="sharedmem")(tasks)
+        start, end, distance = np.array(found, dtype=float).reshape(len(series), -1, 3).transpose(2, 0, 1)
+        return QueryMatches(start.astype(np.int64), end.astype(np.int64), np.ascontiguousarray(distance))

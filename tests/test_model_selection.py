@@ -1,0 +1,225 @@
+"""Searches over parameters of searchers and segmenters: splits, scorers, metadata."""
+
+import pickle
+
+import numpy as np
+import pandas as pd
+import pytest
+import sklearn
+from hypothesis import given
+from hypothesis import strategies as st
+from sklearn.experimental import enable_halving_search_cv  # noqa: F401
+from sklearn.metrics import make_scorer
+from sklearn.model_selection import GridSearchCV, HalvingGridSearchCV, RandomizedSearchCV, cross_val_score
+from sklearn.neighbors import KNeighborsClassifier
+from sklearn.pipeline import FeatureUnion, make_pipeline
+from sklearn.preprocessing import StandardScaler
+
+from sktslib import QuerySearcher, QuerySegmenter, load_ecg_example
+from sktslib.distances import DTW, LCSS, TWED, Euclidean
+from sktslib.metrics import EventScorer, boundary_error, event_f1_score, segmentation_covering
+from sktslib.model_selection import BlockedSeriesSplit, query_split
+
+ECG = load_ecg_example()
+QUERY, SEQUENCE, WEIGHT = ECG["query"], ECG["sequence"], ECG["weight"]
+
+
+def beat_labels():
+    labels = np.zeros(len(SEQUENCE), int)
+    for beat in ECG["beats"][ECG["beat_kinds"] == "N"]:
+        labels[max(0, beat - 20) : beat + 40] = 1 + (labels[max(0, beat - 21)] == 1)
+    return labels
+
+
+LABELS = beat_labels()
+COLUMN = SEQUENCE[:, np.newaxis]
+
+
+# ------------------------------------------------------------------------------------------------------------ splits
+@given(st.integers(4, 40), st.integers(2, 4), st.integers(0, 2))
+def test_blocks(n, n_splits, gap):
+    split = BlockedSeriesSplit(n_splits, gap=gap)
+    assert split.get_n_splits() == n_splits
+    try:
+        parts = list(split.split(np.zeros((n, 2))))
+    except ValueError as error:
+        assert "must leave training and test samples" in str(error)
+        assert n <= n_splits + 2 * gap + n // n_splits
+        return
+    assert np.concatenate([test for _, test in parts]).tolist() == list(range(n))
+    assert np.ptp([len(test) for _, test in parts]) <= 1
+    for train, test in parts:
+        far = [t for t in range(n) if t < test[0] - gap or t > test[-1] + gap]
+        assert train.tolist() == far
+
+
+def test_wrong_splits():
+    for arguments in ({"n_splits": 1}, {"n_splits": 2.5}, {"gap": -1}):
+        with pytest.raises((ValueError, TypeError), match="of BlockedSeriesSplit must be an integer"):
+            BlockedSeriesSplit(**arguments)
+    assert repr(BlockedSeriesSplit(3, gap=2)) == "BlockedSeriesSplit(n_splits=3, gap=2)"
+
+
+def test_query_split_fits_on_the_query_and_tests_on_the_sequence():
+    X = np.concatenate([QUERY, SEQUENCE])
+    y = np.concatenate([np.zeros(65, int), LABELS])
+    grid = {"metric": [DTW(), LCSS(eps=0.2), Euclidean()], "n_matches": [6, 12]}
+    search = GridSearchCV(QuerySearcher(), grid, cv=query_split(QUERY, SEQUENCE), refit=False)
+    search.fit(X[:, np.newaxis], y)
+    for params, score in zip(search.cv_results_["params"], search.cv_results_["mean_test_score"], strict=True):
+        matches = QuerySearcher(**params).fit(QUERY).search(SEQUENCE)
+        assert score == event_f1_score(LABELS, np.column_stack([matches.start, matches.end]))
+    assert search.best_params_["n_matches"] == 12
+
+
+# ----------------------------------------------------------------------------------------------------------- searches
+@pytest.mark.parametrize(
+    ("estimator", "grid"),
+    [
+        (QuerySearcher("dtw", n_matches=None), {"metric__alpha": [0.5, 1.0], "threshold": [0.5, 3.0]}),
+        (QuerySearcher("lcss", n_matches=12), {"metric__eps": [0.1, 0.3], "weight": [None, WEIGHT]}),
+        (QuerySearcher("twed", n_matches=12), {"metric__nu": [0.001, 1.0]}),
+        (QuerySearcher(n_matches=12), {"metric": ["euclidean", TWED(nu=0.01)], "normalize": [None, "zscore"]}),
+        (QuerySegmenter("dtw"), {"metric": ["dtw", "twed", "euclidean"], "background": ["auto", 0.01]}),
+    ],
+)
+def test_every_parameter_is_a_key(estimator, grid):
+    estimator = estimator.set_params(query=QUERY)
+    search = GridSearchCV(estimator, grid, cv=BlockedSeriesSplit(3)).fit(COLUMN, LABELS)
+    one = search.cv_results_["params"][-1]
+    again = sklearn.base.clone(estimator).set_params(**one).fit(COLUMN)
+    scores = [again.score(COLUMN[test], LABELS[test]) for _, test in BlockedSeriesSplit(3).split(COLUMN)]
+    assert search.cv_results_["mean_test_score"][-1] == pytest.approx(np.mean(scores))
+
+
+def test_random_and_halving_searches():
+    searcher = QuerySearcher("dtw", query=QUERY, n_matches=12)
+    found = RandomizedSearchCV(
+        searcher, {"metric__alpha": [0.4, 0.7, 1.0]}, n_iter=2, cv=BlockedSeriesSplit(2), random_state=0
+    ).fit(COLUMN, LABELS)
+    assert len(found.cv_results_["params"]) == 2
+    found = HalvingGridSearchCV(
+        searcher,
+        {"metric__alpha": [0.4, 0.7, 1.0]},
+        resource="n_matches",
+        max_resources=12,
+        min_resources=6,
+        factor=2,
+        cv=BlockedSeriesSplit(2),
+    ).fit(COLUMN, LABELS)
+    assert found.best_params_["n_matches"] == 12
+
+
+def test_queries_learned_from_labels():
+    searcher = QuerySearcher("dtw", n_matches=None, threshold=3.0)
+    scores = cross_val_score(searcher, COLUMN, LABELS, cv=BlockedSeriesSplit(2))
+    assert (scores > 0.5).all()
+    fitted = searcher.fit(COLUMN, LABELS)
+    runs = [COLUMN[s:e] for s, e in ((b - 20, b + 40) for b in ECG["beats"][ECG["beat_kinds"] == "N"]) if s >= 0]
+    assert any(run.shape == fitted.query_.shape and (run == fitted.query_).all() for run in runs)
+    values = [0.0, 1.0, 5.0, 1.0, 0.0, 1.0, 5.5, 1.0, 0.0, 1.0, 9.0, 1.0, 0.0, 7.0, 0.0]
+    marks = [0, 1, 1, 1, 0, 1, 1, 1, 0, 1, 1, 1, 0, 2, 0]
+    medoid = QuerySearcher("euclidean").fit(np.reshape(values, (-1, 1)), marks)
+    assert medoid.query_.ravel().tolist() == [1.0, 5.5, 1.0]
+    single = QuerySearcher("euclidean").fit(np.reshape(values, (-1, 1)), [0] * 13 + [2, 0])
+    assert len(single.query_) == 15  # a run of one sample is no occurrence
+    two = QuerySearcher("dtw").fit(np.reshape(values, (-1, 1)), [0, 3, 3, 3, 0, 4, 4, 0, 0, 4, 4, 4, 0, 0, 0])
+    assert two.query_.ravel().tolist() == [1.0, 5.5]  # the commoner kind, the first of two
+
+
+# ------------------------------------------------------------------------------------------------------------ scorers
+def test_scorers_compare_ranges():
+    searcher = QuerySearcher("dtw", n_matches=12).fit(QUERY)
+    matches = searcher.search(SEQUENCE)
+    ranges = np.column_stack([matches.start, matches.end])
+    assert EventScorer(event_f1_score, tolerance=5)(searcher, SEQUENCE, LABELS) == event_f1_score(
+        LABELS, ranges, tolerance=5
+    )
+    error = EventScorer(boundary_error, greater_is_better=False)
+    assert error(searcher, SEQUENCE, LABELS) == -boundary_error(LABELS, ranges)
+    pipe = make_pipeline(StandardScaler(), QuerySearcher("dtw", query=QUERY, n_matches=12)).fit(COLUMN)
+    inner = pipe[-1].search(pipe[0].transform(COLUMN))
+    want = segmentation_covering(LABELS, np.column_stack([inner.start, inner.end]))
+    assert EventScorer(segmentation_covering)(pipe, COLUMN, LABELS) == want
+    scorers = {"f1": EventScorer(event_f1_score), "labels": make_scorer(event_f1_score)}
+    search = GridSearchCV(
+        QuerySegmenter(query=QUERY), {"metric": ["dtw", "twed"]}, scoring=scorers, refit="f1", cv=BlockedSeriesSplit(2)
+    ).fit(COLUMN, LABELS)
+    assert search.cv_results_["mean_test_f1"].max() > 0.8
+    assert repr(scorers["f1"]) == "EventScorer(event_f1_score)"
+    assert repr(pickle.loads(pickle.dumps(EventScorer(event_f1_score, tolerance=2)))) == (
+        "EventScorer(event_f1_score, tolerance=2)"
+    )
+
+
+def test_repetitions_end_to_end_stay_apart():
+    recording = np.tile([0.0, 1.0, 2.0, 0.0], 3)
+    y = np.repeat([1, 2, 1], 4)
+    segmenter = QuerySegmenter("euclidean").fit([0.0, 1.0, 2.0, 0.0])
+    assert EventScorer(event_f1_score)(segmenter, recording, y) == 1.0
+    assert event_f1_score(y, segmenter.predict(recording)) < 1.0
+
+
+def test_scorers_refuse_what_finds_nothing():
+    with pytest.raises(TypeError, match="EventScorer needs an estimator with 'search' or 'segment'"):
+        EventScorer(event_f1_score)(KNeighborsClassifier(), COLUMN, LABELS)
+    with pytest.raises(TypeError, match="The 'score' parameter of EventScorer must be callable"):
+        EventScorer("f1")
+
+
+# -------------------------------------------------------------------------------------------- pipelines and metadata
+def test_classifiers_on_profiles_of_several_queries_and_metrics():
+    features = FeatureUnion(
+        [
+            ("dtw", QuerySearcher("dtw", query=QUERY)),
+            ("shape", QuerySearcher("euclidean", query=QUERY[10:40], normalize="zscore")),
+        ]
+    ).set_output(transform="pandas")
+    frame = pd.DataFrame({"ecg": SEQUENCE}, index=pd.date_range("2026-01-01", periods=1200, freq="8ms"))
+    out = features.fit(frame).transform(frame)
+    assert list(out.columns) == ["dtw__querysearcher0", "shape__querysearcher0"]
+    pd.testing.assert_index_equal(out.index, frame.index)
+    np.testing.assert_array_equal(out.iloc[:, 0], QuerySearcher("dtw").fit(QUERY).transform(SEQUENCE)[:, 0])
+    # A match is known to a profile where it ends.
+    ends = np.zeros(len(LABELS), int)
+    ends[np.flatnonzero(np.diff(LABELS) != 0) + 1] = 1
+    model = make_pipeline(features, KNeighborsClassifier(1)).fit(frame, ends)
+    assert model.score(frame, ends) > 0.99
+
+
+@pytest.fixture
+def routing():
+    with sklearn.config_context(enable_metadata_routing=True):
+        yield
+
+
+def test_weights_and_times_are_routed(routing):
+    searcher = QuerySearcher(TWED(nu=0.1)).set_fit_request(weight=True, times=True).set_score_request(times=True)
+    pipe = make_pipeline(StandardScaler(), searcher)
+    scaled = StandardScaler().fit(QUERY[:, np.newaxis])
+    pipe.fit(QUERY[:, np.newaxis], weight=WEIGHT, times=ECG["tq"])
+    want = QuerySearcher(TWED(nu=0.1)).fit(scaled.transform(QUERY[:, np.newaxis]), weight=WEIGHT, times=ECG["tq"])
+    np.testing.assert_array_equal(pipe[-1].weight_, want.weight_)
+    got = pipe[-1].profile(scaled.transform(COLUMN), times=ECG["ts"]).distance
+    np.testing.assert_array_equal(got, want.profile(scaled.transform(COLUMN), times=ECG["ts"]).distance)
+    # scikit-learn's Pipeline.score insists on a sample_weight then (its issue 30937); a scorer does not ask it.
+    want = (
+        QuerySearcher("dtw").fit(scaled.transform(QUERY[:, np.newaxis]), weight=WEIGHT).search(scaled.transform(COLUMN))
+    )
+    pipe = make_pipeline(StandardScaler(), QuerySearcher("dtw").set_fit_request(weight=True))
+    pipe.fit(QUERY[:, np.newaxis], weight=WEIGHT)
+    assert EventScorer(event_f1_score)(pipe, COLUMN, LABELS) == event_f1_score(
+        LABELS, np.column_stack([want.start, want.end])
+    )
+    search = GridSearchCV(
+        QuerySearcher(query=QUERY, n_matches=12).set_fit_request(weight=True),
+        {"metric": ["dtw"]},
+        cv=BlockedSeriesSplit(2),
+    ).fit(COLUMN, LABELS, weight=WEIGHT)
+    np.testing.assert_array_equal(search.best_estimator_.weight_[:, 0], WEIGHT / WEIGHT.max())
+
+
+def test_weights_that_nobody_asked_for_are_an_error(routing):
+    pipe = make_pipeline(StandardScaler(), QuerySearcher())
+    with pytest.raises(sklearn.exceptions.UnsetMetadataPassedError, match="weight"):
+        pipe.fit(QUERY[:, np.newaxis], weight=WEIGHT)

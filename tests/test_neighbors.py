@@ -1,0 +1,293 @@
+"""Estimators of collections: numbers against pairwise distances, forms of input, life within scikit-learn."""
+
+import pickle
+
+import numpy as np
+import pandas as pd
+import pytest
+from hypothesis import given
+from hypothesis import strategies as st
+from sklearn.base import clone
+from sklearn.cluster import DBSCAN, HDBSCAN
+from sklearn.manifold import TSNE, Isomap
+from sklearn.model_selection import GridSearchCV
+from sklearn.neighbors import KNeighborsClassifier, KNeighborsTransformer, RadiusNeighborsTransformer
+from sklearn.pipeline import FeatureUnion, make_pipeline
+from sklearn.svm import SVC
+
+from sktslib import QuerySearcher
+from sktslib.distances import DTW, LCSS, TWED, Euclidean, get_metric, pairwise_distances
+from sktslib.neighbors import (
+    DistanceKernel,
+    KNeighborsTimeSeriesClassifier,
+    KNeighborsTimeSeriesTransformer,
+    PairwiseDistances,
+    QueryDistances,
+    RadiusNeighborsTimeSeriesTransformer,
+)
+
+RNG = np.random.default_rng(3)
+X = RNG.normal(size=(12, 8)).round(2)
+NEW = RNG.normal(size=(3, 8)).round(2)
+RAGGED = [RNG.normal(size=(n, 2)).round(2) for n in (5, 3, 9, 4, 7, 6, 3)]
+Y = np.array(list("ababababbaab"))
+TRANSFORMERS = [
+    PairwiseDistances(),
+    DistanceKernel(),
+    KNeighborsTimeSeriesTransformer(n_neighbors=2),
+    RadiusNeighborsTimeSeriesTransformer(radius=5.0),
+    QueryDistances(),
+]
+
+
+def dense(a):
+    return a.toarray() if hasattr(a, "toarray") else a
+
+
+# ------------------------------------------------------------------------------------------------------- the numbers
+@pytest.mark.parametrize("metric", ["dtw", LCSS(eps=0.3), DTW(alpha=0.5), "euclidean", "correlation"])
+def test_distances_and_kernels(metric):
+    distances, kernel = PairwiseDistances(metric).fit(X), DistanceKernel(metric).fit(X)
+    want = pairwise_distances(NEW, X, metric)
+    np.testing.assert_array_equal(distances.transform(NEW), want)
+    np.testing.assert_array_equal(PairwiseDistances(metric).fit_transform(X), pairwise_distances(X, metric=metric))
+    between = [d for i, row in enumerate(pairwise_distances(X, metric=metric)) for j, d in enumerate(row) if i != j]
+    assert kernel.gamma_ == pytest.approx(1 / np.median(between))
+    np.testing.assert_allclose(kernel.transform(NEW), np.exp(-want / np.median(between)), rtol=1e-12)
+    np.testing.assert_array_equal(DistanceKernel(metric).fit_transform(X), kernel.transform(X))
+    np.testing.assert_allclose(DistanceKernel(metric, gamma=0.1).fit(X).transform(NEW), np.exp(-0.1 * want), rtol=1e-12)
+
+
+def test_gamma_of_equal_and_of_single_series():
+    assert DistanceKernel().fit([[0.0, 1.0], [0.0, 1.0]]).gamma_ == 1.0
+    assert DistanceKernel().fit([[0.0, 1.0]]).gamma_ == 1.0
+
+
+def test_weights_belong_to_the_series_that_are_transformed():
+    w = np.arange(1.0, 9.0)
+    got = PairwiseDistances("dtw", weight=w).fit(X).transform(NEW)
+    np.testing.assert_array_equal(got, pairwise_distances(NEW, X, weight=w))
+    distances, indices = KNeighborsTimeSeriesTransformer("dtw", weight=w, n_neighbors=1).fit(X).kneighbors(NEW)
+    np.testing.assert_array_equal(distances[:, 0], got.min(axis=1))
+    np.testing.assert_array_equal(indices[:, 0], got.argmin(axis=1))
+
+
+@pytest.mark.parametrize("mode", ["distance", "connectivity"])
+@given(data=st.data())
+def test_graphs_are_scikit_learn_s(mode, data):
+    """Against scikit-learn's own transformers, on a metric both know."""
+    n, count = data.draw(st.tuples(st.integers(6, 9), st.integers(1, 4)))
+    values = data.draw(st.permutations(range(100)))
+    A = np.array(values[: 5 * n], dtype=float).reshape(n, 5)
+    ours = KNeighborsTimeSeriesTransformer("euclidean", mode=mode, n_neighbors=count).fit(A)
+    theirs = KNeighborsTransformer(mode=mode, n_neighbors=count, algorithm="brute").fit(A)
+    new = A[::-1] + 0.25
+    for call in ("transform", "fit_transform"):
+        got, want = getattr(ours, call)(new), getattr(theirs, call)(new)
+        assert got.format == "csr"
+        np.testing.assert_array_equal(got.indptr, want.indptr)
+        np.testing.assert_allclose(got.toarray(), want.toarray(), atol=1e-6)
+    np.testing.assert_allclose(ours.kneighbors()[0], theirs.kneighbors()[0], atol=1e-6)
+    ours = RadiusNeighborsTimeSeriesTransformer("euclidean", mode=mode, radius=60.0).fit(A)
+    theirs = RadiusNeighborsTransformer(mode=mode, radius=60.0, algorithm="brute").fit(A)
+    np.testing.assert_allclose(ours.transform(new).toarray(), theirs.transform(new).toarray(), atol=1e-6)
+
+
+def test_rows_of_graphs_hold_the_nearest_first():
+    for transformer in (KNeighborsTimeSeriesTransformer(n_neighbors=4), RadiusNeighborsTimeSeriesTransformer(radius=9)):
+        graph = transformer.fit_transform(X)
+        rows = np.split(graph.data, graph.indptr[1:-1])
+        assert all((np.diff(row) >= 0).all() for row in rows)
+        assert (graph.diagonal() == 0).all()
+        assert all(k in row for k, row in enumerate(np.split(graph.indices, graph.indptr[1:-1])))
+
+
+def test_neighbours_leave_out_the_series_itself_among_copies():
+    distances, indices = KNeighborsTimeSeriesTransformer(n_neighbors=2).fit([[0, 1]] * 4).kneighbors()
+    assert (distances == 0).all()
+    assert all(k not in row for k, row in enumerate(indices))
+    own = KNeighborsTimeSeriesTransformer(n_neighbors=2).fit(X)
+    np.testing.assert_array_equal(own.kneighbors(return_distance=False), own.kneighbors()[1])
+
+
+@pytest.mark.parametrize("weights", ["uniform", "distance"])
+def test_the_classifier_is_scikit_learn_s_over_our_distances(weights):
+    for count in (1, 3):
+        ours = KNeighborsTimeSeriesClassifier("dtw", n_neighbors=count, weights=weights).fit(X, Y)
+        theirs = make_pipeline(
+            PairwiseDistances("dtw"), KNeighborsClassifier(count, weights=weights, metric="precomputed")
+        )
+        np.testing.assert_array_equal(ours.predict(NEW), theirs.fit(X, Y).predict(NEW))
+        np.testing.assert_allclose(ours.predict_proba(NEW), theirs.predict_proba(NEW))
+    assert list(ours.classes_) == ["a", "b"]
+    assert ours.score(X, Y) == 1.0 or weights == "uniform"
+
+
+def test_distances_to_queries():
+    queries, weight = [X[0, 2:6], X[1, :4]], [1.0, 2.0, 2.0, 1.0]
+    for metric, normalize in (("dtw", None), ("euclidean", None), ("dtw", "zscore"), (TWED(nu=0.5), None)):
+        transformer = QueryDistances(metric, queries=queries, weight=weight, normalize=normalize).fit(X)
+        found, columns = transformer.locate(NEW), transformer.transform(NEW)
+        for s, series in enumerate(NEW):
+            for q, query in enumerate(queries):
+                best = QuerySearcher(metric, normalize=normalize).fit(query, weight=weight).search(series)
+                assert (found.start[s, q], found.end[s, q]) == (best.start[0], best.end[0])
+                assert found.distance[s, q] == columns[s, q] == best.distance[0]
+    assert [q.shape for q in transformer.queries_] == [(4, 1), (4, 1)]
+    none = QueryDistances(LCSS(eps=0.1), queries=[[50, 60]]).fit(X)
+    assert none.locate(NEW).start.tolist() == [[-1]] * 3
+    np.testing.assert_array_equal(none.transform(NEW), np.zeros((3, 1)))
+    np.testing.assert_array_equal(np.diag(QueryDistances("euclidean").fit(X).transform(X)), np.zeros(12))
+
+
+# ------------------------------------------------------------------------------------------------- forms of the input
+@pytest.mark.parametrize("transformer", TRANSFORMERS, ids=lambda t: type(t).__name__)
+def test_all_forms_of_a_collection(transformer):
+    want = dense(clone(transformer).fit_transform(X))
+    cells = pd.DataFrame({"series": [list(x) for x in X]})
+    forms = [X.tolist(), list(X), X[:, :, None], pd.DataFrame(X), cells, cells["series"], X.astype(object), X.copy("F")]
+    for form in forms:
+        np.testing.assert_array_equal(dense(clone(transformer).fit_transform(form)), want)
+    ragged = dense(clone(transformer).set_params(metric="dtw").fit_transform(RAGGED))
+    table = pd.DataFrame({"a": [x[:, 0] for x in RAGGED], "b": [pd.Series(x[:, 1]) for x in RAGGED]})
+    np.testing.assert_array_equal(dense(clone(transformer).set_params(metric="dtw").fit_transform(table)), ragged)
+
+
+def test_length_and_channels_must_be_the_fitted_ones():
+    distances = PairwiseDistances().fit(X)
+    with pytest.raises(ValueError, match="X has 7 features, but PairwiseDistances is expecting 8 features"):
+        distances.transform(X[:, :7])
+    assert distances.transform([x[:7] for x in X]).shape == (12, 12)
+    with pytest.raises(ValueError, match="'X' must have as many channels as the fitted collection, 1"):
+        distances.transform(RAGGED)
+    assert not hasattr(distances.fit(RAGGED), "n_features_in_")
+    assert distances.n_channels_ == 2
+
+
+def test_missing_values():
+    gappy = X.copy()
+    gappy[0, 2] = gappy[1, 5] = np.nan
+    with pytest.raises(ValueError, match="'X' must be finite"):
+        PairwiseDistances("euclidean").fit(gappy)
+    got = PairwiseDistances("euclidean", nan_policy="omit").fit_transform(gappy)
+    seen = np.delete(np.arange(8), [2, 5])
+    assert got[0, 1] == pytest.approx(np.sqrt(((X[0] - X[1])[seen] ** 2).sum() * 8 / 6))
+    assert got[0, 2] == pytest.approx(np.sqrt(((X[0] - X[2])[np.arange(8) != 2] ** 2).sum() * 8 / 7))
+    np.testing.assert_array_equal(got, got.T)
+    plain = pairwise_distances(X, metric="euclidean")
+    np.testing.assert_allclose(got[2:, 2:], plain[2:, 2:])
+    gappy[0, :5] = np.nan  # less than half is left
+    assert pairwise_distances(gappy[:2], metric="manhattan", nan_policy="omit")[0, 1] == np.inf
+    with pytest.raises(ValueError, match="nan_policy='omit' needs a lockstep metric"):
+        pairwise_distances(gappy, metric="dtw", nan_policy="omit")
+    with pytest.raises(ValueError, match="'nan_policy' parameter must be 'raise' or 'omit'"):
+        pairwise_distances(X, nan_policy="drop")
+
+
+# --------------------------------------------------------------------------------------------- life in scikit-learn
+@pytest.mark.parametrize("transformer", TRANSFORMERS, ids=lambda t: type(t).__name__)
+def test_pickles_names_and_representation(transformer):
+    fitted = clone(transformer).fit(X)
+    again = pickle.loads(pickle.dumps(fitted))
+    np.testing.assert_array_equal(dense(again.transform(NEW)), dense(fitted.transform(NEW)))
+    names = fitted.get_feature_names_out()
+    assert len(names) == dense(fitted.transform(NEW)).shape[1]
+    assert names[0] == f"{type(transformer).__name__.lower()}0"
+    assert type(transformer).__name__ in fitted._repr_html_()
+
+
+def test_output_in_pandas_keeps_the_index():
+    frame = pd.DataFrame(NEW, index=["x", "y", "z"])
+    for transformer in (PairwiseDistances(), DistanceKernel(), QueryDistances(queries=[X[0]])):
+        out = clone(transformer).set_output(transform="pandas").fit(X).transform(frame.to_numpy())
+        assert out.shape[0] == 3
+        out = clone(transformer).set_output(transform="pandas").fit(pd.DataFrame(X)).transform(frame)
+        assert list(out.index) == ["x", "y", "z"]
+        np.testing.assert_array_equal(out, clone(transformer).fit(X).transform(NEW))
+
+
+def test_output_in_polars():
+    polars = pytest.importorskip("polars")
+    out = PairwiseDistances().set_output(transform="polars").fit(X).transform(NEW)
+    assert isinstance(out, polars.DataFrame)
+    np.testing.assert_array_equal(out.to_numpy(), pairwise_distances(NEW, X))
+    frame = polars.DataFrame({"series": [x.tolist() for x in X]})
+    np.testing.assert_array_equal(PairwiseDistances().fit_transform(frame), pairwise_distances(X))
+    wide = polars.DataFrame({f"t{k}": X[:, k] for k in range(8)})
+    np.testing.assert_array_equal(PairwiseDistances().fit_transform(wide), pairwise_distances(X))
+
+
+def test_parameters_of_the_metric_in_a_grid():
+    grid = {"metric": ["dtw", LCSS()], "n_neighbors": [1, 2]}
+    assert len(GridSearchCV(KNeighborsTimeSeriesClassifier(), grid, cv=2).fit(X, Y).cv_results_["params"]) == 4
+    for metric, key, values in (("dtw", "alpha", [0.5, 1.0]), ("lcss", "eps", [0.1, 0.4]), ("twed", "nu", [0.0, 1.0])):
+        pipe = make_pipeline(PairwiseDistances(metric), KNeighborsClassifier(1, metric="precomputed"))
+        name = f"pairwisedistances__metric__{key}"
+        found = GridSearchCV(pipe, {name: values}, cv=2).fit(X, Y)
+        for value, score in zip(values, found.cv_results_["mean_test_score"], strict=True):
+            model = make_pipeline(
+                PairwiseDistances(get_metric(metric, {key: value})), KNeighborsClassifier(1, metric="precomputed")
+            )
+            assert score == GridSearchCV(model, {}, cv=2).fit(X, Y).best_score_
+    model = KNeighborsTimeSeriesClassifier("dtw", metric_params={"window": 0.5}).set_params(metric__alpha=0.5)
+    assert (model.metric, model.metric_params) == (DTW(alpha=0.5, window=0.5), None)
+    model = KNeighborsTimeSeriesClassifier(DTW(), metric_params={"alpha": 0.1}).set_params(metric__alpha=0.5)
+    assert (model.metric, model.metric_params) == (DTW(alpha=0.5), None)
+    assert KNeighborsTimeSeriesClassifier(LCSS).set_params(metric__eps=2.0).metric == LCSS(eps=2.0)
+
+
+def test_before_estimators_that_take_precomputed():
+    two = np.concatenate([X[:6], X[:6] + 20.0])
+    halves = np.repeat([0, 1], 6)
+    graph = make_pipeline(RadiusNeighborsTimeSeriesTransformer(radius=60.0), DBSCAN(eps=60.0, metric="precomputed"))
+    assert len(set(zip(graph.fit_predict(two).tolist(), halves.tolist(), strict=True))) == 2
+    near = make_pipeline(KNeighborsTimeSeriesTransformer(n_neighbors=11), Isomap(n_neighbors=11, metric="precomputed"))
+    assert near.fit_transform(two).shape == (12, 2)
+    labels = HDBSCAN(metric="precomputed", min_cluster_size=3, copy=True).fit_predict(pairwise_distances(two))
+    assert len(set(labels[:6])) == 1
+    assert labels[0] != labels[6]
+    flat = make_pipeline(PairwiseDistances(), TSNE(metric="precomputed", init="random", perplexity=3, random_state=0))
+    assert np.isfinite(flat.fit_transform(two)).all()
+    svc = make_pipeline(DistanceKernel(), SVC(kernel="precomputed")).fit(two, halves)
+    assert svc.score(two + 0.01, halves) == 1.0
+    features = FeatureUnion(
+        [("dtw", QueryDistances("dtw", queries=[X[0, :5]])), ("level", QueryDistances("euclidean", queries=[X[1, :3]]))]
+    )
+    assert make_pipeline(features, KNeighborsClassifier(1)).fit(two, halves).score(two, halves) == 1.0
+
+
+def test_threads_and_later_edits_change_nothing():
+    want = PairwiseDistances().fit_transform(X)
+    np.testing.assert_array_equal(PairwiseDistances(n_jobs=2).fit_transform(X), want)
+    kept = X.copy()
+    fitted = [clone(t).fit(kept) for t in TRANSFORMERS]
+    before = [dense(t.transform(X)) for t in fitted]
+    kept[:] = 0.0
+    for transformer, was in zip(fitted, before, strict=True):
+        np.testing.assert_array_equal(dense(transformer.transform(X)), was)
+
+
+@pytest.mark.parametrize(
+    ("call", "message"),
+    [
+        (lambda: DistanceKernel(gamma=0.0).fit(X), "The 'gamma' parameter of DistanceKernel"),
+        (lambda: DistanceKernel(gamma="scale").fit(X), "The 'gamma' parameter of DistanceKernel"),
+        (lambda: KNeighborsTimeSeriesTransformer(mode="both").fit(X), "The 'mode' parameter"),
+        (lambda: KNeighborsTimeSeriesTransformer(n_neighbors=12).fit_transform(X), "must not exceed the 12 fitted"),
+        (lambda: KNeighborsTimeSeriesTransformer().fit(X).kneighbors(n_neighbors=0), "'n_neighbors'"),
+        (lambda: RadiusNeighborsTimeSeriesTransformer(radius=-1).fit(X), "The 'radius' parameter"),
+        (lambda: KNeighborsTimeSeriesClassifier(weights="far").fit(X, Y), "The 'weights' parameter"),
+        (lambda: QueryDistances("euclidean", mode="warped").fit(X), "mode='warped' needs an elastic metric"),
+        (lambda: QueryDistances(queries=[[1, 2]], weight=[1, 2, 3]).fit(X), "'weight' must have one value per point"),
+        (lambda: QueryDistances(queries=RAGGED).fit(X), r"'queries\[0\]' must have as many channels"),
+        (lambda: PairwiseDistances("dtv").fit(X), "Did you mean 'dtw'"),
+        (lambda: PairwiseDistances(Euclidean()).fit(X[0]), "Reshape your data"),
+        (
+            lambda: PairwiseDistances().fit(pd.DataFrame({"a": [[1, 2]], "b": [[1, 2, 3]]})),
+            "must have channels of one length in each row",
+        ),
+    ],
+)
+def test_wrong_input(call, message):
+    with pytest.raises((ValueError, TypeError), match=message):
+        call()

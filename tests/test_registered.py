@@ -1,0 +1,376 @@
+"""Metrics of the user's own: functions and recurrences under a name, everywhere a metric is taken."""
+
+import os
+import pickle
+import subprocess
+import sys
+from typing import NamedTuple
+
+import numba
+import numpy as np
+import pytest
+from sklearn.base import clone
+from sklearn.model_selection import GridSearchCV
+
+from sktslib import QuerySearcher, QuerySegmenter, get_distance_dict, time_series_search, time_series_segmentation
+from sktslib.distances import (
+    DTW,
+    ERP,
+    Manhattan,
+    get_metric,
+    metric_names,
+    pairwise_distances,
+    recurrence,
+    register_metric,
+    time_series_distance,
+)
+from sktslib.neighbors import KNeighborsTimeSeriesClassifier, PairwiseDistances
+from sktslib.utils.visualisation import plot_search_distance_result
+
+RNG = np.random.default_rng(0)
+X = RNG.normal(size=(5, 9)).round(2)
+RAGGED = [RNG.normal(size=n).round(2) for n in (4, 9, 7, 1)]
+SEQUENCE = RNG.normal(size=60).round(2)
+
+
+def squares(p, row, y, y_before):
+
+    x, _, w, _ = row
+    return w * (x - y) * (x - y), 0.0, 0.0
+
+
+def warped(p, at, late, a, b, c, gap):
+    return p.scale * a, p.scale * a, p.scale * a
+
+
+@recurrence(terms=squares, moves=warped)
+class Scaled(NamedTuple):
+    """Dynamic time warping times a factor."""
+
+    scale: float = 1.0
+
+
+def erp_terms(p, row, y, y_before):
+
+    x, _, w, _ = row
+    return abs(w * (x - y)), w * abs(x - p.g), 0.0
+
+
+def erp_moves(p, at, late, a, b, c, gap):
+    return a, b, gap
+
+
+def erp_gap_terms(p, y, y_before):
+    return abs(y - p.g)
+
+
+def erp_gap(p, total, step):
+    return total
+
+
+@recurrence(terms=erp_terms, moves=erp_moves, size=2, gap_terms=erp_gap_terms, gap=erp_gap, closed=False)
+class OwnERP(NamedTuple):
+    g: float = 0.0
+
+
+def greatest(x, y, power=1.0, weight=None):
+    if weight is None:
+        return (np.abs(x - y) ** power).max()
+    return (weight * np.abs(x - y) ** power).max()
+
+
+@numba.njit
+def summed(x, y, power=1.0):
+    total = 0.0
+    for i in range(x.shape[0]):
+        total += abs(x[i] - y[i]) ** power
+    return total
+
+
+def register_all():
+    return (
+        register_metric("scaled", Scaled, symmetric=True),
+        register_metric("own_erp", OwnERP, symmetric=True, metric=lambda metric: metric.window is None),
+        register_metric("greatest", greatest, aliases=("Largest",), symmetric=True, metric=True),
+        register_metric("summed", summed, multivariate=False),
+    )
+
+
+def test_registry_and_parameters():
+    Own, _, Greatest, Summed = register_all()
+    assert {"scaled", "own_erp"} <= set(metric_names("elastic"))
+    assert {"greatest", "summed"} <= set(metric_names("lockstep"))
+    assert "own_erp" in metric_names(metric=True)
+    assert not get_metric("own_erp", {"window": 0.5}).metric
+    assert metric_names(multivariate=False) == ["summed"]
+    assert get_metric("Largest") == Greatest() == clone(Greatest()) != Greatest(power=2)
+    assert repr(Own(scale=2)) == "Scaled(scale=2)"
+    assert Own(scale=2).get_params() == {"scale": 2, "window": None, "factor": None}
+    assert Own().set_params(scale=3.0)([0, 1], [0, 3]) == 12.0
+    assert Summed(2.0)([0, 0], [1, 3]) == 10.0
+    with pytest.raises(ValueError, match=r"Unknown parameter 'scal' of Scaled. Did you mean 'scale'"):
+        get_metric("scaled", {"scal": 1})
+    with pytest.raises(ValueError, match="must be an instance of 'float' or an array-like"):
+        get_metric("scaled", {"scale": "1"})
+
+
+@pytest.mark.parametrize(
+    ("name", "own"),
+    [("scaled", DTW()), ("own_erp", ERP()), ("greatest", get_metric("chebyshev")), ("summed", Manhattan())],
+)
+def test_equals_the_package_s_own_everywhere(name, own):
+    register_all()
+    weight = RNG.choice([0.25, 0.5, 1.0], 9)
+    same = {"rtol": 1e-9, "atol": 1e-12}
+    np.testing.assert_allclose(pairwise_distances(X, metric=name), pairwise_distances(X, metric=own), **same)
+    np.testing.assert_allclose(pairwise_distances(X, X[:2], name), pairwise_distances(X, X[:2], own), **same)
+    if name != "summed":
+        got, want = (pairwise_distances(X, metric=m, weight=weight) for m in (name, own))
+        np.testing.assert_allclose(got, want, **same)
+    if own.group == "elastic":
+        got, want = (pairwise_distances(RAGGED, X, metric=m) for m in (name, own))
+        np.testing.assert_allclose(got, want, **same)
+        got, want = get_metric(name).distance(X[0], X[1]), own.distance(X[0], X[1])
+        np.testing.assert_array_equal(got.path, want.path)
+    for mode in ("windows", "warped") if own.group == "elastic" else ("windows",):
+        got, want = (QuerySearcher(m, mode=mode, n_matches=3).fit(X[0]).search(SEQUENCE) for m in (name, own))
+        np.testing.assert_array_equal(got.start, want.start)
+        np.testing.assert_allclose(got.distance, want.distance, **same)
+    # The background's cost is given: a distance that is no sum to the package counts its length times.
+    got, want = (QuerySegmenter(m, background=0.5).fit(X[0]).segment(SEQUENCE) for m in (name, own))
+    if own.group == "elastic":
+        np.testing.assert_array_equal(got.boundaries, want.boundaries)
+    classes = ["a", "b", "a", "b", "b"]
+    got, want = (KNeighborsTimeSeriesClassifier(m).fit(X, classes).predict(X[::-1] + 0.1) for m in (name, own))
+    np.testing.assert_array_equal(got, want)
+
+
+def test_in_dictionaries_plots_and_grids():
+    import matplotlib.pyplot as plt
+
+    register_all()
+    cfg = get_distance_dict(["scaled", "greatest"])
+    assert cfg["elastic"]["Scaled"]["parameters"] == {"scale": 1.0}
+    assert cfg["elastic"]["Scaled"]["description"] == "Dynamic time warping times a factor."
+    cfg["elastic"]["Scaled"]["parameters"]["scale"] = 2.0
+    table = time_series_distance(cfg, X[0], X[1])
+    assert table.loc["Scaled", "Distance"] == pytest.approx(2 * DTW()(X[0], X[1]))
+    found = time_series_search(cfg, X[0], SEQUENCE, output=("number", 2))
+    assert set(found) == {"Scaled", "Greatest"}
+    assert time_series_segmentation(cfg, X[0], SEQUENCE)["Scaled"].ndim == 1
+    display = plot_search_distance_result(found["Scaled"], SEQUENCE)
+    assert sum(len(lines.get_segments()) for lines in display.occurrence_lines_) == 2
+    plt.close("all")
+    grid = GridSearchCV(KNeighborsTimeSeriesClassifier("own_erp"), {"metric__g": [0.0, 1.0]}, cv=2)
+    assert set(grid.fit(X[:4], [0, 1, 0, 1]).best_params_) == {"metric__g"}
+
+
+def test_channels():
+    register_all()
+    two = RNG.normal(size=(4, 6, 2)).round(2)
+    np.testing.assert_allclose(pairwise_distances(two, metric="scaled"), pairwise_distances(two), rtol=1e-9)
+    np.testing.assert_allclose(
+        pairwise_distances(two, metric="greatest"), pairwise_distances(two, metric="chebyshev"), rtol=1e-9
+    )
+    for call in (lambda: get_metric("summed")(two[0], two[1]), lambda: pairwise_distances(two, metric="summed")):
+        with pytest.raises(ValueError, match="takes one channel"):
+            call()
+
+
+def test_compiled_functions_by_blocks():
+    @numba.njit
+    def spoils(x, y, weight=None):
+        x[:] = x - y
+        y[:] = 0.0
+        return np.abs(x).sum()
+
+    np.testing.assert_allclose(pairwise_distances(X, metric=spoils), pairwise_distances(X, metric="manhattan"))
+    profile = QuerySearcher(spoils).fit(X[0]).profile(SEQUENCE).distance
+    np.testing.assert_allclose(profile, QuerySearcher("manhattan").fit(X[0]).profile(SEQUENCE).distance)
+
+    @numba.njit
+    def wrong(x, y):
+        return np.nan if y[0] > 1.0 else 0.0
+
+    with pytest.raises(ValueError, match="must return a number"):
+        pairwise_distances([[0.0, 0.0], [2.0, 0.0]], metric=wrong)
+
+
+def test_times_reach_a_function():
+    register_metric("slope", lambda x, y, tx, ty, factor=1.0: factor * abs(np.ptp(tx) - np.ptp(ty)))
+    assert get_metric("slope", {"factor": 2.0}).uses_times
+    assert get_metric("slope").distance([0, 1], [0, 1], tx=[0, 1], ty=[0, 3]) == 2.0
+
+
+def test_pickles_and_copies():
+    Own, _, Greatest, _ = register_all()
+    for metric in (Own(scale=2.0), Greatest(power=2.0)):
+        again = pickle.loads(pickle.dumps(metric))
+        assert again == metric
+        assert type(again) is type(metric)
+    model = pickle.loads(pickle.dumps(PairwiseDistances(Own(scale=2.0)).fit(X)))
+    np.testing.assert_allclose(model.transform(X), 2 * pairwise_distances(X), rtol=1e-9)
+
+
+def test_a_name_of_one_s_own_is_replaced_and_the_package_s_are_not():
+    First = register_metric("mine", lambda x, y: 1.0)
+    Second = register_metric("mine", lambda x, y: 2.0)
+    assert First()([0], [0]) == 1.0
+    assert get_metric("mine")([0], [0]) == Second()([0], [0]) == 2.0
+    assert First() != Second()
+
+
+class Bare(NamedTuple):
+    g: float = 0.0
+
+
+@recurrence(terms=squares, moves=warped)
+class NoDefault(NamedTuple):
+    g: float
+
+
+@recurrence(terms=squares, moves=warped)
+class Taken(NamedTuple):
+    name: float = 0.0
+
+
+@recurrence(terms=squares, moves=lambda p, at, late, a, b, c, d: (a, a, a))
+class Misnamed(NamedTuple):
+    pass
+
+
+@pytest.mark.parametrize(
+    ("arguments", "keywords", "error", "message"),
+    [
+        (("dtw", greatest), {}, ValueError, "Got 'dtw', which is DTW"),
+        (("mine", greatest), {"aliases": ["Euclidean Distance"]}, ValueError, "which is Euclidean"),
+        (("my distance", greatest), {}, ValueError, "'name' must be an identifier"),
+        (("mine", 3), {}, TypeError, "'made_of' must be a function of two series"),
+        (
+            ("mine", Misnamed),
+            {},
+            TypeError,
+            r"'moves' of 'mine' must take the arguments \(p, at, late, a, b, c, gap\), by",
+        ),
+        (("mine", Bare), {}, TypeError, "decorated with sktslib.distances.recurrence"),
+        (("mine", NoDefault), {}, TypeError, "'g' of 'mine' must have a default"),
+        (("mine", Taken), {}, ValueError, "'name' of 'mine' must have another"),
+        (("mine", lambda x, y, p: 0.0), {}, TypeError, "The parameter 'p' of 'mine' must have a default"),
+    ],
+)
+def test_what_cannot_be_registered(arguments, keywords, error, message):
+    with pytest.raises(error, match=message):
+        register_metric(*arguments, **keywords)
+
+
+# ------------------------------------------------------------------------------------- the cache of compiled kernels
+HELPERS = "FACTOR = {factor}\n\n\ndef cost(a):\n    return FACTOR * a\n"
+MODULE = """
+from typing import NamedTuple
+
+from helpers import cost
+from numba.extending import register_jitable
+from sktslib.distances import recurrence, register_metric
+
+cost = register_jitable(cost)
+
+
+def terms(p, row, y, y_before):
+
+
+    x, _, w, _ = row
+    return w * abs(x - y), 0.0, 0.0
+
+
+def moves(p, at, late, a, b, c, gap):
+    return cost(a){more}, a, a
+
+
+@recurrence(terms=terms, moves=moves)
+class Edited(NamedTuple):
+    pass
+
+
+register_metric("edited", Edited)
+"""
+RUN = """
+import sys
+sys.path.insert(0, sys.argv[1])
+import edited
+from sktslib.distances import get_metric, _diagonals
+print(float(get_metric("edited")([0.0, 0.0], [1.0, 1.0])), sum(_diagonals.accumulate.stats.cache_hits.values()))
+"""
+OTHER = """
+from sktslib.distances import DTW, _diagonals
+print(float(DTW()([0.0, 0.0], [1.0, 1.0])))
+"""
+
+
+@pytest.mark.skipif(numba.config.DISABLE_JIT, reason="nothing is compiled, so nothing is kept")
+def test_an_edited_recurrence_is_never_answered_from_an_old_cache(tmp_path):
+    environment = {
+        **os.environ,
+        "NUMBA_CACHE_DIR": str(tmp_path / "cache"),
+        "PYTHONDONTWRITEBYTECODE": "1",
+        "PYTHONPATH": os.pathsep.join(sys.path),
+    }
+
+    def run(code, *arguments):
+        done = subprocess.run(
+            [sys.executable, "-c", code, *arguments], env=environment, check=True, capture_output=True, text=True
+        )
+        return [float(word) for word in done.stdout.split()]
+
+    def edited(more, factor):
+        (tmp_path / "edited.py").write_text(MODULE.format(more=more))
+        (tmp_path / "helpers.py").write_text(HELPERS.format(factor=factor))
+        return run(RUN, str(tmp_path))
+
+    assert edited("", 1.0) == [2.0, 0]
+    assert edited("", 1.0) == [2.0, 1]  # the kept kernel
+    assert edited(" + 1.0", 1.0) == [4.0, 0]  # the recurrence itself was edited
+    assert edited("", 3.0) == [5.0, 0]  # a value that its helper looks up was edited
+    assert edited("", 1.0) == [2.0, 1]  # the first one again
+    assert run(OTHER) == [2.0]  # a program that knows nothing of the module reads the same cache
+
+
+MAIN = """
+import sys
+from typing import NamedTuple
+from joblib.externals import cloudpickle
+from sktslib.distances import recurrence, register_metric
+
+@recurrence(
+    terms=lambda p, row, y, y_before: (row[2] * abs(row[0] - y), 0.0, 0.0),
+    moves=lambda p, at, late, a, b, c, gap: (a, p.price + a, p.price + a),
+)
+class Priced(NamedTuple):
+    price: float = 0.1
+
+metrics = register_metric("priced", Priced)(price=5.0), register_metric("far", lambda x, y, power=1.0: 7.0 * power)(2.0)
+with open(sys.argv[1], "wb") as file:
+    cloudpickle.dump(metrics, file)
+"""
+WORKER = """
+import pickle, sys
+with open(sys.argv[1], "rb") as file:
+    priced, far = pickle.load(file)
+from sktslib.distances import get_metric
+print(float(priced([0.0, 0.0], [0.0, 0.0, 1.0])), far([0.0], [0.0]), get_metric("priced") == type(priced)())
+"""
+
+
+def test_a_metric_object_takes_its_distance_to_other_processes(tmp_path):
+    """As joblib does with what is defined in a notebook."""
+    environment = {**os.environ, "NUMBA_DISABLE_JIT": "1", "PYTHONPATH": os.pathsep.join(sys.path)}
+    out = ""
+    for code in (MAIN, WORKER):
+        done = subprocess.run(
+            [sys.executable, "-c", code, str(tmp_path / "metrics")],
+            env=environment,
+            check=True,
+            capture_output=True,
+            text=True,
+        )
+        out += done.stdout
+    assert out.split() == ["6.0", "14.0", "True"]
