@@ -240,6 +240,13 @@ def one_to_many(p, x, w, series, out):
 
 
 @njit(cache=True, nogil=True)
+def finish_all(p, a, b, c, out):
+    """out[j] = the distance behind the accumulators a[j], b (one for all) and c[j]."""
+    for j in range(out.shape[0]):
+        out[j] = finish(p, a[j], b, c[j])
+
+
+@njit(cache=True, nogil=True)
 def _accumulate(p, w, x, v, a, b, c):
     """Add the terms of one query point with a row of points."""
     if size(p) == 1:

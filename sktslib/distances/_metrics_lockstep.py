@@ -6,8 +6,10 @@ import numpy as np
 
 from ..utils._sklearn import Interval
 from . import _lockstep as kernels
+from . import _sliding as sliding
 from ._metrics import Metric, register
 from ._normalise import full_weight, normalise
+from ._sliding import slides
 
 SCALINGS = {None: 0, "mean": 1, "zscore": 2, "minmax": 3}
 
@@ -57,15 +59,18 @@ class LockstepMetric(Metric):
         return float(kernels.distance(self._record(), self._prepare(x, w), self._prepare(y, w), w))
 
     def _profile(self, x, w, y, tx, ty, normalize):
-        w, scaling = full_weight(w, x), SCALINGS[normalize]
+        full, scaling, record = full_weight(w, x), SCALINGS[normalize], self._record()
         if self.centred:
             scaling = 4 if scaling == 3 else max(scaling, 1)
         if scaling:
             query = np.empty_like(x)
-            kernels.normalise_one(x, w, scaling, query)
+            kernels.normalise_one(x, full, scaling, query)
             x = query
         out = np.empty(y.shape[1] - x.shape[1] + 1)
-        kernels.profile(self._record(), x, y, w, scaling, out)
+        if slides(record, x, w, len(out), scaling):
+            sliding.profile(record, x, w, y, scaling, out)
+        else:
+            kernels.profile(record, x, y, full, scaling, out)
         return out
 
     def _tile_cost(self, distance, m):
