@@ -23,7 +23,7 @@ ERROR = 1e-12  # of the sum of squares: what the profile may be wrong by
 SMALL = 1e-6  # of the sum of squares: what is less is computed directly
 SLACK = 2 * ERROR / SMALL  # so large is the relative error of a distance at most
 RUN = 1024  # terms added in a row; longer running sums are added up from such parts, for the sake of their error
-GROUP = 2**17  # samples at a time: they, their transforms and their sums stay in the second-level cache
+GROUP = 2**16  # samples at a time: they, their transforms and their sums stay in the second-level cache
 SHORTEST_FFT = 128  # shorter queries are faster by direct sums
 SQUARES = (kernels.SquaredRecord, kernels.EuclideanRecord)
 PRODUCTS = (kernels.CosineRecord, kernels.PearsonRecord)
@@ -84,7 +84,7 @@ def _dots(v, x, out):
 
 def fft_size(m, n):
     """The size of the transforms that costs least per window of m samples in n, by counting operations."""
-    sizes = [2**k for k in range(int(m - 1).bit_length() + 1, max(int(n - 1).bit_length(), int(m).bit_length() + 1) + 1)]
+    sizes = [2**k for k in range(int(m - 1).bit_length() + 1, max(int(n - 1).bit_length(), int(m - 1).bit_length() + 1) + 1)]
     # A transform that leaves the second-level cache takes about half as long again.
     return min(sizes, key=lambda s: np.log2(s) * s / (s - m + 1) * (1.5 if s > 2**15 else 1.0))
 
@@ -95,7 +95,7 @@ class Correlator:
     def __init__(self, m, n, size=None):
         self.m = m
         if size is None:
-            size = fft_size(m, n) if m >= SHORTEST_FFT else 4096 + m - 1
+            size = fft_size(m, n) if m >= SHORTEST_FFT else 4072 + m - 1
         self.size, self.step = size, size - m + 1
         self.direct = m < SHORTEST_FFT
         self.n_rows = max(1, GROUP // size)
@@ -117,14 +117,15 @@ class Correlator:
         _rows(y, first, self.step, squared, rows, norm)
         return (rows if self.direct else scipy.fft.rfft(rows, axis=1)), norm
 
-    def dot(self, loaded, kernel):
+    def dot(self, loaded, kernel, keep=False):
         """Dot products with the windows of what was loaded, less its level: the first `step` of each row."""
         if self.direct:
             out = np.empty((len(loaded), self.step))
             for row, dots in zip(loaded, out, strict=True):
                 _dots(row, kernel, dots)
             return out
-        return scipy.fft.irfft(loaded * kernel, self.size, axis=1, overwrite_x=True)
+        product = loaded * kernel if keep else np.multiply(loaded, kernel, out=loaded)
+        return scipy.fft.irfft(product, self.size, axis=1, overwrite_x=True)
 
     @property
     def error(self):
@@ -133,6 +134,35 @@ class Correlator:
 
 
 # ----------------------------------------------------------------------------------------------------------- moments
+@njit(cache=True, nogil=True)
+def _run_away(y, level, at, step, count, out, first):
+    """out[:, first + k + 1] = sums of y - level and of its square over the samples at, at + step, ... (k + 1 of them)."""
+    for k0 in range(0, count, 1024):
+        s, q, done_s, done_q = 0.0, 0.0, out[0, first + k0], out[1, first + k0]
+        for k in range(k0, min(k0 + 1024, count)):
+            d = y[at + step * k] - level
+            s += d
+            q += d * d
+            out[0, first + k + 1], out[1, first + k + 1] = done_s + s, done_q + q
+
+
+@njit(cache=True, nogil=True)
+def _run_both(y, b, m, before, after):
+    """Both runs of whole length at once, since either waits for its own sums: backwards from b + m, forwards from b."""
+    level, other = y[b], y[b + m]
+    for k0 in range(0, m, 1024):
+        s = q = s2 = q2 = 0.0
+        done_s, done_q, done_s2, done_q2 = before[0, k0], before[1, k0], after[0, k0], after[1, k0]
+        for k in range(k0, min(k0 + 1024, m)):
+            d, e = y[b + m - 1 - k] - other, y[b + k] - level
+            s += d
+            q += d * d
+            s2 += e
+            q2 += e * e
+            before[0, k + 1], before[1, k + 1] = done_s + s, done_q + q
+            after[0, k + 1], after[1, k + 1] = done_s2 + s2, done_q2 + q2
+
+
 @njit(cache=True, nogil=True, error_model="numpy")
 def _moments(y, m, first, mean, spread, error):
     """Mean and sum of squared deviations of the windows of m samples that start at `first` and after.
@@ -141,43 +171,30 @@ def _moments(y, m, first, mean, spread, error):
     run away from b and are taken relative to y[b]. So no sample outside of a window ever enters its sums, and as y[b]
     is a sample of the window, at most a factor m is lost where the mean's share is taken off.
     """
-    size = mean.shape[0]
-    before = np.empty((2, m))
-    before[:, 0] = 0.0
+    end = first + mean.shape[0]  # of the windows' starts
+    before, next_before, after = np.zeros((2, m + 1)), np.zeros((2, m + 1)), np.zeros((2, m + 1))
     relative = 2.0**-52 * 2.0 * (min(m, 1024) ** 0.5 + m / 1024 + 4.0)
-    for b in range(first, first + size + m - 1, m):
+    share = 1.0 / m
+    for b in range(first, end + m - 1, m):
+        low, high = max(b - m + 1, first), min(b, end - 1)
         level = y[b]
-        low, high = max(b - m + 1, first), min(b, first + size - 1)
-        if low > high:
-            break
-        done_s = done_q = 0.0
-        for k in range(1, b - low + 1, 1024):  # before[:, k] = sums of the k samples before b
-            s = q = 0.0
-            for t in range(k, min(k + 1024, b - low + 1)):
-                d = y[b - t] - level
-                s += d
-                q += d * d
-                before[0, t], before[1, t] = done_s + s, done_q + q
-            done_s += s
-            done_q += q
-        done_s = done_q = 0.0
-        for t in range(b, low + m - 1):
-            d = y[t] - level
-            done_s += d
-            done_q += d * d
-        for k in range(low, high + 1, 1024):
-            s = q = 0.0
-            for j in range(k, min(k + 1024, high + 1)):
-                d = y[j + m - 1] - level
-                s += d
-                q += d * d
-                total, squares = before[0, b - j] + (done_s + s), before[1, b - j] + (done_q + q)
-                at = j - first
-                mean[at] = level + total / m
-                spread[at] = squares - total * total / m
-                error[at] = squares * relative
-            done_s += s
-            done_q += q
+        if high == b and b + m < y.shape[0]:
+            _run_both(y, b, m, next_before, after)
+        else:
+            _run_away(y, level, b, 1, high + m - b, after, 0)
+        s0, q0 = before[0, b - high : b - low + 1][::-1], before[1, b - high : b - low + 1][::-1]
+        s1, q1 = after[0, low + m - b : high + m - b + 1], after[1, low + m - b : high + m - b + 1]
+        middle, deviations, wrong = (
+            mean[low - first : high - first + 1],
+            spread[low - first : high - first + 1],
+            error[low - first : high - first + 1],
+        )
+        for k in range(s1.shape[0]):
+            total, squares = s0[k] + s1[k], q0[k] + q1[k]
+            middle[k] = level + total * share
+            deviations[k] = squares - total * total * share
+            wrong[k] = squares * relative
+        before, next_before = next_before, before
 
 
 @njit(cache=True, nogil=True, error_model="numpy")
@@ -193,46 +210,71 @@ def _weighted_moments(s, q, norm_s, norm_q, bound, w_norm, step, total, mean, sp
 
 
 # ------------------------------------------------------------------------------------------------------- accumulation
+# One array is written per loop: the compiler gives up on vector code where too many arrays might overlap.
 @njit(cache=True, nogil=True, error_model="numpy")
+def _standardise(mean, spread, error, total, scaling):
+    """What the normalisation of each window makes of its moments; leaves the windows' scales in `mean`."""
+    if scaling == 2:
+        for j in range(mean.shape[0]):
+            mean[j] = total / spread[j] if spread[j] > 0.0 else 0.0
+        for j in range(mean.shape[0]):  # a constant window has no error, one that only seems constant any error
+            error[j] = error[j] * mean[j] if spread[j] > 0.0 else (np.inf if error[j] > 0.0 else 0.0)
+        for j in range(mean.shape[0]):
+            spread[j] = total if spread[j] > 0.0 else 0.0
+        for j in range(mean.shape[0]):
+            mean[j] = np.sqrt(mean[j])
+    else:
+        mean[:] = 1.0
+
+
+@njit(cache=True, nogil=True)
 def _add_squares(dot, step, wrong, mean, spread, error, scaling, own, level, total, a, b, c):
     """Add a channel's squared differences to a, their sum of squares to b and the error of a to c."""
     for r in range(dot.shape[0]):
         first, last = r * step, min((r + 1) * step, a.shape[0])
-        d, w = dot[r], wrong[r]
-        if scaling == 2:
-            for j in range(first, last):
-                constant = spread[j] <= 0.0
-                scale = 0.0 if constant else np.sqrt(total / spread[j])
-                both = own + (0.0 if constant else total)
-                a[j] += both - 2.0 * d[j - first] * scale
-                b[j] += both
-                c[j] += 2.0 * w * scale + (error[j] / spread[j] * total if not constant else error[j] * np.inf)
+        d, w = dot[r, : last - first], 2.0 * wrong[r]
+        v, e, scale = spread[first:last], error[first:last], mean[first:last]
+        to_a, to_b, to_c = a[first:last], b[first:last], c[first:last]
+        if scaling == 0:
+            for j in range(d.shape[0]):
+                apart = level - scale[j]
+                to_b[j] += own + v[j] + total * apart * apart
+            for j in range(d.shape[0]):
+                apart = level - scale[j]
+                to_a[j] += own + v[j] + total * apart * apart - 2.0 * d[j]
+            for j in range(d.shape[0]):
+                to_c[j] += w + e[j]
         else:
-            for j in range(first, last):
-                apart = level - mean[j] if scaling == 0 else 0.0
-                both = own + spread[j] + total * apart * apart
-                a[j] += both - 2.0 * d[j - first]
-                b[j] += both
-                c[j] += 2.0 * w + error[j]
+            for j in range(d.shape[0]):
+                to_b[j] += own + v[j]
+            for j in range(d.shape[0]):
+                to_a[j] += own + v[j] - 2.0 * d[j] * scale[j]
+            for j in range(d.shape[0]):
+                to_c[j] += w * scale[j] + e[j]
 
 
-@njit(cache=True, nogil=True, error_model="numpy")
+@njit(cache=True, nogil=True)
 def _add_products(dot, step, wrong, mean, spread, error, scaling, own, level, total, a, b, c):
     """Add a channel's products to a, the window's squares to b and the error of a to c."""
     for r in range(dot.shape[0]):
         first, last = r * step, min((r + 1) * step, a.shape[0])
-        d, w = dot[r], wrong[r]
-        for j in range(first, last):
-            scale, middle, squares, bad = 1.0, mean[j], spread[j], error[j]
-            if scaling > 0:
-                middle = 0.0
-            if scaling == 2:
-                scale = np.sqrt(total / squares) if squares > 0.0 else 0.0
-                bad = bad / squares * total if squares > 0.0 else bad * np.inf
-                squares = total if squares > 0.0 else 0.0
-            a[j] += d[j - first] * scale + total * level * middle
-            b[j] += squares + total * middle * middle
-            c[j] += w * scale + bad
+        d, w = dot[r, : last - first], wrong[r]
+        v, e, scale = spread[first:last], error[first:last], mean[first:last]
+        to_a, to_b, to_c = a[first:last], b[first:last], c[first:last]
+        if scaling == 0:
+            for j in range(d.shape[0]):
+                to_a[j] += d[j] + total * level * scale[j]
+            for j in range(d.shape[0]):
+                to_b[j] += v[j] + total * scale[j] * scale[j]
+            for j in range(d.shape[0]):
+                to_c[j] += w + e[j]
+        else:
+            for j in range(d.shape[0]):
+                to_a[j] += d[j] * scale[j]
+            for j in range(d.shape[0]):
+                to_b[j] += v[j]
+            for j in range(d.shape[0]):
+                to_c[j] += w * scale[j] + e[j]
 
 
 @njit(cache=True, nogil=True, error_model="numpy")
@@ -282,18 +324,20 @@ def profile(record, x, w, y, scaling, out, size=None):
             parts.append((k, correlator.kernel(kernel), averages, total, level, own, norms))
     norm = sum(own + total * level * level for _, _, _, total, level, own, _ in parts)
     many = min(correlator.positions, len(out))
-    sums, moments, doubtful = np.empty((3, many)), np.empty((3, many)), np.empty(many, np.bool_)
+    # Rows a little longer than needed: a distance of a power of two between arrays would put them all in the same
+    # places of the first-level cache.
+    sums, moments, doubtful = np.empty((3, many + 40)), np.empty((3, many + 40)), np.empty(many, np.bool_)
     for first in range(0, len(out), correlator.positions):
         last = min(first + correlator.positions, len(out))
         a, b, c = sums[:, : last - first]
-        sums[:] = 0.0
+        a[:] = b[:] = c[:] = 0.0
         mean, spread, error = moments[:, : last - first]
         for k, kernel, averages, total, level, own, (norm_x, norm_w) in parts:
             loaded, rows = correlator.load(y[k], first)
             if w is None:
                 _moments(y[k], m, first, mean, spread, error)
             else:
-                s = correlator.dot(loaded, averages)
+                s = correlator.dot(loaded, averages, keep=True)
                 loaded_squares, rows_q = correlator.load(y[k], first, squared=True)
                 q = correlator.dot(loaded_squares, averages)
                 _weighted_moments(s, q, rows, rows_q, correlator.error, norm_w, step, total, mean, spread, error)
@@ -301,6 +345,8 @@ def profile(record, x, w, y, scaling, out, size=None):
                     loaded, rows = correlator.load(y[k], first)
             dot = correlator.dot(loaded, kernel)
             wrong = correlator.error * norm_x * rows[:, 0]
+            if scaling:
+                _standardise(mean, spread, error, total, scaling)
             add(dot, step, wrong, mean, spread, error, scaling, own, level, total, a, b, c)
         count = judge(a, b, c, norm, doubtful[: last - first])
         kernels.finish_all(record, a, norm if not squares else 0.0, b, out[first:last])
