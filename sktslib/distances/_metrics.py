@@ -113,6 +113,10 @@ class Metric(BaseEstimator):
             out[first:last] = self._windows(x, w, windows, None if tx is None else tx - tx[0], times)
         return out
 
+    def _slack(self, x, w, n_windows, normalize):
+        """The largest relative error of the distances of such a profile; those of a single window have none."""
+        return 0.0
+
     def _tile_cost(self, distance, m):
         """The un-rooted sum behind a distance of m points; distances that are no sums count m times themselves."""
         return m * distance

@@ -9,7 +9,6 @@ from . import _lockstep as kernels
 from . import _sliding as sliding
 from ._metrics import Metric, register
 from ._normalise import full_weight, normalise
-from ._sliding import slides
 
 SCALINGS = {None: 0, "mean": 1, "zscore": 2, "minmax": 3}
 
@@ -59,19 +58,26 @@ class LockstepMetric(Metric):
         return float(kernels.distance(self._record(), self._prepare(x, w), self._prepare(y, w), w))
 
     def _profile(self, x, w, y, tx, ty, normalize):
-        full, scaling, record = full_weight(w, x), SCALINGS[normalize], self._record()
-        if self.centred:
-            scaling = 4 if scaling == 3 else max(scaling, 1)
+        full, scaling, record = full_weight(w, x), self._scaling(normalize), self._record()
         if scaling:
             query = np.empty_like(x)
             kernels.normalise_one(x, full, scaling, query)
             x = query
         out = np.empty(y.shape[1] - x.shape[1] + 1)
-        if slides(record, x, w, len(out), scaling):
+        if self._slack(x, w, len(out), normalize):
             sliding.profile(record, x, w, y, scaling, out)
         else:
             kernels.profile(record, x, y, full, scaling, out)
         return out
+
+    def _scaling(self, normalize):
+        scaling = SCALINGS[normalize]
+        if self.centred:
+            scaling = 4 if scaling == 3 else max(scaling, 1)
+        return scaling
+
+    def _slack(self, x, w, n_windows, normalize):
+        return sliding.slack(self._record(), x, w, n_windows, self._scaling(normalize)) if self._is_fold else 0.0
 
     def _tile_cost(self, distance, m):
         return m * distance if self.power is None else distance**self.power

@@ -23,18 +23,22 @@ ERROR = 1e-12  # of the sum of squares: what the profile may be wrong by
 SMALL = 1e-6  # of the sum of squares: what is less is computed directly
 SLACK = 2 * ERROR / SMALL  # so large is the relative error of a distance at most
 RUN = 1024  # terms added in a row; longer running sums are added up from such parts, for the sake of their error
+LEAST = 2**20  # terms of a profile; with fewer the exact kernels take no millisecond
 GROUP = 2**16  # samples at a time: they, their transforms and their sums stay in the second-level cache
 SHORTEST_FFT = 128  # shorter queries are faster by direct sums
 SQUARES = (kernels.SquaredRecord, kernels.EuclideanRecord)
 PRODUCTS = (kernels.CosineRecord, kernels.PearsonRecord)
 
 
-def slides(record, x, w, n_windows, scaling):
-    """Whether the profile of a record is found faster here than by the exact kernels."""
-    if scaling > 2 or x.shape[1] * n_windows < 2**20 or (isinstance(record, kernels.PearsonRecord) and record.beta > 8):
-        return False
-    shortest = 24 if scaling else 96
-    return isinstance(record, SQUARES + PRODUCTS) and x.shape[1] >= (shortest if w is None else 2 * shortest)
+def slack(record, x, w, n_windows, scaling):
+    """The relative error of the distances of a profile found here; 0 where the exact kernels are faster."""
+    if scaling > 2 or x.shape[1] * n_windows < LEAST or not isinstance(record, SQUARES + PRODUCTS):
+        return 0.0
+    if x.shape[1] < (24 if scaling else 96) * (1 if w is None else 2):
+        return 0.0
+    # Pearson's second form has (1 - r) / (1 + r), and a power of it.
+    relative = SLACK * (1.0 + 2.0 * max(getattr(record, "beta", 0.0), 0.0))
+    return relative if relative < 0.01 and n_windows > 64 else 0.0
 
 
 # ------------------------------------------------------------------------------------------------------ dot products

@@ -11,6 +11,7 @@ from ..distances._normalise import full_weight, normalise
 from ..utils.validation import unknown_name
 from ._missing import observed_profile, runs
 from ._results import Profile
+from ._selection import select, select_exactly
 
 MODES = ("auto", "windows", "warped")
 NORMALIZATIONS = (None, "zscore", "mean", "minmax")
@@ -102,27 +103,43 @@ class Search:
                 d, s, _ = self.metric._warped(problem, shortest, longest)
                 ends = slice(first, first + len(d))
                 distance[ends], start[ends] = d, np.where(s >= 0, s + first, -1)
-            return Profile(distance, start, np.arange(1, n + 1))
+            return Profile(distance, start)
         if (min_length or m) > m or (max_length or m) < m:
             raise ValueError(
                 f"'min_length' and 'max_length' must let windows of the query's length through, {m} points. Got "
                 f"{min_length} and {max_length}; a search by windows knows no other length."
             )
-        profile = observed_profile if np.isnan(self.y).any() else type(self.metric)._profile
+        # A sum is not finite if one of its terms is not; what overflows is looked at term by term.
+        gaps = not np.isfinite(self.y.sum()) and np.isnan(self.y).any()
+        profile = observed_profile if gaps else type(self.metric)._profile
         distance = profile(self.metric, self.x, self.w, self.y, self.tx, self.ty, self.normalize)
-        start = np.arange(n - m + 1)
-        return Profile(distance, start, start + m)
+        return Profile(distance, None, m, self.metric._slack(self.x, self.w, len(distance), self.normalize))
 
-    def exact(self, profile, chosen):
-        """Reported distances of chosen candidates."""
-        if self.mode == "warped" and self.metric._depends_on_start:
-            ranges = zip(profile.start[chosen], profile.end[chosen], strict=True)
-            return np.array([self._exact(int(s), int(e)) for s, e in ranges])
-        return profile.distance[chosen]
+    def choose(self, profile, n_matches, threshold, max_overlap):
+        """Starts, ends and reported distances of the matches, best first."""
+        rule = {"n_matches": n_matches, "threshold": threshold, "max_overlap": max_overlap}
+        start, end = profile.start, profile.end
+        if profile._slack:
+            chosen, distance = select_exactly(
+                profile.distance, start, end, lambda k: self.distance(start[k], end[k]), profile._slack, **rule
+            )
+        else:
+            chosen = select(profile.distance, start, end, **rule)
+            distance = profile.distance[chosen]
+            if self.mode == "warped" and self.metric._depends_on_start:
+                distance = np.array([self.distance(start[k], end[k]) for k in chosen])
+        order = np.argsort(distance, kind="stable")
+        return start[chosen][order], end[chosen][order], distance[order]
 
-    def _exact(self, start, end):
-        first, problem = self._run(start)
-        return self.metric._piece_distance(problem, start - first, end - first)
+    def distance(self, start, end):
+        """Exact distance of the candidate [start, end)."""
+        if self.mode == "warped":
+            first, problem = self._run(int(start))
+            return self.metric._piece_distance(problem, int(start) - first, int(end) - first)
+        times = None if self.ty is None else self.ty[start:end]
+        window = np.ascontiguousarray(self.y[:, start:end])
+        profile = observed_profile if np.isnan(window).any() else type(self.metric)._profile
+        return float(profile(self.metric, self.x, self.w, window, self.tx, times, self.normalize)[0])
 
     def _run(self, start):
         """The gapless stretch that holds a sample."""

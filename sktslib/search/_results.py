@@ -26,14 +26,25 @@ class Profile:
     Attributes
     ----------
     distance : ndarray of shape (n_candidates,)
-        Windows: one per start. Warped: one per end. Infinite where there is no candidate.
+        Windows: one per start. Warped: one per end. Infinite where there is no candidate. Distances found by Fourier
+        transforms are exact to 1e-12 of the sum of squares; those of matches are exact.
     start, end : ndarray of shape (n_candidates,)
         Half-open ranges in samples; start is -1 where there is no candidate.
     """
 
     distance: np.ndarray
-    start: np.ndarray
-    end: np.ndarray
+    _start: np.ndarray | None = field(default=None, repr=False)  # None: windows, one at each sample
+    _length: int | np.ndarray | None = field(default=None, repr=False)  # of windows
+    _slack: float = field(default=0.0, repr=False)  # relative error of the distances
+
+    # Made when asked for: a profile of a long recording is large enough without them.
+    @property
+    def start(self):
+        return np.arange(len(self)) if self._start is None else self._start
+
+    @property
+    def end(self):
+        return np.arange(1, len(self) + 1) if self._length is None else self.start + self._length
 
     def __len__(self):
         return len(self.distance)

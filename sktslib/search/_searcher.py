@@ -10,7 +10,6 @@ from ..utils._sklearn import Interval, StrOptions
 from ._profile import MODES, Search, resolve_mode
 from ._query import QueryEstimator, check_labels
 from ._results import Matches
-from ._selection import select
 
 
 class QuerySearcher(ClassNamePrefixFeaturesOutMixin, TransformerMixin, QueryEstimator):
@@ -140,8 +139,8 @@ class QuerySearcher(ClassNamePrefixFeaturesOutMixin, TransformerMixin, QueryEsti
         self._n_features_out = 1
         return self
 
-    def _search(self, X, times):
-        y, ty, given = self._door(X, times)
+    def _search(self, X, times, keep=True):
+        y, ty, given = self._door(X, times, keep)
         search = Search.of(self.metric_, self._x, self._w, y, self._tx, ty, self.mode, self.normalize)
         return search, search.profile(self.min_length, self.max_length), given
 
@@ -160,7 +159,7 @@ class QuerySearcher(ClassNamePrefixFeaturesOutMixin, TransformerMixin, QueryEsti
         Profile
             One candidate per window, or per end of a warped occurrence.
         """
-        return self._search(X, times)[1]
+        return self._search(X, times, keep=False)[1]
 
     def search(self, X, times=None):
         """Find the occurrences.
@@ -197,9 +196,9 @@ class QuerySearcher(ClassNamePrefixFeaturesOutMixin, TransformerMixin, QueryEsti
         -------
         ndarray of shape (n, 1)
         """
-        search, profile, _ = self._search(X, times)
+        search, profile, _ = self._search(X, times, keep=False)
         out = np.full(search.y.shape[1], np.inf)
-        out[profile.end - 1] = profile.distance
+        out[len(out) - len(profile) :] = profile.distance
         finite = np.isfinite(out)
         out[~finite] = out[finite].max() if finite.any() else 0.0
         return out[:, np.newaxis]
@@ -248,10 +247,4 @@ class QuerySearcher(ClassNamePrefixFeaturesOutMixin, TransformerMixin, QueryEsti
 
 def matches_of(search, profile, n_matches, threshold, max_overlap, times):
     """Choose from a profile and list by reported distance."""
-    chosen = select(
-        profile.distance, profile.start, profile.end, n_matches=n_matches, threshold=threshold, max_overlap=max_overlap
-    )
-    distance = search.exact(profile, chosen)
-    order = np.argsort(distance, kind="stable")
-    chosen = chosen[order]
-    return Matches(profile.start[chosen], profile.end[chosen], distance[order], times, search)
+    return Matches(*search.choose(profile, n_matches, threshold, max_overlap), times, search)
