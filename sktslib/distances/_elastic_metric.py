@@ -84,6 +84,10 @@ class ElasticMetric(Metric):
         """Whether costs or cells depend on the other series' length."""
         return self.window is not None
 
+    # What a search that goes on from chunk to chunk needs to know.
+    _reach = 0  # samples to either side that the features of a sample depend on
+    _looks_back = False  # whether costs depend on how long ago a path began
+
     def _features(self, a):
         """The channels that are compared, made from a series alone."""
         return a

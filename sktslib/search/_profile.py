@@ -115,22 +115,6 @@ class Search:
         distance = profile(self.metric, self.x, self.w, self.y, self.tx, self.ty, self.normalize)
         return Profile(distance, None, m, self.metric._slack(self.x, self.w, len(distance), self.normalize))
 
-    def choose(self, profile, n_matches, threshold, max_overlap):
-        """Starts, ends and reported distances of the matches, best first."""
-        rule = {"n_matches": n_matches, "threshold": threshold, "max_overlap": max_overlap}
-        start, end = profile.start, profile.end
-        if profile._slack:
-            chosen, distance = select_exactly(
-                profile.distance, start, end, lambda k: self.distance(start[k], end[k]), profile._slack, **rule
-            )
-        else:
-            chosen = select(profile.distance, start, end, **rule)
-            distance = profile.distance[chosen]
-            if self.mode == "warped" and self.metric._depends_on_start:
-                distance = np.array([self.distance(start[k], end[k]) for k in chosen])
-        order = np.argsort(distance, kind="stable")
-        return start[chosen][order], end[chosen][order], distance[order]
-
     def distance(self, start, end):
         """Exact distance of the candidate [start, end)."""
         if self.mode == "warped":
@@ -159,3 +143,21 @@ class Search:
         times = (None, None) if self.tx is None else (self.tx - self.tx[0], self.ty[start:end] - self.ty[start])
         path = self.metric._distance(x, self.w, np.ascontiguousarray(y), *times).path
         return path + np.array([[0], [start]])
+
+
+def choose(search, distance, start, end, slack, n_matches, threshold, max_overlap):
+    """Starts, ends, distances chosen by and distances reported of the matches, in the order of their choice.
+
+    `search` knows the exact distance of a range, and the metric and mode.
+    """
+    rule = {"n_matches": n_matches, "threshold": threshold, "max_overlap": max_overlap}
+    if slack:
+        exact = lambda k: search.distance(start[k], end[k])  # noqa: E731
+        chosen, by = select_exactly(distance, start, end, exact, slack, **rule)
+        reported = by
+    else:
+        chosen = select(distance, start, end, **rule)
+        by = reported = distance[chosen]
+        if search.mode == "warped" and search.metric._depends_on_start:
+            reported = np.array([search.distance(start[k], end[k]) for k in chosen])
+    return start[chosen], end[chosen], by, reported

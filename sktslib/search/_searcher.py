@@ -1,15 +1,18 @@
 """QuerySearcher: find the occurrences of a query in long recordings."""
 
+from copy import copy
 from numbers import Integral, Real
 
 import numpy as np
 from sklearn.base import ClassNamePrefixFeaturesOutMixin, TransformerMixin
+from sklearn.utils.validation import check_is_fitted
 
 from ..metrics import event_f1_score
 from ..utils._sklearn import Interval, StrOptions
-from ._profile import MODES, Search, resolve_mode
+from ._profile import MODES, Search, choose, resolve_mode
 from ._query import QueryEstimator, check_labels
 from ._results import Matches
+from ._stream import Stream
 
 
 class QuerySearcher(ClassNamePrefixFeaturesOutMixin, TransformerMixin, QueryEstimator):
@@ -135,7 +138,7 @@ class QuerySearcher(ClassNamePrefixFeaturesOutMixin, TransformerMixin, QueryEsti
             Itself.
         """
         self._fit_query(X, y, weight, times)
-        resolve_mode(self.metric_, self.mode, self.normalize)
+        self._mode = resolve_mode(self.metric_, self.mode, self.normalize)
         self._n_features_out = 1
         return self
 
@@ -178,6 +181,17 @@ class QuerySearcher(ClassNamePrefixFeaturesOutMixin, TransformerMixin, QueryEsti
         """
         search, profile, given = self._search(X, times)
         return matches_of(search, profile, self.n_matches, self.threshold, self.max_overlap, given)
+
+    def stream(self):
+        """Begin a search that takes the sequence chunk by chunk; `threshold` must be set.
+
+        Returns
+        -------
+        Stream
+            Its ``update(X)`` returns the occurrences that are decided, ``flush()`` those left at the end.
+        """
+        check_is_fitted(self)
+        return Stream(copy(self))
 
     def transform(self, X, times=None):
         """Distance of the best occurrence that ends at each time point.
@@ -247,4 +261,8 @@ class QuerySearcher(ClassNamePrefixFeaturesOutMixin, TransformerMixin, QueryEsti
 
 def matches_of(search, profile, n_matches, threshold, max_overlap, times):
     """Choose from a profile and list by reported distance."""
-    return Matches(*search.choose(profile, n_matches, threshold, max_overlap), times, search)
+    start, end, _, distance = choose(
+        search, profile.distance, profile.start, profile.end, profile._slack, n_matches, threshold, max_overlap
+    )
+    order = np.argsort(distance, kind="stable")
+    return Matches(start[order], end[order], distance[order], times, search)

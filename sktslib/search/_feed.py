@@ -1,0 +1,180 @@
+"""Profiles piece by piece: a sequence goes in by chunks, candidates come out as soon as they are known."""
+
+from typing import NamedTuple
+
+import numpy as np
+
+from ..distances import _elastic as kernels
+from ..distances._bands import radius_of
+from ._missing import observed_profile, runs
+
+ENDLESS = 2**62
+
+
+class Candidates(NamedTuple):
+    """Distances and ranges of candidates in samples of the whole sequence; infinite distances are none."""
+
+    distance: np.ndarray
+    start: np.ndarray
+    end: np.ndarray
+    slack: float = 0.0  # relative error of the distances
+
+
+class _Feed:
+    """The last samples of a sequence, and how many there were."""
+
+    def __init__(self, metric, x, w, tx):
+        self.metric, self.x, self.w, self.tx = metric, x, w, tx
+        self.first = self.seen = 0  # the buffer holds the samples [first, seen)
+        self.y, self.ty = np.empty((len(x), 0)), None
+
+    def append(self, y, ty):
+        self.y = np.concatenate([self.y, y], axis=1)
+        if ty is not None:
+            self.ty = ty if self.ty is None else np.concatenate([self.ty, ty])
+        self.seen += y.shape[1]
+
+    def cut(self, start, end):
+        """Samples and times of [start, end)."""
+        part = slice(start - self.first, end - self.first)
+        return np.ascontiguousarray(self.y[:, part]), None if self.ty is None else self.ty[part]
+
+    def forget(self, before):
+        """Drop the samples before `before` that the feed itself does not need any more."""
+        before = min(before, self.needed)
+        if before > self.first:
+            self.y = self.y[:, before - self.first :].copy()
+            self.ty = None if self.ty is None else self.ty[before - self.first :].copy()
+            self.first = before
+
+
+class WindowFeed(_Feed):
+    """Windows of the query's length."""
+
+    def __init__(self, metric, x, w, tx, normalize):
+        super().__init__(metric, x, w, tx)
+        self.normalize, self.done = normalize, 0  # windows so far
+
+    @property
+    def needed(self):
+        return self.done
+
+    def horizon(self, threshold=None):
+        """No candidate to come starts before this sample."""
+        return self.done
+
+    def feed(self, y, ty, last=False):
+        """Take the next samples and return the candidates that they complete."""
+        self.append(y, ty)
+        m = self.x.shape[1]
+        count = self.seen - m + 1 - self.done
+        if count <= 0:
+            return Candidates(np.empty(0), np.empty(0, np.int64), np.empty(0, np.int64))
+        y, ty = self.cut(self.done, self.seen)
+        start = np.arange(self.done, self.done + count)
+        profile = observed_profile if np.isnan(y).any() else type(self.metric)._profile
+        distance = profile(self.metric, self.x, self.w, y, self.tx, ty, self.normalize)
+        self.done += count
+        return Candidates(distance, start, start + m, self.metric._slack(self.x, self.w, count, self.normalize))
+
+
+class WarpedFeed(_Feed):
+    """Warped candidates: one column of accumulated costs goes along the sequence."""
+
+    def __init__(self, metric, x, w, tx, shortest=None, longest=None):
+        super().__init__(metric, x, w, tx)
+        self.limits = shortest or 1, longest or ENDLESS
+        self.report = None
+        self._begin(0)
+
+    def _begin(self, at):
+        """Begin anew at a sample, as the sequence does."""
+        self.at = self.run = at  # samples done; where the present stretch without a gap begins
+        self.col = None
+
+    @property
+    def _context(self):
+        """Samples before the next one that are looked at again."""
+        return max(self.metric._reach, 1)
+
+    @property
+    def needed(self):
+        back = max(self.at - self._context, self.run)
+        if self.col is not None and (self.ty is not None or self.metric._looks_back):
+            back = min(back, self._oldest(np.isfinite(self.col[1:])))
+        return back
+
+    def _oldest(self, live):
+        starts = self.start[1:][live]
+        return min(int(np.where(starts >= 0, starts, ~starts).min()), self.at) if starts.size else self.at
+
+    def horizon(self, threshold=None):
+        """No candidate to come of at most the threshold starts before this sample: costs can only grow."""
+        if self.col is None:
+            return self.at
+        live = np.isfinite(self.col[1:])
+        if threshold is not None:
+            live &= self.report(self.col[1:]) <= threshold
+        return self._oldest(live)
+
+    def feed(self, y, ty, last=False):
+        """Take the next samples and return the candidates that they complete."""
+        begin = self.seen
+        self.append(y, ty)
+        found, done = [], begin
+        for a, b in runs(y) + begin:
+            if a > done:
+                self._break(found, done, a)
+            found.append(self._advance(b, last or b < self.seen))
+            done = b
+        if done < self.seen:
+            self._break(found, done, self.seen)
+        elif last and not y.shape[1]:
+            found.append(self._advance(self.seen, True))
+        found = [part for part in found if part is not None]
+        if not found:
+            return Candidates(np.empty(0), np.empty(0, np.int64), np.empty(0, np.int64))
+        return Candidates(*(np.concatenate(parts) for parts in zip(*found, strict=True)))
+
+    def _break(self, found, gap, after):
+        """Finish the stretch that ends at a gap and begin anew behind it."""
+        found.append(self._advance(gap, True))
+        self._begin(after)
+
+    def _advance(self, end, last):
+        """Compute the ends up to sample `end`; those whose features need samples to come wait, unless it is `last`."""
+        upto = end if last else end - self.metric._reach
+        if upto <= self.at:
+            return None
+        back = self.needed
+        y, ty = self.cut(back, end)
+        problem = self.metric._problem(self.x, self.w, y, self.tx, ty, search=True)
+        m = problem.shape[0]
+        if self.col is None:
+            self.col, self.start, _ = self.metric._start_column(problem)
+            self.start += np.where(self.start < 0, -self.at, self.at)  # ~sample is -sample - 1
+        # Cells without a path may hold a start of long ago.
+        self.start[1:][~np.isfinite(self.col[1:])] = self.at if kernels.closed_border(problem.record) else ~self.at
+        one = problem.y[:1] if problem.x is None else problem.y[:, :1]
+        self.report = _Report(self.metric, problem._replace(y=one, ty=None))
+        radius = radius_of(self.metric.window, self.metric.factor, m, m)
+        count = upto - self.at
+        distance, start = np.empty(count), np.empty(count, np.int64)
+        p, x, w, y, tx, ty, _ = problem
+        kernels.warped(
+            p, x, w, y, tx, ty, self.at - back, self.at, radius, *self.limits,
+            self.col, self.start, np.zeros((3, m)), distance, start, kernels.NO_COSTS,
+        )  # fmt: skip
+        ends = np.arange(self.at + 1, upto + 1)
+        self.at = upto
+        return self.report(distance), start, ends
+
+
+class _Report(NamedTuple):
+    """The distances behind accumulated costs."""
+
+    metric: object
+    problem: NamedTuple
+
+    def __call__(self, costs):
+        return self.metric._report_search(costs, self.problem)
