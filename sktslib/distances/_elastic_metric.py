@@ -201,6 +201,17 @@ class ElasticMetric(Metric):
         )
         return self._report_search(distance, problem), begin, costs
 
+    def _go_on(self, problem, first, count, offset, shortest, longest, col, start):
+        """Warped profile of `count` points from `first` on, sample `offset` of the sequence; changes `col`, `start`."""
+        p, x, w, y, tx, ty, _ = problem
+        m, distance, begin = problem.shape[0], np.empty(count), np.empty(count, np.int64)
+        radius, ground = radius_of(self.window, self.factor, m, m), np.zeros((3, m))
+        limits = radius, shortest, longest
+        kernels.warped(
+            p, x, w, y, tx, ty, first, offset, *limits, col, start, ground, distance, begin, kernels.NO_COSTS
+        )
+        return self._report_search(distance, problem), begin
+
     def _start_column(self, problem):
         m = problem.shape[0]
         side = np.full(m + 1, INF)

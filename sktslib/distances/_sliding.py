@@ -88,7 +88,9 @@ def _dots(v, x, out):
 
 def fft_size(m, n):
     """The size of the transforms that costs least per window of m samples in n, by counting operations."""
-    sizes = [2**k for k in range(int(m - 1).bit_length() + 1, max(int(n - 1).bit_length(), int(m - 1).bit_length() + 1) + 1)]
+    sizes = [
+        2**k for k in range(int(m - 1).bit_length() + 1, max(int(n - 1).bit_length(), int(m - 1).bit_length() + 1) + 1)
+    ]
     # A transform that leaves the second-level cache takes about half as long again.
     return min(sizes, key=lambda s: np.log2(s) * s / (s - m + 1) * (1.5 if s > 2**15 else 1.0))
 

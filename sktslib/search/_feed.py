@@ -5,7 +5,6 @@ from typing import NamedTuple
 import numpy as np
 
 from ..distances import _elastic as kernels
-from ..distances._bands import radius_of
 from ._missing import observed_profile, runs
 
 ENDLESS = 2**62
@@ -20,6 +19,24 @@ class Candidates(NamedTuple):
     slack: float = 0.0  # relative error of the distances
 
 
+class Clock:
+    """The caller's times as the kernels count them: datetimes in seconds from the first one of the sequence."""
+
+    def __init__(self, metric, tx):
+        self.timed, self.origin = metric.uses_times and tx is not None, None
+
+    def __call__(self, times):
+        if not self.timed:
+            return None
+        if times is None:
+            raise ValueError("'times' must be given with the sequence, for 'fit' was given those of the query.")
+        times = np.asarray(times)
+        if times.dtype.kind not in "Mm":
+            return times.astype(float)
+        self.origin = times[0] if self.origin is None else self.origin
+        return (times - self.origin) / np.timedelta64(1, "s")
+
+
 class _Feed:
     """The last samples of a sequence, and how many there were."""
 
@@ -31,6 +48,10 @@ class _Feed:
     def append(self, y, ty):
         self.y = np.concatenate([self.y, y], axis=1)
         if ty is not None:
+            if self.ty is not None and len(self.ty) and len(ty) and not ty[0] > self.ty[-1]:
+                raise ValueError(
+                    f"'times' must be strictly increasing. Got {ty[0]} after {self.ty[-1]}, at sample {self.seen}."
+                )
             self.ty = ty if self.ty is None else np.concatenate([self.ty, ty])
         self.seen += y.shape[1]
 
@@ -149,7 +170,6 @@ class WarpedFeed(_Feed):
         back = self.needed
         y, ty = self.cut(back, end)
         problem = self.metric._problem(self.x, self.w, y, self.tx, ty, search=True)
-        m = problem.shape[0]
         if self.col is None:
             self.col, self.start, _ = self.metric._start_column(problem)
             self.start += np.where(self.start < 0, -self.at, self.at)  # ~sample is -sample - 1
@@ -157,17 +177,12 @@ class WarpedFeed(_Feed):
         self.start[1:][~np.isfinite(self.col[1:])] = self.at if kernels.closed_border(problem.record) else ~self.at
         one = problem.y[:1] if problem.x is None else problem.y[:, :1]
         self.report = _Report(self.metric, problem._replace(y=one, ty=None))
-        radius = radius_of(self.metric.window, self.metric.factor, m, m)
-        count = upto - self.at
-        distance, start = np.empty(count), np.empty(count, np.int64)
-        p, x, w, y, tx, ty, _ = problem
-        kernels.warped(
-            p, x, w, y, tx, ty, self.at - back, self.at, radius, *self.limits,
-            self.col, self.start, np.zeros((3, m)), distance, start, kernels.NO_COSTS,
-        )  # fmt: skip
+        distance, start = self.metric._go_on(
+            problem, self.at - back, upto - self.at, self.at, *self.limits, self.col, self.start
+        )
         ends = np.arange(self.at + 1, upto + 1)
         self.at = upto
-        return self.report(distance), start, ends
+        return distance, start, ends
 
 
 class _Report(NamedTuple):

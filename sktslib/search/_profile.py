@@ -44,6 +44,24 @@ def resolve_mode(metric, mode, normalize):
     return mode
 
 
+def check_lengths(m, min_length, max_length):
+    """Windows have the query's length, m."""
+    if (min_length or m) > m or (max_length or m) < m:
+        raise ValueError(
+            f"'min_length' and 'max_length' must let windows of the query's length through, {m} points. Got "
+            f"{min_length} and {max_length}; a search by windows knows no other length."
+        )
+
+
+def check_room(m, n):
+    """A window of m samples must fit into the sequence."""
+    if m > n:
+        raise ValueError(
+            f"The query must not be longer than the sequence in a search by windows. Got {m} and {n} points; cut "
+            "the query, or search by an elastic metric with mode='warped'."
+        )
+
+
 def _piece_problem(metric, x, w, y, tx, ty, start, end):
     """The query against a gapless stretch [start, end) of the sequence."""
     if start == 0 and end == y.shape[1]:
@@ -79,11 +97,8 @@ class Search:
                 f"of the {alone} alone; {missing} is missing."
             )
         m, n = x.shape[1], y.shape[1]
-        if mode == "windows" and m > n:
-            raise ValueError(
-                f"The query must not be longer than the sequence in a search by windows. Got {m} and {n} points; cut "
-                "the query, or search by an elastic metric with mode='warped'."
-            )
+        if mode == "windows":
+            check_room(m, n)
         pieces = ()
         if mode == "warped":
             pieces = tuple((int(a), _piece_problem(metric, x, w, y, tx, ty, a, b)) for a, b in runs(y))
@@ -104,11 +119,7 @@ class Search:
                 ends = slice(first, first + len(d))
                 distance[ends], start[ends] = d, np.where(s >= 0, s + first, -1)
             return Profile(distance, start)
-        if (min_length or m) > m or (max_length or m) < m:
-            raise ValueError(
-                f"'min_length' and 'max_length' must let windows of the query's length through, {m} points. Got "
-                f"{min_length} and {max_length}; a search by windows knows no other length."
-            )
+        check_lengths(m, min_length, max_length)
         # A sum is not finite if one of its terms is not; what overflows is looked at term by term.
         gaps = not np.isfinite(self.y.sum()) and np.isnan(self.y).any()
         profile = observed_profile if gaps else type(self.metric)._profile

@@ -9,6 +9,7 @@ from sklearn.utils.validation import check_is_fitted
 
 from ..metrics import event_f1_score
 from ..utils._sklearn import Interval, StrOptions
+from ._long import is_long, profile_long, search_long
 from ._profile import MODES, Search, choose, resolve_mode
 from ._query import QueryEstimator, check_labels
 from ._results import Matches
@@ -87,6 +88,7 @@ class QuerySearcher(ClassNamePrefixFeaturesOutMixin, TransformerMixin, QueryEsti
         "min_length": "no_validation",
         "max_length": "no_validation",
         "nan_policy": [StrOptions({"raise", "omit"})],
+        "verbose": ["verbose"],
     }
 
     def __init__(
@@ -104,6 +106,7 @@ class QuerySearcher(ClassNamePrefixFeaturesOutMixin, TransformerMixin, QueryEsti
         min_length=None,
         max_length=None,
         nan_policy="raise",
+        verbose=0,
     ):
         self.metric = metric
         self.metric_params = metric_params
@@ -117,6 +120,7 @@ class QuerySearcher(ClassNamePrefixFeaturesOutMixin, TransformerMixin, QueryEsti
         self.min_length = min_length
         self.max_length = max_length
         self.nan_policy = nan_policy
+        self.verbose = verbose
 
     def fit(self, X, y=None, weight=None, times=None):
         """Take the query.
@@ -162,6 +166,9 @@ class QuerySearcher(ClassNamePrefixFeaturesOutMixin, TransformerMixin, QueryEsti
         Profile
             One candidate per window, or per end of a warped occurrence.
         """
+        if is_long(X):
+            check_is_fitted(self)
+            return profile_long(self, X, times)
         return self._search(X, times, keep=False)[1]
 
     def search(self, X, times=None):
@@ -179,6 +186,9 @@ class QuerySearcher(ClassNamePrefixFeaturesOutMixin, TransformerMixin, QueryEsti
         Matches
             Best first.
         """
+        if is_long(X):
+            check_is_fitted(self)
+            return search_long(self, X, times)
         search, profile, given = self._search(X, times)
         return matches_of(search, profile, self.n_matches, self.threshold, self.max_overlap, given)
 
@@ -210,8 +220,8 @@ class QuerySearcher(ClassNamePrefixFeaturesOutMixin, TransformerMixin, QueryEsti
         -------
         ndarray of shape (n, 1)
         """
-        search, profile, _ = self._search(X, times, keep=False)
-        out = np.full(search.y.shape[1], np.inf)
+        profile = self.profile(X, times)
+        out = np.full(len(profile) + (0 if self._mode == "warped" else self._x.shape[1] - 1), np.inf)
         out[len(out) - len(profile) :] = profile.distance
         finite = np.isfinite(out)
         out[~finite] = out[finite].max() if finite.any() else 0.0
@@ -232,7 +242,7 @@ class QuerySearcher(ClassNamePrefixFeaturesOutMixin, TransformerMixin, QueryEsti
         ndarray of int of shape (n,)
         """
         matches = self.search(X, times)
-        labels = np.zeros(len(matches._source.sequence), np.int64)
+        labels = np.zeros(len(X), np.int64)
         for rank in range(len(matches), 0, -1):
             labels[matches.start[rank - 1] : matches.end[rank - 1]] = rank
         return labels
@@ -255,7 +265,7 @@ class QuerySearcher(ClassNamePrefixFeaturesOutMixin, TransformerMixin, QueryEsti
             In [0, 1].
         """
         matches = self.search(X, times)
-        y = check_labels(y, len(matches._source.sequence))
+        y = check_labels(y, len(X))
         return event_f1_score(y, np.column_stack([matches.start, matches.end]))
 
 

@@ -2,9 +2,9 @@
 
 import numpy as np
 
-from ._profile import Search, choose
+from ._feed import Clock, WarpedFeed, WindowFeed
+from ._profile import Search, check_lengths, choose
 from ._results import Matches
-from ._feed import WarpedFeed, WindowFeed
 
 
 def make_feed(searcher):
@@ -12,6 +12,7 @@ def make_feed(searcher):
     x, w, tx, metric = searcher._x, searcher._w, searcher._tx, searcher.metric_
     if searcher._mode == "warped":
         return WarpedFeed(metric, x, w, tx if metric.uses_times else None, searcher.min_length, searcher.max_length)
+    check_lengths(x.shape[1], searcher.min_length, searcher.max_length)
     return WindowFeed(metric, x, w, tx if metric.uses_times else None, searcher.normalize)
 
 
@@ -108,7 +109,8 @@ class Stream:
                 "known at the end of the sequence only. Got None."
             )
         self._searcher, self._feed, self._groups = searcher, make_feed(searcher), Groups()
-        self._best, self._origin, self._slack, self._flushed = None, None, 0.0, False
+        self._clock = Clock(searcher.metric_, searcher._tx)
+        self._best, self._slack, self._flushed = None, 0.0, False
 
     @property
     def n_samples_seen(self):
@@ -132,7 +134,11 @@ class Stream:
         """
         self._check_open()
         y, _, given = self._searcher._door(X, None if times is None else np.asarray(times))
-        return self._matches(self._advance(y, self._seconds(given)))
+        return self._take(y, given)
+
+    def _take(self, y, times):
+        """The same behind the door."""
+        return self._matches(self._advance(y, self._clock(times)))
 
     def flush(self):
         """End the stream and return the occurrences that were not decided yet.
@@ -151,19 +157,6 @@ class Stream:
         if self._flushed:
             raise ValueError("The stream has been flushed, and its sequence has ended. Begin a new one by 'stream()'.")
 
-    def _seconds(self, given):
-        """The caller's times as the kernels count them: datetimes from the first one of the stream."""
-        timed = self._searcher.metric_.uses_times and self._searcher._tx is not None
-        if given is None or not timed:
-            if timed:
-                raise ValueError("'times' must be given with every chunk, for 'fit' was given those of the query.")
-            return None
-        given = np.asarray(given)
-        if given.dtype.kind in "Mm":
-            self._origin = given[0] if self._origin is None else self._origin
-            return (given - self._origin) / np.timedelta64(1, "s")
-        return given.astype(float)
-
     def _advance(self, y, ty, last=False):
         """Rows (chosen by, distance, start, end, piece) of the occurrences that are decided now."""
         searcher, feed = self._searcher, self._feed
@@ -175,7 +168,9 @@ class Stream:
         rows = []
         for group in self._groups.close(horizon):
             pieces = _Buffered(searcher, feed)
-            start, end, by, distance = choose(pieces, *group, self._slack, None, searcher.threshold, searcher.max_overlap)
+            start, end, by, distance = choose(
+                pieces, *group, self._slack, None, searcher.threshold, searcher.max_overlap
+            )
             rows += [
                 (b, d, s, e, pieces.read(s, e))
                 for b, d, s, e in zip(by.tolist(), distance.tolist(), start.tolist(), end.tolist(), strict=True)
