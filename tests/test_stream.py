@@ -179,7 +179,7 @@ def test_what_streams_refuse():
     with pytest.raises(ValueError, match="'times' must be given"):
         stream.update([1.0])
     stream.update([1.0, 2.0], times=[0.0, 1.0])
-    with pytest.raises(ValueError, match="strictly increasing. Got 1.0 after 1.0, at sample 2"):
+    with pytest.raises(ValueError, match=r"strictly increasing\. Got 1\.0 after 1.0, at sample 2"):
         stream.update([1.0], times=[1.0])
     with pytest.raises(ValueError, match="must not be longer than the sequence"):
         QuerySearcher("euclidean").fit([1, 2, 3]).search(Slices(np.zeros(2)))

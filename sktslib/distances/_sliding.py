@@ -142,7 +142,7 @@ class Correlator:
 # ----------------------------------------------------------------------------------------------------------- moments
 @njit(cache=True, nogil=True)
 def _run_away(y, level, at, step, count, out, first):
-    """out[:, first + k + 1] = sums of y - level and of its square over the samples at, at + step, ... (k + 1 of them)."""
+    """out[:, first + k + 1] = sums of y - level and of its square over k + 1 samples: at, at + step, ..."""
     for k0 in range(0, count, 1024):
         s, q, done_s, done_q = 0.0, 0.0, out[0, first + k0], out[1, first + k0]
         for k in range(k0, min(k0 + 1024, count)):

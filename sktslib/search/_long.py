@@ -98,7 +98,7 @@ def search_long(searcher, X, times=None):
         pieces, rule = _Read(long, clock), (searcher.n_matches, None, searcher.max_overlap)
         start, end, _, distance = choose(pieces, profile.distance, profile.start, profile.end, profile._slack, *rule)
     order = np.argsort(distance, kind="stable")
-    return Matches(start[order], end[order], distance[order], keep_times(times), pieces)
+    return Matches(start[order], end[order], distance[order], times=keep_times(times), _source=pieces)
 
 
 def profile_long(searcher, X, times=None):

@@ -4,7 +4,7 @@ from copy import copy
 from numbers import Integral, Real
 
 import numpy as np
-from sklearn.base import ClassNamePrefixFeaturesOutMixin, TransformerMixin
+from sklearn.base import ClassNamePrefixFeaturesOutMixin, TransformerMixin, clone
 from sklearn.utils.validation import check_is_fitted
 
 from ..metrics import event_f1_score
@@ -13,6 +13,7 @@ from ._long import is_long, profile_long, search_long
 from ._profile import MODES, Search, choose, resolve_mode
 from ._query import QueryEstimator, check_labels
 from ._results import Matches
+from ._several import Streams, merge, one_each, several
 from ._stream import Stream
 
 
@@ -127,12 +128,12 @@ class QuerySearcher(ClassNamePrefixFeaturesOutMixin, TransformerMixin, QueryEsti
 
         Parameters
         ----------
-        X : array-like of shape (m,) or (m, channels)
-            The query; with the parameter `query` set, any series of the same channels.
+        X : array-like of shape (m,) or (m, channels), or list of arrays
+            The query, or several; with the parameter `query` set, any series of the same channels.
         y : ignored, or array-like of shape (m,)
             None or one value throughout.
         weight : array-like of shape (m,) or (m, channels), optional
-            Relative weights of the query's points; replaces the parameter.
+            Relative weights of the query's points; replaces the parameter. Of several queries a list, as are `times`.
         times : array-like of shape (m,), optional
             Strictly increasing sample times of the query, numbers or datetimes, for metrics that use them.
 
@@ -141,10 +142,49 @@ class QuerySearcher(ClassNamePrefixFeaturesOutMixin, TransformerMixin, QueryEsti
         QuerySearcher
             Itself.
         """
+        queries = several(X if self.query is None else self.query)
+        if queries is not None and len(queries) > 1:
+            return self._fit_several(queries, y, weight, times)
+        self._parts = None
         self._fit_query(X, y, weight, times)
         self._mode = resolve_mode(self.metric_, self.mode, self.normalize)
         self._n_features_out = 1
         return self
+
+    def _fit_several(self, queries, y, weight, times):
+        """A searcher for each query."""
+        if y is not None:
+            raise ValueError(
+                "'y' must be None where 'X' is a list of queries: they are given, not learned from labels."
+            )
+        weights = one_each(self.weight if weight is None else weight, len(queries), "weight", "queries")
+        self._parts = [
+            clone(self).set_params(query=None, weight=None).fit(query, weight=w, times=t)
+            for query, w, t in zip(queries, weights, one_each(times, len(queries), "times", "queries"), strict=True)
+        ]
+        channels = {part.n_features_in_ for part in self._parts}
+        if len(channels) > 1:
+            raise ValueError(f"The queries must have the same number of channels. Got {sorted(channels)}.")
+        first = self._parts[0]
+        self.metric_, self._mode, self.n_features_in_ = first.metric_, first._mode, first.n_features_in_
+        self.query_, self.weight_ = [part.query_ for part in self._parts], [part.weight_ for part in self._parts]
+        self._n_features_out = len(queries)
+        return self
+
+    def _search_several(self, X, times):
+        """All queries in all sequences."""
+        sequences = several(X)
+        parts = self._parts or [self]
+        each = [X] if sequences is None else sequences
+        every = [times] if sequences is None else one_each(times, len(each), "times", "sequences")
+        found, names = [], []
+        for s, (sequence, t) in enumerate(zip(each, every, strict=True)):
+            for q, part in enumerate(parts):
+                found.append(part.search(sequence, t))
+                names.append((q, s))
+        given = [matches.times for matches in found[:: len(parts)]]
+        given = None if any(t is None for t in given) else given if sequences is not None else given[0]
+        return merge(found, names, self._parts is not None, sequences is not None, self.n_matches, given)
 
     def _search(self, X, times, keep=True):
         y, ty, given = self._door(X, times, keep)
@@ -164,10 +204,12 @@ class QuerySearcher(ClassNamePrefixFeaturesOutMixin, TransformerMixin, QueryEsti
         Returns
         -------
         Profile
-            One candidate per window, or per end of a warped occurrence.
+            One candidate per window, or per end of a warped occurrence. Of several queries a list.
         """
+        check_is_fitted(self)
+        if self._parts is not None:
+            return [part.profile(X, times) for part in self._parts]
         if is_long(X):
-            check_is_fitted(self)
             return profile_long(self, X, times)
         return self._search(X, times, keep=False)[1]
 
@@ -176,18 +218,22 @@ class QuerySearcher(ClassNamePrefixFeaturesOutMixin, TransformerMixin, QueryEsti
 
         Parameters
         ----------
-        X : array-like of shape (n,) or (n, channels)
-            The sequence. A pandas object's DatetimeIndex counts as its times.
+        X : array-like of shape (n,) or (n, channels), or list of arrays
+            The sequence, or several. A pandas object's DatetimeIndex counts as its times. What can be sliced and is not
+            in memory (numpy.memmap, zarr, h5py, dask) is read by chunks.
         times : array-like of shape (n,), optional
-            Strictly increasing sample times, numbers or datetimes.
+            Strictly increasing sample times, numbers or datetimes; of several sequences a list.
 
         Returns
         -------
         Matches
-            Best first.
+            Best first. Each of several queries is searched for by itself: `n_matches` is how many of each there are in
+            all sequences together.
         """
+        check_is_fitted(self)
+        if self._parts is not None or several(X) is not None:
+            return self._search_several(X, times)
         if is_long(X):
-            check_is_fitted(self)
             return search_long(self, X, times)
         search, profile, given = self._search(X, times)
         return matches_of(search, profile, self.n_matches, self.threshold, self.max_overlap, given)
@@ -201,7 +247,7 @@ class QuerySearcher(ClassNamePrefixFeaturesOutMixin, TransformerMixin, QueryEsti
             Its ``update(X)`` returns the occurrences that are decided, ``flush()`` those left at the end.
         """
         check_is_fitted(self)
-        return Stream(copy(self))
+        return Stream(copy(self)) if self._parts is None else Streams([part.stream() for part in self._parts])
 
     def transform(self, X, times=None):
         """Distance of the best occurrence that ends at each time point.
@@ -218,8 +264,11 @@ class QuerySearcher(ClassNamePrefixFeaturesOutMixin, TransformerMixin, QueryEsti
 
         Returns
         -------
-        ndarray of shape (n, 1)
+        ndarray of shape (n, n_queries)
         """
+        check_is_fitted(self)
+        if self._parts is not None:
+            return np.hstack([part.transform(X, times) for part in self._parts])
         profile = self.profile(X, times)
         out = np.full(len(profile) + (0 if self._mode == "warped" else self._x.shape[1] - 1), np.inf)
         out[len(out) - len(profile) :] = profile.distance
@@ -275,4 +324,4 @@ def matches_of(search, profile, n_matches, threshold, max_overlap, times):
         search, profile.distance, profile.start, profile.end, profile._slack, n_matches, threshold, max_overlap
     )
     order = np.argsort(distance, kind="stable")
-    return Matches(start[order], end[order], distance[order], times, search)
+    return Matches(start[order], end[order], distance[order], times=times, _source=search)

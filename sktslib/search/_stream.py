@@ -188,7 +188,7 @@ class Stream:
         pieces = Pieces(self._searcher)
         pieces.kept = {(s, e): piece for _, _, s, e, piece in rows}
         columns = [np.array([row[k] for row in rows], dtype) for k, dtype in ((2, np.int64), (3, np.int64), (1, float))]
-        return Matches(*columns, None, pieces)
+        return Matches(*columns, _source=pieces)
 
 
 class _Buffered(Pieces):
@@ -200,7 +200,7 @@ class _Buffered(Pieces):
 
     def read(self, start, end):
         first, last = max(start - self.reach, self.feed.first), min(end + self.reach, self.feed.seen)
-        y, ty = self.feed.cut(first, last)
+        y, _ = self.feed.cut(first, last)
         gaps = np.flatnonzero(np.isnan(y).any(axis=0)) + first if self.mode == "warped" else ()
         for gap in gaps:  # features do not reach across a gap
             first, last = (max(first, gap + 1), last) if gap < start else (first, min(last, gap))
