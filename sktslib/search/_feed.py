@@ -5,7 +5,8 @@ from typing import NamedTuple
 import numpy as np
 
 from ..distances import _elastic as kernels
-from ._missing import observed_profile, runs
+from ._missing import runs
+from ._windows import window_profile
 
 ENDLESS = 2**62
 
@@ -70,11 +71,12 @@ class _Feed:
 
 
 class WindowFeed(_Feed):
-    """Windows of the query's length."""
+    """Windows of the query's length, or of several."""
 
-    def __init__(self, metric, x, w, tx, normalize):
+    def __init__(self, metric, x, w, tx, normalize, lengths=None):
         super().__init__(metric, x, w, tx)
-        self.normalize, self.done = normalize, 0  # windows so far
+        self.normalize, self.lengths, self.done = normalize, lengths, 0  # starts so far
+        self.short, self.long = (x.shape[1],) * 2 if lengths is None else (int(lengths[0]), int(lengths[-1]))
 
     @property
     def needed(self):
@@ -85,18 +87,16 @@ class WindowFeed(_Feed):
         return self.done
 
     def feed(self, y, ty, last=False):
-        """Take the next samples and return the candidates that they complete."""
+        """Take the next samples and return the candidates that they complete; a start waits for its longest window."""
         self.append(y, ty)
-        m = self.x.shape[1]
-        count = self.seen - m + 1 - self.done
-        if count <= 0:
+        upto = max(self.seen - (self.short if last else self.long) + 1, self.done)
+        if upto == self.done:
             return Candidates(np.empty(0), np.empty(0, np.int64), np.empty(0, np.int64))
-        y, ty = self.cut(self.done, self.seen)
-        start = np.arange(self.done, self.done + count)
-        profile = observed_profile if np.isnan(y).any() else type(self.metric)._profile
-        distance = profile(self.metric, self.x, self.w, y, self.tx, ty, self.normalize)
-        self.done += count
-        return Candidates(distance, start, start + m, self.metric._slack(self.x, self.w, count, self.normalize))
+        y, ty = self.cut(self.done, min(upto - 1 + self.long, self.seen))
+        found = window_profile(self.metric, self.x, self.w, y, self.tx, ty, self.normalize, self.lengths)
+        some, first = slice(0, upto - self.done), self.done
+        self.done = upto
+        return Candidates(found.distance[some], found.start[some] + first, found.end[some] + first, found._slack)
 
 
 class WarpedFeed(_Feed):

@@ -19,6 +19,8 @@ def is_long(X):
         return True
     if isinstance(X, IN_MEMORY) or not hasattr(X, "__getitem__") or hasattr(X, "iloc") or hasattr(X, "columns"):
         return False
+    if hasattr(X, "tocsr"):  # sparse; the door refuses it
+        return False
     return hasattr(X, "__len__") and len(getattr(X, "shape", (1,))) in (1, 2)
 
 
@@ -32,7 +34,7 @@ class Long:
         size = int(max(size)) if np.ndim(size) else int(size)
         self.size = max(size, CHUNK // max(size, 1) * size)
         if searcher._mode == "windows":
-            check_room(searcher._x.shape[1], len(self))
+            check_room(shortest(searcher), len(self))
 
     def __len__(self):
         return len(self.X)
@@ -109,19 +111,27 @@ def profile_long(searcher, X, times=None):
 def _profile(searcher, long):
     """The whole profile, and the clock of the sequence's times."""
     feed, clock, n = make_feed(searcher), Clock(searcher.metric_, searcher._tx), len(long)
-    warped, m, slack = searcher._mode == "warped", searcher._x.shape[1], 0.0
+    warped, m, slack = searcher._mode == "warped", shortest(searcher), 0.0
     distance = np.full(n if warped else n - m + 1, np.inf)
     start = np.full(n, -1, np.int64) if warped else None
+    length = m if warped or searcher._lengths is None else np.full(len(distance), m)
     for y, times in long.checked():
-        slack = max(slack, _put(feed.feed(y, clock(times)), distance, start))
+        slack = max(slack, _put(feed.feed(y, clock(times)), distance, start, length))
         feed.forget(feed.seen)
-    _put(feed.feed(np.empty((len(searcher._x), 0)), None, last=True), distance, start)
-    return Profile(distance, start, None if warped else m, slack), clock
+    _put(feed.feed(np.empty((len(searcher._x), 0)), None, last=True), distance, start, length)
+    return Profile(distance, start, None if warped else length, slack), clock
 
 
-def _put(found, distance, start):
+def shortest(searcher):
+    """The length of the shortest window."""
+    return searcher._x.shape[1] if searcher._lengths is None else int(searcher._lengths[0])
+
+
+def _put(found, distance, start, length):
     if start is None:
         distance[found.start] = found.distance
+        if np.ndim(length):
+            length[found.start] = found.end - found.start
     else:
         distance[found.end - 1], start[found.end - 1] = found.distance, found.start
     return found.slack

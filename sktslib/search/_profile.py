@@ -7,11 +7,14 @@ import numpy as np
 
 from ..distances._elastic_metric import ElasticMetric, Problem
 from ..distances._metrics import Metric
+from ..distances._metrics_lockstep import resample
 from ..distances._normalise import full_weight, normalise
 from ..utils.validation import unknown_name
-from ._missing import observed_profile, runs
+from ._explain import explain
+from ._missing import runs
 from ._results import Profile
 from ._selection import select, select_exactly
+from ._windows import scaled_path, window_profile
 
 MODES = ("auto", "windows", "warped")
 NORMALIZATIONS = (None, "zscore", "mean", "minmax")
@@ -83,9 +86,10 @@ class Search:
     mode: str
     normalize: str | None
     runs: tuple[tuple[int, Problem], ...]  # warped searches: the stretches without a gap and where they begin
+    lengths: np.ndarray | None = None  # of windows that are resampled to the query's length
 
     @classmethod
-    def of(cls, metric, x, w, y, tx, ty, mode="auto", normalize=None):
+    def of(cls, metric, x, w, y, tx, ty, mode="auto", normalize=None, lengths=None):
         """Check that the parts fit together."""
         mode = resolve_mode(metric, mode, normalize)
         if not metric.uses_times:
@@ -98,11 +102,11 @@ class Search:
             )
         m, n = x.shape[1], y.shape[1]
         if mode == "windows":
-            check_room(m, n)
+            check_room(m if lengths is None else int(lengths[0]), n)
         pieces = ()
         if mode == "warped":
             pieces = tuple((int(a), _piece_problem(metric, x, w, y, tx, ty, a, b)) for a, b in runs(y))
-        return cls(metric, x, w, y, tx, ty, mode, normalize, pieces)
+        return cls(metric, x, w, y, tx, ty, mode, normalize, pieces, lengths)
 
     @property
     def sequence(self):
@@ -120,11 +124,7 @@ class Search:
                 distance[ends], start[ends] = d, np.where(s >= 0, s + first, -1)
             return Profile(distance, start)
         check_lengths(m, min_length, max_length)
-        # A sum is not finite if one of its terms is not; what overflows is looked at term by term.
-        gaps = not np.isfinite(self.y.sum()) and np.isnan(self.y).any()
-        profile = observed_profile if gaps else type(self.metric)._profile
-        distance = profile(self.metric, self.x, self.w, self.y, self.tx, self.ty, self.normalize)
-        return Profile(distance, None, m, self.metric._slack(self.x, self.w, len(distance), self.normalize))
+        return window_profile(self.metric, self.x, self.w, self.y, self.tx, self.ty, self.normalize, self.lengths)
 
     def distance(self, start, end):
         """Exact distance of the candidate [start, end)."""
@@ -132,9 +132,11 @@ class Search:
             first, problem = self._run(int(start))
             return self.metric._piece_distance(problem, int(start) - first, int(end) - first)
         times = None if self.ty is None else self.ty[start:end]
-        window = np.ascontiguousarray(self.y[:, start:end])
-        profile = observed_profile if np.isnan(window).any() else type(self.metric)._profile
-        return float(profile(self.metric, self.x, self.w, window, self.tx, times, self.normalize)[0])
+        window, lengths = np.ascontiguousarray(self.y[:, start:end]), None
+        if self.lengths is not None:
+            lengths = np.array([end - start])
+        found = window_profile(self.metric, self.x, self.w, window, self.tx, times, self.normalize, lengths)
+        return float(found.distance[0])
 
     def _run(self, start):
         """The gapless stretch that holds a sample."""
@@ -147,13 +149,20 @@ class Search:
             path = self.metric._piece_path(problem, start - first, end - first)
             path[1] += first
             return path
-        if not isinstance(self.metric, ElasticMetric):
-            return np.array([np.arange(end - start), np.arange(start, end)])
-        full = full_weight(self.w, self.x)
-        x, y = normalise(self.x, full, self.normalize), normalise(self.y[:, start:end], full, self.normalize)
-        times = (None, None) if self.tx is None else (self.tx - self.tx[0], self.ty[start:end] - self.ty[start])
-        path = self.metric._distance(x, self.w, np.ascontiguousarray(y), *times).path
-        return path + np.array([[0], [start]])
+        m, full = self.x.shape[1], full_weight(self.w, self.x)
+        window, times = self.y[:, start:end], None if self.ty is None else self.ty[np.newaxis, start:end]
+        if self.lengths is not None:
+            window, times = resample(window, m), None if times is None else resample(times, m)
+        path = np.array([np.arange(m), np.arange(m)])
+        if isinstance(self.metric, ElasticMetric):
+            x, y = normalise(self.x, full, self.normalize), normalise(window, full, self.normalize)
+            times = (None, None) if self.tx is None else (self.tx - self.tx[0], times[0] - times[0, 0])
+            path = self.metric._distance(x, self.w, np.ascontiguousarray(y), *times).path
+        return scaled_path(path, m, start, end)
+
+    def explain(self, start, end):
+        """What the candidate [start, end) costs at each point."""
+        return explain(self, start, end)
 
 
 def choose(search, distance, start, end, slack, n_matches, threshold, max_overlap):

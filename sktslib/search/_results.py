@@ -130,8 +130,30 @@ class Matches(_Table):
         """Alignment of the k-th match: query indices and sequence indices, an array (2, K); computed when asked for."""
         return self._source_of(k).path(int(self.start[k]), int(self.end[k]))
 
+    def explain(self, k):
+        """Where the k-th match fits and where it does not: costs per query point and channel, advance and delay.
+
+        Parameters
+        ----------
+        k : int
+            The match's place in the list, from 0.
+
+        Returns
+        -------
+        Explanation
+
+        Examples
+        --------
+        >>> from sktslib import QuerySearcher
+        >>> matches = QuerySearcher("dtw").fit([0, 2, 0]).search([5, 0, 3, 3, 0, 5])
+        >>> explained = matches.explain(0)
+        >>> explained.cost[:, 0].tolist(), explained.delay
+        ([0.0, 2.0, 0.0], 0.3333333333333333)
+        """
+        return self._source_of(k).explain(int(self.start[k]), int(self.end[k]))
+
     def _source_of(self, k):
-        return self._source.of(k) if hasattr(self._source, "of") else self._source
+        return self._source.source_of(k) if hasattr(self._source, "source_of") else self._source
 
     def _times_at(self, index):
         if self.sequence is None or self.times is None:

@@ -15,6 +15,7 @@ from ._query import QueryEstimator, check_labels
 from ._results import Matches
 from ._several import Streams, merge, one_each, several
 from ._stream import Stream
+from ._windows import scaled_lengths
 
 
 class QuerySearcher(ClassNamePrefixFeaturesOutMixin, TransformerMixin, QueryEstimator):
@@ -47,6 +48,9 @@ class QuerySearcher(ClassNamePrefixFeaturesOutMixin, TransformerMixin, QueryEsti
         Share of the shorter of two occurrences that they may have in common.
     min_length, max_length : int, optional
         Bounds of the length of warped occurrences, in samples.
+    scales : tuple (least, largest) or list of float, optional
+        Uniform scaling: windows of these multiples of the query's length, all in the range or those of the list, are
+        resampled to its length, and each start counts at the one that fits best.
     nan_policy : {"raise", "omit"}, default="raise"
         What to do with missing values (NaN). "omit": missing query points count nothing; windows are compared by what
         is observed of them, at least half of the weight; warped occurrences do not cross a missing point.
@@ -88,6 +92,7 @@ class QuerySearcher(ClassNamePrefixFeaturesOutMixin, TransformerMixin, QueryEsti
         "max_overlap": [Interval(Real, 0, 1, closed="both")],
         "min_length": "no_validation",
         "max_length": "no_validation",
+        "scales": "no_validation",
         "nan_policy": [StrOptions({"raise", "omit"})],
         "verbose": ["verbose"],
     }
@@ -106,6 +111,7 @@ class QuerySearcher(ClassNamePrefixFeaturesOutMixin, TransformerMixin, QueryEsti
         max_overlap=0.0,
         min_length=None,
         max_length=None,
+        scales=None,
         nan_policy="raise",
         verbose=0,
     ):
@@ -120,6 +126,7 @@ class QuerySearcher(ClassNamePrefixFeaturesOutMixin, TransformerMixin, QueryEsti
         self.max_overlap = max_overlap
         self.min_length = min_length
         self.max_length = max_length
+        self.scales = scales
         self.nan_policy = nan_policy
         self.verbose = verbose
 
@@ -148,8 +155,21 @@ class QuerySearcher(ClassNamePrefixFeaturesOutMixin, TransformerMixin, QueryEsti
         self._parts = None
         self._fit_query(X, y, weight, times)
         self._mode = resolve_mode(self.metric_, self.mode, self.normalize)
+        self._lengths = scaled_lengths(self.scales, self._x.shape[1])
+        if self._lengths is not None:
+            self._check_scales()
         self._n_features_out = 1
         return self
+
+    def _check_scales(self):
+        """Scales are about windows, and one length limit is enough."""
+        if self._mode == "warped":
+            raise ValueError(
+                "The 'scales' parameter must be None in a warped search, which stretches the query as it goes. Got "
+                f"{self.scales!r}. Take mode='windows', or bound the matches by 'min_length' and 'max_length'."
+            )
+        if self.min_length is not None or self.max_length is not None:
+            raise ValueError("'min_length' and 'max_length' must be None where 'scales' says how long matches are.")
 
     def _fit_several(self, queries, y, weight, times):
         """A searcher for each query."""
@@ -188,7 +208,7 @@ class QuerySearcher(ClassNamePrefixFeaturesOutMixin, TransformerMixin, QueryEsti
 
     def _search(self, X, times, keep=True):
         y, ty, given = self._door(X, times, keep)
-        search = Search.of(self.metric_, self._x, self._w, y, self._tx, ty, self.mode, self.normalize)
+        search = Search.of(self.metric_, self._x, self._w, y, self._tx, ty, self._mode, self.normalize, self._lengths)
         return search, search.profile(self.min_length, self.max_length), given
 
     def profile(self, X, times=None):
@@ -270,8 +290,12 @@ class QuerySearcher(ClassNamePrefixFeaturesOutMixin, TransformerMixin, QueryEsti
         if self._parts is not None:
             return np.hstack([part.transform(X, times) for part in self._parts])
         profile = self.profile(X, times)
-        out = np.full(len(profile) + (0 if self._mode == "warped" else self._x.shape[1] - 1), np.inf)
-        out[len(out) - len(profile) :] = profile.distance
+        if self._lengths is None:
+            out = np.full(len(profile) + (0 if self._mode == "warped" else self._x.shape[1] - 1), np.inf)
+            out[len(out) - len(profile) :] = profile.distance
+        else:
+            out = np.full(len(profile) + int(self._lengths[0]) - 1, np.inf)
+            np.minimum.at(out, profile.end - 1, profile.distance)
         finite = np.isfinite(out)
         out[~finite] = out[finite].max() if finite.any() else 0.0
         return out[:, np.newaxis]

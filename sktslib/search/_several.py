@@ -60,7 +60,7 @@ class _Several:
     def __init__(self, sources):
         self.sources = sources
 
-    def of(self, k):
+    def source_of(self, k):
         return self.sources[k]
 
     @property

@@ -1,5 +1,7 @@
 """Searches of sequences that are not held in memory: streams, and files that are read by chunks."""
 
+from dataclasses import replace
+
 import numpy as np
 
 from ._feed import Clock, WarpedFeed, WindowFeed
@@ -12,8 +14,9 @@ def make_feed(searcher):
     x, w, tx, metric = searcher._x, searcher._w, searcher._tx, searcher.metric_
     if searcher._mode == "warped":
         return WarpedFeed(metric, x, w, tx if metric.uses_times else None, searcher.min_length, searcher.max_length)
-    check_lengths(x.shape[1], searcher.min_length, searcher.max_length)
-    return WindowFeed(metric, x, w, tx if metric.uses_times else None, searcher.normalize)
+    if searcher._lengths is None:
+        check_lengths(x.shape[1], searcher.min_length, searcher.max_length)
+    return WindowFeed(metric, x, w, tx if metric.uses_times else None, searcher.normalize, searcher._lengths)
 
 
 class Pieces:
@@ -21,7 +24,7 @@ class Pieces:
 
     def __init__(self, searcher):
         self.metric, self.mode, self.normalize = searcher.metric_, searcher._mode, searcher.normalize
-        self.x, self.w, self.tx = searcher._x, searcher._w, searcher._tx
+        self.x, self.w, self.tx, self.lengths = searcher._x, searcher._w, searcher._tx, searcher._lengths
         self.reach = self.metric._reach if self.mode == "warped" else 0
         self.kept = {}  # range -> first sample, samples and their times
 
@@ -31,7 +34,8 @@ class Pieces:
 
     def _search(self, start, end):
         first, y, ty = self.read(start, end)
-        return first, Search.of(self.metric, self.x, self.w, y, self.tx, ty, self.mode, self.normalize)
+        lengths = None if self.lengths is None else np.array([end - start])
+        return first, Search.of(self.metric, self.x, self.w, y, self.tx, ty, self.mode, self.normalize, lengths)
 
     def distance(self, start, end):
         """Exact distance of a candidate."""
@@ -42,6 +46,12 @@ class Pieces:
         """Alignment of a candidate, in samples of the whole sequence."""
         first, search = self._search(start, end)
         return search.path(start - first, end - first) + np.array([[0], [first]])
+
+    def explain(self, start, end):
+        """What a candidate costs at each point; its path in samples of the whole sequence."""
+        first, search = self._search(start, end)
+        found = search.explain(start - first, end - first)
+        return replace(found, path=found.path + np.array([[0], [first]]))
 
 
 class Groups:
