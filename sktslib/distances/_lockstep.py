@@ -269,6 +269,20 @@ def _accumulate(p, w, x, v, a, b, c):
 
 
 @njit(cache=True, nogil=True)
+def _accumulate_four(p, w, x, y, first, left, a):
+    """The same for four query points in one pass, in their order: the sums are loaded and stored once."""
+    v0, v1 = y[first + left[0] : first + left[0] + a.shape[0]], y[first + left[1] : first + left[1] + a.shape[0]]
+    v2, v3 = y[first + left[2] : first + left[2] + a.shape[0]], y[first + left[3] : first + left[3] + a.shape[0]]
+    w0, w1, w2, w3 = w[0], w[1], w[2], w[3]
+    x0, x1, x2, x3 = x[0], x[1], x[2], x[3]
+    for s in range(a.shape[0]):
+        t = combine(p, a[s], terms(p, w0, x0, v0[s])[0])
+        t = combine(p, t, terms(p, w1, x1, v1[s])[0])
+        t = combine(p, t, terms(p, w2, x2, v2[s])[0])
+        a[s] = combine(p, t, terms(p, w3, x3, v3[s])[0])
+
+
+@njit(cache=True, nogil=True)
 def _row(y, at, share, row):
     """The samples at `at` and after, or the points that lie a share of a step behind them."""
     v = y[at : at + row.shape[0]]
@@ -355,7 +369,7 @@ def stretched(p, x, y, w, scaling, left, share, out):
     n_channels, m = x.shape
     acc = np.empty((3, BLOCK))
     shift, scale, low, high, row = (np.empty(BLOCK), np.empty(BLOCK), np.empty(BLOCK), np.empty(BLOCK), np.empty(BLOCK))
-    between = np.empty(BLOCK)
+    between, plain = np.empty(BLOCK), scaling == 0 and not share.any()
     for first in range(0, out.shape[0], BLOCK):
         size_ = min(BLOCK, out.shape[0] - first)
         a, b, c = acc[0, :size_], acc[1, :size_], acc[2, :size_]
@@ -366,7 +380,12 @@ def stretched(p, x, y, w, scaling, left, share, out):
                     y, w, k, first, left, share, scaling,
                     shift[:size_], scale[:size_], low[:size_], high[:size_], between[:size_],
                 )  # fmt: skip
-            for i in range(m):
+            done = 0
+            if plain and size(p) == 1:
+                for i in range(0, m - 3, 4):
+                    _accumulate_four(p, w[k, i : i + 4], x[k, i : i + 4], y[k], first, left[i : i + 4], a)
+                done = m - m % 4
+            for i in range(done, m):
                 v = _row(y[k], first + left[i], share[i], between[:size_])
                 if scaling > 0:
                     _normalised(v, shift[:size_], scale[:size_], row[:size_])
