@@ -172,8 +172,9 @@ def test_fit_of_estimators(cls):
         refused(lambda weight=weight: cls().fit(Q, weight=weight), error, "'weight' must", message)
         refused(lambda weight=weight: cls(weight=weight).fit(Q), error, "'weight' must", message)
     column = Q[:, np.newaxis]
-    refused(lambda: cls().fit([Q, Q]), ValueError, "'X' must be one query. Got a list of 2 arrays")
-    refused(lambda: cls(query=[Q, S]).fit(Q), ValueError, "'query' must be one query. Got a list of 2 arrays")
+    if cls is QuerySegmenter:
+        refused(lambda: cls().fit([Q, Q]), ValueError, "'X' must be one query. Got a list of 2 arrays")
+        refused(lambda: cls(query=[Q, S]).fit(Q), ValueError, "'query' must be one query. Got a list of 2 arrays")
     refused(lambda: cls(query=Q2).fit(Q), ValueError, "'query' must have as many channels as", "1. Got 2")
     refused(
         lambda: cls().fit(Q, times=T[::-1]),

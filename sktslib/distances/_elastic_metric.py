@@ -95,6 +95,10 @@ class ElasticMetric(Metric):
         """Whether costs or cells depend on the other series' length."""
         return self.window is not None
 
+    # What a search that goes on from chunk to chunk needs to know.
+    _reach = 0  # samples to either side that the features of a sample depend on
+    _looks_back = False  # whether costs depend on how long ago a path began
+
     def _features(self, a):
         """The channels that are compared, made from a series alone."""
         return a
@@ -264,6 +268,17 @@ class ElasticMetric(Metric):
             costs,
         )
         return self._report_search(distance, problem), begin, costs
+
+    def _go_on(self, problem, first, count, offset, shortest, longest, col, start):
+        """Warped profile of `count` points from `first` on, sample `offset` of the sequence; changes `col`, `start`."""
+        p, _, _, rows, y, tx, ty, points = problem
+        m, distance, begin = problem.shape[0], np.empty(count), np.empty(count, np.int64)
+        radius, ground = radius_of(self.window, self.factor, m, m), np.zeros((3, m))
+        limits = radius, shortest, longest
+        kernels.warped(
+            p, rows, points, y, tx, ty, first, offset, *limits, col, start, ground, distance, begin, kernels.NO_COSTS
+        )
+        return self._report_search(distance, problem), begin
 
     def _start_column(self, problem):
         m = problem.shape[0]

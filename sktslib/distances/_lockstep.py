@@ -225,6 +225,14 @@ def distance(p, x, y, w):
 
 
 @njit(cache=True, nogil=True)
+def first_terms(p, x, y, w, out):
+    """out[k, i] = what the pair i of channel k adds to the first accumulator."""
+    for k in range(x.shape[0]):
+        for i in range(x.shape[1]):
+            out[k, i] = terms(p, w[k, i], x[k, i], y[k, i])[0]
+
+
+@njit(cache=True, nogil=True)
 def one_to_many(p, x, w, series, out):
     """out[s] = distance of x (channels, m) to each of many series of its length, `series` (channels, m, n_series)."""
     acc = np.empty((3, min(BLOCK, out.shape[0])))
@@ -237,6 +245,13 @@ def one_to_many(p, x, w, series, out):
                 _accumulate(p, w[k, i], x[k, i], series[k, i, first:last], a, b, c)
         for s in range(last - first):
             out[first + s] = finish(p, a[s], b[s], c[s])
+
+
+@njit(cache=True, nogil=True)
+def finish_all(p, a, b, c, out):
+    """out[j] = the distance behind the accumulators a[j], b (one for all) and c[j]."""
+    for j in range(out.shape[0]):
+        out[j] = finish(p, a[j], b, c[j])
 
 
 @njit(cache=True, nogil=True)
@@ -254,7 +269,33 @@ def _accumulate(p, w, x, v, a, b, c):
 
 
 @njit(cache=True, nogil=True)
-def _moments(y, w, k, first, scaling, shift, scale, low, high):
+def _accumulate_four(p, w, x, y, first, left, a):
+    """The same for four query points in one pass, in their order: the sums are loaded and stored once."""
+    v0, v1 = y[first + left[0] : first + left[0] + a.shape[0]], y[first + left[1] : first + left[1] + a.shape[0]]
+    v2, v3 = y[first + left[2] : first + left[2] + a.shape[0]], y[first + left[3] : first + left[3] + a.shape[0]]
+    w0, w1, w2, w3 = w[0], w[1], w[2], w[3]
+    x0, x1, x2, x3 = x[0], x[1], x[2], x[3]
+    for s in range(a.shape[0]):
+        t = combine(p, a[s], terms(p, w0, x0, v0[s])[0])
+        t = combine(p, t, terms(p, w1, x1, v1[s])[0])
+        t = combine(p, t, terms(p, w2, x2, v2[s])[0])
+        a[s] = combine(p, t, terms(p, w3, x3, v3[s])[0])
+
+
+@njit(cache=True, nogil=True)
+def _row(y, at, share, row):
+    """The samples at `at` and after, or the points that lie a share of a step behind them."""
+    v = y[at : at + row.shape[0]]
+    if share == 0.0:
+        return v
+    after = y[at + 1 : at + 1 + row.shape[0]]
+    for s in range(row.shape[0]):
+        row[s] = v[s] * (1.0 - share) + after[s] * share
+    return row
+
+
+@njit(cache=True, nogil=True)
+def _moments(y, w, k, first, left, share, scaling, shift, scale, low, high, row):
     """Shift and scale that normalise channel k of each window of a block; one pass per moment keeps them exact."""
     m, size = w.shape[1], shift.shape[0]
     low[:] = INF
@@ -265,7 +306,7 @@ def _moments(y, w, k, first, scaling, shift, scale, low, high):
         wi = w[k, i]
         if wi > 0.0:
             total += wi
-            v = y[k, first + i : first + i + size]
+            v = _row(y[k], first + left[i], share[i], row)
             for s in range(size):
                 low[s] = min(low[s], v[s])
                 high[s] = max(high[s], v[s])
@@ -277,7 +318,7 @@ def _moments(y, w, k, first, scaling, shift, scale, low, high):
         for i in range(m):
             wi = w[k, i]
             if wi > 0.0:
-                v = y[k, first + i : first + i + size]
+                v = _row(y[k], first + left[i], share[i], row)
                 for s in range(size):
                     scale[s] += wi * (v[s] - shift[s]) * (v[s] - shift[s])
     for s in range(size):
@@ -292,8 +333,7 @@ def _moments(y, w, k, first, scaling, shift, scale, low, high):
 
 
 @njit(cache=True, nogil=True)
-def _normalised(y, first, i, shift, scale, out):
-    v = y[first + i : first + i + out.shape[0]]
+def _normalised(v, shift, scale, out):
     for s in range(out.shape[0]):
         # Not a product with zero: a constant window beside a huge offset must give exact zeros.
         out[s] = (v[s] - shift[s]) * scale[s] if scale[s] > 0.0 else 0.0
@@ -302,18 +342,26 @@ def _normalised(y, first, i, shift, scale, out):
 @njit(cache=True, nogil=True)
 def normalise_one(x, w, scaling, out):
     """Normalise one series as `profile` does its windows: a copy of it in a sequence is the same to the bit."""
-    shift, scale, low, high = np.empty(1), np.empty(1), np.empty(1), np.empty(1)
+    shift, scale, low, high, row = np.empty(1), np.empty(1), np.empty(1), np.empty(1), np.empty(1)
+    left, share = np.arange(x.shape[1]), np.zeros(x.shape[1])
     for k in range(x.shape[0]):
-        _moments(x, w, k, 0, scaling, shift, scale, low, high)
+        _moments(x, w, k, 0, left, share, scaling, shift, scale, low, high, row)
         for i in range(x.shape[1]):
-            _normalised(x[k], 0, i, shift, scale, out[k, i : i + 1])
+            _normalised(x[k, i : i + 1], shift, scale, out[k, i : i + 1])
 
 
 @njit(cache=True, nogil=True)
 def profile(p, x, y, w, scaling, out):
+    """out[j] = distance of the query to the window of its length that starts at j, see `stretched`."""
+    stretched(p, x, y, w, scaling, np.arange(x.shape[1]), np.zeros(x.shape[1]), out)
+
+
+@njit(cache=True, nogil=True)
+def stretched(p, x, y, w, scaling, left, share, out):
     """out[j] = distance of the query to the window that starts at j.
 
-    `scaling` of each window: 0 none, 1 mean, 2 zscore, 3 minmax, 4 minmax and then mean.
+    Its point i lies a share of a step behind sample j + left[i]. `scaling` of each window: 0 none, 1 mean, 2 zscore,
+    3 minmax, 4 minmax and then mean.
 
     The query point is outside and a block of positions inside, so that the inner loops are vector code without leave
     to reorder sums.
@@ -321,20 +369,27 @@ def profile(p, x, y, w, scaling, out):
     n_channels, m = x.shape
     acc = np.empty((3, BLOCK))
     shift, scale, low, high, row = (np.empty(BLOCK), np.empty(BLOCK), np.empty(BLOCK), np.empty(BLOCK), np.empty(BLOCK))
+    between, plain = np.empty(BLOCK), scaling == 0 and not share.any()
     for first in range(0, out.shape[0], BLOCK):
         size_ = min(BLOCK, out.shape[0] - first)
         a, b, c = acc[0, :size_], acc[1, :size_], acc[2, :size_]
         acc[:] = 0.0
         for k in range(n_channels):
             if scaling > 0:
-                _moments(y, w, k, first, scaling, shift[:size_], scale[:size_], low[:size_], high[:size_])
-            for i in range(m):
-                wi, xi = w[k, i], x[k, i]
+                _moments(
+                    y, w, k, first, left, share, scaling,
+                    shift[:size_], scale[:size_], low[:size_], high[:size_], between[:size_],
+                )  # fmt: skip
+            done = 0
+            if plain and size(p) == 1:
+                for i in range(0, m - 3, 4):
+                    _accumulate_four(p, w[k, i : i + 4], x[k, i : i + 4], y[k], first, left[i : i + 4], a)
+                done = m - m % 4
+            for i in range(done, m):
+                v = _row(y[k], first + left[i], share[i], between[:size_])
                 if scaling > 0:
+                    _normalised(v, shift[:size_], scale[:size_], row[:size_])
                     v = row[:size_]
-                    _normalised(y[k], first, i, shift[:size_], scale[:size_], v)
-                else:
-                    v = y[k, first + i : first + i + size_]
-                _accumulate(p, wi, xi, v, a, b, c)
+                _accumulate(p, w[k, i], x[k, i], v, a, b, c)
         for s in range(size_):
             out[first + s] = finish(p, a[s], b[s], c[s])

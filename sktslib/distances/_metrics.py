@@ -116,6 +116,32 @@ class Metric(BaseEstimator):
             out[first:last] = self._windows(x, w, windows, None if tx is None else tx - tx[0], times)
         return out
 
+    def _scaled_profile(self, x, w, y, tx, ty, normalize, length):
+        """Distances of the query to all windows of another length, each resampled to the query's length."""
+        from ._metrics_lockstep import places
+
+        m = x.shape[1]
+        left, share = places(length, m)
+        right = np.minimum(left + 1, length - 1)
+        full = full_weight(w, x)
+        x = normalise(x, full, normalize)
+        out = np.empty(y.shape[1] - length + 1)
+        block = max(1, 2**19 // x.size)
+        for first in range(0, len(out), block):
+            start = np.arange(first, min(first + block, len(out)))[:, np.newaxis]
+            windows = y[:, start + left] * (1.0 - share) + y[:, start + right] * share
+            windows = normalise(np.ascontiguousarray(windows.transpose(1, 0, 2)), full, normalize)
+            times = None
+            if ty is not None:
+                times = ty[start + left] * (1.0 - share) + ty[start + right] * share
+                times = times - times[:, :1]
+            out[first : first + len(start)] = self._windows(x, w, windows, None if tx is None else tx - tx[0], times)
+        return out
+
+    def _slack(self, x, w, n_windows, normalize):
+        """The largest relative error of the distances of such a profile; those of a single window have none."""
+        return 0.0
+
     def _tile_cost(self, distance, m):
         """The un-rooted sum behind a distance of m points; distances that are no sums count m times themselves."""
         return m * distance

@@ -6,18 +6,24 @@ import numpy as np
 
 from ..utils._sklearn import Interval
 from . import _lockstep as kernels
+from . import _sliding as sliding
 from ._metrics import Metric, register
 from ._normalise import full_weight, normalise
 
 SCALINGS = {None: 0, "mean": 1, "zscore": 2, "minmax": 3}
 
 
+def places(n, length):
+    """Where `length` even places lie in n samples, both ends kept: the samples before, and the share of the next."""
+    steps = max(length - 1, 1)
+    left, rest = np.divmod(np.arange(length) * (n - 1), steps)  # integers: a place that is a sample is exact
+    return left, rest / steps
+
+
 def resample(a, length):
     """Interpolate `(channels, n)` linearly at `length` even places, both ends kept."""
-    steps = max(length - 1, 1)
-    left, rest = np.divmod(np.arange(length) * (a.shape[1] - 1), steps)  # integers: a place that is a sample is exact
+    left, share = places(a.shape[1], length)
     right = np.minimum(left + 1, a.shape[1] - 1)
-    share = rest / steps
     return np.ascontiguousarray(a[:, left] * (1.0 - share) + a[:, right] * share)
 
 
@@ -57,16 +63,40 @@ class LockstepMetric(Metric):
         return float(kernels.distance(self._record(), self._prepare(x, w), self._prepare(y, w), w))
 
     def _profile(self, x, w, y, tx, ty, normalize):
-        w, scaling = full_weight(w, x), SCALINGS[normalize]
+        full, scaling, record = full_weight(w, x), self._scaling(normalize), self._record()
+        x = self._normalised(x, full, scaling)
+        out = np.empty(y.shape[1] - x.shape[1] + 1)
+        if self._slack(x, w, len(out), normalize):
+            sliding.profile(record, x, w, y, scaling, out)
+        else:
+            kernels.profile(record, x, y, full, scaling, out)
+        return out
+
+    def _scaled_profile(self, x, w, y, tx, ty, normalize, length):
+        if not self._is_fold:
+            return super()._scaled_profile(x, w, y, tx, ty, normalize, length)
+        full, scaling = full_weight(w, x), self._scaling(normalize)
+        out = np.empty(y.shape[1] - length + 1)
+        left, share = places(length, x.shape[1])
+        kernels.stretched(self._record(), self._normalised(x, full, scaling), y, full, scaling, left, share, out)
+        return out
+
+    @staticmethod
+    def _normalised(x, w, scaling):
+        if not scaling:
+            return x
+        query = np.empty_like(x)
+        kernels.normalise_one(x, w, scaling, query)
+        return query
+
+    def _scaling(self, normalize):
+        scaling = SCALINGS[normalize]
         if self.centred:
             scaling = 4 if scaling == 3 else max(scaling, 1)
-        if scaling:
-            query = np.empty_like(x)
-            kernels.normalise_one(x, w, scaling, query)
-            x = query
-        out = np.empty(y.shape[1] - x.shape[1] + 1)
-        kernels.profile(self._record(), x, y, w, scaling, out)
-        return out
+        return scaling
+
+    def _slack(self, x, w, n_windows, normalize):
+        return sliding.slack(self._record(), x, w, n_windows, self._scaling(normalize)) if self._is_fold else 0.0
 
     def _tile_cost(self, distance, m):
         return m * distance if self.power is None else distance**self.power
@@ -78,6 +108,12 @@ class LockstepMetric(Metric):
             return distance
         of_terms = self._term_weight(seen)
         return distance * (self._term_weight(full) / of_terms) ** (1.0 / self.power) if of_terms > 0 else np.inf
+
+    def _term_costs(self, x, y, w):
+        """The terms (channels, m) whose sum is the distance to the power `power`."""
+        out = np.empty_like(x)
+        kernels.first_terms(self._record(), x, np.ascontiguousarray(y), w, out)
+        return out
 
     def _term_weight(self, w):
         return w.sum()

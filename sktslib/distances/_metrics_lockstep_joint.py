@@ -8,7 +8,7 @@ from ..utils._sklearn import Interval
 from ..utils.validation import as_floats, refuse_missing
 from . import _lockstep as kernels
 from ._metrics import Metric, register
-from ._metrics_lockstep import LockstepMetric, equal_lengths
+from ._metrics_lockstep import Euclidean, LockstepMetric, equal_lengths
 from ._normalise import full_weight
 
 
@@ -165,6 +165,10 @@ class Mahalanobis(LockstepMetric):
     def _profile(self, x, w, y, tx, ty, normalize):
         plain = self._inverse() is None
         return (super() if plain else super(LockstepMetric, self))._profile(x, w, y, tx, ty, normalize)
+
+    def _scaled_profile(self, x, w, y, tx, ty, normalize, length):
+        plain = Euclidean() if self._inverse() is None else super()
+        return plain._scaled_profile(x, w, y, tx, ty, normalize, length)
 
     def _windows(self, x, w, y, tx, ty):
         VI = self._inverse()

@@ -126,6 +126,10 @@ class DTW(ElasticMetric):
         return self.alpha == 1 and self.dtw_type in ("dtw", "psi-dtw") and self.dist is None and not self.do_dist_norm
 
     @property
+    def _reach(self):
+        return int(self.alpha < 1)
+
+    @property
     def _has_lanes(self):
         return self.dist is None and self.dtw_type == "dtw"
 
@@ -256,6 +260,7 @@ class WDTW(ElasticMetric):
     entry_parameters = {"g": 0.05}
     _depends_on_start = True
     _needs_equal_lengths = True
+    _looks_back = True
     _parameter_constraints = {"g": [Interval(Real, 0, None, closed="left")], **BAND_CONSTRAINTS}
 
     def __init__(self, g=0.05, *, window=None, factor=None):
@@ -306,6 +311,7 @@ class DDTW(DTW):
     function_defaults = {}
     alpha, dtw_type, tolerance, dist, do_sign_norm, do_dist_norm = 1.0, "dtw", 0, None, False, False
     _parameter_constraints = BAND_CONSTRAINTS
+    _reach = 2  # the first and the last sample copy their neighbours
 
     def __init__(self, *, window=None, factor=None):
         self.window = window
@@ -336,6 +342,7 @@ class WDDTW(WDTW):
     """
 
     name, full_name = "wddtw", "Weighted Derivative Dynamic Time Warping"
+    _reach = 2
 
     def _features(self, a):
         return keogh_slope(a)
@@ -371,6 +378,10 @@ class ShapeDTW(DTW):
         self.reach = reach
         self.window = window
         self.factor = factor
+
+    @property
+    def _reach(self):
+        return self.reach
 
     def _features(self, a):
         n = a.shape[1]

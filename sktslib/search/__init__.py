@@ -1,13 +1,16 @@
 """Search and segmentation: estimators, their results, and the functions over them."""
 
+from ._explain import Explanation
 from ._results import Match, Matches, Profile, Segment, Segments
 from ._searcher import QuerySearcher
 from ._segmenter import QuerySegmenter
+from ._stream import Stream
 from .query_search import time_series_search
 from .search_utils import elastic_search, lockstep_search, start_sequences_index
 from .segmentation import time_series_segmentation
 
 __all__ = [
+    "Explanation",
     "Match",
     "Matches",
     "Profile",
@@ -15,6 +18,7 @@ __all__ = [
     "QuerySegmenter",
     "Segment",
     "Segments",
+    "Stream",
     "elastic_search",
     "lockstep_search",
     "start_sequences_index",

@@ -7,10 +7,14 @@ import numpy as np
 
 from ..distances._elastic_metric import ElasticMetric, Problem
 from ..distances._metrics import Metric
+from ..distances._metrics_lockstep import resample
 from ..distances._normalise import full_weight, normalise
 from ..utils.validation import unknown_name
-from ._missing import observed_profile, runs
+from ._explain import explain
+from ._missing import runs
 from ._results import Profile
+from ._selection import select, select_exactly
+from ._windows import scaled_path, window_profile
 
 MODES = ("auto", "windows", "warped")
 NORMALIZATIONS = (None, "zscore", "mean", "minmax")
@@ -48,6 +52,24 @@ def resolve_mode(metric, mode, normalize):
     return mode
 
 
+def check_lengths(m, min_length, max_length):
+    """Windows have the query's length, m."""
+    if (min_length or m) > m or (max_length or m) < m:
+        raise ValueError(
+            f"'min_length' and 'max_length' must let windows of the query's length through, {m} points. Got "
+            f"{min_length} and {max_length}; a search by windows knows no other length."
+        )
+
+
+def check_room(m, n):
+    """A window of m samples must fit into the sequence."""
+    if m > n:
+        raise ValueError(
+            f"The query must not be longer than the sequence in a search by windows. Got {m} and {n} points; cut "
+            "the query, or search by an elastic metric with mode='warped'."
+        )
+
+
 def _piece_problem(metric, x, w, y, tx, ty, start, end):
     """The query against a gapless stretch [start, end) of the sequence."""
     if start == 0 and end == y.shape[1]:
@@ -69,9 +91,10 @@ class Search:
     mode: str
     normalize: str | None
     runs: tuple[tuple[int, Problem], ...]  # warped searches: the stretches without a gap and where they begin
+    lengths: np.ndarray | None = None  # of windows that are resampled to the query's length
 
     @classmethod
-    def of(cls, metric, x, w, y, tx, ty, mode="auto", normalize=None):
+    def of(cls, metric, x, w, y, tx, ty, mode="auto", normalize=None, lengths=None):
         """Check that the parts fit together."""
         mode = resolve_mode(metric, mode, normalize)
         if not metric.uses_times:
@@ -83,15 +106,12 @@ class Search:
                 f"of the {alone} alone; {missing} is missing."
             )
         m, n = x.shape[1], y.shape[1]
-        if mode == "windows" and m > n:
-            raise ValueError(
-                f"The query must not be longer than the sequence in a search by windows. Got {m} and {n} points; cut "
-                "the query, or search by an elastic metric with mode='warped'."
-            )
+        if mode == "windows":
+            check_room(m if lengths is None else int(lengths[0]), n)
         pieces = ()
         if mode == "warped":
             pieces = tuple((int(a), _piece_problem(metric, x, w, y, tx, ty, a, b)) for a, b in runs(y))
-        return cls(metric, x, w, y, tx, ty, mode, normalize, pieces)
+        return cls(metric, x, w, y, tx, ty, mode, normalize, pieces, lengths)
 
     @property
     def sequence(self):
@@ -107,27 +127,21 @@ class Search:
                 d, s, _ = self.metric._warped(problem, shortest, longest)
                 ends = slice(first, first + len(d))
                 distance[ends], start[ends] = d, np.where(s >= 0, s + first, -1)
-            return Profile(distance, start, np.arange(1, n + 1))
-        if (min_length or m) > m or (max_length or m) < m:
-            raise ValueError(
-                f"'min_length' and 'max_length' must let windows of the query's length through, {m} points. Got "
-                f"{min_length} and {max_length}; a search by windows knows no other length."
-            )
-        profile = observed_profile if np.isnan(self.y).any() else type(self.metric)._profile
-        distance = profile(self.metric, self.x, self.w, self.y, self.tx, self.ty, self.normalize)
-        start = np.arange(n - m + 1)
-        return Profile(distance, start, start + m)
+            return Profile(distance, start)
+        check_lengths(m, min_length, max_length)
+        return window_profile(self.metric, self.x, self.w, self.y, self.tx, self.ty, self.normalize, self.lengths)
 
-    def exact(self, profile, chosen):
-        """Reported distances of chosen candidates."""
-        if self.mode == "warped" and self.metric._depends_on_start:
-            ranges = zip(profile.start[chosen], profile.end[chosen], strict=True)
-            return np.array([self._exact(int(s), int(e)) for s, e in ranges])
-        return profile.distance[chosen]
-
-    def _exact(self, start, end):
-        first, problem = self._run(start)
-        return self.metric._piece_distance(problem, start - first, end - first)
+    def distance(self, start, end):
+        """Exact distance of the candidate [start, end)."""
+        if self.mode == "warped":
+            first, problem = self._run(int(start))
+            return self.metric._piece_distance(problem, int(start) - first, int(end) - first)
+        times = None if self.ty is None else self.ty[start:end]
+        window, lengths = np.ascontiguousarray(self.y[:, start:end]), None
+        if self.lengths is not None:
+            lengths = np.array([end - start])
+        found = window_profile(self.metric, self.x, self.w, window, self.tx, times, self.normalize, lengths)
+        return float(found.distance[0])
 
     def _run(self, start):
         """The gapless stretch that holds a sample."""
@@ -142,10 +156,35 @@ class Search:
             path = self.metric._piece_path(problem, start - first, end - first)
             path[1] += first
             return path
-        if not isinstance(self.metric, ElasticMetric):
-            return np.array([np.arange(end - start), np.arange(start, end)])
-        full = full_weight(self.w, self.x)
-        x, y = normalise(self.x, full, self.normalize), normalise(self.y[:, start:end], full, self.normalize)
-        times = (None, None) if self.tx is None else (self.tx - self.tx[0], self.ty[start:end] - self.ty[start])
-        path = self.metric._distance(x, self.w, np.ascontiguousarray(y), *times).path
-        return path + np.array([[0], [start]])
+        m, full = self.x.shape[1], full_weight(self.w, self.x)
+        window, times = self.y[:, start:end], None if self.ty is None else self.ty[np.newaxis, start:end]
+        if self.lengths is not None:
+            window, times = resample(window, m), None if times is None else resample(times, m)
+        path = np.array([np.arange(m), np.arange(m)])
+        if isinstance(self.metric, ElasticMetric):
+            x, y = normalise(self.x, full, self.normalize), normalise(window, full, self.normalize)
+            times = (None, None) if self.tx is None else (self.tx - self.tx[0], times[0] - times[0, 0])
+            path = self.metric._distance(x, self.w, np.ascontiguousarray(y), *times).path
+        return scaled_path(path, m, start, end)
+
+    def explain(self, start, end):
+        """What the candidate [start, end) costs at each point."""
+        return explain(self, start, end)
+
+
+def choose(search, distance, start, end, slack, n_matches, threshold, max_overlap):
+    """Starts, ends, distances chosen by and distances reported of the matches, in the order of their choice.
+
+    `search` knows the exact distance of a range, and the metric and mode.
+    """
+    rule = {"n_matches": n_matches, "threshold": threshold, "max_overlap": max_overlap}
+    if slack:
+        exact = lambda k: search.distance(start[k], end[k])  # noqa: E731
+        chosen, by = select_exactly(distance, start, end, exact, slack, **rule)
+        reported = by
+    else:
+        chosen = select(distance, start, end, **rule)
+        by = reported = distance[chosen]
+        if search.mode == "warped" and search.metric._depends_on_start:
+            reported = np.array([search.distance(start[k], end[k]) for k in chosen])
+    return start[chosen], end[chosen], by, reported

@@ -110,10 +110,11 @@ class QueryEstimator(MetricParameter, BaseEstimator):
         found = [(s, e) for s, e in occurrences(labels).tolist() if not np.isnan(data[:, s:e]).any()]
         return found[medoid([data[:, s:e] for s, e in found], self.metric_)] if found else whole
 
-    def _door(self, X, times):
+    def _door(self, X, times, keep=True):
         """A sequence through the door: its array, its times for the kernels, and its times as they were given.
 
-        The array is the estimator's own, so that paths asked for later are those of the sequence as it is now.
+        With `keep` the array is the estimator's own, so that paths asked for later are those of the sequence as it is
+        now.
         """
         check_is_fitted(self)
         y = as_series(X, "X", missing=self.nan_policy == "omit")
@@ -131,6 +132,6 @@ class QueryEstimator(MetricParameter, BaseEstimator):
             )
         name = "times" if times is not None else "X.index"
         times = times_of(X, times)
-        if hasattr(X, "__array__"):
+        if keep and hasattr(X, "__array__"):
             y = y.copy()
         return y, as_times(times, y.shape[1], name), keep_times(times)

@@ -26,14 +26,25 @@ class Profile:
     Attributes
     ----------
     distance : ndarray of shape (n_candidates,)
-        Windows: one per start. Warped: one per end. Infinite where there is no candidate.
+        Windows: one per start. Warped: one per end. Infinite where there is no candidate. Distances found by Fourier
+        transforms are exact to 1e-12 of the sum of squares; those of matches are exact.
     start, end : ndarray of shape (n_candidates,)
         Half-open ranges in samples; start is -1 where there is no candidate.
     """
 
     distance: np.ndarray
-    start: np.ndarray
-    end: np.ndarray
+    _start: np.ndarray | None = field(default=None, repr=False)  # None: windows, one at each sample
+    _length: int | np.ndarray | None = field(default=None, repr=False)  # of windows
+    _slack: float = field(default=0.0, repr=False)  # relative error of the distances
+
+    # Made when asked for: a profile of a long recording is large enough without them.
+    @property
+    def start(self):
+        return np.arange(len(self)) if self._start is None else self._start
+
+    @property
+    def end(self):
+        return np.arange(1, len(self) + 1) if self._length is None else self.start + self._length
 
     def __len__(self):
         return len(self.distance)
@@ -56,18 +67,21 @@ class _Table:
     @property
     def start_time(self):
         """Times of the starts, or None where the sequence has no times."""
-        return times_at(self.times, self.start)
+        return self._times_at(self.start)
 
     @property
     def end_time(self):
         """Times of the (exclusive) ends, or None where the sequence has no times."""
-        return times_at(self.times, self.end)
+        return self._times_at(self.end)
+
+    def _times_at(self, index):
+        return times_at(self.times, index)
 
     def to_frame(self):
         """Return a pandas DataFrame, one row per range, with times where the sequence has them."""
         import pandas as pd
 
-        columns = {name: getattr(self, name) for name in self._columns}
+        columns = {name: getattr(self, name) for name in self._columns if getattr(self, name) is not None}
         if self.times is not None:
             columns |= {"start_time": self.start_time, "end_time": self.end_time}
         return pd.DataFrame(columns)
@@ -83,8 +97,10 @@ class Matches(_Table):
         Half-open ranges in samples of the sequence.
     distance : ndarray of shape (n_matches,)
         Their distances, ascending.
+    query, sequence : ndarray of int of shape (n_matches,) or None
+        Which of several queries, and in which of several sequences, from 0; None where there is one.
     times : ndarray of shape (n_timepoints,) or None
-        The sequence's times, as they were given.
+        The sequence's times, as they were given; of several sequences a list.
 
     Examples
     --------
@@ -100,9 +116,11 @@ class Matches(_Table):
     start: np.ndarray
     end: np.ndarray
     distance: np.ndarray
+    query: np.ndarray | None = None
+    sequence: np.ndarray | None = None
     times: np.ndarray | None = field(default=None, repr=False)
     _source: object = field(default=None, repr=False)
-    _columns = ("start", "end", "distance")
+    _columns = ("query", "sequence", "start", "end", "distance")
 
     def __iter__(self):
         for s, e, d in zip(self.start, self.end, self.distance, strict=True):
@@ -110,11 +128,48 @@ class Matches(_Table):
 
     def path(self, k):
         """Alignment of the k-th match: query indices and sequence indices, an array (2, K); computed when asked for."""
-        return self._source.path(int(self.start[k]), int(self.end[k]))
+        return self._source_of(k).path(int(self.start[k]), int(self.end[k]))
+
+    def explain(self, k):
+        """Where the k-th match fits and where it does not: costs per query point and channel, advance and delay.
+
+        Parameters
+        ----------
+        k : int
+            The match's place in the list, from 0.
+
+        Returns
+        -------
+        Explanation
+
+        Examples
+        --------
+        >>> from sktslib import QuerySearcher
+        >>> matches = QuerySearcher("dtw").fit([0, 2, 0]).search([5, 0, 3, 3, 0, 5])
+        >>> explained = matches.explain(0)
+        >>> explained.cost[:, 0].tolist(), explained.delay
+        ([0.0, 2.0, 0.0], 0.3333333333333333)
+        """
+        return self._source_of(k).explain(int(self.start[k]), int(self.end[k]))
+
+    def _source_of(self, k):
+        return self._source.source_of(k) if hasattr(self._source, "source_of") else self._source
+
+    def _times_at(self, index):
+        if self.sequence is None or self.times is None:
+            return super()._times_at(index)
+        each = [times_at(times, index[self.sequence == k]) for k, times in enumerate(self.times)]
+        out = np.empty(len(index), np.result_type(*each))
+        for k, times in enumerate(each):
+            out[self.sequence == k] = times
+        return out
 
     def plot(self, ax=None):
         """Draw the sequence with its occurrences; returns the Display."""
         from ..utils.visualisation import plot_search_distance_result
+
+        if self.sequence is not None:
+            raise ValueError("Matches in several sequences cannot be drawn in one picture. Search each on its own.")
 
         return plot_search_distance_result(self, self._source.sequence, self.times, ax=ax)
 

@@ -1,16 +1,21 @@
 """QuerySearcher: find the occurrences of a query in long recordings."""
 
+from copy import copy
 from numbers import Integral, Real
 
 import numpy as np
-from sklearn.base import ClassNamePrefixFeaturesOutMixin, TransformerMixin
+from sklearn.base import ClassNamePrefixFeaturesOutMixin, TransformerMixin, clone
+from sklearn.utils.validation import check_is_fitted
 
 from ..metrics import event_f1_score
 from ..utils._sklearn import Interval, StrOptions
-from ._profile import MODES, Search, resolve_mode
+from ._long import is_long, profile_long, search_long
+from ._profile import MODES, Search, choose, resolve_mode
 from ._query import QueryEstimator, check_labels
 from ._results import Matches
-from ._selection import select
+from ._several import Streams, merge, one_each, several
+from ._stream import Stream
+from ._windows import scaled_lengths
 
 
 class QuerySearcher(ClassNamePrefixFeaturesOutMixin, TransformerMixin, QueryEstimator):
@@ -44,6 +49,9 @@ class QuerySearcher(ClassNamePrefixFeaturesOutMixin, TransformerMixin, QueryEsti
         Share of the shorter of two occurrences that they may have in common.
     min_length, max_length : int, optional
         Bounds of the length of warped occurrences, in samples.
+    scales : tuple (least, largest) or list of float, optional
+        Uniform scaling: windows of these multiples of the query's length, all in the range or those of the list, are
+        resampled to its length, and each start counts at the one that fits best.
     nan_policy : {"raise", "omit"}, default="raise"
         What to do with missing values (NaN). "omit": missing query points count nothing; windows are compared by what
         is observed of them, at least half of the weight; warped occurrences do not cross a missing point.
@@ -85,7 +93,9 @@ class QuerySearcher(ClassNamePrefixFeaturesOutMixin, TransformerMixin, QueryEsti
         "max_overlap": [Interval(Real, 0, 1, closed="both")],
         "min_length": "no_validation",
         "max_length": "no_validation",
+        "scales": "no_validation",
         "nan_policy": [StrOptions({"raise", "omit"})],
+        "verbose": ["verbose"],
     }
 
     def __init__(
@@ -102,7 +112,9 @@ class QuerySearcher(ClassNamePrefixFeaturesOutMixin, TransformerMixin, QueryEsti
         max_overlap=0.0,
         min_length=None,
         max_length=None,
+        scales=None,
         nan_policy="raise",
+        verbose=0,
     ):
         self.metric = metric
         self.metric_params = metric_params
@@ -115,21 +127,24 @@ class QuerySearcher(ClassNamePrefixFeaturesOutMixin, TransformerMixin, QueryEsti
         self.max_overlap = max_overlap
         self.min_length = min_length
         self.max_length = max_length
+        self.scales = scales
         self.nan_policy = nan_policy
+        self.verbose = verbose
 
     def fit(self, X, y=None, weight=None, times=None):
         """Take the query.
 
         Parameters
         ----------
-        X : array-like of shape (m,) or (m, channels)
-            The query; with the parameter `query` set, any series of the same channels; with `y`, a recording.
+        X : array-like of shape (m,) or (m, channels), or list of arrays
+            The query, or several; with the parameter `query` set, any series of the same channels; with `y`, a
+            recording.
         y : array-like of shape (m,), optional
             Labels of the time points, 0 for background; runs of one label of at least 2 samples are occurrences. The
             query is then the most typical occurrence of the commonest kind: the one whose distances from the others
             add up to the least. Labels without a second value or without an occurrence count nothing.
         weight : array-like of shape (m,) or (m, channels), optional
-            Relative weights of the query's points; replaces the parameter.
+            Relative weights of the query's points; replaces the parameter. Of several queries a list, as are `times`.
         times : array-like of shape (m,), optional
             Strictly increasing sample times of the query, numbers or datetimes, for metrics that use them.
 
@@ -138,14 +153,66 @@ class QuerySearcher(ClassNamePrefixFeaturesOutMixin, TransformerMixin, QueryEsti
         QuerySearcher
             Itself.
         """
+        queries = several(X if self.query is None else self.query)
+        if queries is not None and len(queries) > 1:
+            return self._fit_several(queries, y, weight, times)
+        self._parts = None
         self._fit_query(X, y, weight, times)
-        resolve_mode(self.metric_, self.mode, self.normalize)
+        self._mode = resolve_mode(self.metric_, self.mode, self.normalize)
+        self._lengths = scaled_lengths(self.scales, self._x.shape[1])
+        if self._lengths is not None:
+            self._check_scales()
         self._n_features_out = 1
         return self
 
-    def _search(self, X, times):
-        y, ty, given = self._door(X, times)
-        search = Search.of(self.metric_, self._x, self._w, y, self._tx, ty, self.mode, self.normalize)
+    def _check_scales(self):
+        """Scales are about windows, and one length limit is enough."""
+        if self._mode == "warped":
+            raise ValueError(
+                "The 'scales' parameter must be None in a warped search, which stretches the query as it goes. Got "
+                f"{self.scales!r}. Take mode='windows', or bound the matches by 'min_length' and 'max_length'."
+            )
+        if self.min_length is not None or self.max_length is not None:
+            raise ValueError("'min_length' and 'max_length' must be None where 'scales' says how long matches are.")
+
+    def _fit_several(self, queries, y, weight, times):
+        """A searcher for each query."""
+        if y is not None:
+            raise ValueError(
+                "'y' must be None where 'X' is a list of queries: they are given, not learned from labels."
+            )
+        weights = one_each(self.weight if weight is None else weight, len(queries), "weight", "queries")
+        self._parts = [
+            clone(self).set_params(query=None, weight=None).fit(query, weight=w, times=t)
+            for query, w, t in zip(queries, weights, one_each(times, len(queries), "times", "queries"), strict=True)
+        ]
+        channels = {part.n_features_in_ for part in self._parts}
+        if len(channels) > 1:
+            raise ValueError(f"The queries must have the same number of channels. Got {sorted(channels)}.")
+        first = self._parts[0]
+        self.metric_, self._mode, self.n_features_in_ = first.metric_, first._mode, first.n_features_in_
+        self.query_, self.weight_ = [part.query_ for part in self._parts], [part.weight_ for part in self._parts]
+        self._n_features_out = len(queries)
+        return self
+
+    def _search_several(self, X, times):
+        """All queries in all sequences."""
+        sequences = several(X)
+        parts = self._parts or [self]
+        each = [X] if sequences is None else sequences
+        every = [times] if sequences is None else one_each(times, len(each), "times", "sequences")
+        found, names = [], []
+        for s, (sequence, t) in enumerate(zip(each, every, strict=True)):
+            for q, part in enumerate(parts):
+                found.append(part.search(sequence, t))
+                names.append((q, s))
+        given = [matches.times for matches in found[:: len(parts)]]
+        given = None if any(t is None for t in given) else given if sequences is not None else given[0]
+        return merge(found, names, self._parts is not None, sequences is not None, self.n_matches, given)
+
+    def _search(self, X, times, keep=True):
+        y, ty, given = self._door(X, times, keep)
+        search = Search.of(self.metric_, self._x, self._w, y, self._tx, ty, self._mode, self.normalize, self._lengths)
         return search, search.profile(self.min_length, self.max_length), given
 
     def profile(self, X, times=None):
@@ -161,27 +228,50 @@ class QuerySearcher(ClassNamePrefixFeaturesOutMixin, TransformerMixin, QueryEsti
         Returns
         -------
         Profile
-            One candidate per window, or per end of a warped occurrence.
+            One candidate per window, or per end of a warped occurrence. Of several queries a list.
         """
-        return self._search(X, times)[1]
+        check_is_fitted(self)
+        if self._parts is not None:
+            return [part.profile(X, times) for part in self._parts]
+        if is_long(X):
+            return profile_long(self, X, times)
+        return self._search(X, times, keep=False)[1]
 
     def search(self, X, times=None):
         """Find the occurrences.
 
         Parameters
         ----------
-        X : array-like of shape (n,) or (n, channels)
-            The sequence. A pandas object's DatetimeIndex counts as its times.
+        X : array-like of shape (n,) or (n, channels), or list of arrays
+            The sequence, or several. A pandas object's DatetimeIndex counts as its times. What can be sliced and is not
+            in memory (numpy.memmap, zarr, h5py, dask) is read by chunks.
         times : array-like of shape (n,), optional
-            Strictly increasing sample times, numbers or datetimes.
+            Strictly increasing sample times, numbers or datetimes; of several sequences a list.
 
         Returns
         -------
         Matches
-            Best first.
+            Best first. Each of several queries is searched for by itself: `n_matches` is how many of each there are in
+            all sequences together.
         """
+        check_is_fitted(self)
+        if self._parts is not None or several(X) is not None:
+            return self._search_several(X, times)
+        if is_long(X):
+            return search_long(self, X, times)
         search, profile, given = self._search(X, times)
         return matches_of(search, profile, self.n_matches, self.threshold, self.max_overlap, given)
+
+    def stream(self):
+        """Begin a search that takes the sequence chunk by chunk; `threshold` must be set.
+
+        Returns
+        -------
+        Stream
+            Its ``update(X)`` returns the occurrences that are decided, ``flush()`` those left at the end.
+        """
+        check_is_fitted(self)
+        return Stream(copy(self)) if self._parts is None else Streams([part.stream() for part in self._parts])
 
     def transform(self, X, times=None):
         """Distance of the best occurrence that ends at each time point.
@@ -198,11 +288,18 @@ class QuerySearcher(ClassNamePrefixFeaturesOutMixin, TransformerMixin, QueryEsti
 
         Returns
         -------
-        ndarray of shape (n, 1)
+        ndarray of shape (n, n_queries)
         """
-        search, profile, _ = self._search(X, times)
-        out = np.full(search.y.shape[1], np.inf)
-        out[profile.end - 1] = profile.distance
+        check_is_fitted(self)
+        if self._parts is not None:
+            return np.hstack([part.transform(X, times) for part in self._parts])
+        profile = self.profile(X, times)
+        if self._lengths is None:
+            out = np.full(len(profile) + (0 if self._mode == "warped" else self._x.shape[1] - 1), np.inf)
+            out[len(out) - len(profile) :] = profile.distance
+        else:
+            out = np.full(len(profile) + int(self._lengths[0]) - 1, np.inf)
+            np.minimum.at(out, profile.end - 1, profile.distance)
         finite = np.isfinite(out)
         out[~finite] = out[finite].max() if finite.any() else 0.0
         return out[:, np.newaxis]
@@ -222,7 +319,7 @@ class QuerySearcher(ClassNamePrefixFeaturesOutMixin, TransformerMixin, QueryEsti
         ndarray of int of shape (n,)
         """
         matches = self.search(X, times)
-        labels = np.zeros(len(matches._source.sequence), np.int64)
+        labels = np.zeros(len(X), np.int64)
         for rank in range(len(matches), 0, -1):
             labels[matches.start[rank - 1] : matches.end[rank - 1]] = rank
         return labels
@@ -245,16 +342,14 @@ class QuerySearcher(ClassNamePrefixFeaturesOutMixin, TransformerMixin, QueryEsti
             In [0, 1].
         """
         matches = self.search(X, times)
-        y = check_labels(y, len(matches._source.sequence))
+        y = check_labels(y, len(X))
         return event_f1_score(y, np.column_stack([matches.start, matches.end]))
 
 
 def matches_of(search, profile, n_matches, threshold, max_overlap, times):
     """Choose from a profile and list by reported distance."""
-    chosen = select(
-        profile.distance, profile.start, profile.end, n_matches=n_matches, threshold=threshold, max_overlap=max_overlap
+    start, end, _, distance = choose(
+        search, profile.distance, profile.start, profile.end, profile._slack, n_matches, threshold, max_overlap
     )
-    distance = search.exact(profile, chosen)
     order = np.argsort(distance, kind="stable")
-    chosen = chosen[order]
-    return Matches(profile.start[chosen], profile.end[chosen], distance[order], times, search)
+    return Matches(start[order], end[order], distance[order], times=times, _source=search)

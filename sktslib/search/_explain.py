@@ -1,0 +1,96 @@
+"""Where a match fits its query, and where it does not."""
+
+from dataclasses import dataclass
+
+import numpy as np
+
+from ..distances._elastic_metric import ElasticMetric
+from ..distances._metrics_lockstep import resample
+from ..distances._normalise import full_weight, normalise
+
+
+@dataclass(frozen=True, eq=False)
+class Explanation:
+    """What a match costs, point by point, and how it lies in time; see `Matches.explain`.
+
+    Attributes
+    ----------
+    path : ndarray of shape (2, K)
+        Alignment: query indices and indices of the whole sequence.
+    cost : ndarray of shape (m, channels)
+        What each query point costs in each channel. Elastic distances: the rise of the accumulated cost at the point,
+        shared out among the channels by their weighted squared differences; adds up to the accumulated cost. Lockstep
+        sums: the terms, which add up to the sum before its root. Other distances: the weighted squared differences.
+    lag : ndarray of shape (m,)
+        How many samples later than at an even pace each query point is met, on average; NaN for one without a partner.
+    advance, delay, phase : float
+        Shares of the path's steps where only the query moves, where only the sequence moves, and where both do, as in
+        the time alignment measurement (Folgado et al. 2018).
+    """
+
+    path: np.ndarray
+    cost: np.ndarray
+    lag: np.ndarray
+    advance: float
+    delay: float
+    phase: float
+
+
+def explain(search, start, end):
+    """The explanation of the candidate [start, end) of a search."""
+    path = search.path(start, end)
+    cost = (_elastic if isinstance(search.metric, ElasticMetric) else _lockstep)(search, start, end)
+    m = search.x.shape[1]
+    pace = start + path[0] * ((end - start - 1) / max(m - 1, 1))
+    met = np.bincount(path[0], minlength=m)
+    late = np.bincount(path[0], path[1] - pace, minlength=m)
+    lag = np.divide(late, met, out=np.full(m, np.nan), where=met > 0)
+    dx, dy = np.diff(path)
+    n = end - start
+    advance = float((dy == 0).sum() / (m - 1)) if m > 1 else 0.0
+    delay = float((dx == 0).sum() / (n - 1)) if n > 1 else 0.0
+    phase = float(((dx == 1) & (dy == 1)).sum() / (min(m, n) - 1)) if min(m, n) > 1 else 1.0
+    return Explanation(path, cost, lag, advance, delay, phase)
+
+
+def _window(search, start, end):
+    """Query, window and weights as they are compared."""
+    full = full_weight(search.w, search.x)
+    y = search.y[:, start:end]
+    y = y if search.lengths is None else resample(y, search.x.shape[1])
+    return normalise(search.x, full, search.normalize), normalise(y, full, search.normalize), full
+
+
+def _lockstep(search, start, end):
+    x, y, w = _window(search, start, end)
+    if search.metric.power is None or not search.metric._is_fold:
+        return (w * (x - y) ** 2).T
+    return search.metric._term_costs(x, y, w).T
+
+
+def _elastic(search, start, end):
+    metric = search.metric
+    if search.mode == "warped":
+        first, problem = search._run(start)
+        x, y, w = search.x, search.y[:, start:end], full_weight(search.w, search.x)
+        problem = problem.piece(start - first, end - first)
+        path = metric._path(problem, whole=True)
+    else:
+        x, y, w = _window(search, start, end)
+        times = (None, None)
+        if search.tx is not None:
+            times = search.tx - search.tx[0], search.ty[start:end] - search.ty[start]
+        problem = metric._problem(x, search.w, np.ascontiguousarray(y), *times)
+        path = metric._path(problem)
+    costs = metric._accumulate(problem, keep="costs", whole=search.mode == "warped")[2]
+    # What lies between two listed pairs counts at the second of them, what lies behind the last at the last.
+    total = costs[path[1], path[0]] if path.size else np.empty(0)
+    rise = np.diff(total, prepend=0.0)
+    if path.size:
+        rise[-1] += costs[-1, -1] - total[-1]
+    apart = w[:, path[0]] * (x[:, path[0]] - y[:, path[1]]) ** 2
+    summed = apart.sum(axis=0)
+    share = np.divide(apart, summed, out=np.full_like(apart, 1.0 / len(x)), where=summed > 0)
+    cost = np.zeros(x.shape)
+    np.add.at(cost, (slice(None), path[0]), share * rise)
+    return cost.T

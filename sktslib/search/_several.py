@@ -1,0 +1,91 @@
+"""Several queries and several sequences: one search each, one table of matches."""
+
+import numpy as np
+
+from ._results import Matches
+
+
+def several(X):
+    """The parts of a list of arrays, which is a list of series; None for anything else."""
+    is_list = isinstance(X, list | tuple) and len(X) and all(isinstance(part, np.ndarray) and part.ndim for part in X)
+    return list(X) if is_list else None
+
+
+def one_each(values, count, name, what):
+    """A list with an entry for each of several series."""
+    if values is None:
+        return [None] * count
+    if not isinstance(values, list | tuple) or len(values) != count:
+        got = f"{len(values)} entries" if isinstance(values, list | tuple) else type(values).__name__
+        raise ValueError(f"{name!r} must be a list with one entry for each of the {count} {what}. Got {got}.")
+    return list(values)
+
+
+def merge(found, names, many_queries, many_sequences, n_matches, times=None):
+    """One table of the matches of several searches.
+
+    Parameters
+    ----------
+    found : list of Matches
+    names : list of (query, sequence)
+        Their numbers.
+    n_matches : int or None
+        How many of each query count.
+    """
+    which = np.repeat(np.arange(len(found)), [len(matches) for matches in found])
+    start, end, distance = (np.concatenate([getattr(m, a) for m in found]) for a in ("start", "end", "distance"))
+    query, sequence = (np.array([name[k] for name in names], dtype=np.int64)[which] for k in (0, 1))
+    order = np.lexsort((start, sequence, query, distance))
+    if n_matches is not None:
+        rank = np.empty(len(order), np.int64)  # of each among those of its query
+        for q in np.unique(query):
+            own = order[query[order] == q]
+            rank[own] = np.arange(len(own))
+        order = order[rank[order] < n_matches]
+    sources = [source for matches in found for source in [matches._source] * len(matches)]
+    return Matches(
+        start[order],
+        end[order],
+        distance[order],
+        query[order] if many_queries else None,
+        sequence[order] if many_sequences else None,
+        times,
+        _Several([sources[k] for k in order]),
+    )
+
+
+class _Several:
+    """The sources of the matches, one by one."""
+
+    def __init__(self, sources):
+        self.sources = sources
+
+    def source_of(self, k):
+        return self.sources[k]
+
+    @property
+    def sequence(self):
+        return self.sources[0].sequence
+
+
+class Streams:
+    """Streams of several queries, fed together; see `Stream`."""
+
+    def __init__(self, streams):
+        self._streams = streams
+
+    @property
+    def n_samples_seen(self):
+        """Samples so far."""
+        return self._streams[0].n_samples_seen
+
+    def update(self, X, times=None):
+        """Take the next samples; see `Stream.update`."""
+        return self._merged([stream.update(X, times) for stream in self._streams])
+
+    def flush(self):
+        """End the streams; see `Stream.flush`."""
+        return self._merged([stream.flush() for stream in self._streams])
+
+    def _merged(self, found):
+        return merge(found, [(k, 0) for k in range(len(found))], True, False, None)

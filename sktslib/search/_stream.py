@@ -1,0 +1,217 @@
+"""Searches of sequences that are not held in memory: streams, and files that are read by chunks."""
+
+from dataclasses import replace
+
+import numpy as np
+
+from ._feed import Clock, WarpedFeed, WindowFeed
+from ._profile import Search, check_lengths, choose
+from ._results import Matches
+
+
+def make_feed(searcher):
+    """The feed of a fitted searcher."""
+    x, w, tx, metric = searcher._x, searcher._w, searcher._tx, searcher.metric_
+    if searcher._mode == "warped":
+        return WarpedFeed(metric, x, w, tx if metric.uses_times else None, searcher.min_length, searcher.max_length)
+    if searcher._lengths is None:
+        check_lengths(x.shape[1], searcher.min_length, searcher.max_length)
+    return WindowFeed(metric, x, w, tx if metric.uses_times else None, searcher.normalize, searcher._lengths)
+
+
+class Pieces:
+    """Exact distances and paths of candidates, each from the samples that it lies on."""
+
+    def __init__(self, searcher):
+        self.metric, self.mode, self.normalize = searcher.metric_, searcher._mode, searcher.normalize
+        self.x, self.w, self.tx, self.lengths = searcher._x, searcher._w, searcher._tx, searcher._lengths
+        self.reach = self.metric._reach if self.mode == "warped" else 0
+        self.kept = {}  # range -> first sample, samples and their times
+
+    def read(self, start, end):
+        """First sample, samples (channels, n) and times of a stretch that holds [start, end) and what it depends on."""
+        return self.kept[start, end]
+
+    def _search(self, start, end):
+        first, y, ty = self.read(start, end)
+        lengths = None if self.lengths is None else np.array([end - start])
+        return first, Search.of(self.metric, self.x, self.w, y, self.tx, ty, self.mode, self.normalize, lengths)
+
+    def distance(self, start, end):
+        """Exact distance of a candidate."""
+        first, search = self._search(int(start), int(end))
+        return search.distance(int(start) - first, int(end) - first)
+
+    def path(self, start, end):
+        """Alignment of a candidate, in samples of the whole sequence."""
+        first, search = self._search(start, end)
+        return search.path(start - first, end - first) + np.array([[0], [first]])
+
+    def explain(self, start, end):
+        """What a candidate costs at each point; its path in samples of the whole sequence."""
+        first, search = self._search(start, end)
+        found = search.explain(start - first, end - first)
+        return replace(found, path=found.path + np.array([[0], [first]]))
+
+
+class Groups:
+    """Candidates until nothing that comes can overlap them, in groups that overlap each other."""
+
+    def __init__(self):
+        self.groups = []  # [start, end, parts], ascending and apart
+
+    def add(self, found):
+        """Take candidates; `found` has rows distance, start, end."""
+        if not len(found[0]):
+            return
+        order = np.argsort(found[1], kind="stable")
+        start, end = found[1][order], found[2][order]
+        reach = np.maximum.accumulate(end)
+        cuts = np.flatnonzero(start[1:] >= reach[:-1]) + 1
+        for which in np.split(order, cuts):
+            self._merge([int(found[1][which].min()), int(found[2][which].max()), [tuple(a[which] for a in found)]])
+
+    def _merge(self, new):
+        after = []
+        while self.groups and self.groups[-1][0] >= new[1]:
+            after.append(self.groups.pop())
+        while self.groups and self.groups[-1][1] > new[0]:
+            start, end, parts = self.groups.pop()
+            new = [min(start, new[0]), max(end, new[1]), parts + new[2]]
+        self.groups += [new, *after[::-1]]
+
+    def close(self, horizon):
+        """Give up the groups that end at or before a sample, each as (distance, start, end)."""
+        count = sum(1 for _, end, _ in self.groups if end <= horizon)  # they are apart, so the first ones
+        closed, self.groups = self.groups[:count], self.groups[count:]
+        return [tuple(np.concatenate(part) for part in zip(*parts, strict=True)) for _, _, parts in closed]
+
+    @property
+    def begin(self):
+        """The first sample of an open group, None where there is none."""
+        return self.groups[0][0] if self.groups else None
+
+
+class Stream:
+    """A search that goes on with every chunk of a sequence; made by `QuerySearcher.stream`.
+
+    Matches are reported as soon as no later one can overlap them, and are those that a search of the whole sequence
+    would give (Sakurai, Faloutsos & Yamamuro 2007). Memory: the samples of candidates that are not decided yet. A
+    stream can be pickled and goes on where it was.
+
+    Attributes
+    ----------
+    n_samples_seen : int
+        Samples so far.
+
+    Examples
+    --------
+    >>> from sktslib import QuerySearcher
+    >>> stream = QuerySearcher("dtw", threshold=0.1, n_matches=None).fit([0, 2, 0]).stream()
+    >>> len(stream.update([5, 0, 2])), list(stream.update([2, 0, 5, 0])), len(stream.flush())
+    (0, [Match(start=1, end=5, distance=0.0)], 0)
+    """
+
+    def __init__(self, searcher):
+        if searcher.threshold is None:
+            raise ValueError(
+                "The 'threshold' parameter of QuerySearcher must be set for a stream: without it the best places are "
+                "known at the end of the sequence only. Got None."
+            )
+        self._searcher, self._feed, self._groups = searcher, make_feed(searcher), Groups()
+        self._clock = Clock(searcher.metric_, searcher._tx)
+        self._best, self._slack, self._flushed = None, 0.0, False
+
+    @property
+    def n_samples_seen(self):
+        return self._feed.seen
+
+    def update(self, X, times=None):
+        """Take the next samples.
+
+        Parameters
+        ----------
+        X : array-like of shape (n,) or (n, channels)
+            Samples that follow those before.
+        times : array-like of shape (n,), optional
+            Their times, for metrics that use them.
+
+        Returns
+        -------
+        Matches
+            The occurrences that are decided now, best first; ranges count from the stream's first sample. With
+            `n_matches` set the best can be told at the end only: then there are none before `flush`.
+        """
+        self._check_open()
+        y, _, given = self._searcher._door(X, None if times is None else np.asarray(times))
+        return self._take(y, given)
+
+    def _take(self, y, times):
+        """The same behind the door."""
+        return self._matches(self._advance(y, self._clock(times)))
+
+    def flush(self):
+        """End the stream and return the occurrences that were not decided yet.
+
+        Returns
+        -------
+        Matches
+            Best first; with `n_matches` set, the best ones of the whole stream.
+        """
+        self._check_open()
+        rows = self._advance(np.empty((self._searcher.n_features_in_, 0)), None, last=True)
+        self._flushed = True
+        return self._matches(rows)
+
+    def _check_open(self):
+        if self._flushed:
+            raise ValueError("The stream has been flushed, and its sequence has ended. Begin a new one by 'stream()'.")
+
+    def _advance(self, y, ty, last=False):
+        """Rows (chosen by, distance, start, end, piece) of the occurrences that are decided now."""
+        searcher, feed = self._searcher, self._feed
+        found = feed.feed(y, ty, last)
+        self._slack = max(self._slack, found.slack)
+        near = found.distance * (1.0 - found.slack) <= searcher.threshold
+        self._groups.add([a[near] for a in found[:3]])
+        horizon = feed.seen if last else feed.horizon(searcher.threshold)
+        rows = []
+        for group in self._groups.close(horizon):
+            pieces = _Buffered(searcher, feed)
+            start, end, by, distance = choose(
+                pieces, *group, self._slack, None, searcher.threshold, searcher.max_overlap
+            )
+            rows += [
+                (b, d, s, e, pieces.read(s, e))
+                for b, d, s, e in zip(by.tolist(), distance.tolist(), start.tolist(), end.tolist(), strict=True)
+            ]
+        begin = self._groups.begin
+        feed.forget((horizon if begin is None else min(begin, horizon)) - _Buffered(searcher, feed).reach)
+        if searcher.n_matches is None:
+            return rows
+        # Only the best of the whole stream count. Ties: the earliest, and a stable order keeps it first.
+        self._best = sorted([*(self._best or []), *rows], key=lambda row: row[0])[: searcher.n_matches]
+        return self._best if last else []
+
+    def _matches(self, rows):
+        rows = sorted(rows, key=lambda row: row[1])
+        pieces = Pieces(self._searcher)
+        pieces.kept = {(s, e): piece for _, _, s, e, piece in rows}
+        columns = [np.array([row[k] for row in rows], dtype) for k, dtype in ((2, np.int64), (3, np.int64), (1, float))]
+        return Matches(*columns, _source=pieces)
+
+
+class _Buffered(Pieces):
+    """Candidates that lie within a feed's buffer."""
+
+    def __init__(self, searcher, feed):
+        super().__init__(searcher)
+        self.feed = feed
+
+    def read(self, start, end):
+        first, last = max(start - self.reach, self.feed.first), min(end + self.reach, self.feed.seen)
+        y, _ = self.feed.cut(first, last)
+        gaps = np.flatnonzero(np.isnan(y).any(axis=0)) + first if self.mode == "warped" else ()
+        for gap in gaps:  # features do not reach across a gap
+            first, last = (max(first, gap + 1), last) if gap < start else (first, min(last, gap))
+        return first, *self.feed.cut(first, last)

@@ -1,0 +1,174 @@
+"""Several queries, several sequences, several lengths; what matches explain."""
+
+import naive
+import numpy as np
+import pytest
+from hypothesis import given
+from hypothesis import strategies as st
+from strategies import pairs, plain
+
+from sktslib import QuerySearcher
+from sktslib.distances import DTW, metric_names
+
+
+@pytest.mark.parametrize("metric", ["dtw", "euclidean"])
+def test_several_queries_in_several_sequences(metric):
+    rng = np.random.default_rng(3)
+    queries, sequences = [rng.normal(size=6), rng.normal(size=9)], [rng.normal(size=n) for n in (80, 50, 30)]
+    weights = [rng.random(6), None]
+    searcher = QuerySearcher(metric, n_matches=3).fit(queries, weight=weights)
+    matches = searcher.search(sequences, times=[np.arange(len(s)) * 0.5 for s in sequences])
+    assert (np.diff(matches.distance) >= 0).all()
+    for q in (0, 1):
+        one = QuerySearcher(metric, n_matches=3).fit(queries[q], weight=weights[q])
+        want = [(m.distance, s, m.start, m.end) for s, y in enumerate(sequences) for m in one.search(y)]
+        mine = matches.query == q
+        got = zip(matches.distance[mine], matches.sequence[mine], matches.start[mine], matches.end[mine], strict=True)
+        assert list(got) == sorted(want)[:3]
+        for k in np.flatnonzero(mine):
+            at = one.search(sequences[matches.sequence[k]])
+            place = next(p for p, m in enumerate(at) if m.start == matches.start[k])
+            np.testing.assert_array_equal(matches.path(k), at.path(place))
+    np.testing.assert_array_equal(matches.start_time, matches.start * 0.5)
+    frame = matches.to_frame()
+    assert frame.columns.tolist() == ["query", "sequence", "start", "end", "distance", "start_time", "end_time"]
+    both = searcher.transform(sequences[0])
+    np.testing.assert_array_equal(both[:, 1], QuerySearcher(metric).fit(queries[1]).transform(sequences[0])[:, 0])
+    assert [len(p) for p in searcher.profile(sequences[0])] == ([80, 80] if metric == "dtw" else [75, 72])
+    assert searcher.search(sequences[0]).sequence is None
+    assert QuerySearcher(metric).fit(queries[0]).search(sequences).query is None
+    with pytest.raises(ValueError, match="cannot be drawn in one picture"):
+        matches.plot()
+
+
+def test_stream_of_several_queries():
+    rng = np.random.default_rng(4)
+    queries, y = [rng.normal(size=5), rng.normal(size=8)], rng.normal(size=200)
+    searcher = QuerySearcher("dtw", threshold=2.0, n_matches=None).fit(queries)
+    want, stream = searcher.search(y), searcher.stream()
+    parts = [stream.update(y[k : k + 13]) for k in range(0, 200, 13)] + [stream.flush()]
+    assert stream.n_samples_seen == 200
+    got = {(q, *match) for part in parts for q, match in zip(part.query.tolist(), part, strict=True)}
+    assert got == {(q, *match) for q, match in zip(want.query.tolist(), want, strict=True)}
+    assert len(got) > 4
+
+
+def test_what_lists_of_queries_refuse():
+    a, b = np.arange(4.0), np.arange(6.0).reshape(3, 2)
+    with pytest.raises(ValueError, match=r"same number of channels. Got \[1, 2\]"):
+        QuerySearcher().fit([a, b])
+    with pytest.raises(
+        ValueError, match=r"'weight' must be a list with one entry for each of the 2 queries\. Got ndarray"
+    ):
+        QuerySearcher().fit([a, a], weight=a)
+    with pytest.raises(ValueError, match="'y' must be None where 'X' is a list of queries"):
+        QuerySearcher().fit([a, a], y=[1, 2])
+    with pytest.raises(ValueError, match="'times' must be a list with one entry for each of the 2 sequences"):
+        QuerySearcher().fit(a).search([a, a], times=[a])
+
+
+@pytest.mark.parametrize("name", [*metric_names("lockstep"), "dtw", "twed"])
+@given(data=st.data())
+def test_each_start_counts_at_its_best_length(name, data):
+    x, y, w = data.draw(pairs(low=2, high=6, y_low=12, y_high=16, values=plain))
+    how = data.draw(st.sampled_from([None, "mean", "zscore"]))
+    if name in ("hamming", "canberra", "braycurtis") and how:
+        return  # a matter of the last bit
+    scales = data.draw(st.sampled_from([(0.7, 1.4), [0.5, 2.0], [1.5]]))
+    m, n = len(x), len(y)
+    ends = [max(1, round(s * m)) for s in scales]
+    lengths = range(ends[0], ends[1] + 1) if isinstance(scales, tuple) else sorted(ends)
+    searcher = QuerySearcher(name, mode="windows", normalize=how, scales=scales, n_matches=2).fit(x, weight=w)
+    profile = searcher.profile(y)
+    assert len(profile) == n - lengths[0] + 1
+    query = naive.normalise(x, w, how)
+    for j in range(len(profile)):
+        costs = {}
+        for size in lengths:
+            if j + size <= n:
+                piece = naive.interpolate(naive.points(y[j : j + size]), m).reshape(x.shape)
+                window = naive.normalise(piece, w, how)
+                if name in naive.LOCKSTEP:
+                    costs[size] = naive.lockstep(name, query, window, w)
+                else:
+                    costs[size] = naive.elastic(name, query, window, w).distance
+        assert profile.distance[j] == pytest.approx(min(costs.values()), rel=1e-7, abs=1e-7)
+        assert costs[profile.end[j] - j] == pytest.approx(min(costs.values()), rel=1e-7, abs=1e-7)
+    matches = searcher.search(y)
+    for k, match in enumerate(matches):
+        path = matches.path(k)
+        assert path[1, 0] == match.start
+        assert path[1, -1] == match.end - 1
+        assert (np.diff(path) >= 0).all()
+    stream = searcher.set_params(threshold=1e9).stream()
+    for k in range(0, n, 5):
+        stream.update(y[k : k + 5])
+    got = stream.flush()
+    np.testing.assert_array_equal(got.start, matches.start)
+    np.testing.assert_array_equal(got.end, matches.end)
+
+
+def test_a_stretched_copy_is_found_at_its_scale():
+    x = np.sin(np.arange(60) / 5.0) * np.hanning(60)
+    long = np.interp(np.linspace(0, 59, 75), np.arange(60), x)
+    rng = np.random.default_rng(0)
+    y = 0.02 * rng.normal(size=400)
+    y[100:175] += long
+    found = QuerySearcher("euclidean", normalize="zscore", scales=(0.8, 1.3)).fit(x).search(y)
+    assert abs(found.start[0] - 100) <= 2
+    assert abs(found.end[0] - 175) <= 2
+
+
+def test_what_scales_refuse():
+    x = np.arange(5.0)
+    for scales in (0, (0.5,), (2.0, 1.0), [], [0.0], "ab"):
+        with pytest.raises(ValueError, match="'scales' parameter"):
+            QuerySearcher("euclidean", scales=scales).fit(x)
+    with pytest.raises(ValueError, match="must be None in a warped search"):
+        QuerySearcher("dtw", scales=[1.0]).fit(x)
+    with pytest.raises(ValueError, match="must be None where 'scales'"):
+        QuerySearcher("euclidean", scales=[1.0], min_length=2).fit(x)
+
+
+SUMS = {"euclidean": 2, "sqeuclidean": 1, "manhattan": 1, "minkowski": 3, "canberra": 1}
+
+
+@pytest.mark.parametrize("name", [*metric_names("elastic"), *SUMS])
+@pytest.mark.parametrize("mode", ["auto", "windows"])
+def test_costs_of_an_explanation_add_up(name, mode):
+    rng = np.random.default_rng(7)
+    x, y, w = rng.normal(size=(9, 2)), rng.normal(size=(90, 2)), rng.random(9)
+    matches = QuerySearcher(name, mode=mode, n_matches=3).fit(x, weight=w).search(y)
+    for k, match in enumerate(matches):
+        explained = matches.explain(k)
+        assert explained.cost.shape == (9, 2)
+        assert (explained.cost >= -1e-12).all()
+        np.testing.assert_array_equal(explained.path, matches.path(k))
+        if name not in ("edr", "lcss"):  # they are reported as shares
+            assert explained.cost.sum() == pytest.approx(match.distance ** SUMS.get(name, 1), rel=1e-9)
+
+
+def test_costs_lie_where_the_match_does_not_fit():
+    x = np.column_stack([np.sin(np.arange(20) / 3), np.cos(np.arange(20) / 3)])
+    y = np.vstack([np.full((10, 2), 9.0), x, np.full((10, 2), 9.0)])
+    y[17, 1] += 0.5
+    explained = QuerySearcher("euclidean").fit(x).search(y).explain(0)
+    assert np.unravel_index(explained.cost.argmax(), explained.cost.shape) == (7, 1)
+    assert explained.cost[:, 0].sum() < 0.5 * explained.cost.sum()
+    late = QuerySearcher("dtw").fit([0, 1, 5, 1, 0]).search([9, 0, 1, 1, 1, 5, 1, 0, 9]).explain(0)
+    assert late.delay == pytest.approx(2 / 6)
+    assert (late.advance, late.phase) == (0.0, 1.0)
+    assert late.lag[2] == pytest.approx(1.0)  # sample 4 of the match, where an even pace is at 3
+
+
+def test_explanations_of_streams_are_those_of_the_whole():
+    rng = np.random.default_rng(9)
+    x, y = rng.normal(size=8), rng.normal(size=120)
+    searcher = QuerySearcher(DTW(alpha=0.5), threshold=3.0, n_matches=2).fit(x)
+    stream, want = searcher.stream(), searcher.search(y)
+    for k in range(0, 120, 7):
+        stream.update(y[k : k + 7])
+    got = stream.flush()
+    for k in range(2):
+        np.testing.assert_allclose(got.explain(k).cost, want.explain(k).cost, rtol=1e-12)
+        np.testing.assert_array_equal(got.explain(k).path, want.explain(k).path)

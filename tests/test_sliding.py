@@ -1,0 +1,146 @@
+"""Window profiles by running moments and Fourier transforms against the exact kernels, and the choice from them."""
+
+import numpy as np
+import pytest
+from hypothesis import given
+from hypothesis import strategies as st
+
+from sktslib import QuerySearcher
+from sktslib.distances import _lockstep as kernels
+from sktslib.distances import _sliding as sliding
+from sktslib.distances import get_metric
+from sktslib.search._selection import select, select_exactly
+
+RECORDS = [
+    kernels.EuclideanRecord(),
+    kernels.SquaredRecord(),
+    kernels.CosineRecord(),
+    kernels.PearsonRecord(-1.0),
+    kernels.PearsonRecord(1.5),
+]
+KINDS = ["noise", "walk", "offset", "step", "spike", "flat", "copies"]
+
+
+def recording(kind, rng, channels, n):
+    y = rng.normal(size=(channels, n))
+    if kind == "walk":
+        y = y.cumsum(axis=1)
+    elif kind == "offset":
+        y += 1e5
+    elif kind == "step":
+        y *= 1e-3
+        y[:, n // 3 : n // 2] = 1e6
+    elif kind == "spike":
+        y[:, rng.integers(0, n, 3)] = 1e7
+    elif kind == "flat":
+        y[:, n // 4 : n // 2] = 0.25
+    elif kind == "copies":
+        y[:] = np.tile(y[:, : n // 8], 9)[:, :n]
+    return np.ascontiguousarray(y)
+
+
+@given(st.data())
+def test_sliding_profile_equals_the_exact_kernels(data):
+    rng = np.random.default_rng(data.draw(st.integers(0, 2**20)))
+    kind, channels = data.draw(st.sampled_from(KINDS)), data.draw(st.sampled_from([1, 1, 2]))
+    m, n = data.draw(st.sampled_from([1, 5, 40, 130, 200])), data.draw(st.integers(220, 700))
+    record, scaling = data.draw(st.sampled_from(RECORDS)), data.draw(st.sampled_from([0, 1, 2]))
+    y = recording(kind, rng, channels, n)
+    begin = int(rng.integers(0, n - m + 1))
+    x = y[:, begin : begin + m] + rng.choice([0.0, 1e-9, 0.1]) * rng.normal(size=(channels, m))
+    w = None
+    if data.draw(st.booleans()):
+        w = rng.choice([0.0, 0.25, 0.5, 1.0], size=(channels, m))
+        w[0, rng.integers(0, m)] = 1.0
+    full = np.ones_like(x) if w is None else w
+    query = x.copy()
+    if scaling:
+        kernels.normalise_one(x, full, scaling, query)
+    want, got = np.empty(n - m + 1), np.empty(n - m + 1)
+    kernels.profile(record, query, y, full, scaling, want)
+    sliding.profile(
+        record, query, w, y, scaling, got, size=data.draw(st.sampled_from([None, 512])) if m >= 128 else None
+    )
+    assert np.array_equal(np.isfinite(want), np.isfinite(got))
+    found = np.isfinite(want)
+    slack = sliding.SLACK * (1 + 2 * max(getattr(record, "beta", 0), 0))
+    np.testing.assert_allclose(got[found], want[found], rtol=slack, atol=0)
+
+
+@pytest.mark.parametrize("m", [50, 300, 2500])
+def test_moments_see_their_own_window_alone(m):
+    rng = np.random.default_rng(m)
+    n = 3 * m + 77
+    y = 1e-3 * rng.normal(size=n) + 5.0
+    y[m + 20 : m + 25] = 1e9
+    first, count = 3, n - m - 2
+    mean, spread, error = np.empty((3, count))
+    sliding._moments(y, m, first, mean, spread, error)
+    for j in range(0, count, 7):
+        window = y[first + j : first + j + m]
+        exact = ((window - window.mean()) ** 2).sum()
+        assert mean[j] == pytest.approx(window.mean(), rel=1e-12)
+        assert abs(spread[j] - exact) <= max(error[j], 1e-12 * exact)
+        assert error[j] <= 1e-10 * exact
+
+
+@pytest.mark.parametrize(
+    ("name", "how"), [("euclidean", None), ("euclidean", "zscore"), ("cosine", None), ("pearson", None)]
+)
+@pytest.mark.parametrize("rule", [{"n_matches": 3}, {"n_matches": None}, {"n_matches": None, "max_overlap": 0.5}])
+def test_matches_are_those_of_the_exact_profile(name, how, rule, monkeypatch):
+    rng = np.random.default_rng(5)
+    y = np.sin(np.arange(4000) / 9.0) + 0.1 * rng.normal(size=4000)
+    x = y[700:900].copy()
+    for start in (100, 1500, 3800):
+        y[start : start + 200] = x  # ties
+    y[2000:2500] = 0.5
+    searcher = QuerySearcher(name, normalize=how, **rule).fit(x)
+    want = searcher.search(y)
+    monkeypatch.setattr(sliding, "LEAST", 1)
+    assert searcher.profile(y)._slack > 0
+    got = searcher.search(y)
+    np.testing.assert_array_equal(got.start, want.start)
+    np.testing.assert_array_equal(got.distance, want.distance)
+    threshold = want.distance[2]  # inclusive, to the bit
+    limited = QuerySearcher(name, normalize=how, **{**rule, "n_matches": None}, threshold=threshold).fit(x).search(y)
+    assert limited.distance.max() == threshold
+
+
+@given(st.data())
+def test_choice_from_inexact_distances_is_the_exact_one(data):
+    rng = np.random.default_rng(data.draw(st.integers(0, 2**20)))
+    n, slack = data.draw(st.integers(1, 400)), 0.01
+    exact = rng.choice([0.0, 1.0, 1.001, 1.002, 2.0, np.inf], size=n)
+    inexact = exact * (1 + rng.uniform(-0.9, 0.9, n) * slack)
+    start = rng.integers(0, 300, n)
+    end = start + rng.integers(1, 9, n)
+    rule = {
+        "n_matches": data.draw(st.sampled_from([None, 1, 2, 5])),
+        "threshold": data.draw(st.sampled_from([None, 1.001, 0.5])),
+        "max_overlap": data.draw(st.sampled_from([0.0, 0.5, 1.0])),
+    }
+    want = select(exact, start, end, **rule)
+    got, distance = select_exactly(inexact, start, end, lambda k: exact[k], slack, **rule)
+    np.testing.assert_array_equal(got, want)
+    np.testing.assert_array_equal(distance, exact[want])
+
+
+def test_long_queries_and_few_windows():
+    rng = np.random.default_rng(1)
+    y = rng.normal(size=(1, 9000)).cumsum(axis=1)
+    for m, n in ((4000, 8000), (7900, 8000), (3000, 3300)):
+        x = y[:, 500 : 500 + m].copy()
+        got, want = np.empty(n - m + 1), np.empty(n - m + 1)
+        sliding.profile(kernels.EuclideanRecord(), x, None, np.ascontiguousarray(y[:, :n]), 0, got)
+        kernels.profile(kernels.EuclideanRecord(), x, np.ascontiguousarray(y[:, :n]), np.ones_like(x), 0, want)
+        np.testing.assert_allclose(got, want, rtol=sliding.SLACK)
+
+
+def test_only_sums_of_squares_and_products_slide():
+    x = np.zeros((1, 1000))
+    assert get_metric("euclidean")._slack(x, None, 10**6, None) > 0
+    for name in ("manhattan", "chebyshev", "canberra", "hamming", "minkowski", "short_time_series", "dtw"):
+        assert get_metric(name)._slack(x, None, 10**6, None) == 0
+    assert get_metric("euclidean")._slack(x, None, 10**6, "minmax") == 0
+    assert get_metric("euclidean")._slack(x, None, 1, None) == 0

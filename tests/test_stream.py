@@ -1,0 +1,193 @@
+"""Searches chunk by chunk, from a stream or from a sequence too long for memory, against searches of the whole."""
+
+import pickle
+import tracemalloc
+
+import numpy as np
+import pytest
+from hypothesis import given
+from hypothesis import strategies as st
+
+from sktslib import QuerySearcher
+from sktslib.distances import (
+    ADTW,
+    DDTW,
+    DTW,
+    EDR,
+    ERP,
+    LCSS,
+    MSM,
+    TWED,
+    WDDTW,
+    WDTW,
+    Correlation,
+    Euclidean,
+    Frechet,
+    ShapeDTW,
+)  # fmt: skip
+from sktslib.search import _long
+
+WARPED = [
+    DTW(), DTW(alpha=0.5), DTW(do_dist_norm=True), DTW(window=0.3), DDTW(), WDTW(g=0.5), WDDTW(), ADTW(),
+    ShapeDTW(reach=2), Frechet(), LCSS(eps=0.3), EDR(eps=0.3), ERP(), MSM(), TWED(nu=0.1), TWED(nu=0.0),
+    DTW(dist=lambda a, b: abs(a - b).sum()),
+]  # fmt: skip
+WINDOWS = [(Euclidean(), None), (Euclidean(), "zscore"), (Correlation(), None), (DTW(), "zscore")]
+
+
+def planted(rng, channels, m, n, omit):
+    x, y = rng.normal(size=(m, channels)), rng.normal(size=(n, channels))
+    for start in rng.integers(0, n - m, 5):
+        y[start : start + m] = x + 0.1 * rng.normal(size=x.shape)
+    if omit:
+        y[rng.integers(0, n, 3)] = np.nan
+    return x, y
+
+
+def found(matches):
+    return sorted((m.start, m.end, round(m.distance, 12), matches.path(k).tolist()) for k, m in enumerate(matches))
+
+
+@st.composite
+def searches(draw):
+    """A fitted searcher with a threshold, a sequence, its times."""
+    rng = np.random.default_rng(draw(st.integers(0, 2**20)))
+    omit = draw(st.booleans())
+    m, n = draw(st.integers(1, 8)), draw(st.integers(20, 120))
+    x, y = planted(rng, draw(st.sampled_from([1, 2])), m, n, omit)
+    metric, how = draw(st.sampled_from([(metric, None) for metric in WARPED] + WINDOWS))
+    tx = ty = None
+    if isinstance(metric, TWED) and draw(st.booleans()):
+        tx, ty = rng.random(m).cumsum(), rng.random(n).cumsum()
+    rule = {
+        "normalize": how,
+        "nan_policy": "omit" if omit else "raise",
+        "max_overlap": draw(st.sampled_from([0.0, 0.5])),
+    }
+    weight = rng.choice([0.25, 0.5, 1.0], size=m)
+    distance = QuerySearcher(metric, **rule).fit(x, weight=weight, times=tx).profile(y, times=ty).distance
+    distance = distance[np.isfinite(distance)]
+    threshold = np.quantile(distance, draw(st.sampled_from([0.05, 0.2, 0.5]))) if distance.size else 1.0
+    searcher = QuerySearcher(
+        metric, threshold=threshold * (1 + 1e-9), n_matches=draw(st.sampled_from([None, 2])), **rule
+    )
+    return searcher.fit(x, weight=weight, times=tx), y, ty
+
+
+@given(searches(), st.lists(st.integers(0, 30), min_size=1, max_size=9), st.booleans())
+def test_a_stream_finds_what_a_search_of_the_whole_does(search, sizes, through_pickle):
+    searcher, y, ty = search
+    want = found(searcher.search(y, times=ty))
+    stream, got, at = searcher.stream(), [], 0
+    while at < len(y):
+        size = max(1, sizes[at % len(sizes)])
+        matches = stream.update(y[at : at + size], times=None if ty is None else ty[at : at + size])
+        assert searcher.n_matches is None or len(matches) == 0
+        assert (np.diff(matches.distance) >= 0).all()
+        assert (matches.end <= stream.n_samples_seen).all()
+        got += found(matches)
+        at += size
+        if through_pickle and getattr(searcher.metric_, "dist", None) is None:
+            stream = pickle.loads(pickle.dumps(stream))
+    assert stream.n_samples_seen == len(y)
+    assert sorted(got + found(stream.flush())) == want
+
+
+@given(searches(), st.booleans(), st.booleans())
+def test_a_sequence_read_by_chunks_gives_the_same(search, limited, verbose):
+    searcher, y, ty = search
+    searcher.set_params(verbose=int(verbose), **({} if limited else {"threshold": None}))
+    long = Slices(y)
+    size, _long.CHUNK = _long.CHUNK, 16
+    try:
+        got, profile = searcher.search(long, times=ty), searcher.profile(long, times=ty)
+        labels = searcher.predict(long, times=ty)
+        got_found = found(got)
+    finally:
+        _long.CHUNK = size
+    whole, want = searcher.profile(y, times=ty), searcher.search(y, times=ty)
+    assert long.most <= max(16, *(want.end - want.start + 40), 0)
+    assert got_found == found(want)
+    np.testing.assert_array_equal(labels, searcher.predict(y, times=ty))
+    np.testing.assert_allclose(profile.distance, whole.distance, rtol=1e-12, atol=1e-13)
+    np.testing.assert_array_equal(profile.start, whole.start)
+
+
+class Slices:
+    """Anything that knows its length and gives slices."""
+
+    def __init__(self, y):
+        self.y, self.most = y, 0
+
+    def __len__(self):
+        return len(self.y)
+
+    def __getitem__(self, part):
+        piece = self.y[part]
+        self.most = max(self.most, len(piece))
+        return piece
+
+
+def test_matches_are_reported_as_soon_as_nothing_can_beat_them():
+    stream = QuerySearcher("dtw", threshold=0.1, n_matches=None).fit([0, 2, 0]).stream()
+    assert [len(stream.update([value])) for value in (5, 0, 2, 0)] == [0, 0, 0, 0]  # another 0 would still belong to it
+    assert list(stream.update([5])) == [(1, 4, 0.0)]
+
+
+def test_a_memory_map_is_never_read_whole(tmp_path):
+    n, channels = 60_000, 8
+    y = np.memmap(tmp_path / "y", dtype=np.float64, mode="w+", shape=(n, channels))
+    y[:] = np.sin(np.arange(n)[:, np.newaxis] / (7.0 + np.arange(channels)))
+    searcher = QuerySearcher("euclidean", threshold=1.0, n_matches=None).fit(np.asarray(y[500:540]))
+    size, _long.CHUNK = _long.CHUNK, 2000
+    try:
+        searcher.search(y[:4000])
+        tracemalloc.start()
+        matches = searcher.search(y)
+        peak = tracemalloc.get_traced_memory()[1]
+        tracemalloc.stop()
+    finally:
+        _long.CHUNK = size
+    assert 500 in matches.start
+    assert peak < y.nbytes / 4
+
+
+@pytest.mark.parametrize("library", ["zarr", "h5py", "dask.array"])
+def test_arrays_of_other_libraries(library, tmp_path):
+    module = pytest.importorskip(library)
+    y = np.sin(np.arange(3000) / 11.0)
+    if library == "zarr":
+        array = module.array(y, chunks=500)
+    elif library == "h5py":
+        array = module.File(tmp_path / "y.h5", "w").create_dataset("y", data=y, chunks=(500,))
+    else:
+        array = module.from_array(y, chunks=500)
+    searcher = QuerySearcher("dtw", n_matches=4).fit(y[100:150])
+    want, got = searcher.search(y), searcher.search(array)
+    np.testing.assert_array_equal(got.start, want.start)
+    np.testing.assert_allclose(got.distance, want.distance, rtol=1e-12)
+
+
+def test_what_streams_refuse():
+    with pytest.raises(ValueError, match="'threshold' parameter of QuerySearcher must be set for a stream"):
+        QuerySearcher().fit([1, 2]).stream()
+    stream = QuerySearcher(threshold=1.0).fit([1, 2]).stream()
+    stream.flush()
+    with pytest.raises(ValueError, match=r"flushed.*stream\(\)"):
+        stream.update([1.0])
+    stream = QuerySearcher(TWED(), threshold=1.0).fit([1, 2], times=[0, 1]).stream()
+    with pytest.raises(ValueError, match="'times' must be given"):
+        stream.update([1.0])
+    stream.update([1.0, 2.0], times=[0.0, 1.0])
+    with pytest.raises(ValueError, match=r"strictly increasing\. Got 1\.0 after 1.0, at sample 2"):
+        stream.update([1.0], times=[1.0])
+    with pytest.raises(ValueError, match="must not be longer than the sequence"):
+        QuerySearcher("euclidean").fit([1, 2, 3]).search(Slices(np.zeros(2)))
+    y = np.zeros(40)
+    y[30] = np.nan
+    size, _long.CHUNK = _long.CHUNK, 16
+    try:
+        with pytest.raises(ValueError, match=r"chunk that begins at sample 16: 'X' must be finite.*index 14"):
+            QuerySearcher("euclidean").fit([1, 2, 3]).search(Slices(y))
+    finally:
+        _long.CHUNK = size
