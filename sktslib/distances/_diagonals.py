@@ -306,6 +306,8 @@ def padded(rows, points, y):
 
 def lengthened(values, m):
     """Values that belong to m query points (and to one before, or not), as floats, to the end of the last strip."""
+    if m % LANES == 0:
+        return np.ascontiguousarray(values, dtype=float)
     out = np.empty((*values.shape[:-1], values.shape[-1] + -m % LANES))
     out[..., : values.shape[-1]] = values
     out[..., values.shape[-1] :] = values[..., -1:]

@@ -39,7 +39,7 @@ class Metric(BaseEstimator):
     _parameter_constraints = {}
 
     def __eq__(self, other):
-        return type(self) is type(other) and _equal(vars(self), vars(other))
+        return type(self) is type(other) and _equal(self._values(), other._values())
 
     def __hash__(self):
         return hash(type(self))  # parameters may change while the object is a key
@@ -76,10 +76,22 @@ class Metric(BaseEstimator):
         float
             The distance; for elastic distances an `Alignment`, a float with a path.
         """
-        self._validate()
+        self._check()
         x, y, w = check_pair(x, y, weight)
         tx, ty = as_times(tx, x.shape[1], "tx"), as_times(ty, y.shape[1], "ty")
         return self._distance(x, w, y, tx, ty)
+
+    def _values(self):
+        """What the object holds: its parameters and what it was fitted to."""
+        return {name: value for name, value in vars(self).items() if name != "_checked"}
+
+    def _check(self):
+        """Validate the parameters, unless these very ones were found valid before: a call takes a few microseconds."""
+        values = list(self._values().values())
+        known = vars(self).get("_checked", ())
+        if len(known) != len(values) or any(a is not b for a, b in zip(known, values, strict=True)):
+            self._validate()
+            self._checked = values
 
     def _validate(self):
         validate_parameter_constraints(self._parameter_constraints, self.get_params(deep=False), type(self).__name__)
