@@ -8,6 +8,7 @@ import numpy as np
 from ..utils._sklearn import Interval, RealNotInt, StrOptions
 from . import _diagonals as diagonals
 from . import _elastic as kernels
+from . import _pruned as pruned
 from ._alignment import Alignment
 from ._bands import band, radius_of
 from ._metrics import Metric
@@ -78,6 +79,7 @@ class ElasticMetric(Metric):
     # What the drivers of collections need to know.
     _has_lanes = True
     _reports_cost = True  # whether the accumulated cost is the distance
+    _is_monotone = True  # whether costs never fall along a path, so that a cutoff may end it
 
     @property
     def _needs_equal_lengths(self):
@@ -103,6 +105,10 @@ class ElasticMetric(Metric):
         """The distance behind an accumulated cost of two whole series."""
         return cost
 
+    def _limit(self, distance, problem):
+        """An accumulated cost that two whole series of at most this distance do not exceed, roundings included."""
+        return distance
+
     def _report_search(self, cost, problem):
         """The distance behind an accumulated cost of a candidate; also for arrays."""
         return cost
@@ -125,8 +131,19 @@ class ElasticMetric(Metric):
         kept = problem._replace(x=None if problem.x is None else problem.x.copy(), y=problem.y.copy())
         return Alignment(self._report(cost, problem), self, kept)
 
-    def _accumulate(self, problem, *, keep=None, whole=False):
-        """Last row, last column and, for keep = "costs" or "moves", the matrix (n, m) of them."""
+    def _within(self, x, w, y, tx, ty, cutoff):
+        if not self._is_monotone:
+            return super()._within(x, w, y, tx, ty, cutoff)
+        problem = self._problem(x, w, y, tx, ty)
+        lo, hi, top, side = self._borders(problem)
+        p, x, w, y, tx, ty, _ = problem
+        bottom, last = pruned.accumulate(p, x, w, y, tx, ty, lo, hi, top, side, self._limit(cutoff, problem))
+        distance = self._report(self._ending(bottom, last, problem)[0], problem)
+        kept = problem._replace(x=None if x is None else x.copy(), y=y.copy())
+        return Alignment(distance if distance <= cutoff else INF, self, kept)
+
+    def _borders(self, problem, *, whole=False):
+        """The band, and the accumulated costs before the first point of the query and of the series."""
         m, n = problem.shape
         lo, hi = band(self.window, self.factor, m, n)
         begin, _, start, _ = (0, 0, 0, 0) if whole else self._free(m, n)
@@ -135,6 +152,12 @@ class ElasticMetric(Metric):
         if not kernels.closed_border(problem.record):
             side[1:] = np.cumsum(problem.up)
             top[1:] = np.cumsum(kernels.series_gaps(problem.record, problem.y, problem.ty))
+        return lo, hi, top, side
+
+    def _accumulate(self, problem, *, keep=None, whole=False):
+        """Last row, last column and, for keep = "costs" or "moves", the matrix (n, m) of them."""
+        m, n = problem.shape
+        lo, hi, top, side = self._borders(problem, whole=whole)
         matrix = np.full((n, m), INF) if keep == "costs" else kernels.NO_COSTS
         taken = np.zeros((n, m), np.uint8) if keep == "moves" else kernels.NO_MOVES
         p, x, w, y, tx, ty, _ = problem

@@ -125,6 +125,27 @@ def _price(p, Y, prices):
 _whole, _edge = _make_sweep(False), _make_sweep(True)
 
 
+@njit(fastmath=FLAGS, error_model="numpy", nogil=True)
+def _span(p, i, x, w, Y, prices, lo, hi, begin, end, row, held, sums):
+    """A sweep of four query points over the points [begin, end), of which the first and last lie partly out of band."""
+    a, b = max(begin, min(lo[i + 2], end)), min(end, max(hi[i - 1], begin))
+    if a >= b:
+        _edge(p, i, x, w, Y, prices, lo, hi, begin, end, row, held, sums)
+    else:
+        _edge(p, i, x, w, Y, prices, lo, hi, begin, a, row, held, sums)
+        _whole(p, i, x, w, Y, prices, lo, hi, a, b, row, held, sums)
+        _edge(p, i, x, w, Y, prices, lo, hi, b, end, row, held, sums)
+
+
+@njit(fastmath=FLAGS, error_model="numpy", nogil=True)
+def _above(costs, cutoff):
+    """Whether all lanes are above the cutoff."""
+    least = costs[0]
+    for s in range(LANES):
+        least = min(least, costs[s])
+    return least > cutoff
+
+
 def _make(recurrences):
     """Compile lazily, once per version of the recurrences."""
 
@@ -136,10 +157,12 @@ def _make(recurrences):
             _price(p, Y, prices)
 
     @njit(cache=True, fastmath=FLAGS, error_model="numpy", nogil=True)
-    def accumulate(p, x, w, up, Y, prices, lo, hi, row):
+    def accumulate(p, x, w, up, Y, prices, lo, hi, row, cutoff):
         """Accumulated costs of the last query point with each point of each series, (length + 1, LANES) in `row`.
 
-        `x` and `w` (channels, m + 1) begin with a pad; query point i meets the points lo[i] <= j < hi[i].
+        `x` and `w` (channels, m + 1) begin with a pad; query point i meets the points lo[i] <= j < hi[i]. Costs above
+        `cutoff` (BIG: none) may come out as any number above it: a cell that is above it in all lanes is passed over
+        where its neighbours are so too.
         """
         version = recurrences
         m, n = x.shape[1] - 1, Y.shape[1] - 1
@@ -148,6 +171,12 @@ def _make(recurrences):
         for j in range(1, n + 1):
             for s in range(LANES):
                 row[j, s] = BIG if closed_border(p) else row[j - 1, s] + prices[j, s]
+        cut = cutoff < BIG
+        # Cells of the row above outside [alive, dead) are above the cutoff, or out of band.
+        alive, dead = 0, (0 if closed_border(p) else n) if cut else n
+        if cut:
+            while dead > 0 and _above(row[dead], cutoff):
+                dead -= 1
         side = 0.0
         i = 1
         while i <= m and version != 0:
@@ -155,6 +184,7 @@ def _make(recurrences):
             first, last = lo[i - 1], hi[i + rows - 2]
             if i > 1:
                 row[hi[i - 2] + 1 : last + 1] = BIG  # points that enter the band still hold the border of row 0
+            first = max(first, alive)
             # The column before the band's first point: the border before point 0, else nothing.
             held[4] = row[first]
             for r in range(rows):
@@ -162,14 +192,15 @@ def _make(recurrences):
                 held[r] = side if first == 0 else BIG
             row[first] = held[rows - 1]
             if rows == 4:
-                a, b = min(lo[i + 2], last), max(hi[i - 1], first)
-                if a >= b:
-                    _edge(p, i, x, w, Y, prices, lo, hi, first, last, row, held, sums)
-                else:
-                    _edge(p, i, x, w, Y, prices, lo, hi, first, a, row, held, sums)
-                    _whole(p, i, x, w, Y, prices, lo, hi, a, b, row, held, sums)
-                    _edge(p, i, x, w, Y, prices, lo, hi, b, last, row, held, sums)
+                begin, end = first, min(last, dead + 1)
+                while begin < end:
+                    _span(p, i, x, w, Y, prices, lo, hi, begin, end, row, held, sums)
+                    begin, end = end, min(end + 16, last)
+                    if _above(held[0], cutoff) and _above(held[1], cutoff) and _above(held[2], cutoff):
+                        if _above(held[3], cutoff):
+                            break
             else:
+                begin = last
                 r0, corner = held[0], held[4]
                 for j in range(first, last):
                     above, price = row[j + 1], prices[j + 1]
@@ -180,6 +211,16 @@ def _make(recurrences):
                         top = above[s]
                         v = cell(p, at, corner[s], top, r0[s], sums[0, 0, s], sums[0, 1, s], sums[0, 2, s], price[s])
                         corner[s], r0[s], above[s] = top, v, v
+            if cut:
+                alive, dead = first, begin
+                while dead > alive and _above(row[dead], cutoff):
+                    dead -= 1
+                if dead == alive and (alive > 0 or side > cutoff):
+                    row[:] = BIG
+                    return
+                if alive > 0 or side > cutoff:
+                    while alive < dead and _above(row[alive + 1], cutoff):
+                        alive += 1
             i += rows
 
     return accumulate, prices_of

@@ -155,7 +155,7 @@ def _by_lanes(metric, X, Y, w, mirrored, out):
             if len(up) != m:
                 m = len(up)
                 lo, hi = band(metric.window, metric.factor, n, m)
-            _lanes.accumulate(record, x, weight, up, Yb, prices, lo, hi, row)
+            _lanes.accumulate(record, x, weight, up, Yb, prices, lo, hi, row, _lanes.BIG)
             cost = row[lengths[members], np.arange(len(members))]
             cost[cost >= 0.5 * _lanes.BIG] = np.inf
             if not metric._reports_cost:

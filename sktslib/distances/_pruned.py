@@ -1,0 +1,94 @@
+"""One pair under a cutoff: cells that no path at or below the cutoff can use are never computed.
+
+Early abandoning and pruning (EAP, Herrmann & Webb 2021): costs never fall along a path, so of each column only the
+cells between the first and the last one at or below the cutoff matter to the next, and with none of them left the
+distance is above. The recurrences are those of `_elastic`, in the same order of operations, so that what is at or
+below the cutoff is the same to the bit. Kernels are made by a function that is given the hash of `_elastic`, because
+numba's disk cache looks at this file alone.
+"""
+
+import hashlib
+from pathlib import Path
+
+import numpy as np
+from numba import njit
+
+from . import _elastic
+from ._elastic import _lags_fixed, join, moves, n_sums, point, series_gap, terms
+
+INF = np.inf
+
+
+@njit(nogil=True)
+def _sums(p, x, w, y, i, j):
+    """The terms of query point i and series point j, summed over the channels."""
+    if x is None:  # y holds local costs already, (n, m)
+        return y[j, i], 0.0, 0.0
+    a = b = c = 0.0
+    for k in range(x.shape[0]):
+        xb, wb = (x[k, i - 1], w[k, i - 1]) if i > 0 else (0.0, 0.0)
+        yb = y[k, j - 1] if j > 0 else 0.0
+        t = terms(p, x[k, i], xb, y[k, j], yb, w[k, i], wb)
+        a += t[0]
+        if n_sums(p) > 1:
+            b += t[1]
+        if n_sums(p) > 2:
+            c += t[2]
+    return a, b, c
+
+
+def _make(recurrences):
+    """Compile lazily, once per version of the recurrences."""
+
+    @njit(cache=True, nogil=True)
+    def accumulate(p, x, w, y, tx, ty, lo, hi, top, side, cutoff):
+        """Last row (n) and last column (m + 1) as `_elastic.accumulate` gives them, infinite above the cutoff."""
+        version = recurrences
+        n, m = top.shape[0] - 1, side.shape[0] - 1
+        col, bottom = side.copy(), np.full(n, INF)
+        # Rows of `col` count from the border; those outside [alive, dead) are above the cutoff in the last column.
+        alive, dead = 0, m + 1 if version != 0 else 0
+        while dead > 0 and col[dead - 1] > cutoff:
+            dead -= 1
+        for j in range(n):
+            if dead == 0:
+                break
+            if j > 0:
+                col[hi[j - 1] + 1 : hi[j] + 1] = INF  # they still hold the border
+            price = 0.0 if x is None else series_gap(p, y, ty, j)
+            begin, end = max(lo[j] + 1, max(alive, 1)), hi[j] + 1
+            diag = col[begin - 1]
+            above = top[j + 1] if begin == 1 else INF
+            col[begin - 1] = above
+            first, last = (0, 1) if above <= cutoff else (m + 1, 0)
+            r = begin
+            while r < end and (r <= dead or above <= cutoff):
+                left = col[r]
+                a, b, c = _sums(p, x, w, y, r - 1, j)
+                lag, lag_before = _lags_fixed(tx, ty, r - 1, j)
+                d, u, v = moves(p, point(p, r - 1, lag, lag_before), a, b, c, price)
+                best = join(p, diag, d)
+                t = join(p, above, u)
+                best = t if t < best else best
+                t = join(p, left, v)
+                best = t if t < best else best
+                diag, above = left, best
+                col[r] = best
+                if best <= cutoff:
+                    first = min(first, r)
+                    last = r + 1
+                r += 1
+            alive, dead = first, last
+            if hi[j] == m and dead == m + 1:
+                bottom[j] = col[m]
+        if dead == 0:
+            return bottom, np.full(m + 1, INF)
+        col[1 : lo[n - 1] + 1] = INF  # cells that left the band still hold older columns
+        col[:alive] = INF
+        col[dead:] = INF
+        return bottom, col
+
+    return accumulate
+
+
+accumulate = _make(int(hashlib.sha256(Path(_elastic.__file__).read_bytes()).hexdigest()[:15], 16) | 1)
