@@ -17,6 +17,7 @@ from ._metrics_lockstep import (
 from ._metrics_lockstep_joint import Correlation, Cosine, Mahalanobis, PearsonCorrelation, ShortTimeSeries
 from ._metrics_time import TAM
 from ._metrics_warping import ADTW, DDTW, DTW, WDDTW, WDTW, Frechet, ShapeDTW
+from ._neighbours import Neighbors, Pruning, nearest_neighbors
 from ._pairwise import pairwise_distances
 from .compute_distance import time_series_distance
 from .elastic_distances import dlp, dtw, lcss, twed
@@ -63,7 +64,9 @@ __all__ = [
     "Manhattan",
     "Metric",
     "Minkowski",
+    "Neighbors",
     "PearsonCorrelation",
+    "Pruning",
     "ShapeDTW",
     "ShortTimeSeries",
     "SquaredEuclidean",
@@ -83,6 +86,7 @@ __all__ = [
     "manhattan_distance",
     "metric_names",
     "minkowski_distance",
+    "nearest_neighbors",
     "pairwise_distances",
     "pearson_correlation",
     "short_time_series_distance",

@@ -20,7 +20,6 @@ from numba import njit
 from . import _elastic
 from ._bands import band
 from ._elastic import closed_border, join, moves, n_sums, point, terms
-from ._normalise import full_weight
 
 INF = np.inf
 # Every sum here is of finite numbers, in any order.
@@ -55,49 +54,86 @@ def envelopes(a, first, last, lower, upper):
             for j in range(size):
                 l0[j] = l1[j] if l1[j] < l2[j] else l2[j]
                 h0[j] = h1[j] if h1[j] > h2[j] else h2[j]
-        level = levels - 1
-        for i in range(first.shape[0]):
-            width = last[i] - first[i]
+        level, i = levels - 1, 0
+        while i < first.shape[0]:
+            width, at = last[i] - first[i], first[i]
             while 1 << level > width:
                 level -= 1
             while 1 << (level + 1) <= width:
                 level += 1
-            other = last[i] - (1 << level)
-            lower[k, i] = min(low[level, first[i]], low[level, other])
-            upper[k, i] = max(high[level, first[i]], high[level, other])
+            other = at + width - (1 << level)
+            size = 1  # of a run of ranges of one width, each a point further
+            while i + size < first.shape[0] and first[i + size] == at + size and last[i + size] == at + size + width:
+                size += 1
+            if size == 1:
+                lower[k, i] = min(low[level, at], low[level, other])
+                upper[k, i] = max(high[level, at], high[level, other])
+                i += 1
+                continue
+            to, l1, l2 = lower[k, i : i + size], low[level, at : at + size], low[level, other : other + size]
+            for j in range(size):
+                to[j] = l1[j] if l1[j] < l2[j] else l2[j]
+            to, h1, h2 = upper[k, i : i + size], high[level, at : at + size], high[level, other : other + size]
+            for j in range(size):
+                to[j] = h1[j] if h1[j] > h2[j] else h2[j]
+            i += size
 
 
 @njit(fastmath=FLAGS, nogil=True)
-def _one_way(p, x, w, lower, upper, lags, skip, spare, first, last, near, sums):
+def _clamp(v, low, high):
+    v = low if v < low else v
+    return high if v > high else v
+
+
+@njit(fastmath=FLAGS, nogil=True)
+def _add_terms(p, x, w, lower, upper, sums):
+    """sums[:, 1:] = the terms of the points of `x` with the nearest values of the envelope, summed over channels."""
+    m = x.shape[1]
+    a, b = sums[0, 1:m], sums[1, 1:m]
+    for k in range(x.shape[0]):
+        v, vb, low, lowb = x[k, 1:], x[k, : m - 1], lower[k, 1:], lower[k, : m - 1]
+        high, highb, u, ub = upper[k, 1:], upper[k, : m - 1], w[k, 1:], w[k, : m - 1]
+        for i in range(m - 1):
+            near, before = _clamp(v[i], low[i], high[i]), _clamp(vb[i], lowb[i], highb[i])
+            t = terms(p, v[i], vb[i], near, before, u[i], ub[i])
+            a[i] = t[0] if k == 0 else a[i] + t[0]
+            if n_sums(p) > 1:
+                b[i] = t[1] if k == 0 else b[i] + t[1]
+
+
+@njit(fastmath=FLAGS, nogil=True)
+def _end_terms(p, x, w, i, near):
+    """The terms of point i of `x` with the values `near`; there are no points before."""
+    a = b = 0.0
+    for k in range(x.shape[0]):
+        t = terms(p, x[k, i], 0.0, near[k], 0.0, w[k, i], 0.0)
+        a, b = a + t[0], b + t[1]
+    return a, b
+
+
+@njit(fastmath=FLAGS, nogil=True)
+def _one_way(p, x, w, lower, upper, lags, skip, spare, first, last, sums, near):
     """Least cost of entering each point of `x` (channels, m), folded as the recurrence folds them.
 
     `skip` + `spare` is the price of a point left out; `first` and `last` are the other series' end points.
     """
     m = x.shape[1]
+    _add_terms(p, x, w, lower, upper, sums)
     for k in range(x.shape[0]):
-        low, high, v, u = lower[k], upper[k], x[k], w[k]
-        for i in range(m):
-            near[i] = min(max(v[i], low[i]), high[i])
-        t = terms(p, v[0], 0.0, first[k] if closed_border(p) else near[0], 0.0, u[0], 0.0)
-        a0, b0 = t[0], t[1]
-        a, b = sums[0, 1:m], sums[1, 1:m]
-        v1, v0, n1, n0, u1, u0 = v[1:], v[: m - 1], near[1:m], near[: m - 1], u[1:], u[: m - 1]
-        for i in range(m - 1):
-            t = terms(p, v1[i], v0[i], n1[i], n0[i], u1[i], u0[i])
-            a[i] = t[0] if k == 0 else a[i] + t[0]
-            if n_sums(p) > 1:
-                b[i] = t[1] if k == 0 else b[i] + t[1]
-        sums[0, 0] = a0 if k == 0 else sums[0, 0] + a0
-        sums[1, 0] = b0 if k == 0 else sums[1, 0] + b0
-    final = 0.0
-    for k in range(x.shape[0]):
-        final += terms(p, x[k, m - 1], 0.0, last[k], 0.0, w[k, m - 1], 0.0)[0]
+        near[k] = first[k] if closed_border(p) else _clamp(x[k, 0], lower[k, 0], upper[k, 0])
+    sums[0, 0], sums[1, 0] = _end_terms(p, x, w, 0, near)
     if skip[m - 1] == INF and m > 1:  # no point is left out: the last pair is a cell of every path
-        sums[0, m - 1] = final
+        sums[0, m - 1] = _end_terms(p, x, w, m - 1, last)[0]
     total = 0.0
+    adds = join(p, 1.0, 1.0) > 1.0  # `join` itself would keep the order of the sum
+    a, b = sums[0], sums[1]
     for i in range(m):
-        diagonal = moves(p, point(p, i, lags[i], lags[i]), sums[0, i], sums[1, i], 0.0, 0.0)[0]
-        total = join(p, total, min(diagonal, skip[i] + spare))
+        cost, price = moves(p, point(p, i, lags[i], lags[i]), a[i], b[i], 0.0, 0.0)[0], skip[i] + spare
+        cost = cost if cost < price else price
+        if adds:
+            total += cost
+        else:
+            total = max(total, cost)
     return total
 
 
@@ -114,15 +150,15 @@ def _make(recurrences):
         """
         version = recurrences
         m, n, size = x.shape[1], Y.shape[2], Y.shape[0]
-        near, sums = np.empty(max(m, n)), np.zeros((2, max(m, n)))
+        near, sums = np.empty(x.shape[0]), np.zeros((2, max(m, n)))
         first, last = x[:, 0].copy(), x[:, m - 1].copy()
         for s in range(size if version != 0 else 0):
             y, price = Y[s], prices[min(s, prices.shape[0] - 1)]
             spare = least[s] if n >= m else 0.0
-            rows = _one_way(p, x, w, lower[s], upper[s], lags, up, spare, y[:, 0], y[:, n - 1], near, sums)
+            rows = _one_way(p, x, w, lower[s], upper[s], lags, up, spare, y[:, 0], y[:, n - 1], sums, near)
             rows += max(n - m, 0) * spare
             spare = least[size] if m >= n else 0.0
-            columns = _one_way(q, y, light, low, high, y_lags, price, spare, first, last, near, sums)
+            columns = _one_way(q, y, light, low, high, y_lags, price, spare, first, last, sums, near)
             columns += max(m - n, 0) * spare
             out[s] = max(rows, columns)
 
@@ -139,7 +175,7 @@ def _squares(x, w, lower, upper, near):
     for k in range(x.shape[0]):
         v, u, low, high, to = x[k], w[k], lower[k], upper[k], near[k]
         for i in range(v.shape[0]):
-            to[i] = min(max(v[i], low[i]), high[i])
+            to[i] = _clamp(v[i], low[i], high[i])
             total += u[i] * (v[i] - to[i]) ** 2
     return total
 
@@ -209,7 +245,22 @@ class _Group:
         q = record._replace(**{k: _envelopes(v[np.newaxis], self.first, self.last)[0][0] for k, v in fields.items()})
         up = _skip(record, x, up)
         both_ways(
-            record, q, x, w, up, light, low, high, self.Y, self.lower, self.upper, self.lags, self.y_lags, prices, least, out
+            record,
+            q,
+            x,
+            w,
+            up,
+            light,
+            low,
+            high,
+            self.Y,
+            self.lower,
+            self.upper,
+            self.lags,
+            self.y_lags,
+            prices,
+            least,
+            out,
         )
         if isinstance(record, _elastic.ADTWRecord):  # as many moves at least stretch
             out += record.omega * abs(self.n - x.shape[1])
@@ -280,11 +331,11 @@ class Bounds:
         self.size = len(features)
 
     def of(self, query):
-        """Bounds (n_series,) for one query, a function that gives the `Query` against series of n points."""
+        """Bounds (n_series,) for one query: a function of n that gives the `Query`, weights filled in."""
         out = np.empty(self.size)
         for group in self.groups:
             record, x, w, up = query(group.n)
-            out[group.members] = group.bounds(record, x, full_weight(w, x), up) if has_bounds(record) else 0.0
+            out[group.members] = group.bounds(record, x, w, up) if has_bounds(record) else 0.0
         return out
 
     def improved(self, query, which):
@@ -295,5 +346,5 @@ class Bounds:
             if isinstance(record, CELLS) and not isinstance(record, _elastic.FrechetRecord):
                 here = np.flatnonzero(np.isin(which, group.members))
                 at = np.searchsorted(group.members, which[here])
-                out[here] = group.improved(record, x, full_weight(w, x), at)
+                out[here] = group.improved(record, x, w, at)
         return out

@@ -68,24 +68,36 @@ def pairwise_distances(X, Y=None, metric="dtw", *, metric_params=None, weight=No
            [4.]])
     """
     metric = get_metric(metric, metric_params)
-    if not (n_jobs is None or (isinstance(n_jobs, Integral) and n_jobs != 0)):
-        raise ValueError(f"The 'n_jobs' parameter must be None or an integer other than 0. Got {shown(n_jobs)}.")
+    check_n_jobs(n_jobs)
     same = Y is None or Y is X
     X = as_collection(X, "X")
     Y = X if same else as_collection(Y, "Y", channels=len(X[0]))
-    w = None
-    if weight is not None:
-        lengths = {x.shape[1] for x in X}
-        if len(lengths) > 1:
-            raise ValueError(
-                f"'weight' needs series of one length in 'X'. Got lengths {min(lengths)} to {max(lengths)}."
-            )
-        w = as_weight(weight, X[0].shape[1], len(X[0]))
+    w = collection_weight(weight, X)
     mirrored = same and w is None and metric.symmetric
     out = np.zeros((len(X), len(Y)))
-    driver = _driver(metric, X, Y)
-    Parallel(n_jobs=n_jobs, prefer="threads", require="sharedmem")(driver(metric, X, Y, w, mirrored, out))
+    Parallel(n_jobs=n_jobs, prefer="threads", require="sharedmem")(distance_tasks(metric, X, Y, w, mirrored, out))
     return out
+
+
+def check_n_jobs(n_jobs):
+    """Refuse what is no number of threads."""
+    if not (n_jobs is None or (isinstance(n_jobs, Integral) and n_jobs != 0)):
+        raise ValueError(f"The 'n_jobs' parameter must be None or an integer other than 0. Got {shown(n_jobs)}.")
+
+
+def collection_weight(weight, X):
+    """Relative weights of the points of all series of a collection (channels, length), or None."""
+    if weight is None:
+        return None
+    lengths = {x.shape[1] for x in X}
+    if len(lengths) > 1:
+        raise ValueError(f"'weight' needs series of one length in 'X'. Got lengths {min(lengths)} to {max(lengths)}.")
+    return as_weight(weight, X[0].shape[1], len(X[0]))
+
+
+def distance_tasks(metric, X, Y, w, mirrored, out):
+    """Delayed calls that together fill `out` with the distances of the series of X and of Y."""
+    return _driver(metric, X, Y)(metric, X, Y, w, mirrored, out)
 
 
 def _driver(metric, X, Y):
