@@ -14,27 +14,10 @@ import numpy as np
 from numba import njit
 
 from . import _elastic
-from ._elastic import _lags_fixed, join, moves, n_sums, point, series_gap, terms
+from ._elastic import _ground_column, _lags_fixed, join, moves, point, series_gap
 
 INF = np.inf
-
-
-@njit(nogil=True)
-def _sums(p, x, w, y, i, j):
-    """The terms of query point i and series point j, summed over the channels."""
-    if x is None:  # y holds local costs already, (n, m)
-        return y[j, i], 0.0, 0.0
-    a = b = c = 0.0
-    for k in range(x.shape[0]):
-        xb, wb = (x[k, i - 1], w[k, i - 1]) if i > 0 else (0.0, 0.0)
-        yb = y[k, j - 1] if j > 0 else 0.0
-        t = terms(p, x[k, i], xb, y[k, j], yb, w[k, i], wb)
-        a += t[0]
-        if n_sums(p) > 1:
-            b += t[1]
-        if n_sums(p) > 2:
-            c += t[2]
-    return a, b, c
+AHEAD = 16  # query points priced at a time where it is not known how many will be needed
 
 
 def _make(recurrences):
@@ -45,7 +28,7 @@ def _make(recurrences):
         """Last row (n) and last column (m + 1) as `_elastic.accumulate` gives them, infinite above the cutoff."""
         version = recurrences
         n, m = top.shape[0] - 1, side.shape[0] - 1
-        col, bottom = side.copy(), np.full(n, INF)
+        col, bottom, ground = side.copy(), np.full(n, INF), np.zeros((3, m))
         # Rows of `col` count from the border; those outside [alive, dead) are above the cutoff in the last column.
         alive, dead = 0, m + 1 if version != 0 else 0
         while dead > 0 and col[dead - 1] > cutoff:
@@ -61,10 +44,13 @@ def _make(recurrences):
             above = top[j + 1] if begin == 1 else INF
             col[begin - 1] = above
             first, last = (0, 1) if above <= cutoff else (m + 1, 0)
-            r = begin
+            r = known = begin
             while r < end and (r <= dead or above <= cutoff):
+                if r == known:
+                    known = min(max(r + AHEAD, dead + 1), end)
+                    _ground_column(p, x, w, y, j, r - 1, known - 1, ground)
                 left = col[r]
-                a, b, c = _sums(p, x, w, y, r - 1, j)
+                a, b, c = ground[0, r - 1], ground[1, r - 1], ground[2, r - 1]
                 lag, lag_before = _lags_fixed(tx, ty, r - 1, j)
                 d, u, v = moves(p, point(p, r - 1, lag, lag_before), a, b, c, price)
                 best = join(p, diag, d)
