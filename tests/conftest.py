@@ -8,7 +8,7 @@ import tempfile
 from importlib.metadata import version
 from pathlib import Path
 
-from hypothesis import settings
+from hypothesis import Phase, settings
 
 PACKAGE = Path(__file__).resolve().parents[1] / "sktslib"
 
@@ -37,6 +37,8 @@ if "NUMBA_CACHE_DIR" not in os.environ:
 os.environ.setdefault("MPLBACKEND", "Agg")
 
 settings.register_profile("default", deadline=None, derandomize=True, max_examples=25)
-settings.register_profile("quick", deadline=None, derandomize=True, max_examples=5)
+settings.register_profile(
+    "quick", deadline=None, derandomize=True, max_examples=5, phases=[Phase.explicit, Phase.generate]
+)
 settings.register_profile("thorough", deadline=None, max_examples=300)
 settings.load_profile(os.environ.get("HYPOTHESIS_PROFILE", "default"))

@@ -7,6 +7,7 @@ from hypothesis import strategies as st
 from strategies import pairs
 
 from sktslib.distances import _elastic, _pruned, get_metric, metric_names
+from sktslib.distances._bands import band
 from sktslib.distances._metrics import check_pair
 
 BANDS = [{}, {}, {"window": 0.3}, {"window": "sakoe-chiba", "factor": 1}, {"window": "itakura"}]
@@ -39,16 +40,17 @@ def test_accumulated_costs_below_the_cutoff_are_those_of_the_whole_matrix(name, 
     x, y, w = check_pair(*data.draw(pairs(high=14, y_high=14)))
     metric = get_metric(name, data.draw(st.sampled_from(BANDS)))
     problem = metric._problem(x, w, y, None, None)
-    lo, hi, top, side = metric._borders(problem)
+    (m, n), (top, side) = problem.shape, metric._borders(problem, False)
+    lo, hi = band(metric.window, metric.factor, m, n)
     if name == "dtw":  # free ends at the beginning
-        free = data.draw(st.integers(0, min(problem.shape) - 1))
+        free = data.draw(st.integers(0, min(m, n) - 1))
         top[: free + 1] = side[: free + 1] = 0.0
-    p, x, w, y, _, _, _ = problem
-    matrix = np.full((y.shape[1], x.shape[1]), np.inf)
-    bottom, last = _elastic.accumulate(p, x, w, y, None, None, lo, hi, top, side, matrix, _elastic.NO_MOVES)
+    pair = problem.record, problem.rows, problem.points, problem.y, None, None, lo, hi, top, side
+    matrix = np.full((n, m), np.inf)
+    bottom, last = _elastic.accumulate(*pair, matrix, _elastic.NO_MOVES)
     finite = np.sort(matrix[np.isfinite(matrix)])
     cutoff = finite[data.draw(st.integers(0, len(finite) - 1))]
-    got_bottom, got_last = _pruned.accumulate(p, x, w, y, None, None, lo, hi, top, side, cutoff)
+    got_bottom, got_last = _pruned.accumulate(*pair, cutoff)
     for got, want in ((got_bottom, bottom), (got_last[1:], last[1:])):
         np.testing.assert_array_equal(np.where(got <= cutoff, got, np.inf), np.where(want <= cutoff, want, np.inf))
 

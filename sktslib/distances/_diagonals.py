@@ -1,176 +1,306 @@
 """One pair at a time along anti-diagonals, whose cells do not wait for each other: vector code for long series.
 
 The recurrences are those of `_elastic`; borders are infinite as there, and no sum is reordered, so that the numbers are
-the same to the bit. Rows are query points 0..m (0 the border), a cell of diagonal d in row r has column d - r.
+the same to the bit.
 
-Layout: the query ``(channels, m + 1)`` begins with a pad; the series ``(channels, n + 1)`` is reversed and ends with
-it, so that along a diagonal both run upwards. Kernels are made by a function that is given the hash of `_elastic`,
-because numba's disk cache looks at this file alone.
+A strip is LANES query points. Its lanes walk along the series one point behind each other: at step t, lane k stands at
+point t - k, so that every predecessor of a cell was computed one or two steps before. What the last lane leaves is the
+`edge` that the next strip meets, in one array: ``edge[LANES - 1 + j]`` belongs to point j of the series.
+
+Layout: the query ``(channels, 4, m)`` is padded to whole strips, so are the borders; the series is reversed, point j at
+``n + LANES - 1 - j``, so that lanes are neighbours in memory. Kernels are made by a function that is given the hash of
+the files they take functions from, because numba's disk cache looks at this file alone.
 """
 
 import hashlib
+import math
 from pathlib import Path
 
 import numpy as np
 from numba import njit
 
-from . import _elastic
-from ._elastic import closed_border, join, matched_pair, moves, n_sums, point, series_gaps, terms
+from . import _elastic, _vector
+from ._elastic import closed_border, gap, gap_terms, join, late, matched_pair, moves, terms
+from ._vector import REGISTER, copy, entering, fill, last, makers, shifted, store, store_codes, where
 
 INF = np.inf
+LANES = 4 * REGISTER
+# Paths keep the edges between strips; beyond so many numbers, those of some strips only.
+KEPT = 2**23
+# Searches go along the series in blocks, so that what the strips hand to each other stays in the cache.
+BLOCK = 4096
+
+load, splat, ramp = makers(LANES, fused=False)
 
 
 @njit(nogil=True)
 def _prices(p, yr):
     """Prices of leaving the points of the series unmatched, reversed as the series is."""
     prices = np.zeros(yr.shape[1])
-    prices[:-1] = series_gaps(p, yr[:, :-1][:, ::-1], None)[::-1]
+    for j in range(yr.shape[1] - 1):
+        total = 0.0
+        for k in range(yr.shape[0]):
+            total += gap_terms(p, yr[k, j], yr[k, j + 1])
+        prices[j] = gap(p, total, 1.0)
     return prices
 
 
 @njit(nogil=True)
-def _sum_channels(p, x, w, yr, lo, hi, shift, sums):
-    """The terms of the cells in rows [lo, hi) of a diagonal, summed over the channels."""
-    a, b, c = sums[0, lo:hi], sums[1, lo:hi], sums[2, lo:hi]
-    for k in range(x.shape[0]):
-        xs, xb = x[k, lo:hi], x[k, lo - 1 : hi - 1]
-        ws, wb = w[k, lo:hi], w[k, lo - 1 : hi - 1]
-        ys, yb = yr[k, shift + lo : shift + hi], yr[k, shift + lo + 1 : shift + hi + 1]
-        for t in range(a.shape[0]):
-            s = terms(p, xs[t], xb[t], ys[t], yb[t], ws[t], wb[t])
-            a[t] = s[0] if k == 0 else a[t] + s[0]
-            if n_sums(p) > 1:
-                b[t] = s[1] if k == 0 else b[t] + s[1]
-            if n_sums(p) > 2:
-                c[t] = s[2] if k == 0 else c[t] + s[2]
+def _terms(p, rows, yr, i, t):
+    """The terms of the cells of a step, summed over the channels."""
+    r = rows[0]
+    row = load(r[0], i), load(r[1], i), load(r[2], i), load(r[3], i)
+    a, b, c = terms(p, row, load(yr[0], t), load(yr[0], t + 1))
+    for k in range(1, rows.shape[0]):
+        r = rows[k]
+        row = load(r[0], i), load(r[1], i), load(r[2], i), load(r[3], i)
+        e, f, g = terms(p, row, load(yr[k], t), load(yr[k], t + 1))
+        a, b, c = a + e, b + f, c + g
+    return a, b, c
 
 
 @njit(nogil=True)
-def _costs(p, prices, lo, hi, d, shift, sums, before2, before1, out):
-    """Accumulated costs of the rows [lo, hi) of diagonal d of two whole series."""
-    a, b, c = sums[0, lo:hi], sums[1, lo:hi], sums[2, lo:hi]
-    diag, up, left = before2[lo - 1 : hi - 1], before1[lo - 1 : hi - 1], before1[lo:hi]
-    price, cell = prices[shift + lo : shift + hi], out[lo:hi]
-    for t in range(cell.shape[0]):
-        r = lo + t
-        lag = float(abs(2 * r - d))
-        q, u, v = moves(p, point(p, r - 1, lag, lag), a[t], b[t], c[t], price[t])
-        best, other = join(p, diag[t], q), join(p, up[t], u)
-        best = other if other < best else best
-        other = join(p, left[t], v)
-        cell[t] = other if other < best else best
+def _leave(edge, t, lane, old, held):
+    """Keep the cost of a strip's last row, which need not be its last lane."""
+    if lane == LANES - 1:
+        edge[t] = last(old)
+    else:
+        store(held, 0, old)
+        edge[t + LANES - 1 - lane] = held[lane]
 
 
 @njit(nogil=True)
-def _carry(p, radius, prices, lo, hi, d, shift, sums, before2, before1, out, starts2, starts1, starts):
-    """The same for a search: each cell carries the start of its path, and lags count from there."""
-    a, b, c = sums[0, lo:hi], sums[1, lo:hi], sums[2, lo:hi]
-    diag, up, left = before2[lo - 1 : hi - 1], before1[lo - 1 : hi - 1], before1[lo:hi]
-    s_diag, s_up, s_left = starts2[lo - 1 : hi - 1], starts1[lo - 1 : hi - 1], starts1[lo:hi]
-    price, cell, start = prices[shift + lo : shift + hi], out[lo:hi], starts[lo:hi]
-    for t in range(cell.shape[0]):
-        r = lo + t
-        j = d - r
-        e, f, g = s_diag[t], s_up[t], s_left[t]
-        # A start of ~sample says that the path has no matched pair yet.
-        eb, fb, gb = (e if e >= 0 else ~e), (f if f >= 0 else ~f), (g if g >= 0 else ~g)
-        lag_e, lag_f, lag_g = abs(r - (j - eb)), abs(r - (j - fb)), abs(r - (j - gb))
-        q = moves(p, point(p, r - 1, float(lag_e), float(lag_e)), a[t], b[t], c[t], price[t])[0]
-        u = moves(p, point(p, r - 1, float(lag_f), float(lag_f)), a[t], b[t], c[t], price[t])[1]
-        v = moves(p, point(p, r - 1, float(lag_g), float(lag_g)), a[t], b[t], c[t], price[t])[2]
-        best, other, last = join(p, diag[t], q), join(p, up[t], u), join(p, left[t], v)
-        if radius is not None:
-            best = INF if lag_e > radius else best
-            other = INF if lag_f > radius else other
-            last = INF if lag_g > radius else last
+def _strip(p, rows, points, yr, prices, first, final, side, i, begin, end, edge, lane, codes):
+    """Accumulated costs of the rows from i on; steps [begin, end). `codes` records the moves unless it is empty."""
+    lane_at, n_points = ramp(), yr.shape[1] - 2 * LANES
+    offset = n_points + LANES - 1
+    here, held = (load(points[0], i), load(points[1], i), load(points[2], i)), np.empty(LANES)
+    border = load(side, i + 1)
+    old = where(begin == 0, border, splat(INF))
+    diag = shifted(old, edge[begin + LANES - 2])
+    for t in range(begin, end):
+        at_edge = edge[t + LANES - 1]
+        up = shifted(old, INF if i == 0 and closed_border(p) else at_edge)
+        a, b, c = _terms(p, rows, yr, i, offset - t)
+        lag = abs((i - t) + 2.0 * lane_at)
+        d, u, v = moves(p, here, late(p, lag, lag), a, b, c, load(prices, offset - t))
+        best, other = join(p, diag, d), join(p, up, u)
+        by_query = other < best
+        best = where(by_query, other, best)
+        other = join(p, old, v)
+        by_series = other < best
+        best = where(by_series, other, best)
+        if codes.size:
+            store_codes(codes, (t - begin) * LANES, by_query, by_series)
+        if first is not None:
+            column = t - lane_at
+            best = where((column >= load(first, i)) & (column < load(final, i)), best, INF)
         if not closed_border(p):
-            e = eb if matched_pair(p, a[t]) else e
-        e = f if other < best else e
-        best = other if other < best else best
-        start[t] = g if last < best else e
-        cell[t] = last if last < best else best
+            best = where(t - lane_at >= 0.0, best, border)
+        diag = entering(up, at_edge)
+        old = best
+        _leave(edge, t, lane, old, held)
 
 
-def _make(recurrences):
-    """Compile lazily, once per version of the recurrences."""
+@njit(nogil=True)
+def _search_strip(p, rows, points, yr, prices, radius, side, i, begin, end, edge, origin, lane, state):
+    """The same for a search: each cell carries the start of its path, and lags count from there.
+
+    It goes on from `state`, and leaves there what the next steps need. A start of -1 - sample says that the path has no
+    matched pair yet.
+    """
+    lane_at, n_points = ramp(), yr.shape[1] - 2 * LANES
+    offset = n_points + LANES - 1
+    here, held = (load(points[0], i), load(points[1], i), load(points[2], i)), np.empty(LANES)
+    border = load(side, i + 1)
+    old, diag, s_old, s_diag = load(state[0], 0), load(state[1], 0), load(state[2], 0), load(state[3], 0)
+    for t in range(begin, end):
+        at_edge, from_edge = edge[t + LANES - 1], origin[t + LANES - 1]
+        up, s_up = shifted(old, INF if i == 0 and closed_border(p) else at_edge), shifted(s_old, from_edge)
+        a, b, c = _terms(p, rows, yr, i, offset - t)
+        price = load(prices, offset - t)
+        if closed_border(p):
+            e, f, g = s_diag, s_up, s_old
+        else:
+            e = where(s_diag >= 0.0, s_diag, -1.0 - s_diag)
+            f = where(s_up >= 0.0, s_up, -1.0 - s_up)
+            g = where(s_old >= 0.0, s_old, -1.0 - s_old)
+        distance = (i - t) + 2.0 * lane_at
+        lag_e, lag_f, lag_g = abs(distance + e), abs(distance + f), abs(distance + g)
+        best = join(p, diag, moves(p, here, late(p, lag_e, lag_e), a, b, c, price)[0])
+        other = join(p, up, moves(p, here, late(p, lag_f, lag_f), a, b, c, price)[1])
+        third = join(p, old, moves(p, here, late(p, lag_g, lag_g), a, b, c, price)[2])
+        if radius is not None:
+            best = where(lag_e > radius, INF, best)
+            other = where(lag_f > radius, INF, other)
+            third = where(lag_g > radius, INF, third)
+        start = s_diag if closed_border(p) else where(matched_pair(p, a), e, s_diag)
+        nearer = other < best
+        start, best = where(nearer, s_up, start), where(nearer, other, best)
+        nearer = third < best
+        start, best = where(nearer, s_old, start), where(nearer, third, best)
+        if not closed_border(p):
+            inside = t - lane_at >= 0.0
+            start, best = where(inside, start, -1.0), where(inside, best, border)
+        diag, s_diag = entering(up, at_edge), s_up
+        old, s_old = best, start
+        _leave(edge, t, lane, old, held)
+        _leave(origin, t, lane, s_old, held)
+    store(state[0], 0, old)
+    store(state[1], 0, diag)
+    store(state[2], 0, s_old)
+    store(state[3], 0, s_diag)
+
+
+@njit(nogil=True)
+def _edge(n, top):
+    """What the first strip meets: costs along the series before the query's first point, and the corner."""
+    edge = np.empty(n + 2 * LANES)
+    fill(edge, 0, edge.shape[0], INF)
+    copy(top, 0, n + 1, edge, LANES - 2)
+    return edge
+
+
+@njit(nogil=True)
+def _pass(p, rows, points, yr, prices, lo, hi, side, m, n, i, edge, codes):
+    """One strip from edge to edge within its band; the first step is given back."""
+    height = min(LANES, m - i)
+    below, beyond = int(lo[i + height - 1]), int(hi[i + height - 1])
+    if below == 0 and int(hi[i]) >= n:
+        _strip(p, rows, points, yr, prices, None, None, side, i, 0, n + height - 1, edge, height - 1, codes)
+        return 0
+    begin, end = int(lo[i]), min(beyond, n) + height - 1
+    _strip(p, rows, points, yr, prices, lo, hi, side, i, begin, end, edge, height - 1, codes)
+    # Beside the band the edge still holds what earlier strips left.
+    fill(edge, LANES - 1 + beyond, edge.shape[0], INF)
+    if below > 0:
+        fill(edge, 0, LANES - 1 + below, INF)
+    return begin
+
+
+@njit(nogil=True)
+def _follow(p, rows, points, yr, prices, lo, hi, side, edge, kept, apart, i, j):
+    """The path that ends in query point i and series point j, strip by strip from the edges `kept` between them.
+
+    Every `apart`-th edge was kept; the others are computed again where the path comes by.
+    """
+    path, steps = np.empty((2, i + j + 1), np.intp), np.empty(i + j + 1, np.uint8)
+    m, strips = i + 1, -(-(i + 1) // LANES)
+    between = np.empty((apart, edge.shape[0]))
+    codes = np.empty((j + 1 + LANES) * LANES, np.uint8)
+    unseen = codes[:0]
+    k = path.shape[1]
+    for group in range(kept.shape[0] - 1, -1, -1):
+        first, until = group * apart, min(strips, (group + 1) * apart)
+        copy(kept[group], 0, edge.shape[0], between[0], 0)
+        # Down to the group's last strip, keeping the edges, then up along the path.
+        for turn in range(2 * (until - first) - 1):
+            down = turn < until - first - 1
+            s = turn if down else 2 * (until - first - 1) - turn
+            if j < 0:
+                break
+            above = (first + s) * LANES
+            copy(between[s], 0, edge.shape[0], edge, 0)
+            begin = _pass(p, rows, points, yr, prices, lo, hi, side, m, j + 1, above, edge, unseen if down else codes)
+            if down:
+                copy(edge, 0, edge.shape[0], between[s + 1], 0)
+                continue
+            while i >= above and j >= 0:
+                k -= 1
+                path[0, k], path[1, k] = i, j
+                move = codes[(i - above + j - begin) * LANES + i - above]
+                steps[k] = move
+                if move != 2:
+                    i -= 1
+                if move != 1:
+                    j -= 1
+    return path, steps, k
+
+
+def _make(version):
+    """Compile lazily, once per version of the files that functions are taken from."""
 
     @njit(cache=True, nogil=True)
-    def accumulate(p, x, w, yr, lo, hi, top, side):
-        """Last row (n) and last column (m + 1) of the accumulated costs, as `_elastic.accumulate` gives them."""
-        version = recurrences  # a part of the cache's key
-        m, n = side.shape[0] - 1, top.shape[0] - 1
-        prices = _prices(p, yr if version != 0 else yr[:, :1])
-        sums = np.zeros((3, m + 1))
-        before2, before1, out = np.full(m + 2, INF), np.full(m + 2, INF), np.full(m + 2, INF)
-        bottom, last = np.full(n, INF), np.full(m + 1, INF)
-        last[0] = top[n]
-        before2[0] = top[0]
-        first, end = 1, 1
-        for d in range(2, m + n + 1):
-            # What diagonal d - 1 holds beside its cells: its ends at the borders.
-            if closed_border(p):
-                before2[0] = top[d - 2] if d - 2 <= n else INF
-                before1[0] = INF
-            else:
-                before1[0] = top[d - 1] if d - 1 <= n else INF
-            if d - 1 <= m:
-                before1[d - 1] = side[d - 1]
-            first = max(first, d - n)
-            while first < min(m + 1, d) and first - 1 < lo[d - first - 1]:
-                first += 1
-            end = max(end, first)
-            while end < min(m + 1, d) and end - 1 < hi[d - end - 1]:
-                end += 1
-            if end > first:
-                _sum_channels(p, x, w, yr, first, end, n - d, sums)
-                _costs(p, prices, first, end, d, n - d, sums, before2, before1, out)
-                if end == m + 1:
-                    bottom[d - m - 1] = out[m]
-                if first == d - n:
-                    last[first] = out[first]
-            out[first - 1] = INF
-            out[end] = INF
-            before2, before1, out = before1, out, before2
-        return bottom, last
+    def accumulate(p, rows, points, yr, lo, hi, top, side, m, free):
+        """Last row (n) of the accumulated costs, as `_elastic.accumulate` gives it; best path (2, K), its moves (K,).
+
+        Query point i meets the points lo[i] <= j < hi[i] of the series. The path ends in one of the last `free` + 1
+        points of the series; below 0 there is none. Memory for a path: the edges between strips, or some of them. The
+        path begins at the number that comes last.
+        """
+        n = top.shape[0] - (1 if version else 0)  # what the closure holds is a part of the cache's key
+        prices, edge, codes = _prices(p, yr), _edge(n, top), np.empty(0, np.uint8)
+        strips = -(-m // LANES)
+        apart = 1 if strips * n <= KEPT else math.ceil(math.sqrt(strips))
+        kept = np.empty((-(-strips // apart) if free >= 0 else 0, edge.shape[0]))
+        for s in range(strips):
+            if free >= 0 and s % apart == 0:
+                copy(edge, 0, edge.shape[0], kept[s // apart], 0)
+            _pass(p, rows, points, yr, prices, lo, hi, side, m, n, s * LANES, edge, codes)
+        bottom = np.empty(n)
+        copy(edge, LANES - 1, LANES - 1 + n, bottom, 0)
+        if free < 0:
+            return bottom, np.empty((2, 0), np.intp), np.empty(0, np.uint8), 0
+        j = n - 1 - free
+        for t in range(j + 1, n):
+            if bottom[t] < bottom[j]:
+                j = t
+        path, steps, k = _follow(p, rows, points, yr, prices, lo, hi, side, edge, kept, apart, m - 1, j)
+        return bottom, path, steps, k
 
     @njit(cache=True, nogil=True)
-    def warped(p, x, w, yr, radius, shortest, longest, side, distance, begin):
+    def warped(p, rows, points, yr, radius, shortest, longest, side, m, distance, begin):
         """Warped profile of a whole series, as `_elastic.warped` gives it."""
-        version = recurrences
-        m, n = side.shape[0] - 1, distance.shape[0]
-        prices = _prices(p, yr if version != 0 else yr[:, :1])
-        sums = np.zeros((3, m + 1))
-        before2, before1, out = np.full(m + 1, INF), np.full(m + 1, INF), np.full(m + 1, INF)
-        starts2, starts1, starts = np.zeros(m + 1, np.int64), np.zeros(m + 1, np.int64), np.zeros(m + 1, np.int64)
-        distance[:] = INF
-        begin[:] = -1
-        before2[0], starts2[0] = 0.0, (0 if closed_border(p) else ~0)
-        for d in range(2, m + n + 1):
-            if closed_border(p):
-                before2[0], starts2[0] = 0.0, d - 2
-                before1[0] = INF
+        n = distance.shape[0]
+        prices = _prices(p, yr)
+        edge, origin = np.empty(n + 2 * LANES), np.zeros(n + 2 * LANES)
+        fill(edge, 0, edge.shape[0], INF)
+        for j in range(-1, n):
+            edge[LANES - 1 + j] = 0.0
+            origin[LANES - 1 + j] = j + 1.0 if closed_border(p) else -2.0 - j
+        strips = -(-m // LANES)
+        state = np.zeros((strips, 4, LANES if version else 1))
+        for s in range(strips):
+            copy(side, s * LANES + 1, (s + 1) * LANES + 1, state[s, 0], 0)
+            copy(side, s * LANES, (s + 1) * LANES, state[s, 1], 0)
+            if not closed_border(p):
+                fill(state[s, 2], 0, LANES, -1.0)
+                fill(state[s, 3], 0, LANES, -1.0)
+        for at in range(0, n + m + LANES * strips, BLOCK):
+            for s in range(strips):
+                # A strip stands behind the one above it by what its lanes stand apart.
+                height = min(LANES, m - s * LANES)
+                a, b = max(0, at - s * (LANES - 1)), min(n + height - 1, at + BLOCK - s * (LANES - 1))
+                if a < b:
+                    _search_strip(
+                        p, rows, points, yr, prices, radius, side, s * LANES, a, b, edge, origin, height - 1, state[s]
+                    )
+        for j in range(n):
+            cost, start = edge[LANES - 1 + j], int(origin[LANES - 1 + j])
+            length = j + 1 - start
+            if cost < INF and start >= 0 and length >= shortest and length <= longest:
+                distance[j], begin[j] = cost, start
             else:
-                before1[0], starts1[0] = 0.0, ~(d - 1)
-            if d - 1 <= m:
-                before1[d - 1], starts1[d - 1] = side[d - 1], (0 if closed_border(p) else ~0)
-            lo, hi = max(1, d - n), min(m + 1, d)
-            _sum_channels(p, x, w, yr, lo, hi, n - d, sums)
-            _carry(p, radius, prices, lo, hi, d, n - d, sums, before2, before1, out, starts2, starts1, starts)
-            j = d - m
-            if j >= 1:
-                length = j - starts[m]
-                if out[m] < INF and starts[m] >= 0 and length >= shortest and length <= longest:
-                    distance[j - 1], begin[j - 1] = out[m], starts[m]
-            before2, before1, out = before1, out, before2
-            starts2, starts1, starts = starts1, starts, starts2
+                distance[j], begin[j] = INF, -1
 
     return accumulate, warped
 
 
-accumulate, warped = _make(int(hashlib.sha256(Path(_elastic.__file__).read_bytes()).hexdigest()[:15], 16) | 1)
+_sources = b"".join(Path(module.__file__).read_bytes() for module in (_elastic, _vector))
+accumulate, warped = _make(int(hashlib.sha256(_sources).hexdigest()[:15], 16) | 1)
 
 
-def padded(x, w, y):
-    """Query, weights and series as the kernels take them."""
-    pad = np.zeros((len(x), 1))
-    return np.hstack([pad, x]), np.hstack([pad, w]), np.ascontiguousarray(np.hstack([pad, y])[:, ::-1])
+def padded(rows, points, y):
+    """Query, costs of its points, and series as the kernels take them."""
+    (channels, n), m = y.shape, points.shape[1]
+    yr = np.zeros((channels, n + 2 * LANES))
+    yr[:, LANES : LANES + n] = y[:, ::-1]
+    return lengthened(rows, m), lengthened(points, m), yr
+
+
+def lengthened(values, m):
+    """Values that belong to m query points (and to one before, or not), as floats, to the end of the last strip."""
+    out = np.empty((*values.shape[:-1], values.shape[-1] + -m % LANES))
+    out[..., : values.shape[-1]] = values
+    out[..., values.shape[-1] :] = values[..., -1:]
+    return out

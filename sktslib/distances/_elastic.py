@@ -18,6 +18,8 @@ import numpy as np
 from numba import njit
 from numba.extending import overload
 
+from ._vector import larger, root2, smaller, take, where
+
 INF = np.inf
 # Stand-ins where nothing is to be recorded: of the same type as what would be, so that a driver is compiled once.
 NO_MOVES = np.empty((0, 0), np.uint8)
@@ -27,15 +29,22 @@ NO_COSTS = np.empty((0, 0))
 _PARTS = {}
 
 
-def recurrence(*, terms, moves, size=1, at=None, gap_terms=None, gap=None, closed=True, pairs=None, join=None):
+def recurrence(
+    *, terms, moves, size=1, by_lag=None, gap_terms=None, gap=None, closed=True, pairs=None, join=None, even=False
+):
     """Register the functions of a parameter record.
 
-    terms(p, x, x_before, y, y_before, w, w_before) -> (a, b, c)
-        What one channel adds to up to `size` sums; the points before the first are 0, with weight 0.
-    at(p, i, lag, lag_before) -> (float, float, float)
-        What the moves need of query point i and of the lags, fetched once for all series of a vector.
-    moves(p, at, a, b, c, gap) -> (diagonal, query, series)
-        Costs of the three moves into a cell.
+    All take floats and vectors of floats alike: they are made of the operators, `abs`, and `where`, `smaller`,
+    `larger`, `root2` and `take` of `_vector`, without `if`.
+
+    terms(p, row, y, y_before) -> (a, b, c)
+        What one channel adds to up to `size` sums. `row` holds four numbers of the query point, by default its value,
+        that of the point before, its weight and that of the point before; before the first point all are 0.
+    by_lag(p, lag, lag_before) -> float
+        What they need of the time lags of a pair of points and of the points before them.
+    moves(p, at, late, a, b, c, gap) -> (diagonal, query, series)
+        Costs of the three moves into a cell; `at` holds the three costs of the query point (see `Query.points`), `late`
+        is what `by_lag` gave.
     gap_terms(p, y, y_before), gap(p, total, step)
         The same for the price of leaving a series point unmatched, `step` being the time since the point before.
     closed
@@ -45,6 +54,8 @@ def recurrence(*, terms, moves, size=1, at=None, gap_terms=None, gap=None, close
         search could be made of skipped points alone.
     join(p, total, cost)
         How a cost joins what was accumulated; a sum by default.
+    even
+        Whether the three moves cost the same, so that the best way into a cell can be chosen before the cost joins.
     """
 
     def is_closed(p):
@@ -53,17 +64,21 @@ def recurrence(*, terms, moves, size=1, at=None, gap_terms=None, gap=None, close
     def n_sums(p):
         return size
 
+    def is_even(p):
+        return even
+
     def register(record):
         _PARTS[record] = {
             "terms": terms,
             "moves": moves,
-            "at": at or _nowhere,
+            "by_lag": by_lag or _timeless,
             "gap_terms": gap_terms or _nothing,
             "gap": gap or _free,
             "closed": is_closed,
             "pairs": pairs or _always,
             "join": join or _add,
             "size": n_sums,
+            "even": is_even,
         }
         return record
 
@@ -75,30 +90,30 @@ def _part(name, record):
     return None if entry is None else entry[name]
 
 
-def terms(p, x, x_before, y, y_before, w, w_before):
-    return _part("terms", type(p))(p, x, x_before, y, y_before, w, w_before)
+def terms(p, row, y, y_before):
+    return _part("terms", type(p))(p, row, y, y_before)
 
 
 @overload(terms)
-def _overload_terms(p, x, x_before, y, y_before, w, w_before):
+def _overload_terms(p, row, y, y_before):
     return _part("terms", p.instance_class)
 
 
-def point(p, i, lag, lag_before):
-    return _part("at", type(p))(p, i, lag, lag_before)
+def late(p, lag, lag_before):
+    return _part("by_lag", type(p))(p, lag, lag_before)
 
 
-@overload(point)
-def _overload_point(p, i, lag, lag_before):
-    return _part("at", p.instance_class)
+@overload(late)
+def _overload_late(p, lag, lag_before):
+    return _part("by_lag", p.instance_class)
 
 
-def moves(p, at, a, b, c, gap):
-    return _part("moves", type(p))(p, at, a, b, c, gap)
+def moves(p, at, late, a, b, c, gap):
+    return _part("moves", type(p))(p, at, late, a, b, c, gap)
 
 
 @overload(moves)
-def _overload_moves(p, at, a, b, c, gap):
+def _overload_moves(p, at, late, a, b, c, gap):
     return _part("moves", p.instance_class)
 
 
@@ -156,6 +171,15 @@ def _overload_size(p):
     return _part("size", p.instance_class)
 
 
+def even(p):
+    return _part("even", type(p))(p)
+
+
+@overload(even)
+def _overload_even(p):
+    return _part("even", p.instance_class)
+
+
 # ----------------------------------------------------------------------------------------------------- shared parts
 class L1(NamedTuple):
     """Sum of absolute differences; also every norm of one channel."""
@@ -172,7 +196,7 @@ class Lp(NamedTuple):
 
 
 _POWERS = {L1: lambda norm, v: v, L2: lambda norm, v: v * v, Lp: lambda norm, v: v**norm.p}
-_ROOTS = {L1: lambda norm, s: s, L2: lambda norm, s: np.sqrt(s), Lp: lambda norm, s: s ** (1.0 / norm.p)}
+_ROOTS = {L1: lambda norm, s: s, L2: lambda norm, s: root2(s), Lp: lambda norm, s: s ** (1.0 / norm.p)}
 
 
 def power(norm, v):
@@ -193,8 +217,8 @@ def _overload_root(norm, s):
     return _ROOTS.get(getattr(norm, "instance_class", None))
 
 
-def _nowhere(p, i, lag, lag_before):
-    return 0.0, 0.0, 0.0
+def _timeless(p, lag, lag_before):
+    return 0.0
 
 
 def _nothing(p, y, y_before):
@@ -222,29 +246,31 @@ def _add(p, total, cost):
 
 
 def _larger(p, total, cost):
-    return max(total, cost)
+    return larger(total, cost)
 
 
-def _squares(p, x, x_before, y, y_before, w, w_before):
+def _squares(p, row, y, y_before):
+    x, _, w, _ = row
     d = x - y
     return w * d * d, 0.0, 0.0
 
 
-def _norms(p, x, x_before, y, y_before, w, w_before):
+def _norms(p, row, y, y_before):
+    x, _, w, _ = row
     return power(p.norm, abs(w * (x - y))), 0.0, 0.0
 
 
 # --------------------------------------------------------------------------------------------------- the recurrences
-def _dtw(p, at, a, b, c, gap):
+def _dtw(p, at, late, a, b, c, gap):
     return a, a, a
 
 
-@recurrence(terms=_squares, moves=_dtw)
+@recurrence(terms=_squares, moves=_dtw, even=True)
 class DTWRecord(NamedTuple):
     """Dynamic time warping (Sakoe & Chiba 1978): every move costs the ground cost of the cell it enters."""
 
 
-def _adtw(p, at, a, b, c, gap):
+def _adtw(p, at, late, a, b, c, gap):
     return a, a + p.omega, a + p.omega
 
 
@@ -255,61 +281,50 @@ class ADTWRecord(NamedTuple):
     omega: float
 
 
-def _wdtw_at(p, i, lag, lag_before):
-    return p.factors[int(lag)], 0.0, 0.0
+def _wdtw_by_lag(p, lag, lag_before):
+    return take(p.factors, lag)
 
 
-def _wdtw(p, at, a, b, c, gap):
-    cost = at[0] * a
+def _wdtw(p, at, late, a, b, c, gap):
+    cost = late * a
     return cost, cost, cost
 
 
-@recurrence(terms=_squares, moves=_wdtw, at=_wdtw_at)
+@recurrence(terms=_squares, moves=_wdtw, by_lag=_wdtw_by_lag, even=True)
 class WDTWRecord(NamedTuple):
     """Weighted dynamic time warping (Jeong et al. 2011); `factors` by the lag of the points in samples."""
 
     factors: np.ndarray
 
 
-def _frechet(p, at, a, b, c, gap):
+def _frechet(p, at, late, a, b, c, gap):
     d = root(p.norm, a)
     return d, d, d
 
 
-@recurrence(terms=_norms, moves=_frechet, join=_larger)
+@recurrence(terms=_norms, moves=_frechet, join=_larger, even=True)
 class FrechetRecord(NamedTuple):
     """Discrete Frechet distance (Eiter & Mannila 1994): the longest leash, not the sum."""
 
     norm: NamedTuple
 
 
-def _edit_at(p, i, lag, lag_before):
-    return p.matched[i], p.unmatched[i], p.up[i]
+def _edit(p, at, late, a, b, c, gap):
+    return where(root(p.norm, a) <= p.eps, at[1], at[2]), at[0], gap
 
 
-def _edit(p, at, a, b, c, gap):
-    return (at[0] if root(p.norm, a) <= p.eps else at[1]), at[2], gap
-
-
-@recurrence(terms=_norms, moves=_edit, at=_edit_at, gap=_unit, closed=False, pairs=_within)
+@recurrence(terms=_norms, moves=_edit, gap=_unit, closed=False, pairs=_within)
 class EditRecord(NamedTuple):
     """Edit distances by a threshold: LCSS (Vlachos et al. 2002) and EDR (Chen et al. 2005).
 
-    The costs of a query point stand in `matched` and `unmatched` (diagonal move) and `up` (it is left out).
+    A query point costs something if it is left out, if it is matched and if it meets a point that does not match.
     """
 
     norm: NamedTuple
     eps: float
-    matched: np.ndarray
-    unmatched: np.ndarray
-    up: np.ndarray
 
 
-def _erp_at(p, i, lag, lag_before):
-    return p.up[i], 0.0, 0.0
-
-
-def _erp(p, at, a, b, c, gap):
+def _erp(p, at, late, a, b, c, gap):
     return root(p.norm, a), at[0], gap
 
 
@@ -321,47 +336,47 @@ def _erp_gap(p, total, step):
     return root(p.norm, total)
 
 
-@recurrence(terms=_norms, moves=_erp, at=_erp_at, gap_terms=_erp_gap_terms, gap=_erp_gap, closed=False)
+@recurrence(terms=_norms, moves=_erp, gap_terms=_erp_gap_terms, gap=_erp_gap, closed=False)
 class ERPRecord(NamedTuple):
     """Edit distance with real penalty (Chen & Ng 2004): a point left out costs its distance from `g`."""
 
     norm: NamedTuple
     g: float
-    up: np.ndarray
 
 
-def _msm_terms(p, x, x_before, y, y_before, w, w_before):
-    # A point split off or merged costs c, and more where it does not lie between its neighbour and its partner.
-    to_partner = abs(w * (x - y))
-    between = (x_before <= x) & (x <= y) | (x_before >= x) & (x >= y)
-    up = p.c + (0.0 if between else min(min(w, w_before) * abs(x - x_before), to_partner))
-    between = (y_before <= y) & (y <= x) | (y_before >= y) & (y >= x)
-    left = p.c + (0.0 if between else min(abs(y - y_before), to_partner))
-    return to_partner, up, left
+def _msm_terms(p, row, y, y_before):
+    # A point split off or merged costs c, and more where it does not lie between its neighbour and its partner: then
+    # both are on one side of it, and the nearer one counts.
+    x, step, direction, w = row
+    d, y_step = w * (x - y), y - y_before
+    up = p.c + larger(smaller(step, direction * d), 0.0)
+    left = p.c + larger(smaller(abs(y_step), where(y_step < 0.0, 1.0, -1.0) * d), 0.0)
+    return abs(d), up, left
 
 
-def _msm(p, at, a, b, c, gap):
+def _msm(p, at, late, a, b, c, gap):
     return a, b, c
 
 
 @recurrence(terms=_msm_terms, moves=_msm, size=3)
 class MSMRecord(NamedTuple):
-    """Move-split-merge (Stefan, Athitsos & Das 2013)."""
+    """Move-split-merge (Stefan, Athitsos & Das 2013); rows hold value, weighted step, its direction, and weight."""
 
     c: float
 
 
-def _twed_terms(p, x, x_before, y, y_before, w, w_before):
+def _twed_terms(p, row, y, y_before):
+    x, x_before, w, w_before = row
     before = power(p.norm, abs(w_before * (x_before - y_before)))
     return power(p.norm, abs(w * (x - y))), before, 0.0
 
 
-def _twed_at(p, i, lag, lag_before):
-    return p.nu * (lag + lag_before), p.up[i], 0.0
+def _twed_by_lag(p, lag, lag_before):
+    return p.nu * (lag + lag_before)
 
 
-def _twed(p, at, a, b, c, gap):
-    return root(p.norm, a) + root(p.norm, b) + at[0], at[1], gap
+def _twed(p, at, late, a, b, c, gap):
+    return root(p.norm, a) + root(p.norm, b) + late, at[0], gap
 
 
 def _twed_gap_terms(p, y, y_before):
@@ -372,14 +387,13 @@ def _twed_gap(p, total, step):
     return root(p.norm, total) + p.nu * step + p.lmbda
 
 
-@recurrence(terms=_twed_terms, moves=_twed, at=_twed_at, size=2, gap_terms=_twed_gap_terms, gap=_twed_gap)
+@recurrence(terms=_twed_terms, moves=_twed, by_lag=_twed_by_lag, size=2, gap_terms=_twed_gap_terms, gap=_twed_gap)
 class TWEDRecord(NamedTuple):
-    """Time warp edit distance (Marteau 2009); `up` holds the price of leaving each query point unmatched."""
+    """Time warp edit distance (Marteau 2009)."""
 
     norm: NamedTuple
     nu: float
     lmbda: float
-    up: np.ndarray
 
 
 # --------------------------------------------------------------------------------------------------------- one column
@@ -394,22 +408,18 @@ def series_gap(p, y, ty, j):
 
 
 @njit(cache=True)
-def _ground_column(p, x, w, y, j, lo, hi, ground):
+def _ground_column(p, rows, y, j, lo, hi, ground):
     """ground[:, lo:hi] = the sums over channels of the terms of the query's points with point j of the series."""
-    a = ground[0]
-    if x is None:  # y holds local costs already, (n, m)
+    a, b, c = ground[0], ground[1], ground[2]
+    if rows is None:  # y holds local costs already, (n, m)
         for i in range(lo, hi):
             a[i] = y[j, i]
         return
-    b, c = ground[1], ground[2]
-    n_channels = x.shape[0]
-    for k in range(n_channels):
-        xk, v, v_before = x[k], y[k, j], (y[k, j - 1] if j > 0 else 0.0)
-        if lo == 0:
-            t = terms(p, xk[0], 0.0, v, v_before, w[k, 0], 0.0)
-            a[0], b[0], c[0] = (t[0], t[1], t[2]) if k == 0 else (a[0] + t[0], b[0] + t[1], c[0] + t[2])
-        for i in range(max(lo, 1), hi):
-            t = terms(p, xk[i], xk[i - 1], v, v_before, w[k, i], w[k, i - 1])
+    for k in range(rows.shape[0]):
+        v, v_before = y[k, j], (y[k, j - 1] if j > 0 else 0.0)
+        r0, r1, r2, r3 = rows[k, 0], rows[k, 1], rows[k, 2], rows[k, 3]
+        for i in range(lo, hi):
+            t = terms(p, (r0[i], r1[i], r2[i], r3[i]), v, v_before)
             a[i] = t[0] if k == 0 else a[i] + t[0]
             if n_sums(p) > 1:
                 b[i] = t[1] if k == 0 else b[i] + t[1]
@@ -445,15 +455,15 @@ def _lags_fixed(tx, ty, i, j):
 
 
 @njit(cache=True)
-def _advance(p, x, w, y, tx, ty, j, at, lo, hi, radius, top, col, start, ground, taken):
+def _advance(p, rows, points, y, tx, ty, j, at, lo, hi, radius, top, col, start, ground, taken):
     """Move the column of accumulated costs from point j - 1 to point j of `y` (sample `at` of the whole series).
 
     `col[0]` is the border of the old column and becomes `top`. With `start` (not None) each cell carries the sample
     at which its path began, and lags count from there. `taken[j, i]` records the move: 0 diagonal, 1 query, 2 series;
     an empty one does not.
     """
-    _ground_column(p, x, w, y, j, lo, hi, ground)
-    price = 0.0 if x is None else series_gap(p, y, ty, j)
+    _ground_column(p, rows, y, j, lo, hi, ground)
+    price = 0.0 if rows is None else series_gap(p, y, ty, j)
     diag = col[lo]
     above = INF if (lo > 0 or closed_border(p)) else top
     col[lo] = top if lo == 0 else INF
@@ -465,19 +475,20 @@ def _advance(p, x, w, y, tx, ty, j, at, lo, hi, radius, top, col, start, ground,
     for i in range(lo, hi):
         left = col[i + 1]
         a, b, c = ground[0, i], ground[1, i], ground[2, i]
+        here = points[0, i], points[1, i], points[2, i]
         if start is None:
             lag, lag_before = _lags_fixed(tx, ty, i, j)
-            d, u, v = moves(p, point(p, i, lag, lag_before), a, b, c, price)
+            d, u, v = moves(p, here, late(p, lag, lag_before), a, b, c, price)
         else:
             # Each predecessor brings the start of its own path, and with it its own lag.
             s_left = start[i + 1]
             b_diag, b_above, b_left = _begin(s_diag), _begin(s_above), _begin(s_left)
             lag, lag_before = _lags(tx, ty, i, j, b_diag - at + j)
-            d = moves(p, point(p, i, lag, lag_before), a, b, c, price)[0]
+            d = moves(p, here, late(p, lag, lag_before), a, b, c, price)[0]
             lag, lag_before = _lags(tx, ty, i, j, b_above - at + j)
-            u = moves(p, point(p, i, lag, lag_before), a, b, c, price)[1]
+            u = moves(p, here, late(p, lag, lag_before), a, b, c, price)[1]
             lag, lag_before = _lags(tx, ty, i, j, b_left - at + j)
-            v = moves(p, point(p, i, lag, lag_before), a, b, c, price)[2]
+            v = moves(p, here, late(p, lag, lag_before), a, b, c, price)[2]
             if radius is not None:  # infinite costs stay so under a sum and under a maximum
                 if abs(i - (at - b_diag)) > radius:
                     d = INF
@@ -514,7 +525,7 @@ def series_gaps(p, y, ty):
 
 
 @njit(cache=True, nogil=True)
-def accumulate(p, x, w, y, tx, ty, lo, hi, top, side, matrix, taken):
+def accumulate(p, rows, points, y, tx, ty, lo, hi, top, side, matrix, taken):
     """Accumulated costs of two whole series; the cell (i, j) of query and series exists for lo[j] <= i < hi[j].
 
     `top` (n + 1) and `side` (m + 1) are the borders. Returns the last row (n) and the last column (m + 1); fills
@@ -526,7 +537,7 @@ def accumulate(p, x, w, y, tx, ty, lo, hi, top, side, matrix, taken):
     for j in range(n):
         if j > 0:
             col[hi[j - 1] + 1 : hi[j] + 1] = INF  # cells that enter the band now still hold the border of column 0
-        _advance(p, x, w, y, tx, ty, j, j, lo[j], hi[j], None, top[j + 1], col, None, ground, taken)
+        _advance(p, rows, points, y, tx, ty, j, j, lo[j], hi[j], None, top[j + 1], col, None, ground, taken)
         if matrix.size:
             for i in range(lo[j], hi[j]):
                 matrix[j, i] = col[i + 1]
@@ -538,22 +549,25 @@ def accumulate(p, x, w, y, tx, ty, lo, hi, top, side, matrix, taken):
 
 @njit(cache=True)
 def backtrack(taken, i, j):
-    """The path that ends in the cell of query point i and series point j, as an array (2, K)."""
-    path = np.empty((2, i + j + 1), np.intp)
+    """The path that ends in the cell of query point i and series point j, as an array (2, K), and its moves (K,)."""
+    path, steps = np.empty((2, i + j + 1), np.intp), np.empty(i + j + 1, np.uint8)
     k = path.shape[1]
     while i >= 0 and j >= 0:
         k -= 1
         path[0, k], path[1, k] = i, j
         move = taken[j, i]
+        steps[k] = move
         if move != 2:
             i -= 1
         if move != 1:
             j -= 1
-    return path[:, k:].copy()
+    return path[:, k:].copy(), steps[k:]
 
 
 @njit(cache=True, nogil=True)
-def warped(p, x, w, y, tx, ty, first, offset, radius, shortest, longest, col, start, ground, distance, begin, matrix):
+def warped(
+    p, rows, points, y, tx, ty, first, offset, radius, shortest, longest, col, start, ground, distance, begin, matrix
+):
     """Warped profile: the cost of the best candidate that ends at each point of the series, and where it starts.
 
     Goes on from the state `col, start` and leaves it ready for the next chunk: column `first` of `y` is sample
@@ -564,7 +578,7 @@ def warped(p, x, w, y, tx, ty, first, offset, radius, shortest, longest, col, st
     nothing = np.empty((0, 0), np.uint8)
     for k in range(n):
         at = offset + k
-        _advance(p, x, w, y, tx, ty, first + k, at, 0, m, radius, 0.0, col, start, ground, nothing)
+        _advance(p, rows, points, y, tx, ty, first + k, at, 0, m, radius, 0.0, col, start, ground, nothing)
         length = at + 1 - start[m]
         if col[m] < INF and start[m] >= 0 and length >= shortest and length <= longest:
             distance[k], begin[k] = col[m], start[m]
@@ -586,13 +600,13 @@ def _skip(col, start, total, begin, up):
 
 
 @njit(cache=True, nogil=True)
-def tiling(p, x, w, y, tx, ty, up, background, shortest, longest, side):
+def tiling(p, rows, points, y, tx, ty, background, shortest, longest, side):
     """Cheapest tiling of every prefix of the series (one-pass dynamic programming, Ney 1984).
 
     A path may enter the query wherever a tiling of the samples before ends, at that tiling's cost. Returns the costs of
     the prefixes (n + 1), for each the start of the tile that ends it (-1: a background sample), and that tile's cost.
     """
-    m, n = side.shape[0] - 1, y.shape[1] if x is not None else y.shape[0]
+    m, n = side.shape[0] - 1, y.shape[1] if rows is not None else y.shape[0]
     total, tile = np.zeros(n + 1), np.full(n + 1, -1, np.int64)
     col, start = side.copy(), np.zeros(m + 1, np.int64)
     if not closed_border(p):
@@ -600,9 +614,9 @@ def tiling(p, x, w, y, tx, ty, up, background, shortest, longest, side):
     ground, nothing = np.zeros((3, m)), np.empty((0, 0), np.uint8)
     for j in range(n):
         before, s_before = col[0], start[0]
-        _advance(p, x, w, y, tx, ty, j, j, 0, m, None, INF, col, start, ground, nothing)
+        _advance(p, rows, points, y, tx, ty, j, j, 0, m, None, INF, col, start, ground, nothing)
         if not closed_border(p):  # a tile may begin with points that find no partner, of the series or the query
-            _skip(col, start, before + series_gap(p, y, ty, j), s_before, up)
+            _skip(col, start, before + series_gap(p, y, ty, j), s_before, points[0])
         begin = _begin(start[m])
         length = j + 1 - begin
         best = total[j] + background
@@ -612,7 +626,7 @@ def tiling(p, x, w, y, tx, ty, up, background, shortest, longest, side):
         if closed_border(p):
             col[0] = best
         elif best <= col[0]:
-            _skip(col, start, best, ~(j + 1), up)
+            _skip(col, start, best, ~(j + 1), points[0])
     return total, tile
 
 

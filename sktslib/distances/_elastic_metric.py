@@ -25,7 +25,7 @@ class Query(NamedTuple):
     record: NamedTuple
     x: np.ndarray  # (channels, m)
     w: np.ndarray | None
-    up: np.ndarray  # the price of leaving each point unmatched (m,)
+    points: np.ndarray  # (3, m): what each point costs if left out, if matched, if it meets one that does not match
 
 
 class Problem(NamedTuple):
@@ -34,14 +34,15 @@ class Problem(NamedTuple):
     record: NamedTuple
     x: np.ndarray | None  # (channels, m); None: y holds local costs (n, m)
     w: np.ndarray | None  # (channels, m), unless x is None
+    rows: np.ndarray | None  # (channels, 4, m): what the recurrence takes of each query point
     y: np.ndarray
     tx: np.ndarray | None
     ty: np.ndarray | None
-    up: np.ndarray  # the price of leaving each query point unmatched (m,)
+    points: np.ndarray  # (3, m), see Query
 
     @property
     def shape(self):
-        return len(self.up), len(self.y) if self.x is None else self.y.shape[1]
+        return self.points.shape[1], len(self.y) if self.x is None else self.y.shape[1]
 
     @property
     def runs_diagonally(self):
@@ -53,6 +54,11 @@ class Problem(NamedTuple):
         y = self.y[start:end] if self.x is None else np.ascontiguousarray(self.y[:, start:end])
         ty = None if self.ty is None else self.ty[start:end] - self.ty[start]
         return self._replace(y=y, ty=ty)
+
+
+def free_points(m):
+    """Points that cost nothing by themselves."""
+    return np.zeros((3, m))
 
 
 def norm_of(x, p):
@@ -90,16 +96,24 @@ class ElasticMetric(Metric):
         """The channels that are compared, made from a series alone."""
         return a
 
+    def _rows(self, x, w):
+        """The four numbers that a recurrence takes of each query point, (channels, 4, m)."""
+        rows = np.zeros((len(x), 4, x.shape[1]))
+        rows[:, 0], rows[:, 2] = x, w
+        rows[:, 1, 1:], rows[:, 3, 1:] = x[:, :-1], w[:, :-1]
+        return rows
+
     def _query(self, x, w, n, tx=None, *, search=False):
         """The first series, to be compared with series of n points."""
         raise NotImplementedError
 
     def _problem(self, x, w, y, tx, ty, *, search=False):
         tx, ty = (tx, ty) if self.uses_times else (None, None)
-        record, features, w, up = self._query(x, w, y.shape[1], tx, search=search)
+        record, features, w, points = self._query(x, w, y.shape[1], tx, search=search)
         if search and tx is not None:
             tx = tx - tx[0]
-        return Problem(record, features, full_weight(w, features), self._features(y), tx, ty, up)
+        w = full_weight(w, features)
+        return Problem(record, features, w, self._rows(features, w), self._features(y), tx, ty, points)
 
     def _report(self, cost, problem):
         """The distance behind an accumulated cost of two whole series."""
@@ -135,36 +149,51 @@ class ElasticMetric(Metric):
         if not self._is_monotone:
             return super()._within(x, w, y, tx, ty, cutoff)
         problem = self._problem(x, w, y, tx, ty)
-        lo, hi, top, side = self._borders(problem)
-        p, x, w, y, tx, ty, _ = problem
-        bottom, last = pruned.accumulate(p, x, w, y, tx, ty, lo, hi, top, side, self._limit(cutoff, problem))
+        lo, hi = band(self.window, self.factor, *problem.shape)
+        p, x, _, rows, y, tx, ty, points = problem
+        limit = self._limit(cutoff, problem)
+        bottom, last = pruned.accumulate(p, rows, points, y, tx, ty, lo, hi, *self._borders(problem, False), limit)
         distance = self._report(self._ending(bottom, last, problem)[0], problem)
         kept = problem._replace(x=None if x is None else x.copy(), y=y.copy())
         return Alignment(distance if distance <= cutoff else INF, self, kept)
 
-    def _borders(self, problem, *, whole=False):
-        """The band, and the accumulated costs before the first point of the query and of the series."""
+    def _accumulate(self, problem, *, keep=None, whole=False):
+        """Last row, last column and, for keep = "costs" or "moves", the matrix (n, m) of them.
+
+        The last column is None where no path may end in it.
+        """
         m, n = problem.shape
+        top, side = self._borders(problem, whole)
+        matrix = np.full((n, m), INF) if keep == "costs" else kernels.NO_COSTS
+        taken = np.zeros((n, m), np.uint8) if keep == "moves" else kernels.NO_MOVES
+        if keep is None and self._runs_diagonally(problem, whole):
+            return diagonals.accumulate(problem.record, *self._in_strips(problem, top, side), -1)[0], None, None
         lo, hi = band(self.window, self.factor, m, n)
+        p, _, _, rows, y, tx, ty, points = problem
+        bottom, last = kernels.accumulate(p, rows, points, y, tx, ty, lo, hi, top, side, matrix, taken)
+        return bottom, last, matrix if keep == "costs" else taken
+
+    def _borders(self, problem, whole):
+        """Costs along the series and along the query before any pair of points."""
+        m, n = problem.shape
         begin, _, start, _ = (0, 0, 0, 0) if whole else self._free(m, n)
         top, side = np.full(n + 1, INF), np.full(m + 1, INF)
         top[: start + 1] = side[: begin + 1] = 0.0
         if not kernels.closed_border(problem.record):
-            side[1:] = np.cumsum(problem.up)
+            side[1:] = np.cumsum(problem.points[0])
             top[1:] = np.cumsum(kernels.series_gaps(problem.record, problem.y, problem.ty))
-        return lo, hi, top, side
+        return top, side
 
-    def _accumulate(self, problem, *, keep=None, whole=False):
-        """Last row, last column and, for keep = "costs" or "moves", the matrix (n, m) of them."""
+    def _runs_diagonally(self, problem, whole):
+        """Whether the vector driver takes two whole series: it knows no free points of the query."""
+        return problem.runs_diagonally and (whole or not any(self._free(*problem.shape)[:2]))
+
+    def _in_strips(self, problem, top, side):
+        """What the vector driver takes: series, band by query points, borders, and the query's length."""
         m, n = problem.shape
-        lo, hi, top, side = self._borders(problem, whole=whole)
-        matrix = np.full((n, m), INF) if keep == "costs" else kernels.NO_COSTS
-        taken = np.zeros((n, m), np.uint8) if keep == "moves" else kernels.NO_MOVES
-        p, x, w, y, tx, ty, _ = problem
-        if keep is None and problem.runs_diagonally:
-            return *diagonals.accumulate(p, *diagonals.padded(x, w, y), lo, hi, top, side), None
-        bottom, last = kernels.accumulate(p, x, w, y, tx, ty, lo, hi, top, side, matrix, taken)
-        return bottom, last, matrix if keep == "costs" else taken
+        lo, hi = (diagonals.lengthened(a, m) for a in band(self.window, self.factor, n, m))
+        series = diagonals.padded(problem.rows, problem.points, problem.y)
+        return *series, lo, hi, top, diagonals.lengthened(side, m), m
 
     def _ending(self, bottom, side, problem, *, whole=False):
         """Cost and last cell of the best path that ends where paths may end."""
@@ -172,22 +201,28 @@ class ElasticMetric(Metric):
         _, query_end, _, series_end = (0, 0, 0, 0) if whole else self._free(m, n)
         j = n - 1 - series_end + int(np.argmin(bottom[n - 1 - series_end :]))
         best, i = bottom[j], m - 1
-        column = side[m - query_end : m]
-        if column.size and column.min() < best:
-            k = int(np.argmin(column))
-            best, i, j = column[k], m - query_end + k - 1, n - 1
+        if query_end and side[m - query_end : m].min() < best:
+            i = m - query_end - 1 + int(np.argmin(side[m - query_end : m]))
+            best, j = side[i + 1], n - 1
         return float(best), i, j
 
     def _cost_matrix(self, problem):
         return np.ascontiguousarray(self._accumulate(problem, keep="costs")[2].T)
 
     def _path(self, problem, *, whole=False):
-        bottom, side, taken = self._accumulate(problem, keep="moves", whole=whole)
-        _, i, j = self._ending(bottom, side, problem, whole=whole)
-        return self._listed(kernels.backtrack(taken, i, j), taken, problem)
+        if self._runs_diagonally(problem, whole):
+            free = 0 if whole else self._free(*problem.shape)[3]
+            strips = self._in_strips(problem, *self._borders(problem, whole))
+            _, path, steps, first = diagonals.accumulate(problem.record, *strips, free)
+            path, steps = path[:, first:].copy(), steps[first:]
+        else:
+            bottom, side, taken = self._accumulate(problem, keep="moves", whole=whole)
+            _, i, j = self._ending(bottom, side, problem, whole=whole)
+            path, steps = kernels.backtrack(taken, i, j)
+        return self._listed(path, steps, problem)
 
-    def _listed(self, path, taken, problem):
-        """The cells of a path that its distance lists."""
+    def _listed(self, path, steps, problem):
+        """The cells of a path that its distance lists; `steps` holds the move into each (0: diagonal)."""
         return path
 
     # ---------------------------------------------------------------------------------------------------- searching
@@ -209,14 +244,30 @@ class ElasticMetric(Metric):
         col, start, side = self._start_column(problem)
         distance, begin = np.empty(n), np.empty(n, np.int64)
         costs = np.empty((n, m)) if matrix else kernels.NO_COSTS
-        p, x, w, y, tx, ty, _ = problem
+        p, _, _, rows, y, tx, ty, points = problem
         radius = radius_of(self.window, self.factor, m, m)
         if not matrix and problem.runs_diagonally:
-            series = diagonals.padded(x, w, y)
-            diagonals.warped(p, *series, radius, shortest, longest, side, distance, begin)
+            side, series = diagonals.lengthened(side, m), diagonals.padded(rows, points, y)
+            diagonals.warped(p, *series, radius, shortest, longest, side, m, distance, begin)
             return self._report_search(distance, problem), begin, None
         kernels.warped(
-            p, x, w, y, tx, ty, 0, 0, radius, shortest, longest, col, start, np.zeros((3, m)), distance, begin, costs
+            p,
+            rows,
+            points,
+            y,
+            tx,
+            ty,
+            0,
+            0,
+            radius,
+            shortest,
+            longest,
+            col,
+            start,
+            np.zeros((3, m)),
+            distance,
+            begin,
+            costs,
         )
         return self._report_search(distance, problem), begin, costs
 
@@ -226,7 +277,7 @@ class ElasticMetric(Metric):
         side[0] = 0.0
         start = np.zeros(m + 1, np.int64)
         if not kernels.closed_border(problem.record):
-            side[1:] = np.cumsum(problem.up)
+            side[1:] = np.cumsum(problem.points[0])
             start[:] = -1  # sample 0, and no matched pair yet
         return side.copy(), start, side
 
@@ -242,5 +293,5 @@ class ElasticMetric(Metric):
         return path
 
     def _tile(self, problem, background, shortest, longest):
-        p, x, w, y, tx, ty, up = problem
-        return kernels.tiling(p, x, w, y, tx, ty, up, background, shortest, longest, self._start_column(problem)[2])
+        p, _, _, rows, y, tx, ty, points = problem
+        return kernels.tiling(p, rows, points, y, tx, ty, background, shortest, longest, self._start_column(problem)[2])

@@ -1,229 +1,204 @@
-"""Many series at once: LANES series side by side, four query points per sweep held in registers.
+"""Many series at once: LANES series side by side in vectors, four query points per sweep held in registers.
 
-The recurrences are those of `_elastic`; a cell sees scalars only, and the loop over lanes becomes vector code. Borders
-are large finite numbers here, so that the compiler may assume there is no infinity and no NaN.
+The recurrences are those of `_elastic`. Borders are large finite numbers here, so that no infinity ever meets another.
 
-Layout: a block of series is ``(channels, length + 1, LANES)``, its first column the pad before the first point. Kernels
-are made by a function that is given the hash of `_elastic`, because numba's disk cache looks at this file alone.
+Layout: a block of series is ``(channels, (length + 1) * LANES)``, its first LANES numbers the pad before the first
+point; a query is ``(channels, 4, m)``, padded to whole sweeps. Kernels are made by a function
+that is given the hash of the files they take functions from, because numba's disk cache looks at this file alone.
 """
 
 import hashlib
 from pathlib import Path
 
 import numpy as np
-from numba import config, njit
+from numba import njit
 
-from . import _elastic
-from ._elastic import closed_border, gap, gap_terms, join, moves, n_sums, point, terms
+from . import _elastic, _vector
+from ._elastic import closed_border, even, gap, gap_terms, join, late, moves, terms
+from ._vector import REGISTER, copy, fill, larger, makers, smaller, store
 
-LANES = 4 if config.DISABLE_JIT else 32  # plain loops gain nothing from lanes
+LANES = 2 * REGISTER
+ROWS = 4
 BIG = 1e300
-# With finite borders every order of a sum is as good as another; division is left alone.
-FLAGS = {"nnan", "nsz", "contract", "reassoc"}
+AHEAD = 16  # points computed at a time where it is not known how many will be needed
+
+load, splat, _ = makers(LANES, fused=True)
 
 
-@njit(fastmath=FLAGS, error_model="numpy", nogil=True)
-def cell(p, at, diag, up, left, a, b, c, price):
-    """Accumulated cost of a cell."""
-    d, u, v = moves(p, at, a, b, c, price)
-    return min(join(p, diag, d), min(join(p, up, u), join(p, left, v)))
+@njit(nogil=True)
+def _cell(p, here, i, j, diag, up, left, a, b, c, price):
+    """Accumulated cost of query point i with point j of the series."""
+    lag = float(abs(i - j))
+    d, u, v = moves(p, here, late(p, lag, lag if i > 0 and j > 0 else 0.0), a, b, c, price)
+    if even(p):
+        return join(p, smaller(diag, smaller(up, left)), d)
+    return smaller(join(p, diag, d), smaller(join(p, up, u), join(p, left, v)))
 
 
-def _make_sweep(masked):
-    """A sweep of four query points over the series' points [begin, end); `masked` where some cells lie out of band."""
-
-    @njit(fastmath=FLAGS, error_model="numpy", nogil=True)
-    def sweep(p, i, x, w, Y, prices, lo, hi, begin, end, row, held, sums):
-        r0, r1, r2, r3, corner = held[0], held[1], held[2], held[3], held[4]
-        n_channels = x.shape[0]
-        o0 = o1 = o2 = o3 = 0.0
-        for j in range(begin, end):
-            above, price = row[j + 1], prices[j + 1]
-            l0, l1, l2, l3 = abs(i - 1 - j), abs(i - j), abs(i + 1 - j), abs(i + 2 - j)
-            k0, k1, k2, k3 = (l0, l1, l2, l3) if j > 0 else (0, 0, 0, 0)
-            if i == 1:
-                k0 = 0
-            if masked:
-                o0 = BIG if j < lo[i - 1] or j >= hi[i - 1] else 0.0
-                o1 = BIG if j < lo[i] or j >= hi[i] else 0.0
-                o2 = BIG if j < lo[i + 1] or j >= hi[i + 1] else 0.0
-                o3 = BIG if j < lo[i + 2] or j >= hi[i + 2] else 0.0
-            t0, t1 = point(p, i - 1, l0, k0), point(p, i, l1, k1)
-            t2, t3 = point(p, i + 1, l2, k2), point(p, i + 2, l3, k3)
-            if n_channels > 1:
-                _sum_channels(p, i, j, x, w, Y, sums)
-                for s in range(LANES):
-                    top, q, e0, e1, e2 = above[s], price[s], r0[s], r1[s], r2[s]
-                    v0 = cell(p, t0, corner[s], top, e0, sums[0, 0, s], sums[0, 1, s], sums[0, 2, s], q)
-                    if masked:
-                        v0 = max(v0, o0)
-                    v1 = cell(p, t1, e0, v0, e1, sums[1, 0, s], sums[1, 1, s], sums[1, 2, s], q)
-                    if masked:
-                        v1 = max(v1, o1)
-                    v2 = cell(p, t2, e1, v1, e2, sums[2, 0, s], sums[2, 1, s], sums[2, 2, s], q)
-                    if masked:
-                        v2 = max(v2, o2)
-                    v3 = cell(p, t3, e2, v2, r3[s], sums[3, 0, s], sums[3, 1, s], sums[3, 2, s], q)
-                    if masked:
-                        v3 = max(v3, o3)
-                    corner[s], r0[s], r1[s], r2[s], r3[s], above[s] = top, v0, v1, v2, v3, v3
-                continue
-            now, before = Y[0, j + 1], Y[0, j]
-            xa, xb, xc, xd, xe = x[0, i - 1], x[0, i], x[0, i + 1], x[0, i + 2], x[0, i + 3]
-            wa, wb, wc, wd, we = w[0, i - 1], w[0, i], w[0, i + 1], w[0, i + 2], w[0, i + 3]
-            for s in range(LANES):
-                y, yb, top, q = now[s], before[s], above[s], price[s]
-                e0, e1, e2 = r0[s], r1[s], r2[s]
-                a, b, c = terms(p, xb, xa, y, yb, wb, wa)
-                v0 = cell(p, t0, corner[s], top, e0, a, b, c, q)
-                if masked:
-                    v0 = max(v0, o0)
-                a, b, c = terms(p, xc, xb, y, yb, wc, wb)
-                v1 = cell(p, t1, e0, v0, e1, a, b, c, q)
-                if masked:
-                    v1 = max(v1, o1)
-                a, b, c = terms(p, xd, xc, y, yb, wd, wc)
-                v2 = cell(p, t2, e1, v1, e2, a, b, c, q)
-                if masked:
-                    v2 = max(v2, o2)
-                a, b, c = terms(p, xe, xd, y, yb, we, wd)
-                v3 = cell(p, t3, e2, v2, r3[s], a, b, c, q)
-                if masked:
-                    v3 = max(v3, o3)
-                corner[s], r0[s], r1[s], r2[s], r3[s], above[s] = top, v0, v1, v2, v3, v3
-
-    return sweep
+@njit(nogil=True)
+def _row(rows, k, i):
+    return rows[k, 0, i], rows[k, 1, i], rows[k, 2, i], rows[k, 3, i]
 
 
-@njit(fastmath=FLAGS, error_model="numpy", nogil=True)
-def _sum_channels(p, i, j, x, w, Y, sums):
-    """sums[r, :, s] = the terms of query point i + r (1-based) and point j of series s, summed over the channels."""
-    for k in range(x.shape[0]):
-        now, before = Y[k, j + 1], Y[k, j]
-        for r in range(sums.shape[0]):
-            a, b, c = sums[r, 0], sums[r, 1], sums[r, 2]
-            xi, xb, wi, wb = x[k, i + r], x[k, i + r - 1], w[k, i + r], w[k, i + r - 1]
-            for s in range(LANES):
-                t = terms(p, xi, xb, now[s], before[s], wi, wb)
-                a[s] = t[0] if k == 0 else a[s] + t[0]
-                if n_sums(p) > 1:
-                    b[s] = t[1] if k == 0 else b[s] + t[1]
-                if n_sums(p) > 2:
-                    c[s] = t[2] if k == 0 else c[s] + t[2]
+@njit(nogil=True)
+def _in_band(v, j, i, lo, hi):
+    return v if lo is None else larger(v, 0.0 if lo[i] <= j < hi[i] else BIG)
 
 
-@njit(fastmath=FLAGS, error_model="numpy", nogil=True)
-def _price(p, Y, prices):
-    for j in range(1, Y.shape[1]):
-        for s in range(LANES):
-            total = 0.0
-            for k in range(Y.shape[0]):
-                total += gap_terms(p, Y[k, j, s], Y[k, j - 1, s])
-            prices[j, s] = gap(p, total, 1.0)
+@njit(nogil=True)
+def _sweep(p, i, m, rows, points, Y, prices, lo, hi, begin, end, row, held):
+    """Four query points from i on, over the series' points [begin, end); those after point m - 1 do not matter."""
+    i0, i1, i2, i3 = i, min(i + 1, m - 1), min(i + 2, m - 1), min(i + 3, m - 1)
+    h0, h1 = (points[0, i0], points[1, i0], points[2, i0]), (points[0, i1], points[1, i1], points[2, i1])
+    h2, h3 = (points[0, i2], points[1, i2], points[2, i2]), (points[0, i3], points[1, i3], points[2, i3])
+    r0, r1, r2, r3, corner = load(held[0], 0), load(held[1], 0), load(held[2], 0), load(held[3], 0), load(held[4], 0)
+    for j in range(begin, end):
+        at = (j + 1) * LANES
+        above, price = load(row, at), load(prices, at)
+        y, yb = load(Y[0], at), load(Y[0], at - LANES)
+        # Read from memory in every step on purpose: a broadcast costs nothing there, a register would be missed.
+        a0, b0, c0 = terms(p, _row(rows, 0, i), y, yb)
+        a1, b1, c1 = terms(p, _row(rows, 0, i + 1), y, yb)
+        a2, b2, c2 = terms(p, _row(rows, 0, i + 2), y, yb)
+        a3, b3, c3 = terms(p, _row(rows, 0, i + 3), y, yb)
+        for k in range(1, rows.shape[0]):
+            y, yb = load(Y[k], at), load(Y[k], at - LANES)
+            e, f, g = terms(p, _row(rows, k, i), y, yb)
+            a0, b0, c0 = a0 + e, b0 + f, c0 + g
+            e, f, g = terms(p, _row(rows, k, i + 1), y, yb)
+            a1, b1, c1 = a1 + e, b1 + f, c1 + g
+            e, f, g = terms(p, _row(rows, k, i + 2), y, yb)
+            a2, b2, c2 = a2 + e, b2 + f, c2 + g
+            e, f, g = terms(p, _row(rows, k, i + 3), y, yb)
+            a3, b3, c3 = a3 + e, b3 + f, c3 + g
+        v0 = _in_band(_cell(p, h0, i0, j, corner, above, r0, a0, b0, c0, price), j, i0, lo, hi)
+        v1 = _in_band(_cell(p, h1, i1, j, r0, v0, r1, a1, b1, c1, price), j, i1, lo, hi)
+        v2 = _in_band(_cell(p, h2, i2, j, r1, v1, r2, a2, b2, c2, price), j, i2, lo, hi)
+        v3 = _in_band(_cell(p, h3, i3, j, r2, v2, r3, a3, b3, c3, price), j, i3, lo, hi)
+        corner, r0, r1, r2, r3 = above, v0, v1, v2, v3
+        if i + 3 < m:
+            store(row, at, v3)
+        else:
+            store(row, at, v0 if i + 1 == m else (v1 if i + 2 == m else v2))
+    store(held[0], 0, r0)
+    store(held[1], 0, r1)
+    store(held[2], 0, r2)
+    store(held[3], 0, r3)
+    store(held[4], 0, corner)
 
 
-_whole, _edge = _make_sweep(False), _make_sweep(True)
+@njit(nogil=True)
+def _span(p, i, m, rows, points, Y, prices, lo, hi, begin, end, row, held):
+    """The same where some of the points [begin, end) lie out of the band of some of the query points."""
+    height = min(ROWS, m - i)
+    a = max(begin, min(lo[i + height - 1], end))
+    b = max(a, min(hi[i], end))
+    if begin < a:
+        _sweep(p, i, m, rows, points, Y, prices, lo, hi, begin, a, row, held)
+    _sweep(p, i, m, rows, points, Y, prices, None, None, a, b, row, held)
+    if b < end:
+        _sweep(p, i, m, rows, points, Y, prices, lo, hi, b, end, row, held)
 
 
-@njit(fastmath=FLAGS, error_model="numpy", nogil=True)
-def _span(p, i, x, w, Y, prices, lo, hi, begin, end, row, held, sums):
-    """A sweep of four query points over the points [begin, end), of which the first and last lie partly out of band."""
-    a, b = max(begin, min(lo[i + 2], end)), min(end, max(hi[i - 1], begin))
-    if a >= b:
-        _edge(p, i, x, w, Y, prices, lo, hi, begin, end, row, held, sums)
-    else:
-        _edge(p, i, x, w, Y, prices, lo, hi, begin, a, row, held, sums)
-        _whole(p, i, x, w, Y, prices, lo, hi, a, b, row, held, sums)
-        _edge(p, i, x, w, Y, prices, lo, hi, b, end, row, held, sums)
+@njit(nogil=True)
+def _above(row, j, cutoff):
+    """Whether the costs of column j are above the cutoff in all lanes."""
+    for s in range(j * LANES, (j + 1) * LANES):
+        if row[s] <= cutoff:
+            return False
+    return True
 
 
-@njit(fastmath=FLAGS, error_model="numpy", nogil=True)
-def _above(costs, cutoff):
-    """Whether all lanes are above the cutoff."""
-    least = costs[0]
-    for s in range(LANES):
-        least = min(least, costs[s])
-    return least > cutoff
+@njit(nogil=True)
+def _accumulate(p, rows, points, Y, prices, lo, hi, cutoff, row):
+    """Accumulated costs of the last query point with each point of each series, in `row`; whether it got to the end.
+
+    Cells above the cutoff in all lanes are passed over where no cell at or below it leads to them: of the row before,
+    whose border is its column 0, those outside columns alive to dead are above it, and hold some number above it.
+    """
+    m, n = points.shape[1], row.shape[0] // LANES - 1
+    held = np.empty((5, LANES))
+    fill(row, 0, LANES, 0.0)
+    for j in range(LANES, row.shape[0]):
+        row[j] = BIG if closed_border(p) else row[j - LANES] + prices[j]
+    alive, dead = 0, n
+    side = 0.0
+    for i in range(0, m, ROWS):
+        height = min(ROWS, m - i)
+        if i > 0:  # points that enter the band still hold the border
+            fill(row, (hi[i - 1] + 1) * LANES, (hi[i + height - 1] + 1) * LANES, BIG)
+        if cutoff < BIG:
+            while dead > alive and _above(row, dead, cutoff):
+                dead -= 1
+            while alive < dead and _above(row, alive, cutoff):
+                alive += 1
+            if _above(row, alive, cutoff):
+                return False
+        first, last = max(lo[i], alive - 1), hi[i + height - 1]
+        # The column before the first point: the border before point 0, else nothing.
+        copy(row, first * LANES, (first + 1) * LANES, held[4], 0)
+        for r in range(height):
+            side = BIG if closed_border(p) else side + points[0, i + r]
+            fill(held[r], 0, LANES, side if first == 0 else BIG)
+        copy(held[height - 1], 0, LANES, row, first * LANES)
+        begin, end = first, (min(dead + 1, last) if cutoff < BIG else last)
+        while begin < end:
+            _span(p, i, m, rows, points, Y, prices, lo, hi, begin, end, row, held)
+            begin, end = end, min(end + AHEAD, last)
+            if _above(held[0], 0, cutoff) and _above(held[1], 0, cutoff) and _above(held[2], 0, cutoff):
+                if _above(held[3], 0, cutoff):
+                    break
+        alive, dead = first, begin
+    return True
 
 
-def _make(recurrences):
-    """Compile lazily, once per version of the recurrences."""
+def _make(version):
+    """Compile lazily, once per version of the files that functions are taken from."""
 
     @njit(cache=True, nogil=True)
     def prices_of(p, Y, prices):
-        """Prices (length + 1, LANES) of leaving each point of each series unmatched."""
-        version = recurrences  # a part of the cache's key
-        if version != 0:
-            _price(p, Y, prices)
+        """Prices ((length + 1) * LANES) of leaving each point of each series unmatched."""
+        for j in range(LANES, Y.shape[1] if version else 0):  # what the closure holds is a part of the cache's key
+            total = 0.0
+            for k in range(Y.shape[0]):
+                total += gap_terms(p, Y[k, j], Y[k, j - LANES])
+            prices[j] = gap(p, total, 1.0)
 
-    @njit(cache=True, fastmath=FLAGS, error_model="numpy", nogil=True)
-    def accumulate(p, x, w, up, Y, prices, lo, hi, row, cutoff):
-        """Accumulated costs of the last query point with each point of each series, (length + 1, LANES) in `row`.
+    @njit(cache=True, nogil=True)
+    def accumulate(p, rows, points, Y, prices, lo, hi, cutoff, ends, out):
+        """Accumulated costs of whole queries with whole series: of query q with the first ends[s] points of series s.
 
-        `x` and `w` (channels, m + 1) begin with a pad; query point i meets the points lo[i] <= j < hi[i]. Costs above
-        `cutoff` (BIG: none) may come out as any number above it: a cell that is above it in all lanes is passed over
-        where its neighbours are so too.
+        Queries are (n_queries, channels, 4, m), padded to whole sweeps; query point i meets the points
+        lo[i] <= j < hi[i]. Costs above `cutoff` (BIG: none) may come out as any number above it.
         """
-        version = recurrences
-        m, n = x.shape[1] - 1, Y.shape[1] - 1
-        held, sums = np.empty((5, LANES)), np.zeros((4, 3, LANES))
-        row[0] = 0.0
-        for j in range(1, n + 1):
-            for s in range(LANES):
-                row[j, s] = BIG if closed_border(p) else row[j - 1, s] + prices[j, s]
-        cut = cutoff < BIG
-        # Cells of the row above outside [alive, dead) are above the cutoff, or out of band.
-        alive, dead = 0, (0 if closed_border(p) else n) if cut else n
-        if cut:
-            while dead > 0 and _above(row[dead], cutoff):
-                dead -= 1
-        side = 0.0
-        i = 1
-        while i <= m and version != 0:
-            rows = 4 if i + 3 <= m else 1
-            first, last = lo[i - 1], hi[i + rows - 2]
-            if i > 1:
-                row[hi[i - 2] + 1 : last + 1] = BIG  # points that enter the band still hold the border of row 0
-            first = max(first, alive)
-            # The column before the band's first point: the border before point 0, else nothing.
-            held[4] = row[first]
-            for r in range(rows):
-                side = BIG if closed_border(p) else side + up[i + r - 1]
-                held[r] = side if first == 0 else BIG
-            row[first] = held[rows - 1]
-            if rows == 4:
-                begin, end = first, min(last, dead + 1)
-                while begin < end:
-                    _span(p, i, x, w, Y, prices, lo, hi, begin, end, row, held, sums)
-                    begin, end = end, min(end + 16, last)
-                    if _above(held[0], cutoff) and _above(held[1], cutoff) and _above(held[2], cutoff):
-                        if _above(held[3], cutoff):
-                            break
+        row = np.empty(Y.shape[1] if version else 0)
+        for q in range(rows.shape[0]):
+            if _accumulate(p, rows[q], points[q], Y, prices, lo, hi, cutoff, row):
+                for s in range(ends.shape[0]):
+                    out[q, s] = row[ends[s] * LANES + s]
             else:
-                begin = last
-                r0, corner = held[0], held[4]
-                for j in range(first, last):
-                    above, price = row[j + 1], prices[j + 1]
-                    lag = abs(i - 1 - j)
-                    at = point(p, i - 1, lag, lag if i > 1 and j > 0 else 0)
-                    _sum_channels(p, i, j, x, w, Y, sums[:1])
-                    for s in range(LANES):
-                        top = above[s]
-                        v = cell(p, at, corner[s], top, r0[s], sums[0, 0, s], sums[0, 1, s], sums[0, 2, s], price[s])
-                        corner[s], r0[s], above[s] = top, v, v
-            if cut:
-                alive, dead = first, begin
-                while dead > alive and _above(row[dead], cutoff):
-                    dead -= 1
-                if dead == alive and (alive > 0 or side > cutoff):
-                    row[:] = BIG
-                    return
-                if alive > 0 or side > cutoff:
-                    while alive < dead and _above(row[alive + 1], cutoff):
-                        alive += 1
-            i += rows
+                fill(out[q], 0, ends.shape[0], BIG)
 
     return accumulate, prices_of
 
 
-accumulate, prices_of = _make(int(hashlib.sha256(Path(_elastic.__file__).read_bytes()).hexdigest()[:15], 16) | 1)
+_sources = b"".join(Path(module.__file__).read_bytes() for module in (_elastic, _vector))
+accumulate, prices_of = _make(int(hashlib.sha256(_sources).hexdigest()[:15], 16) | 1)
+
+
+def padded(queries):
+    """Queries of one length, each (channels, 4, m), as the kernels take them."""
+    channels, _, m = queries[0].shape
+    out = np.zeros((len(queries), channels, 4, m + -m % ROWS))
+    for q, rows in enumerate(queries):
+        out[q, ..., :m] = rows
+    return out
+
+
+def packed(series, n):
+    """Up to LANES series side by side, (channels, (n + 1) * LANES); missing lanes repeat the last series."""
+    Y = np.zeros((len(series[0]), n + 1, LANES))
+    for s in range(LANES):
+        a = series[min(s, len(series) - 1)]
+        Y[:, 1 : a.shape[1] + 1, s] = a
+    return Y.reshape(len(Y), -1)

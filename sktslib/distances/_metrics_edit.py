@@ -6,7 +6,7 @@ import numpy as np
 
 from ..utils._sklearn import Interval
 from . import _elastic as kernels
-from ._elastic_metric import BAND_CONSTRAINTS, ElasticMetric, Query, norm_of
+from ._elastic_metric import BAND_CONSTRAINTS, ElasticMetric, Query, free_points, norm_of
 from ._metrics import register
 
 
@@ -58,15 +58,15 @@ class LCSS(ElasticMetric):
     def _query(self, x, w, n, tx=None, *, search=False):
         m, (point, w) = x.shape[1], point_weights(x, w)
         if search:
-            matched, unmatched, up = np.zeros(m), point + 1.0, point
+            costs = point, np.zeros(m), point + 1.0
         else:
-            matched, unmatched, up = 2.0 - 2.0 * point, np.full(m, 2.0), np.ones(m)
-        return Query(kernels.EditRecord(norm_of(x, 2.0), float(self.eps), matched, unmatched, up), x, w, up)
+            costs = np.ones(m), 2.0 - 2.0 * point, np.full(m, 2.0)
+        return Query(kernels.EditRecord(norm_of(x, 2.0), float(self.eps)), x, w, np.array(costs))
 
     def _similarity(self, cost, problem):
         """Matched weight as a share of the largest possible one."""
         m, n = problem.shape
-        weights = np.sort(1.0 - problem.record.matched / 2.0)[::-1]
+        weights = np.sort(1.0 - problem.points[1] / 2.0)[::-1]
         return (m + n - cost) / 2.0 / weights[: min(m, n)].sum()
 
     def _report(self, cost, problem):
@@ -77,11 +77,11 @@ class LCSS(ElasticMetric):
         return (distance - 1.0 + similarity[0]) / (similarity[0] - similarity[1]) + 1e-12 * sum(problem.shape)
 
     def _report_search(self, cost, problem):
-        return cost / (problem.up.sum() + problem.shape[0])
+        return cost / (problem.points[0].sum() + problem.shape[0])
 
-    def _listed(self, path, taken, problem):
+    def _listed(self, path, steps, problem):
         """The diagonal moves between points that match."""
-        path = path[:, taken[path[1], path[0]] == 0]
+        path = path[:, steps == 0]
         x, y = problem.x[:, path[0]], problem.y[:, path[1]]
         differences = np.abs(problem.w[:, path[0]] * (x - y))
         return path[:, np.sqrt((differences**2).sum(axis=0)) <= self.eps]
@@ -119,8 +119,8 @@ class EDR(ElasticMetric):
 
     def _query(self, x, w, n, tx=None, *, search=False):
         point, w = point_weights(x, w)
-        record = kernels.EditRecord(norm_of(x, 2.0), float(self.eps), np.zeros(len(point)), point, point)
-        return Query(record, x, w, point)
+        record = kernels.EditRecord(norm_of(x, 2.0), float(self.eps))
+        return Query(record, x, w, np.array([point, np.zeros(len(point)), point]))
 
     def _report(self, cost, problem):
         return cost / max(problem.shape)
@@ -165,8 +165,9 @@ class ERP(ElasticMetric):
 
     def _query(self, x, w, n, tx=None, *, search=False):
         out = np.abs(x - self.g) if w is None else w * np.abs(x - self.g)
-        up = out[0] if len(x) == 1 else np.sqrt((out**2).sum(axis=0))
-        return Query(kernels.ERPRecord(norm_of(x, 2.0), float(self.g), up), x, w, up)
+        points = free_points(x.shape[1])
+        points[0] = out[0] if len(x) == 1 else np.sqrt((out**2).sum(axis=0))
+        return Query(kernels.ERPRecord(norm_of(x, 2.0), float(self.g)), x, w, points)
 
 
 @register
@@ -202,8 +203,16 @@ class MSM(ElasticMetric):
     def metric(self):
         return self.c > 0 and self.window is None
 
+    def _rows(self, x, w):
+        rows = super()._rows(x, w)
+        step = rows[:, 0] - rows[:, 1]
+        rows[:, 1] = np.minimum(rows[:, 2], rows[:, 3]) * np.abs(step)
+        rows[:, 3] = rows[:, 2]
+        rows[:, 2] = np.where(step < 0, -1.0, 1.0)
+        return rows
+
     def _query(self, x, w, n, tx=None, *, search=False):
-        return Query(kernels.MSMRecord(float(self.c)), x, w, np.zeros(x.shape[1]))
+        return Query(kernels.MSMRecord(float(self.c)), x, w, free_points(x.shape[1]))
 
 
 @register
@@ -268,9 +277,9 @@ class TWED(ElasticMetric):
         step = np.abs(np.diff(x, axis=1))
         if w is not None:
             step = np.minimum(w[:, 1:], w[:, :-1]) * step
-        up = np.zeros(m)
-        up[1:] = (
+        points = free_points(m)
+        points[0, 1:] = (
             (step**self.p).sum(axis=0) ** (1.0 / self.p) + self.nu * (1.0 if tx is None else np.diff(tx)) + self.lmbda
         )
-        record = kernels.TWEDRecord(norm_of(x, self.p), float(self.nu), float(self.lmbda), up)
-        return Query(record, x, w, up)
+        record = kernels.TWEDRecord(norm_of(x, self.p), float(self.nu), float(self.lmbda))
+        return Query(record, x, w, points)

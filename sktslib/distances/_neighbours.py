@@ -9,7 +9,6 @@ from numbers import Integral
 
 import numpy as np
 from joblib import Parallel, delayed
-from numba import njit
 
 from ..utils.validation import shown
 from . import _lanes
@@ -19,6 +18,7 @@ from ._elastic_metric import ElasticMetric, Problem
 from ._metrics import get_metric
 from ._normalise import full_weight
 from ._pairwise import as_collection, check_n_jobs, collection_weight, distance_tasks
+from ._scan import scan
 
 # Queries a task; of no influence on any result.
 QUERIES = 32
@@ -103,9 +103,8 @@ def nearest_neighbors(X, Y=None, metric="dtw", n_neighbors=1, *, metric_params=N
 
     References
     ----------
-    Keogh & Ratanamahatana (2005), Exact indexing of dynamic time warping; Lemire (2009), Faster retrieval with a
-    two-pass dynamic-time-warping lower bound; Herrmann & Webb (2021), Early abandoning and pruning for elastic
-    distances including dynamic time warping.
+    Keogh & Ratanamahatana (2005), Exact indexing of dynamic time warping; Herrmann & Webb (2021), Early abandoning and
+    pruning for elastic distances including dynamic time warping.
 
     Examples
     --------
@@ -214,13 +213,13 @@ class _Pruned:
         self.values = np.concatenate([f.ravel() for f in self.features])
         self.begins = np.cumsum([0, *[f.size for f in self.features[:-1]]])
         self.m = X[0].shape[1]
-        self.lanes = {}
         self.bounds = Bounds(metric, self.features, self.m)
         self.slack = 1e-12 + (self.m + self.lengths) * np.finfo(float).eps  # sums of as many terms round
-        # Lanes of one block share a band, or at least are of about one length, so that little is padded.
-        fixed = metric._needs_equal_lengths
-        self.kind = self.lengths if fixed else np.floor(4 * np.log2(self.lengths)).astype(int)
-        self.kinds = len(set(self.kind.tolist()))
+        # Lanes of a block share a band and a way from costs to distances, or are at least of about one length, so that
+        # little is padded.
+        exact = metric._needs_equal_lengths or not metric._reports_cost
+        self.kind = self.lengths if exact else np.floor(4 * np.log2(self.lengths)).astype(int)
+        self.one_kind = len(set(self.kind.tolist())) == 1
         self.first_look = None
         if metric.window is None:
             self.first_look = np.zeros((len(X), len(Y)))
@@ -240,99 +239,38 @@ class _Pruned:
                 queries[key] = made._replace(w=full_weight(made.w, made.x))
             return queries[key]
 
-        costs = self.bounds.of(query) * (1.0 - self.slack)
-        bound = self._report(query, costs, np.arange(len(costs)))
+        bounds = self.bounds.of(query) * (1.0 - self.slack)
         # A band makes bounds tight. Without one they tell little, and a look at the averaged series tells more.
-        rest = np.argsort(bound if self.first_look is None else self.first_look[at], kind="stable")
-        rest = rest if itself is None else rest[rest != itself]
+        order = np.argsort(bounds if self.first_look is None else self.first_look[at], kind="stable")
+        order = order if itself is None else order[order != itself]
+        kinds = self.kind[order]
         best = _Best(self.k)
-        sharper = self.metric.window is not None
-        while len(rest):
-            if self.kinds == 1:
-                members, rest = rest[: _lanes.LANES], rest[_lanes.LANES :]
-            else:
-                alike = np.flatnonzero(self.kind[rest] == self.kind[rest[0]])[: _lanes.LANES]
-                members, rest = rest[alike], np.delete(rest, alike)
-            cutoff = best.cutoff
-            distances = self._block(query, members, cutoff)
-            near = np.flatnonzero(distances <= cutoff)
-            self.counts[1] += len(members) - len(near)
-            self.counts[2] += len(near)
-            if not len(near):
-                continue
+        for kind in dict.fromkeys(kinds.tolist()):
+            members = order if self.one_kind else order[kinds == kind]
+            distances = self._distances(query, members, bounds, best.cutoff)
+            near = np.flatnonzero(distances <= best.cutoff)
             best.add(distances[near], members[near])
-            if len(rest) and best.cutoff < cutoff:
-                if sharper:  # once there is something to compare with
-                    sharper, rest = False, self._drop(rest, bound, best.cutoff)
-                    more = self.bounds.improved(query, rest) * (1.0 - self.slack[rest])
-                    bound[rest] = np.maximum(bound[rest], self._report(query, more, rest))
-                    rest = rest[np.argsort(bound[rest], kind="stable")]
-                rest = self._drop(rest, bound, best.cutoff)
         return best.distances, best.indices
 
-    def _drop(self, rest, bound, cutoff):
-        kept = rest[bound[rest] <= cutoff]
-        self.counts[0] += len(rest) - len(kept)
-        return kept
-
-    def _report(self, query, costs, members):
-        """Distances behind accumulated costs of the query with the candidates `members`."""
-        if self.metric._reports_cost:
-            return costs
-        out = np.empty(len(costs))
-        for n in np.unique(self.lengths[members]):
-            of = np.flatnonzero(self.lengths[members] == n)
-            out[of] = self.metric._report(costs[of], self._problem(query, members[of[0]]))
-        return out
-
-    def _problem(self, query, b):
-        y = self.features[b]
-        record, x, w, up = query(y.shape[1])
-        return Problem(record, x, w, y, None, None, up)
-
-    def _block(self, query, members, cutoff):
-        """Distances of up to LANES candidates; those above the cutoff may come out as any number above it."""
-        lengths = self.lengths[members]
-        n = int(lengths.max())
-        record, x, w, up = query(n)
-        limit = cutoff
-        if cutoff < np.inf and not self.metric._reports_cost:
-            ends = members[[np.argmin(lengths), np.argmax(lengths)]]
-            limit = max(self.metric._limit(cutoff, self._problem(query, b)) for b in ends)
-        if n not in self.lanes:
-            shape = (n + 1, _lanes.LANES)
-            lo, hi = band(self.metric.window, self.metric.factor, n, self.m)
-            self.lanes[n] = np.zeros((len(x), *shape)), np.zeros(shape), np.empty(shape), lo, hi
-        lanes, prices, row, lo, hi = self.lanes[n]
-        x, w = _padded(x), _padded(w)
-        _fill(self.values, self.begins[members], lengths, lanes)
-        _lanes.prices_of(record, lanes, prices)
-        _lanes.accumulate(record, x, w, up, lanes, prices, lo, hi, row, min(limit, _lanes.BIG))
-        cost = row[lengths, np.arange(len(members))]
-        cost[cost >= 0.5 * _lanes.BIG] = np.inf
-        return self._report(query, cost, members)
-
-
-def _padded(a):
-    out = np.zeros((a.shape[0], a.shape[1] + 1))
-    out[:, 1:] = a
-    return out
-
-
-@njit(cache=True, nogil=True)
-def _fill(values, begins, lengths, lanes):
-    """Put series side by side, each behind a pad and before zeros; the last one fills the lanes that are left."""
-    for k in range(lanes.shape[0]):
-        for s in range(lanes.shape[2]):
-            c = min(s, begins.shape[0] - 1)
-            series = values[begins[c] + k * lengths[c] : begins[c] + (k + 1) * lengths[c]]
-            for j in range(series.shape[0]):
-                lanes[k, j + 1, s] = series[j]
-            for j in range(series.shape[0], lanes.shape[1] - 1):
-                lanes[k, j + 1, s] = 0.0
+    def _distances(self, query, members, bounds, cutoff):
+        """Distances of candidates of one kind, infinite where they are surely above the cutoff or the k-th best."""
+        n = int(self.lengths[members].max())
+        made = query(n)
+        problem = Problem(made.record, made.x, None, None, self.features[members[0]], None, None, made.points)
+        limit, share, more = cutoff, 0.0, 0.0
+        if not self.metric._reports_cost:  # distances may be equal where costs differ by rounding
+            share, more = 1e-12, 1e-12 * (self.m + n)
+            limit = self.metric._limit(cutoff, problem) if cutoff < np.inf else cutoff
+        rows = _lanes.padded([self.metric._rows(made.x, made.w)])[0]
+        lo, hi = band(self.metric.window, self.metric.factor, n, self.m)
+        series, costs = (self.values, self.begins, self.lengths), np.full(len(self.features), np.inf)
+        self.counts += scan(
+            made.record, rows, made.points, *series, members, bounds, n, lo, hi, limit, self.k, share, more, costs
+        )
+        return costs[members] if self.metric._reports_cost else self.metric._report(costs[members], problem)
 
 
 def _coarse(a):
     """Means of a few neighbouring points each."""
     ends = np.arange(0, a.shape[1], COARSE)
-    return np.add.reduceat(a, ends, axis=1) / np.diff(np.append(ends, a.shape[1]))
+    return np.add.reduceat(a, ends, axis=1) / np.minimum(COARSE, a.shape[1] - ends)

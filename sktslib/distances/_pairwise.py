@@ -144,56 +144,57 @@ def _by_lanes(metric, X, Y, w, mirrored, out):
             end = begin + int((lengths[order[begin:end]] == lengths[order[begin]]).sum())
         blocks.append((order[begin:end], order[:end] if mirrored else range(len(X))))
         begin = end
-    queries = {}
-
-    def prepared(a, n):
-        """The query of series a as the lanes take it; it depends on the other length in few metrics only."""
-        key = (a, n if metric._needs_equal_lengths else None)
-        if key not in queries:
-            record, x, weight, up = metric._query(X[a], w, n)
-            pad = np.zeros((len(x), 1))
-            queries[key] = record, np.hstack([pad, x]), np.hstack([pad, full_weight(weight, x)]), up
-        return queries[key]
+    groups = {}  # the queries of one length are compared together
+    for a, x in enumerate(X):
+        groups.setdefault(x.shape[1], []).append(a)
+    if metric._needs_equal_lengths:
+        made = {n: _stacked(metric, X, w, groups, n) for n in set(lengths)}
+    else:
+        made = dict.fromkeys(lengths, _stacked(metric, X, w, groups, 1))
 
     def block(members, others):
         n = int(lengths[members].max())
-        Yb = _pack([features[b] for b in members], n)
-        prices, row = np.zeros(Yb.shape[1:]), np.empty(Yb.shape[1:])
-        m = None
-        for a in others:
-            record, x, weight, up = prepared(a, n)
-            if m is None:  # the prices are the series' own, the same against every query
+        Yb, prices = _lanes.packed([features[b] for b in members], n), None
+        for m, of in groups.items():
+            record, rows, points = made[n][m]
+            if len(others) < len(X):
+                chosen = np.isin(of, others)
+                if not chosen.any():
+                    continue
+                of, rows, points = np.array(of)[chosen], rows[chosen], points[chosen]
+            if prices is None:  # the series' own, the same against every query
+                prices = np.zeros(Yb.shape[1])
                 _lanes.prices_of(record, Yb, prices)
-            if len(up) != m:
-                m = len(up)
-                lo, hi = band(metric.window, metric.factor, n, m)
-            _lanes.accumulate(record, x, weight, up, Yb, prices, lo, hi, row, _lanes.BIG)
-            cost = row[lengths[members], np.arange(len(members))]
-            cost[cost >= 0.5 * _lanes.BIG] = np.inf
+            lo, hi = band(metric.window, metric.factor, n, m)
+            costs = np.empty((len(of), len(members)))
+            _lanes.accumulate(record, rows, points, Yb, prices, lo, hi, _lanes.BIG, lengths[members], costs)
+            costs[costs >= 0.5 * _lanes.BIG] = np.inf
             if not metric._reports_cost:
-                cost = _reported(metric, X[a], record, up, cost, [features[b] for b in members])
-            out[a, members] = cost
+                costs = _reported(metric, X[of[0]], record, points[0], costs, [features[b] for b in members])
+            out[np.ix_(of, members)] = costs
             if mirrored:
-                out[members, a] = cost
+                out[np.ix_(members, of)] = costs.T
 
     return [delayed(block)(*task) for task in blocks]
 
 
-def _reported(metric, x, record, up, cost, series):
-    """Distances behind accumulated costs, which may depend on the other series' length."""
-    out = np.empty(len(series))
+def _stacked(metric, X, w, groups, n):
+    """For each length of queries: the record, the queries and the costs of their points, against n points."""
+    made = {}
+    for m, of in groups.items():
+        queries = [metric._query(X[a], w, n) for a in of]
+        rows = [metric._rows(q.x, full_weight(q.w, q.x)) for q in queries]
+        points = np.array([q.points for q in queries])
+        made[m] = queries[0].record, _lanes.padded(rows), points
+    return made
+
+
+def _reported(metric, x, record, points, costs, series):
+    """Distances behind accumulated costs (n_queries, n_series), which may depend on the series' lengths."""
+    out = np.empty_like(costs)
     lengths = np.array([y.shape[1] for y in series])
     for n in set(lengths):
         of = lengths == n
         y = series[int(np.argmax(of))]
-        out[of] = metric._report(cost[of], Problem(record, x, None, y, None, None, up))
+        out[:, of] = metric._report(costs[:, of], Problem(record, x, None, None, y, None, None, points))
     return out
-
-
-def _pack(series, n):
-    """Up to LANES series side by side, (channels, n + 1, LANES), a pad first; missing lanes repeat the last series."""
-    Y = np.zeros((len(series[0]), n + 1, _lanes.LANES))
-    for s in range(_lanes.LANES):
-        a = series[min(s, len(series) - 1)]
-        Y[:, 1 : a.shape[1] + 1, s] = a
-    return Y

@@ -13,8 +13,8 @@ from pathlib import Path
 import numpy as np
 from numba import njit
 
-from . import _elastic
-from ._elastic import _ground_column, _lags_fixed, join, moves, point, series_gap
+from . import _elastic, _vector
+from ._elastic import _ground_column, _lags_fixed, join, late, moves, series_gap
 
 INF = np.inf
 AHEAD = 16  # query points priced at a time where it is not known how many will be needed
@@ -24,7 +24,7 @@ def _make(recurrences):
     """Compile lazily, once per version of the recurrences."""
 
     @njit(cache=True, nogil=True)
-    def accumulate(p, x, w, y, tx, ty, lo, hi, top, side, cutoff):
+    def accumulate(p, rows, points, y, tx, ty, lo, hi, top, side, cutoff):
         """Last row (n) and last column (m + 1) as `_elastic.accumulate` gives them, infinite above the cutoff."""
         version = recurrences
         n, m = top.shape[0] - 1, side.shape[0] - 1
@@ -38,7 +38,7 @@ def _make(recurrences):
                 break
             if j > 0:
                 col[hi[j - 1] + 1 : hi[j] + 1] = INF  # they still hold the border
-            price = 0.0 if x is None else series_gap(p, y, ty, j)
+            price = 0.0 if rows is None else series_gap(p, y, ty, j)
             begin, end = max(lo[j] + 1, max(alive, 1)), hi[j] + 1
             diag = col[begin - 1]
             above = top[j + 1] if begin == 1 else INF
@@ -48,11 +48,12 @@ def _make(recurrences):
             while r < end and (r <= dead or above <= cutoff):
                 if r == known:
                     known = min(max(r + AHEAD, dead + 1), end)
-                    _ground_column(p, x, w, y, j, r - 1, known - 1, ground)
+                    _ground_column(p, rows, y, j, r - 1, known - 1, ground)
                 left = col[r]
                 a, b, c = ground[0, r - 1], ground[1, r - 1], ground[2, r - 1]
                 lag, lag_before = _lags_fixed(tx, ty, r - 1, j)
-                d, u, v = moves(p, point(p, r - 1, lag, lag_before), a, b, c, price)
+                at = points[0, r - 1], points[1, r - 1], points[2, r - 1]
+                d, u, v = moves(p, at, late(p, lag, lag_before), a, b, c, price)
                 best = join(p, diag, d)
                 t = join(p, above, u)
                 best = t if t < best else best
@@ -77,4 +78,5 @@ def _make(recurrences):
     return accumulate
 
 
-accumulate = _make(int(hashlib.sha256(Path(_elastic.__file__).read_bytes()).hexdigest()[:15], 16) | 1)
+_sources = b"".join(Path(module.__file__).read_bytes() for module in (_elastic, _vector))
+accumulate = _make(int(hashlib.sha256(_sources).hexdigest()[:15], 16) | 1)
