@@ -6,7 +6,7 @@ A Job holds the call to be timed and how its result becomes one number that must
 import numpy as np
 
 from sktslib import QuerySearcher
-from sktslib.distances import get_metric, pairwise_distances
+from sktslib.distances import get_metric, nearest_neighbors, pairwise_distances
 
 NAMES = {"euclid": "euclidean", "dtw10": "dtw", "ed": "euclidean", "zed": "euclidean"}
 PARAMETERS = {
@@ -60,7 +60,16 @@ def _profile(p, data, threads, Job):
     return Job(lambda: searcher.profile(data["T"]).distance, np.min)
 
 
-KINDS = {"pairwise": _pairwise, "pair": _pair, "path": _path, "subseq": _subseq, "profile": _profile}
+def _knn(p, data, threads, Job):
+    metric = get_metric("dtw", {"window": p["window"] if p["window"] < 1 else None})
+
+    def run():
+        return data["y"][nearest_neighbors(data["Z"], data["X"], metric, n_jobs=threads).indices[:, 0]]
+
+    return Job(run, lambda r: np.mean(r == data["z"]))
+
+
+KINDS = {"pairwise": _pairwise, "pair": _pair, "path": _path, "subseq": _subseq, "profile": _profile, "knn": _knn}
 
 
 def job(workload, data, threads, Job):

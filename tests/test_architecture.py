@@ -44,7 +44,8 @@ def test_imports_run_one_way(path):
         if parts[0] == "sktslib" and at_top and own in LAYERS and len(parts) > 1:
             assert LAYERS[parts[1]] <= LAYERS[own], f"{path.name} imports {name} from a layer above"
         if path.name in ("_elastic.py", "_lockstep.py", "_soft.py"):
-            assert parts[0] in ("numpy", "numba", "typing"), f"the kernels of {path.name} import {name}"
+            own_vectors = name == "sktslib.distances._vector"
+            assert own_vectors or parts[0] in ("numpy", "numba", "typing"), f"{path.name}'s kernels import {name}"
 
 
 def test_import_is_light():

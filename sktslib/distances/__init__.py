@@ -21,6 +21,7 @@ from ._metrics_sbd import SBD
 from ._metrics_soft import GAK, SoftDTW
 from ._metrics_time import TAM
 from ._metrics_warping import ADTW, DDTW, DTW, WDDTW, WDTW, Frechet, ShapeDTW
+from ._neighbours import Neighbors, Pruning, nearest_neighbors
 from ._pairwise import pairwise_distances
 from ._registered import register_metric
 from .compute_distance import time_series_distance
@@ -70,7 +71,9 @@ __all__ = [
     "Manhattan",
     "Metric",
     "Minkowski",
+    "Neighbors",
     "PearsonCorrelation",
+    "Pruning",
     "ShapeDTW",
     "ShortTimeSeries",
     "SoftDTW",
@@ -92,6 +95,7 @@ __all__ = [
     "manhattan_distance",
     "metric_names",
     "minkowski_distance",
+    "nearest_neighbors",
     "pairwise_distances",
     "pearson_correlation",
     "recurrence",

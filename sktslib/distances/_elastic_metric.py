@@ -8,6 +8,7 @@ import numpy as np
 from ..utils._sklearn import Interval, RealNotInt, StrOptions
 from . import _diagonals as diagonals
 from . import _elastic as kernels
+from . import _pruned as pruned
 from ._alignment import Alignment
 from ._bands import band, radius_of
 from ._metrics import Metric
@@ -89,6 +90,7 @@ class ElasticMetric(Metric):
     # What the drivers of collections need to know.
     _has_lanes = True
     _reports_cost = True  # whether the accumulated cost is the distance
+    _is_monotone = True  # whether costs never fall along a path, so that a cutoff may end it
 
     @property
     def _needs_equal_lengths(self):
@@ -126,6 +128,10 @@ class ElasticMetric(Metric):
         """The distance behind an accumulated cost of two whole series."""
         return cost
 
+    def _limit(self, distance, problem):
+        """An accumulated cost that two whole series of at most this distance do not exceed, roundings included."""
+        return distance
+
     def _report_search(self, cost, problem):
         """The distance behind an accumulated cost of a candidate; also for arrays."""
         return cost
@@ -154,6 +160,18 @@ class ElasticMetric(Metric):
         # Copies: a path that is asked for later must be that of the series as they are now.
         kept = problem._replace(x=None if problem.x is None else problem.x.copy(), y=problem.y.copy())
         return Alignment(self._report(cost, problem), self, kept)
+
+    def _within(self, x, w, y, tx, ty, cutoff):
+        if not self._is_monotone:
+            return super()._within(x, w, y, tx, ty, cutoff)
+        problem = self._problem(x, w, y, tx, ty)
+        lo, hi = band(self.window, self.factor, *problem.shape)
+        p, x, _, rows, y, tx, ty, points = problem
+        limit = self._limit(cutoff, problem)
+        bottom, last = pruned.accumulate(p, rows, points, y, tx, ty, lo, hi, *self._borders(problem, False), limit)
+        distance = self._report(self._ending(bottom, last, problem)[0], problem)
+        kept = problem._replace(x=None if x is None else x.copy(), y=y.copy())
+        return Alignment(distance if distance <= cutoff else INF, self, kept)
 
     def _accumulate(self, problem, *, keep=None, whole=False):
         """Last row, last column and, for keep = "costs" or "moves", the matrix (n, m) of them.

@@ -20,6 +20,7 @@ from ._vector import REGISTER, copy, fill, larger, makers, smaller, store
 LANES = 2 * REGISTER
 ROWS = 4
 BIG = 1e300
+AHEAD = 16  # points computed at a time where it is not known how many will be needed
 
 load, splat, _ = makers(LANES, fused=True)
 
@@ -87,48 +88,67 @@ def _sweep(p, i, m, rows, points, Y, prices, lo, hi, begin, end, row, held):
 
 
 @njit(nogil=True)
-def _lowest(row, first, last):
-    """The least number of a row's points [first, last)."""
-    low = load(row, first * LANES)
-    for j in range(first, last):
-        low = smaller(low, load(row, (j + 1) * LANES))
-    lanes = np.empty(LANES)
-    store(lanes, 0, low)
-    for s in range(1, LANES):
-        lanes[0] = min(lanes[0], lanes[s])
-    return lanes[0]
+def _span(p, i, m, rows, points, Y, prices, lo, hi, begin, end, row, held):
+    """The same where some of the points [begin, end) lie out of the band of some of the query points."""
+    height = min(ROWS, m - i)
+    a = max(begin, min(lo[i + height - 1], end))
+    b = max(a, min(hi[i], end))
+    if begin < a:
+        _sweep(p, i, m, rows, points, Y, prices, lo, hi, begin, a, row, held)
+    _sweep(p, i, m, rows, points, Y, prices, None, None, a, b, row, held)
+    if b < end:
+        _sweep(p, i, m, rows, points, Y, prices, lo, hi, b, end, row, held)
+
+
+@njit(nogil=True)
+def _above(row, j, cutoff):
+    """Whether the costs of column j are above the cutoff in all lanes."""
+    for s in range(j * LANES, (j + 1) * LANES):
+        if row[s] <= cutoff:
+            return False
+    return True
 
 
 @njit(nogil=True)
 def _accumulate(p, rows, points, Y, prices, lo, hi, cutoff, row):
-    """Accumulated costs of the last query point with each point of each series, in `row`; whether it got to the end."""
-    m = points.shape[1]
+    """Accumulated costs of the last query point with each point of each series, in `row`; whether it got to the end.
+
+    Cells above the cutoff in all lanes are passed over where no cell at or below it leads to them: of the row before,
+    whose border is its column 0, those outside columns alive to dead are above it, and hold some number above it.
+    """
+    m, n = points.shape[1], row.shape[0] // LANES - 1
     held = np.empty((5, LANES))
     fill(row, 0, LANES, 0.0)
     for j in range(LANES, row.shape[0]):
         row[j] = BIG if closed_border(p) else row[j - LANES] + prices[j]
+    alive, dead = 0, n
     side = 0.0
     for i in range(0, m, ROWS):
         height = min(ROWS, m - i)
         if i > 0:  # points that enter the band still hold the border
             fill(row, (hi[i - 1] + 1) * LANES, (hi[i + height - 1] + 1) * LANES, BIG)
-        first, last = lo[i], hi[i + height - 1]
-        # The column before the band's first point: the border before point 0, else nothing.
+        if cutoff < BIG:
+            while dead > alive and _above(row, dead, cutoff):
+                dead -= 1
+            while alive < dead and _above(row, alive, cutoff):
+                alive += 1
+            if _above(row, alive, cutoff):
+                return False
+        first, last = max(lo[i], alive - 1), hi[i + height - 1]
+        # The column before the first point: the border before point 0, else nothing.
         copy(row, first * LANES, (first + 1) * LANES, held[4], 0)
         for r in range(height):
             side = BIG if closed_border(p) else side + points[0, i + r]
             fill(held[r], 0, LANES, side if first == 0 else BIG)
         copy(held[height - 1], 0, LANES, row, first * LANES)
-        begin, end = min(lo[i + height - 1], last), max(hi[i], first)
-        if begin >= end:
-            begin = end = last
-        if first < begin:
-            _sweep(p, i, m, rows, points, Y, prices, lo, hi, first, begin, row, held)
-        _sweep(p, i, m, rows, points, Y, prices, None, None, begin, end, row, held)
-        if end < last:
-            _sweep(p, i, m, rows, points, Y, prices, lo, hi, end, last, row, held)
-        if cutoff < BIG and i % (4 * ROWS) == 0 and _lowest(row, first, last) > cutoff:
-            return False
+        begin, end = first, (min(dead + 1, last) if cutoff < BIG else last)
+        while begin < end:
+            _span(p, i, m, rows, points, Y, prices, lo, hi, begin, end, row, held)
+            begin, end = end, min(end + AHEAD, last)
+            if _above(held[0], 0, cutoff) and _above(held[1], 0, cutoff) and _above(held[2], 0, cutoff):
+                if _above(held[3], 0, cutoff):
+                    break
+        alive, dead = first, begin
     return True
 
 
@@ -149,7 +169,7 @@ def _make(version):
         """Accumulated costs of whole queries with whole series: of query q with the first ends[s] points of series s.
 
         Queries are (n_queries, channels, 4, m), padded to whole sweeps; query point i meets the points
-        lo[i] <= j < hi[i]. Gives up on a query once no series can come to `cutoff` or less; its costs are BIG then.
+        lo[i] <= j < hi[i]. Costs above `cutoff` (BIG: none) may come out as any number above it.
         """
         row = np.empty(Y.shape[1] if version else 0)
         for q in range(rows.shape[0]):

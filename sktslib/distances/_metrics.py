@@ -2,6 +2,7 @@
 
 import inspect
 from copy import copy
+from numbers import Real
 
 import numpy as np
 from numba import njit
@@ -54,10 +55,10 @@ class Metric(BaseEstimator):
         """Whether it is a metric on series of one length, unweighted."""
         return False
 
-    def __call__(self, x, y):
-        return float(self.distance(x, y))
+    def __call__(self, x, y, *, cutoff=None):
+        return float(self.distance(x, y, cutoff=cutoff))
 
-    def distance(self, x, y, *, weight=None, tx=None, ty=None):
+    def distance(self, x, y, *, weight=None, tx=None, ty=None, cutoff=None):
         """Distance of two series.
 
         Parameters
@@ -70,16 +71,26 @@ class Metric(BaseEstimator):
             Relative weights of the query's points.
         tx, ty : array-like of shape (m,) and (n,), optional
             Sample times, for distances that use them; sample indices by default.
+        cutoff : float, optional
+            A distance above it comes out as infinity; elastic distances then skip most of the work.
 
         Returns
         -------
         float
             The distance; for elastic distances an `Alignment`, a float with a path.
+
+        Examples
+        --------
+        >>> from sktslib.distances import DTW
+        >>> DTW()([0, 1, 2, 3], [3, 2, 1, 0], cutoff=20), DTW()([0, 1, 2, 3], [3, 2, 1, 0], cutoff=19)
+        (20.0, inf)
         """
         self._check()
         x, y, w = check_pair(x, y, weight)
         tx, ty = as_times(tx, x.shape[1], "tx"), as_times(ty, y.shape[1], "ty")
-        return self._distance(x, w, y, tx, ty)
+        if cutoff is None:
+            return self._distance(x, w, y, tx, ty)
+        return self._within(x, w, y, tx, ty, as_cutoff(cutoff))
 
     def _values(self):
         """What the object holds: its parameters and what it was fitted to."""
@@ -102,6 +113,11 @@ class Metric(BaseEstimator):
     # What a metric class defines for the rest of the package; all arguments have passed the door.
     def _distance(self, x, w, y, tx, ty):
         raise NotImplementedError
+
+    def _within(self, x, w, y, tx, ty, cutoff):
+        """The distance if it is at most the cutoff, else infinity."""
+        d = self._distance(x, w, y, tx, ty)
+        return d if d <= cutoff else np.inf
 
     def _windows(self, x, w, y, tx, ty):
         """Distances of the query to a block of windows `y` of shape (windows, channels, m), times `ty` (windows, m)."""
@@ -287,6 +303,16 @@ def check_pair(x, y, weight, names=("x", "y")):
     x = as_series(x, names[0])
     y = as_series(y, names[1], channels=x.shape[0], like=repr(names[0]))
     return x, y, as_weight(weight, x.shape[1], x.shape[0])
+
+
+def as_cutoff(cutoff):
+    """A cutoff through the door."""
+    if not isinstance(cutoff, Real) or isinstance(cutoff, bool) or not cutoff >= 0:
+        raise ValueError(
+            "The 'cutoff' parameter must be None or a number of at least 0, the largest distance of interest. Got "
+            f"{shown(cutoff)}."
+        )
+    return float(cutoff)
 
 
 def register(cls):

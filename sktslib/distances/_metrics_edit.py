@@ -84,6 +84,10 @@ class LCSS(ElasticMetric):
     def _report(self, cost, problem):
         return np.maximum(0.0, 1.0 - self._similarity(cost, problem))
 
+    def _limit(self, distance, problem):
+        similarity = self._similarity(np.arange(2.0), problem)  # of the costs 0 and 1: it falls by equal steps
+        return (distance - 1.0 + similarity[0]) / (similarity[0] - similarity[1]) + 1e-12 * sum(problem.shape)
+
     def _report_search(self, cost, problem):
         return cost / (problem.points[0].sum() + problem.shape[0])
 
@@ -132,6 +136,9 @@ class EDR(ElasticMetric):
 
     def _report(self, cost, problem):
         return cost / max(problem.shape)
+
+    def _limit(self, distance, problem):
+        return distance * max(problem.shape) * (1.0 + 1e-12)
 
     def _report_search(self, cost, problem):
         return cost / problem.shape[0]

@@ -199,6 +199,9 @@ class DTW(ElasticMetric):
 
     _report_search = _report
 
+    def _limit(self, distance, problem):
+        return distance * problem.shape[0] * (1.0 + 1e-12) if self.do_dist_norm else distance
+
 
 @register
 class ADTW(ElasticMetric):

@@ -61,20 +61,28 @@ def pairwise_distances(X, Y=None, metric="dtw", *, metric_params=None, weight=No
     same, omit = Y is None or Y is X, nan_policy == "omit"
     X = as_collection(X, "X", missing=omit)
     Y = X if same else as_collection(Y, "Y", channels=len(X[0]), missing=omit)
-    w = None
-    if weight is not None:
-        lengths = {x.shape[1] for x in X}
-        if len(lengths) > 1:
-            raise ValueError(
-                f"'weight' needs series of one length in 'X'. Got lengths {min(lengths)} to {max(lengths)}."
-            )
-        w = as_weight(weight, X[0].shape[1], len(X[0]))
+    w = collection_weight(weight, X)
     mirrored = same and w is None and metric.symmetric
     out = np.zeros((len(X), len(Y)))
     gaps = omit and any(np.isnan(a).any() for a in (*X, *Y))
-    driver = _by_pairs if gaps else _driver(metric, X, Y)
-    Parallel(n_jobs=n_jobs, prefer="threads", require="sharedmem")(driver(metric, X, Y, w, mirrored, out))
+    tasks = (_by_pairs if gaps else distance_tasks)(metric, X, Y, w, mirrored, out)
+    Parallel(n_jobs=n_jobs, prefer="threads", require="sharedmem")(tasks)
     return out
+
+
+def collection_weight(weight, X):
+    """Relative weights of the points of all series of a collection (channels, length), or None."""
+    if weight is None:
+        return None
+    lengths = {x.shape[1] for x in X}
+    if len(lengths) > 1:
+        raise ValueError(f"'weight' needs series of one length in 'X'. Got lengths {min(lengths)} to {max(lengths)}.")
+    return as_weight(weight, X[0].shape[1], len(X[0]))
+
+
+def distance_tasks(metric, X, Y, w, mirrored, out):
+    """Delayed calls that together fill `out` with the distances of the series of X and of Y."""
+    return _driver(metric, X, Y)(metric, X, Y, w, mirrored, out)
 
 
 def _driver(metric, X, Y):

@@ -199,6 +199,7 @@ class _FunctionMetric(_Registered, CallableMetric):
 class _RecurrenceMetric(_Registered, ElasticMetric):
     """A recurrence of the user's: its record, and a band."""
 
+    _is_monotone = False  # nobody has said so
     _depends_on_start = True  # lags may count; where they do not, the exact distance of a match is its profile's
 
     def _query(self, x, w, n, tx=None, *, search=False):

@@ -8,15 +8,16 @@ from sklearn.base import ClassifierMixin, ClassNamePrefixFeaturesOutMixin, Trans
 from sklearn.neighbors import KNeighborsClassifier
 from sklearn.utils.validation import check_is_fitted
 
+from ..distances._neighbours import nearest_neighbors
 from ..distances._pairwise import pairwise_distances
 from ..utils._sklearn import Interval, StrOptions
 from ..utils.validation import check_count
 from ._base import CollectionEstimator
 
 
-def _nearest_neighbors(X, Y, metric, n_neighbors, *, weight=None, nan_policy="raise", n_jobs=None):
-    """Distances and indices (n_X, n_neighbors) of each series' nearest in `Y`, nearest first, ties by index."""
-    distances = pairwise_distances(X, Y, metric, weight=weight, nan_policy=nan_policy, n_jobs=n_jobs)
+def _nearest_observed(X, Y, metric, n_neighbors, *, weight, n_jobs):
+    """The same as `nearest_neighbors` where values are missing: from all distances."""
+    distances = pairwise_distances(X, Y, metric, weight=weight, nan_policy="omit", n_jobs=n_jobs)
     indices = np.argsort(distances, axis=1, kind="stable")[:, :n_neighbors]
     return np.take_along_axis(distances, indices, axis=1), indices
 
@@ -58,15 +59,16 @@ class _Neighbors(CollectionEstimator):
             raise ValueError(
                 f"The number of neighbours must not exceed the {len(self._series)} fitted series. Got {count}."
             )
-        return _nearest_neighbors(
+        find = _nearest_observed if self.nan_policy == "omit" else nearest_neighbors
+        distances, indices = find(
             [x.T for x in series],
             [y.T for y in self._series],
             self.metric_,
             count,
             weight=self.weight,
-            nan_policy=self.nan_policy,
             n_jobs=self.n_jobs,
         )
+        return distances, indices
 
     def _without_self(self, count):
         distances, indices = self._nearest(self._series, count + 1)

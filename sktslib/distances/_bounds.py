@@ -1,0 +1,278 @@
+"""Lower bounds: what a distance costs at least, from a few numbers per point.
+
+A path enters every query point once, by a match or by leaving the point out. The match costs at least the match with
+the nearest value of the envelope, the range of the series within the band (LB_Keogh, Keogh & Ratanamahatana 2005); the
+recurrence's own terms and moves price it, so that one kernel serves the family. The same holds with the series' points
+and the query's envelope. The first and the last pair are known where a path must have them (LB_Kim, Kim et al. 2001).
+
+A path through m query points and n series points that leaves u query points out leaves n - m + u series points out:
+each point left out brings the price of another one. Kernels are made by a function that is given the hash of
+the files they take functions from, because numba's disk cache looks at this file alone.
+
+Layout: points lie in one dimension behind a pad, and are followed by zeros up to whole vectors.
+"""
+
+import hashlib
+from pathlib import Path
+
+import numpy as np
+from numba import njit
+
+from . import _elastic, _vector
+from ._bands import band
+from ._elastic import join, late, moves, n_sums, terms
+from ._vector import REGISTER, larger, makers, smaller, store
+
+INF = np.inf
+LANES = 2 * REGISTER
+# Every cell of a path costs its pair, whichever move enters it.
+CELLS = (_elastic.DTWRecord, _elastic.ADTWRecord, _elastic.WDTWRecord, _elastic.FrechetRecord)
+# A point may be left out, at a price.
+EDITS = (_elastic.EditRecord, _elastic.ERPRecord, _elastic.MSMRecord, _elastic.TWEDRecord)
+
+load, splat, _ = makers(LANES, fused=True)
+
+
+@njit(cache=True, nogil=True)
+def envelopes(a, first, last, lower, upper):
+    """Least and largest value of `a` (channels, n) over the points [first[i], last[i]), per channel and range i.
+
+    Ranges of doubling width, each made from two of half the width: vector code, unlike a queue of candidates.
+    """
+    n = a.shape[1]
+    widest = 1
+    for i in range(first.shape[0]):
+        widest = max(widest, last[i] - first[i])
+    levels = 1
+    while 1 << levels <= widest:
+        levels += 1
+    low, high = np.empty((levels, n)), np.empty((levels, n))
+    for k in range(a.shape[0]):
+        low[0], high[0] = a[k], a[k]
+        for level in range(1, levels):
+            half = 1 << (level - 1)
+            size = n - 2 * half + 1
+            l0, l1, l2 = low[level, :size], low[level - 1, :size], low[level - 1, half : half + size]
+            h0, h1, h2 = high[level, :size], high[level - 1, :size], high[level - 1, half : half + size]
+            for j in range(size):
+                l0[j] = l1[j] if l1[j] < l2[j] else l2[j]
+                h0[j] = h1[j] if h1[j] > h2[j] else h2[j]
+        level, i = levels - 1, 0
+        while i < first.shape[0]:
+            width, at = last[i] - first[i], first[i]
+            while 1 << level > width:
+                level -= 1
+            while 1 << (level + 1) <= width:
+                level += 1
+            other = at + width - (1 << level)
+            size = 1  # of a run of ranges of one width, each a point further
+            while i + size < first.shape[0] and first[i + size] == at + size and last[i + size] == at + size + width:
+                size += 1
+            if size == 1:
+                lower[k, i] = min(low[level, at], low[level, other])
+                upper[k, i] = max(high[level, at], high[level, other])
+                i += 1
+                continue
+            to, l1, l2 = lower[k, i : i + size], low[level, at : at + size], low[level, other : other + size]
+            for j in range(size):
+                to[j] = l1[j] if l1[j] < l2[j] else l2[j]
+            to, h1, h2 = upper[k, i : i + size], high[level, at : at + size], high[level, other : other + size]
+            for j in range(size):
+                to[j] = h1[j] if h1[j] > h2[j] else h2[j]
+            i += size
+
+
+@njit(nogil=True)
+def _pair(p, x, w, lower, upper, i):
+    """The terms of the points from i on with the nearest values of the envelope, and of the points before."""
+    value, low, high = load(x, i + 1), load(lower, i + 1), load(upper, i + 1)
+    near = smaller(larger(value, low), high)
+    if n_sums(p) == 2:
+        before, low, high = load(x, i), load(lower, i), load(upper, i)
+        row = value, before, load(w, i + 1), load(w, i)
+        return terms(p, row, near, smaller(larger(before, low), high))
+    if n_sums(p) == 3:  # the rows of MSM, whose steps do not matter to a match
+        return terms(p, (value, 0.0, 1.0, load(w, i + 1)), near, 0.0)
+    return terms(p, (value, 0.0, load(w, i + 1), 0.0), near, 0.0)
+
+
+@njit(nogil=True)
+def _one_way(p, x, w, points, lower, upper, lags, skip, spare, lanes):
+    """Least cost of entering each point of `x` (channels, size), folded as the recurrence folds them.
+
+    `skip` + `spare` is the price of a point left out.
+    """
+    total = splat(0.0)
+    for i in range(0, x.shape[1] - 1, LANES):
+        a, b, _ = _pair(p, x[0], w[0], lower[0], upper[0], i)
+        for k in range(1, x.shape[0]):
+            e, f, _ = _pair(p, x[k], w[k], lower[k], upper[k], i)
+            a, b = a + e, b + f
+        here = load(points[0], i + 1), load(points[1], i + 1), load(points[2], i + 1)
+        lag = load(lags, i + 1)
+        cost = moves(p, here, late(p, lag, lag), a, b, 0.0, 0.0)[0]
+        total = join(p, total, smaller(cost, load(skip, i + 1) + spare))
+    store(lanes, 0, total)
+    out = 0.0
+    for s in range(LANES):
+        out = join(p, out, lanes[s])
+    return out
+
+
+def _make(version):
+    """Compile lazily, once per version of the files that functions are taken from."""
+
+    @njit(cache=True, nogil=True)
+    def both_ways(p, x, w, points, up, light, least, low, high, Y, lower, upper, lags, y_lags, gaps, spares, more, out):
+        """The larger bound of the two ways for each series of `Y` (series, channels, size).
+
+        `light`, `least`, `low` and `high` are the least weights and costs and the envelope of the query's points that
+        each point of the series meets; `up` and `gaps` the prices of points left out, `spares` (series + 1) the least
+        of them where they come on top, the query's last; `more` is the difference of the lengths.
+        """
+        lanes = np.empty(LANES)
+        for s in range(Y.shape[0] if version else 0):  # what the closure holds is a part of the cache's key
+            rows = _one_way(p, x, w, points, lower[s], upper[s], lags, up, spares[s], lanes)
+            gap = gaps[min(s, gaps.shape[0] - 1)]
+            columns = _one_way(p, Y[s], light, least, low, high, y_lags, gap, spares[-1], lanes)
+            out[s] = max(rows + more * spares[s], columns + more * spares[-1])
+
+    return both_ways
+
+
+_sources = b"".join(Path(module.__file__).read_bytes() for module in (_elastic, _vector))
+both_ways = _make(int(hashlib.sha256(_sources).hexdigest()[:15], 16) | 1)
+
+
+def _laid_out(a):
+    """Points (..., n) behind a pad, followed by zeros up to whole vectors."""
+    n = a.shape[-1]
+    out = np.zeros((*a.shape[:-1], 1 + n + -n % LANES))
+    out[..., 1 : n + 1] = a
+    return out
+
+
+def _envelopes(a, first, last):
+    lower, upper = np.empty((len(a), len(first))), np.empty((len(a), len(first)))
+    envelopes(a, first, last, lower, upper)
+    return lower, upper
+
+
+def _least_lags(first, last):
+    """The least lag of each point to the points [first, last) of the other series."""
+    i = np.arange(len(first))
+    return np.maximum(0, np.maximum(first - i, i - last + 1)).astype(float)
+
+
+def _pin(record, lower, upper, a):
+    """Put the ends of the envelopes (..., channels, n) where it is known what the end points meet: the ends of `a`."""
+    if isinstance(record, (*CELLS, _elastic.MSMRecord)):
+        lower[..., 0] = upper[..., 0] = a[..., 0]
+    if isinstance(record, CELLS):
+        lower[..., -1] = upper[..., -1] = a[..., -1]
+
+
+def _prices(record, prices):
+    """The prices of points left out (..., n), infinite where a path cannot, and the least of them."""
+    if not isinstance(record, EDITS):
+        return np.full_like(prices, INF), np.zeros(prices.shape[:-1])
+    prices = prices.copy()
+    if _elastic.closed_border(record):
+        prices[..., 0] = INF
+    least = prices.min(axis=-1)
+    return prices, np.where(least < INF, least, 0.0)
+
+
+def has_bounds(record):
+    """Whether anything is known about the distances of a recurrence."""
+    return isinstance(record, CELLS + EDITS)
+
+
+class _Group:
+    """Series of one length n, to be bounded against queries of one length m."""
+
+    def __init__(self, metric, members, series, m):
+        self.members = members  # their positions in the collection
+        self.series, self.m = np.array(series), m
+        n = self.n = self.series.shape[2]
+        self.first, self.last = band(metric.window, metric.factor, m, n)  # query points that each series point meets
+        reach = band(metric.window, metric.factor, n, m)
+        self.lags, self.y_lags = _laid_out(_least_lags(*reach)), _laid_out(_least_lags(self.first, self.last))
+        shape = (*self.series.shape[:2], m)
+        self.lower, self.upper = np.empty(shape), np.empty(shape)
+        for y, lower, upper in zip(self.series, self.lower, self.upper, strict=True):
+            envelopes(y, *reach, lower, upper)
+        self.Y, self.gaps = _laid_out(self.series), None
+
+    def _prepare(self, record):
+        """What depends on the recurrence, yet not on the query."""
+        _pin(record, self.lower, self.upper, self.series)
+        self.lower, self.upper = _laid_out(self.lower), _laid_out(self.upper)
+        gaps = np.zeros((1, self.n))
+        if isinstance(record, _elastic.MSMRecord):
+            gaps[:] = self.series.shape[1] * record.c
+        elif isinstance(record, EDITS):
+            gaps = np.array([_elastic.series_gaps(record, y, None) for y in self.series])
+        gaps, least = _prices(record, gaps)
+        self.gaps, self.spares = _laid_out(gaps), np.zeros(len(self.series) + 1)
+        self.spares[:-1] = least
+
+    def bounds(self, record, x, w, points):
+        """Lower bounds of the accumulated costs (n_series,)."""
+        if self.gaps is None:
+            self._prepare(record)
+        m, n = self.m, self.n
+        low, high = _envelopes(x, self.first, self.last)
+        _pin(record, low, high, x)
+        light, least = _envelopes(w, self.first, self.last)[0], _envelopes(points, self.first, self.last)[0]
+        price = len(x) * record.c if isinstance(record, _elastic.MSMRecord) else points[0]
+        up, spare = _prices(record, np.zeros(m) + price)
+        # A point left out brings the price of another one only if it is not the shorter series that has them.
+        spares = np.append(self.spares[:-1] * (n >= m), spare * (m >= n))
+        out = np.empty(len(self.series))
+        query = [_laid_out(a) for a in (x, w, points, up, light, least, low, high)]
+        series = self.Y, self.lower, self.upper, self.lags, self.y_lags, self.gaps
+        both_ways(record, *query, *series, spares, float(abs(m - n)), out)
+        if isinstance(record, _elastic.ADTWRecord):  # as many moves at least stretch
+            out += record.omega * abs(m - n)
+        if isinstance(record, _elastic.ERPRecord) and (w == 1).all():
+            out = np.maximum(out, self._sums_apart(record.g, x))
+        return out
+
+    def _sums_apart(self, g, x):
+        """Chen & Ng (2004): sums of two series from `g` differ by no more than their ERP, whatever the channels."""
+        apart = (x - g).sum(axis=1) - (self.series - g).sum(axis=2)
+        size = np.abs(x - g).sum() + np.abs(self.series - g).sum(axis=(1, 2))
+        rounding = (self.m + self.n) * len(x) * np.finfo(float).eps * size
+        return np.maximum(0.0, np.sqrt((apart**2).sum(axis=1)) - rounding)
+
+
+class Bounds:
+    """Lower bounds of the accumulated costs of queries of m points with a collection of series.
+
+    Parameters
+    ----------
+    metric : ElasticMetric
+        The distance.
+    features : list of ndarray of shape (channels, n)
+        The series, as the metric compares them.
+    m : int
+        Length of the queries.
+    """
+
+    def __init__(self, metric, features, m):
+        lengths = np.array([f.shape[1] for f in features])
+        self.groups = []
+        for n in sorted(set(lengths.tolist())):
+            members = np.flatnonzero(lengths == n)
+            self.groups.append(_Group(metric, members, [features[b] for b in members], m))
+        self.size = len(features)
+
+    def of(self, query):
+        """Bounds (n_series,) for one query: a function of n that gives the `Query`, weights filled in."""
+        out = np.zeros(self.size)
+        for group in self.groups:
+            made = query(group.n)
+            if has_bounds(made.record):
+                out[group.members] = group.bounds(*made)
+        return out

@@ -1,0 +1,93 @@
+"""One query against many series by lanes, under the cutoff that the nearest ones so far give.
+
+Kernels are made by a function that is given the hash of the files they take functions from, because numba's disk cache
+looks at this file alone.
+"""
+
+import hashlib
+from pathlib import Path
+
+import numpy as np
+from numba import njit
+
+from . import _elastic, _lanes, _vector
+from ._elastic import gap, gap_terms
+from ._lanes import BIG, LANES
+
+INF = np.inf
+
+
+@njit(nogil=True)
+def _fill(values, begins, lengths, block, size, lanes):
+    """Put the first `size` series of the block side by side, each behind a pad; the last one fills what is left."""
+    for k in range(lanes.shape[0]):
+        for s in range(LANES):
+            b = block[min(s, size - 1)]
+            begin = begins[b] + k * lengths[b]
+            for j in range(lengths[b]):
+                lanes[k, (j + 1) * LANES + s] = values[begin + j]
+            for at in range((lengths[b] + 1) * LANES + s, lanes.shape[1], LANES):
+                lanes[k, at] = 0.0
+
+
+@njit(nogil=True)
+def _insert(best, cost):
+    """Put a cost among the least ones, in place of the largest."""
+    k = best.shape[0] - 1
+    while k > 0 and best[k - 1] > cost:
+        best[k] = best[k - 1]
+        k -= 1
+    best[k] = cost
+
+
+def _make(version):
+    """Compile lazily, once per version of the files that functions are taken from."""
+
+    @njit(cache=True, nogil=True)
+    def scan(p, rows, points, values, begins, lengths, members, bounds, n, lo, hi, limit, k, share, more, costs):
+        """Accumulated costs of a query with the series `members`, in that order, infinite where they do not matter.
+
+        The series, of up to n points, stand one after the other in `values`. What matters is at most `limit`, and at
+        most the k-th least cost, raised by a `share` of it and by `more`, for which rounding may ask. Returns how many
+        were passed over for their bounds, begun and given up, and computed.
+        """
+        lanes, prices = np.zeros((rows.shape[0], (n + 1) * LANES)), np.zeros((n + 1) * LANES)
+        row, best, block = np.empty((n + 1) * LANES), np.full(k, INF), np.empty(LANES, np.int64)
+        bounded = abandoned = computed = 0
+        at = 0 if version else members.shape[0]
+        while at < members.shape[0]:
+            cutoff = min(limit, best[k - 1] * (1.0 + share) + more)
+            size = 0
+            while at < members.shape[0] and size < LANES:
+                if bounds[members[at]] <= cutoff:
+                    block[size] = members[at]
+                    size += 1
+                else:
+                    bounded += 1
+                at += 1
+            if size == 0:
+                break
+            _fill(values, begins, lengths, block, size, lanes)
+            for j in range(LANES, lanes.shape[1]):
+                total = 0.0
+                for c in range(lanes.shape[0]):
+                    total += gap_terms(p, lanes[c, j], lanes[c, j - LANES])
+                prices[j] = gap(p, total, 1.0)
+            reached = _lanes._accumulate(p, rows, points, lanes, prices, lo, hi, min(cutoff, BIG), row)
+            for s in range(size):
+                cost = row[lengths[block[s]] * LANES + s]
+                cost = cost if cost < 0.5 * BIG else INF
+                if reached and cost <= cutoff:
+                    costs[block[s]] = cost
+                    computed += 1
+                    if cost < best[k - 1]:
+                        _insert(best, cost)
+                else:
+                    abandoned += 1
+        return bounded, abandoned, computed
+
+    return scan
+
+
+_sources = b"".join(Path(module.__file__).read_bytes() for module in (_elastic, _vector, _lanes))
+scan = _make(int(hashlib.sha256(_sources).hexdigest()[:15], 16) | 1)

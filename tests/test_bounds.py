@@ -1,0 +1,119 @@
+"""Lower bounds never exceed the distance, and are what the papers say.
+
+``HYPOTHESIS_PROFILE=thorough python -m pytest tests/test_bounds.py -k never_exceed`` looks at a million pairs.
+"""
+
+import numba
+import numpy as np
+import pytest
+from hypothesis import given
+from hypothesis import strategies as st
+from strategies import weights
+
+from sktslib.distances import get_metric, metric_names, pairwise_distances
+from sktslib.distances._bands import band
+from sktslib.distances._bounds import Bounds, envelopes
+from sktslib.distances._elastic_metric import ElasticMetric
+from sktslib.distances._metrics import _REGISTRY
+from sktslib.distances._normalise import full_weight
+
+NAMES = [n for n in metric_names("elastic") if issubclass(_REGISTRY[n], ElasticMetric) and _REGISTRY[n]._is_monotone]
+BANDS = [{}, {"window": 0.2}, {"window": "sakoe-chiba", "factor": 0}, {"window": "sakoe-chiba", "factor": 2}]
+BANDS.append({"window": "itakura"})
+PARAMETERS = {
+    "dtw": [{}, {}, {"alpha": 0.5}, {"alpha": 0.0}, {"do_dist_norm": True}],
+    "adtw": [{"omega": 0.0}, {"omega": 0.3}, {"omega": 5.0}],
+    "wdtw": [{"g": 0.0}, {"g": 0.05}, {"g": 1.0}],
+    "wddtw": [{"g": 0.05}, {"g": 1.0}],
+    "shape_dtw": [{"reach": 1}, {"reach": 3}],
+    "lcss": [{"eps": 0.0}, {"eps": 0.2}, {"eps": 1.0}],
+    "edr": [{"eps": 0.0}, {"eps": 0.2}, {"eps": 1.0}],
+    "erp": [{"g": 0.0}, {"g": 1.5}],
+    "msm": [{"c": 0.0}, {"c": 0.1}, {"c": 1.0}],
+    "twed": [{"nu": 0.0, "lmbda": 0.0}, {"nu": 0.01}, {"nu": 1.0, "lmbda": 0.1}, {"p": 1}, {"p": 3}],
+}
+SERIES, QUERIES = (4, 2) if numba.config.DISABLE_JIT else (17, 16)
+
+
+def series(rng, size, n, channels, kind):
+    a = rng.normal(size=(size, n, channels))
+    if kind == "walk":
+        return a.cumsum(axis=1)
+    if kind == "steps":  # many equal values
+        return a.round()
+    if kind == "apart":  # every series at its own level
+        return a + 4 * rng.normal(size=(size, 1, channels))
+    return 1e4 + a if kind == "offset" else a
+
+
+def query_of(metric, x, w):
+    def query(n):
+        made = metric._query(x, w, n)
+        return made._replace(w=full_weight(made.w, made.x))
+
+    return query
+
+
+@pytest.mark.parametrize("name", NAMES)
+@given(data=st.data())
+def test_bounds_never_exceed_the_distance(name, data):
+    rng = np.random.default_rng(data.draw(st.integers(0, 2**32)))
+    m, n, channels = data.draw(st.tuples(st.integers(1, 24), st.integers(1, 24), st.sampled_from([1, 1, 2, 3])))
+    n = data.draw(st.sampled_from([m, n]))
+    p = {**data.draw(st.sampled_from(BANDS)), **data.draw(st.sampled_from(PARAMETERS.get(name, [{}])))}
+    metric = get_metric(name, p)
+    kind = data.draw(st.sampled_from(["normal", "walk", "steps", "apart", "offset"]))
+    X, Y = series(rng, QUERIES, m, channels, kind), series(rng, SERIES, n, channels, kind)
+    w = data.draw(weights(m, channels))
+    distances = pairwise_distances(X, Y, metric, weight=w)
+    w = None if w is None else np.ascontiguousarray(np.broadcast_to((w / w.max()).reshape(m, -1).T, (channels, m)))
+    bounds = Bounds(metric, [metric._features(np.ascontiguousarray(y.T)) for y in Y], m)
+    for x, d in zip(X, distances, strict=True):
+        x, y = np.ascontiguousarray(x.T), np.ascontiguousarray(Y[0].T)
+        cost = np.array([metric._limit(v, metric._problem(x, w, y, None, None)) for v in d])
+        query = query_of(metric, x, w)
+        bound = bounds.of(query)
+        assert (bound >= 0).all()
+        assert (bound <= cost * (1 + 1e-12)).all()
+
+
+@given(data=st.data())
+def test_envelopes(data):
+    m, n = data.draw(st.tuples(st.integers(1, 40), st.integers(1, 40)))
+    a = np.random.default_rng(data.draw(st.integers(0, 1000))).normal(size=(2, n))
+    for p in BANDS:
+        first, last = band(p.get("window"), p.get("factor"), n, m)
+        lower, upper = np.empty((2, m)), np.empty((2, m))
+        envelopes(a, first, last, lower, upper)
+        for i in range(m):
+            np.testing.assert_array_equal(lower[:, i], a[:, first[i] : last[i]].min(axis=1))
+            np.testing.assert_array_equal(upper[:, i], a[:, first[i] : last[i]].max(axis=1))
+
+
+def outside(v, values):
+    return max(min(values) - v, v - max(values), 0.0)
+
+
+@given(data=st.data())
+def test_bounds_of_dtw_are_those_of_the_papers(data):
+    n, r = data.draw(st.tuples(st.integers(2, 15), st.integers(0, 4)))
+    rng = np.random.default_rng(data.draw(st.integers(0, 1000)))
+    x, y = rng.normal(size=(2, n)).round(2)
+    metric = get_metric("dtw", {"window": "sakoe-chiba", "factor": r})
+    near = [slice(max(0, i - r), i + r + 1) for i in range(n)]
+    ends = (x[0] - y[0]) ** 2 + (x[-1] - y[-1]) ** 2
+    ways = [ends + sum(outside(a[i], b[near[i]]) ** 2 for i in range(1, n - 1)) for a, b in ((x, y), (y, x))]
+    bounds, query = Bounds(metric, [y[np.newaxis]], n), query_of(metric, x[np.newaxis], None)
+    np.testing.assert_allclose(bounds.of(query), max(ways), rtol=1e-12, atol=1e-12)
+
+
+@pytest.mark.parametrize("name", NAMES)
+def test_bounds_of_series_far_apart_are_tight(name):
+    # Constant series: nothing to gain by warping, so that bounds are at least half of the distance.
+    flat = {"ddtw", "wddtw"}  # slopes of constants are all 0
+    x, y = np.zeros((1, 12)), np.full((1, 12), 3.0)
+    metric = get_metric(name)
+    bound = Bounds(metric, [metric._features(y)], 12).of(query_of(metric, x, None))[0]
+    problem = metric._problem(x, None, y, None, None)
+    assert metric._report(bound, problem) >= 0.5 * metric(x[0], y[0])
+    assert bound > 0 or name in flat

@@ -1,0 +1,69 @@
+"""A cutoff changes nothing at or below it, and gives infinity above."""
+
+import numpy as np
+import pytest
+from hypothesis import given
+from hypothesis import strategies as st
+from strategies import pairs
+
+from sktslib.distances import _elastic, _pruned, get_metric, metric_names
+from sktslib.distances._bands import band
+from sktslib.distances._metrics import check_pair
+
+BANDS = [{}, {}, {"window": 0.3}, {"window": "sakoe-chiba", "factor": 1}, {"window": "itakura"}]
+FREE = [{"dtw_type": "oe-dtw"}, {"dtw_type": "sub-dtw"}, {"alpha": 0.5}, {"dist": lambda a, b: np.abs(a - b).sum()}]
+SHARES = [0.0, 0.3, 0.9, 1.0, 1.0, 1.1, 3.0]
+
+
+@pytest.mark.parametrize("name", metric_names())
+@given(data=st.data())
+def test_exact_or_infinite(name, data):
+    p = {}
+    if name in metric_names("elastic"):
+        p = data.draw(st.sampled_from(BANDS))
+    if name == "dtw" and not p:
+        p = data.draw(st.sampled_from([{}, {"do_dist_norm": True}, *FREE]))
+    metric = get_metric(name, p)
+    x, y, w = data.draw(pairs(high=14, y_high=14, equal=name == "short_time_series"))
+    try:
+        want = float(metric.distance(x, y, weight=w))
+    except ValueError:  # no positive weight is left after interpolation
+        return
+    cutoff = want * data.draw(st.sampled_from(SHARES)) if np.isfinite(want) else 1.0
+    got = float(metric.distance(x, y, weight=w, cutoff=cutoff))
+    assert got == (want if want <= cutoff else np.inf)
+
+
+@pytest.mark.parametrize("name", metric_names("elastic"))
+@given(data=st.data())
+def test_accumulated_costs_below_the_cutoff_are_those_of_the_whole_matrix(name, data):
+    x, y, w = check_pair(*data.draw(pairs(high=14, y_high=14)))
+    metric = get_metric(name, data.draw(st.sampled_from(BANDS)))
+    problem = metric._problem(x, w, y, None, None)
+    (m, n), (top, side) = problem.shape, metric._borders(problem, False)
+    lo, hi = band(metric.window, metric.factor, m, n)
+    if name == "dtw":  # free ends at the beginning
+        free = data.draw(st.integers(0, min(m, n) - 1))
+        top[: free + 1] = side[: free + 1] = 0.0
+    pair = problem.record, problem.rows, problem.points, problem.y, None, None, lo, hi, top, side
+    matrix = np.full((n, m), np.inf)
+    bottom, last = _elastic.accumulate(*pair, matrix, _elastic.NO_MOVES)
+    finite = np.sort(matrix[np.isfinite(matrix)])
+    cutoff = finite[data.draw(st.integers(0, len(finite) - 1))]
+    got_bottom, got_last = _pruned.accumulate(*pair, cutoff)
+    for got, want in ((got_bottom, bottom), (got_last[1:], last[1:])):
+        np.testing.assert_array_equal(np.where(got <= cutoff, got, np.inf), np.where(want <= cutoff, want, np.inf))
+
+
+def test_twed_with_times():
+    metric, x, y = get_metric("twed", {"nu": 0.5}), np.array([0.0, 1.0, 4.0]), np.array([1.0, 1.0, 3.0, 2.0])
+    times = {"tx": [0.0, 1.0, 5.0], "ty": [0.0, 0.5, 1.0, 4.0]}
+    d = metric.distance(x, y, **times)
+    assert metric.distance(x, y, cutoff=d, **times) == d
+    assert metric.distance(x, y, cutoff=0.99 * d, **times) == np.inf
+
+
+@pytest.mark.parametrize("cutoff", [-1.0, np.nan, "1", True])
+def test_wrong_cutoffs(cutoff):
+    with pytest.raises(ValueError, match="'cutoff' parameter must be"):
+        get_metric("dtw")([1.0], [2.0], cutoff=cutoff)

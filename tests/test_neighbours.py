@@ -1,0 +1,159 @@
+"""Nearest neighbours: those of the full matrix of distances, whatever was pruned."""
+
+import numba
+import numpy as np
+import pytest
+from hypothesis import given
+from hypothesis import strategies as st
+from strategies import weights
+
+from sktslib.distances import (
+    DTW,
+    CallableMetric,
+    Neighbors,
+    _neighbours,
+    get_metric,
+    metric_names,
+    nearest_neighbors,
+    pairwise_distances,
+)
+
+BANDS = [{}, {"window": 0.2}, {"window": "sakoe-chiba", "factor": 2}, {"window": "itakura"}]
+
+
+@pytest.fixture(autouse=True)
+def always_prune(monkeypatch):
+    monkeypatch.setattr(_neighbours, "FEW_CELLS", 0)
+
+
+def check(got, distances, k, *, itself=False):
+    if itself:
+        distances = distances.copy()
+        np.fill_diagonal(distances, np.inf)
+    order = np.argsort(distances, axis=1, kind="stable")[:, :k]
+    np.testing.assert_allclose(got.distances, np.take_along_axis(distances, order, axis=1), rtol=1e-12, atol=1e-13)
+    np.testing.assert_array_equal(got.indices, order)
+    r = got.report
+    assert r.bounded + r.abandoned + r.computed == r.pairs == distances.size - itself * len(distances)
+
+
+@pytest.mark.parametrize("name", metric_names())
+@given(data=st.data())
+def test_equal_the_full_matrix(name, data):
+    rng = np.random.default_rng(data.draw(st.integers(0, 10**6)))
+    m, n, channels = data.draw(st.tuples(st.integers(1, 19), st.integers(1, 19), st.sampled_from([1, 1, 2])))
+    n = m if name == "short_time_series" else n
+    elastic = name in metric_names("elastic")
+    p = data.draw(st.sampled_from(BANDS)) if elastic else {}
+    if name == "dtw":
+        p = {**p, "alpha": data.draw(st.sampled_from([1.0, 0.5])), "do_dist_norm": data.draw(st.booleans())}
+    metric = get_metric(name, p)
+    size = 13 if numba.config.DISABLE_JIT else 90
+    X, Y = rng.normal(size=(3, m, channels)), rng.normal(size=(size, n, channels))
+    level = 3 * rng.normal(size=(size, 1, 1)) * data.draw(st.integers(0, 1))  # far apart: much is pruned
+    Y += level
+    w, k = data.draw(weights(m, channels)), data.draw(st.sampled_from([1, 1, 3, size]))
+    try:
+        want = pairwise_distances(X, Y, metric, weight=w)
+    except ValueError:  # no positive weight is left after interpolation
+        return
+    check_up_to_rounding(nearest_neighbors(X, Y, metric, k, weight=w), want, k)
+
+
+def check_up_to_rounding(got, distances, k):
+    """As `check`, where equal distances may differ by rounding: series of one point, or none within eps."""
+    want = np.sort(distances, axis=1)[:, :k]
+    np.testing.assert_allclose(got.distances, want, rtol=1e-12, atol=1e-13)
+    found = np.take_along_axis(distances, got.indices, axis=1)
+    np.testing.assert_allclose(found, got.distances, rtol=1e-12, atol=1e-13)
+    assert all(len(set(row)) == k for row in got.indices)
+
+
+@pytest.mark.parametrize("name", metric_names())
+def test_of_a_ragged_collection_with_itself(name):
+    rng = np.random.default_rng(3)
+    lengths = [9] * 9 if name == "short_time_series" else [9, 4, 12, 1, 9, 7, 20, 13, 5]
+    X = [rng.normal(size=n) + 2 * rng.normal() for n in (lengths if numba.config.DISABLE_JIT else 7 * lengths)]
+    for p in [{}, *(BANDS[1:3] if name in metric_names("elastic") else [])]:
+        metric = get_metric(name, p)
+        got = nearest_neighbors(X, metric=metric, n_neighbors=2)
+        distances = np.array([[metric(x, y) for y in X] for x in X])
+        np.fill_diagonal(distances, np.inf)
+        check_up_to_rounding(Neighbors(got.distances, got.indices, got.report), distances, 2)
+        assert not (got.indices == np.arange(len(X))[:, None]).any()
+        again = nearest_neighbors(X, metric=metric, n_neighbors=2, n_jobs=2)
+        for a, b in zip(got, again, strict=True):
+            np.testing.assert_array_equal(a, b)
+        assert got.report == again.report
+
+
+@pytest.mark.parametrize("p", BANDS)
+def test_equal_distances_come_by_position(p):
+    rng = np.random.default_rng(4)
+    few = rng.normal(size=(10, 30)) + rng.normal(size=(10, 1))
+    Y = few[rng.integers(0, 10, size=200)]  # every series many times, in many blocks
+    X = few + 0.1 * rng.normal(size=few.shape)
+    metric = DTW(**p)
+    check(nearest_neighbors(X, Y, metric, 25), pairwise_distances(X, Y, metric), 25)
+    check(nearest_neighbors(Y, None, metric, 3), pairwise_distances(Y, Y, metric), 3, itself=True)
+    zeros = nearest_neighbors(np.zeros((2, 5)), np.zeros((90, 5)), metric, 4)
+    np.testing.assert_array_equal(zeros.indices, [[0, 1, 2, 3]] * 2)
+
+
+def test_what_is_far_is_pruned():
+    rng = np.random.default_rng(5)
+    Y = rng.normal(size=(300, 40)) + 5 * np.arange(300)[:, None]
+    report = nearest_neighbors(Y[::10] + 0.1, Y, DTW(window=0.1)).report
+    assert report.bounded > 0.8 * report.pairs
+    report = nearest_neighbors(Y[::10] + 0.1, Y, "dtw").report
+    assert report.bounded + report.abandoned > 0.8 * report.pairs
+
+
+def test_few_cells_are_computed(monkeypatch):
+    rng = np.random.default_rng(6)
+    X = rng.normal(size=(20, 8))
+    pruned = nearest_neighbors(X, n_neighbors=3)
+    monkeypatch.setattr(_neighbours, "FEW_CELLS", 10**9)
+    whole = nearest_neighbors(X, n_neighbors=3)
+    for a, b in zip(pruned, whole, strict=True):
+        np.testing.assert_array_equal(a, b)
+    assert whole.report.computed == whole.report.pairs == 20 * 19
+
+
+def test_special_forms():
+    rng = np.random.default_rng(7)
+    X = rng.normal(size=(8, 10))
+    for metric in (
+        get_metric("dtw", {"dtw_type": "psi-dtw", "tolerance": 2}),
+        get_metric("dtw", {"dist": lambda a, b: abs(a - b)}),
+        CallableMetric(lambda x, y: float(np.abs(x - y).max())),
+    ):
+        check(nearest_neighbors(X, X, metric, 2), pairwise_distances(X, X, metric), 2)
+
+
+def test_far_series():
+    X = np.array([[0.0, 1e160], [1e160, 0.0], [0.0, 0.0]])  # squares overflow
+    got = nearest_neighbors(X, n_neighbors=2)
+    np.testing.assert_array_equal(np.sort(got.indices, axis=1), [[1, 2], [0, 2], [0, 1]])
+
+
+@pytest.mark.parametrize("k", [0, 3, 1.0, True, "1"])
+def test_wrong_numbers_of_neighbours(k):
+    with pytest.raises(ValueError, match="'n_neighbors' parameter must be an integer from 1 to"):
+        nearest_neighbors(np.zeros((3, 4)), n_neighbors=k)
+
+
+@pytest.mark.parametrize(
+    ("X", "Y", "more", "message"),
+    [
+        ([1.0, 2.0], None, {}, "'X' must be a collection"),
+        ([[1, 2]], None, {}, "'n_neighbors'"),
+        ([[1, 2]], [[[1, 2], [3, 4]]], {}, "channels"),
+        ([[1, 2], [1, 2, 3]], None, {"weight": [1, 1]}, "one length"),
+        ([[1, 2]], [[1, 2]], {"n_jobs": 0}, "'n_jobs'"),
+        ([[1, 2]], [[1, 2]], {"metric": "dtv"}, "'dtw'"),
+    ],
+)
+def test_wrong_input(X, Y, more, message):
+    with pytest.raises((ValueError, TypeError), match=message):
+        nearest_neighbors(X, Y, **more)
