@@ -2,8 +2,8 @@
 
     python benchmarks/ecg_threshold_search.py PATH/ecg_mitbih100_annotated_360hz.npz
 
-The query is the tenth annotated beat, from 0.25 s before its R peak to 0.4 s after it. Before the search the baseline is
-taken off (Butterworth high-pass, second order, 0.5 Hz, forwards and backwards). The threshold is learned: the one of
+The query is the tenth annotated beat, from 0.25 s before its R peak to 0.4 s after it. Before the search the baseline
+is taken off (Butterworth high-pass, second order, 0.5 Hz, forwards and backwards). The threshold is learned: the one of
 the best F1 in the first five minutes. Precision and recall are those of the other 25 minutes; a match is right if the
 sample that meets the query's R peak lies within 150 ms of an annotated beat that no other match has taken.
 
