@@ -290,6 +290,7 @@ def _judge_squares(a, b, c, norm, doubtful):
         # Not a comparison the other way round: NaN must be found too.
         doubtful[j] = not (c[j] <= 1e-12 * b[j] and (a[j] >= 1e-6 * b[j]))
         count += doubtful[j]
+        a[j] = 0.0 if doubtful[j] else a[j]  # it could be negative
     return count
 
 

@@ -93,16 +93,17 @@ def select_exactly(distance, start, end, exact, slack, *, n_matches=None, thresh
         Their exact distances.
     """
     limit = np.inf if threshold is None else threshold
-    least = distance * (1.0 - slack)
-    candidates = np.flatnonzero(np.isfinite(distance) & (least <= limit))
-    if n_matches is not None and n_matches * 64 < len(candidates):
-        # All that could be chosen, mostly: sorting the others is for the case that they are not enough.
-        few = candidates[np.argpartition(distance[candidates], n_matches * 64)[: n_matches * 64]]
-        bound = np.nextafter(least[few].max(), 0.0)
-        found = _choose(np.sort(few), least, start, end, exact, n_matches, min(limit, bound), max_overlap)
-        if len(found[0]) == n_matches:
-            return found
-    return _choose(candidates, least, start, end, exact, n_matches, limit, max_overlap)
+    if n_matches is not None and n_matches * 64 < len(distance):
+        # The matches are among the least, mostly: the others are for the case that these are not enough.
+        bound = np.partition(distance, n_matches * 64)[n_matches * 64]
+        if bound < np.inf:
+            few = np.flatnonzero(distance <= bound)
+            near = min(limit, bound * (1.0 - slack))
+            found = _choose(few, distance, start, end, exact, slack, n_matches, near, max_overlap)
+            if len(found[0]) == n_matches:
+                return found
+    candidates = np.flatnonzero(np.isfinite(distance) & (distance * (1.0 - slack) <= limit))
+    return _choose(candidates, distance, start, end, exact, slack, n_matches, limit, max_overlap)
 
 
 @njit(cache=True)
@@ -116,8 +117,9 @@ def _next_free(order, at, starts, ends, longest, start, end, max_overlap):
     return at
 
 
-def _choose(candidates, least, start, end, exact, n_matches, limit, max_overlap):
-    order = candidates[np.argsort(least[candidates], kind="stable")]
+def _choose(candidates, distance, start, end, exact, slack, n_matches, limit, max_overlap):
+    order = candidates[np.argsort(distance[candidates], kind="stable")]
+    least = distance[order] * (1.0 - slack)
     most = len(order) if n_matches is None else min(n_matches, len(order))
     starts, ends = np.empty(most, np.int64), np.empty(most, np.int64)
     chosen, distances, waiting, longest = [], [], [], 0  # waiting: computed exactly, perhaps not the least yet
@@ -125,7 +127,7 @@ def _choose(candidates, least, start, end, exact, n_matches, limit, max_overlap)
     while len(chosen) < most:
         n = len(chosen)
         at = _next_free(order, at, starts[:n], ends[:n], longest, start, end, max_overlap)
-        if at < len(order) and (not waiting or least[order[at]] <= waiting[0][0]):
+        if at < len(order) and (not waiting or least[at] <= waiting[0][0]):
             k, at = int(order[at]), at + 1
             heappush(waiting, (exact(k), k))
         elif waiting:
