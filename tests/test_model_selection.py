@@ -79,7 +79,7 @@ def test_query_split_fits_on_the_query_and_tests_on_the_sequence():
         (QuerySearcher("dtw", n_matches=None), {"metric__alpha": [0.5, 1.0], "threshold": [0.5, 3.0]}),
         (QuerySearcher("lcss", n_matches=12), {"metric__eps": [0.1, 0.3], "weight": [None, WEIGHT]}),
         (QuerySearcher("twed", n_matches=12), {"metric__nu": [0.001, 1.0]}),
-        (QuerySearcher(n_matches=12), {"metric": ["euclidean", TWED(nu=0.01)], "normalize": [None, "zscore"]}),
+        (QuerySearcher(n_matches=12), {"metric": ["correlation", Euclidean()], "normalize": [None, "zscore"]}),
         (QuerySegmenter("dtw"), {"metric": ["dtw", "twed", "euclidean"], "background": ["auto", 0.01]}),
     ],
 )

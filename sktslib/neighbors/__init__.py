@@ -1,10 +1,7 @@
 """Collections of series in scikit-learn: distances, kernels, neighbours and matches of queries as transformers."""
 
-from ._neighbors import (
-    KNeighborsTimeSeriesClassifier,
-    KNeighborsTimeSeriesTransformer,
-    RadiusNeighborsTimeSeriesTransformer,
-)
+from ._classifier import KNeighborsTimeSeriesClassifier
+from ._neighbors import KNeighborsTimeSeriesTransformer, RadiusNeighborsTimeSeriesTransformer
 from ._pairwise import DistanceKernel, PairwiseDistances
 from ._query_distances import QueryDistances, QueryMatches
 

@@ -1,11 +1,10 @@
-"""Nearest neighbours as sparse graphs, for estimators that take "precomputed", and a classifier by their vote."""
+"""Nearest neighbours as sparse graphs, for estimators that take "precomputed"."""
 
 from numbers import Integral, Real
 
 import numpy as np
-from scipy.sparse import csr_matrix, identity
-from sklearn.base import ClassifierMixin, ClassNamePrefixFeaturesOutMixin, TransformerMixin
-from sklearn.neighbors import KNeighborsClassifier
+from scipy.sparse import csr_matrix
+from sklearn.base import ClassNamePrefixFeaturesOutMixin, TransformerMixin
 from sklearn.utils.validation import check_is_fitted
 
 from ..distances._neighbours import nearest_neighbors
@@ -22,7 +21,7 @@ def _nearest_observed(X, Y, metric, n_neighbors, *, weight, n_jobs):
     return np.take_along_axis(distances, indices, axis=1), indices
 
 
-class _Neighbors(CollectionEstimator):
+class Neighbors(CollectionEstimator):
     """What the estimators with a number of neighbours share."""
 
     _parameter_constraints = {
@@ -83,7 +82,7 @@ class _Neighbors(CollectionEstimator):
         return csr_matrix((data, indices.ravel(), np.arange(0, n * count + 1, count)), shape=(n, len(self._series)))
 
 
-class KNeighborsTimeSeriesTransformer(ClassNamePrefixFeaturesOutMixin, TransformerMixin, _Neighbors):
+class KNeighborsTimeSeriesTransformer(ClassNamePrefixFeaturesOutMixin, TransformerMixin, Neighbors):
     """The graph of nearest neighbours in the fitted collection, after scikit-learn's ``KNeighborsTransformer``.
 
     The graph feeds estimators that take ``metric="precomputed"``, such as Isomap, DBSCAN or t-SNE.
@@ -126,7 +125,7 @@ class KNeighborsTimeSeriesTransformer(ClassNamePrefixFeaturesOutMixin, Transform
     """
 
     _parameter_constraints = {
-        **_Neighbors._parameter_constraints,
+        **Neighbors._parameter_constraints,
         "mode": [StrOptions({"distance", "connectivity"})],
     }
 
@@ -304,145 +303,3 @@ class RadiusNeighborsTimeSeriesTransformer(ClassNamePrefixFeaturesOutMixin, Tran
         data = distances[within] if self.mode == "distance" else np.ones(int(within.sum()))
         ends = np.concatenate([[0], np.cumsum(within.sum(axis=1))])
         return csr_matrix((data, order[within], ends), shape=distances.shape)
-
-
-class KNeighborsTimeSeriesClassifier(ClassifierMixin, _Neighbors):
-    """Classification by the vote of the nearest neighbours, scikit-learn's over series of any length.
-
-    The same as a pipeline of `PairwiseDistances` and ``KNeighborsClassifier(metric="precomputed")``, without the
-    distances among the training series, which that pipeline computes for nothing.
-
-    Parameters
-    ----------
-    metric : str, metric object or callable, default="dtw"
-        The distance: a registered name, an object such as ``DTW(alpha=0.7)``, or a function of two series.
-    n_neighbors : int, default=1
-        Number of neighbours.
-    weights : {"uniform", "distance"} or callable, default="uniform"
-        Weight of the neighbours' votes, as in ``KNeighborsClassifier``.
-    metric_params : dict, optional
-        Parameters of the metric.
-    weight : array-like of shape (length,) or (length, channels), optional
-        Relative weights of the points of the series to be classified, which must have one length then.
-    nan_policy : {"raise", "omit"}, default="raise"
-        What to do with missing values (NaN), see :func:`sktslib.distances.pairwise_distances`.
-    n_jobs : int, optional
-        Number of threads; no result depends on it.
-
-    Attributes
-    ----------
-    classes_ : ndarray of shape (n_classes,)
-        The classes.
-    metric_ : Metric
-        The metric object.
-    n_channels_ : int
-        Number of channels.
-    n_features_in_ : int
-        Length of the series; only where the collection came as a matrix, one row a series.
-
-    Examples
-    --------
-    >>> from sktslib.neighbors import KNeighborsTimeSeriesClassifier
-    >>> classifier = KNeighborsTimeSeriesClassifier("dtw").fit([[0, 1, 0], [2, 2, 2, 2]], ["bump", "flat"])
-    >>> classifier.predict([[0, 0, 0, 1, 0, 0]])
-    array(['bump'], dtype='<U4')
-    """
-
-    _parameter_constraints = {
-        **_Neighbors._parameter_constraints,
-        "weights": [StrOptions({"uniform", "distance"}), callable],
-    }
-
-    def __init__(
-        self,
-        metric="dtw",
-        *,
-        n_neighbors=1,
-        weights="uniform",
-        metric_params=None,
-        weight=None,
-        nan_policy="raise",
-        n_jobs=None,
-    ):
-        self.metric = metric
-        self.n_neighbors = n_neighbors
-        self.weights = weights
-        self.metric_params = metric_params
-        self.weight = weight
-        self.nan_policy = nan_policy
-        self.n_jobs = n_jobs
-
-    def fit(self, X, y):
-        """Keep the collection and its classes.
-
-        Parameters
-        ----------
-        X : array-like of shape (n_series, length) or (n_series, length, channels), list of series, or DataFrame
-            The collection.
-        y : array-like of shape (n_series,)
-            The class of each series.
-
-        Returns
-        -------
-        KNeighborsTimeSeriesClassifier
-            Itself.
-        """
-        self._fit_collection(X)
-        n = len(self._series)
-        # scikit-learn counts the votes; the training graph itself is never looked at.
-        votes = KNeighborsClassifier(self.n_neighbors, weights=self.weights, metric="precomputed", algorithm="brute")
-        self._votes = votes.fit(identity(n, format="csr"), y)
-        self.classes_ = votes.classes_
-        return self
-
-    def _neighbor_graph(self, X):
-        return self._graph(*self._nearest(self._door(X), self.n_neighbors), "distance")
-
-    def predict(self, X):
-        """Predict the class of each series.
-
-        Parameters
-        ----------
-        X : array-like of shape (n_series, length) or (n_series, length, channels), list of series, or DataFrame
-            The series.
-
-        Returns
-        -------
-        ndarray of shape (n_series,)
-        """
-        graph = self._neighbor_graph(X)
-        return self._votes.predict(graph)
-
-    def predict_proba(self, X):
-        """Share of the votes of each class.
-
-        Parameters
-        ----------
-        X : array-like of shape (n_series, length) or (n_series, length, channels), list of series, or DataFrame
-            The series.
-
-        Returns
-        -------
-        ndarray of shape (n_series, n_classes)
-        """
-        graph = self._neighbor_graph(X)
-        return self._votes.predict_proba(graph)
-
-    def score(self, X, y, sample_weight=None):
-        """Share of series whose class is predicted.
-
-        Parameters
-        ----------
-        X : array-like of shape (n_series, length) or (n_series, length, channels), list of series, or DataFrame
-            The series.
-        y : array-like of shape (n_series,)
-            Their classes.
-        sample_weight : array-like of shape (n_series,), optional
-            How much each series counts.
-
-        Returns
-        -------
-        float
-            In [0, 1].
-        """
-        return super().score(X, y, sample_weight)
