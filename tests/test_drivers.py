@@ -1,4 +1,4 @@
-"""The drivers of one recurrence against each other: along columns, along anti-diagonals, by lanes."""
+"""The drivers of one recurrence against each other: along columns, along anti-diagonals, by words of bits."""
 
 import naive
 import numpy as np
@@ -7,7 +7,7 @@ from hypothesis import given
 from hypothesis import strategies as st
 from strategies import pairs
 
-from sktslib.distances import _diagonals, _elastic, get_metric
+from sktslib.distances import _diagonals, _elastic, get_metric, pairwise_distances
 from sktslib.distances._bands import band
 from sktslib.distances._metrics import check_pair
 
@@ -65,3 +65,16 @@ def test_searches_along_diagonals_equal_columns_to_the_bit(name, data):
     _diagonals.warped(p, *_diagonals.padded(rows, points, y), radius, *limits, side, m, got, got_begin)
     np.testing.assert_array_equal(got, distance)
     np.testing.assert_array_equal(got_begin, begin)
+
+
+@pytest.mark.parametrize("name", ["lcss", "edr"])
+@given(data=st.data())
+def test_words_of_bits_equal_columns(name, data):
+    seed, channels = data.draw(st.integers(0, 2**32 - 1)), data.draw(st.integers(1, 2))
+    rng = np.random.default_rng(seed)
+    lengths = data.draw(st.lists(st.sampled_from([1, 2, 63, 64, 65, 127, 128, 130]), min_size=4, max_size=4))
+    X = [rng.integers(0, 4, (n, channels)) for n in lengths]
+    metric = get_metric(name, {"eps": data.draw(st.sampled_from([0.0, 1.0, 1.5]))})
+    expected = np.array([[metric(a, b) for b in X] for a in X])
+    np.testing.assert_allclose(pairwise_distances(X[:2], X, metric), expected[:2], rtol=1e-12)
+    np.testing.assert_allclose(pairwise_distances(X, metric=metric), expected, rtol=1e-12)

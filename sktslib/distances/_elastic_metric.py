@@ -90,6 +90,7 @@ class ElasticMetric(Metric):
     # What the drivers of collections need to know.
     _has_lanes = True
     _reports_cost = True  # whether the accumulated cost is the distance
+    _replaces = None  # of counts of points, all of one price: whether a point that does not match counts as one, or two
     _is_monotone = True  # whether costs never fall along a path, so that a cutoff may end it
 
     @property

@@ -55,6 +55,7 @@ class LCSS(ElasticMetric):
     """
 
     _reports_cost = False
+    _replaces = False
     name, full_name = "lcss", "Longest Common Subsequence"
     entry_parameters = {"eps": 1, "report": "distance"}
     _parameter_constraints = {
@@ -117,6 +118,7 @@ class EDR(ElasticMetric):
     """
 
     _reports_cost = False
+    _replaces = True
     name, full_name = "edr", "Edit Distance on Real Sequences"
     entry_parameters = {"eps": 1.0}
     _parameter_constraints = {"eps": [Interval(Real, 0, None, closed="left")], **BAND_CONSTRAINTS}

@@ -6,7 +6,7 @@ import numpy as np
 from joblib import Parallel, delayed
 
 from ..utils.validation import as_weight, shown
-from . import _lanes, _lockstep
+from . import _bits, _lanes, _lockstep
 from ._bands import band
 from ._collection import as_collection, observed_distance
 from ._elastic_metric import ElasticMetric, Problem
@@ -134,7 +134,32 @@ def _by_terms(metric, X, Y, w, mirrored, out):
 
 
 # ---------------------------------------------------------------------------------------------------- elastic metrics
+def _by_bits(metric, X, Y, mirrored, out):
+    """Unweighted counts of points that do not match."""
+    groups = {}
+    for a, x in enumerate(X):
+        groups.setdefault(x.shape[1], []).append(a)
+    made = _stacked(metric, X, None, groups, 1)
+
+    def block(members):
+        for b in members:
+            y, n = _bits.padded(Y[b]), Y[b].shape[1]
+            for m, of in groups.items():
+                record, rows, points = made[m]
+                count = np.searchsorted(of, b, "right") if mirrored else len(of)
+                costs = np.empty((count, 1))
+                _bits.accumulate(record, rows[:count], m, y, n, metric._replaces, costs[:, 0])
+                if count:
+                    out[of[:count], b] = _reported(metric, X[of[0]], record, points[0], costs, [Y[b]])[:, 0]
+                if mirrored:
+                    out[b, of[:count]] = out[of[:count], b]
+
+    return [delayed(block)(range(b, min(b + 16, len(Y)))) for b in range(0, len(Y), 16)]
+
+
 def _by_lanes(metric, X, Y, w, mirrored, out):
+    if metric._replaces is not None and w is None and metric.window is None:
+        return _by_bits(metric, X, Y, mirrored, out)
     features = [metric._features(y) for y in Y]
     lengths = np.array([f.shape[1] for f in features])
     order = np.argsort(lengths, kind="stable")  # a block's series have about one length, so that little is padded

@@ -425,6 +425,22 @@ def copy(source, begin, end, target, at):
         target[at + k] = source[begin + k]
 
 
+def bits(mask):
+    """The outcomes of 64 comparisons as a word, the first in its lowest bit."""
+    return np.packbits(mask, bitorder="little").view(np.uint64)[0]
+
+
+@intrinsic
+def _as_word(typing, mask):
+    return types.uint64(mask), lambda context, builder, sig, args: builder.bitcast(args[0], _I64)
+
+
+@overload(bits, jit_options={"forceinline": True})
+def _overload_bits(mask):
+    if isinstance(mask, Mask) and mask.lanes == 64:
+        return lambda mask: _as_word(mask)
+
+
 def makers(lanes, fused):
     """The functions that make vectors of so many lanes: `load(values, at)`, `splat(value)` and `ramp()`.
 

@@ -1,0 +1,111 @@
+"""Longest common subsequences and edit distances of unit costs, 64 cells of a row in one word.
+
+Neighbouring cells of such a matrix differ by at most one, so that bits hold the differences and a few operations on
+words bring them on by a row: Hyyro (2004) for common subsequences, Myers (1999) for edit distances. Which points match
+is found by vector code, 64 at a time, by the recurrences' own rule. Kernels are made by a function that is given the
+hash of the files they take functions from, because numba's disk cache looks at this file alone.
+"""
+
+import hashlib
+from pathlib import Path
+
+import numpy as np
+from numba import njit
+
+from . import _elastic, _vector
+from ._elastic import matched_pair, terms
+from ._vector import bits, makers
+
+WORD = 64
+ONE, NONE, ALL = np.uint64(1), np.uint64(0), np.uint64(2**64 - 1)
+TOP = np.uint64(WORD - 1)
+
+load, _, _ = makers(WORD, fused=False)
+
+
+@njit(nogil=True)
+def _matches(p, rows, i, y, j):
+    """Bits of the points of the series from j on that match query point i."""
+    row = rows[0, 0, i], rows[0, 1, i], rows[0, 2, i], rows[0, 3, i]
+    a = terms(p, row, load(y[0], j), 0.0)[0]
+    for k in range(1, rows.shape[0]):
+        row = rows[k, 0, i], rows[k, 1, i], rows[k, 2, i], rows[k, 3, i]
+        a = a + terms(p, row, load(y[k], j), 0.0)[0]
+    return bits(matched_pair(p, a))
+
+
+@njit(nogil=True)
+def _indels(p, rows, m, y, n, words):
+    """Points of both series that are no part of their longest common subsequence."""
+    for k in range(words.shape[1]):
+        words[0, k] = ALL
+    for i in range(m):
+        carry = NONE
+        for k in range(words.shape[1]):
+            old = words[0, k]
+            both = old & _matches(p, rows, i, y, k * WORD)
+            total = old + both
+            over = ONE if total < old else NONE
+            total += carry
+            carry = over | (ONE if total < carry else NONE)
+            words[0, k] = total | (old & ~both)
+    common = 0
+    for j in range(n):
+        if (words[0, j // WORD] >> np.uint64(j % WORD)) & ONE == NONE:
+            common += 1
+    return m + n - 2 * common
+
+
+@njit(nogil=True)
+def _edits(p, rows, m, y, n, words):
+    """Points to insert, delete or replace."""
+    for k in range(words.shape[1]):
+        words[0, k], words[1, k] = ALL, NONE  # the cells rise, fall, along the series
+    count, end = n, np.uint64((n - 1) % WORD)
+    for i in range(m):
+        rises, falls = ONE, NONE  # from the row before, left of the word
+        for k in range(words.shape[1]):
+            up, down = words[0, k], words[1, k]
+            equal = _matches(p, rows, i, y, k * WORD)
+            vertical = equal | down
+            equal |= falls
+            horizontal = (((equal & up) + up) ^ up) | equal
+            more, less = down | ~(horizontal | up), up & horizontal
+            at = end if k == words.shape[1] - 1 else TOP
+            more_out, less_out = (more >> at) & ONE, (less >> at) & ONE
+            more, less = (more << ONE) | rises, (less << ONE) | falls
+            words[0, k], words[1, k] = less | ~(vertical | more), more & vertical
+            rises, falls = more_out, less_out
+        if rises != NONE:
+            count += 1
+        elif falls != NONE:
+            count -= 1
+    return count
+
+
+def _make(version):
+    """Compile lazily, once per version of the files that functions are taken from."""
+
+    @njit(cache=True, nogil=True)
+    def accumulate(p, rows, m, y, n, replaces, out):
+        """Costs `out` of queries (n_queries, channels, 4, m or more) with a series (channels, n or more, whole words).
+
+        `replaces`: whether a point can be replaced at the price of one, as in EDR, and not of two, as in LCSS.
+        """
+        words = np.empty((2, y.shape[1] // WORD if version else 0), np.uint64)
+        for q in range(rows.shape[0]):
+            if replaces:
+                out[q] = _edits(p, rows[q], m, y, n, words)
+            else:
+                out[q] = _indels(p, rows[q], m, y, n, words)
+
+    return accumulate
+
+
+_sources = b"".join(Path(module.__file__).read_bytes() for module in (_elastic, _vector))
+accumulate = _make(int(hashlib.sha256(_sources).hexdigest()[:15], 16) | 1)
+
+
+def padded(y):
+    """A series in whole words."""
+    return np.pad(y, ((0, 0), (0, -y.shape[1] % WORD)))

@@ -1,0 +1,89 @@
+"""Vectors of floats do in compiled code what numpy's arrays do in plain code."""
+
+import numpy as np
+import pytest
+from numba import njit
+
+from sktslib.distances import _vector
+from sktslib.distances._vector import (
+    REGISTER,
+    entering,
+    larger,
+    last,
+    makers,
+    root2,
+    shifted,
+    smaller,
+    store,
+    store_codes,
+    take,
+    where,
+)
+
+LANES = 4 * REGISTER
+load, splat, ramp = makers(LANES, fused=False)
+A, B = np.random.default_rng(0).normal(size=(2, LANES))
+
+EXPRESSIONS = {
+    "sum": (lambda a, b: a + b, A + B),
+    "difference": (lambda a, b: 1.0 - a, 1.0 - A),
+    "product": (lambda a, b: 2 * a * b, 2 * A * B),
+    "quotient": (lambda a, b: a / b, A / B),
+    "power": (lambda a, b: abs(a) ** 3.0, np.abs(A) ** 3),
+    "negative": (lambda a, b: -a, -A),
+    "root": (lambda a, b: root2(abs(a)), np.sqrt(np.abs(A))),
+    "smaller": (lambda a, b: smaller(a, b), np.minimum(A, B)),
+    "larger of a number": (lambda a, b: larger(a, 0.25), np.maximum(A, 0.25)),
+    "where": (lambda a, b: where(a < b, a, 7.0), np.where(A < B, A, 7.0)),
+    "where both": (lambda a, b: where((a >= 0.0) & (b <= 0.0), 1.0, b), np.where((A >= 0) & (B <= 0), 1.0, B)),
+    "one condition": (lambda a, b: where(1 > 2, a, b), B),
+    "shifted": (lambda a, b: shifted(a, 9.0), np.append(9.0, A[:-1])),
+    "entering": (lambda a, b: entering(a, 9.0), np.append(9.0, A[1:])),
+    "last": (lambda a, b: last(a) + 0.0 * b, np.full(LANES, A[-1])),
+    "splat and ramp": (lambda a, b: splat(3) + ramp(), 3.0 + np.arange(LANES)),
+    "take": (lambda a, b: take(TABLE, 2.0 * ramp()), np.minimum(2.0 * np.arange(LANES), 9.0) ** 2),
+}
+TABLE = np.arange(10.0) ** 2
+
+
+@pytest.mark.parametrize("name", EXPRESSIONS)
+def test_equals_arrays(name):
+    expression, expected = EXPRESSIONS[name]
+    expression = njit(expression)
+
+    @njit
+    def run(a, b, out):
+        store(out, 1, expression(load(a, 0), load(b, 0)))
+
+    out = np.zeros(LANES + 2)
+    run(A, B, out)
+    np.testing.assert_allclose(out[1:-1], expected, rtol=1e-15)
+    assert out[0] == out[-1] == 0.0
+
+
+def test_numbers_take_the_same_functions():
+    assert (smaller(1.0, 2.0), larger(1.0, 2.0), root2(4.0), take(TABLE, 3.0), where(False, 1.0, 2.0)) == (
+        1,
+        2,
+        2,
+        9,
+        2,
+    )
+
+
+def test_codes_of_two_conditions():
+    @njit
+    def run(a, b, out):
+        x, y = load(a, 0), load(b, 0)
+        store_codes(out, 0, x < 0.0, y < 0.0)
+
+    out = np.zeros(LANES, np.uint8)
+    run(A, B, out)
+    np.testing.assert_array_equal(out, np.where(B < 0, 2, A < 0))
+
+
+def test_loops_in_place_of_slices():
+    out = np.zeros(5)
+    _vector.fill(out, 1, 4, 2.0)
+    _vector.copy(out, 2, 5, out, 0)
+    assert out.tolist() == [2.0, 2.0, 0.0, 2.0, 0.0]
