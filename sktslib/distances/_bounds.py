@@ -20,7 +20,7 @@ from numba import njit
 
 from . import _elastic, _vector
 from ._bands import band
-from ._elastic import join, late, moves, n_sums, terms
+from ._elastic import join, late, moves, terms
 from ._vector import REGISTER, larger, makers, smaller, store
 
 INF = np.inf
@@ -86,21 +86,17 @@ def envelopes(a, first, last, lower, upper):
 def _pair(p, x, w, lower, upper, i):
     """The terms of the points from i on with the nearest values of the envelope, and of the points before."""
     value, low, high = load(x, i + 1), load(lower, i + 1), load(upper, i + 1)
-    near = smaller(larger(value, low), high)
-    if n_sums(p) == 2:
-        before, low, high = load(x, i), load(lower, i), load(upper, i)
-        row = value, before, load(w, i + 1), load(w, i)
-        return terms(p, row, near, smaller(larger(before, low), high))
-    if n_sums(p) == 3:  # the rows of MSM, whose steps do not matter to a match
-        return terms(p, (value, 0.0, 1.0, load(w, i + 1)), near, 0.0)
-    return terms(p, (value, 0.0, load(w, i + 1), 0.0), near, 0.0)
+    before, low_before, high_before = load(x, i), load(lower, i), load(upper, i)
+    row = value, before, load(w[0], i), load(w[1], i)
+    return terms(p, row, smaller(larger(value, low), high), smaller(larger(before, low_before), high_before))
 
 
 @njit(nogil=True)
 def _one_way(p, x, w, points, lower, upper, lags, skip, spare, lanes):
     """Least cost of entering each point of `x` (channels, size), folded as the recurrence folds them.
 
-    `skip` + `spare` is the price of a point left out.
+    `w` (channels, 2, size) are the weights of the points and of the points before; `skip` + `spare` is the price of a
+    point left out.
     """
     total = splat(0.0)
     for i in range(0, x.shape[1] - 1, LANES):
@@ -156,6 +152,18 @@ def _envelopes(a, first, last):
     lower, upper = np.empty((len(a), len(first))), np.empty((len(a), len(first)))
     envelopes(a, first, last, lower, upper)
     return lower, upper
+
+
+def _weights(record, w):
+    """Weights (channels, 2, size) of the points and of the points before; MSM's rows hold those of the points there."""
+    n = w.shape[1]
+    out = np.zeros((len(w), 2, n + -n % LANES))
+    out[:, 0, :n] = w
+    if isinstance(record, _elastic.MSMRecord):
+        out[:, 1, :n] = w
+    else:
+        out[:, 1, 1:n] = w[:, :-1]
+    return out
 
 
 def _least_lags(first, last):
@@ -230,7 +238,8 @@ class _Group:
         # A point left out brings the price of another one only if it is not the shorter series that has them.
         spares = np.append(self.spares[:-1] * (n >= m), spare * (m >= n))
         out = np.empty(len(self.series))
-        query = [_laid_out(a) for a in (x, w, points, up, light, least, low, high)]
+        query = _laid_out(x), _weights(record, w), *(_laid_out(a) for a in (points, up))
+        query += _weights(record, light), *(_laid_out(a) for a in (least, low, high))
         series = self.Y, self.lower, self.upper, self.lags, self.y_lags, self.gaps
         both_ways(record, *query, *series, spares, float(abs(m - n)), out)
         if isinstance(record, _elastic.ADTWRecord):  # as many moves at least stretch

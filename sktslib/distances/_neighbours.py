@@ -131,11 +131,12 @@ def nearest_neighbors(X, Y=None, metric="dtw", n_neighbors=1, *, metric_params=N
             f"{available}. Got {shown(n_neighbors)}."
         )
     w = collection_weight(weight, X)
-    search = _Pruned if _is_prunable(metric) else _Plain
-    k = int(n_neighbors)
+    k, points = int(n_neighbors), sum(y.shape[1] for y in Y)
     distances, indices = np.full((len(X), k), np.inf), np.zeros((len(X), k), np.intp)
 
     def task(rows):
+        few = X[rows[0]].shape[1] * points < FEW_CELLS
+        search = _Pruned if _is_prunable(metric) and not few else _Plain
         part = search(metric, [X[a] for a in rows], Y, w, k)
         for at, a in enumerate(rows):
             distances[a], indices[a] = part.nearest(at, a if same else None)
@@ -200,11 +201,6 @@ def _others(n, itself):
 
 class _Pruned:
     """Neighbours of a few series of one length under an elastic distance."""
-
-    def __new__(cls, metric, X, Y, w, k):
-        if X[0].shape[1] * sum(y.shape[1] for y in Y) < FEW_CELLS:
-            return _Plain(metric, X, Y, w, k)
-        return super().__new__(cls)
 
     def __init__(self, metric, X, Y, w, k):
         self.metric, self.X, self.w, self.k = metric, X, w, k
