@@ -1,5 +1,6 @@
 """A cutoff changes nothing at or below it, and gives infinity above."""
 
+import naive
 import numpy as np
 import pytest
 from hypothesis import given
@@ -19,7 +20,7 @@ SHARES = [0.0, 0.3, 0.9, 1.0, 1.0, 1.1, 3.0]
 @given(data=st.data())
 def test_exact_or_infinite(name, data):
     p = {}
-    if name in metric_names("elastic"):
+    if name in naive.WARPED:
         p = data.draw(st.sampled_from(BANDS))
     if name == "dtw" and not p:
         p = data.draw(st.sampled_from([{}, {"do_dist_norm": True}, *FREE]))
@@ -34,7 +35,7 @@ def test_exact_or_infinite(name, data):
     assert got == (want if want <= cutoff else np.inf)
 
 
-@pytest.mark.parametrize("name", metric_names("elastic"))
+@pytest.mark.parametrize("name", naive.WARPED)
 @given(data=st.data())
 def test_accumulated_costs_below_the_cutoff_are_those_of_the_whole_matrix(name, data):
     x, y, w = check_pair(*data.draw(pairs(high=14, y_high=14)))

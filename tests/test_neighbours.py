@@ -1,5 +1,6 @@
 """Nearest neighbours: those of the full matrix of distances, whatever was pruned."""
 
+import naive
 import numba
 import numpy as np
 import pytest
@@ -43,7 +44,7 @@ def test_equal_the_full_matrix(name, data):
     rng = np.random.default_rng(data.draw(st.integers(0, 10**6)))
     m, n, channels = data.draw(st.tuples(st.integers(1, 19), st.integers(1, 19), st.sampled_from([1, 1, 2])))
     n = m if name == "short_time_series" else n
-    elastic = name in metric_names("elastic")
+    elastic = name in naive.WARPED
     p = data.draw(st.sampled_from(BANDS)) if elastic else {}
     if name == "dtw":
         p = {**p, "alpha": data.draw(st.sampled_from([1.0, 0.5])), "do_dist_norm": data.draw(st.booleans())}
@@ -74,7 +75,7 @@ def test_of_a_ragged_collection_with_itself(name):
     rng = np.random.default_rng(3)
     lengths = [9] * 9 if name == "short_time_series" else [9, 4, 12, 1, 9, 7, 20, 13, 5]
     X = [rng.normal(size=n) + 2 * rng.normal() for n in (lengths if numba.config.DISABLE_JIT else 7 * lengths)]
-    for p in [{}, *(BANDS[1:3] if name in metric_names("elastic") else [])]:
+    for p in [{}, *(BANDS[1:3] if name in naive.WARPED else [])]:
         metric = get_metric(name, p)
         got = nearest_neighbors(X, metric=metric, n_neighbors=2)
         distances = np.array([[metric(x, y) for y in X] for x in X])

@@ -8,7 +8,7 @@ from joblib import Parallel, delayed
 from sklearn.base import ClassNamePrefixFeaturesOutMixin, TransformerMixin
 
 from ..distances._collection import as_collection
-from ..search._profile import MODES, Search, resolve_mode
+from ..search._profile import MODES, Search, choose, resolve_mode
 from ..utils._sklearn import Interval, StrOptions
 from ..utils.validation import as_weight
 from ._base import CollectionEstimator
@@ -167,10 +167,11 @@ class QueryDistances(ClassNamePrefixFeaturesOutMixin, TransformerMixin, Collecti
         def best(y, x, w):
             search = Search.of(self.metric_, x, w, y, None, None, self.mode, self.normalize)
             profile = search.profile(self.min_length, self.max_length)
-            k = int(np.argmin(profile.distance))
-            if not profile.distance[k] < np.inf:
+            found = choose(search, profile.distance, profile.start, profile.end, profile._slack, 1, None, 0.0)
+            if not len(found[0]):
                 return -1, -1, np.inf
-            return profile.start[k], profile.end[k], search.exact(profile, np.array([k]))[0]
+            start, end, _, distance = (values[0] for values in found)
+            return start, end, distance
 
         tasks = (delayed(best)(y, x, w) for y in series for x, w in self._queries)
         found = Parallel(n_jobs=self.n_jobs, prefer="threads", require="sharedmem")(tasks)
