@@ -37,9 +37,12 @@ if "NUMBA_CACHE_DIR" not in os.environ:
     os.environ["NUMBA_CACHE_DIR"] = str(cache_folder())
 os.environ.setdefault("MPLBACKEND", "Agg")
 
-settings.register_profile("default", deadline=None, derandomize=True, max_examples=25)
+settings.register_profile("default", deadline=None, derandomize=True, max_examples=15)
 settings.register_profile(
     "quick", deadline=None, derandomize=True, max_examples=5, phases=[Phase.explicit, Phase.generate]
+)
+settings.register_profile(
+    "few", deadline=None, derandomize=True, max_examples=2, phases=[Phase.explicit, Phase.generate]
 )
 settings.register_profile("thorough", deadline=None, max_examples=300)
 settings.load_profile(os.environ.get("HYPOTHESIS_PROFILE", "default"))

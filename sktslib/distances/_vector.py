@@ -300,7 +300,14 @@ def _overload_take(values, at):
 # ------------------------------------------------------------------------------------------------------ memory, lanes
 def store(values, at, v):
     """values[at : at + lanes] = v, of a one-dimensional array."""
+    _check_room(values, at, len(v))
     values[at : at + len(v)] = v
+
+
+def _check_room(values, at, lanes):
+    """Compiled code does not look; plain code does, for the tests."""
+    if at < 0 or at + lanes > len(values):
+        raise IndexError(f"{lanes} lanes from {at} on of {len(values)} values")
 
 
 @intrinsic
@@ -387,6 +394,7 @@ def _overload_last(v):
 
 def store_codes(values, at, first, second):
     """values[at : at + lanes] = 2 where the second condition holds, else 1 where the first does, else 0."""
+    _check_room(values, at, len(first))
     values[at : at + len(first)] = np.where(second, 2, first)
 
 
@@ -450,6 +458,7 @@ def makers(lanes, fused):
     vector = Vector(lanes, fused)
 
     def load(values, at):
+        _check_room(values, at, lanes)
         return values[at : at + lanes].copy()
 
     def splat(value):
