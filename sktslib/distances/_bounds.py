@@ -210,7 +210,7 @@ class _Group:
         self.lower, self.upper = np.empty(shape), np.empty(shape)
         for y, lower, upper in zip(self.series, self.lower, self.upper, strict=True):
             envelopes(y, *reach, lower, upper)
-        self.Y, self.gaps = _laid_out(self.series), None
+        self.Y, self.gaps, self.ones = _laid_out(self.series), None, None
 
     def _prepare(self, record):
         """What depends on the recurrence, yet not on the query."""
@@ -232,14 +232,20 @@ class _Group:
         m, n = self.m, self.n
         low, high = _envelopes(x, self.first, self.last)
         _pin(record, low, high, x)
-        light, least = _envelopes(w, self.first, self.last)[0], _envelopes(points, self.first, self.last)[0]
+        if (w == 1).all():
+            if self.ones is None:
+                self.ones = _weights(record, w), _weights(record, np.ones_like(low))
+            heavy, light = self.ones
+        else:
+            heavy, light = (_weights(record, a) for a in (w, _envelopes(w, self.first, self.last)[0]))
+        least = _envelopes(points, self.first, self.last)[0] if points.any() else np.zeros((3, n))
         price = len(x) * record.c if isinstance(record, _elastic.MSMRecord) else points[0]
         up, spare = _prices(record, np.zeros(m) + price)
         # A point left out brings the price of another one only if it is not the shorter series that has them.
         spares = np.append(self.spares[:-1] * (n >= m), spare * (m >= n))
         out = np.empty(len(self.series))
-        query = _laid_out(x), _weights(record, w), *(_laid_out(a) for a in (points, up))
-        query += _weights(record, light), *(_laid_out(a) for a in (least, low, high))
+        query = _laid_out(x), heavy, _laid_out(points), _laid_out(up)
+        query += light, _laid_out(least), _laid_out(low), _laid_out(high)
         series = self.Y, self.lower, self.upper, self.lags, self.y_lags, self.gaps
         both_ways(record, *query, *series, spares, float(abs(m - n)), out)
         if isinstance(record, _elastic.ADTWRecord):  # as many moves at least stretch

@@ -20,7 +20,7 @@ from ._vector import REGISTER, copy, fill, larger, makers, smaller, store
 LANES = 2 * REGISTER
 ROWS = 4
 BIG = 1e300
-AHEAD = 16  # points computed at a time where it is not known how many will be needed
+AHEAD = 8  # points computed at a time where it is not known how many will be needed
 
 load, splat, _ = makers(LANES, fused=True)
 
@@ -132,7 +132,7 @@ def _accumulate(p, rows, points, Y, prices, lo, hi, cutoff, row):
                 dead -= 1
             while alive < dead and _above(row, alive, cutoff):
                 alive += 1
-            if _above(row, alive, cutoff):
+            if dead < lo[i] or _above(row, alive, cutoff):
                 return False
         first, last = max(lo[i], alive - 1), hi[i + height - 1]
         # The column before the first point: the border before point 0, else nothing.
@@ -141,10 +141,11 @@ def _accumulate(p, rows, points, Y, prices, lo, hi, cutoff, row):
             side = BIG if closed_border(p) else side + points[0, i + r]
             fill(held[r], 0, LANES, side if first == 0 else BIG)
         copy(held[height - 1], 0, LANES, row, first * LANES)
-        begin, end = first, (min(dead + 1, last) if cutoff < BIG else last)
-        while begin < end:
+        begin, end = first, (dead + 1 if cutoff < BIG else last)
+        while begin < last:
+            end = last if end + AHEAD >= last else end  # a few points more cost less than asking
             _span(p, i, m, rows, points, Y, prices, lo, hi, begin, end, row, held)
-            begin, end = end, min(end + AHEAD, last)
+            begin, end = end, end + AHEAD
             if _above(held[0], 0, cutoff) and _above(held[1], 0, cutoff) and _above(held[2], 0, cutoff):
                 if _above(held[3], 0, cutoff):
                     break

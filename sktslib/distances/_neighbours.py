@@ -216,6 +216,7 @@ class _Pruned:
         # little is padded.
         exact = metric._needs_equal_lengths or not metric._reports_cost
         self.kind = self.lengths if exact else np.floor(4 * np.log2(self.lengths)).astype(int)
+        self.bands = {}
         self.one_kind = len(set(self.kind.tolist())) == 1
         self.first_look = None
         if metric.window is None:
@@ -259,7 +260,9 @@ class _Pruned:
             share, more = 1e-12, 1e-12 * (self.m + n)
             limit = self.metric._limit(cutoff, problem) if cutoff < np.inf else cutoff
         rows = _lanes.padded([self.metric._rows(made.x, made.w)])[0]
-        lo, hi = band(self.metric.window, self.metric.factor, n, self.m)
+        if n not in self.bands:
+            self.bands[n] = band(self.metric.window, self.metric.factor, n, self.m)
+        lo, hi = self.bands[n]
         series, costs = (self.values, self.begins, self.lengths), np.full(len(self.features), np.inf)
         self.counts += scan(
             made.record, rows, made.points, *series, members, bounds, n, lo, hi, limit, self.k, share, more, costs
