@@ -22,7 +22,7 @@ from ._pairwise import check_jobs, collection_weight, distance_tasks
 from ._scan import scan
 
 # Queries a task; of no influence on any result.
-QUERIES = 32
+QUERIES = 64
 # Fewer cells than this for a query and all its candidates: bounds and sorting cost as much as computing them.
 FEW_CELLS = 200_000
 # Points that are averaged to one for a first look at series that may warp without limit.

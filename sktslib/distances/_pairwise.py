@@ -148,7 +148,8 @@ def _by_bits(metric, X, Y, mirrored, out):
                 record, rows, points = made[m]
                 count = np.searchsorted(of, b, "right") if mirrored else len(of)
                 costs = np.empty((count, 1))
-                _bits.accumulate(record, rows[:count], m, y, n, metric._replaces, costs[:, 0])
+                with np.errstate(over="ignore"):  # words overflow on purpose, and plain Python says so
+                    _bits.accumulate(record, rows[:count], m, y, n, metric._replaces, costs[:, 0])
                 if count:
                     out[of[:count], b] = _reported(metric, X[of[0]], record, points[0], costs, [Y[b]])[:, 0]
                 if mirrored:
