@@ -44,7 +44,7 @@ settings.register_profile(
 settings.register_profile(
     "few", deadline=None, derandomize=True, max_examples=2, phases=[Phase.explicit, Phase.generate]
 )
-settings.register_profile("thorough", deadline=None, max_examples=300)
+settings.register_profile("thorough", deadline=None, max_examples=320)
 settings.load_profile(os.environ.get("HYPOTHESIS_PROFILE", "default"))
 
 

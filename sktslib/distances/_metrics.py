@@ -405,9 +405,10 @@ def get_metric(metric, params=None):
         raise TypeError(f"The 'params' parameter must be a dictionary of the metric's parameters. Got {shown(params)}.")
     params = dict(params or {})
     if isinstance(metric, Metric):
-        check_parameters(type(metric), params, type(metric).__name__)
+        if params:
+            check_parameters(type(metric), params, type(metric).__name__)
         made = copy(metric).set_params(**params) if params else metric
-        made._validate()
+        made._check()
         return made
     if isinstance(metric, str):
         cls = metric_class(metric)
