@@ -7,11 +7,13 @@
 The `cells_per_second` of a benchmark stand in its extra information (`--benchmark-json=FILE`).
 """
 
+from typing import NamedTuple
+
 import numpy as np
 import pytest
 
 from sktslib import QuerySearcher
-from sktslib.distances import get_metric, metric_names, pairwise_distances
+from sktslib.distances import get_metric, metric_names, pairwise_distances, recurrence, register_metric
 
 WARPING = [name for name in metric_names("elastic") if get_metric(name)._has_path]
 
@@ -54,3 +56,24 @@ def test_warped_search_of_100_in_100_000(benchmark, name):
 def test_windows_of_100_in_10_000(benchmark, name):
     searcher, sequence = QuerySearcher(name, mode="windows").fit(walks(100)), walks(10_000)
     timed(benchmark, lambda: searcher.search(sequence), 100 * 9_901)
+
+
+def terms(p, row, y, y_before):
+    x, _, w, _ = row
+    return w * abs(x - y), 0.0, 0.0
+
+
+def moves(p, at, late, a, b, c, gap):
+    return a, a + p.price, a + p.price
+
+
+@recurrence(terms=terms, moves=moves)
+class Priced(NamedTuple):
+    """Amerced time warping of absolute differences, a recurrence of the user's own."""
+
+    price: float = 0.1
+
+
+def test_own_recurrence_pairwise_200_of_128(benchmark):
+    metric, (X, Y) = register_metric("priced", Priced)(), walks(2, 200, 128)
+    timed(benchmark, lambda: pairwise_distances(X, Y, metric), 200**2 * 128**2)
