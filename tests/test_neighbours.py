@@ -92,12 +92,13 @@ def test_of_a_ragged_collection_with_itself(name):
 def test_equal_distances_come_by_position(p):
     rng = np.random.default_rng(4)
     few = rng.normal(size=(10, 30)) + rng.normal(size=(10, 1))
-    Y = few[rng.integers(0, 10, size=200)]  # every series many times, in many blocks
+    size = 40 if numba.config.DISABLE_JIT else 200
+    Y = few[rng.integers(0, 10, size=size)]  # every series many times, in many blocks
     X = few + 0.1 * rng.normal(size=few.shape)
     metric = DTW(**p)
-    check(nearest_neighbors(X, Y, metric, 25), pairwise_distances(X, Y, metric), 25)
+    check(nearest_neighbors(X, Y, metric, size // 8), pairwise_distances(X, Y, metric), size // 8)
     check(nearest_neighbors(Y, None, metric, 3), pairwise_distances(Y, Y, metric), 3, itself=True)
-    zeros = nearest_neighbors(np.zeros((2, 5)), np.zeros((90, 5)), metric, 4)
+    zeros = nearest_neighbors(np.zeros((2, 5)), np.zeros((40, 5)), metric, 4)
     np.testing.assert_array_equal(zeros.indices, [[0, 1, 2, 3]] * 2)
 
 

@@ -258,7 +258,7 @@ def test_searches_go_by_windows(name):
 
 def test_beats_of_the_example():
     ecg = load_ecg_example()
-    n = 400 if numba.config.DISABLE_JIT else 1200
+    n = 300 if numba.config.DISABLE_JIT else 1200
     normal = [beat for beat in ecg["beats"][ecg["beat_kinds"] == "N"] if 22 <= beat < n - 43]
     for metric in (SoftDTW(gamma=0.1), SBD()):
         how = "zscore" if metric.name == "sbd" else None
