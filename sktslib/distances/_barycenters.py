@@ -15,10 +15,11 @@ from ..utils.validation import (
     unknown_name,
 )
 from . import _barycenter_methods as methods
+from ._collection import as_collection
 from ._elastic_metric import ElasticMetric
 from ._metrics import get_metric
 from ._metrics_soft import SoftDTW
-from ._pairwise import as_collection, check_jobs, pairwise_distances
+from ._pairwise import check_jobs, pairwise_distances
 
 METHODS = ("dba", "soft", "subgradient")
 CANDIDATES = 50  # series among which a medoid is sought, as in the program of Petitjean et al.

@@ -4,8 +4,9 @@ import numpy as np
 
 from ..utils.validation import as_floats, as_series, refuse_missing, shown
 from ._metrics import Metric, get_metric
-from ._metrics_lockstep import LockstepMetric, equal_lengths, resample
+from ._metrics_lockstep import LockstepMetric, equal_lengths
 from ._normalise import fill, full_weight
+from ._resample import resample
 
 
 # -------------------------------------------------------------------------------------------------------- collections

@@ -157,22 +157,23 @@ class ElasticMetric(Metric):
     def _distance(self, x, w, y, tx, ty):
         problem = self._problem(x, w, y, tx, ty)
         bottom, side, _ = self._accumulate(problem)
-        cost = self._ending(bottom, side, problem)[0]
+        return self._alignment(self._report(self._ending(bottom, side, problem)[0], problem), problem)
+
+    def _alignment(self, distance, problem):
         # Copies: a path that is asked for later must be that of the series as they are now.
         kept = problem._replace(x=None if problem.x is None else problem.x.copy(), y=problem.y.copy())
-        return Alignment(self._report(cost, problem), self, kept)
+        return Alignment(distance, self, kept)
 
     def _within(self, x, w, y, tx, ty, cutoff):
         if not self._is_monotone:
             return super()._within(x, w, y, tx, ty, cutoff)
         problem = self._problem(x, w, y, tx, ty)
         lo, hi = band(self.window, self.factor, *problem.shape)
-        p, x, _, rows, y, tx, ty, points = problem
+        p, _, _, rows, y, tx, ty, points = problem
         limit = self._limit(cutoff, problem)
         bottom, last = pruned.accumulate(p, rows, points, y, tx, ty, lo, hi, *self._borders(problem, False), limit)
         distance = self._report(self._ending(bottom, last, problem)[0], problem)
-        kept = problem._replace(x=None if x is None else x.copy(), y=y.copy())
-        return Alignment(distance if distance <= cutoff else INF, self, kept)
+        return self._alignment(distance if distance <= cutoff else INF, problem)
 
     def _accumulate(self, problem, *, keep=None, whole=False):
         """Last row, last column and, for keep = "costs" or "moves", the matrix (n, m) of them.

@@ -7,15 +7,13 @@ point; a query is ``(channels, 4, m)``, padded to whole sweeps. Kernels are made
 that is given the hash of the files they take functions from, because numba's disk cache looks at this file alone.
 """
 
-import hashlib
-from pathlib import Path
-
 import numpy as np
 from numba import njit
 
 from . import _elastic, _vector
 from ._elastic import closed_border, even, gap, gap_terms, join, late, moves, terms
 from ._vector import REGISTER, copy, fill, larger, makers, smaller, store
+from ._versions import version_of
 
 LANES = 2 * REGISTER
 ROWS = 4
@@ -153,17 +151,23 @@ def _accumulate(p, rows, points, Y, prices, lo, hi, cutoff, row):
     return True
 
 
+@njit(nogil=True)
+def _price(p, Y, prices):
+    for j in range(LANES, Y.shape[1]):
+        total = 0.0
+        for k in range(Y.shape[0]):
+            total += gap_terms(p, Y[k, j], Y[k, j - LANES])
+        prices[j] = gap(p, total, 1.0)
+
+
 def _make(version):
     """Compile lazily, once per version of the files that functions are taken from."""
 
     @njit(cache=True, nogil=True)
     def prices_of(p, Y, prices):
         """Prices ((length + 1) * LANES) of leaving each point of each series unmatched."""
-        for j in range(LANES, Y.shape[1] if version else 0):  # what the closure holds is a part of the cache's key
-            total = 0.0
-            for k in range(Y.shape[0]):
-                total += gap_terms(p, Y[k, j], Y[k, j - LANES])
-            prices[j] = gap(p, total, 1.0)
+        if version:  # what the closure holds is a part of the cache's key
+            _price(p, Y, prices)
 
     @njit(cache=True, nogil=True)
     def accumulate(p, rows, points, Y, prices, lo, hi, cutoff, ends, out):
@@ -183,8 +187,7 @@ def _make(version):
     return accumulate, prices_of
 
 
-_sources = b"".join(Path(module.__file__).read_bytes() for module in (_elastic, _vector))
-accumulate, prices_of = _make(int(hashlib.sha256(_sources).hexdigest()[:15], 16) | 1)
+accumulate, prices_of = _make(version_of(_elastic, _vector))
 
 
 def padded(queries):

@@ -13,6 +13,7 @@ from sklearn.base import BaseEstimator
 from ..utils._sklearn import validate_parameter_constraints
 from ..utils.validation import as_series, as_times, as_weight, shown, unknown_name
 from ._normalise import full_weight, normalise
+from ._resample import places
 
 GROUPS = ("elastic", "lockstep", "time")
 _REGISTRY = {}  # function name -> class
@@ -146,8 +147,6 @@ class Metric(BaseEstimator):
 
     def _scaled_profile(self, x, w, y, tx, ty, normalize, length):
         """Distances of the query to all windows of another length, each resampled to the query's length."""
-        from ._metrics_lockstep import places
-
         m = x.shape[1]
         left, share = places(length, m)
         right = np.minimum(left + 1, length - 1)

@@ -9,22 +9,9 @@ from . import _lockstep as kernels
 from . import _sliding as sliding
 from ._metrics import Metric, register
 from ._normalise import full_weight, normalise
+from ._resample import places, resample
 
 SCALINGS = {None: 0, "mean": 1, "zscore": 2, "minmax": 3}
-
-
-def places(n, length):
-    """Where `length` even places lie in n samples, both ends kept: the samples before, and the share of the next."""
-    steps = max(length - 1, 1)
-    left, rest = np.divmod(np.arange(length) * (n - 1), steps)  # integers: a place that is a sample is exact
-    return left, rest / steps
-
-
-def resample(a, length):
-    """Interpolate `(channels, n)` linearly at `length` even places, both ends kept."""
-    left, share = places(a.shape[1], length)
-    right = np.minimum(left + 1, a.shape[1] - 1)
-    return np.ascontiguousarray(a[:, left] * (1.0 - share) + a[:, right] * share)
 
 
 def equal_lengths(x, w, y):

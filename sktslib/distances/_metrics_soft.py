@@ -11,10 +11,11 @@ from ..utils._sklearn import Interval
 from . import _soft as kernels
 from ._alignment import Alignment
 from ._bands import band
+from ._collection import as_collection
 from ._elastic_metric import BAND_CONSTRAINTS, check_band
 from ._metrics import Metric, check_pair, register
-from ._metrics_lockstep import resample
 from ._normalise import full_weight
+from ._resample import resample
 
 _cells = lru_cache(maxsize=256)(band)
 
@@ -292,8 +293,6 @@ class GAK(SoftMetric):
         GAK
             Itself.
         """
-        from ._pairwise import as_collection
-
         X = as_collection(X, "X")
         points = np.concatenate(X, axis=1)
         points = points[:, np.linspace(0, points.shape[1] - 1, min(points.shape[1], 1000)).astype(int)]

@@ -4,6 +4,19 @@ from ._metrics import Metric, register
 from ._metrics_warping import DTW
 
 
+def instants(path):
+    """How many steps of a path move the query alone, the series alone, and both."""
+    dx, dy = path[:, 1:] - path[:, :-1]
+    return int((dy == 0).sum()), int((dx == 0).sum()), int(((dx == 1) & (dy == 1)).sum())
+
+
+def ratios(path, m, n):
+    """Advance, delay and phase as shares of the steps possible for a query of m and a series of n points."""
+    advance, delay, phase = instants(path)
+    m, n = m - 1, n - 1
+    return (advance / m if m else 0.0), (delay / n if n else 0.0), (phase / min(m, n) if min(m, n) else 1.0)
+
+
 @register
 class TAM(Metric):
     """Time alignment measurement (Folgado et al. 2018), in [0, 3].
@@ -29,12 +42,11 @@ class TAM(Metric):
         advance, delay, phase = self._ratios(x, w, y)
         return advance + delay + (1.0 - phase)
 
+    def _path(self, x, w, y):
+        return DTW()._distance(x, w, y, None, None).path
+
     def _instants(self, x, w, y):
-        path = DTW()._distance(x, w, y, None, None).path
-        dx, dy = path[:, 1:] - path[:, :-1]
-        return int((dy == 0).sum()), int((dx == 0).sum()), int(((dx == 1) & (dy == 1)).sum())
+        return instants(self._path(x, w, y))
 
     def _ratios(self, x, w, y):
-        advance, delay, phase = self._instants(x, w, y)
-        m, n = x.shape[1] - 1, y.shape[1] - 1
-        return (advance / m if m else 0.0), (delay / n if n else 0.0), (phase / min(m, n) if min(m, n) else 1.0)
+        return ratios(self._path(x, w, y), x.shape[1], y.shape[1])

@@ -82,14 +82,15 @@ def collection_weight(weight, X):
 
 def distance_tasks(metric, X, Y, w, mirrored, out):
     """Delayed calls that together fill `out` with the distances of the series of X and of Y."""
-    return _driver(metric, X, Y)(metric, X, Y, w, mirrored, out)
+    return _driver(metric, X, Y, w)(metric, X, Y, w, mirrored, out)
 
 
-def _driver(metric, X, Y):
+def _driver(metric, X, Y, w):
     if hasattr(metric, "_pairwise"):
         return type(metric)._pairwise
     if isinstance(metric, ElasticMetric) and metric._has_lanes:
-        return _by_lanes
+        counts = metric._replaces is not None and w is None and metric.window is None
+        return _by_bits if counts else _by_lanes
     one_length = len({a.shape[1] for a in (*X, *Y)}) == 1
     if isinstance(metric, LockstepMetric) and metric._is_fold and one_length:
         return _by_terms
@@ -134,33 +135,38 @@ def _by_terms(metric, X, Y, w, mirrored, out):
 
 
 # ---------------------------------------------------------------------------------------------------- elastic metrics
-def _by_bits(metric, X, Y, mirrored, out):
-    """Unweighted counts of points that do not match."""
+def _by_length(series):
+    """Positions of the series of each length."""
     groups = {}
-    for a, x in enumerate(X):
+    for a, x in enumerate(series):
         groups.setdefault(x.shape[1], []).append(a)
-    made = _stacked(metric, X, None, groups, 1)
+    return groups
+
+
+def _by_bits(metric, X, Y, w, mirrored, out):
+    """Unweighted counts of points that do not match."""
+    groups = _by_length(X)
+    made = _stacked(metric, X, w, groups, 1)
 
     def block(members):
         for b in members:
             y, n = _bits.padded(Y[b]), Y[b].shape[1]
             for m, of in groups.items():
                 record, rows, points = made[m]
-                count = np.searchsorted(of, b, "right") if mirrored else len(of)
-                costs = np.empty((count, 1))
+                of = of[: np.searchsorted(of, b, "right")] if mirrored else of
+                if not of:
+                    continue
+                costs = np.empty((len(of), 1))
                 with np.errstate(over="ignore"):  # words overflow on purpose, and plain Python says so
-                    _bits.accumulate(record, rows[:count], m, y, n, metric._replaces, costs[:, 0])
-                if count:
-                    out[of[:count], b] = _reported(metric, X[of[0]], record, points[0], costs, [Y[b]])[:, 0]
+                    _bits.accumulate(record, rows[: len(of)], m, y, n, metric._replaces, costs[:, 0])
+                out[of, b] = _reported(metric, X[of[0]], record, points[0], costs, [Y[b]])[:, 0]
                 if mirrored:
-                    out[b, of[:count]] = out[of[:count], b]
+                    out[b, of] = out[of, b]
 
     return [delayed(block)(range(b, min(b + 16, len(Y)))) for b in range(0, len(Y), 16)]
 
 
 def _by_lanes(metric, X, Y, w, mirrored, out):
-    if metric._replaces is not None and w is None and metric.window is None:
-        return _by_bits(metric, X, Y, mirrored, out)
     features = [metric._features(y) for y in Y]
     lengths = np.array([f.shape[1] for f in features])
     order = np.argsort(lengths, kind="stable")  # a block's series have about one length, so that little is padded
@@ -171,9 +177,7 @@ def _by_lanes(metric, X, Y, w, mirrored, out):
             end = begin + int((lengths[order[begin:end]] == lengths[order[begin]]).sum())
         blocks.append((order[begin:end], order[:end] if mirrored else range(len(X))))
         begin = end
-    groups = {}  # the queries of one length are compared together
-    for a, x in enumerate(X):
-        groups.setdefault(x.shape[1], []).append(a)
+    groups = _by_length(X)  # the queries of one length are compared together
     if metric._needs_equal_lengths:
         made = {n: _stacked(metric, X, w, groups, n) for n in set(lengths)}
     else:

@@ -143,9 +143,9 @@ class Correlator:
 @njit(cache=True, nogil=True)
 def _run_away(y, level, at, step, count, out, first):
     """out[:, first + k + 1] = sums of y - level and of its square over k + 1 samples: at, at + step, ..."""
-    for k0 in range(0, count, 1024):
+    for k0 in range(0, count, RUN):
         s, q, done_s, done_q = 0.0, 0.0, out[0, first + k0], out[1, first + k0]
-        for k in range(k0, min(k0 + 1024, count)):
+        for k in range(k0, min(k0 + RUN, count)):
             d = y[at + step * k] - level
             s += d
             q += d * d
@@ -156,10 +156,10 @@ def _run_away(y, level, at, step, count, out, first):
 def _run_both(y, b, m, before, after):
     """Both runs of whole length at once, since either waits for its own sums: backwards from b + m, forwards from b."""
     level, other = y[b], y[b + m]
-    for k0 in range(0, m, 1024):
+    for k0 in range(0, m, RUN):
         s = q = s2 = q2 = 0.0
         done_s, done_q, done_s2, done_q2 = before[0, k0], before[1, k0], after[0, k0], after[1, k0]
-        for k in range(k0, min(k0 + 1024, m)):
+        for k in range(k0, min(k0 + RUN, m)):
             d, e = y[b + m - 1 - k] - other, y[b + k] - level
             s += d
             q += d * d
@@ -179,7 +179,7 @@ def _moments(y, m, first, mean, spread, error):
     """
     end = first + mean.shape[0]  # of the windows' starts
     before, next_before, after = np.zeros((2, m + 1)), np.zeros((2, m + 1)), np.zeros((2, m + 1))
-    relative = 2.0**-52 * 2.0 * (min(m, 1024) ** 0.5 + m / 1024 + 4.0)
+    relative = EPS * 2.0 * (min(m, RUN) ** 0.5 + m / RUN + 4.0)
     share = 1.0 / m
     for b in range(first, end + m - 1, m):
         low, high = max(b - m + 1, first), min(b, end - 1)
@@ -288,7 +288,7 @@ def _judge_squares(a, b, c, norm, doubtful):
     count = 0
     for j in range(a.shape[0]):
         # Not a comparison the other way round: NaN must be found too.
-        doubtful[j] = not (c[j] <= 1e-12 * b[j] and (a[j] >= 1e-6 * b[j]))
+        doubtful[j] = not (c[j] <= ERROR * b[j] and (a[j] >= SMALL * b[j]))
         count += doubtful[j]
         a[j] = 0.0 if doubtful[j] else a[j]  # it could be negative
     return count
@@ -300,8 +300,8 @@ def _judge_products(a, b, c, norm, doubtful):
     count = 0
     for j in range(a.shape[0]):
         both = np.sqrt(norm * b[j]) if b[j] > 0.0 else 0.0
-        sure = c[j] * max(1.0, both / b[j]) <= 1e-12 * both if b[j] > 0.0 else c[j] == 0.0
-        doubtful[j] = not (sure and abs(a[j]) <= (1.0 - 1e-6) * both)
+        sure = c[j] * max(1.0, both / b[j]) <= ERROR * both if b[j] > 0.0 else c[j] == 0.0
+        doubtful[j] = not (sure and abs(a[j]) <= (1.0 - SMALL) * both)
         count += doubtful[j]
     return count
 

@@ -168,34 +168,23 @@ def where(condition, a, b):
 
 @intrinsic
 def _select(typing, condition, a, b):
+    """By a condition for each lane, or one for all."""
     vector = _vector_of(a, b) or Vector(condition.lanes, False)
 
     def build(context, builder, sig, args):
         a, b = (_as_vector(context, builder, v, k, vector) for v, k in zip(args[1:], sig.args[1:], strict=True))
-        return builder.select(args[0], a, b)
+        by_lane = isinstance(sig.args[0], Mask)
+        condition = args[0] if by_lane else context.cast(builder, args[0], sig.args[0], types.boolean)
+        return builder.select(condition, a, b)
 
     return vector(condition, a, b), build
 
 
 @overload(where, jit_options={"forceinline": True})
 def _overload_where(condition, a, b):
-    if isinstance(condition, Mask):
+    if isinstance(condition, Mask) or _vector_of(a, b):
         return lambda condition, a, b: _select(condition, a, b)
-    if _vector_of(a, b):
-        return lambda condition, a, b: _choose(condition, a, b)
     return lambda condition, a, b: a if condition else b
-
-
-@intrinsic
-def _choose(typing, condition, a, b):
-    """The same for one condition on all lanes."""
-    vector = _vector_of(a, b)
-
-    def build(context, builder, sig, args):
-        a, b = (_as_vector(context, builder, v, k, vector) for v, k in zip(args[1:], sig.args[1:], strict=True))
-        return builder.select(context.cast(builder, args[0], sig.args[0], types.boolean), a, b)
-
-    return vector(condition, a, b), build
 
 
 def smaller(a, b):

@@ -4,7 +4,7 @@ from copy import copy
 from numbers import Integral
 
 import numpy as np
-from sklearn.base import BaseEstimator
+from sklearn.base import BaseEstimator, ClassNamePrefixFeaturesOutMixin, TransformerMixin
 from sklearn.utils.validation import check_is_fitted, validate_data
 
 from ..distances._collection import MetricParameter, as_collection
@@ -75,3 +75,25 @@ class CollectionEstimator(MetricParameter, BaseEstimator):
         tags.input_tags.three_d_array = True
         tags.input_tags.allow_nan = self.nan_policy == "omit"
         return tags
+
+
+class CollectionTransformer(ClassNamePrefixFeaturesOutMixin, TransformerMixin, CollectionEstimator):
+    """Base of the transformers whose columns are the series of the fitted collection."""
+
+    def fit(self, X, y=None):
+        """Keep the collection.
+
+        Parameters
+        ----------
+        X : array-like of shape (n_series, length) or (n_series, length, channels), list of series, or DataFrame
+            The collection.
+        y : ignored
+
+        Returns
+        -------
+        object
+            The transformer itself.
+        """
+        self._fit_collection(X)
+        self._n_features_out = len(self._series)
+        return self

@@ -4,14 +4,13 @@ from numbers import Integral, Real
 
 import numpy as np
 from scipy.sparse import csr_matrix
-from sklearn.base import ClassNamePrefixFeaturesOutMixin, TransformerMixin
 from sklearn.utils.validation import check_is_fitted
 
 from ..distances._neighbours import nearest_neighbors
 from ..distances._pairwise import pairwise_distances
 from ..utils._sklearn import Interval, StrOptions
 from ..utils.validation import check_count
-from ._base import CollectionEstimator
+from ._base import CollectionEstimator, CollectionTransformer
 
 
 def _nearest_observed(X, Y, metric, n_neighbors, *, weight, n_jobs):
@@ -82,7 +81,7 @@ class Neighbors(CollectionEstimator):
         return csr_matrix((data, indices.ravel(), np.arange(0, n * count + 1, count)), shape=(n, len(self._series)))
 
 
-class KNeighborsTimeSeriesTransformer(ClassNamePrefixFeaturesOutMixin, TransformerMixin, Neighbors):
+class KNeighborsTimeSeriesTransformer(CollectionTransformer, Neighbors):
     """The graph of nearest neighbours in the fitted collection, after scikit-learn's ``KNeighborsTransformer``.
 
     The graph feeds estimators that take ``metric="precomputed"``, such as Isomap, DBSCAN or t-SNE.
@@ -148,24 +147,6 @@ class KNeighborsTimeSeriesTransformer(ClassNamePrefixFeaturesOutMixin, Transform
         self.nan_policy = nan_policy
         self.n_jobs = n_jobs
 
-    def fit(self, X, y=None):
-        """Keep the collection.
-
-        Parameters
-        ----------
-        X : array-like of shape (n_series, length) or (n_series, length, channels), list of series, or DataFrame
-            The collection.
-        y : ignored
-
-        Returns
-        -------
-        KNeighborsTimeSeriesTransformer
-            Itself.
-        """
-        self._fit_collection(X)
-        self._n_features_out = len(self._series)
-        return self
-
     def transform(self, X):
         """Graph of the fitted series nearest to each series.
 
@@ -184,7 +165,7 @@ class KNeighborsTimeSeriesTransformer(ClassNamePrefixFeaturesOutMixin, Transform
         return self._graph(*self._nearest(series, count), self.mode)
 
 
-class RadiusNeighborsTimeSeriesTransformer(ClassNamePrefixFeaturesOutMixin, TransformerMixin, CollectionEstimator):
+class RadiusNeighborsTimeSeriesTransformer(CollectionTransformer):
     """The graph of neighbours within a radius, after scikit-learn's ``RadiusNeighborsTransformer``.
 
     Parameters
@@ -222,7 +203,7 @@ class RadiusNeighborsTimeSeriesTransformer(ClassNamePrefixFeaturesOutMixin, Tran
     """
 
     _parameter_constraints = {
-        **CollectionEstimator._parameter_constraints,
+        **CollectionTransformer._parameter_constraints,
         "mode": [StrOptions({"distance", "connectivity"})],
         "radius": [Interval(Real, 0, None, closed="left")],
     }
@@ -245,24 +226,6 @@ class RadiusNeighborsTimeSeriesTransformer(ClassNamePrefixFeaturesOutMixin, Tran
         self.weight = weight
         self.nan_policy = nan_policy
         self.n_jobs = n_jobs
-
-    def fit(self, X, y=None):
-        """Keep the collection.
-
-        Parameters
-        ----------
-        X : array-like of shape (n_series, length) or (n_series, length, channels), list of series, or DataFrame
-            The collection.
-        y : ignored
-
-        Returns
-        -------
-        RadiusNeighborsTimeSeriesTransformer
-            Itself.
-        """
-        self._fit_collection(X)
-        self._n_features_out = len(self._series)
-        return self
 
     def transform(self, X):
         """Graph of the fitted series within the radius of each series.

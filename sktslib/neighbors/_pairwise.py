@@ -3,13 +3,12 @@
 from numbers import Real
 
 import numpy as np
-from sklearn.base import ClassNamePrefixFeaturesOutMixin, TransformerMixin
 
 from ..utils._sklearn import Interval, StrOptions
-from ._base import CollectionEstimator
+from ._base import CollectionTransformer
 
 
-class PairwiseDistances(ClassNamePrefixFeaturesOutMixin, TransformerMixin, CollectionEstimator):
+class PairwiseDistances(CollectionTransformer):
     """Distances of series to the series of the fitted collection.
 
     In a pipeline it feeds every estimator that takes ``metric="precomputed"``, or any other as features.
@@ -52,24 +51,6 @@ class PairwiseDistances(ClassNamePrefixFeaturesOutMixin, TransformerMixin, Colle
         self.weight = weight
         self.nan_policy = nan_policy
         self.n_jobs = n_jobs
-
-    def fit(self, X, y=None):
-        """Keep the collection.
-
-        Parameters
-        ----------
-        X : array-like of shape (n_series, length) or (n_series, length, channels), list of series, or DataFrame
-            The collection.
-        y : ignored
-
-        Returns
-        -------
-        PairwiseDistances
-            Itself.
-        """
-        self._fit_collection(X)
-        self._n_features_out = len(self._series)
-        return self
 
     def transform(self, X):
         """Distances of series to the fitted ones.

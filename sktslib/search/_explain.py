@@ -5,8 +5,9 @@ from dataclasses import dataclass
 import numpy as np
 
 from ..distances._elastic_metric import ElasticMetric
-from ..distances._metrics_lockstep import resample
+from ..distances._metrics_time import ratios
 from ..distances._normalise import full_weight, normalise
+from ..distances._resample import resample
 
 
 @dataclass(frozen=True, eq=False)
@@ -45,12 +46,7 @@ def explain(search, start, end):
     met = np.bincount(path[0], minlength=m)
     late = np.bincount(path[0], path[1] - pace, minlength=m)
     lag = np.divide(late, met, out=np.full(m, np.nan), where=met > 0)
-    dx, dy = np.diff(path)
-    n = end - start
-    advance = float((dy == 0).sum() / (m - 1)) if m > 1 else 0.0
-    delay = float((dx == 0).sum() / (n - 1)) if n > 1 else 0.0
-    phase = float(((dx == 1) & (dy == 1)).sum() / (min(m, n) - 1)) if min(m, n) > 1 else 1.0
-    return Explanation(path, cost, lag, advance, delay, phase)
+    return Explanation(path, cost, lag, *ratios(path, m, end - start))
 
 
 def _window(search, start, end):

@@ -7,8 +7,8 @@ import numpy as np
 
 from ..distances._elastic_metric import ElasticMetric, Problem
 from ..distances._metrics import Metric
-from ..distances._metrics_lockstep import resample
 from ..distances._normalise import full_weight, normalise
+from ..distances._resample import resample
 from ..utils.validation import unknown_name
 from ._explain import explain
 from ._missing import runs

@@ -12,18 +12,20 @@ from ..distances._normalise import fill, full_weight
 from ..utils._sklearn import validate_parameter_constraints
 from ..utils.validation import as_series, as_times, as_weight, check_count
 from ._learning import medoid, occurrences
+from ._several import several
 
 
 def one_query(X, name):
     """A list of arrays is a list of queries; take the only one."""
-    if isinstance(X, list | tuple) and X and all(isinstance(part, np.ndarray) and part.ndim for part in X):
-        if len(X) > 1:
-            raise ValueError(
-                f"{name!r} must be one query. Got a list of {len(X)} arrays, which is a list of queries. Search for "
-                "each on its own, or pass numpy.asarray of it if its arrays are the time points of one query."
-            )
-        return X[0]
-    return X
+    queries = several(X)
+    if queries is None:
+        return X
+    if len(queries) > 1:
+        raise ValueError(
+            f"{name!r} must be one query. Got a list of {len(queries)} arrays, which is a list of queries. Search for "
+            "each on its own, or pass numpy.asarray of it if its arrays are the time points of one query."
+        )
+    return queries[0]
 
 
 def times_of(X, times):
