@@ -15,7 +15,6 @@ from sktslib.distances._bands import band
 from sktslib.distances._bounds import Bounds, envelopes
 from sktslib.distances._elastic_metric import ElasticMetric
 from sktslib.distances._metrics import _REGISTRY
-from sktslib.distances._normalise import full_weight
 
 NAMES = [n for n in metric_names("elastic") if issubclass(_REGISTRY[n], ElasticMetric) and _REGISTRY[n]._is_monotone]
 BANDS = [{}, {"window": 0.2}, {"window": "sakoe-chiba", "factor": 0}, {"window": "sakoe-chiba", "factor": 2}]
@@ -46,12 +45,12 @@ def series(rng, size, n, channels, kind):
     return 1e4 + a if kind == "offset" else a
 
 
-def query_of(metric, x, w):
-    def query(n):
-        made = metric._query(x, w, n)
-        return made._replace(w=full_weight(made.w, made.x))
-
-    return query
+def bounds_of(metric, X, Y, w=None):
+    """Bounds of the accumulated costs of series (channels, length) of two collections."""
+    X = [np.ascontiguousarray(x) for x in X]
+    features = [metric._features(np.ascontiguousarray(y)) for y in Y]
+    bounds = Bounds(metric, features, lambda n: metric._query(X[0], w, n))
+    return bounds.of(lambda n: metric._queries(X, w, n), len(X))
 
 
 @pytest.mark.parametrize("name", NAMES)
@@ -67,14 +66,10 @@ def test_bounds_never_exceed_the_distance(name, data):
     w = data.draw(weights(m, channels))
     distances = pairwise_distances(X, Y, metric, weight=w)
     w = None if w is None else np.ascontiguousarray(np.broadcast_to((w / w.max()).reshape(m, -1).T, (channels, m)))
-    bounds = Bounds(metric, [metric._features(np.ascontiguousarray(y.T)) for y in Y], m)
-    for x, d in zip(X, distances, strict=True):
-        x, y = np.ascontiguousarray(x.T), np.ascontiguousarray(Y[0].T)
-        cost = np.array([metric._limit(v, metric._problem(x, w, y, None, None)) for v in d])
-        query = query_of(metric, x, w)
-        bound = bounds.of(query)
-        assert (bound >= 0).all()
-        assert (bound <= cost * (1 + 1e-12)).all()
+    problem = metric._problem(np.ascontiguousarray(X[0].T), w, np.ascontiguousarray(Y[0].T), None, None)
+    bounds = bounds_of(metric, [x.T for x in X], [y.T for y in Y], w)
+    assert (bounds >= 0).all()
+    assert (bounds <= metric._limit(distances, problem) * (1 + 1e-12)).all()
 
 
 @given(data=st.data())
@@ -103,8 +98,8 @@ def test_bounds_of_dtw_are_those_of_the_papers(data):
     near = [slice(max(0, i - r), i + r + 1) for i in range(n)]
     ends = (x[0] - y[0]) ** 2 + (x[-1] - y[-1]) ** 2
     ways = [ends + sum(outside(a[i], b[near[i]]) ** 2 for i in range(1, n - 1)) for a, b in ((x, y), (y, x))]
-    bounds, query = Bounds(metric, [y[np.newaxis]], n), query_of(metric, x[np.newaxis], None)
-    np.testing.assert_allclose(bounds.of(query), max(ways), rtol=1e-12, atol=1e-12)
+    bounds = bounds_of(metric, [x[np.newaxis]], [y[np.newaxis]])
+    np.testing.assert_allclose(bounds, max(ways), rtol=1e-12, atol=1e-12)
 
 
 @pytest.mark.parametrize("name", NAMES)
@@ -113,7 +108,7 @@ def test_bounds_of_series_far_apart_are_tight(name):
     flat = {"ddtw", "wddtw"}  # slopes of constants are all 0
     x, y = np.zeros((1, 12)), np.full((1, 12), 3.0)
     metric = get_metric(name)
-    bound = Bounds(metric, [metric._features(y)], 12).of(query_of(metric, x, None))[0]
+    bound = bounds_of(metric, [x], [y])[0, 0]
     problem = metric._problem(x, None, y, None, None)
     assert metric._report(bound, problem) >= 0.5 * metric(x[0], y[0])
     assert bound > 0 or name in flat

@@ -117,19 +117,24 @@ def _make(version):
     """Compile lazily, once per version of the files that functions are taken from."""
 
     @njit(cache=True, nogil=True)
-    def both_ways(p, x, w, points, up, light, least, low, high, Y, lower, upper, lags, y_lags, gaps, spares, more, out):
-        """The larger bound of the two ways for each series of `Y` (series, channels, size).
+    def both_ways(p, queries, series, lags, y_lags, more, out):
+        """The larger bound of the two ways for each of the queries (q, channels, size) and each of the series.
 
-        `light`, `least`, `low` and `high` are the least weights and costs and the envelope of the query's points that
-        each point of the series meets; `up` and `gaps` the prices of points left out, `spares` (series + 1) the least
-        of them where they come on top, the query's last; `more` is the difference of the lengths.
+        Of the queries come the points, weights, costs, prices of points left out and the least of them; then the least
+        weights and costs and the envelope of the points that each point of the series meets. Of the series come the
+        points, the envelope and the prices. Arrays of one element serve all. `more` is the difference of the lengths.
         """
+        x, w, points, up, spare, light, least, low, high = queries
+        Y, lower, upper, gaps, spares = series
         lanes = np.empty(LANES)
-        for s in range(Y.shape[0] if version else 0):  # what the closure holds is a part of the cache's key
-            rows = _one_way(p, x, w, points, lower[s], upper[s], lags, up, spares[s], lanes)
-            gap = gaps[min(s, gaps.shape[0] - 1)]
-            columns = _one_way(p, Y[s], light, least, low, high, y_lags, gap, spares[-1], lanes)
-            out[s] = max(rows + more * spares[s], columns + more * spares[-1])
+        for q in range(x.shape[0] if version else 0):  # what the closure holds is a part of the cache's key
+            of = min(q, w.shape[0] - 1)
+            at = min(q, points.shape[0] - 1)
+            for s in range(Y.shape[0]):
+                rows = _one_way(p, x[q], w[of], points[at], lower[s], upper[s], lags, up[q], spares[s], lanes)
+                gap = gaps[min(s, gaps.shape[0] - 1)]
+                columns = _one_way(p, Y[s], light[of], least[at], low[q], high[q], y_lags, gap, spare[q], lanes)
+                out[q, s] = max(rows + more * spares[s], columns + more * spare[q])
 
     return both_ways
 
@@ -146,20 +151,20 @@ def _laid_out(a):
 
 
 def _envelopes(a, first, last):
-    lower, upper = np.empty((len(a), len(first))), np.empty((len(a), len(first)))
-    envelopes(a, first, last, lower, upper)
+    lower, upper = np.empty((2, *a.shape[:-1], len(first)))
+    envelopes(a.reshape(-1, a.shape[-1]), first, last, *(v.reshape(-1, len(first)) for v in (lower, upper)))
     return lower, upper
 
 
 def _weights(record, w):
-    """Weights (channels, 2, size) of the points and of the points before; MSM's rows hold those of the points there."""
-    n = w.shape[1]
-    out = np.zeros((len(w), 2, n + -n % LANES))
-    out[:, 0, :n] = w
+    """Weights (..., 2, size) of the points and of the points before; MSM's rows hold those of the points there."""
+    n = w.shape[-1]
+    out = np.zeros((*w.shape[:-1], 2, n + -n % LANES))
+    out[..., 0, :n] = w
     if isinstance(record, _elastic.MSMRecord):
-        out[:, 1, :n] = w
+        out[..., 1, :n] = w
     else:
-        out[:, 1, 1:n] = w[:, :-1]
+        out[..., 1, 1:n] = w[..., :-1]
     return out
 
 
@@ -188,63 +193,43 @@ def _prices(record, prices):
     return prices, np.where(least < INF, least, 0.0)
 
 
-def has_bounds(record):
-    """Whether anything is known about the distances of a recurrence."""
-    return isinstance(record, CELLS + EDITS)
-
-
 class _Group:
     """Series of one length n, to be bounded against queries of one length m."""
 
-    def __init__(self, metric, members, series, m):
+    def __init__(self, metric, record, members, series, m):
         self.members = members  # their positions in the collection
-        self.series, self.m = np.array(series), m
-        n = self.n = self.series.shape[2]
+        self.series, self.m = series, m
+        n = self.n = series.shape[2]
         self.first, self.last = band(metric.window, metric.factor, m, n)  # query points that each series point meets
         reach = band(metric.window, metric.factor, n, m)
         self.lags, self.y_lags = _laid_out(_least_lags(*reach)), _laid_out(_least_lags(self.first, self.last))
-        shape = (*self.series.shape[:2], m)
-        self.lower, self.upper = np.empty(shape), np.empty(shape)
-        for y, lower, upper in zip(self.series, self.lower, self.upper, strict=True):
-            envelopes(y, *reach, lower, upper)
-        self.Y, self.gaps, self.ones = _laid_out(self.series), None, None
-
-    def _prepare(self, record):
-        """What depends on the recurrence, yet not on the query."""
-        _pin(record, self.lower, self.upper, self.series)
-        self.lower, self.upper = _laid_out(self.lower), _laid_out(self.upper)
-        gaps = np.zeros((1, self.n))
+        lower, upper = _envelopes(series, *reach)
+        _pin(record, lower, upper, series)
+        gaps = np.zeros((1, n))
         if isinstance(record, _elastic.MSMRecord):
-            gaps[:] = self.series.shape[1] * record.c
+            gaps[:] = series.shape[1] * record.c
         elif isinstance(record, EDITS):
-            gaps = np.array([_elastic.series_gaps(record, y, None) for y in self.series])
-        gaps, least = _prices(record, gaps)
-        self.gaps, self.spares = _laid_out(gaps), np.zeros(len(self.series) + 1)
-        self.spares[:-1] = least
+            gaps = np.array([_elastic.series_gaps(record, y, None) for y in series])
+        gaps, spares = _prices(record, gaps)
+        # A point left out brings the price of another one only if it is not the shorter series that has them.
+        spares = np.broadcast_to(spares * (n >= m), len(series)).copy()
+        self.prepared = *(_laid_out(a) for a in (series, lower, upper, gaps)), spares
 
     def bounds(self, record, x, w, points):
-        """Lower bounds of the accumulated costs (n_series,)."""
-        if self.gaps is None:
-            self._prepare(record)
+        """Lower bounds (n_queries, n_series) of the accumulated costs of queries (n_queries, channels, m)."""
         m, n = self.m, self.n
         low, high = _envelopes(x, self.first, self.last)
         _pin(record, low, high, x)
-        if (w == 1).all():
-            if self.ones is None:
-                self.ones = _weights(record, w), _weights(record, np.ones_like(low))
-            heavy, light = self.ones
-        else:
-            heavy, light = (_weights(record, a) for a in (w, _envelopes(w, self.first, self.last)[0]))
-        least = _envelopes(points, self.first, self.last)[0] if points.any() else np.zeros((3, n))
-        price = len(x) * record.c if isinstance(record, _elastic.MSMRecord) else points[0]
-        up, spare = _prices(record, np.zeros(m) + price)
-        # A point left out brings the price of another one only if it is not the shorter series that has them.
-        spares = np.append(self.spares[:-1] * (n >= m), spare * (m >= n))
-        out = np.empty(len(self.series))
-        query = _laid_out(x), heavy, _laid_out(points), _laid_out(up)
-        query += light, _laid_out(least), _laid_out(low), _laid_out(high)
-        series = self.Y, self.lower, self.upper, self.lags, self.y_lags, self.gaps
-        both_ways(record, *query, *series, spares, float(abs(m - n)), out)
+        w = w[:1] if (w == w[:1]).all() else w
+        light = _envelopes(w, self.first, self.last)[0]
+        price = x.shape[1] * record.c if isinstance(record, _elastic.MSMRecord) else points[:, 0]
+        up, spare = _prices(record, np.zeros((len(x), m)) + price)
+        points = points[:1] if (points == points[:1]).all() else points
+        least = _envelopes(points, self.first, self.last)[0]
+        queries = _laid_out(x), _weights(record, w), _laid_out(points), _laid_out(up), spare * (m >= n)
+        queries += _weights(record, light), *(_laid_out(a) for a in (least, low, high))
+        out = np.empty((len(x), len(self.series)))
+        both_ways(record, queries, self.prepared, self.lags, self.y_lags, float(abs(m - n)), out)
         if isinstance(record, _elastic.ADTWRecord):  # as many moves at least stretch
             out += record.omega * abs(m - n)
         if isinstance(record, _elastic.ERPRecord) and (w == 1).all():
@@ -253,10 +238,10 @@ class _Group:
 
     def _sums_apart(self, g, x):
         """Chen & Ng (2004): sums of two series from `g` differ by no more than their ERP, whatever the channels."""
-        apart = (x - g).sum(axis=1) - (self.series - g).sum(axis=2)
-        size = np.abs(x - g).sum() + np.abs(self.series - g).sum(axis=(1, 2))
-        rounding = (self.m + self.n) * len(x) * np.finfo(float).eps * size
-        return np.maximum(0.0, np.sqrt((apart**2).sum(axis=1)) - rounding)
+        apart = (x - g).sum(axis=2)[:, np.newaxis] - (self.series - g).sum(axis=2)
+        size = np.abs(x - g).sum(axis=(1, 2))[:, np.newaxis] + np.abs(self.series - g).sum(axis=(1, 2))
+        rounding = (self.m + self.n) * x.shape[1] * np.finfo(float).eps * size
+        return np.maximum(0.0, np.sqrt((apart**2).sum(axis=2)) - rounding)
 
 
 class Bounds:
@@ -268,23 +253,23 @@ class Bounds:
         The distance.
     features : list of ndarray of shape (channels, n)
         The series, as the metric compares them.
-    m : int
-        Length of the queries.
+    query : callable
+        Gives for n a `Query` as it is compared with series of n points: one of those of m points, or all as a stack.
     """
 
-    def __init__(self, metric, features, m):
+    def __init__(self, metric, features, query):
         lengths = np.array([f.shape[1] for f in features])
-        self.groups = []
+        self.groups, self.size = [], len(features)
         for n in sorted(set(lengths.tolist())):
-            members = np.flatnonzero(lengths == n)
-            self.groups.append(_Group(metric, members, [features[b] for b in members], m))
-        self.size = len(features)
+            record, points = query(n).record, query(n).points
+            if isinstance(record, CELLS + EDITS):
+                members = np.flatnonzero(lengths == n)
+                series = np.array([features[b] for b in members])
+                self.groups.append(_Group(metric, record, members, series, points.shape[-1]))
 
-    def of(self, query):
-        """Bounds (n_series,) for one query: a function of n that gives the `Query`, weights filled in."""
-        out = np.zeros(self.size)
+    def of(self, queries, size):
+        """Bounds (size, n_series) for the queries that a function gives for n, stacked (see `_queries`)."""
+        out = np.zeros((size, self.size))
         for group in self.groups:
-            made = query(group.n)
-            if has_bounds(made.record):
-                out[group.members] = group.bounds(*made)
+            out[:, group.members] = group.bounds(*queries(group.n))
         return out

@@ -107,15 +107,21 @@ class ElasticMetric(Metric):
         return a
 
     def _rows(self, x, w):
-        """The four numbers that a recurrence takes of each query point, (channels, 4, m)."""
-        rows = np.zeros((len(x), 4, x.shape[1]))
-        rows[:, 0], rows[:, 2] = x, w
-        rows[:, 1, 1:], rows[:, 3, 1:] = x[:, :-1], w[:, :-1]
+        """The four numbers that a recurrence takes of each query point, (..., channels, 4, m)."""
+        rows = np.zeros((*x.shape[:-1], 4, x.shape[-1]))
+        rows[..., 0, :], rows[..., 2, :] = x, w
+        rows[..., 1, 1:], rows[..., 3, 1:] = x[..., :-1], w[..., :-1]
         return rows
 
     def _query(self, x, w, n, tx=None, *, search=False):
         """The first series, to be compared with series of n points."""
         raise NotImplementedError
+
+    def _queries(self, X, w, n):
+        """Series of one length as one `Query`, whose arrays have the series as their first axis."""
+        made = [self._query(x, w, n) for x in X]
+        weights = np.array([full_weight(q.w, q.x) for q in made])
+        return Query(made[0].record, np.array([q.x for q in made]), weights, np.array([q.points for q in made]))
 
     def _problem(self, x, w, y, tx, ty, *, search=False):
         tx, ty = (tx, ty) if self.uses_times else (None, None)

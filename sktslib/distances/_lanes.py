@@ -12,7 +12,7 @@ from numba import njit
 
 from . import _elastic, _vector
 from ._elastic import closed_border, even, gap, gap_terms, join, late, moves, terms
-from ._vector import REGISTER, copy, fill, larger, makers, smaller, store
+from ._vector import REGISTER, bits, copy, fill, larger, makers, smaller, store
 from ._versions import version_of
 
 LANES = 2 * REGISTER
@@ -101,10 +101,7 @@ def _span(p, i, m, rows, points, Y, prices, lo, hi, begin, end, row, held):
 @njit(nogil=True)
 def _above(row, j, cutoff):
     """Whether the costs of column j are above the cutoff in all lanes."""
-    for s in range(j * LANES, (j + 1) * LANES):
-        if row[s] <= cutoff:
-            return False
-    return True
+    return bits(load(row, j * LANES) <= cutoff) == 0
 
 
 @njit(nogil=True)
@@ -190,12 +187,11 @@ def _make(version):
 accumulate, prices_of = _make(version_of(_elastic, _vector))
 
 
-def padded(queries):
-    """Queries of one length, each (channels, 4, m), as the kernels take them."""
-    channels, _, m = queries[0].shape
-    out = np.zeros((len(queries), channels, 4, m + -m % ROWS))
-    for q, rows in enumerate(queries):
-        out[q, ..., :m] = rows
+def padded(rows):
+    """The rows (n_queries, channels, 4, m) of queries as the kernels take them."""
+    m = rows.shape[-1]
+    out = np.zeros((*rows.shape[:-1], m + -m % ROWS))
+    out[..., :m] = rows
     return out
 
 

@@ -5,6 +5,7 @@ k-th best distance so far is passed over, and a block ends as soon as all its la
 """
 
 from dataclasses import dataclass
+from functools import cache, partial
 from numbers import Integral
 
 import numpy as np
@@ -17,12 +18,12 @@ from ._bounds import Bounds
 from ._collection import as_collection
 from ._elastic_metric import ElasticMetric, Problem
 from ._metrics import get_metric
-from ._normalise import full_weight
-from ._pairwise import check_jobs, collection_weight, distance_tasks
+from ._pairwise import by_length, check_jobs, collection_weight, distance_tasks
 from ._scan import scan
 
-# Queries a task; of no influence on any result.
+# Series a task, and pairs that a task may hold; of no influence on any result.
 QUERIES = 64
+ENTRIES = 2**20
 # Fewer cells than this for a query and all its candidates: bounds and sorting cost as much as computing them.
 FEW_CELLS = 200_000
 # Points that are averaged to one for a first look at series that may warp without limit.
@@ -132,17 +133,25 @@ def nearest_neighbors(X, Y=None, metric="dtw", n_neighbors=1, *, metric_params=N
         )
     w = collection_weight(weight, X)
     k, points = int(n_neighbors), sum(y.shape[1] for y in Y)
-    distances, indices = np.full((len(X), k), np.inf), np.zeros((len(X), k), np.intp)
+    distances, indices = np.empty((len(X), k)), np.empty((len(X), k), np.intp)
 
-    def task(rows):
-        few = X[rows[0]].shape[1] * points < FEW_CELLS
-        search = _Pruned if _is_prunable(metric) and not few else _Plain
-        part = search(metric, [X[a] for a in rows], Y, w, k)
-        for at, a in enumerate(rows):
-            distances[a], indices[a] = part.nearest(at, a if same else None)
-        return part.counts
+    def task(search, rows):
+        found, counts = search([X[a] for a in rows], np.array(rows) if same else np.full(len(rows), -1))
+        if same:
+            found[np.arange(len(rows)), rows] = np.nan  # sorted behind everything
+        order = np.argsort(found, axis=1, kind="stable")[:, :k]
+        indices[rows], distances[rows] = order, np.take_along_axis(found, order, axis=1)
+        return counts
 
-    counts = Parallel(n_jobs=n_jobs, prefer="threads", require="sharedmem")(delayed(task)(r) for r in _tasks(X))
+    tasks = []
+    for m, members in by_length(X).items():
+        if _is_prunable(metric) and m * points >= FEW_CELLS:
+            search = _Pruned(metric, Y, X[members[0]], w, k).distances
+        else:
+            search = partial(_all, metric, Y, w)
+        size = max(1, min(QUERIES, ENTRIES // len(Y)))
+        tasks += [(search, members[begin : begin + size]) for begin in range(0, len(members), size)]
+    counts = Parallel(n_jobs=n_jobs, prefer="threads", require="sharedmem")(delayed(task)(*t) for t in tasks)
     bounded, abandoned, computed = np.sum(counts, axis=0).tolist()
     return Neighbors(distances, indices, Pruning(len(X) * available, bounded, abandoned, computed))
 
@@ -151,123 +160,71 @@ def _is_prunable(metric):
     return isinstance(metric, ElasticMetric) and metric._has_lanes and metric._is_monotone
 
 
-def _tasks(X):
-    """Positions of series of one length, a few at a time."""
-    lengths = np.array([x.shape[1] for x in X])
-    for m in np.unique(lengths):
-        members = np.flatnonzero(lengths == m)
-        for begin in range(0, len(members), QUERIES):
-            yield members[begin : begin + QUERIES].tolist()
-
-
-class _Best:
-    """The k best candidates so far, by distance, then by position."""
-
-    def __init__(self, k):
-        self.k = k
-        self.distances, self.indices = np.empty(0), np.empty(0, np.intp)
-        self.cutoff = np.inf  # a distance above which a candidate is none of the k best
-
-    def add(self, distances, indices):
-        distances = np.concatenate([self.distances, distances])
-        indices = np.concatenate([self.indices, indices])
-        order = np.lexsort((indices, distances))[: self.k]
-        self.distances, self.indices = distances[order], indices[order]
-        if len(order) == self.k:
-            self.cutoff = float(self.distances[-1])
-
-
-class _Plain:
-    """Neighbours of a few series from all their distances."""
-
-    def __init__(self, metric, X, Y, w, k):
-        self.k = k
-        self.all = np.zeros((len(X), len(Y)))
-        self.counts = np.zeros(3, int)
-        for function, arguments, keywords in distance_tasks(metric, X, Y, w, False, self.all):
-            function(*arguments, **keywords)
-
-    def nearest(self, at, itself):
-        candidates = _others(self.all.shape[1], itself)
-        self.counts[2] += len(candidates)
-        best = _Best(self.k)
-        best.add(self.all[at, candidates], candidates)
-        return best.distances, best.indices
-
-
-def _others(n, itself):
-    return np.arange(n) if itself is None else np.delete(np.arange(n), itself)
+def _all(metric, Y, w, X, itself):
+    """All distances of series of one length, and what became of the pairs."""
+    out = np.empty((len(X), len(Y)))
+    for function, arguments, keywords in distance_tasks(metric, X, Y, w, False, out):
+        function(*arguments, **keywords)
+    return out, (0, 0, out.size - int((itself >= 0).sum()))
 
 
 class _Pruned:
-    """Neighbours of a few series of one length under an elastic distance."""
+    """Candidates prepared for series of one length under an elastic distance; `x` is one of those."""
 
-    def __init__(self, metric, X, Y, w, k):
-        self.metric, self.X, self.w, self.k = metric, X, w, k
-        self.counts = np.zeros(3, int)
+    def __init__(self, metric, Y, x, w, k):
+        self.metric, self.w, self.k, self.m = metric, w, k, x.shape[1]
         self.features = [metric._features(y) for y in Y]
         self.lengths = np.array([f.shape[1] for f in self.features])
-        self.values = np.concatenate([f.ravel() for f in self.features])
-        self.begins = np.cumsum([0, *[f.size for f in self.features[:-1]]])
-        self.m = X[0].shape[1]
-        self.bounds = Bounds(metric, self.features, self.m)
-        self.slack = 1e-12 + (self.m + self.lengths) * np.finfo(float).eps  # sums of as many terms round
+        begins = np.cumsum([0, *[f.size for f in self.features[:-1]]])
+        self.series = np.concatenate([f.ravel() for f in self.features]), begins, self.lengths
+        self.bounds = Bounds(metric, self.features, lambda n: metric._query(x, w, n))
+        self.share = 1.0 - 1e-12 - (self.m + self.lengths) * np.finfo(float).eps  # sums of as many terms round
         # Lanes of a block share a band and a way from costs to distances, or are at least of about one length, so that
         # little is padded.
         exact = metric._needs_equal_lengths or not metric._reports_cost
-        self.kind = self.lengths if exact else np.floor(4 * np.log2(self.lengths)).astype(int)
-        self.bands = {}
-        self.one_kind = len(set(self.kind.tolist())) == 1
-        self.first_look = None
-        if metric.window is None:
-            self.first_look = np.zeros((len(X), len(Y)))
-            coarse = [_coarse(x) for x in X], [_coarse(y) for y in Y], None if w is None else _coarse(w)
-            if w is None or coarse[2].any():
-                for function, arguments, keywords in distance_tasks(metric, *coarse, False, self.first_look):
-                    function(*arguments, **keywords)
-
-    def nearest(self, at, itself):
-        queries = {}
-
-        def query(n):
-            """The query against series of n points; its parameters depend on that for few metrics."""
-            key = n if self.metric._needs_equal_lengths else None
-            if key not in queries:
-                made = self.metric._query(self.X[at], self.w, n)
-                queries[key] = made._replace(w=full_weight(made.w, made.x))
-            return queries[key]
-
-        bounds = self.bounds.of(query) * (1.0 - self.slack)
+        kind = self.lengths if exact else np.floor(4 * np.log2(self.lengths)).astype(int)
+        self.kinds = [np.flatnonzero(kind == value) for value in np.unique(kind)]
+        self.coarse_w = None if w is None else _coarse(w)
         # A band makes bounds tight. Without one they tell little, and a look at the averaged series tells more.
-        order = np.argsort(bounds if self.first_look is None else self.first_look[at], kind="stable")
-        order = order if itself is None else order[order != itself]
-        kinds = self.kind[order]
-        best = _Best(self.k)
-        for kind in dict.fromkeys(kinds.tolist()):
-            members = order if self.one_kind else order[kinds == kind]
-            distances = self._distances(query, members, bounds, best.cutoff)
-            near = np.flatnonzero(distances <= best.cutoff)
-            best.add(distances[near], members[near])
-        return best.distances, best.indices
+        self.coarse = None
+        if metric.window is None and (w is None or self.coarse_w.any()):
+            self.coarse = [_coarse(y) for y in Y]
 
-    def _distances(self, query, members, bounds, cutoff):
-        """Distances of candidates of one kind, infinite where they are surely above the cutoff or the k-th best."""
-        n = int(self.lengths[members].max())
-        made = query(n)
-        problem = Problem(made.record, made.x, None, None, self.features[members[0]], None, None, made.points)
-        limit, share, more = cutoff, 0.0, 0.0
+    def distances(self, X, itself):
+        """Distances, infinite where they are surely above the k-th best, and what became of the pairs.
+
+        `itself` are the candidates that are no candidate for each series, or -1.
+        """
+        queries = cache(lambda n: self.metric._queries(X, self.w, n))
+        # Only a few metrics' parameters depend on the candidates' length.
+        of_length = queries if self.metric._needs_equal_lengths else lambda n: queries(0)
+        bounds = self.bounds.of(of_length, len(X)) * self.share
+        look = bounds
+        if self.coarse is not None:
+            look = _all(self.metric, self.coarse, self.coarse_w, [_coarse(x) for x in X], itself)[0]
+        out, counts = np.full(look.shape, np.inf), np.zeros(3, int)
+        for members in sorted(self.kinds, key=lambda members: look[:, members].min(axis=1).sum()):
+            order = members[np.argsort(look[:, members], axis=1, kind="stable")]
+            cutoff = np.partition(out, self.k - 1, axis=1)[:, self.k - 1]
+            n = int(self.lengths[members].max())
+            out[:, members] = self._scan(of_length(n), n, order, itself, bounds, cutoff, counts)[:, members]
+        return out, counts
+
+    def _scan(self, queries, n, order, itself, bounds, cutoff, counts):
+        """Distances of candidates of one kind, of up to n points, infinite where they are surely above the cutoff."""
+        record, x, w, points = queries
+        problem = Problem(record, x[0], None, None, self.features[order[0, 0]], None, None, points[0])
+        limits, share, more = cutoff, 0.0, 0.0
         if not self.metric._reports_cost:  # distances may be equal where costs differ by rounding
             share, more = 1e-12, 1e-12 * (self.m + n)
-            limit = self.metric._limit(cutoff, problem) if cutoff < np.inf else cutoff
-        rows = _lanes.padded([self.metric._rows(made.x, made.w)])[0]
-        if n not in self.bands:
-            self.bands[n] = band(self.metric.window, self.metric.factor, n, self.m)
-        lo, hi = self.bands[n]
-        series, costs = (self.values, self.begins, self.lengths), np.full(len(self.features), np.inf)
-        self.counts += scan(
-            made.record, rows, made.points, *series, members, bounds, n, lo, hi, limit, self.k, share, more, costs
+            limits = np.where(cutoff < np.inf, self.metric._limit(cutoff, problem), np.inf)
+        rows = _lanes.padded(self.metric._rows(x, w))
+        cells = band(self.metric.window, self.metric.factor, n, self.m)
+        costs = np.full(bounds.shape, np.inf)
+        counts += scan(
+            record, rows, points, *self.series, order, itself, bounds, n, *cells, limits, self.k, share, more, costs
         )
-        return costs[members] if self.metric._reports_cost else self.metric._report(costs[members], problem)
+        return costs if self.metric._reports_cost else self.metric._report(costs, problem)
 
 
 def _coarse(a):

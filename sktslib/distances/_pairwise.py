@@ -135,7 +135,7 @@ def _by_terms(metric, X, Y, w, mirrored, out):
 
 
 # ---------------------------------------------------------------------------------------------------- elastic metrics
-def _by_length(series):
+def by_length(series):
     """Positions of the series of each length."""
     groups = {}
     for a, x in enumerate(series):
@@ -145,7 +145,7 @@ def _by_length(series):
 
 def _by_bits(metric, X, Y, w, mirrored, out):
     """Unweighted counts of points that do not match."""
-    groups = _by_length(X)
+    groups = by_length(X)
     made = _stacked(metric, X, w, groups, 1)
 
     def block(members):
@@ -177,7 +177,7 @@ def _by_lanes(metric, X, Y, w, mirrored, out):
             end = begin + int((lengths[order[begin:end]] == lengths[order[begin]]).sum())
         blocks.append((order[begin:end], order[:end] if mirrored else range(len(X))))
         begin = end
-    groups = _by_length(X)  # the queries of one length are compared together
+    groups = by_length(X)  # the queries of one length are compared together
     if metric._needs_equal_lengths:
         made = {n: _stacked(metric, X, w, groups, n) for n in set(lengths)}
     else:
@@ -213,10 +213,8 @@ def _stacked(metric, X, w, groups, n):
     """For each length of queries: the record, the queries and the costs of their points, against n points."""
     made = {}
     for m, of in groups.items():
-        queries = [metric._query(X[a], w, n) for a in of]
-        rows = [metric._rows(q.x, full_weight(q.w, q.x)) for q in queries]
-        points = np.array([q.points for q in queries])
-        made[m] = queries[0].record, _lanes.padded(rows), points
+        record, x, weights, points = metric._queries([X[a] for a in of], w, n)
+        made[m] = record, _lanes.padded(metric._rows(x, weights)), points
     return made
 
 
