@@ -352,6 +352,7 @@ def steps(
 
     A plain distance has b = 0. In a search lags and times are measured from b. `closed` tells whether the border is
     infinite; `pairs(i, j)` whether a diagonal move there is a matched pair; `join` adds a cost to what was accumulated.
+    `even` says that the three moves cost the same: a cell then takes the predecessor that costs least.
     """
     flat = np.ndim(x) == 1
     x, y = points(x), points(y)
@@ -360,6 +361,7 @@ def steps(
     w = [max(W[i]) for i in range(m)]
     one = np.ones(x.shape[1])
     out = SimpleNamespace(closed=True, pairs=lambda i, j: True, join=lambda D, cost: D + cost, m=m, n=n, w=w)
+    out.even = name in ("dtw", "ddtw", "shape_dtw", "frechet") or (name in ("wdtw", "wddtw") and not search)
 
     if name in ("dtw", "adtw", "wdtw", "ddtw", "wddtw", "shape_dtw"):
         if name in ("ddtw", "wddtw"):
@@ -499,6 +501,7 @@ def fill(f, s, e, free_row=0, free_column=0, allowed=None, r=None):
             D[0, p] = D[0, p - 1] + f.left(0, s + p, s)
     for i in range(1, m + 1):
         for p in range(1, n + 1):
+            least = INF
             if allowed is not None and not allowed[i - 1, p - 1]:
                 continue
             if r is not None and abs(i - p) > r:
@@ -510,7 +513,8 @@ def fill(f, s, e, free_row=0, free_column=0, allowed=None, r=None):
             ):
                 if before < INF:
                     total = f.join(before, cost(i, s + p, s))
-                    if total < D[i, p]:
+                    if (before if f.even else total) < least:
+                        least = before if f.even else total
                         D[i, p], move[i, p] = total, k
     return D, move
 
@@ -684,6 +688,7 @@ def elastic_search(
         D[i, 0] = INF if f.closed else D[i - 1, 0] + f.up(i, 0, 0)
     for j in range(1, n + 1):
         for i in range(1, m + 1):
+            least = INF
             for k, (a, b), cost in ((DIAG, (i - 1, j - 1), f.diag), (UP, (i - 1, j), f.up), (LEFT, (i, j - 1), f.left)):
                 start = S[a, b]
                 if D[a, b] == INF or (k == UP and i == 1 and f.closed):
@@ -691,7 +696,8 @@ def elastic_search(
                 if r is not None and abs(i - (j - start)) > r:
                     continue
                 total = f.join(D[a, b], cost(i, j, start))
-                if total < D[i, j]:
+                if (D[a, b] if f.even else total) < least:
+                    least = D[a, b] if f.even else total
                     D[i, j], S[i, j] = total, start
                     paired[i, j] = paired[a, b] or (k == DIAG and f.pairs(i, j))
     distance, start = np.full(n, INF), np.full(n, -1)

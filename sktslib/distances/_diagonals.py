@@ -18,7 +18,7 @@ import numpy as np
 from numba import njit
 
 from . import _elastic, _vector
-from ._elastic import closed_border, even, gap, gap_terms, join, late, matched_pair, moves, terms
+from ._elastic import closed_border, even, even_in_search, gap, gap_terms, join, late, matched_pair, moves, terms
 from ._vector import REGISTER, copy, entering, fill, last, makers, shifted, smaller, store, store_codes, where
 from ._versions import version_of
 
@@ -86,17 +86,19 @@ def _strip(p, rows, points, yr, prices, first, final, side, i, begin, end, edge,
         lag = abs((i - t) + 2.0 * lane_at)
         d, u, v = moves(p, here, late(p, lag, lag), a, b, c, load(prices, offset - t))
         if codes is None and even(p):  # a sum's rounding keeps the order, so that this is the same to the bit
-            best = join(p, smaller(smaller(diag, up), old), d)
+            best = join(p, smaller(smaller(diag, old), up), d)  # `up` comes last
         elif codes is None:
             best = smaller(smaller(join(p, diag, d), join(p, up, u)), join(p, old, v))
         else:
-            best, other = join(p, diag, d), join(p, up, u)
+            best, other, third = diag, up, old
+            if not even(p):
+                best, other, third = join(p, diag, d), join(p, up, u), join(p, old, v)
             by_query = other < best
-            best = where(by_query, other, best)
-            other = join(p, old, v)
-            by_series = other < best
-            best = where(by_series, other, best)
-            store_codes(codes, (t - begin) * LANES, by_query, by_series)
+            best = smaller(other, best)
+            store_codes(codes, (t - begin) * LANES, by_query, third < best)
+            best = smaller(third, best)
+            if even(p):
+                best = join(p, best, d)
         if first is not None:
             column = t - lane_at
             best = where((column >= load(first, i)) & (column < load(final, i)), best, INF)
@@ -132,18 +134,21 @@ def _search_strip(p, rows, points, yr, prices, radius, side, i, begin, end, edge
             g = where(s_old >= 0.0, s_old, -1.0 - s_old)
         distance = (i - t) + 2.0 * lane_at
         lag_e, lag_f, lag_g = abs(distance + e), abs(distance + f), abs(distance + g)
-        best = join(p, diag, moves(p, here, late(p, lag_e, lag_e), a, b, c, price)[0])
-        other = join(p, up, moves(p, here, late(p, lag_f, lag_f), a, b, c, price)[1])
-        third = join(p, old, moves(p, here, late(p, lag_g, lag_g), a, b, c, price)[2])
+        d = moves(p, here, late(p, lag_e, lag_e), a, b, c, price)[0]
+        best, other, third = diag, up, old
+        if not even_in_search(p):
+            best = join(p, diag, d)
+            other = join(p, up, moves(p, here, late(p, lag_f, lag_f), a, b, c, price)[1])
+            third = join(p, old, moves(p, here, late(p, lag_g, lag_g), a, b, c, price)[2])
         if radius is not None:
             best = where(lag_e > radius, INF, best)
             other = where(lag_f > radius, INF, other)
             third = where(lag_g > radius, INF, third)
         start = s_diag if closed_border(p) else where(matched_pair(p, a), e, s_diag)
-        nearer = other < best
-        start, best = where(nearer, s_up, start), where(nearer, other, best)
-        nearer = third < best
-        start, best = where(nearer, s_old, start), where(nearer, third, best)
+        start, best = where(other < best, s_up, start), smaller(other, best)
+        start, best = where(third < best, s_old, start), smaller(third, best)
+        if even_in_search(p):
+            best = join(p, best, d)
         if not closed_border(p):
             inside = t - lane_at >= 0.0
             start, best = where(inside, start, -1.0), where(inside, best, border)

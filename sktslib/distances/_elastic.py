@@ -60,7 +60,8 @@ def recurrence(
     join : callable ``(p, total, cost) -> float``, optional
         How a cost joins what was accumulated; a sum by default.
     even : bool, default=False
-        Whether the three moves cost the same, so that the best way into a cell can be chosen before the cost joins.
+        Whether the three moves cost the same, so that the best way into a cell can be chosen before the cost joins: it
+        comes from the cell that costs least.
 
     Returns
     -------
@@ -82,6 +83,7 @@ def recurrence(
     >>> register_metric("absolute", Absolute, symmetric=True)()([0, 1, 2], [0, 0, 4])
     3.0
     """
+    alike = even and by_lag is None  # in a search each way in brings lags of its own
 
     def is_closed(p):
         return closed
@@ -91,6 +93,9 @@ def recurrence(
 
     def is_even(p):
         return even
+
+    def is_even_in_search(p):
+        return alike
 
     def register(record):
         _PARTS[record] = {
@@ -104,6 +109,7 @@ def recurrence(
             "join": join or _add,
             "size": n_sums,
             "even": is_even,
+            "even_in_search": is_even_in_search,
         }
         return record
 
@@ -203,6 +209,15 @@ def even(p):
 @overload(even)
 def _overload_even(p):
     return _part("even", p.instance_class)
+
+
+def even_in_search(p):
+    return _part("even_in_search", type(p))(p)
+
+
+@overload(even_in_search)
+def _overload_even_in_search(p):
+    return _part("even_in_search", p.instance_class)
 
 
 # ----------------------------------------------------------------------------------------------------- shared parts
@@ -501,6 +516,7 @@ def _advance(p, rows, points, y, tx, ty, j, at, lo, hi, radius, top, col, start,
         left = col[i + 1]
         a, b, c = ground[0, i], ground[1, i], ground[2, i]
         here = points[0, i], points[1, i], points[2, i]
+        by_both, by_query, by_series = diag, above, left
         if start is None:
             lag, lag_before = _lags_fixed(tx, ty, i, j)
             d, u, v = moves(p, here, late(p, lag, lag_before), a, b, c, price)
@@ -516,20 +532,22 @@ def _advance(p, rows, points, y, tx, ty, j, at, lo, hi, radius, top, col, start,
             v = moves(p, here, late(p, lag, lag_before), a, b, c, price)[2]
             if radius is not None:  # infinite costs stay so under a sum and under a maximum
                 if abs(i - (at - b_diag)) > radius:
-                    d = INF
+                    by_both = INF
                 if abs(i - (at - b_above)) > radius:
-                    u = INF
+                    by_query = INF
                 if abs(i - (at - b_left)) > radius:
-                    v = INF
+                    by_series = INF
             if not closed_border(p) and matched_pair(p, a):
                 s_diag = b_diag
-        best, move, s = join(p, diag, d), 0, s_diag
-        t = join(p, above, u)
-        if t < best:
-            best, move, s = t, 1, s_above
-        t = join(p, left, v)
-        if t < best:
-            best, move, s = t, 2, s_left
+        alike = even(p) if start is None else even_in_search(p)
+        if not alike:
+            by_both, by_query, by_series = join(p, by_both, d), join(p, by_query, u), join(p, by_series, v)
+        best, move, s = by_both, 0, s_diag
+        if by_query < best:
+            best, move, s = by_query, 1, s_above
+        if by_series < best:
+            best, move, s = by_series, 2, s_left
+        best = join(p, best, d) if alike else best
         diag, above = left, best
         col[i + 1] = best
         if start is not None:

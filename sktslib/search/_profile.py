@@ -122,6 +122,8 @@ class Search:
         m, n = self.x.shape[1], self.y.shape[1]
         shortest, longest = min(min_length or 1, n + 1), min(max_length or n, n)
         if self.mode == "warped":
+            if len(self.runs) == 1 and self.runs[0][1].shape[1] == n:
+                return Profile(*self.metric._warped(self.runs[0][1], shortest, longest)[:2])
             distance, start = np.full(n, np.inf), np.full(n, -1, np.int64)
             for first, problem in self.runs:
                 d, s, _ = self.metric._warped(problem, shortest, longest)
