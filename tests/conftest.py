@@ -9,7 +9,7 @@ from importlib.metadata import version
 from pathlib import Path
 
 import pytest
-from hypothesis import Phase, settings
+from hypothesis import HealthCheck, Phase, settings
 
 PACKAGE = Path(__file__).resolve().parents[1] / "sktslib"
 
@@ -37,14 +37,13 @@ if "NUMBA_CACHE_DIR" not in os.environ:
     os.environ["NUMBA_CACHE_DIR"] = str(cache_folder())
 os.environ.setdefault("MPLBACKEND", "Agg")
 
-settings.register_profile("default", deadline=None, derandomize=True, max_examples=15)
-settings.register_profile(
-    "quick", deadline=None, derandomize=True, max_examples=5, phases=[Phase.explicit, Phase.generate]
-)
-settings.register_profile(
-    "few", deadline=None, derandomize=True, max_examples=2, phases=[Phase.explicit, Phase.generate]
-)
-settings.register_profile("thorough", deadline=None, max_examples=320)
+# Compiling may take seconds while an example is drawn.
+COMMON = {"deadline": None, "suppress_health_check": [HealthCheck.too_slow]}
+SHORT = {"derandomize": True, "phases": [Phase.explicit, Phase.generate], **COMMON}
+settings.register_profile("default", derandomize=True, max_examples=15, **COMMON)
+settings.register_profile("quick", max_examples=5, **SHORT)
+settings.register_profile("few", max_examples=2, **SHORT)
+settings.register_profile("thorough", max_examples=320, **COMMON)
 settings.load_profile(os.environ.get("HYPOTHESIS_PROFILE", "default"))
 
 

@@ -46,7 +46,11 @@ def planted(rng, channels, m, n, omit):
 
 
 def found(matches):
-    return sorted((m.start, m.end, round(m.distance, 12), matches.path(k).tolist()) for k, m in enumerate(matches))
+    times = [None] * len(matches) if matches.times is None else zip(matches.start_time, matches.end_time, strict=True)
+    return sorted(
+        (m.start, m.end, round(m.distance, 12), matches.path(k).tolist(), t)
+        for k, (m, t) in enumerate(zip(matches, times, strict=True))
+    )
 
 
 @st.composite
@@ -75,9 +79,11 @@ def searches(draw):
     return searcher.fit(x, weight=weight, times=tx), y, ty
 
 
-@given(searches(), st.lists(st.integers(0, 30), min_size=1, max_size=9), st.booleans())
-def test_a_stream_finds_what_a_search_of_the_whole_does(search, sizes, through_pickle):
+@given(searches(), st.lists(st.integers(0, 30), min_size=1, max_size=9), st.booleans(), st.booleans())
+def test_a_stream_finds_what_a_search_of_the_whole_does(search, sizes, through_pickle, timed):
     searcher, y, ty = search
+    if timed and not searcher.metric_.uses_times:  # times in, times out
+        ty = np.datetime64("2026-01-01") + (np.arange(len(y)) ** 2).astype("timedelta64[s]")
     want = found(searcher.search(y, times=ty))
     stream, got, at = searcher.stream(), [], 0
     while at < len(y):
@@ -118,13 +124,14 @@ class Slices:
     """Anything that knows its length and gives slices."""
 
     def __init__(self, y):
-        self.y, self.most = y, 0
+        self.y, self.most, self.read = y, 0, 0
 
     def __len__(self):
         return len(self.y)
 
     def __getitem__(self, part):
         piece = self.y[part]
+        self.read += len(piece)
         self.most = max(self.most, len(piece))
         return piece
 
@@ -194,3 +201,39 @@ def test_what_streams_refuse():
             QuerySearcher("euclidean").fit([1, 2, 3]).search(Slices(y))
     finally:
         _long.CHUNK = size
+
+
+def test_times_of_streams():
+    import pandas as pd
+
+    y = np.array([5.0, 0, 2, 0, 5, 5, 0, 2, 2, 0])
+    times = pd.date_range("2026-01-01", periods=10, freq="h", tz="Europe/Berlin")
+    one = QuerySearcher("dtw", threshold=0.1, n_matches=None).fit([0, 2, 0])
+    several = QuerySearcher("dtw", threshold=0.1, n_matches=None).fit([np.array([0.0, 2, 0]), np.array([2.0, 0])])
+    for searcher in (one, several):
+        want, stream = searcher.search(y, times=times), searcher.stream()
+        got = [stream.update(y[k : k + 3], times=times[k : k + 3]) for k in range(0, 10, 3)] + [stream.flush()]
+        edges = sorted((m.start_time[k], m.end_time[k]) for m in got for k in range(len(m)))
+        assert edges == sorted(zip(want.start_time, want.end_time, strict=True)) and len(edges) == len(want) > 1
+        assert set(got[0].to_frame()) >= {"start_time", "end_time"}
+    stream = one.stream()
+    stream.update(y[:3], times=times[:3])
+    with pytest.raises(ValueError, match="with every chunk or with none"):
+        stream.update(y[3:])
+
+
+@pytest.mark.parametrize("rule", [{"n_matches": 2}, {"threshold": 3.0, "n_matches": None}])
+def test_several_queries_read_a_long_sequence_once(rule, monkeypatch):
+    monkeypatch.setattr(_long, "CHUNK", 16)
+    rng = np.random.default_rng(3)
+    y = rng.normal(size=100)
+    searcher = QuerySearcher("dtw", **rule).fit([y[20:30].copy(), y[50:58].copy()])
+    long = Slices(y)
+    got, want = searcher.search(long), searcher.search(y)
+    for name in ("start", "end", "distance", "query"):
+        np.testing.assert_array_equal(getattr(got, name), getattr(want, name))
+    assert len(y) <= long.read < 2 * len(y)
+    long = Slices(y)
+    for a, b in zip(searcher.profile(long), searcher.profile(y), strict=True):
+        np.testing.assert_array_equal(a.distance, b.distance)
+    assert long.read == len(y)

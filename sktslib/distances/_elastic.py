@@ -83,7 +83,7 @@ def recurrence(
     >>> register_metric("absolute", Absolute, symmetric=True)()([0, 1, 2], [0, 0, 4])
     3.0
     """
-    alike = even and by_lag is None  # in a search each way in brings lags of its own
+    alike = even and by_lag in (None, _timeless)  # in a search each way in brings lags of its own
 
     def is_closed(p):
         return closed

@@ -293,7 +293,7 @@ def _packed(made_of, parts):
     if parts is None or made_of.__module__ != "__main__":
         return None
     constants = {fact: parts[fact](None) for fact in ("closed", "size", "even")}
-    return {**parts, **constants}
+    return {name: part for name, part in {**parts, **constants}.items() if name != "even_in_search"}
 
 
 def _revived(recipe, version, state):

@@ -32,7 +32,9 @@ PRODUCTS = (kernels.CosineRecord, kernels.PearsonRecord)
 
 def slack(record, x, w, n_windows, scaling):
     """The relative error of the distances of a profile found here; 0 where the exact kernels are faster."""
-    if scaling > 2 or x.shape[1] * n_windows < LEAST or not isinstance(record, SQUARES + PRODUCTS):
+    if x.shape[1] * n_windows < LEAST or not isinstance(record, SQUARES + PRODUCTS):
+        return 0.0
+    if scaling > 2 and w is not None:
         return 0.0
     if x.shape[1] < (24 if scaling else 96) * (1 if w is None else 2):
         return 0.0
@@ -218,69 +220,67 @@ def _weighted_moments(s, q, norm_s, norm_q, bound, w_norm, step, total, mean, sp
 # ------------------------------------------------------------------------------------------------------- accumulation
 # One array is written per loop: the compiler gives up on vector code where too many arrays might overlap.
 @njit(cache=True, nogil=True, error_model="numpy")
-def _standardise(mean, spread, error, total, scaling):
-    """What the normalisation of each window makes of its moments; leaves the windows' scales in `mean`."""
-    if scaling == 2:
-        for j in range(mean.shape[0]):
-            mean[j] = total / spread[j] if spread[j] > 0.0 else 0.0
-        for j in range(mean.shape[0]):  # a constant window has no error, one that only seems constant any error
-            error[j] = error[j] * mean[j] if spread[j] > 0.0 else (np.inf if error[j] > 0.0 else 0.0)
-        for j in range(mean.shape[0]):
-            spread[j] = total if spread[j] > 0.0 else 0.0
-        for j in range(mean.shape[0]):
-            mean[j] = np.sqrt(mean[j])
-    else:
-        mean[:] = 1.0
+def _standardise(lift, scale, spread, error, total, scaling):
+    """What the normalisation of each window makes of its moments: its mean, `lift`, becomes 0; fills `scale`."""
+    lift[:] = 0.0
+    if scaling == 1:
+        scale[:] = 1.0
+        return
+    for j in range(scale.shape[0]):
+        scale[j] = total / spread[j] if spread[j] > 0.0 else 0.0
+    for j in range(scale.shape[0]):  # a constant window has no error, one that only seems constant any error
+        error[j] = error[j] * scale[j] if spread[j] > 0.0 else (np.inf if error[j] > 0.0 else 0.0)
+    for j in range(scale.shape[0]):
+        spread[j] = total if spread[j] > 0.0 else 0.0
+    for j in range(scale.shape[0]):
+        scale[j] = np.sqrt(scale[j])
+
+
+@njit(cache=True, nogil=True, error_model="numpy")
+def _to_range(low, high, lift, scale, spread, error, level, m, centred):
+    """The same where the range of each window becomes 1 and its mean the `lift`, or 0 if it is centred."""
+    relative = EPS * 2.0 * (min(m, RUN) ** 0.5 + m / RUN + 4.0)  # of the mean's share of the range, see `_moments`
+    for j in range(scale.shape[0]):
+        scale[j] = 1.0 / (high[j] - low[j]) if high[j] > low[j] else 0.0
+    for j in range(scale.shape[0]):
+        wrong = relative + EPS * abs(lift[j]) * scale[j]
+        lift[j] = 0.0 if centred else (lift[j] - low[j]) * scale[j]
+        wrong *= 0.0 if centred else 2.0 * abs(level - lift[j]) + abs(level) + 2.0 * lift[j]
+        error[j] = error[j] * scale[j] * scale[j] + m * wrong if scale[j] > 0.0 else 0.0
+    for j in range(scale.shape[0]):
+        spread[j] *= scale[j] * scale[j]
 
 
 @njit(cache=True, nogil=True)
-def _add_squares(dot, step, wrong, mean, spread, error, scaling, own, level, total, a, b, c):
+def _add_squares(dot, step, wrong, lift, scale, spread, error, own, level, total, a, b, c):
     """Add a channel's squared differences to a, their sum of squares to b and the error of a to c."""
     for r in range(dot.shape[0]):
         first, last = r * step, min((r + 1) * step, a.shape[0])
-        d, w = dot[r, : last - first], 2.0 * wrong[r]
-        v, e, scale = spread[first:last], error[first:last], mean[first:last]
+        d, w, at = dot[r, : last - first], 2.0 * wrong[r], lift[first:last]
+        v, e, by = spread[first:last], error[first:last], scale[first:last]
         to_a, to_b, to_c = a[first:last], b[first:last], c[first:last]
-        if scaling == 0:
-            for j in range(d.shape[0]):
-                apart = level - scale[j]
-                to_b[j] += own + v[j] + total * apart * apart
-            for j in range(d.shape[0]):
-                apart = level - scale[j]
-                to_a[j] += own + v[j] + total * apart * apart - 2.0 * d[j]
-            for j in range(d.shape[0]):
-                to_c[j] += w + e[j]
-        else:
-            for j in range(d.shape[0]):
-                to_b[j] += own + v[j]
-            for j in range(d.shape[0]):
-                to_a[j] += own + v[j] - 2.0 * d[j] * scale[j]
-            for j in range(d.shape[0]):
-                to_c[j] += w * scale[j] + e[j]
+        for j in range(d.shape[0]):
+            to_b[j] += own + v[j] + total * (level - at[j]) * (level - at[j])
+        for j in range(d.shape[0]):
+            to_a[j] += own + v[j] + total * (level - at[j]) * (level - at[j]) - 2.0 * d[j] * by[j]
+        for j in range(d.shape[0]):
+            to_c[j] += w * by[j] + e[j]
 
 
 @njit(cache=True, nogil=True)
-def _add_products(dot, step, wrong, mean, spread, error, scaling, own, level, total, a, b, c):
+def _add_products(dot, step, wrong, lift, scale, spread, error, own, level, total, a, b, c):
     """Add a channel's products to a, the window's squares to b and the error of a to c."""
     for r in range(dot.shape[0]):
         first, last = r * step, min((r + 1) * step, a.shape[0])
-        d, w = dot[r, : last - first], wrong[r]
-        v, e, scale = spread[first:last], error[first:last], mean[first:last]
+        d, w, at = dot[r, : last - first], wrong[r], lift[first:last]
+        v, e, by = spread[first:last], error[first:last], scale[first:last]
         to_a, to_b, to_c = a[first:last], b[first:last], c[first:last]
-        if scaling == 0:
-            for j in range(d.shape[0]):
-                to_a[j] += d[j] + total * level * scale[j]
-            for j in range(d.shape[0]):
-                to_b[j] += v[j] + total * scale[j] * scale[j]
-            for j in range(d.shape[0]):
-                to_c[j] += w + e[j]
-        else:
-            for j in range(d.shape[0]):
-                to_a[j] += d[j] * scale[j]
-            for j in range(d.shape[0]):
-                to_b[j] += v[j]
-            for j in range(d.shape[0]):
-                to_c[j] += w * scale[j] + e[j]
+        for j in range(d.shape[0]):
+            to_a[j] += d[j] * by[j] + total * level * at[j]
+        for j in range(d.shape[0]):
+            to_b[j] += v[j] + total * at[j] * at[j]
+        for j in range(d.shape[0]):
+            to_c[j] += w * by[j] + e[j]
 
 
 @njit(cache=True, nogil=True, error_model="numpy")
@@ -307,6 +307,13 @@ def _judge_products(a, b, c, norm, doubtful):
 
 
 # ----------------------------------------------------------------------------------------------------------- profile
+def _extremes(y, m):
+    """The least and the largest sample of each window of m."""
+    from scipy.ndimage import maximum_filter1d, minimum_filter1d  # takes longer to import than all of this folder
+
+    return (extreme(y, m, origin=-(m // 2))[: len(y) - m + 1] for extreme in (minimum_filter1d, maximum_filter1d))
+
+
 def profile(record, x, w, y, scaling, out, size=None):
     """Fill `out` with the distances of a query, normalised already, to all windows, as `_lockstep.profile` does.
 
@@ -333,12 +340,12 @@ def profile(record, x, w, y, scaling, out, size=None):
     many = min(correlator.positions, len(out))
     # Rows a little longer than needed: a distance of a power of two between arrays would put them all in the same
     # places of the first-level cache.
-    sums, moments, doubtful = np.empty((3, many + 40)), np.empty((3, many + 40)), np.empty(many, np.bool_)
+    sums, moments, doubtful = np.empty((3, many + 40)), np.empty((4, many + 40)), np.empty(many, np.bool_)
     for first in range(0, len(out), correlator.positions):
         last = min(first + correlator.positions, len(out))
         a, b, c = sums[:, : last - first]
         a[:] = b[:] = c[:] = 0.0
-        mean, spread, error = moments[:, : last - first]
+        mean, scale, spread, error = moments[:, : last - first]
         for k, kernel, averages, total, level, own, (norm_x, norm_w) in parts:
             loaded, rows = correlator.load(y[k], first)
             if w is None:
@@ -352,9 +359,14 @@ def profile(record, x, w, y, scaling, out, size=None):
                     loaded, rows = correlator.load(y[k], first)
             dot = correlator.dot(loaded, kernel)
             wrong = correlator.error * norm_x * rows[:, 0]
-            if scaling:
-                _standardise(mean, spread, error, total, scaling)
-            add(dot, step, wrong, mean, spread, error, scaling, own, level, total, a, b, c)
+            if scaling > 2:
+                low, high = _extremes(y[k, first : last + m - 1], m)
+                _to_range(low, high, mean, scale, spread, error, level, m, scaling == 4)
+            elif scaling:
+                _standardise(mean, scale, spread, error, total, scaling)
+            else:
+                scale[:] = 1.0
+            add(dot, step, wrong, mean, scale, spread, error, own, level, total, a, b, c)
         count = judge(a, b, c, norm, doubtful[: last - first])
         kernels.finish_all(record, a, norm if not squares else 0.0, b, out[first:last])
         if count:

@@ -27,14 +27,15 @@ def is_long(X):
 class Long:
     """A long sequence, read by chunks."""
 
-    def __init__(self, searcher, X, times=None):
-        self.searcher, self.X, self.times = searcher, X, times
+    def __init__(self, searchers, X, times=None):
+        self.searcher, self.X, self.times = searchers[0], X, times
         stored = getattr(X, "chunks", None)  # of zarr and h5py a number per axis, of dask the sizes of all
         size = stored[0] if stored else CHUNK
         size = int(max(size)) if np.ndim(size) else int(size)
         self.size = max(size, CHUNK // max(size, 1) * size)
-        if searcher._mode == "windows":
-            check_room(shortest(searcher), len(self))
+        for searcher in searchers:
+            if searcher._mode == "windows":
+                check_room(shortest(searcher), len(self))
 
     def __len__(self):
         return len(self.X)
@@ -68,8 +69,8 @@ class Long:
 class _Read(Pieces):
     """Candidates of a long sequence, read again when they are asked for."""
 
-    def __init__(self, long, clock):
-        super().__init__(long.searcher)
+    def __init__(self, searcher, long, clock):
+        super().__init__(searcher)
         self.long, self.clock = long, clock
 
     @property
@@ -87,51 +88,82 @@ class _Read(Pieces):
         return first + low, np.ascontiguousarray(y[:, low:high]), None if ty is None else ty[low:high]
 
 
-def search_long(searcher, X, times=None):
-    """The matches of a sequence that is read by chunks; equal to those of the same sequence in memory."""
-    long = Long(searcher, X, times)
-    if searcher.threshold is not None:
-        stream = Stream(searcher)
-        parts = [stream._take(*chunk) for chunk in long.checked()] + [stream.flush()]
+class _ByThreshold:
+    """Matches below a threshold: those of a stream."""
+
+    def __init__(self, searcher, long):
+        self.long, self.stream, self.parts = long, Stream(searcher), []
+
+    def take(self, y, times):
+        self.parts.append(self.stream._take(y, times))
+
+    def end(self):
+        parts = [*self.parts, self.stream.flush()]
         start, end, distance = (np.concatenate([getattr(p, a) for p in parts]) for a in ("start", "end", "distance"))
-        pieces = _Read(long, stream._clock)
-    else:
-        profile, clock = _profile(searcher, long)
-        pieces, rule = _Read(long, clock), (searcher.n_matches, None, searcher.max_overlap)
+        return start, end, distance, _Read(self.stream._searcher, self.long, self.stream._clock)
+
+
+class _ByProfile:
+    """The whole profile, and the best of it."""
+
+    def __init__(self, searcher, long):
+        self.searcher, self.long = searcher, long
+        self.feed, self.clock = make_feed(searcher), Clock(searcher.metric_, searcher._tx)
+        warped, m, n = searcher._mode == "warped", shortest(searcher), len(long)
+        self.slack, self.distance = 0.0, np.full(n if warped else n - m + 1, np.inf)
+        self.start = np.full(n, -1, np.int64) if warped else None
+        self.length = m if warped or searcher._lengths is None else np.full(len(self.distance), m)
+
+    def take(self, y, times):
+        self._put(self.feed.feed(y, self.clock(times)))
+        self.feed.forget(self.feed.seen)
+
+    def _put(self, found):
+        self.slack = max(self.slack, found.slack)
+        if self.start is not None:
+            self.distance[found.end - 1], self.start[found.end - 1] = found.distance, found.start
+            return
+        self.distance[found.start] = found.distance
+        if np.ndim(self.length):
+            self.length[found.start] = found.end - found.start
+
+    def profile(self):
+        self._put(self.feed.feed(np.empty((len(self.searcher._x), 0)), None, last=True))
+        return Profile(self.distance, self.start, None if self.start is not None else self.length, self.slack)
+
+    def end(self):
+        profile, pieces = self.profile(), _Read(self.searcher, self.long, self.clock)
+        rule = self.searcher.n_matches, None, self.searcher.max_overlap
         start, end, _, distance = choose(pieces, profile.distance, profile.start, profile.end, profile._slack, *rule)
-    order = np.argsort(distance, kind="stable")
-    return Matches(start[order], end[order], distance[order], times=keep_times(times), _source=pieces)
+        return start, end, distance, pieces
 
 
-def profile_long(searcher, X, times=None):
-    """The profile of a sequence that is read by chunks."""
-    return _profile(searcher, Long(searcher, X, times))[0]
+def _read_once(searchers, kinds, X, times):
+    """A run of each searcher over a sequence, which is read once for all of them."""
+    long = Long(searchers, X, times)
+    runs = [kind(searcher, long) for searcher, kind in zip(searchers, kinds, strict=True)]
+    for chunk in long.checked():
+        for run in runs:
+            run.take(*chunk)
+    return runs
 
 
-def _profile(searcher, long):
-    """The whole profile, and the clock of the sequence's times."""
-    feed, clock, n = make_feed(searcher), Clock(searcher.metric_, searcher._tx), len(long)
-    warped, m, slack = searcher._mode == "warped", shortest(searcher), 0.0
-    distance = np.full(n if warped else n - m + 1, np.inf)
-    start = np.full(n, -1, np.int64) if warped else None
-    length = m if warped or searcher._lengths is None else np.full(len(distance), m)
-    for y, times in long.checked():
-        slack = max(slack, _put(feed.feed(y, clock(times)), distance, start, length))
-        feed.forget(feed.seen)
-    _put(feed.feed(np.empty((len(searcher._x), 0)), None, last=True), distance, start, length)
-    return Profile(distance, start, None if warped else length, slack), clock
+def search_long(searchers, X, times=None):
+    """The matches of each searcher in a sequence that is read by chunks: those of the same sequence in memory."""
+    kinds = [_ByProfile if searcher.threshold is None else _ByThreshold for searcher in searchers]
+    found = []
+    for run in _read_once(searchers, kinds, X, times):
+        start, end, distance, pieces = run.end()
+        order = np.argsort(distance, kind="stable")
+        found.append(Matches(start[order], end[order], distance[order], times=keep_times(times), _source=pieces))
+    return found
+
+
+def profile_long(searchers, X, times=None):
+    """The profile of each searcher of a sequence that is read by chunks."""
+    return [run.profile() for run in _read_once(searchers, [_ByProfile] * len(searchers), X, times)]
 
 
 def shortest(searcher):
     """The length of the shortest window."""
     return searcher._x.shape[1] if searcher._lengths is None else int(searcher._lengths[0])
-
-
-def _put(found, distance, start, length):
-    if start is None:
-        distance[found.start] = found.distance
-        if np.ndim(length):
-            length[found.start] = found.end - found.start
-    else:
-        distance[found.end - 1], start[found.end - 1] = found.distance, found.start
-    return found.slack

@@ -11,12 +11,26 @@ def times_at(times, index):
     if times is None:
         return None
     index = np.asarray(index)
+    if isinstance(times, Ticks):
+        return times.times[np.searchsorted(times.samples, index)]
     if len(times) > 1:
         after = times[-1:] + (times[-1:] - times[-2:-1])
     else:
         after = times[-1:]
-    # Only a pandas index knows time zones.
-    return (times.append(after) if hasattr(times, "append") else np.concatenate([times, after]))[index]
+    return joined(times, after)[index]
+
+
+def joined(times, more):
+    """Two pieces of times, one after the other; only a pandas index knows time zones."""
+    return times.append(more) if hasattr(times, "append") else np.concatenate([times, more])
+
+
+class Ticks:
+    """Times of some samples of a sequence that is gone."""
+
+    def __init__(self, samples, times):
+        self.samples, first = np.unique(samples, return_index=True)
+        self.times = times[first]
 
 
 @dataclass(frozen=True, eq=False)
@@ -100,7 +114,7 @@ class Matches(_Table):
     query, sequence : ndarray of int of shape (n_matches,) or None
         Which of several queries, and in which of several sequences, from 0; None where there is one.
     times : ndarray of shape (n_timepoints,) or None
-        The sequence's times, as they were given; of several sequences a list.
+        The sequence's times, as they were given; of several sequences a list. Of a stream those of the matches.
 
     Examples
     --------

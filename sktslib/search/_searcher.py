@@ -203,9 +203,9 @@ class QuerySearcher(ClassNamePrefixFeaturesOutMixin, TransformerMixin, QueryEsti
         every = [times] if sequences is None else one_each(times, len(each), "times", "sequences")
         found, names = [], []
         for s, (sequence, t) in enumerate(zip(each, every, strict=True)):
-            for q, part in enumerate(parts):
-                found.append(part.search(sequence, t))
-                names.append((q, s))
+            # What is read by chunks is read once for all queries.
+            found += search_long(parts, sequence, t) if is_long(sequence) else [p.search(sequence, t) for p in parts]
+            names += [(q, s) for q in range(len(parts))]
         given = [matches.times for matches in found[:: len(parts)]]
         given = None if any(t is None for t in given) else given if sequences is not None else given[0]
         return merge(found, names, self._parts is not None, sequences is not None, self.n_matches, given)
@@ -231,10 +231,11 @@ class QuerySearcher(ClassNamePrefixFeaturesOutMixin, TransformerMixin, QueryEsti
             One candidate per window, or per end of a warped occurrence. Of several queries a list.
         """
         check_is_fitted(self)
+        if is_long(X):
+            profiles = profile_long(self._parts or [self], X, times)
+            return profiles[0] if self._parts is None else profiles
         if self._parts is not None:
             return [part.profile(X, times) for part in self._parts]
-        if is_long(X):
-            return profile_long(self, X, times)
         return self._search(X, times, keep=False)[1]
 
     def search(self, X, times=None):
@@ -258,7 +259,7 @@ class QuerySearcher(ClassNamePrefixFeaturesOutMixin, TransformerMixin, QueryEsti
         if self._parts is not None or several(X) is not None:
             return self._search_several(X, times)
         if is_long(X):
-            return search_long(self, X, times)
+            return search_long([self], X, times)[0]
         search, profile, given = self._search(X, times)
         return matches_of(search, profile, self.n_matches, self.threshold, self.max_overlap, given)
 

@@ -1,8 +1,10 @@
 """Several queries and several sequences: one search each, one table of matches."""
 
+from functools import reduce
+
 import numpy as np
 
-from ._results import Matches
+from ._results import Matches, Ticks, joined
 
 
 def several(X):
@@ -88,4 +90,7 @@ class Streams:
         return self._merged([stream.flush() for stream in self._streams])
 
     def _merged(self, found):
-        return merge(found, [(k, 0) for k in range(len(found))], True, False, None)
+        times = [part.times for part in found]
+        if times[0] is not None:
+            times = [Ticks(np.concatenate([t.samples for t in times]), reduce(joined, (t.times for t in times)))]
+        return merge(found, [(k, 0) for k in range(len(found))], True, False, None, times[0])

@@ -1,12 +1,13 @@
 """Searches of sequences that are not held in memory: streams, and files that are read by chunks."""
 
 from dataclasses import replace
+from functools import reduce
 
 import numpy as np
 
 from ._feed import Clock, WarpedFeed, WindowFeed
 from ._profile import Search, check_lengths, choose
-from ._results import Matches
+from ._results import Matches, Ticks, joined, times_at
 
 
 def make_feed(searcher):
@@ -120,6 +121,7 @@ class Stream:
             )
         self._searcher, self._feed, self._groups = searcher, make_feed(searcher), Groups()
         self._clock = Clock(searcher.metric_, searcher._tx)
+        self._times = None  # as they were given, of the samples in the feed's buffer
         self._best, self._slack, self._flushed = None, 0.0, False
 
     @property
@@ -134,7 +136,7 @@ class Stream:
         X : array-like of shape (n,) or (n, channels)
             Samples that follow those before.
         times : array-like of shape (n,), optional
-            Their times, for metrics that use them.
+            Their times; with every chunk or with none.
 
         Returns
         -------
@@ -148,7 +150,13 @@ class Stream:
 
     def _take(self, y, times):
         """The same behind the door."""
-        return self._matches(self._advance(y, self._clock(times)))
+        if (times is None) != (self._times is None) and self.n_samples_seen:
+            given = "without them, those before with" if times is None else "with them, those before without"
+            raise ValueError(f"'times' must be given with every chunk or with none. Got a chunk {given}.")
+        ty = self._clock(times)
+        if times is not None:
+            self._times = times if self._times is None else joined(self._times, times)
+        return self._matches(self._advance(y, ty))
 
     def flush(self):
         """End the stream and return the occurrences that were not decided yet.
@@ -175,6 +183,8 @@ class Stream:
         near = found.distance * (1.0 - found.slack) <= searcher.threshold
         self._groups.add([a[near] for a in found[:3]])
         horizon = feed.seen if last else feed.horizon(searcher.threshold)
+        if self._times is not None and not last:  # the time of an end is that of the sample there
+            horizon = min(horizon, feed.seen - 1)
         rows = []
         for group in self._groups.close(horizon):
             pieces = _Buffered(searcher, feed)
@@ -182,11 +192,14 @@ class Stream:
                 pieces, *group, self._slack, None, searcher.threshold, searcher.max_overlap
             )
             rows += [
-                (b, d, s, e, pieces.read(s, e))
+                (b, d, s, e, pieces.read(s, e), times_at(self._times, [s - feed.first, e - feed.first]))
                 for b, d, s, e in zip(by.tolist(), distance.tolist(), start.tolist(), end.tolist(), strict=True)
             ]
-        begin = self._groups.begin
-        feed.forget((horizon if begin is None else min(begin, horizon)) - _Buffered(searcher, feed).reach)
+        begin, first = self._groups.begin, feed.first
+        kept = _Buffered(searcher, feed).reach + (self._times is not None)  # the last step of time needs two samples
+        feed.forget((horizon if begin is None else min(begin, horizon)) - kept)
+        if self._times is not None:
+            self._times = self._times[feed.first - first :]
         if searcher.n_matches is None:
             return rows
         # Only the best of the whole stream count. Ties: the earliest, and a stable order keeps it first.
@@ -196,9 +209,13 @@ class Stream:
     def _matches(self, rows):
         rows = sorted(rows, key=lambda row: row[1])
         pieces = Pieces(self._searcher)
-        pieces.kept = {(s, e): piece for _, _, s, e, piece in rows}
+        pieces.kept = {(s, e): piece for _, _, s, e, piece, _ in rows}
         columns = [np.array([row[k] for row in rows], dtype) for k, dtype in ((2, np.int64), (3, np.int64), (1, float))]
-        return Matches(*columns, _source=pieces)
+        times = self._times
+        if times is not None:
+            samples = np.array([row[2:4] for row in rows], np.int64).reshape(-1)
+            times = Ticks(samples, reduce(joined, (row[5] for row in rows), times[:0]))
+        return Matches(*columns, times=times, _source=pieces)
 
 
 class _Buffered(Pieces):
