@@ -299,7 +299,7 @@ def test_random_and_halving_searches():
     """Thinned collections are collections; of a recording nothing would be left."""
     values = {"metric": ["dtw", LCSS(eps=0.5)], "weights": ["uniform", "distance"], "weight": [None, np.arange(8.0)]}
     model = KNeighborsTimeSeriesClassifier(n_neighbors=2)
-    halved = HalvingGridSearchCV(model, values, factor=1.5, cv=2, random_state=0).fit(X, Y)
+    halved = HalvingGridSearchCV(model, values, factor=2, min_resources=6, cv=2, random_state=0).fit(X, Y)
     assert halved.n_candidates_[0] == 8
     assert halved.n_resources_[0] < halved.n_resources_[-1] <= 12
     pipe = make_pipeline(PairwiseDistances(LCSS()), SVC())
