@@ -60,7 +60,7 @@ def register_metric(
     -----
     What numba compiles for a recurrence is kept on disk under a hash of its functions and of all they refer to: an
     edited recurrence is compiled anew. Other processes, such as joblib's, know the name once they import the module
-    that registers it; a metric object takes its distance along.
+    that registers it; a metric object, and an estimator with the name as its `metric`, take the distance along.
 
     Examples
     --------

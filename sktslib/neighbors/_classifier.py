@@ -141,7 +141,8 @@ class KNeighborsTimeSeriesClassifier(ClassifierMixin, Neighbors):
         -------
         ndarray of shape (n_series,)
         """
-        return self.classes_[self._votes(X).argmax(axis=1)]
+        votes = self._votes(X)
+        return self.classes_[votes.argmax(axis=1)]
 
     def predict_proba(self, X):
         """Share of the votes of each class.
