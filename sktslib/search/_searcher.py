@@ -55,6 +55,8 @@ class QuerySearcher(ClassNamePrefixFeaturesOutMixin, TransformerMixin, QueryEsti
     nan_policy : {"raise", "omit"}, default="raise"
         What to do with missing values (NaN). "omit": missing query points count nothing; windows are compared by what
         is observed of them, at least half of the weight; warped occurrences do not cross a missing point.
+    verbose : int, default=0
+        Above 0: a bar shows how far the search of a sequence that is read by chunks has come.
 
     Attributes
     ----------
