@@ -119,6 +119,17 @@ def test_in_a_pipeline_behind_a_scaler():
     assert list(pipe.get_feature_names_out()) == ["querysearcher0"]
 
 
+def test_output_in_polars():
+    polars = pytest.importorskip("polars")
+    frame = polars.DataFrame({"ecg": SEQUENCE, "slope": np.gradient(SEQUENCE)})
+    searcher = QuerySearcher("dtw", query=np.column_stack([QUERY, np.gradient(QUERY)]))
+    out = searcher.set_output(transform="polars").fit_transform(frame)
+    assert isinstance(out, polars.DataFrame)
+    assert out.columns == ["querysearcher0"]
+    np.testing.assert_array_equal(out.to_numpy(), clone(searcher).fit(frame.to_numpy()).transform(frame.to_numpy()))
+    assert len(QuerySegmenter().fit(frame[:65]).predict(frame)) == 1200
+
+
 def test_a_given_query_leaves_only_the_channels_to_fit():
     searcher = QuerySearcher("dtw", query=QUERY, weight=WEIGHT).fit(SEQUENCE)
     same = QuerySearcher("dtw").fit(QUERY, weight=WEIGHT)

@@ -8,6 +8,7 @@ import pytest
 import sklearn
 from hypothesis import given
 from hypothesis import strategies as st
+from sklearn.base import clone
 from sklearn.experimental import enable_halving_search_cv  # noqa: F401
 from sklearn.metrics import make_scorer
 from sklearn.model_selection import GridSearchCV, HalvingGridSearchCV, RandomizedSearchCV, cross_val_score
@@ -87,7 +88,7 @@ def test_every_parameter_is_a_key(estimator, grid):
     estimator = estimator.set_params(query=QUERY)
     search = GridSearchCV(estimator, grid, cv=BlockedSeriesSplit(3)).fit(COLUMN, LABELS)
     one = search.cv_results_["params"][-1]
-    again = sklearn.base.clone(estimator).set_params(**one).fit(COLUMN)
+    again = clone(estimator).set_params(**one).fit(COLUMN)
     scores = [again.score(COLUMN[test], LABELS[test]) for _, test in BlockedSeriesSplit(3).split(COLUMN)]
     assert search.cv_results_["mean_test_score"][-1] == pytest.approx(np.mean(scores))
 
@@ -185,6 +186,13 @@ def test_classifiers_on_profiles_of_several_queries_and_metrics():
     ends[np.flatnonzero(np.diff(LABELS) != 0) + 1] = 1
     model = make_pipeline(features, KNeighborsClassifier(1)).fit(frame, ends)
     assert model.score(frame, ends) > 0.99
+    # Several queries in one searcher, with labels that are the classifier's.
+    several = QuerySearcher("dtw", query=[QUERY[:30], QUERY[30:]])
+    model = make_pipeline(StandardScaler(), FeatureUnion([("both", several)]), KNeighborsClassifier(1))
+    assert model.fit(frame, ends).score(frame, ends) > 0.99
+    assert list(several.fit(frame, ends).feature_names_in_) == ["ecg"]
+    with pytest.raises(ValueError, match="'query' must have as many channels"):
+        several.fit(np.column_stack([SEQUENCE, SEQUENCE]))
 
 
 @pytest.fixture
@@ -202,21 +210,71 @@ def test_weights_and_times_are_routed(routing):
     np.testing.assert_array_equal(pipe[-1].weight_, want.weight_)
     got = pipe[-1].profile(scaled.transform(COLUMN), times=ECG["ts"]).distance
     np.testing.assert_array_equal(got, want.profile(scaled.transform(COLUMN), times=ECG["ts"]).distance)
-    # scikit-learn's Pipeline.score insists on a sample_weight then (its issue 30937); a scorer does not ask it.
     want = (
         QuerySearcher("dtw").fit(scaled.transform(QUERY[:, np.newaxis]), weight=WEIGHT).search(scaled.transform(COLUMN))
     )
     pipe = make_pipeline(StandardScaler(), QuerySearcher("dtw").set_fit_request(weight=True))
     pipe.fit(QUERY[:, np.newaxis], weight=WEIGHT)
-    assert EventScorer(event_f1_score)(pipe, COLUMN, LABELS) == event_f1_score(
-        LABELS, np.column_stack([want.start, want.end])
-    )
+    score = event_f1_score(LABELS, np.column_stack([want.start, want.end]))
+    assert EventScorer(event_f1_score)(pipe, COLUMN, LABELS) == pipe.score(COLUMN, LABELS) == score
+    segmenter = make_pipeline(StandardScaler(), QuerySegmenter(query=QUERY))
+    scaled = StandardScaler().fit_transform(COLUMN)
+    assert segmenter.fit(COLUMN).score(COLUMN, LABELS) == QuerySegmenter().fit(QUERY).score(scaled, LABELS)
     search = GridSearchCV(
         QuerySearcher(query=QUERY, n_matches=12).set_fit_request(weight=True),
         {"metric": ["dtw"]},
         cv=BlockedSeriesSplit(2),
     ).fit(COLUMN, LABELS, weight=WEIGHT)
     np.testing.assert_array_equal(search.best_estimator_.weight_[:, 0], WEIGHT / WEIGHT.max())
+
+
+def test_searches_route_times_of_queries_and_of_recordings(routing):
+    """A fixed query has times of its own, which a split leaves whole; those of the recording are split with it."""
+    irregular = np.cumsum(0.01 + 0.005 * np.sin(np.arange(len(SEQUENCE))))
+    searcher = QuerySearcher(TWED(nu=10.0), query=QUERY, n_matches=6)
+    searcher.set_fit_request(times="query_times").set_score_request(times=True)
+    scorers = {
+        "f1": EventScorer(event_f1_score).set_score_request(times=True),
+        "cover": EventScorer(segmentation_covering).set_score_request(times="times"),
+    }
+    times = {"query_times": ECG["tq"], "times": irregular}
+    split = BlockedSeriesSplit(2)
+    by_default = GridSearchCV(searcher, {}, cv=split, error_score="raise").fit(COLUMN, LABELS, **times)
+    search = GridSearchCV(searcher, {}, cv=split, scoring=scorers, refit="f1", error_score="raise")
+    search.fit(COLUMN, LABELS, **times)
+    want = {"f1": [], "cover": []}
+    for train, test in split.split(COLUMN):
+        found = clone(searcher).fit(COLUMN[train], times=ECG["tq"]).search(COLUMN[test], times=irregular[test])
+        ranges = np.column_stack([found.start, found.end])
+        want["f1"].append(event_f1_score(LABELS[test], ranges))
+        want["cover"].append(segmentation_covering(LABELS[test], ranges))
+    for name, scores in want.items():
+        assert search.cv_results_[f"mean_test_{name}"][0] == pytest.approx(np.mean(scores))
+    assert by_default.best_score_ == pytest.approx(np.mean(want["f1"]))
+
+
+def test_transformers_are_routed_times(routing):
+    index = pd.to_datetime(ECG["tq"], unit="s")
+    timed = QuerySearcher(TWED(nu=0.1), query=pd.DataFrame({"ecg": QUERY}, index=index))
+    timed.set_fit_request(times=True).set_transform_request(times=True)
+    plain = QuerySearcher("euclidean", query=QUERY[:30])
+    plain.set_fit_request(times=False).set_transform_request(times=False)
+    ts = ECG["ts"] ** 1.01
+    got = FeatureUnion([("timed", timed), ("plain", plain)]).fit_transform(COLUMN, times=ts)
+    want = QuerySearcher(TWED(nu=0.1)).fit(QUERY, times=ECG["tq"]).transform(COLUMN, times=ts)
+    np.testing.assert_allclose(got[:, :1], want, rtol=1e-9)
+    np.testing.assert_array_equal(got[:, 1:], QuerySearcher("euclidean").fit(QUERY[:30]).transform(COLUMN))
+    learned = QuerySearcher(TWED(nu=0.1)).set_fit_request(times=True).set_transform_request(times=True)
+    got = make_pipeline(learned, KNeighborsClassifier(1)).fit(COLUMN, LABELS, times=ts)
+    want = QuerySearcher(TWED(nu=0.1)).fit(COLUMN, LABELS, times=ts)
+    np.testing.assert_array_equal(got[0].transform(COLUMN, times=ts), want.transform(COLUMN, times=ts))
+    assert (got.predict(COLUMN, times=ts) == LABELS).mean() > 0.9
+
+
+def test_scores_know_no_weights_of_time_points():
+    for estimator in (QuerySearcher(), QuerySegmenter()):
+        with pytest.raises(ValueError, match="The 'sample_weight' parameter must be None"):
+            estimator.fit(QUERY).score(SEQUENCE, LABELS, sample_weight=LABELS)
 
 
 def test_weights_that_nobody_asked_for_are_an_error(routing):

@@ -7,16 +7,18 @@ import pandas as pd
 import pytest
 from hypothesis import given
 from hypothesis import strategies as st
+from scipy.stats import uniform
 from sklearn.base import clone
 from sklearn.cluster import DBSCAN, HDBSCAN
+from sklearn.experimental import enable_halving_search_cv  # noqa: F401
 from sklearn.manifold import TSNE, Isomap
-from sklearn.model_selection import GridSearchCV
+from sklearn.model_selection import GridSearchCV, HalvingGridSearchCV, RandomizedSearchCV, cross_val_score
 from sklearn.neighbors import KNeighborsClassifier, KNeighborsTransformer, RadiusNeighborsTransformer
 from sklearn.pipeline import FeatureUnion, make_pipeline
 from sklearn.svm import SVC
 
 from sktslib import QuerySearcher
-from sktslib.distances import DTW, LCSS, TWED, Euclidean, get_metric, pairwise_distances
+from sktslib.distances import DTW, LCSS, TWED, Euclidean, Mahalanobis, get_metric, pairwise_distances
 from sktslib.neighbors import (
     DistanceKernel,
     KNeighborsTimeSeriesClassifier,
@@ -119,8 +121,28 @@ def test_the_classifier_is_scikit_learn_s_over_our_distances(weights):
         )
         np.testing.assert_array_equal(ours.predict(NEW), theirs.fit(X, Y).predict(NEW))
         np.testing.assert_allclose(ours.predict_proba(NEW), theirs.predict_proba(NEW))
+        assert ours.predict_proba(X[:1]).sum() == pytest.approx(1.0)
     assert list(ours.classes_) == ["a", "b"]
     assert ours.score(X, Y) == 1.0 or weights == "uniform"
+
+
+def test_weights_of_votes():
+    """Of one neighbour at distance 1 and two at distance 2: by numbers, by closeness, by a function."""
+    fitted, labels, one = [[1.0], [2.0], [-2.0]], ["near", "far", "far"], [[0.0]]
+    for weights, share in (("uniform", 1 / 3), ("distance", 1 / 2), (lambda d: d**-2.0, 2 / 3)):
+        model = KNeighborsTimeSeriesClassifier("euclidean", n_neighbors=3, weights=weights).fit(fitted, labels)
+        np.testing.assert_allclose(model.predict_proba(one), [[1 - share, share]])
+    assert model.predict(one) == ["near"]
+    same = KNeighborsTimeSeriesClassifier("euclidean", n_neighbors=3, weights="distance").fit(
+        [*fitted[:2], [0.0]], labels
+    )
+    np.testing.assert_array_equal(same.predict_proba(one), [[1.0, 0.0]])  # one at distance 0 counts alone
+    tie = KNeighborsTimeSeriesClassifier("euclidean", n_neighbors=2).fit([[1.0], [1.0]], ["b", "a"])
+    assert tie.predict(one) == ["a"]
+    with pytest.raises(ValueError, match=r"must return one weight per distance, shape \(1, 3\)\. Got shape \(1,\)"):
+        clone(model).set_params(weights=lambda d: d[:, 0]).fit(fitted, labels).predict(one)
+    with pytest.raises(ValueError, match=r"must have some weight\. Got none for series \[0\]"):
+        clone(model).set_params(weights=np.zeros_like).fit(fitted, labels).predict(one)
 
 
 def test_distances_to_queries():
@@ -184,6 +206,32 @@ def test_missing_values():
         pairwise_distances(X, nan_policy="drop")
 
 
+def test_queries_in_series_with_missing_values():
+    gappy, query = X.copy(), X[0, 2:6].copy()
+    gappy[0, 3], gappy[1, :6], query[1] = np.nan, np.nan, np.nan
+    for metric in ("euclidean", "dtw"):
+        transformer = QueryDistances(metric, queries=[query], nan_policy="omit").fit(gappy)
+        found = transformer.locate(gappy)
+        for k, series in enumerate(gappy):
+            best = QuerySearcher(metric, nan_policy="omit").fit(query).search(series)
+            want = (best.start[0], best.end[0], best.distance[0]) if len(best) else (-1, -1, np.inf)
+            assert (found.start[k, 0], found.end[k, 0], found.distance[k, 0]) == want
+        assert np.isfinite(transformer.transform(gappy)).all()
+    assert found.start[0, 0] >= 4 or found.end[0, 0] <= 3
+    with pytest.raises(ValueError, match="'X' must be finite"):
+        QueryDistances("euclidean", queries=[X[0]]).fit(gappy)
+    with pytest.raises(ValueError, match="at least one value that is not NaN"):
+        QueryDistances("euclidean", queries=[[np.nan]], nan_policy="omit").fit(gappy)
+
+
+def test_channels_of_a_table_are_told_by_their_names():
+    table = pd.DataFrame({"a": [x[:, 0] for x in RAGGED], "b": [x[:, 1] for x in RAGGED]})
+    fitted = PairwiseDistances().fit(table)
+    np.testing.assert_array_equal(fitted.transform(RAGGED), fitted.transform(table))
+    with pytest.raises(ValueError, match=r"must be those of the fitted table, \['a', 'b'\]\. Got \['b', 'a'\]"):
+        fitted.transform(table[["b", "a"]])
+
+
 # --------------------------------------------------------------------------------------------- life in scikit-learn
 @pytest.mark.parametrize("transformer", TRANSFORMERS, ids=lambda t: type(t).__name__)
 def test_pickles_names_and_representation(transformer):
@@ -234,6 +282,34 @@ def test_parameters_of_the_metric_in_a_grid():
     model = KNeighborsTimeSeriesClassifier(DTW(), metric_params={"alpha": 0.1}).set_params(metric__alpha=0.5)
     assert (model.metric, model.metric_params) == (DTW(alpha=0.5), None)
     assert KNeighborsTimeSeriesClassifier(LCSS).set_params(metric__eps=2.0).metric == LCSS(eps=2.0)
+
+
+def test_what_a_metric_has_learned_survives_a_search():
+    loud = np.random.default_rng(0).normal(size=12) * 50.0
+    A = np.column_stack([loud, Y == "a", Y == "a"])  # only without its first point it tells the classes
+    metric = Mahalanobis().fit(A)
+    assert clone(metric) == metric != Mahalanobis()
+    assert clone(metric).VI_ is not metric.VI_
+    grid = {"metric": [metric, Mahalanobis(metric.VI_), Mahalanobis(), Euclidean()]}
+    scores = GridSearchCV(KNeighborsTimeSeriesClassifier(), grid, cv=6).fit(A, Y).cv_results_["mean_test_score"]
+    assert scores[0] == scores[1] > scores[2] == scores[3]
+
+
+def test_random_and_halving_searches():
+    """Thinned collections are collections; of a recording nothing would be left."""
+    values = {"metric": ["dtw", LCSS(eps=0.5)], "weights": ["uniform", "distance"], "weight": [None, np.arange(8.0)]}
+    model = KNeighborsTimeSeriesClassifier(n_neighbors=2)
+    halved = HalvingGridSearchCV(model, values, factor=2, min_resources=6, cv=2, random_state=0).fit(X, Y)
+    assert halved.n_candidates_[0] == 8
+    assert halved.n_resources_[0] < halved.n_resources_[-1] <= 12
+    pipe = make_pipeline(PairwiseDistances(LCSS()), SVC())
+    grid = {"pairwisedistances__metric__eps": uniform(0.1, 1.0), "svc__C": [1.0, 10.0]}
+    drawn = RandomizedSearchCV(pipe, grid, n_iter=3, cv=2, random_state=0).fit(X, Y)
+    for params, score in zip(drawn.cv_results_["params"], drawn.cv_results_["mean_test_score"], strict=True):
+        model = make_pipeline(
+            PairwiseDistances(LCSS(eps=params["pairwisedistances__metric__eps"])), SVC(C=params["svc__C"])
+        )
+        assert score == pytest.approx(cross_val_score(model, X, Y, cv=2).mean())
 
 
 def test_before_estimators_that_take_precomputed():

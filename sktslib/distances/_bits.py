@@ -105,4 +105,6 @@ accumulate = _make(version_of(_elastic, _vector))
 
 def padded(y):
     """A series in whole words."""
-    return np.pad(y, ((0, 0), (0, -y.shape[1] % WORD)))
+    out = np.zeros((y.shape[0], y.shape[1] + -y.shape[1] % WORD))  # numpy.pad takes longer than a short comparison
+    out[:, : y.shape[1]] = y
+    return out

@@ -6,6 +6,7 @@ from ..utils.validation import as_floats, as_series, refuse_missing, shown
 from ._metrics import Metric, get_metric
 from ._metrics_lockstep import LockstepMetric, equal_lengths
 from ._normalise import fill, full_weight
+from ._registered import own_metric
 from ._resample import resample
 
 
@@ -122,3 +123,11 @@ class MetricParameter:
                 metric = get_metric(metric, metric_params)
             self.metric, self.metric_params = metric, None
         return super().set_params(**params)
+
+    def __getstate__(self):
+        """Take along the user's own metric where it is given by name, which another process may not know."""
+        own = own_metric(self.metric)
+        return super().__getstate__() if own is None else {**super().__getstate__(), "_own_metric": own}
+
+    def __setstate__(self, state):
+        super().__setstate__({name: value for name, value in state.items() if name != "_own_metric"})

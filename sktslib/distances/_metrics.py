@@ -1,7 +1,8 @@
 """Metric objects and the registry: the one list from which names, dictionaries, docs and tests derive."""
 
 import inspect
-from copy import copy
+from copy import copy, deepcopy
+from multiprocessing import parent_process
 from numbers import Real
 
 import numpy as np
@@ -45,6 +46,16 @@ class Metric(BaseEstimator):
 
     def __hash__(self):
         return hash(type(self))  # parameters may change while the object is a key
+
+    def __sklearn_clone__(self):
+        """Clone the parameters, and keep what `fit` estimated.
+
+        A search clones its estimators and grids, and fits the clones; but nobody fits the metric within again.
+        """
+        made = super().__sklearn_clone__()
+        fitted = {name: value for name, value in self._values().items() if name not in self._get_param_names()}
+        vars(made).update(deepcopy(fitted))
+        return made
 
     @property
     def symmetric(self):
@@ -361,7 +372,13 @@ def metric_class(name, what="metric", owner=""):
     """The class registered under a name, full name or alias."""
     found = _ALIASES.get(str(name).lower()) if isinstance(name, str) else None
     if found is None:
-        raise unknown_name(what, name, _REGISTRY, owner)
+        error = unknown_name(what, name, _REGISTRY, owner)
+        if parent_process() is not None:
+            error.args = (
+                f"{error} This process knows no names that were registered in the one that started it: give the metric "
+                "object or the function instead of its name, or call register_metric in a module that is imported.",
+            )
+        raise error
     return _REGISTRY[found]
 
 

@@ -149,19 +149,22 @@ def _by_bits(metric, X, Y, w, mirrored, out):
     made = _stacked(metric, X, w, groups, 1)
 
     def block(members):
-        for b in members:
-            y, n = _bits.padded(Y[b]), Y[b].shape[1]
-            for m, of in groups.items():
-                record, rows, points = made[m]
-                of = of[: np.searchsorted(of, b, "right")] if mirrored else of
-                if not of:
-                    continue
-                costs = np.empty((len(of), 1))
-                with np.errstate(over="ignore"):  # words overflow on purpose, and plain Python says so
-                    _bits.accumulate(record, rows[: len(of)], m, y, n, metric._replaces, costs[:, 0])
-                out[of, b] = _reported(metric, X[of[0]], record, points[0], costs, [Y[b]])[:, 0]
+        series = [Y[b] for b in members]
+        for m, of in groups.items():
+            record, rows, points = made[m]
+            # Of a mirrored table each series is compared with those up to itself.
+            ends = np.searchsorted(of, members, "right") if mirrored else [len(of)] * len(members)
+            costs = np.zeros((len(members), ends[-1]))
+            with np.errstate(over="ignore"):  # words overflow on purpose, and plain Python says so
+                for k, y in enumerate(series):
+                    if ends[k]:
+                        y, n = _bits.padded(y), y.shape[1]
+                        _bits.accumulate(record, rows[: ends[k]], m, y, n, metric._replaces, costs[k, : ends[k]])
+            distances = _reported(metric, X[of[0]], record, points[0], costs.T, series)
+            for k, b in enumerate(members):
+                out[of[: ends[k]], b] = distances[: ends[k], k]
                 if mirrored:
-                    out[b, of] = out[of, b]
+                    out[b, of[: ends[k]]] = distances[: ends[k], k]
 
     return [delayed(block)(range(b, min(b + 16, len(Y)))) for b in range(0, len(Y), 16)]
 

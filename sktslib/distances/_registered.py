@@ -60,7 +60,7 @@ def register_metric(
     -----
     What numba compiles for a recurrence is kept on disk under a hash of its functions and of all they refer to: an
     edited recurrence is compiled anew. Other processes, such as joblib's, know the name once they import the module
-    that registers it; a metric object takes its distance along.
+    that registers it; a metric object, and an estimator with the name as its `metric`, take the distance along.
 
     Examples
     --------
@@ -294,6 +294,12 @@ def _packed(made_of, parts):
         return None
     constants = {fact: parts[fact](None) for fact in ("closed", "size", "even")}
     return {name: part for name, part in {**parts, **constants}.items() if name != "even_in_search"}
+
+
+def own_metric(name):
+    """The user's metric, with its defaults, behind a name; None for everything else."""
+    cls = _REGISTRY.get(_ALIASES.get(name.lower())) if isinstance(name, str) else None
+    return cls() if cls is not None and issubclass(cls, _Registered) else None
 
 
 def _revived(recipe, version, state):

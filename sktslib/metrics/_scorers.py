@@ -2,6 +2,7 @@
 
 import numpy as np
 from sklearn.pipeline import Pipeline
+from sklearn.utils.metadata_routing import MetadataRequest
 
 from ..utils.validation import shown
 
@@ -11,7 +12,7 @@ class EventScorer:
 
     Unlike ``make_scorer``, which sees labels per time point, it compares the ranges that `QuerySearcher.search` or
     `QuerySegmenter.segment` find, so that repetitions end to end stay apart. In a pipeline the last step is asked.
-    Times come with the index of pandas objects.
+    Times come with the index of pandas objects, or by metadata routing, see `set_score_request`.
 
     Parameters
     ----------
@@ -38,12 +39,41 @@ class EventScorer:
         self.score = score
         self.greater_is_better = greater_is_better
         self.parameters = parameters
+        self._times = None
 
     def __repr__(self):
         further = "".join(f", {key}={value!r}" for key, value in self.parameters.items())
         return f"EventScorer({getattr(self.score, '__name__', self.score)}{further})"
 
-    def __call__(self, estimator, X, y):
+    def set_score_request(self, *, times):
+        """Ask for metadata, where metadata routing is switched on.
+
+        Parameters
+        ----------
+        times : bool, str or None
+            Whether ``fit(..., times=...)`` of a search, or `cross_validate`, hands the sample times of `X` on to the
+            estimator asked; a string is another name for them there.
+
+        Returns
+        -------
+        EventScorer
+            Itself.
+        """
+        self._times = times
+        return self
+
+    def get_metadata_routing(self):
+        """Say what metadata is asked for.
+
+        Returns
+        -------
+        sklearn.utils.metadata_routing.MetadataRequest
+        """
+        request = MetadataRequest(owner=self)
+        request.score.add_request(param="times", alias=self._times)
+        return request
+
+    def __call__(self, estimator, X, y, times=None):
         if isinstance(estimator, Pipeline):
             X, estimator = estimator[:-1].transform(X) if len(estimator) > 1 else X, estimator[-1]
         find = getattr(estimator, "segment", None) or getattr(estimator, "search", None)
@@ -52,6 +82,6 @@ class EventScorer:
                 "EventScorer needs an estimator with 'search' or 'segment', or a pipeline that ends in one. Got "
                 f"{type(estimator).__name__}; for labels per time point take sklearn.metrics.make_scorer."
             )
-        found = find(X)
+        found = find(X, times)
         value = self.score(y, np.column_stack([found.start, found.end]), **self.parameters)
         return value if self.greater_is_better else -value

@@ -38,7 +38,17 @@ class BlockedSeriesSplit:
         return f"{type(self).__name__}(n_splits={self.n_splits}, gap={self.gap})"
 
     def get_n_splits(self, X=None, y=None, groups=None):
-        """Return the number of splits; the arguments are those of scikit-learn and count nothing."""
+        """Return the number of splits.
+
+        Parameters
+        ----------
+        X, y, groups : ignored
+            The arguments are those of scikit-learn.
+
+        Returns
+        -------
+        int
+        """
         return self.n_splits
 
     def split(self, X, y=None, groups=None):

@@ -11,6 +11,7 @@ from ..distances._collection import MetricParameter, as_collection
 from ..distances._metrics import get_metric
 from ..distances._pairwise import pairwise_distances
 from ..utils._sklearn import StrOptions, validate_parameter_constraints
+from ..utils.validation import shown
 
 
 def is_matrix(X):
@@ -20,6 +21,12 @@ def is_matrix(X):
         return nested and len({len(x) for x in X}) == 1
     a = X.to_numpy() if hasattr(X, "to_numpy") else np.asarray(X)
     return a.ndim == 2 and not (a.dtype == object and np.ndim(a.flat[0]))
+
+
+def channel_names(X):
+    """Names of the channels, columns of a table with a whole series in each cell; None where there are none."""
+    names = list(getattr(X, "columns", ()))
+    return names if names and all(isinstance(name, str) for name in names) and not is_matrix(X) else None
 
 
 class CollectionEstimator(MetricParameter, BaseEstimator):
@@ -41,6 +48,7 @@ class CollectionEstimator(MetricParameter, BaseEstimator):
             vars(self).pop(name, None)  # a list has neither
         self._series = [x.copy() for x in self._door(X, reset=True)]
         self.n_channels_ = len(self._series[0])
+        self._channel_names = channel_names(X)
         return self
 
     def _door(self, X, *, reset=False):
@@ -52,6 +60,12 @@ class CollectionEstimator(MetricParameter, BaseEstimator):
             raise ValueError(
                 f"'X' must have as many channels as the fitted collection, {self.n_channels_}. Got {len(series[0])}. "
                 "Time runs along axis 1 of an array and channels along axis 2."
+            )
+        names = channel_names(X)
+        if not reset and names and self._channel_names and names != self._channel_names:
+            raise ValueError(
+                f"The columns of 'X', its channels, must be those of the fitted table, {shown(self._channel_names)}. "
+                f"Got {shown(names)}; choose them by X[{shown(self._channel_names)}]."
             )
         if is_matrix(X):
             validate_data(self, X, skip_check_array=True, reset=reset)

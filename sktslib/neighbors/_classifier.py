@@ -1,10 +1,12 @@
 """Classification by the vote of nearest neighbours."""
 
-from scipy.sparse import identity
+import numpy as np
 from sklearn.base import ClassifierMixin
-from sklearn.neighbors import KNeighborsClassifier
+from sklearn.utils.multiclass import check_classification_targets
+from sklearn.utils.validation import assert_all_finite, check_consistent_length, column_or_1d
 
 from ..utils._sklearn import StrOptions
+from ..utils.validation import shown
 from ._neighbors import Neighbors
 
 
@@ -21,7 +23,7 @@ class KNeighborsTimeSeriesClassifier(ClassifierMixin, Neighbors):
     n_neighbors : int, default=1
         Number of neighbours.
     weights : {"uniform", "distance"} or callable, default="uniform"
-        Weight of the neighbours' votes, as in ``KNeighborsClassifier``.
+        Weight of the neighbours' votes, as in ``KNeighborsClassifier``; equal votes go to the first class.
     metric_params : dict, optional
         Parameters of the metric.
     weight : array-like of shape (length,) or (length, channels), optional
@@ -90,15 +92,42 @@ class KNeighborsTimeSeriesClassifier(ClassifierMixin, Neighbors):
             Itself.
         """
         self._fit_collection(X)
-        n = len(self._series)
-        # scikit-learn counts the votes; the training graph itself is never looked at.
-        votes = KNeighborsClassifier(self.n_neighbors, weights=self.weights, metric="precomputed", algorithm="brute")
-        self._votes = votes.fit(identity(n, format="csr"), y)
-        self.classes_ = votes.classes_
+        y = column_or_1d(y, warn=True)
+        assert_all_finite(y, input_name="y")
+        check_consistent_length(self._series, y)
+        check_classification_targets(y)
+        self.classes_, self._labels = np.unique(y, return_inverse=True)
         return self
 
-    def _neighbor_graph(self, X):
-        return self._graph(*self._nearest(self._door(X), self.n_neighbors), "distance")
+    def _votes(self, X):
+        """Votes for each class, (n_series, n_classes)."""
+        distances, indices = self._nearest(self._door(X), self.n_neighbors)
+        votes = np.zeros((len(distances), len(self.classes_)))
+        np.add.at(votes, (np.arange(len(votes))[:, np.newaxis], self._labels[indices]), self._of_votes(distances))
+        none = np.flatnonzero(votes.sum(axis=1) == 0.0)
+        if len(none):
+            raise ValueError(
+                f"The neighbours of each series must have some weight. Got none for series {shown(none.tolist())}: "
+                f"weights={self.weights!r} gives all their neighbours 0, as it does at infinite distances with "
+                "'distance'. Take weights='uniform', or weights that are not 0."
+            )
+        return votes
+
+    def _of_votes(self, distances):
+        """Weights of the votes of neighbours at these distances."""
+        if self.weights == "uniform":
+            return 1.0
+        if self.weights == "distance":
+            same = distances == 0.0
+            with np.errstate(divide="ignore"):
+                return np.where(same.any(axis=1, keepdims=True), same, 1.0 / distances)
+        weights = np.asarray(self.weights(distances))
+        if weights.shape != distances.shape:
+            raise ValueError(
+                f"The function 'weights' must return one weight per distance, shape {distances.shape}. Got shape "
+                f"{weights.shape}."
+            )
+        return weights
 
     def predict(self, X):
         """Predict the class of each series.
@@ -112,8 +141,8 @@ class KNeighborsTimeSeriesClassifier(ClassifierMixin, Neighbors):
         -------
         ndarray of shape (n_series,)
         """
-        graph = self._neighbor_graph(X)
-        return self._votes.predict(graph)
+        votes = self._votes(X)
+        return self.classes_[votes.argmax(axis=1)]
 
     def predict_proba(self, X):
         """Share of the votes of each class.
@@ -127,8 +156,8 @@ class KNeighborsTimeSeriesClassifier(ClassifierMixin, Neighbors):
         -------
         ndarray of shape (n_series, n_classes)
         """
-        graph = self._neighbor_graph(X)
-        return self._votes.predict_proba(graph)
+        votes = self._votes(X)
+        return votes / votes.sum(axis=1, keepdims=True)
 
     def score(self, X, y, sample_weight=None):
         """Share of series whose class is predicted.

@@ -8,6 +8,7 @@ from joblib import Parallel, delayed
 from sklearn.base import ClassNamePrefixFeaturesOutMixin, TransformerMixin
 
 from ..distances._collection import as_collection
+from ..search._missing import observed_query
 from ..search._profile import MODES, Search, choose, resolve_mode
 from ..utils._sklearn import Interval, StrOptions
 from ..utils.validation import as_weight
@@ -45,6 +46,9 @@ class QueryDistances(ClassNamePrefixFeaturesOutMixin, TransformerMixin, Collecti
         How query and each window are normalised, per channel and by weighted moments.
     min_length, max_length : int, optional
         Bounds of the length of warped matches, in samples.
+    nan_policy : {"raise", "omit"}, default="raise"
+        What to do with missing values (NaN). "omit": missing query points count nothing; windows are compared by what
+        is observed of them, at least half of the weight; warped matches do not cross a missing point.
     n_jobs : int, optional
         Number of threads; no result depends on it.
 
@@ -74,9 +78,8 @@ class QueryDistances(ClassNamePrefixFeaturesOutMixin, TransformerMixin, Collecti
     array([[1, 3]])
     """
 
-    nan_policy = "raise"
     _parameter_constraints = {
-        **{key: rule for key, rule in CollectionEstimator._parameter_constraints.items() if key != "nan_policy"},
+        **CollectionEstimator._parameter_constraints,
         "queries": "no_validation",
         "mode": [StrOptions(set(MODES))],
         "normalize": [StrOptions({"zscore", "mean", "minmax"}), None],
@@ -95,6 +98,7 @@ class QueryDistances(ClassNamePrefixFeaturesOutMixin, TransformerMixin, Collecti
         normalize=None,
         min_length=None,
         max_length=None,
+        nan_policy="raise",
         n_jobs=None,
     ):
         self.metric = metric
@@ -105,6 +109,7 @@ class QueryDistances(ClassNamePrefixFeaturesOutMixin, TransformerMixin, Collecti
         self.normalize = normalize
         self.min_length = min_length
         self.max_length = max_length
+        self.nan_policy = nan_policy
         self.n_jobs = n_jobs
 
     def fit(self, X, y=None):
@@ -125,8 +130,10 @@ class QueryDistances(ClassNamePrefixFeaturesOutMixin, TransformerMixin, Collecti
         resolve_mode(self.metric_, self.mode, self.normalize)
         given = vars(self).pop("_series")
         if self.queries is not None:
-            given = [x.copy() for x in as_collection(self.queries, "queries", channels=self.n_channels_)]
-        self._queries = [(x, as_weight(self.weight, x.shape[1], len(x))) for x in given]
+            missing = self.nan_policy == "omit"
+            queries = as_collection(self.queries, "queries", channels=self.n_channels_, missing=missing)
+            given = [x.copy() for x in queries]
+        self._queries = [observed_query(x, as_weight(self.weight, x.shape[1], len(x))) for x in given]
         self.queries_ = [x.T for x, _ in self._queries]
         self._n_features_out = len(self._queries)
         return self

@@ -4,6 +4,17 @@ import numpy as np
 
 from ..distances._metrics_lockstep import LockstepMetric
 from ..distances._normalise import fill, full_weight, normalise
+from ..utils.validation import as_weight
+
+
+def observed_query(x, w):
+    """A query and its weights where a missing point counts nothing."""
+    if not np.isnan(x).any():
+        return x, w
+    seen = np.where(np.isnan(x), 0.0, full_weight(w, x))
+    if not seen.any():
+        raise ValueError("The query must have at least one value that is not NaN and whose weight is above 0.")
+    return fill(x), as_weight(seen.T, x.shape[1], len(x))
 
 
 def runs(y):

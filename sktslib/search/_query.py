@@ -8,10 +8,10 @@ from sklearn.utils.validation import check_is_fitted, validate_data
 
 from ..distances._collection import MetricParameter
 from ..distances._metrics import get_metric
-from ..distances._normalise import fill, full_weight
 from ..utils._sklearn import validate_parameter_constraints
-from ..utils.validation import as_series, as_times, as_weight, check_count
+from ..utils.validation import as_series, as_times, as_weight, check_count, shown
 from ._learning import medoid, occurrences
+from ._missing import observed_query
 from ._several import several
 
 
@@ -56,6 +56,15 @@ def check_labels(y, n):
     return y
 
 
+def refuse_sample_weight(sample_weight):
+    """Scores of events know no weights of time points."""
+    if sample_weight is not None:
+        raise ValueError(
+            "The 'sample_weight' parameter must be None: an event is found or not, whatever its time points weigh. Got "
+            f"{shown(sample_weight)}. Weights of the query's points are the 'weight' of fit."
+        )
+
+
 class QueryEstimator(MetricParameter, BaseEstimator):
     """Base of the estimators that are fitted on a query."""
 
@@ -80,12 +89,8 @@ class QueryEstimator(MetricParameter, BaseEstimator):
             times = None if times is None else times[start:end]
         self._x = self._x.copy()  # a caller's later edits must not reach the fitted query
         channels, m = self._x.shape
-        self._w = as_weight(self.weight if weight is None else weight, m, channels)
-        if np.isnan(self._x).any():  # a missing point of the query counts nothing
-            seen = np.where(np.isnan(self._x), 0.0, full_weight(self._w, self._x))
-            if not seen.any():
-                raise ValueError("The query must have at least one value that is not NaN and whose weight is above 0.")
-            self._x, self._w = fill(self._x), as_weight(seen.T, m, channels)
+        weights = as_weight(self.weight if weight is None else weight, m, channels)
+        self._x, self._w = observed_query(self._x, weights)
         self._tx = as_times(times, m, "times")
         self.query_ = self._x.T
         self.weight_ = None if self._w is None else self._w.T

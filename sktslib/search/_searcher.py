@@ -11,7 +11,7 @@ from ..metrics import event_f1_score
 from ..utils._sklearn import Interval, StrOptions
 from ._long import is_long, profile_long, search_long
 from ._profile import MODES, Search, choose, resolve_mode
-from ._query import QueryEstimator, check_labels
+from ._query import QueryEstimator, check_labels, refuse_sample_weight
 from ._results import Matches
 from ._several import Streams, merge, one_each, several
 from ._stream import Stream
@@ -55,6 +55,8 @@ class QuerySearcher(ClassNamePrefixFeaturesOutMixin, TransformerMixin, QueryEsti
     nan_policy : {"raise", "omit"}, default="raise"
         What to do with missing values (NaN). "omit": missing query points count nothing; windows are compared by what
         is observed of them, at least half of the weight; warped occurrences do not cross a missing point.
+    verbose : int, default=0
+        Above 0: a bar shows how far the search of a sequence that is read by chunks has come.
 
     Attributes
     ----------
@@ -155,7 +157,7 @@ class QuerySearcher(ClassNamePrefixFeaturesOutMixin, TransformerMixin, QueryEsti
         """
         queries = several(X if self.query is None else self.query)
         if queries is not None and len(queries) > 1:
-            return self._fit_several(queries, y, weight, times)
+            return self._fit_several(queries, X, y, weight, times)
         self._parts = None
         self._fit_query(X, y, weight, times)
         self._mode = resolve_mode(self.metric_, self.mode, self.normalize)
@@ -175,15 +177,18 @@ class QuerySearcher(ClassNamePrefixFeaturesOutMixin, TransformerMixin, QueryEsti
         if self.min_length is not None or self.max_length is not None:
             raise ValueError("'min_length' and 'max_length' must be None where 'scales' says how long matches are.")
 
-    def _fit_several(self, queries, y, weight, times):
+    def _fit_several(self, queries, X, y, weight, times):
         """A searcher for each query."""
-        if y is not None:
+        given = self.query is not None  # `X` then says what the channels are, and a classifier may stand behind
+        if y is not None and not given:
             raise ValueError(
                 "'y' must be None where 'X' is a list of queries: they are given, not learned from labels."
             )
         weights = one_each(self.weight if weight is None else weight, len(queries), "weight", "queries")
         self._parts = [
-            clone(self).set_params(query=None, weight=None).fit(query, weight=w, times=t)
+            clone(self)
+            .set_params(query=query if given else None, weight=None)
+            .fit(X if given else query, weight=w, times=t)
             for query, w, t in zip(queries, weights, one_each(times, len(queries), "times", "queries"), strict=True)
         ]
         channels = {part.n_features_in_ for part in self._parts}
@@ -191,6 +196,9 @@ class QuerySearcher(ClassNamePrefixFeaturesOutMixin, TransformerMixin, QueryEsti
             raise ValueError(f"The queries must have the same number of channels. Got {sorted(channels)}.")
         first = self._parts[0]
         self.metric_, self._mode, self.n_features_in_ = first.metric_, first._mode, first.n_features_in_
+        vars(self).pop("feature_names_in_", None)
+        if hasattr(first, "feature_names_in_"):
+            self.feature_names_in_ = first.feature_names_in_
         self.query_, self.weight_ = [part.query_ for part in self._parts], [part.weight_ for part in self._parts]
         self._n_features_out = len(queries)
         return self
@@ -305,6 +313,27 @@ class QuerySearcher(ClassNamePrefixFeaturesOutMixin, TransformerMixin, QueryEsti
         out[~finite] = out[finite].max() if finite.any() else 0.0
         return out[:, np.newaxis]
 
+    def fit_transform(self, X, y=None, weight=None, times=None):
+        """Take the query, and give the distance of the best occurrence that ends at each time point of `X`.
+
+        Parameters
+        ----------
+        X : array-like of shape (n,) or (n, channels)
+            As for `fit`.
+        y : array-like of shape (n,), optional
+            As for `fit`.
+        weight : array-like of shape (m,) or (m, channels), optional
+            As for `fit`.
+        times : array-like of shape (n,), optional
+            Sample times of `X`. A query given as a parameter has its own, those of its DatetimeIndex.
+
+        Returns
+        -------
+        ndarray of shape (n, n_queries)
+        """
+        of_query = times if self.query is None else None
+        return self.fit(X, y, weight=weight, times=of_query).transform(X, times=times)
+
     def predict(self, X, times=None):
         """Label each time point: 0 outside of occurrences, else the rank of the best one over it, from 1.
 
@@ -325,7 +354,7 @@ class QuerySearcher(ClassNamePrefixFeaturesOutMixin, TransformerMixin, QueryEsti
             labels[matches.start[rank - 1] : matches.end[rank - 1]] = rank
         return labels
 
-    def score(self, X, y, times=None):
+    def score(self, X, y, times=None, sample_weight=None):
         """Event F1 of the occurrences against labels, see :func:`sktslib.metrics.event_f1_score`.
 
         Parameters
@@ -336,12 +365,15 @@ class QuerySearcher(ClassNamePrefixFeaturesOutMixin, TransformerMixin, QueryEsti
             True labels of the time points, 0 for background; each run of one label is an event.
         times : array-like of shape (n,), optional
             Its sample times.
+        sample_weight : None
+            Time points of an event have no weights of their own; here because ``Pipeline.score`` names it.
 
         Returns
         -------
         float
             In [0, 1].
         """
+        refuse_sample_weight(sample_weight)
         matches = self.search(X, times)
         y = check_labels(y, len(X))
         return event_f1_score(y, np.column_stack([matches.start, matches.end]))

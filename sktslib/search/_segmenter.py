@@ -7,7 +7,7 @@ import numpy as np
 from ..metrics import event_f1_score
 from ..utils._sklearn import Interval, StrOptions
 from ._profile import Search, resolve_mode
-from ._query import QueryEstimator, check_labels
+from ._query import QueryEstimator, check_labels, refuse_sample_weight
 from ._results import Segments
 from ._tiling import background_cost, tile
 
@@ -170,7 +170,7 @@ class QuerySegmenter(QueryEstimator):
             labels[s:e] = label
         return labels
 
-    def score(self, X, y, times=None):
+    def score(self, X, y, times=None, sample_weight=None):
         """Event F1 of the repetitions against labels, see :func:`sktslib.metrics.event_f1_score`.
 
         Parameters
@@ -182,12 +182,15 @@ class QuerySegmenter(QueryEstimator):
             end need labels that differ.
         times : array-like of shape (n,), optional
             Its sample times.
+        sample_weight : None
+            Time points of an event have no weights of their own; here because ``Pipeline.score`` names it.
 
         Returns
         -------
         float
             In [0, 1].
         """
+        refuse_sample_weight(sample_weight)
         segments = self.segment(X, times)
         y = check_labels(y, len(segments._source.sequence))
         return event_f1_score(y, np.column_stack([segments.start, segments.end]))
