@@ -438,6 +438,26 @@ def _overload_bits(mask):
         return lambda mask: _as_word(mask)
 
 
+def some(mask):
+    """Whether the condition holds in some lane."""
+    return bool(np.any(mask))
+
+
+@intrinsic
+def _some(typing, mask):
+    def build(context, builder, sig, args):
+        word = ir.IntType(sig.args[0].lanes)
+        return builder.icmp_unsigned("!=", builder.bitcast(args[0], word), ir.Constant(word, 0))
+
+    return types.boolean(mask), build
+
+
+@overload(some, jit_options={"forceinline": True})
+def _overload_some(mask):
+    if isinstance(mask, Mask):
+        return lambda mask: _some(mask)
+
+
 def makers(lanes, fused):
     """The functions that make vectors of so many lanes: `load(values, at)`, `splat(value)` and `ramp()`.
 

@@ -6,6 +6,7 @@ import numpy as np
 
 from ..distances._resample import places
 from ..utils.validation import shown
+from ._cascade import applies, near_profile
 from ._missing import observed_profile, runs
 from ._results import Profile
 
@@ -30,12 +31,17 @@ def scaled_lengths(scales, m):
     return np.unique([max(1, round(s * m)) for s in scales])
 
 
-def window_profile(metric, x, w, y, tx, ty, normalize, lengths=None):
-    """The profile of all windows; with `lengths` each start at the length that fits best (ties: the shortest)."""
+def window_profile(metric, x, w, y, tx, ty, normalize, lengths=None, rule=None):
+    """The profile of all windows; with `lengths` each start at the length that fits best (ties: the shortest).
+
+    With a `rule` distances that it cannot choose may be infinite.
+    """
     # A sum is not finite if one of its terms is not; what overflows is looked at term by term.
     gaps = not np.isfinite(y.sum()) and np.isnan(y).any()
     m = x.shape[1]
     if lengths is None:
+        if rule is not None and applies(metric, rule, ty is not None, m * (y.shape[1] - m + 1)):
+            return Profile(_near(metric, x, w, y, normalize, rule, gaps), None, m)
         profile = observed_profile if gaps else type(metric)._profile
         distance = profile(metric, x, w, y, tx, ty, normalize)
         return Profile(distance, None, m, metric._slack(x, w, len(distance), normalize))
@@ -52,6 +58,19 @@ def window_profile(metric, x, w, y, tx, ty, normalize, lengths=None):
             better = distance < best[here]
             best[here][better], length[here][better] = distance[better], size
     return Profile(best, None, length)
+
+
+def _near(metric, x, w, y, normalize, rule, gaps):
+    """The distances that a rule may choose, stretch by stretch where there are gaps."""
+    if not gaps:
+        return near_profile(metric, x, w, y, normalize, rule)
+    m = x.shape[1]
+    out = np.full(y.shape[1] - m + 1, np.inf)
+    for first, last in runs(y):
+        if last - first >= m:
+            piece = np.ascontiguousarray(y[:, first:last])
+            out[first : last - m + 1] = near_profile(metric, x, w, piece, normalize, rule)
+    return out
 
 
 def scaled_path(path, m, start, end):
