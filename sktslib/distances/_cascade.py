@@ -18,11 +18,14 @@ from . import _bounds, _elastic, _lanes, _vector
 from ._bounds import LANES, load, splat
 from ._elastic import closed_border, gap, gap_terms, join, late, moves, terms
 from ._lanes import BIG
-from ._vector import fill, larger, smaller, some, store
+from ._vector import REGISTER, fill, larger, makers, smaller, some, store
 from ._versions import version_of
 
 INF = np.inf
 STRIDE = 8  # points entered between two looks at the cutoff
+WIDE = 4 * REGISTER  # windows bounded at a time: finding the numbers takes longer than computing with them
+
+load_wide, _, _ = makers(WIDE, fused=True)
 
 
 # -------------------------------------------------------------------------------------------------- normalising windows
@@ -54,36 +57,44 @@ def direct_moments(y, w, first, mean, spread, error, low, high):
             s[k] = level[k] + s[k] / total
 
 
-@njit(cache=True, nogil=True)
+@njit(cache=True, nogil=True, error_model="numpy")
 def standardise(y, m, first, total, most, blur, how, mean, spread, error, low, high, scale, shift):
     """The factor and the summand that normalise each window that starts at `first` and after; counts those unknown.
 
-    `how` 1: "mean", 2: "zscore", 3: "minmax"; `low` and `high` are empty for equal weights, `most` is the largest size of a
-    sample. Where values would be wrong by more than the blur the factor is NaN.
+    `how` 1: "mean", 2: "zscore", 3: "minmax"; `low` and `high` are empty for equal weights, `most` is the largest size
+    of a sample. Where values would be wrong by more than the blur the factor is NaN.
     """
-    unknown, relative, plain = 0, 2.0**-52 * 4.0 * (m + 4.0), not low.shape[0]
-    for j in range(mean.shape[0]):
-        middle = low[j] if how == 3 else mean[j]
-        factor, wrong = 1.0, 0.0
-        if how == 2:
-            factor = (total / spread[j]) ** 0.5 if spread[j] > 0.0 else INF
-            wrong = error[j] / spread[j] if spread[j] > 0.0 else INF
-        elif how == 3:
-            factor = 1.0 / (high[j] - low[j]) if high[j] > low[j] else INF
-        off = 0.0 if how == 3 else (relative * error[j] / total) ** 0.5
-        size = m**0.5 if plain and how == 2 else 2.0 * most * factor
-        if not (off + 2.0**-47 * most) * factor + (wrong + 2.0**-47) * size <= blur:
+    relative, size = 2.0**-52 * 4.0 * (m + 4.0), mean.shape[0]
+    doubt, longest = np.empty(size), np.sqrt(m)
+    if how == 2:
+        for j in range(size):
+            scale[j] = np.sqrt(total / max(spread[j], 0.0))
+        for j in range(size):  # equal weights leave no value beyond the root of m
+            apart = longest if not low.shape[0] else 2.0 * most * scale[j]
+            doubt[j] = (error[j] / spread[j] + 2.0**-47) * apart
+    elif how == 3:
+        for j in range(size):
+            scale[j] = 1.0 / (high[j] - low[j])
+        doubt[:], mean[:], error[:] = 0.0, low, 0.0
+    else:
+        doubt[:], scale[:] = 0.0, 1.0
+    for j in range(size):
+        doubt[j] += (np.sqrt(relative / total * error[j]) + 2.0**-47 * most) * scale[j]
+    for j in range(size):
+        shift[j] = -mean[j] * scale[j]
+    unknown = 0
+    for j in range(size):
+        if not (doubt[j] <= blur and scale[j] < INF):
             constant = True
-            if plain:
+            if low.shape[0]:
+                constant = low[j] == high[j]
+            else:
                 for i in range(first + j + 1, first + j + m):
                     if y[i] != y[first + j]:
                         constant = False
                         break
-            else:
-                constant = low[j] == high[j]
-            factor, middle = (0.0 if constant else np.nan), 0.0
+            scale[j], shift[j] = (0.0 if constant else np.nan), 0.0
             unknown += not constant
-        scale[j], shift[j] = factor, -middle * factor
     return unknown
 
 
@@ -92,7 +103,7 @@ def slide(a, width, low, high):
     """Least and largest value of `width` neighbours in each row, from each place on."""
     n = a.shape[1] - width + 1
     for k in range(a.shape[0]):
-        below, above = a[k].copy(), a[k].copy()
+        below, above = a[k], a[k]
         done = 1  # so many neighbours are in
         while done < width:
             step = min(done, width - done)
@@ -114,12 +125,12 @@ def _nearest(value, low, high):
 
 
 @njit(nogil=True)
-def _of_query(p, k, i, h, known, j, x, w, y, low, high, spots, s, c, blur):
+def _of_query(p, k, i, h, known, j, x, w, ranges, spots, s, c, blur):
     """The terms of query point i, and h before it, with what the windows from j on hold within the band."""
     # End points meet end points, wherever the paths go on to; no recurrence that knows this looks at points before.
-    least, most = (y[k], y[k]) if spots[0, i] else (low[k], high[k])
-    bottom, top = load(least, j + spots[1, i]) * s + (c - blur), load(most, j + spots[1, i]) * s + (c + blur)
-    under, over = load(least, j + spots[1, h]) * s + (c - blur), load(most, j + spots[1, h]) * s + (c + blur)
+    pinned, at, back = spots[0, i], j + spots[1, i], j + spots[1, h]
+    bottom, top = load_wide(ranges[pinned, k], at) * s + (c - blur), load_wide(ranges[2 - pinned, k], at) * s + (c + blur)
+    under, over = load_wide(ranges[pinned, k], back) * s + (c - blur), load_wide(ranges[2 - pinned, k], back) * s + (c + blur)
     value, before = x[k, i], known * x[k, h]
     return terms(
         p,
@@ -132,7 +143,7 @@ def _of_query(p, k, i, h, known, j, x, w, y, low, high, spots, s, c, blur):
 @njit(nogil=True)
 def _of_window(p, k, i, h, known, j, w, y, low, high, s, c):
     """The terms of the windows' point i, and h before it, with what the query holds within the band; its price."""
-    value, before = load(y[k], j + i) * s + c, known * (load(y[k], j + h) * s + c)
+    value, before = load_wide(y[k], j + i) * s + c, known * (load_wide(y[k], j + h) * s + c)
     row = value, before, w[k, 0, i], w[k, 1, i]
     a, b, _ = terms(p, row, _nearest(value, low[k, i], high[k, i]), _nearest(before, known * low[k, h], known * high[k, h]))
     return a, b, gap_terms(p, value, before) + 0.0 * value
@@ -142,25 +153,26 @@ def _make(version):
     """Compile lazily, once per version of the files that functions are taken from."""
 
     @njit(cache=True, nogil=True)
-    def by_query(p, x, w, points, lags, skips, spots, y, low, high, scale, shift, blur, order, cutoff, bounds):
+    def by_query(p, x, w, points, lags, skips, spots, ranges, scale, shift, blur, order, cutoff, bounds):
         """Enter the query points of `order`, at what they cost at least, into the bounds that are not above the cutoff.
 
-        `low` and `high` are ranges of the sequence. `spots` (3, m): whether a point meets a single one, where what it
-        meets begins, from the window's start, and where its range does; `skips` prices points left out.
+        `ranges` (3, channels, n) are the least values from each sample on, the samples, and the largest values. `spots`
+        (3, m): whether a point meets a single one, where what it meets begins, from the window's start, and where its
+        range does; `skips` prices points left out.
         """
-        for j in range(0, bounds.shape[0] - LANES + 1 if version else 0, LANES):
-            total = load(bounds, j)
+        for j in range(0, bounds.shape[0] - WIDE + 1 if version else 0, WIDE):
+            total = load_wide(bounds, j)
             if not some(total <= cutoff):
                 continue
-            s, c = load(scale[0], j), load(shift[0], j)
+            s, c = load_wide(scale[0], j), load_wide(shift[0], j)
             for t0 in range(0, order.shape[0], STRIDE):
                 for t in range(t0, min(t0 + STRIDE, order.shape[0])):
                     i = order[t]
                     h, known = max(i - 1, 0), 1.0 if i > 0 else 0.0
-                    a, b, _ = _of_query(p, 0, i, h, known, j, x, w, y, low, high, spots, s, c, blur)
+                    a, b, _ = _of_query(p, 0, i, h, known, j, x, w, ranges, spots, s, c, blur)
                     for k in range(1, x.shape[0]):
-                        u, v = load(scale[k], j), load(shift[k], j)
-                        e, f, _ = _of_query(p, k, i, h, known, j, x, w, y, low, high, spots, u, v, blur)
+                        u, v = load_wide(scale[k], j), load_wide(shift[k], j)
+                        e, f, _ = _of_query(p, k, i, h, known, j, x, w, ranges, spots, u, v, blur)
                         a, b = a + e, b + f
                     here = points[0, i], points[1, i], points[2, i]
                     cost = moves(p, here, late(p, lags[i], lags[i]), a, b, 0.0, 0.0)[0]
@@ -175,18 +187,18 @@ def _make(version):
 
         A point left out costs its own price, at least `skips`, and the `spare` of another one.
         """
-        for j in range(0, bounds.shape[0] - LANES + 1 if version else 0, LANES):
-            total = load(bounds, j)
+        for j in range(0, bounds.shape[0] - WIDE + 1 if version else 0, WIDE):
+            total = load_wide(bounds, j)
             if not some(total <= cutoff):
                 continue
-            s, c = load(scale[0], j), load(shift[0], j)
+            s, c = load_wide(scale[0], j), load_wide(shift[0], j)
             for t0 in range(0, order.shape[0], STRIDE):
                 for t in range(t0, min(t0 + STRIDE, order.shape[0])):
                     i = order[t]
                     h, known = max(i - 1, 0), 1.0 if i > 0 else 0.0
                     a, b, g = _of_window(p, 0, i, h, known, j, w, y, low, high, s, c)
                     for k in range(1, low.shape[0]):
-                        u, v = load(scale[k], j), load(shift[k], j)
+                        u, v = load_wide(scale[k], j), load_wide(shift[k], j)
                         e, f, d = _of_window(p, k, i, h, known, j, w, y, low, high, u, v)
                         a, b, g = a + e, b + f, g + d
                     here = points[0, i], points[1, i], points[2, i]

@@ -76,18 +76,16 @@ class _Cascade:
                 self.low[self.unknown] = np.inf
             self._query_side()
             (kernel, order), second = self._ways()
-            self._enter(kernel, order[:FIRST], self.low)
+            self._enter((kernel, order[:FIRST], True))
         self._seed()
         if self.bounded:
-            self._enter(kernel, order[FIRST:], self.low)
-            other = np.where(self.low <= self.limit, 0.0, np.inf)
-            self._enter(*second, other)
-            np.maximum(self.low, other, out=self.low)
+            self._enter((kernel, order[FIRST:], True), (*second, False))
         self._rest()
         near = self.where[self.costs <= self.limit]
         if self.moving:
             near = np.concatenate([near, self.unknown])
-        out = np.full(self.n, np.inf)
+        out = self.low
+        out[:] = np.inf
         for which in self._batches(near):
             out[which] = self.metric._windows(self.x, self.w, self._windows(which), None, None)
         return out
@@ -134,9 +132,10 @@ class _Cascade:
     def _moments(self):
         """What normalises each window, and which windows are beyond running moments."""
         shape = len(self.x), self.n
-        self.scale, self.shift = np.ones(shape), np.zeros(shape)
         if self.normalize is None:
+            self.scale, self.shift = np.ones(shape), np.zeros(shape)
             return
+        self.scale, self.shift, unknown = np.empty(shape), np.empty(shape), 0
         size = np.abs(self.x).max()
         if self.normalize == "mean":
             size += self.y.std(axis=1).max()
@@ -144,7 +143,7 @@ class _Cascade:
         how, plain = HOW[self.normalize], self.w is None and self.normalize != "minmax"
         for k, (y, w) in enumerate(zip(self.y, self.full, strict=True)):
             if not w.any():  # counts nothing
-                self.scale[k] = 0.0
+                self.scale[k] = self.shift[k] = 0.0
                 continue
             for first in range(0, self.n, BLOCK):
                 last = min(first + BLOCK, self.n)
@@ -154,12 +153,14 @@ class _Cascade:
                     low = high = np.empty(0)
                 else:
                     kernels.direct_moments(y, w, first, mean, spread, error, low, high)
-                most = np.abs(y[first : last + self.m - 1]).max()
+                piece = y[first : last + self.m - 1]
+                most = max(piece.max(), -piece.min())
                 made = self.scale[k, first:last], self.shift[k, first:last]
                 moments = mean, spread, error, low, high
-                kernels.standardise(y, self.m, first, w.sum(), most, self.blur, how, *moments, *made)
-        self.unknown = np.flatnonzero(np.isnan(self.scale).any(axis=0))
-        self.scale[:, self.unknown] = self.shift[:, self.unknown] = 0.0
+                unknown += kernels.standardise(y, self.m, first, w.sum(), most, self.blur, how, *moments, *made)
+        if unknown:
+            self.unknown = np.flatnonzero(np.isnan(self.scale).any(axis=0))
+            self.scale[:, self.unknown] = self.shift[:, self.unknown] = 0.0
 
     # --------------------------------------------------------------------------------------------------------- bounds
     def _query_side(self):
@@ -210,26 +211,30 @@ class _Cascade:
             ways.reverse()
         return [(kernel, np.argsort(-costs, kind="stable")) for kernel, costs in ways]
 
-    def _enter(self, kernel, order, bounds):
-        """Enter points into the bounds that are not above the limit yet."""
-        if not len(order):
-            return
+    def _enter(self, *ways):
+        """Enter points into the bounds that are not above the limit yet, each way on its own."""
         for first in range(0, self.n, BLOCK):
-            last = min(first + BLOCK, self.n)
-            part = bounds[first:last]
-            if not (part <= self.limit).any():
-                continue
-            y = np.ascontiguousarray(self.y[:, first : last + self.m - 1])
-            moments = (np.ascontiguousarray(a[:, first:last]) for a in (self.scale, self.shift))
-            if kernel is kernels.by_query:
-                below, above = np.empty((2, len(y), y.shape[1] - self.reach + 1))
-                kernels.slide(y, self.reach, below, above)
-                sequence = y, below, above, *moments, self.blur
-                kernel(self.problem.record, *self.of_query, *sequence, order, self.limit, part)
-            else:
-                kernel(self.problem.record, *self.of_window, y, *moments, order, self.limit, part)
+            low, y = self.low[first : first + BLOCK], None
+            for kernel, order, goes_on in ways:
+                if not (low <= self.limit).any():
+                    break
+                if y is None:
+                    last = first + len(low)
+                    y = np.ascontiguousarray(self.y[:, first : last + self.m - 1])
+                    moments = [np.ascontiguousarray(a[:, first:last]) for a in (self.scale, self.shift)]
+                bounds = low if goes_on else np.where(low <= self.limit, 0.0, np.inf)
+                if kernel is kernels.by_query:
+                    ranges = np.empty((3, *y.shape))
+                    ranges[1] = y
+                    kernels.slide(y, self.reach, ranges[0], ranges[2])
+                    query = *self.of_query, ranges, *moments, self.blur
+                else:
+                    query = *self.of_window, y, *moments
+                kernel(self.problem.record, *query, order, self.limit, bounds)
+                if not goes_on:
+                    np.maximum(low, bounds, out=low)
         if not self.moving:
-            bounds[self.unknown[bounds[self.unknown] < np.inf]] = 0.0
+            self.low[self.unknown[self.low[self.unknown] < np.inf]] = 0.0
 
     # ---------------------------------------------------------------------------------------------------------- costs
     def _seed(self):
