@@ -66,12 +66,13 @@ class _Cascade:
         self.scale, self.shift, self.unknown, self.blur = None, None, np.empty(0, np.int64), 0.0
         self.where, self.costs = np.empty(0, np.int64), np.empty(0)  # of the windows within the limit so far
         self.limit = np.inf
+        if self.bounded:
+            self._moments()
         self._tighten(np.inf if rule.threshold is None else metric._limit(rule.threshold, self.problem))
 
     def profile(self):
         self.low = np.zeros(self.n)  # what a window costs at least; infinite where that is known or of no use
         if self.bounded:
-            self._moments()
             if self.moving:
                 self.low[self.unknown] = np.inf
             self._query_side()
