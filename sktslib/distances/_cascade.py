@@ -65,28 +65,31 @@ def standardise(y, m, first, total, most, blur, how, mean, spread, error, low, h
     of a sample. Where values would be wrong by more than the blur the factor is NaN.
     """
     relative, size = 2.0**-52 * 4.0 * (m + 4.0), mean.shape[0]
-    doubt, longest = np.empty(size), np.sqrt(m)
+    doubt, longest, plain = np.empty(size), np.sqrt(m), not low.shape[0]
+    doubt[:] = 0.0
     if how == 2:
         for j in range(size):
             scale[j] = np.sqrt(total / max(spread[j], 0.0))
-        for j in range(size):  # equal weights leave no value beyond the root of m
-            apart = longest if not low.shape[0] else 2.0 * most * scale[j]
-            doubt[j] = (error[j] / spread[j] + 2.0**-47) * apart
+        for j in range(size):  # equal weights leave no value beyond the root of m; a geometric mean is the lesser one
+            apart, wrong = longest if plain else 2.0 * most * scale[j], error[j] * scale[j] * scale[j] / total
+            doubt[j] = (wrong + 2.0**-47) * apart + 0.5 * (wrong + relative)
     elif how == 3:
         for j in range(size):
             scale[j] = 1.0 / (high[j] - low[j])
-        doubt[:], mean[:], error[:] = 0.0, low, 0.0
+        mean[:] = low
     else:
-        doubt[:], scale[:] = 0.0, 1.0
+        for j in range(size):
+            doubt[j] = np.sqrt(relative / total * error[j])
+        scale[:] = 1.0
     for j in range(size):
-        doubt[j] += (np.sqrt(relative / total * error[j]) + 2.0**-47 * most) * scale[j]
+        doubt[j] += 2.0**-47 * most * scale[j]
     for j in range(size):
         shift[j] = -mean[j] * scale[j]
     unknown = 0
     for j in range(size):
         if not (doubt[j] <= blur and scale[j] < INF):
             constant = True
-            if low.shape[0]:
+            if not plain:
                 constant = low[j] == high[j]
             else:
                 for i in range(first + j + 1, first + j + m):
@@ -125,12 +128,19 @@ def _nearest(value, low, high):
 
 
 @njit(nogil=True)
+def _range(least, most, at, other, s, c, blur):
+    """What the samples of two stretches come to, normalised: at least and at most."""
+    bottom = smaller(load_wide(least, at), load_wide(least, other)) * s + (c - blur)
+    return bottom, larger(load_wide(most, at), load_wide(most, other)) * s + (c + blur)
+
+
+@njit(nogil=True)
 def _of_query(p, k, i, h, known, j, x, w, ranges, spots, s, c, blur):
     """The terms of query point i, and h before it, with what the windows from j on hold within the band."""
     # End points meet end points, wherever the paths go on to; no recurrence that knows this looks at points before.
-    pinned, at, back = spots[0, i], j + spots[1, i], j + spots[1, h]
-    bottom, top = load_wide(ranges[pinned, k], at) * s + (c - blur), load_wide(ranges[2 - pinned, k], at) * s + (c + blur)
-    under, over = load_wide(ranges[pinned, k], back) * s + (c - blur), load_wide(ranges[2 - pinned, k], back) * s + (c + blur)
+    least, most = ranges[spots[0, i], k], ranges[2 - spots[0, i], k]
+    bottom, top = _range(least, most, j + spots[1, i], j + spots[2, i], s, c, blur)
+    under, over = _range(least, most, j + spots[1, h], j + spots[2, h], s, c, blur)
     value, before = x[k, i], known * x[k, h]
     return terms(
         p,
@@ -156,9 +166,9 @@ def _make(version):
     def by_query(p, x, w, points, lags, skips, spots, ranges, scale, shift, blur, order, cutoff, bounds):
         """Enter the query points of `order`, at what they cost at least, into the bounds that are not above the cutoff.
 
-        `ranges` (3, channels, n) are the least values from each sample on, the samples, and the largest values. `spots`
-        (3, m): whether a point meets a single one, where what it meets begins, from the window's start, and where its
-        range does; `skips` prices points left out.
+        `ranges` (3, channels, n) are the least values of so many samples from each one on, the samples, and the largest
+        values. `spots` (3, m): whether a point meets a single one, and where the two stretches begin, from the window's
+        start, that hold what it meets. `skips` prices points left out.
         """
         for j in range(0, bounds.shape[0] - WIDE + 1 if version else 0, WIDE):
             total = load_wide(bounds, j)
@@ -209,32 +219,38 @@ def _make(version):
             store(bounds, j, total)
 
     @njit(cache=True, nogil=True)
-    def settle(p, rows, points, values, begins, scale, shift, low, high, light, reach, spots, lo, hi, cutoff, costs):
+    def settle(p, rows, points, values, begins, scale, shift, low, high, light, reach, places, lo, hi, cutoff, costs):
         """Accumulated costs of the query with the windows of `values` that start at `begins`; infinite above the cutoff.
 
         With `reach` above 0 the way on is bounded by two passes: `low` and `high` are the query's ranges, of weights
-        `light`, and each query point meets `reach` points of the window from its spot on.
+        `light`, and each query point meets the `reach` points of a window from either of its `places` on.
         """
         channels, m = rows.shape[0], points.shape[1]
         lanes, prices = np.zeros((channels, (m + 1) * LANES)), np.zeros((m + 1) * LANES)
         row, rests = np.empty((m + 1) * LANES), np.zeros(m * LANES)
-        work = np.empty((6, m * LANES if reach else 0))
+        work = np.empty((5, m * LANES if reach else 0))
         for at in range(0, begins.shape[0] if version else 0, LANES):
             size = min(LANES, begins.shape[0] - at)
+            side_by_side = size == LANES and begins[at + size - 1] - begins[at] == LANES - 1  # they ascend
             for k in range(channels):
+                if side_by_side:
+                    s, c, v = load(scale[k], at), load(shift[k], at), values[k]
+                    for i in range(m):
+                        store(lanes[k], (i + 1) * LANES, load(v, begins[at] + i) * s + c)
+                    continue
                 for s in range(LANES):
                     b = at + min(s, size - 1)
                     v, u, c = values[k, begins[b] : begins[b] + m], scale[k, b], shift[k, b]
                     for i in range(m):
                         lanes[k, (i + 1) * LANES + s] = v[i] * u + c
-            if reach and not _two_passes(p, rows, lanes, low, high, light, reach, spots, hi, cutoff, work, rests):
+            if reach and not _two_passes(p, rows, lanes, low, high, light, reach, places, hi, cutoff, work, rests):
                 fill(costs, at, at + size, INF)
                 continue
-            _lanes._price(p, lanes, prices)
             limit = min(cutoff, BIG)
             if reach:
                 done = _lanes._accumulate(p, rows, points, lanes, prices, lo, hi, limit, rests, row)
             else:
+                _lanes._price(p, lanes, prices)
                 done = _lanes._accumulate(p, rows, points, lanes, prices, lo, hi, limit, None, row)
             for s in range(size):
                 cost = row[m * LANES + s]
@@ -244,7 +260,7 @@ def _make(version):
 
 
 @njit(nogil=True)
-def _two_passes(p, rows, lanes, low, high, light, reach, spots, hi, cutoff, work, rests):
+def _two_passes(p, rows, lanes, low, high, light, reach, places, hi, cutoff, work, rests):
     """What the way on from each query point costs at least, in `rests`; whether any lane is within the cutoff at all.
 
     A series point costs at least its distance to the query's range, at the end of which nearest to it a pair's cost is
@@ -255,33 +271,35 @@ def _two_passes(p, rows, lanes, low, high, light, reach, spots, hi, cutoff, work
     fill(after, 0, m * LANES, 0.0)
     fill(within, 0, m * LANES, 0.0)
     for k in range(rows.shape[0]):
-        near, below, above, back = work[2], work[3], work[4], work[5]
+        near, below, above = work[2], work[3], work[4]
         for i in range(m):
             value = load(lanes[k], (i + 1) * LANES)
             end = _nearest(value, low[k, i], high[k, i])
             cost = terms(p, (value, 0.0, light[k, i], 0.0), end, 0.0)[0]
             store(near, i * LANES, end)
             store(after, i * LANES, load(after, i * LANES) + cost)
-        # Ranges of `reach` points: of the rest of a stretch of so many, and of the beginning of the next one.
+        # The range of `reach` points is that of the rest of a stretch of so many and of the beginning of the next one; it
+        # takes the place of its last point.
+        for begin in range(0, m, reach):
+            least = most = load(near, begin * LANES)
+            for i in range(begin, min(begin + reach, m)):
+                v = load(near, i * LANES)
+                least, most = smaller(v, least), larger(v, most)
+                store(below, i * LANES, least)
+                store(above, i * LANES, most)
+        for begin in range((m - 1) // reach * reach, -1, -reach):
+            stop = min(begin + reach, m)
+            least = most = load(near, (stop - 1) * LANES)
+            for i in range(stop - 1, begin - 1, -1):
+                v, to = load(near, i * LANES), (i + reach - 1) * LANES
+                least, most = smaller(v, least), larger(v, most)
+                if i + reach <= m:
+                    store(below, to, smaller(least, load(below, to)))
+                    store(above, to, larger(most, load(above, to)))
         for i in range(m):
-            v = load(near, i * LANES)
-            if i % reach:
-                store(below, i * LANES, smaller(load(below, (i - 1) * LANES), v))
-                store(above, i * LANES, larger(load(above, (i - 1) * LANES), v))
-            else:
-                store(below, i * LANES, v)
-                store(above, i * LANES, v)
-        least = most = load(near, (m - 1) * LANES)
-        at = m - 1
-        for i in range(m - 1, -1, -1):
-            spot = spots[2, i]
-            while at > spot:
-                at -= 1
-                v = load(near, at * LANES)
-                fresh = (at + 1) % reach == 0
-                least, most = (v if fresh else smaller(v, least)), (v if fresh else larger(v, most))
-            stop = (spot + reach - 1) * LANES
-            end = _nearest(rows[k, 0, i], smaller(least, load(below, stop)), larger(most, load(above, stop)))
+            one, two = (places[0, i] + reach - 1) * LANES, (places[1, i] + reach - 1) * LANES
+            least, most = smaller(load(below, one), load(below, two)), larger(load(above, one), load(above, two))
+            end = _nearest(rows[k, 0, i], least, most)
             cost = terms(p, (rows[k, 0, i], 0.0, rows[k, 2, i], 0.0), end, 0.0)[0]
             store(within, i * LANES, load(within, i * LANES) + cost)
     for i in range(m - 2, -1, -1):

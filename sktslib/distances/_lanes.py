@@ -12,7 +12,7 @@ from numba import njit
 
 from . import _elastic, _vector
 from ._elastic import closed_border, even, gap, gap_terms, join, late, moves, terms
-from ._vector import REGISTER, copy, fill, larger, makers, smaller, store
+from ._vector import REGISTER, copy, fill, larger, makers, smaller, some, store
 from ._versions import version_of
 
 LANES = 2 * REGISTER
@@ -101,10 +101,10 @@ def _span(p, i, m, rows, points, Y, prices, lo, hi, begin, end, row, held):
 @njit(nogil=True)
 def _above(row, j, cutoff, rests, i):
     """Whether the costs of column j, with what follows query point i at least, are above the cutoff in all lanes."""
-    for s in range(LANES):
-        if row[j * LANES + s] + (0.0 if rests is None else rests[i * LANES + s]) <= cutoff:
-            return False
-    return True
+    costs = load(row, j * LANES)
+    if rests is not None:
+        costs = costs + load(rests, i * LANES)
+    return not some(costs <= cutoff)
 
 
 @njit(nogil=True)
@@ -115,13 +115,13 @@ def _accumulate(p, rows, points, Y, prices, lo, hi, cutoff, rests, row):
     whose border is its column 0, those outside columns alive to dead are above it, and hold some number above it.
     `rests` (m * LANES) or None: what the way on from each query point costs at least, where costs add up.
     """
-    m, n = points.shape[1], row.shape[0] // LANES - 1
+    m = points.shape[1]
     held = np.empty((5, LANES))
+    alive, dead, side = 0, hi[min(ROWS, m) - 1], 0.0
+    reach = dead  # the last column that holds costs
     fill(row, 0, LANES, 0.0)
-    for j in range(LANES, row.shape[0]):
+    for j in range(LANES, (dead + 1) * LANES):
         row[j] = BIG if closed_border(p) else row[j - LANES] + prices[j]
-    alive, dead, reach = 0, n, n
-    side = 0.0
     for i in range(0, m, ROWS):
         height = min(ROWS, m - i)
         if i > 0:  # points that enter the band still hold the border

@@ -16,8 +16,10 @@ from numpy.lib.stride_tricks import sliding_window_view
 from ..distances import _bounds, _elastic, _lanes, _sliding
 from ..distances import _cascade as kernels
 from ..distances._bands import band
+from ..distances._lanes import BIG
 from ..distances._elastic_metric import ElasticMetric, Problem
 from ..distances._normalise import full_weight, normalise
+from ._missing import runs
 from ._selection import select
 
 LEAST = 2**18  # points of all windows together; with fewer the whole profile takes no time
@@ -44,9 +46,16 @@ def applies(metric, rule, timed, cells):
     return known and cells >= LEAST and (rule.n_matches is not None or rule.threshold is not None)
 
 
-def near_profile(metric, x, w, y, normalize, rule):
-    """Distances of the query to the windows of `y` that `rule` may choose, infinite for all others."""
-    return _Cascade(metric, x, w, y, normalize, rule).profile()
+def near_windows(metric, x, w, y, normalize, rule, gaps):
+    """The windows of `y` that `rule` may choose, as their distances and where they start, ascending."""
+    starts, distances = [np.empty(0, np.int64)], [np.empty(0)]
+    for first, last in runs(y) if gaps else [(0, y.shape[1])]:
+        if last - first >= x.shape[1]:
+            piece = np.ascontiguousarray(y[:, first:last])
+            start, distance = _Cascade(metric, x, w, piece, normalize, rule).near()
+            starts.append(start + first)
+            distances.append(distance)
+    return np.concatenate(distances), np.concatenate(starts)
 
 
 class _Cascade:
@@ -59,7 +68,7 @@ class _Cascade:
         self.problem = Problem(record, features, weight, None, features, None, None, points)
         self.rows = _lanes.padded([metric._rows(features, weight)])[0]
         self.lo, self.hi = band(metric.window, metric.factor, self.m, self.m)
-        self.reach = int((self.hi - self.lo).max())
+        self.reach = -(-int((self.hi - self.lo).max()) // 2)  # two stretches of so many points hold any range
         self.plain = metric._reach == 0  # what is compared is the samples themselves
         self.bounded = self.plain and _bounds.has_bounds(record)
         self.moving = self.plain and isinstance(record, SQUARES)  # compared as running moments normalise them
@@ -70,7 +79,7 @@ class _Cascade:
             self._moments()
         self._tighten(np.inf if rule.threshold is None else metric._limit(rule.threshold, self.problem))
 
-    def profile(self):
+    def near(self):
         self.low = np.zeros(self.n)  # what a window costs at least; infinite where that is known or of no use
         if self.bounded:
             if self.moving:
@@ -85,11 +94,11 @@ class _Cascade:
         near = self.where[self.costs <= self.limit]
         if self.moving:
             near = np.concatenate([near, self.unknown])
-        out = self.low
-        out[:] = np.inf
-        for which in self._batches(near):
-            out[which] = self.metric._windows(self.x, self.w, self._windows(which), None, None)
-        return out
+        near.sort()
+        out = np.empty(len(near))
+        for part in self._batches(np.arange(len(near))):
+            out[part] = self.metric._windows(self.x, self.w, self._windows(near[part]), None, None)
+        return near, out
 
     # --------------------------------------------------------------------------------------------------------- limits
     def _tighten(self, cost):
@@ -137,6 +146,7 @@ class _Cascade:
             self.scale, self.shift = np.ones(shape), np.zeros(shape)
             return
         self.scale, self.shift, unknown = np.empty(shape), np.empty(shape), 0
+        space = np.empty((5, min(BLOCK, self.n)))
         size = np.abs(self.x).max()
         if self.normalize == "mean":
             size += self.y.std(axis=1).max()
@@ -148,7 +158,7 @@ class _Cascade:
                 continue
             for first in range(0, self.n, BLOCK):
                 last = min(first + BLOCK, self.n)
-                mean, spread, error, low, high = np.empty((5, last - first))
+                mean, spread, error, low, high = space[:, : last - first]
                 if plain:
                     _sliding._moments(y, self.m, first, mean, spread, error)
                     low = high = np.empty(0)
@@ -185,8 +195,9 @@ class _Cascade:
         pinned = np.zeros(m, np.int64)
         pinned[0] = isinstance(record, (*_bounds.CELLS, _elastic.MSMRecord))
         pinned[-1] |= isinstance(record, _bounds.CELLS)
-        places = np.minimum(self.lo, m - self.reach)
-        self.spots = np.array([pinned, np.where(pinned, np.arange(m), places), places])
+        first = np.minimum(self.lo, m - self.reach)
+        self.places = np.array([first, np.maximum(first, self.hi - self.reach)])
+        self.spots = np.array([pinned, *np.where(pinned, np.arange(m), self.places)])
         heavy, light = _bounds._weights(record, w), _bounds._weights(record, light)
         self.of_query = x, heavy, points, lags[0], up + other, self.spots
         self.of_window = light, least, lags[1], skips, float(spare), low - self.blur, high + self.blur
@@ -202,8 +213,8 @@ class _Cascade:
         rows = z.reshape(-1, self.m)
         below, above = np.empty_like(rows), np.empty_like(rows)
         kernels.slide(rows, self.reach, below, above)
-        pinned, _, places = self.spots
-        below, above = (np.where(pinned, rows, a[:, places]).reshape(z.shape) for a in (below, above))
+        below, above = (f(a[:, self.places[0]], a[:, self.places[1]]) for f, a in ((np.minimum, below), (np.maximum, above)))
+        below, above = (np.where(self.spots[0], rows, a).reshape(z.shape) for a in (below, above))
         over = np.maximum(below - x[:, np.newaxis], x[:, np.newaxis] - above)
         by_query = (w * (np.maximum(over, 0.0) ** 2).mean(axis=1)).sum(axis=0)
         ways = [(kernels.by_window, by_window), (kernels.by_query, by_query)]
@@ -214,6 +225,7 @@ class _Cascade:
 
     def _enter(self, *ways):
         """Enter points into the bounds that are not above the limit yet, each way on its own."""
+        space = np.empty(3 * len(self.x) * (min(BLOCK, self.n) + self.m - 1))  # fresh memory would cost more than its use
         for first in range(0, self.n, BLOCK):
             low, y = self.low[first : first + BLOCK], None
             for kernel, order, goes_on in ways:
@@ -225,7 +237,7 @@ class _Cascade:
                     moments = [np.ascontiguousarray(a[:, first:last]) for a in (self.scale, self.shift)]
                 bounds = low if goes_on else np.where(low <= self.limit, 0.0, np.inf)
                 if kernel is kernels.by_query:
-                    ranges = np.empty((3, *y.shape))
+                    ranges = space[: 3 * y.size].reshape(3, *y.shape)
                     ranges[1] = y
                     kernels.slide(y, self.reach, ranges[0], ranges[2])
                     query = *self.of_query, ranges, *moments, self.blur
@@ -245,11 +257,11 @@ class _Cascade:
             size = max(1, self.n // max(SEEDS, 8 * k))
             some = self.n // size * size
             best = np.argmin(self.low[:some].reshape(-1, size), axis=1) + np.arange(0, some, size)
-            self._settle(best[self.low[best] <= self.limit])
+            self._settle(best[self.low[best] <= min(self.limit, BIG)])
 
     def _rest(self):
         """Compare what is left, a few of the most promising windows first, then along the sequence."""
-        alive = np.flatnonzero(self.low <= self.limit)
+        alive = np.flatnonzero(self.low <= min(self.limit, BIG))
         size = SEEDS // 2
         if len(alive) > size:
             first = np.sort(alive[np.argpartition(self.low[alive], size)[:size]])
@@ -257,7 +269,7 @@ class _Cascade:
         at = 0
         while at < len(alive):
             batch = alive[at : at + size]
-            self._settle(batch[self.low[batch] <= self.limit])
+            self._settle(batch[self.low[batch] <= min(self.limit, BIG)])
             at, size = at + size, min(2 * size, BLOCK)
 
     def _settle(self, which):
@@ -273,9 +285,9 @@ class _Cascade:
                 begins = np.arange(len(part)) * m
                 scale, shift = np.ones((len(values), len(part))), np.zeros((len(values), len(part)))
             low, high, light = self.ranges if self.moving else (self.problem.x,) * 3
-            spots = self.spots if self.moving else np.zeros((3, 0), np.int64)
+            places = self.places if self.moving else np.zeros((2, 0), np.int64)
             reach = self.reach if self.moving else 0
             query = self.problem.record, self.rows, self.problem.points
-            ranges = low, high, light, reach, spots, self.lo, self.hi
+            ranges = low, high, light, reach, places, self.lo, self.hi
             kernels.settle(*query, values, begins, scale, shift, *ranges, self.limit, costs)
             self._learn(part, costs)

@@ -3,6 +3,7 @@
 import numpy as np
 
 from ..utils.validation import as_series
+from ._cascade import Rule
 from ._feed import Clock
 from ._profile import check_room, choose
 from ._query import keep_times
@@ -96,8 +97,9 @@ def search_long(searcher, X, times=None):
         start, end, distance = (np.concatenate([getattr(p, a) for p in parts]) for a in ("start", "end", "distance"))
         pieces = _Read(long, stream._clock)
     else:
-        profile, clock = _profile(searcher, long)
-        pieces, rule = _Read(long, clock), (searcher.n_matches, None, searcher.max_overlap)
+        rule = Rule(searcher.n_matches, None, searcher.max_overlap)
+        profile, clock = _profile(searcher, long, rule)
+        pieces = _Read(long, clock)
         start, end, _, distance = choose(pieces, profile.distance, profile.start, profile.end, profile._slack, *rule)
     order = np.argsort(distance, kind="stable")
     return Matches(start[order], end[order], distance[order], times=keep_times(times), _source=pieces)
@@ -108,9 +110,9 @@ def profile_long(searcher, X, times=None):
     return _profile(searcher, Long(searcher, X, times))[0]
 
 
-def _profile(searcher, long):
-    """The whole profile, and the clock of the sequence's times."""
-    feed, clock, n = make_feed(searcher), Clock(searcher.metric_, searcher._tx), len(long)
+def _profile(searcher, long, rule=None):
+    """The whole profile, or as much of it as a rule needs, and the clock of the sequence's times."""
+    feed, clock, n = make_feed(searcher, rule), Clock(searcher.metric_, searcher._tx), len(long)
     warped, m, slack = searcher._mode == "warped", shortest(searcher), 0.0
     distance = np.full(n if warped else n - m + 1, np.inf)
     start = np.full(n, -1, np.int64) if warped else None

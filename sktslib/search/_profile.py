@@ -118,7 +118,7 @@ class Search:
         return self.y[0] if len(self.y) == 1 else self.y.T
 
     def profile(self, min_length=None, max_length=None, rule=None):
-        """Distance and range of every candidate; with a `rule` those that it cannot choose may be infinite."""
+        """Distance and range of every candidate; with a `rule` those that it cannot choose may be left out."""
         m, n = self.x.shape[1], self.y.shape[1]
         shortest, longest = min(min_length or 1, n + 1), min(max_length or n, n)
         if self.mode == "warped":

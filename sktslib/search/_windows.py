@@ -6,7 +6,7 @@ import numpy as np
 
 from ..distances._resample import places
 from ..utils.validation import shown
-from ._cascade import applies, near_profile
+from ._cascade import applies, near_windows
 from ._missing import observed_profile, runs
 from ._results import Profile
 
@@ -34,14 +34,14 @@ def scaled_lengths(scales, m):
 def window_profile(metric, x, w, y, tx, ty, normalize, lengths=None, rule=None):
     """The profile of all windows; with `lengths` each start at the length that fits best (ties: the shortest).
 
-    With a `rule` distances that it cannot choose may be infinite.
+    With a `rule` windows that it cannot choose may be left out.
     """
     # A sum is not finite if one of its terms is not; what overflows is looked at term by term.
     gaps = not np.isfinite(y.sum()) and np.isnan(y).any()
     m = x.shape[1]
     if lengths is None:
         if rule is not None and applies(metric, rule, ty is not None, m * (y.shape[1] - m + 1)):
-            return Profile(_near(metric, x, w, y, normalize, rule, gaps), None, m)
+            return Profile(*near_windows(metric, x, w, y, normalize, rule, gaps), m)
         profile = observed_profile if gaps else type(metric)._profile
         distance = profile(metric, x, w, y, tx, ty, normalize)
         return Profile(distance, None, m, metric._slack(x, w, len(distance), normalize))
@@ -58,19 +58,6 @@ def window_profile(metric, x, w, y, tx, ty, normalize, lengths=None, rule=None):
             better = distance < best[here]
             best[here][better], length[here][better] = distance[better], size
     return Profile(best, None, length)
-
-
-def _near(metric, x, w, y, normalize, rule, gaps):
-    """The distances that a rule may choose, stretch by stretch where there are gaps."""
-    if not gaps:
-        return near_profile(metric, x, w, y, normalize, rule)
-    m = x.shape[1]
-    out = np.full(y.shape[1] - m + 1, np.inf)
-    for first, last in runs(y):
-        if last - first >= m:
-            piece = np.ascontiguousarray(y[:, first:last])
-            out[first : last - m + 1] = near_profile(metric, x, w, piece, normalize, rule)
-    return out
 
 
 def scaled_path(path, m, start, end):
