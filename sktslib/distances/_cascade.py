@@ -61,28 +61,29 @@ def direct_moments(y, w, first, mean, spread, error, low, high):
 def standardise(y, m, first, total, most, blur, how, mean, spread, error, low, high, scale, shift):
     """The factor and the summand that normalise each window that starts at `first` and after; counts those unknown.
 
-    `how` 1: "mean", 2: "zscore", 3: "minmax"; `low` and `high` are empty for equal weights, `most` is the largest size
-    of a sample. Where values would be wrong by more than the blur the factor is NaN.
+    `how` 1: "mean", 2: "zscore", 3: "minmax"; `low` and `high` are empty for equal weights, which leave no sample
+    farther from the mean than the root of the spread. For other weights `most` is the largest size of a sample. Where
+    values would be wrong by more than the blur the factor is NaN.
     """
     relative, size = 2.0**-52 * 4.0 * (m + 4.0), mean.shape[0]
     doubt, longest, plain = np.empty(size), np.sqrt(m), not low.shape[0]
-    doubt[:] = 0.0
     if how == 2:
         for j in range(size):
             scale[j] = np.sqrt(total / max(spread[j], 0.0))
-        for j in range(size):  # equal weights leave no value beyond the root of m; a geometric mean is the lesser one
-            apart, wrong = longest if plain else 2.0 * most * scale[j], error[j] * scale[j] * scale[j] / total
-            doubt[j] = (wrong + 2.0**-47) * apart + 0.5 * (wrong + relative)
+        for j in range(size):  # the mean's error is a geometric mean, and less than the arithmetic one
+            wrong, apart = error[j] * scale[j] * scale[j] / total, longest if plain else 2.0 * most * scale[j]
+            doubt[j] = (wrong + 2.0**-47) * apart + 0.5 * (wrong + relative) + 2.0**-47 * abs(mean[j]) * scale[j]
     elif how == 3:
         for j in range(size):
             scale[j] = 1.0 / (high[j] - low[j])
         mean[:] = low
+        for j in range(size):
+            doubt[j] = 2.0**-47 * most * scale[j]
     else:
         for j in range(size):
-            doubt[j] = np.sqrt(relative / total * error[j])
+            apart = np.sqrt(max(spread[j], 0.0)) if plain else most
+            doubt[j] = np.sqrt(relative / total * error[j]) + 2.0**-47 * (abs(mean[j]) + apart)
         scale[:] = 1.0
-    for j in range(size):
-        doubt[j] += 2.0**-47 * most * scale[j]
     for j in range(size):
         shift[j] = -mean[j] * scale[j]
     unknown = 0

@@ -27,6 +27,7 @@ BLOCK = 2**13  # windows whose samples, ranges and bounds stay in the second-lev
 SAMPLE = 128  # windows that tell which points cost most
 FIRST = 16  # points entered before the first windows are compared
 SEEDS = 512  # windows compared first, at least
+FEW = 32  # windows of a block: fewer are compared sooner than bounded a second time
 BLUR = 1e-8  # of the values' scale: what running moments may be wrong by
 HOW = {"mean": 1, "zscore": 2, "minmax": 3}
 SQUARES = (_elastic.DTWRecord, _elastic.ADTWRecord)
@@ -162,10 +163,10 @@ class _Cascade:
                 if plain:
                     _sliding._moments(y, self.m, first, mean, spread, error)
                     low = high = np.empty(0)
+                    most = 0.0
                 else:
+                    most = np.abs(y[first : last + self.m - 1]).max()
                     kernels.direct_moments(y, w, first, mean, spread, error, low, high)
-                piece = y[first : last + self.m - 1]
-                most = max(piece.max(), -piece.min())
                 made = self.scale[k, first:last], self.shift[k, first:last]
                 moments = mean, spread, error, low, high
                 unknown += kernels.standardise(y, self.m, first, w.sum(), most, self.blur, how, *moments, *made)
@@ -229,13 +230,14 @@ class _Cascade:
         for first in range(0, self.n, BLOCK):
             low, y = self.low[first : first + BLOCK], None
             for kernel, order, goes_on in ways:
-                if not (low <= self.limit).any():
+                alive = low <= self.limit
+                if np.count_nonzero(alive) < (1 if goes_on else FEW):
                     break
                 if y is None:
                     last = first + len(low)
                     y = np.ascontiguousarray(self.y[:, first : last + self.m - 1])
                     moments = [np.ascontiguousarray(a[:, first:last]) for a in (self.scale, self.shift)]
-                bounds = low if goes_on else np.where(low <= self.limit, 0.0, np.inf)
+                bounds = low if goes_on else np.where(alive, 0.0, np.inf)
                 if kernel is kernels.by_query:
                     ranges = space[: 3 * y.size].reshape(3, *y.shape)
                     ranges[1] = y
