@@ -6,9 +6,9 @@ point by point, those first that cost most, until a block of windows is above th
 side and runs through the recurrence under the cutoff, less what the way on costs at least (Lemire 2009, Faster
 retrieval with a two-pass dynamic-time-warping lower bound).
 
-Windows are normalised here by running moments, so that values are known up to a `blur`; envelopes are wider by that,
-and bounds hold. Kernels are made by a function that is given the hash of the files they take functions from, because
-numba's disk cache looks at this file alone.
+Windows are normalised by running moments, see `_window_moments`, so that values are known up to a `blur`; envelopes are
+wider by that, and bounds hold. Kernels are made by a function that is given the hash of the files they take functions
+from, because numba's disk cache looks at this file alone.
 """
 
 import numpy as np
@@ -16,7 +16,7 @@ from numba import njit
 
 from . import _bounds, _elastic, _lanes, _vector
 from ._bounds import LANES, load, splat
-from ._elastic import closed_border, gap, gap_terms, join, late, moves, terms
+from ._elastic import gap, gap_terms, join, late, moves, terms
 from ._lanes import BIG
 from ._vector import REGISTER, fill, larger, makers, smaller, some, store
 from ._versions import version_of
@@ -26,80 +26,6 @@ STRIDE = 8  # points entered between two looks at the cutoff
 WIDE = 4 * REGISTER  # windows bounded at a time: finding the numbers takes longer than computing with them
 
 load_wide, _, _ = makers(WIDE, fused=True)
-
-
-# -------------------------------------------------------------------------------------------------- normalising windows
-@njit(cache=True, nogil=True)
-def direct_moments(y, w, first, mean, spread, error, low, high):
-    """Weighted moments of the windows that start at `first` and after, as `_sliding._moments`; and their range.
-
-    `spread` is the weighted sum of squared deviations from the mean, `error` bounds its error.
-    """
-    m, total, heavy = w.shape[0], w.sum(), int(np.argmax(w))
-    relative = 2.0**-52 * 4.0 * (m + 4.0)
-    for begin in range(0, mean.shape[0], 512):
-        end = min(begin + 512, mean.shape[0])
-        s, q, a, b = mean[begin:end], spread[begin:end], low[begin:end], high[begin:end]
-        level = y[first + begin + heavy : first + end + heavy]
-        s[:], q[:], a[:], b[:] = 0.0, 0.0, level, level
-        for i in range(m):
-            if w[i] > 0.0:
-                v, weight = y[first + begin + i : first + end + i], w[i]
-                for k in range(v.shape[0]):
-                    d = v[k] - level[k]
-                    s[k] += weight * d
-                    q[k] += weight * d * d
-                    a[k] = min(a[k], v[k])
-                    b[k] = max(b[k], v[k])
-        for k in range(end - begin):
-            error[begin + k] = q[k] * relative
-            q[k] -= s[k] * s[k] / total
-            s[k] = level[k] + s[k] / total
-
-
-@njit(cache=True, nogil=True, error_model="numpy")
-def standardise(y, m, first, total, most, blur, how, mean, spread, error, low, high, scale, shift):
-    """The factor and the summand that normalise each window that starts at `first` and after; counts those unknown.
-
-    `how` 1: "mean", 2: "zscore", 3: "minmax"; `low` and `high` are empty for equal weights, which leave no sample
-    farther from the mean than the root of the spread. For other weights `most` is the largest size of a sample. Where
-    values would be wrong by more than the blur the factor is NaN.
-    """
-    relative, size = 2.0**-52 * 4.0 * (m + 4.0), mean.shape[0]
-    doubt, longest, plain = np.empty(size), np.sqrt(m), not low.shape[0]
-    if how == 2:
-        for j in range(size):
-            scale[j] = np.sqrt(total / max(spread[j], 0.0))
-        for j in range(size):  # the mean's error is a geometric mean, and less than the arithmetic one
-            wrong, apart = error[j] * scale[j] * scale[j] / total, longest if plain else 2.0 * most * scale[j]
-            doubt[j] = (wrong + 2.0**-47) * apart + 0.5 * (wrong + relative) + 2.0**-47 * abs(mean[j]) * scale[j]
-    elif how == 3:
-        for j in range(size):
-            scale[j] = 1.0 / (high[j] - low[j])
-        mean[:] = low
-        for j in range(size):
-            doubt[j] = 2.0**-47 * most * scale[j]
-    else:
-        for j in range(size):
-            apart = np.sqrt(max(spread[j], 0.0)) if plain else most
-            doubt[j] = np.sqrt(relative / total * error[j]) + 2.0**-47 * (abs(mean[j]) + apart)
-        scale[:] = 1.0
-    for j in range(size):
-        shift[j] = -mean[j] * scale[j]
-    unknown = 0
-    for j in range(size):
-        if not (doubt[j] <= blur and scale[j] < INF):
-            constant = True
-            if not plain:
-                constant = low[j] == high[j]
-            else:
-                for i in range(first + j + 1, first + j + m):
-                    if y[i] != y[first + j]:
-                        constant = False
-                        break
-            scale[j], shift[j] = (0.0 if constant else np.nan), 0.0
-            unknown += not constant
-    return unknown
 
 
 @njit(cache=True, nogil=True)
@@ -156,7 +82,9 @@ def _of_window(p, k, i, h, known, j, w, y, low, high, s, c):
     """The terms of the windows' point i, and h before it, with what the query holds within the band; its price."""
     value, before = load_wide(y[k], j + i) * s + c, known * (load_wide(y[k], j + h) * s + c)
     row = value, before, w[k, 0, i], w[k, 1, i]
-    a, b, _ = terms(p, row, _nearest(value, low[k, i], high[k, i]), _nearest(before, known * low[k, h], known * high[k, h]))
+    a, b, _ = terms(
+        p, row, _nearest(value, low[k, i], high[k, i]), _nearest(before, known * low[k, h], known * high[k, h])
+    )
     return a, b, gap_terms(p, value, before) + 0.0 * value
 
 
@@ -221,10 +149,10 @@ def _make(version):
 
     @njit(cache=True, nogil=True)
     def settle(p, rows, points, values, begins, scale, shift, low, high, light, reach, places, lo, hi, cutoff, costs):
-        """Accumulated costs of the query with the windows of `values` that start at `begins`; infinite above the cutoff.
+        """Accumulated costs of the query with the windows of `values` from `begins` on, infinite above the cutoff.
 
-        With `reach` above 0 the way on is bounded by two passes: `low` and `high` are the query's ranges, of weights
-        `light`, and each query point meets the `reach` points of a window from either of its `places` on.
+        `begins` ascend. With `reach` above 0 the way on is bounded by two passes: `low` and `high` are the query's
+        ranges, of weights `light`, and each query point meets `reach` points of a window from either of its `places`.
         """
         channels, m = rows.shape[0], points.shape[1]
         lanes, prices = np.zeros((channels, (m + 1) * LANES)), np.zeros((m + 1) * LANES)
@@ -232,7 +160,7 @@ def _make(version):
         work = np.empty((5, m * LANES if reach else 0))
         for at in range(0, begins.shape[0] if version else 0, LANES):
             size = min(LANES, begins.shape[0] - at)
-            side_by_side = size == LANES and begins[at + size - 1] - begins[at] == LANES - 1  # they ascend
+            side_by_side = size == LANES and begins[at + size - 1] - begins[at] == LANES - 1
             for k in range(channels):
                 if side_by_side:
                     s, c, v = load(scale[k], at), load(shift[k], at), values[k]
@@ -279,8 +207,8 @@ def _two_passes(p, rows, lanes, low, high, light, reach, places, hi, cutoff, wor
             cost = terms(p, (value, 0.0, light[k, i], 0.0), end, 0.0)[0]
             store(near, i * LANES, end)
             store(after, i * LANES, load(after, i * LANES) + cost)
-        # The range of `reach` points is that of the rest of a stretch of so many and of the beginning of the next one; it
-        # takes the place of its last point.
+        # The range of `reach` points is that of the rest of a stretch of so many and of the beginning of the next one
+        # (van Herk 1992); it takes the place of its last point.
         for begin in range(0, m, reach):
             least = most = load(near, begin * LANES)
             for i in range(begin, min(begin + reach, m)):

@@ -13,11 +13,11 @@ from typing import NamedTuple
 import numpy as np
 from numpy.lib.stride_tricks import sliding_window_view
 
-from ..distances import _bounds, _elastic, _lanes, _sliding
+from ..distances import _bounds, _elastic, _lanes, _sliding, _window_moments
 from ..distances import _cascade as kernels
 from ..distances._bands import band
-from ..distances._lanes import BIG
 from ..distances._elastic_metric import ElasticMetric, Problem
+from ..distances._lanes import BIG
 from ..distances._normalise import full_weight, normalise
 from ._missing import runs
 from ._selection import select
@@ -60,6 +60,8 @@ def near_windows(metric, x, w, y, normalize, rule, gaps):
 
 
 class _Cascade:
+    """One query and one sequence without gaps, and what is known of its windows so far."""
+
     def __init__(self, metric, x, w, y, normalize, rule):
         self.metric, self.w, self.y, self.normalize, self.rule = metric, w, y, normalize, rule
         self.full, self.m, self.n = full_weight(w, x), x.shape[1], y.shape[1] - x.shape[1] + 1
@@ -81,6 +83,7 @@ class _Cascade:
         self._tighten(np.inf if rule.threshold is None else metric._limit(rule.threshold, self.problem))
 
     def near(self):
+        """Starts of the windows that may be chosen, ascending, and their distances."""
         self.low = np.zeros(self.n)  # what a window costs at least; infinite where that is known or of no use
         if self.bounded:
             if self.moving:
@@ -163,13 +166,16 @@ class _Cascade:
                 if plain:
                     _sliding._moments(y, self.m, first, mean, spread, error)
                     low = high = np.empty(0)
-                    most = 0.0
+                    most = low
                 else:
-                    most = np.abs(y[first : last + self.m - 1]).max()
-                    kernels.direct_moments(y, w, first, mean, spread, error, low, high)
+                    below, above = np.empty((2, 1, last + self.m - 1 - first))
+                    kernels.slide(y[np.newaxis, first : last + self.m - 1], self.m, below, above)
+                    most = np.maximum(-below, above)[0, : last - first]
+                    _window_moments.direct_moments(y, w, first, mean, spread, error, low, high)
                 made = self.scale[k, first:last], self.shift[k, first:last]
                 moments = mean, spread, error, low, high
-                unknown += kernels.standardise(y, self.m, first, w.sum(), most, self.blur, how, *moments, *made)
+                about = self.m, first, w.sum(), most, self.blur, how
+                unknown += _window_moments.standardise(y, *about, *moments, *made)
         if unknown:
             self.unknown = np.flatnonzero(np.isnan(self.scale).any(axis=0))
             self.scale[:, self.unknown] = self.shift[:, self.unknown] = 0.0
@@ -214,7 +220,9 @@ class _Cascade:
         rows = z.reshape(-1, self.m)
         below, above = np.empty_like(rows), np.empty_like(rows)
         kernels.slide(rows, self.reach, below, above)
-        below, above = (f(a[:, self.places[0]], a[:, self.places[1]]) for f, a in ((np.minimum, below), (np.maximum, above)))
+        below, above = (
+            f(a[:, self.places[0]], a[:, self.places[1]]) for f, a in ((np.minimum, below), (np.maximum, above))
+        )
         below, above = (np.where(self.spots[0], rows, a).reshape(z.shape) for a in (below, above))
         over = np.maximum(below - x[:, np.newaxis], x[:, np.newaxis] - above)
         by_query = (w * (np.maximum(over, 0.0) ** 2).mean(axis=1)).sum(axis=0)
@@ -226,7 +234,8 @@ class _Cascade:
 
     def _enter(self, *ways):
         """Enter points into the bounds that are not above the limit yet, each way on its own."""
-        space = np.empty(3 * len(self.x) * (min(BLOCK, self.n) + self.m - 1))  # fresh memory would cost more than its use
+        # Fresh memory for each block would cost more than its use.
+        space = np.empty(3 * len(self.x) * (min(BLOCK, self.n) + self.m - 1))
         for first in range(0, self.n, BLOCK):
             low, y = self.low[first : first + BLOCK], None
             for kernel, order, goes_on in ways:

@@ -119,7 +119,11 @@ class Stream:
                 "The 'threshold' parameter of QuerySearcher must be set for a stream: without it the best places are "
                 "known at the end of the sequence only. Got None."
             )
-        self._searcher, self._feed, self._groups = searcher, make_feed(searcher, Rule(None, searcher.threshold)), Groups()
+        self._searcher, self._feed, self._groups = (
+            searcher,
+            make_feed(searcher, Rule(None, searcher.threshold)),
+            Groups(),
+        )
         self._clock = Clock(searcher.metric_, searcher._tx)
         self._best, self._slack, self._flushed = None, 0.0, False
 
