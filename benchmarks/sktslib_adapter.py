@@ -60,6 +60,11 @@ def _profile(p, data, threads, Job):
     return Job(lambda: searcher.profile(data["T"]).distance, np.min)
 
 
+def _zdtw(p, data, threads, Job):
+    searcher = QuerySearcher("dtw", metric_params={"window": p["r"]}, normalize="zscore").fit(data["Q"])
+    return Job(lambda: searcher.search(data["T"]), lambda r: np.sqrt(r.distance[0]), note="best match")
+
+
 def _knn(p, data, threads, Job):
     metric = get_metric("dtw", {"window": p["window"] if p["window"] < 1 else None})
 
@@ -69,7 +74,8 @@ def _knn(p, data, threads, Job):
     return Job(run, lambda r: np.mean(r == data["z"]))
 
 
-KINDS = {"pairwise": _pairwise, "pair": _pair, "path": _path, "subseq": _subseq, "profile": _profile, "knn": _knn}
+KINDS = {"pairwise": _pairwise, "pair": _pair, "path": _path, "subseq": _subseq, "profile": _profile}
+KINDS |= {"zdtw": _zdtw, "knn": _knn}
 
 
 def job(workload, data, threads, Job):

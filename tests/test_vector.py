@@ -14,6 +14,7 @@ from sktslib.distances._vector import (
     root2,
     shifted,
     smaller,
+    some,
     store,
     store_codes,
     take,
@@ -41,6 +42,7 @@ EXPRESSIONS = {
     "entering": (lambda a, b: entering(a, 9.0), np.append(9.0, A[1:])),
     "last": (lambda a, b: last(a) + 0.0 * b, np.full(LANES, A[-1])),
     "splat and ramp": (lambda a, b: splat(3) + ramp(), 3.0 + np.arange(LANES)),
+    "some": (lambda a, b: where(some(a > 2.0) or some(b < 9.0), a, b), A),
     "take": (lambda a, b: take(TABLE, 2.0 * ramp()), np.minimum(2.0 * np.arange(LANES), 9.0) ** 2),
 }
 TABLE = np.arange(10.0) ** 2

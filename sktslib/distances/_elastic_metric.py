@@ -8,6 +8,7 @@ import numpy as np
 from ..utils._sklearn import Interval, RealNotInt, StrOptions
 from . import _diagonals as diagonals
 from . import _elastic as kernels
+from . import _lanes as lanes
 from . import _pruned as pruned
 from ._alignment import Alignment
 from ._bands import band, radius_of
@@ -180,6 +181,24 @@ class ElasticMetric(Metric):
         bottom, last = pruned.accumulate(p, rows, points, y, tx, ty, lo, hi, *self._borders(problem, False), limit)
         distance = self._report(self._ending(bottom, last, problem)[0], problem)
         return self._alignment(distance if distance <= cutoff else INF, problem)
+
+    def _windows(self, x, w, y, tx, ty):
+        if not self._has_lanes or ty is not None:
+            return super()._windows(x, w, y, tx, ty)
+        n, features = y.shape[2], [self._features(a) for a in y]
+        record, x, w, points = self._query(x, w, n)
+        rows = lanes.padded([self._rows(x, full_weight(w, x))])
+        lo, hi = band(self.window, self.factor, n, x.shape[1])
+        costs, prices = np.empty(len(y)), np.zeros((n + 1) * lanes.LANES)
+        for first in range(0, len(y), lanes.LANES):
+            block = features[first : first + lanes.LANES]
+            Y, out = lanes.packed(block, n), np.empty((1, len(block)))
+            lanes.prices_of(record, Y, prices)
+            ends = np.full(len(block), n)
+            lanes.accumulate(record, rows, points[np.newaxis], Y, prices, lo, hi, lanes.BIG, ends, out)
+            costs[first : first + len(block)] = out[0]
+        costs[costs >= 0.5 * lanes.BIG] = INF
+        return self._report(costs, Problem(record, x, None, None, features[0], None, None, points))
 
     def _accumulate(self, problem, *, keep=None, whole=False):
         """Last row, last column and, for keep = "costs" or "moves", the matrix (n, m) of them.

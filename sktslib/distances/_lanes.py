@@ -12,7 +12,7 @@ from numba import njit
 
 from . import _elastic, _vector
 from ._elastic import closed_border, even, gap, gap_terms, join, late, moves, terms
-from ._vector import REGISTER, bits, copy, fill, larger, makers, smaller, store
+from ._vector import REGISTER, copy, fill, larger, makers, smaller, some, store
 from ._versions import version_of
 
 LANES = 2 * REGISTER
@@ -99,35 +99,40 @@ def _span(p, i, m, rows, points, Y, prices, lo, hi, begin, end, row, held):
 
 
 @njit(nogil=True)
-def _above(row, j, cutoff):
-    """Whether the costs of column j are above the cutoff in all lanes."""
-    return bits(load(row, j * LANES) <= cutoff) == 0
+def _above(row, j, cutoff, rests, i):
+    """Whether the costs of column j, with what follows query point i at least, are above the cutoff in all lanes."""
+    costs = load(row, j * LANES)
+    if rests is not None:
+        costs = costs + load(rests, i * LANES)
+    return not some(costs <= cutoff)
 
 
 @njit(nogil=True)
-def _accumulate(p, rows, points, Y, prices, lo, hi, cutoff, row):
+def _accumulate(p, rows, points, Y, prices, lo, hi, cutoff, rests, row):
     """Accumulated costs of the last query point with each point of each series, in `row`; whether it got to the end.
 
     Cells above the cutoff in all lanes are passed over where no cell at or below it leads to them: of the row before,
     whose border is its column 0, those outside columns alive to dead are above it, and hold some number above it.
+    `rests` (m * LANES) or None: what the way on from each query point costs at least, where costs add up.
     """
-    m, n = points.shape[1], row.shape[0] // LANES - 1
+    m = points.shape[1]
     held = np.empty((5, LANES))
+    alive, dead, side = 0, hi[min(ROWS, m) - 1], 0.0
+    reach = dead  # the last column that holds costs
     fill(row, 0, LANES, 0.0)
-    for j in range(LANES, row.shape[0]):
+    for j in range(LANES, (dead + 1) * LANES):
         row[j] = BIG if closed_border(p) else row[j - LANES] + prices[j]
-    alive, dead = 0, n
-    side = 0.0
     for i in range(0, m, ROWS):
         height = min(ROWS, m - i)
         if i > 0:  # points that enter the band still hold the border
             fill(row, (hi[i - 1] + 1) * LANES, (hi[i + height - 1] + 1) * LANES, BIG)
         if cutoff < BIG:
-            while dead > alive and _above(row, dead, cutoff):
+            before = max(i - 1, 0)
+            while dead > alive and _above(row, dead, cutoff, rests, before):
                 dead -= 1
-            while alive < dead and _above(row, alive, cutoff):
+            while alive < dead and _above(row, alive, cutoff, rests, before):
                 alive += 1
-            if dead < lo[i] or _above(row, alive, cutoff):
+            if dead < lo[i] or _above(row, alive, cutoff, rests, before):
                 return False
         first, last = max(lo[i], alive - 1), hi[i + height - 1]
         # The column before the first point: the border before point 0, else nothing.
@@ -141,10 +146,14 @@ def _accumulate(p, rows, points, Y, prices, lo, hi, cutoff, row):
             end = last if end + AHEAD >= last else end  # a few points more cost less than asking
             _span(p, i, m, rows, points, Y, prices, lo, hi, begin, end, row, held)
             begin, end = end, end + AHEAD
-            if _above(held[0], 0, cutoff) and _above(held[1], 0, cutoff) and _above(held[2], 0, cutoff):
-                if _above(held[3], 0, cutoff):
-                    break
-        alive, dead = first, begin
+            done = True
+            for r in range(ROWS):
+                done = done and _above(held[r], 0, cutoff, rests, min(i + r, m - 1))
+            if done:
+                break
+        if rests is not None and begin < reach:  # costs of rows before would lack what these rows cost
+            fill(row, (begin + 1) * LANES, (reach + 1) * LANES, BIG)
+        alive, dead, reach = first, begin, begin
     return True
 
 
@@ -175,7 +184,7 @@ def _make(version):
         """
         row = np.empty(Y.shape[1] if version else 0)
         for q in range(rows.shape[0]):
-            if _accumulate(p, rows[q], points[q], Y, prices, lo, hi, cutoff, row):
+            if _accumulate(p, rows[q], points[q], Y, prices, lo, hi, cutoff, None, row):
                 for s in range(ends.shape[0]):
                     out[q, s] = row[ends[s] * LANES + s]
             else:

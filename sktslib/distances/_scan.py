@@ -79,7 +79,7 @@ def _make(version):
                     break
                 _beside(values, begins, lengths, block, size, lanes)
                 _lanes._price(p, lanes, prices)
-                reached = _lanes._accumulate(p, rows[q], points[q], lanes, prices, lo, hi, min(cutoff, BIG), row)
+                reached = _lanes._accumulate(p, rows[q], points[q], lanes, prices, lo, hi, min(cutoff, BIG), None, row)
                 for s in range(size):
                     cost = row[lengths[block[s]] * LANES + s]
                     cost = cost if cost < 0.5 * BIG else INF

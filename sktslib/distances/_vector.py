@@ -423,23 +423,39 @@ def copy(source, begin, end, target, at):
 
 
 def bits(mask):
-    """The outcomes of up to 64 comparisons as a word, the first in its lowest bit."""
-    return np.packbits(np.resize(mask, 64) & (np.arange(64) < len(mask)), bitorder="little").view(np.uint64)[0]
+    """The outcomes of 64 comparisons as a word, the first in its lowest bit."""
+    return np.packbits(mask, bitorder="little").view(np.uint64)[0]
 
 
 @intrinsic
 def _as_word(typing, mask):
-    def build(context, builder, sig, args):
-        word = builder.bitcast(args[0], ir.IntType(mask.lanes))
-        return word if mask.lanes == 64 else builder.zext(word, _I64)
-
-    return types.uint64(mask), build
+    return types.uint64(mask), lambda context, builder, sig, args: builder.bitcast(args[0], _I64)
 
 
 @overload(bits, jit_options={"forceinline": True})
 def _overload_bits(mask):
-    if isinstance(mask, Mask) and mask.lanes <= 64:
+    if isinstance(mask, Mask) and mask.lanes == 64:
         return lambda mask: _as_word(mask)
+
+
+def some(mask):
+    """Whether the condition holds in some lane."""
+    return bool(np.any(mask))
+
+
+@intrinsic
+def _some(typing, mask):
+    def build(context, builder, sig, args):
+        word = ir.IntType(sig.args[0].lanes)
+        return builder.icmp_unsigned("!=", builder.bitcast(args[0], word), ir.Constant(word, 0))
+
+    return types.boolean(mask), build
+
+
+@overload(some, jit_options={"forceinline": True})
+def _overload_some(mask):
+    if isinstance(mask, Mask):
+        return lambda mask: _some(mask)
 
 
 def makers(lanes, fused):

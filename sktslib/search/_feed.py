@@ -71,11 +71,11 @@ class _Feed:
 
 
 class WindowFeed(_Feed):
-    """Windows of the query's length, or of several."""
+    """Windows of the query's length, or of several; with a `rule` perhaps those alone that it may choose."""
 
-    def __init__(self, metric, x, w, tx, normalize, lengths=None):
+    def __init__(self, metric, x, w, tx, normalize, lengths=None, rule=None):
         super().__init__(metric, x, w, tx)
-        self.normalize, self.lengths, self.done = normalize, lengths, 0  # starts so far
+        self.normalize, self.lengths, self.done, self.rule = normalize, lengths, 0, rule  # done: starts so far
         self.short, self.long = (x.shape[1],) * 2 if lengths is None else (int(lengths[0]), int(lengths[-1]))
 
     @property
@@ -93,7 +93,8 @@ class WindowFeed(_Feed):
         if upto == self.done:
             return Candidates(np.empty(0), np.empty(0, np.int64), np.empty(0, np.int64))
         y, ty = self.cut(self.done, min(upto - 1 + self.long, self.seen))
-        found = window_profile(self.metric, self.x, self.w, y, self.tx, ty, self.normalize, self.lengths)
+        how = self.normalize, self.lengths, self.rule
+        found = window_profile(self.metric, self.x, self.w, y, self.tx, ty, *how)
         some, first = slice(0, upto - self.done), self.done
         self.done = upto
         return Candidates(found.distance[some], found.start[some] + first, found.end[some] + first, found._slack)

@@ -3,6 +3,7 @@
 import numpy as np
 
 from ..utils.validation import as_series
+from ._cascade import Rule
 from ._feed import Clock
 from ._profile import check_room, choose
 from ._query import keep_times
@@ -104,11 +105,11 @@ class _ByThreshold:
 
 
 class _ByProfile:
-    """The whole profile, and the best of it."""
+    """The whole profile, or as much of it as a rule needs, and the best of it."""
 
-    def __init__(self, searcher, long):
-        self.searcher, self.long = searcher, long
-        self.feed, self.clock = make_feed(searcher), Clock(searcher.metric_, searcher._tx)
+    def __init__(self, searcher, long, rule=None):
+        self.searcher, self.long, self.rule = searcher, long, rule
+        self.feed, self.clock = make_feed(searcher, rule), Clock(searcher.metric_, searcher._tx)
         warped, m, n = searcher._mode == "warped", shortest(searcher), len(long)
         self.slack, self.distance = 0.0, np.full(n if warped else n - m + 1, np.inf)
         self.start = np.full(n, -1, np.int64) if warped else None
@@ -133,15 +134,15 @@ class _ByProfile:
 
     def end(self):
         profile, pieces = self.profile(), _Read(self.searcher, self.long, self.clock)
-        rule = self.searcher.n_matches, None, self.searcher.max_overlap
-        start, end, _, distance = choose(pieces, profile.distance, profile.start, profile.end, profile._slack, *rule)
+        edges = profile.start, profile.end
+        start, end, _, distance = choose(pieces, profile.distance, *edges, profile._slack, *self.rule)
         return start, end, distance, pieces
 
 
-def _read_once(searchers, kinds, X, times):
+def _read_once(searchers, kind, X, times):
     """A run of each searcher over a sequence, which is read once for all of them."""
     long = Long(searchers, X, times)
-    runs = [kind(searcher, long) for searcher, kind in zip(searchers, kinds, strict=True)]
+    runs = [kind(searcher, long) for searcher in searchers]
     for chunk in long.checked():
         for run in runs:
             run.take(*chunk)
@@ -150,9 +151,14 @@ def _read_once(searchers, kinds, X, times):
 
 def search_long(searchers, X, times=None):
     """The matches of each searcher in a sequence that is read by chunks: those of the same sequence in memory."""
-    kinds = [_ByProfile if searcher.threshold is None else _ByThreshold for searcher in searchers]
+
+    def kind(searcher, long):
+        if searcher.threshold is not None:
+            return _ByThreshold(searcher, long)
+        return _ByProfile(searcher, long, Rule(searcher.n_matches, None, searcher.max_overlap))
+
     found = []
-    for run in _read_once(searchers, kinds, X, times):
+    for run in _read_once(searchers, kind, X, times):
         start, end, distance, pieces = run.end()
         order = np.argsort(distance, kind="stable")
         found.append(Matches(start[order], end[order], distance[order], times=keep_times(times), _source=pieces))
@@ -161,7 +167,7 @@ def search_long(searchers, X, times=None):
 
 def profile_long(searchers, X, times=None):
     """The profile of each searcher of a sequence that is read by chunks."""
-    return [run.profile() for run in _read_once(searchers, [_ByProfile] * len(searchers), X, times)]
+    return [run.profile() for run in _read_once(searchers, _ByProfile, X, times)]
 
 
 def shortest(searcher):

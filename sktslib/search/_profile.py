@@ -117,8 +117,8 @@ class Search:
     def sequence(self):
         return self.y[0] if len(self.y) == 1 else self.y.T
 
-    def profile(self, min_length=None, max_length=None):
-        """Distance and range of every candidate."""
+    def profile(self, min_length=None, max_length=None, rule=None):
+        """Distance and range of every candidate; with a `rule` those that it cannot choose may be left out."""
         m, n = self.x.shape[1], self.y.shape[1]
         shortest, longest = min(min_length or 1, n + 1), min(max_length or n, n)
         if self.mode == "warped":
@@ -131,7 +131,7 @@ class Search:
                 distance[ends], start[ends] = d, np.where(s >= 0, s + first, -1)
             return Profile(distance, start)
         check_lengths(m, min_length, max_length)
-        return window_profile(self.metric, self.x, self.w, self.y, self.tx, self.ty, self.normalize, self.lengths)
+        return window_profile(self.metric, self.x, self.w, self.y, self.tx, self.ty, self.normalize, self.lengths, rule)
 
     def distance(self, start, end):
         """Exact distance of the candidate [start, end)."""

@@ -9,6 +9,7 @@ from sklearn.utils.validation import check_is_fitted
 
 from ..metrics import event_f1_score
 from ..utils._sklearn import Interval, StrOptions
+from ._cascade import Rule
 from ._long import is_long, profile_long, search_long
 from ._profile import MODES, Search, choose, resolve_mode
 from ._query import QueryEstimator, check_labels, refuse_sample_weight
@@ -218,10 +219,10 @@ class QuerySearcher(ClassNamePrefixFeaturesOutMixin, TransformerMixin, QueryEsti
         given = None if any(t is None for t in given) else given if sequences is not None else given[0]
         return merge(found, names, self._parts is not None, sequences is not None, self.n_matches, given)
 
-    def _search(self, X, times, keep=True):
+    def _search(self, X, times, keep=True, rule=None):
         y, ty, given = self._door(X, times, keep)
         search = Search.of(self.metric_, self._x, self._w, y, self._tx, ty, self._mode, self.normalize, self._lengths)
-        return search, search.profile(self.min_length, self.max_length), given
+        return search, search.profile(self.min_length, self.max_length, rule), given
 
     def profile(self, X, times=None):
         """Distance and range of every candidate.
@@ -268,8 +269,9 @@ class QuerySearcher(ClassNamePrefixFeaturesOutMixin, TransformerMixin, QueryEsti
             return self._search_several(X, times)
         if is_long(X):
             return search_long([self], X, times)[0]
-        search, profile, given = self._search(X, times)
-        return matches_of(search, profile, self.n_matches, self.threshold, self.max_overlap, given)
+        rule = Rule(self.n_matches, self.threshold, self.max_overlap)
+        search, profile, given = self._search(X, times, rule=rule)
+        return matches_of(search, profile, *rule, given)
 
     def stream(self):
         """Begin a search that takes the sequence chunk by chunk; `threshold` must be set.

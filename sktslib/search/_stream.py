@@ -5,19 +5,20 @@ from functools import reduce
 
 import numpy as np
 
+from ._cascade import Rule
 from ._feed import Clock, WarpedFeed, WindowFeed
 from ._profile import Search, check_lengths, choose
 from ._results import Matches, Ticks, joined, times_at
 
 
-def make_feed(searcher):
-    """The feed of a fitted searcher."""
+def make_feed(searcher, rule=None):
+    """The feed of a fitted searcher; a `rule` says that other windows than it may choose do not matter."""
     x, w, tx, metric = searcher._x, searcher._w, searcher._tx, searcher.metric_
     if searcher._mode == "warped":
         return WarpedFeed(metric, x, w, tx if metric.uses_times else None, searcher.min_length, searcher.max_length)
     if searcher._lengths is None:
         check_lengths(x.shape[1], searcher.min_length, searcher.max_length)
-    return WindowFeed(metric, x, w, tx if metric.uses_times else None, searcher.normalize, searcher._lengths)
+    return WindowFeed(metric, x, w, tx if metric.uses_times else None, searcher.normalize, searcher._lengths, rule)
 
 
 class Pieces:
@@ -119,7 +120,11 @@ class Stream:
                 "The 'threshold' parameter of QuerySearcher must be set for a stream: without it the best places are "
                 "known at the end of the sequence only. Got None."
             )
-        self._searcher, self._feed, self._groups = searcher, make_feed(searcher), Groups()
+        self._searcher, self._feed, self._groups = (
+            searcher,
+            make_feed(searcher, Rule(None, searcher.threshold)),
+            Groups(),
+        )
         self._clock = Clock(searcher.metric_, searcher._tx)
         self._times = None  # as they were given, of the samples in the feed's buffer
         self._best, self._slack, self._flushed = None, 0.0, False

@@ -6,6 +6,7 @@ import numpy as np
 
 from ..distances._resample import places
 from ..utils.validation import shown
+from ._cascade import applies, near_windows
 from ._missing import observed_profile, runs
 from ._results import Profile
 
@@ -30,12 +31,17 @@ def scaled_lengths(scales, m):
     return np.unique([max(1, round(s * m)) for s in scales])
 
 
-def window_profile(metric, x, w, y, tx, ty, normalize, lengths=None):
-    """The profile of all windows; with `lengths` each start at the length that fits best (ties: the shortest)."""
+def window_profile(metric, x, w, y, tx, ty, normalize, lengths=None, rule=None):
+    """The profile of all windows; with `lengths` each start at the length that fits best (ties: the shortest).
+
+    With a `rule` windows that it cannot choose may be left out.
+    """
     # A sum is not finite if one of its terms is not; what overflows is looked at term by term.
     gaps = not np.isfinite(y.sum()) and np.isnan(y).any()
     m = x.shape[1]
     if lengths is None:
+        if rule is not None and applies(metric, rule, ty is not None, m * (y.shape[1] - m + 1)):
+            return Profile(*near_windows(metric, x, w, y, normalize, rule, gaps), m)
         profile = observed_profile if gaps else type(metric)._profile
         distance = profile(metric, x, w, y, tx, ty, normalize)
         return Profile(distance, None, m, metric._slack(x, w, len(distance), normalize))

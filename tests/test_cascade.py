@@ -1,0 +1,173 @@
+"""Matches of a search by windows are those of the whole profile, though only what may be chosen is computed."""
+
+import naive
+import numba
+import numpy as np
+import pytest
+from hypothesis import given
+from hypothesis import strategies as st
+from strategies import weights
+
+from sktslib import QuerySearcher
+from sktslib.distances import DTW, _window_moments
+from sktslib.search import _cascade, _long
+
+KINDS = ["noise", "walk", "offset", "flat", "copies", "steps", "spike"]
+METRICS = [
+    ("dtw", {"window": 0.2}),
+    ("dtw", {}),
+    ("dtw", {"window": "itakura"}),
+    ("dtw", {"window": "sakoe-chiba", "factor": 1, "do_dist_norm": True}),
+    ("dtw", {"alpha": 0.5}),
+    ("lcss", {"eps": 0.3, "window": 0.2}),
+]
+
+
+def recording(kind, rng, channels, n):
+    y = rng.normal(size=(n, channels))
+    if kind == "walk":
+        y = y.cumsum(axis=0)
+    elif kind == "offset":
+        y = 1e4 + y.cumsum(axis=0)
+    elif kind == "flat":
+        y[n // 4 : n // 2] = 0.25
+        y[3 * n // 4 :, 0] = 1.0
+    elif kind == "copies":
+        y = np.tile(y[: n // 5 + 1], (6, 1))[:n]
+    elif kind == "steps":
+        y = y.round()
+    elif kind == "spike":
+        y[rng.integers(0, n)] = 1e9
+    return y
+
+
+@pytest.fixture
+def any_size(monkeypatch):
+    monkeypatch.setattr(_cascade, "LEAST", 1)
+
+
+@pytest.mark.usefixtures("any_size")
+@pytest.mark.parametrize(("name", "parameters"), METRICS)
+@given(data=st.data())
+def test_matches_are_those_of_the_whole_profile(name, parameters, data):
+    rng = np.random.default_rng(data.draw(st.integers(0, 2**20)))
+    channels, m = data.draw(st.sampled_from([1, 1, 2])), data.draw(st.sampled_from([1, 2, 7, 16, 23]))
+    n = data.draw(st.sampled_from([m, m + 3, 60, 150] if numba.config.DISABLE_JIT else [m, m + 3, 60, 300, 900]))
+    y = recording(data.draw(st.sampled_from(KINDS)), rng, channels, max(n, m))
+    begin = int(rng.integers(0, len(y) - m + 1))
+    x = y[begin : begin + m] * rng.choice([1.0, 2.0]) + rng.choice([0.0, 0.1, 1.0]) * rng.normal(size=(m, channels))
+    rule = {
+        "n_matches": data.draw(st.sampled_from([1, 1, 2, 5])),
+        "max_overlap": data.draw(st.sampled_from([0.0, 0.5, 1.0])),
+        "normalize": data.draw(st.sampled_from([None, "zscore", "zscore", "mean", "minmax"])),
+    }
+    searcher = QuerySearcher(name, metric_params=parameters, mode="windows", **rule)
+    searcher.fit(x, weight=data.draw(weights(m, channels)))
+    profile = searcher.profile(y)
+    if data.draw(st.booleans()):
+        searcher.threshold = float(rng.choice(profile.distance))
+        searcher.n_matches = data.draw(st.sampled_from([None, 3]))
+    chosen = naive.select(
+        profile.distance, profile.start, profile.end, searcher.n_matches, searcher.threshold, searcher.max_overlap
+    )
+    got = searcher.search(y)
+    np.testing.assert_array_equal(got.start, profile.start[chosen])
+    np.testing.assert_array_equal(got.distance, profile.distance[chosen])
+
+
+@pytest.mark.usefixtures("any_size")
+@given(st.data())
+def test_matches_are_those_of_the_naive_twin(data):
+    rng = np.random.default_rng(data.draw(st.integers(0, 2**20)))
+    channels, m, n = data.draw(st.sampled_from([1, 2])), data.draw(st.integers(2, 9)), 70
+    y, x = recording("walk", rng, channels, n), rng.normal(size=(m, channels)).cumsum(axis=0)
+    w, how = data.draw(weights(m, channels)), data.draw(st.sampled_from([None, "zscore", "mean", "minmax"]))
+    rule = data.draw(st.sampled_from([{"n_matches": 1}, {"n_matches": 4}, {"n_matches": None, "threshold": float(m)}]))
+    distance = naive.windows("dtw", x, y, w, normalize=how)
+    chosen = naive.select(distance, np.arange(n), np.arange(n) + m, **rule)
+    got = QuerySearcher("dtw", mode="windows", normalize=how, **rule).fit(x, weight=w).search(y)
+    np.testing.assert_allclose(got.distance, distance[chosen], rtol=1e-9, atol=1e-9)
+    apart = np.diff(np.sort(distance)) > 1e-9
+    if apart.all():  # else roundings decide which of equal ones comes first
+        np.testing.assert_array_equal(got.start, chosen)
+
+
+def test_few_distances_are_computed(monkeypatch):
+    rng = np.random.default_rng(3)
+    n = 600 if numba.config.DISABLE_JIT else 30_000
+    y, x = rng.normal(size=n).cumsum(), rng.normal(size=40).cumsum()
+    monkeypatch.setattr(_cascade, "LEAST", 1)
+    searcher = QuerySearcher("dtw", metric_params={"window": 0.2}, normalize="zscore").fit(x)
+    want = searcher.profile(y).distance
+    computed, original = [], DTW._windows
+
+    def counted(metric, x, w, windows, tx, ty):
+        computed.append(len(windows))
+        return original(metric, x, w, windows, tx, ty)
+
+    monkeypatch.setattr(DTW, "_windows", counted)
+    match = searcher.search(y)
+    assert (match.start[0], match.distance[0]) == (want.argmin(), want.min())
+    assert sum(computed) == 1
+
+
+class Slices:
+    """A sequence that can only be sliced."""
+
+    def __init__(self, y):
+        self.y, self.shape = y, y.shape
+
+    def __len__(self):
+        return len(self.y)
+
+    def __getitem__(self, part):
+        return self.y[part]
+
+
+@pytest.mark.usefixtures("any_size")
+@pytest.mark.parametrize("rule", [{"n_matches": 1}, {"n_matches": 9}, {"n_matches": None, "threshold": 9.0}])
+def test_chunks_streams_and_gaps(rule, monkeypatch):
+    rng = np.random.default_rng(8)
+    y, x = np.sin(np.arange(500) / 5) + 0.3 * rng.normal(size=500), np.sin(np.arange(40) / 5)
+    searcher = QuerySearcher("dtw", metric_params={"window": 0.2}, normalize="zscore", nan_policy="omit", **rule).fit(x)
+    monkeypatch.setattr(_long, "CHUNK", 170)  # too short for nine matches that do not overlap
+    for gap in ([], [130, 131, 320]):
+        y[gap] = np.nan
+        profile = searcher.profile(y)
+        limits = searcher.n_matches, searcher.threshold
+        chosen = naive.select(profile.distance, profile.start, profile.end, *limits)
+        assert chosen
+        found = [searcher.search(y), searcher.search(Slices(y))]
+        if searcher.threshold is not None:
+            stream = searcher.stream()
+            parts = [stream.update(y[:201]), stream.update(y[201:]), stream.flush()]
+            starts = np.concatenate([part.start for part in parts])
+            assert sorted(starts) == sorted(profile.start[chosen])
+        for matches in found:
+            np.testing.assert_array_equal(matches.start, profile.start[chosen])
+            np.testing.assert_array_equal(matches.distance, profile.distance[chosen])
+
+
+@pytest.mark.parametrize("how", [1, 2, 3])
+@pytest.mark.parametrize("weighted", [False, True])
+def test_windows_are_normalised_up_to_the_blur(how, weighted):
+    rng = np.random.default_rng(how)
+    m, n, blur = 30, 400, 1e-8
+    y = rng.normal(size=n).cumsum()
+    y[100:150] = 7.25  # constant windows
+    y[220] = 1e6  # a window's moments must not see what is beside it
+    y[300:350] = 1e5 + 1e-4 * y[300:350]  # too little beside its level
+    w = rng.choice([0.0, 0.5, 1.0], size=m) if weighted else np.ones(m)
+    mean, spread, error, low, high, scale, shift = np.empty((7, n - m + 1))
+    _window_moments.direct_moments(y, w, 0, mean, spread, error, low, high)
+    if not weighted and how != 3:
+        low = high = np.empty(0)
+    moments = mean, spread, error, low, high
+    most = np.abs(np.lib.stride_tricks.sliding_window_view(y, m)).max(axis=1)
+    unknown = _window_moments.standardise(y, m, 0, w.sum(), most, blur, how, *moments, scale, shift)
+    assert unknown == np.isnan(scale).sum() < 100
+    name = {1: "mean", 2: "zscore", 3: "minmax"}[how]
+    for j in np.flatnonzero(~np.isnan(scale)):
+        want = np.array(naive.normalise(y[j : j + m].reshape(-1, 1), w, name))[:, 0]
+        assert np.abs(want - (y[j : j + m] * scale[j] + shift[j]))[w > 0].max() <= blur
+    assert not np.isnan(scale[100:120]).any()
