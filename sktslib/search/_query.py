@@ -1,6 +1,7 @@
 """What both estimators share: learning the query, and the way of a sequence to the search."""
 
 from copy import copy
+from typing import NamedTuple
 
 import numpy as np
 from sklearn.base import BaseEstimator
@@ -56,40 +57,63 @@ def check_labels(y, n):
     return y
 
 
+class Template(NamedTuple):
+    """A query behind the door."""
+
+    x: np.ndarray  # (channels, m)
+    w: np.ndarray | None
+    tx: np.ndarray | None
+
+
 class QueryEstimator(MetricParameter, BaseEstimator):
     """Base of the estimators that are fitted on a query."""
 
-    def _fit_query(self, X, y, weight, times):
+    def _check_parameters(self):
         validate_parameter_constraints(self._parameter_constraints, self.get_params(deep=False), type(self).__name__)
         self.metric_ = copy(get_metric(self.metric, self.metric_params))  # a caller may go on to change theirs
-        shortest = check_count(self.min_length, "min_length", none=True, owner=type(self).__name__)
-        longest = check_count(self.max_length, "max_length", none=True, owner=type(self).__name__)
+
+    def _check_limits(self, shortest, longest):
+        """Bounds of a length, as integers or None."""
+        shortest = check_count(shortest, "min_length", none=True, owner=type(self).__name__)
+        longest = check_count(longest, "max_length", none=True, owner=type(self).__name__)
         if shortest is not None and longest is not None and shortest > longest:
             raise ValueError(f"'min_length' must not exceed 'max_length'. Got {shortest} and {longest}.")
-        X = one_query(X, "X")
-        omit = self.nan_policy == "omit"
-        data = as_series(X, "X", missing=omit)
-        validate_data(self, X if hasattr(X, "columns") else data.T, skip_check_array=True, reset=True)
-        if self.query is not None:
-            query = one_query(self.query, "query")
-            self._x = as_series(query, "query", channels=data.shape[0], missing=omit)
-            times = times_of(query, times)
-        else:
-            start, end = self._marked(X, y, data)
-            self._x, times = data[:, start:end], times_of(X, times)
-            times = None if times is None else times[start:end]
-        self._x = self._x.copy()  # a caller's later edits must not reach the fitted query
-        channels, m = self._x.shape
-        self._w = as_weight(self.weight if weight is None else weight, m, channels)
-        if np.isnan(self._x).any():  # a missing point of the query counts nothing
-            seen = np.where(np.isnan(self._x), 0.0, full_weight(self._w, self._x))
-            if not seen.any():
-                raise ValueError("The query must have at least one value that is not NaN and whose weight is above 0.")
-            self._x, self._w = fill(self._x), as_weight(seen.T, m, channels)
-        self._tx = as_times(times, m, "times")
+        return shortest, longest
+
+    def _fit_query(self, X, y, weight, times):
+        self._check_parameters()
+        self._check_limits(self.min_length, self.max_length)
+        self._x, self._w, self._tx = self._read(one_query(X, "X"), y, self.query, weight, times)
         self.query_ = self._x.T
         self.weight_ = None if self._w is None else self._w.T
         return self
+
+    def _read(self, X, y, query, weight, times):
+        """The query: `query`, whose channels must be those of `X`, or `X` or a part of it."""
+        omit = self.nan_policy == "omit"
+        data = as_series(X, "X", missing=omit)
+        validate_data(self, X if hasattr(X, "columns") else data.T, skip_check_array=True, reset=True)
+        if query is not None:
+            query = one_query(query, "query")
+            x = as_series(query, "query", channels=data.shape[0], missing=omit)
+            times = times_of(query, times)
+        else:
+            start, end = self._marked(X, y, data)
+            x, times = data[:, start:end], times_of(X, times)
+            times = None if times is None else times[start:end]
+        return self._template(x, self.weight if weight is None else weight, times)
+
+    def _template(self, x, weight, times):
+        """A query `x` (channels, m) with weights and times as they were given."""
+        x = x.copy()  # a caller's later edits must not reach the fitted query
+        channels, m = x.shape
+        w = as_weight(weight, m, channels)
+        if np.isnan(x).any():  # a missing point of the query counts nothing
+            seen = np.where(np.isnan(x), 0.0, full_weight(w, x))
+            if not seen.any():
+                raise ValueError("The query must have at least one value that is not NaN and whose weight is above 0.")
+            x, w = fill(x), as_weight(seen.T, m, channels)
+        return Template(x, w, as_times(times, m, "times"))
 
     def __sklearn_tags__(self):
         tags = super().__sklearn_tags__()

@@ -6,10 +6,37 @@ import numpy as np
 
 from ..metrics import event_f1_score
 from ..utils._sklearn import Interval, StrOptions
+from ..utils.validation import as_floats
 from ._profile import Search, resolve_mode
-from ._query import QueryEstimator, check_labels
+from ._query import QueryEstimator, check_labels, one_query
 from ._results import Segments
-from ._tiling import background_cost, tile
+from ._several import one_each, several
+from ._tiling import Rules, Sources, background_cost, tile
+
+
+def _per_query(value, k, name):
+    """A bound of each of k queries: one for all, or a list."""
+    if np.ndim(value) == 0:
+        return [value] * k
+    if len(value) != k:
+        raise ValueError(f"{name!r} must be one number, or one for each of the {k} queries. Got {len(value)}.")
+    return list(value)
+
+
+def check_transitions(transitions, k):
+    """Costs of what follows what, as an array (k + 1, k + 1)."""
+    if transitions is None:
+        return np.zeros((k + 1, k + 1))
+    T = np.array(as_floats(transitions, "transitions"))
+    if T.shape != (k + 1, k + 1):
+        raise ValueError(
+            f"'transitions' must have shape ({k + 1}, {k + 1}): a row and a column for background and each of the {k} "
+            f"queries. Got shape {T.shape}."
+        )
+    T[0, 0] = 0.0  # background samples in a row are one stretch
+    if not (T >= 0).all():
+        raise ValueError(f"'transitions' must not be negative or NaN. Got {np.min(T):g}.")
+    return T
 
 
 class QuerySegmenter(QueryEstimator):
@@ -71,6 +98,7 @@ class QuerySegmenter(QueryEstimator):
         "query": "no_validation",
         "weight": "no_validation",
         "background": [StrOptions({"auto"}), Interval(Real, 0, None, closed="left")],
+        "transitions": "no_validation",
         "min_length": "no_validation",
         "max_length": "no_validation",
         "nan_policy": [StrOptions({"raise", "omit"})],
@@ -84,6 +112,7 @@ class QuerySegmenter(QueryEstimator):
         query=None,
         weight=None,
         background="auto",
+        transitions=None,
         min_length=None,
         max_length=None,
         nan_policy="raise",
@@ -93,6 +122,7 @@ class QuerySegmenter(QueryEstimator):
         self.query = query
         self.weight = weight
         self.background = background
+        self.transitions = transitions
         self.min_length = min_length
         self.max_length = max_length
         self.nan_policy = nan_policy
@@ -118,17 +148,52 @@ class QuerySegmenter(QueryEstimator):
         QuerySegmenter
             Itself.
         """
-        self._fit_query(X, y, weight, times)
+        self._check_parameters()
+        queries = several(X if self.query is None else self.query)
+        if queries is None or len(queries) < 2:
+            learned = [self._read(one_query(X, "X"), y, self.query, weight, times)]
+        else:
+            learned = self._read_several(X, queries, y, weight, times)
+        return self._fit_templates(learned)
+
+    def _read_several(self, X, queries, y, weight, times):
+        """Several queries with a weight and times each."""
+        if y is not None and self.query is None:
+            raise ValueError(
+                "'y' must be None where 'X' is a list of queries: they are given, not learned from labels."
+            )
+        weights = one_each(self.weight if weight is None else weight, len(queries), "weight", "queries")
+        every = one_each(times, len(queries), "times", "queries")
+        found = [
+            self._read(query if self.query is None else X, None, None if self.query is None else query, w, t)
+            for query, w, t in zip(queries, weights, every, strict=True)
+        ]
+        channels = {len(template.x) for template in found}
+        if len(channels) > 1:
+            raise ValueError(f"The queries must have the same number of channels. Got {sorted(channels)}.")
+        return found
+
+    def _fit_templates(self, templates):
+        """Take queries behind the door, with the background and the bounds that go with them."""
+        k = len(templates)
+        self._templates = templates
+        self.queries_ = [t.x.T for t in templates]
+        self.weights_ = [None if t.w is None else t.w.T for t in templates]
+        self.query_, self.weight_ = self.queries_[0], self.weights_[0]
         self._mode = resolve_mode(self.metric_, "auto", None)
         self.metric_._check_search("tiling")
+        shortest, longest = _per_query(self.min_length, k, "min_length"), _per_query(self.max_length, k, "max_length")
+        limits = tuple(self._check_limits(*pair) for pair in zip(shortest, longest, strict=True))
         if self.background == "auto":
-            self.background_ = background_cost(lambda flat: self._compare(flat, self._tx), self._x, self._w)
+            self.background_ = min(background_cost(self.metric_, self._mode, t) for t in templates)
         else:
             self.background_ = float(self.background)
+        self._rules = Rules(self.background_, check_transitions(self.transitions, k), limits)
         return self
 
-    def _compare(self, y, ty):
-        return Search.of(self.metric_, self._x, self._w, y, self._tx, ty, self._mode)
+    def _compare(self, template, y, ty):
+        x, w, tx = template
+        return Search.of(self.metric_, x, w, y, tx, ty, self._mode)
 
     def segment(self, X, times=None):
         """Cut a recording.
@@ -146,9 +211,9 @@ class QuerySegmenter(QueryEstimator):
             The repetitions in temporal order; samples between them are background.
         """
         y, ty, given = self._door(X, times)
-        search = self._compare(y, ty)
-        start, end, cost = tile(search, self.background_, self.min_length, self.max_length)
-        return Segments(start, end, np.ones(len(start), np.int64), cost, given, search)
+        searches = [self._compare(template, y, ty) for template in self._templates]
+        start, end, label, cost = tile(searches, self._rules)
+        return Segments(start, end, label, cost, given, Sources(tuple(searches)))
 
     def predict(self, X, times=None):
         """Label each time point: 0 background, 1 within a repetition.
