@@ -1,4 +1,4 @@
-"""QuerySegmenter: cut a recording at each repetition of a query."""
+"""QuerySegmenter: cut a recording at each repetition of one or several queries."""
 
 from numbers import Real
 
@@ -40,12 +40,12 @@ def check_transitions(transitions, k):
 
 
 class QuerySegmenter(QueryEstimator):
-    """Cut a recording into repetitions of a query and background.
+    """Cut a recording into repetitions of one or several queries and background.
 
     The cut is the one of least cost among all: the costs of the repetitions plus a cost per background sample, found
     by one-pass dynamic programming (Ney 1984). (Where a cost depends on where its repetition starts, as in TWED with
     nu > 0 and WDTW, and with `min_length` or `max_length`, each end keeps the start of its cheapest path alone.)
-    Repetitions under an elastic metric may have any length, under a lockstep metric they have the query's.
+    Repetitions under an elastic metric may have any length, under a lockstep metric they have their query's.
 
     Parameters
     ----------
@@ -53,25 +53,31 @@ class QuerySegmenter(QueryEstimator):
         The distance; tiles count its un-rooted, un-normalised cost.
     metric_params : dict, optional
         Parameters of the metric.
-    query : array-like of shape (m,) or (m, channels), optional
-        The query; then `fit` takes from `X` the number of channels only.
-    weight : array-like of shape (m,) or (m, channels), optional
+    query : array-like of shape (m,) or (m, channels), or list of arrays, optional
+        The query, or several; then `fit` takes from `X` the number of channels only.
+    weight : array-like of shape (m,) or (m, channels), or list of them, optional
         Relative weights of the query's points, unless `fit` is given some.
     background : "auto" or float, default="auto"
         Cost of a background sample. "auto": the cost of the query against a flat line at its own mean, per sample, so
         that a stretch is background when the query explains it worse than a flat line.
-    min_length, max_length : int, optional
-        Bounds of the length of a repetition under an elastic metric, in samples.
+    transitions : array-like of shape (k + 1, k + 1), optional
+        What it costs that one thing follows another: entry (a, b) is added where b follows a, 0 being a stretch of
+        background and 1..k the queries. Infinite costs forbid. The first thing follows nothing, and behind a gap the
+        recording begins anew.
+    min_length, max_length : int or list of int, optional
+        Bounds of the length of a repetition under an elastic metric, in samples: one for all, or one for each query.
     nan_policy : {"raise", "omit"}, default="raise"
         What to do with missing values (NaN). "omit": missing query points count nothing; no repetition crosses a
         missing point.
 
     Attributes
     ----------
-    query_ : ndarray of shape (m, channels)
-        The query.
-    weight_ : ndarray of shape (m, channels) or None
-        Relative weights; None where all are equal.
+    queries_ : list of ndarray of shape (m, channels)
+        The queries; a repetition of the first has label 1.
+    weights_ : list of ndarray of shape (m, channels) or None
+        Their relative weights; None where all are equal.
+    query_, weight_ : ndarray of shape (m, channels)
+        Those of the first query.
     background_ : float
         Cost of a background sample.
     metric_ : Metric
@@ -132,14 +138,15 @@ class QuerySegmenter(QueryEstimator):
 
         Parameters
         ----------
-        X : array-like of shape (m,) or (m, channels)
-            The query; with the parameter `query` set, any series of the same channels; with `y`, a recording.
+        X : array-like of shape (m,) or (m, channels), or list of arrays
+            The query, or several; with the parameter `query` set, any series of the same channels; with `y`, a
+            recording.
         y : array-like of shape (m,), optional
             Labels of the time points, 0 for background; runs of one label of at least 2 samples are occurrences. The
             query is then the most typical occurrence of the commonest kind: the one whose distances from the others
             add up to the least. Labels without a second value or without an occurrence count nothing.
         weight : array-like of shape (m,) or (m, channels), optional
-            Relative weights of the query's points; replaces the parameter.
+            Relative weights of the query's points; replaces the parameter. Of several queries a list, as are `times`.
         times : array-like of shape (m,), optional
             Strictly increasing sample times of the query, for metrics that use them.
 
@@ -216,7 +223,7 @@ class QuerySegmenter(QueryEstimator):
         return Segments(start, end, label, cost, given, Sources(tuple(searches)))
 
     def predict(self, X, times=None):
-        """Label each time point: 0 background, 1 within a repetition.
+        """Label each time point: 0 background, else the number of the query that is repeated, from 1.
 
         Parameters
         ----------
