@@ -5,7 +5,8 @@ from typing import NamedTuple
 
 import numpy as np
 
-from ..distances import _tiling as kernels
+from ..distances._tilings import tile as tile_series
+from ..distances._tilings import tile_windows
 from ._missing import touched
 from ._profile import Search
 
@@ -75,10 +76,10 @@ def tile(searches, rules):
         parts = []
         for runs in zip(*(search.runs for search in searches), strict=True):
             first, problems = runs[0][0], [problem for _, problem in runs]
-            label, start, end, cost = kernels.tile(problems, rules.background, rules.transitions, shortest, longest)
+            label, start, end, cost = tile_series(problems, rules.background, rules.transitions, shortest, longest)
             parts.append((start + first, end + first, label, cost))
     else:
-        label, start, end, cost = kernels.tile_windows(*_windows(searches, rules), rules.background, rules.transitions)
+        label, start, end, cost = tile_windows(*_windows(searches, rules), rules.background, rules.transitions)
         parts = [(start, end, label, cost)]
     if not parts:
         return np.empty(0, np.int64), np.empty(0, np.int64), np.empty(0, np.int64), np.empty(0)
