@@ -4,7 +4,8 @@ from typing import NamedTuple
 
 import numpy as np
 
-from ._tiling import INF, LANES, advance, advance_lanes, trace, windows
+from ._tiling import INF, LANES, advance, advance_lanes, windows
+from ._tiling_paths import before, trace
 
 LEAD = 4  # query lengths after which stretches of a series mostly agree
 
@@ -64,7 +65,7 @@ def tile(problems, background, transitions, shortest, longest):
     if problems[0].runs_diagonally and n >= 4 * LANES * lead:
         state, done = _by_lanes(queries, Y, rules, lead, best, begin)
     _go_on(queries, Y, ty, done, n, rules, state, best, begin)
-    return trace(best, begin, transitions, n)
+    return trace(best, begin, transitions, 0, True, n, before(best, n, transitions, -1))
 
 
 def _go_on(queries, Y, ty, done, end, rules, state, best, begin):
@@ -156,5 +157,10 @@ def tile_windows(cost, lengths, background, transitions):
     best, edges = np.full((n + 1, k + 1), INF), np.zeros((n + 1, k + 1))
     best[0, 0] = 0.0
     windows(cost, lengths, 0, background, transitions, edges, best)
-    begin = np.arange(1.0, n + 1)[:, np.newaxis] - lengths
-    return trace(best, begin, transitions, n)
+    begin = window_starts(lengths, n)
+    return trace(best, begin, transitions, 0, True, n, before(best, n, transitions, -1))
+
+
+def window_starts(lengths, n):
+    """Where the windows begin that end with each of n samples (n, k)."""
+    return np.arange(1.0, n + 1)[:, np.newaxis] - lengths

@@ -58,8 +58,9 @@ class QuerySegmenter(QueryEstimator):
     weight : array-like of shape (m,) or (m, channels), or list of them, optional
         Relative weights of the query's points, unless `fit` is given some.
     background : "auto" or float, default="auto"
-        Cost of a background sample. "auto": the cost of the query against a flat line at its own mean, per sample, so
-        that a stretch is background when the query explains it worse than a flat line.
+        Cost of a background sample. "auto": the cost of the query against a flat line at its own mean, per sample (of
+        several queries the mean over them), 1.5 times for dynamic time warping and its variants. So a stretch is
+        background when the query explains it worse than a flat line would explain the query.
     transitions : array-like of shape (k + 1, k + 1), optional
         What it costs that one thing follows another: entry (a, b) is added where b follows a, 0 being a stretch of
         background and 1..k the queries. Infinite costs forbid. The first thing follows nothing, and behind a gap the
@@ -192,7 +193,7 @@ class QuerySegmenter(QueryEstimator):
         shortest, longest = _per_query(self.min_length, k, "min_length"), _per_query(self.max_length, k, "max_length")
         limits = tuple(self._check_limits(*pair) for pair in zip(shortest, longest, strict=True))
         if self.background == "auto":
-            self.background_ = min(background_cost(self.metric_, self._mode, t) for t in templates)
+            self.background_ = background_cost(self.metric_, self._mode, templates)
         else:
             self.background_ = float(self.background)
         self._rules = Rules(self.background_, check_transitions(self.transitions, k), limits)

@@ -7,7 +7,7 @@ import numpy as np
 
 from ..distances._tilings import tile as tile_series
 from ..distances._tilings import tile_windows
-from ._missing import touched
+from ._missing import runs, touched
 from ._profile import Search
 
 ENDLESS = 2.0**62
@@ -42,11 +42,13 @@ class Sources:
         return self.searches[label - 1]
 
 
-def background_cost(metric, mode, template):
-    """Default cost of a background sample: the query against a flat line at its own weighted mean, per sample.
+def background_cost(metric, mode, templates):
+    """Default cost of a background sample, by what the queries cost against a flat line; the mean over them."""
+    return metric._flat * float(np.mean([flat_cost(metric, mode, template) for template in templates]))
 
-    A stretch is then background when the query explains it worse than a flat line does.
-    """
+
+def flat_cost(metric, mode, template):
+    """What a query costs against a flat line at its own weighted mean, per sample."""
     x, w, tx = template
     weight = np.ones_like(x) if w is None else w
     total = weight.sum(axis=1, keepdims=True)
@@ -74,13 +76,17 @@ def tile(searches, rules):
     if searches[0].mode == "warped":
         shortest, longest = rules.bounds()
         parts = []
-        for runs in zip(*(search.runs for search in searches), strict=True):
-            first, problems = runs[0][0], [problem for _, problem in runs]
+        for stretch in zip(*(search.runs for search in searches), strict=True):
+            first, problems = stretch[0][0], [problem for _, problem in stretch]
             label, start, end, cost = tile_series(problems, rules.background, rules.transitions, shortest, longest)
             parts.append((start + first, end + first, label, cost))
     else:
-        label, start, end, cost = tile_windows(*_windows(searches, rules), rules.background, rules.transitions)
-        parts = [(start, end, label, cost)]
+        cost, lengths = _windows(searches, rules)
+        parts = []
+        for a, b in runs(searches[0].y):
+            run = np.ascontiguousarray(cost[:, a:b])
+            label, start, end, paid = tile_windows(run, lengths, rules.background, rules.transitions)
+            parts.append((start + a, end + a, label, paid))
     if not parts:
         return np.empty(0, np.int64), np.empty(0, np.int64), np.empty(0, np.int64), np.empty(0)
     return tuple(np.concatenate(part) for part in zip(*parts, strict=True))
