@@ -85,11 +85,14 @@ def likeliest(best, begin, transitions, base, limit):
 
 
 @njit(cache=True, nogil=True)
-def through(best, begin, transitions, base, j, label):
-    """Whether the cheapest tilings that lead to each node have a node in common."""
+def through(best, begin, transitions, base, j, label, limit):
+    """Whether the cheapest tiling that leads to a node passes the given one and then none up to a boundary `limit`.
+
+    Nodes at earlier boundaries are left as they are.
+    """
     out = np.zeros(best.shape, np.bool_)
-    out[j, label] = True
-    for t in range(j + 1, best.shape[0]):
+    out[:j], out[j, label] = True, True
+    for t in range(max(j, limit) + 1, best.shape[0]):
         for a in range(best.shape[1]):
             if best[t, a] < INF:
                 s, c = previous(best, begin, transitions, base, t, a)

@@ -3,6 +3,7 @@
 from ._explain import Explanation
 from ._results import Match, Matches, Profile, Segment, Segments
 from ._searcher import QuerySearcher
+from ._segment_stream import SegmentStream
 from ._segmenter import QuerySegmenter
 from ._stream import Stream
 from .query_search import time_series_search
@@ -17,6 +18,7 @@ __all__ = [
     "QuerySearcher",
     "QuerySegmenter",
     "Segment",
+    "SegmentStream",
     "Segments",
     "Stream",
     "elastic_search",

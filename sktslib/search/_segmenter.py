@@ -1,8 +1,10 @@
 """QuerySegmenter: cut a recording at each repetition of one or several queries."""
 
+from copy import copy
 from numbers import Real
 
 import numpy as np
+from sklearn.utils.validation import check_is_fitted
 
 from ..metrics import event_f1_score
 from ..utils._sklearn import Interval, StrOptions
@@ -10,6 +12,7 @@ from ..utils.validation import as_floats
 from ._profile import Search, resolve_mode
 from ._query import QueryEstimator, check_labels, one_query
 from ._results import Segments
+from ._segment_stream import SegmentStream
 from ._several import one_each, several
 from ._tiling import Rules, Sources, background_cost, tile
 
@@ -222,6 +225,24 @@ class QuerySegmenter(QueryEstimator):
         searches = [self._compare(template, y, ty) for template in self._templates]
         start, end, label, cost = tile(searches, self._rules)
         return Segments(start, end, label, cost, given, Sources(tuple(searches)))
+
+    def stream(self, max_delay=None):
+        """Begin a segmentation that takes the recording chunk by chunk.
+
+        Parameters
+        ----------
+        max_delay : int, optional
+            After how many samples at most the end of a repetition must be decided, at the end of a chunk. Without it a
+            repetition waits until no tiling that may still turn out the cheapest disagrees, so that the answer is that
+            of `segment`; with it the tiling that is the cheapest by then decides, and the answer may be another.
+
+        Returns
+        -------
+        SegmentStream
+            Its ``update(X)`` returns the repetitions that are decided, ``flush()`` those left at the end.
+        """
+        check_is_fitted(self)
+        return SegmentStream(copy(self), max_delay)
 
     def predict(self, X, times=None):
         """Label each time point: 0 background, else the number of the query that is repeated, from 1.
