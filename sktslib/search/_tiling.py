@@ -6,6 +6,7 @@ from typing import NamedTuple
 import numpy as np
 
 from ..distances import _tiling as kernels
+from ._background import Background
 from ._missing import touched
 from ._profile import Search
 
@@ -15,7 +16,7 @@ ENDLESS = 2.0**62
 class Rules(NamedTuple):
     """What the cheapest tiling is asked for."""
 
-    background: float  # cost of a background sample
+    background: Background
     transitions: np.ndarray  # (k + 1, k + 1)
     limits: tuple[tuple[int | None, int | None], ...]  # shortest and longest repetition of each query
 
@@ -70,15 +71,17 @@ def tile(searches, rules):
 
     Behind a gap the tiling begins anew.
     """
+    idle = rules.background.costs(searches[0].y)
     if searches[0].mode == "warped":
         shortest, longest = rules.bounds()
         parts = []
         for runs in zip(*(search.runs for search in searches), strict=True):
             first, problems = runs[0][0], [problem for _, problem in runs]
-            label, start, end, cost = kernels.tile(problems, rules.background, rules.transitions, shortest, longest)
+            background = idle[first : first + problems[0].shape[1]]
+            label, start, end, cost = kernels.tile(problems, background, rules.transitions, shortest, longest)
             parts.append((start + first, end + first, label, cost))
     else:
-        label, start, end, cost = kernels.tile_windows(*_windows(searches, rules), rules.background, rules.transitions)
+        label, start, end, cost = kernels.tile_windows(*_windows(searches, rules), idle, rules.transitions)
         parts = [(start, end, label, cost)]
     if not parts:
         return np.empty(0, np.int64), np.empty(0, np.int64), np.empty(0, np.int64), np.empty(0)
