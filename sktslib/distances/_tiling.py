@@ -18,6 +18,7 @@ from numba.extending import overload
 
 from . import _elastic, _vector
 from ._elastic import closed_border, gap, gap_terms, join, late, moves, terms
+from ._partial import open_begin, open_end
 from ._vector import REGISTER, makers, smaller, store, where
 from ._versions import version_of
 
@@ -284,16 +285,20 @@ def as_series(problems):
     return y, None if one.ty is None else np.concatenate([one.ty[:1] - 1.0, one.ty])
 
 
-def tile(problems, background, transitions, shortest, longest):
+def tile(problems, background, transitions, shortest, longest, partial=False):
     """Labels, starts, ends and costs of the tiles of the cheapest tiling of the problems' series by their queries.
 
-    Bounds of the lengths are (k,), transitions (k + 1, k + 1); both are floats.
+    Costs of background samples are (n,), bounds of the lengths (k,), transitions (k + 1, k + 1); all are floats. With
+    them come the ranges (.., 2) of query points that the tiles show; with `partial` the outer ones may show a part.
     """
     queries, (k, n) = Queries.of(problems), (len(problems), problems[0].shape[1])
     Y, ty = as_series(problems)
     best, begin = np.full((n + 1, k + 1), INF), np.empty((n, k))
     best[0, 0] = 0.0
     p, rows, points, first, tx = queries
+    state, shown = queries.state(), np.diff(first)
+    if partial:
+        open_begin(state, first)
     advance(
         p,
         rows,
@@ -308,11 +313,15 @@ def tile(problems, background, transitions, shortest, longest):
         transitions,
         shortest,
         longest,
-        queries.state(),
+        state,
         best[1:].reshape(-1),
         begin.reshape(-1),
     )
-    return trace(best, begin, transitions, n)
+    if partial:
+        shown = open_end(state, first, best, begin, shortest, longest)
+    label, start, end, cost = trace(best, begin, transitions, n)
+    last = np.where(end == n, shown[label - 1], np.diff(first)[label - 1])
+    return label, np.maximum(start, 0), end, cost, np.column_stack([np.maximum(-start, 0), last])
 
 
 def tile_windows(cost, lengths, background, transitions):
@@ -322,4 +331,5 @@ def tile_windows(cost, lengths, background, transitions):
     best[0, 0] = 0.0
     windows(cost, lengths, 0, background, transitions, edges, best)
     begin = np.arange(1.0, n + 1)[:, np.newaxis] - lengths
-    return trace(best, begin, transitions, n)
+    label, start, end, cost = trace(best, begin, transitions, n)
+    return label, start, end, cost, np.column_stack([np.zeros_like(label), lengths[label - 1]])
