@@ -10,15 +10,12 @@ stretches of one series side by side; with one lane vectors are floats. Kernels 
 hash of the files they take functions from, because numba's disk cache looks at this file alone.
 """
 
-from typing import NamedTuple
-
 import numpy as np
 from numba import njit, types
 from numba.extending import overload
 
 from . import _elastic, _vector
 from ._elastic import closed_border, gap, gap_terms, join, late, moves, terms
-from ._partial import open_begin, open_end
 from ._vector import REGISTER, makers, smaller, store, where
 from ._versions import version_of
 
@@ -41,10 +38,8 @@ def _make(version, lanes):
     load, splat, _ = makers(lanes, fused=False)
 
     @njit(nogil=True)
-    def terms_of(p, rows, Y, t, i):
+    def summed(p, rows, Y, t, i):
         """The terms of query point i and sample t, summed over the channels."""
-        if rows is None:  # Y holds local costs already, (n, m)
-            return Y[t, i], 0.0, 0.0
         at = (t + 1) * lanes
         r = rows[0]
         a, b, c = terms(p, (r[0, i], r[1, i], r[2, i], r[3, i]), load(Y[0], at), load(Y[0], at - lanes))
@@ -55,12 +50,21 @@ def _make(version, lanes):
         return a, b, c
 
     @njit(nogil=True)
+    def terms_of(p, rows, Y, t, i):
+        if rows is None:  # Y holds local costs already, (n, m)
+            return Y[t, i], 0.0, 0.0
+        return summed(p, rows, Y, t, i)
+
+    if lanes > 1:
+        terms_of = summed
+
+    @njit(nogil=True)
     def price_of(p, rows, Y, ty, t):
         """The price of leaving sample t unmatched."""
         total = splat(0.0)
         if rows is not None:
             for k in range(rows.shape[0]):
-                total += gap_terms(p, load(Y[k], (t + 1) * lanes), load(Y[k], t * lanes))
+                total = total + gap_terms(p, load(Y[k], (t + 1) * lanes), load(Y[k], t * lanes))
         step = 1.0
         if ty is not None:
             step = ty[t + 1] - ty[t]
@@ -190,8 +194,8 @@ def _make(version, lanes):
     return advance
 
 
-VERSION = version_of(_elastic, _vector)
-advance = _make(VERSION, 1)
+_version = version_of(_elastic, _vector)
+advance, advance_lanes = _make(_version, 1), _make(_version, LANES)
 
 
 @njit(cache=True, nogil=True)
@@ -243,93 +247,3 @@ def trace(best, begin, transitions, end):
         label[count], start[count], stop[count], cost[count] = a, s, end, best[end, a] - before
         count, end, after = count + 1, s, a
     return label[:count][::-1], start[:count][::-1], stop[:count][::-1], cost[:count][::-1]
-
-
-class Queries(NamedTuple):
-    """Several queries as the kernels take them."""
-
-    p: object  # their record, or a tuple of one each
-    rows: np.ndarray | None
-    points: np.ndarray
-    first: np.ndarray
-    tx: np.ndarray | None
-
-    @classmethod
-    def of(cls, problems):
-        """The queries of problems of one series."""
-        records = [problem.record for problem in problems]
-        same = all(len(r) == 0 or not any(isinstance(v, np.ndarray) for v in r) for r in records)
-        one = problems[0]
-        return cls(
-            records[0] if len(problems) == 1 or same else tuple(records),
-            None if one.rows is None else np.concatenate([problem.rows for problem in problems], axis=2),
-            np.concatenate([problem.points for problem in problems], axis=1),
-            np.concatenate([[0], np.cumsum([problem.points.shape[1] for problem in problems])]),
-            None if one.tx is None else np.concatenate([problem.tx for problem in problems]),
-        )
-
-    def state(self, lanes=1):
-        """What the kernel goes on from where nothing was before."""
-        m, k = self.first[-1], len(self.first) - 1
-        state = np.zeros((5, max(m, k + 1) * lanes))
-        state[0], state[3] = INF, INF
-        return state
-
-
-def as_series(problems):
-    """The series of problems as the kernel of one lane takes it, and its times."""
-    one = problems[0]
-    if one.rows is None:
-        return np.concatenate([problem.y for problem in problems], axis=1), None
-    y = np.concatenate([np.zeros((len(one.y), 1)), one.y], axis=1)
-    return y, None if one.ty is None else np.concatenate([one.ty[:1] - 1.0, one.ty])
-
-
-def tile(problems, background, transitions, shortest, longest, partial=False):
-    """Labels, starts, ends and costs of the tiles of the cheapest tiling of the problems' series by their queries.
-
-    Costs of background samples are (n,), bounds of the lengths (k,), transitions (k + 1, k + 1); all are floats. With
-    them come the ranges (.., 2) of query points that the tiles show; with `partial` the outer ones may show a part.
-    """
-    queries, (k, n) = Queries.of(problems), (len(problems), problems[0].shape[1])
-    Y, ty = as_series(problems)
-    best, begin = np.full((n + 1, k + 1), INF), np.empty((n, k))
-    best[0, 0] = 0.0
-    p, rows, points, first, tx = queries
-    state, shown = queries.state(), np.diff(first)
-    if partial:
-        open_begin(state, first)
-    advance(
-        p,
-        rows,
-        points,
-        first,
-        Y,
-        tx,
-        ty,
-        0,
-        0,
-        background,
-        transitions,
-        shortest,
-        longest,
-        state,
-        best[1:].reshape(-1),
-        begin.reshape(-1),
-    )
-    if partial:
-        shown = open_end(state, first, best, begin, shortest, longest)
-    label, start, end, cost = trace(best, begin, transitions, n)
-    last = np.where(end == n, shown[label - 1], np.diff(first)[label - 1])
-    return label, np.maximum(start, 0), end, cost, np.column_stack([np.maximum(-start, 0), last])
-
-
-def tile_windows(cost, lengths, background, transitions):
-    """The same by windows: ``cost[q, t]`` (k, n) is that of query q's window that ends with sample t."""
-    k, n = cost.shape
-    best, edges = np.full((n + 1, k + 1), INF), np.zeros((n + 1, k + 1))
-    best[0, 0] = 0.0
-    windows(cost, lengths, 0, background, transitions, edges, best)
-    begin = np.arange(1.0, n + 1)[:, np.newaxis] - lengths
-    label, start, end, cost = trace(best, begin, transitions, n)
-    return label, start, end, cost, np.column_stack([np.zeros_like(label), lengths[label - 1]])

@@ -103,7 +103,11 @@ def learn_templates(data, times, ranges, labels, metric, n_templates):
         far = distances(pieces, metric)
         for group in groups(far, n_templates):
             middle = group[np.argmin(far[np.ix_(group, group)].sum(axis=1))]
-            x, variance = average([pieces[k] for k in group], pieces[middle], metric)
+            x, variance = pieces[middle], None
+            if len(group) >= FEW:
+                members = [pieces[k] for k in group]
+                x = average(members, x, metric)
+                variance = variances(x, members, metric)
             s, e = own[middle]
             tx = None if times is None or x.shape[1] != e - s else times[s:e] - times[s]
             length = np.diff(own[group], axis=1)
@@ -156,16 +160,13 @@ def groups(far, n_templates):
     return [np.flatnonzero(cut == k) for k in range(cut.max() + 1) if (cut == k).sum() >= FEW] or everything
 
 
-def average(pieces, middle, metric):
-    """Barycenter of the pieces (channels, m) and the variance about each of its points, or a piece and None."""
-    if len(pieces) < FEW:
-        return pieces[0], None
+def average(pieces, middle, metric, w=None):
+    """Barycenter (channels, m) of pieces, beginning from `middle`; where there is none, `middle` itself."""
     if isinstance(metric, ElasticMetric | SoftDTW):
         method = "dba" if isinstance(metric, ElasticMetric) else "soft"
-        x = barycenter([p.T for p in pieces], metric, method=method, init=middle.T, max_iter=ITERATIONS).T.copy()
-    else:
-        x = np.mean(pieces, axis=0)
-    return x, variances(x, pieces, metric)
+        rest = {"init": middle.T, "weight": None if w is None else w.T, "max_iter": ITERATIONS}
+        return barycenter([piece.T for piece in pieces], metric, method=method, **rest).T.copy()
+    return np.mean([resample(piece, middle.shape[1]) for piece in pieces], axis=0)
 
 
 def variances(x, pieces, metric):

@@ -115,7 +115,7 @@ class QueryEstimator(MetricParameter, BaseEstimator):
 
     def _annotation(self, X, y):
         """What `y` marks in the recording `X`, or None where it marks nothing."""
-        if y is None or self.query is not None:
+        if y is None or not (self.query is None or isinstance(self.query, str)):
             return None
         X = one_query(X, "X")
         if np.asarray(X).ndim == 1:

@@ -69,8 +69,7 @@ class Segments(_Table):
     @property
     def stretch(self):
         """Length of each repetition as a multiple of its query's, or of what a partial one has of its query."""
-        seen = np.array([self._source.seen(self, k) for k in range(len(self))], dtype=float).reshape(-1, 2)
-        return (self.end - self.start) / (seen[:, 1] - seen[:, 0])
+        return (self.end - self.start) / np.diff(self._source.shown, axis=1)[:, 0]
 
     @property
     def duration(self):

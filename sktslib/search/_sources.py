@@ -30,10 +30,6 @@ class Sources:
             )
         return query
 
-    def seen(self, segments, k):
-        """The range of query points that the k-th repetition shows."""
-        return self.shown[k]
-
     def path(self, segments, k):
         """Alignment of the k-th repetition, indices into the whole query and the whole sequence."""
         search, (first, last) = self.searches[segments.query[k]], self.shown[k]

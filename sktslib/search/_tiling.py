@@ -4,7 +4,8 @@ from typing import NamedTuple
 
 import numpy as np
 
-from ..distances import _tiling as kernels
+from ..distances._tilings import tile as tile_series
+from ..distances._tilings import tile_windows
 from ._background import Background
 from ._missing import touched
 from ._profile import Search
@@ -69,10 +70,10 @@ def tile(searches, rules):
         for runs in zip(*(search.runs for search in searches), strict=True):
             first, problems = runs[0][0], [problem for _, problem in runs]
             background = idle[first : first + problems[0].shape[1]]
-            found = kernels.tile(problems, background, rules.transitions, *rules.bounds(), rules.partial)
+            found = tile_series(problems, background, rules.transitions, *rules.bounds(), rules.partial)
             parts.append((found[1] + first, found[2] + first, found[0] - 1, *found[3:]))
     else:
-        label, start, end, cost, shown = kernels.tile_windows(*_windows(searches, rules), idle, rules.transitions)
+        label, start, end, cost, shown = tile_windows(*_windows(searches, rules), idle, rules.transitions)
         parts = [(start, end, label - 1, cost, shown)]
     if not parts:
         nothing = np.empty(0, np.int64)
