@@ -7,15 +7,16 @@ from ..metrics._matching import pairs_by_iou
 from ._background import Background, power_of
 
 SHIFTED = 1 / 3  # intersection over union of two ranges of one length that are half of it apart
-STEPS = 2.0 ** np.arange(-6, 7)
+STEPS = 4.0 ** np.arange(-3, 4)
+PERFECT = 0.99
 
 
 def learn_background(ranges, code, data, templates, metric, constant, tile):
     """The cost of background with which a tiling finds the marked occurrences best.
 
-    Tried are a constant cost and one that grows with the distance from the level of the background, each times powers
-    of 2. Of the range of factors that are equally good the middle is taken: the largest change to either side does no
-    harm.
+    Tried are a cost that grows with the distance from the level of the background and, where that does not do, a
+    constant one, each times several factors. Of the range of factors that are equally good the middle is taken: then
+    the largest change to either side does no harm.
 
     Parameters
     ----------
@@ -46,17 +47,28 @@ def learn_background(ranges, code, data, templates, metric, constant, tile):
 
     # No sample of background costs more than the strongest sample of an occurrence: artefacts are no occurrences.
     relative = tried(lambda factor: Background(factor * marked, factor * slope, level, power)) if marked else (-1, None)
-    fixed = tried(lambda factor: Background(factor * constant)) if 0 < constant < np.inf else (-1, None)
-    best = max(relative, fixed, key=lambda pair: pair[0])[1]
-    return Background(constant) if best is None else best
+    if relative[0] >= PERFECT or not 0 < constant < np.inf:
+        return relative[1] or Background(constant)
+    fixed = tried(lambda factor: Background(factor * constant))
+    return fixed[1] if fixed[0] > relative[0] else relative[1]
 
 
 def middle_of_the_best(value, slack):
-    """The middle of the factors, by powers of 2, that give the best value or as good as that, and that value."""
+    """The middle of the factors that give the best value or as good as that, and that value.
+
+    Tried are powers of 4, then the factors around the best ones, each time at half the distance (in powers).
+    """
     values = {factor: value(factor) for factor in STEPS.tolist()}
-    top = max(values, key=values.get)
-    for factor in (top / np.sqrt(2), top * np.sqrt(2)):
-        values[factor] = value(factor)
+    for step in (2.0, np.sqrt(2.0)):
+        first, last = _best_range(values, slack)
+        for factor in (first / step, last * step):
+            values[factor] = value(factor)
+    first, last = _best_range(values, slack)
+    return float(np.sqrt(first * last)), max(values.values())
+
+
+def _best_range(values, slack):
+    """The least and the largest of the neighbouring factors about the best one whose values are as good."""
     factors = sorted(values)
     best = max(values.values())
     first = last = factors.index(max(values, key=values.get))
@@ -64,7 +76,7 @@ def middle_of_the_best(value, slack):
         first -= 1
     while last + 1 < len(factors) and values[factors[last + 1]] >= best - slack:
         last += 1
-    return float(np.sqrt(factors[first] * factors[last])), best
+    return factors[first], factors[last]
 
 
 def learn_threshold(matches, ranges):
