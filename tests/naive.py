@@ -812,7 +812,7 @@ def tilings(m, n, tile_cost, b, min_length=1, max_length=None):
                     yield costs[s, e] + total, [(s, e), *tiles]
         if s < n:
             for total, tiles in covers(s + 1):
-                yield b + total, tiles
+                yield (b[s] if np.ndim(b) else b) + total, tiles
 
     costs = {
         (s, e): tile_cost(s, e) for s, e in product(range(n), range(1, n + 1)) if min_length <= e - s <= max_length

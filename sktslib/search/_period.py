@@ -14,7 +14,7 @@ SHORTEST = 4  # samples of a period
 PLACES = 8  # stretches tried per period
 MOST = 96  # stretches tried in all
 LIKE = 12  # how many of the most similar stretches count
-BEST = 0.9  # of the highest correlation: the first peak as high as that is the period, not a multiple of it
+BEST = 0.7  # of the highest correlation: the first peak as high as that is the period, not a multiple of it
 
 
 def standardised(data):
