@@ -24,7 +24,7 @@ from sktslib.distances import ADTW
 from sktslib.metrics import labels_from_events
 
 HALF, TOLERANCE = 0.15, 0.15  # seconds
-STIFFNESS = 0.1  # what a step off the diagonal costs, as a share of the recording's variance
+STIFFNESS = 0.6  # what a step off the diagonal costs, as a share of the recording's variance
 
 
 def matched(found, beats, tolerance):

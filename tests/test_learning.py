@@ -92,7 +92,7 @@ def test_a_template_is_the_average_and_weighs_the_inverse_of_the_variance():
     mean = pieces.mean(axis=0)
     np.testing.assert_allclose(fitted.query_[:, 0], mean, rtol=1e-12)
     variance = np.array([sum((piece[i] - mean[i]) ** 2 for piece in pieces) / 4 for i in range(5)])
-    drawn = np.maximum((4 * variance + 3 * variance.mean()) / 7, 0.1 * variance.mean())
+    drawn = np.maximum((4 * variance / variance.mean() + 3) / 7, 0.1)
     np.testing.assert_allclose(fitted.weight_[:, 0], drawn.min() / drawn, rtol=1e-12)
     warped = QuerySegmenter("dtw").fit(X, y)
     np.testing.assert_allclose(warped.query_, barycenter(pieces[:, :, np.newaxis], "dtw", max_iter=20), rtol=1e-12)
@@ -112,13 +112,12 @@ def test_weights_of_kinds_with_and_without_a_spread():
     known, unknown, still = weigh(
         [(np.array([[1.0, 4.0, 0.0]]), 6), (None, 1), (np.zeros((1, 2)), 9)], [(1, 3), (1, 2), (1, 2)], 2.0
     )
-    usual = (5 / 3 + 0) / 2
-    floor = 0.1 * usual
-    drawn = [(6 * v + 3 * usual) / 9 for v in (1.0, 4.0, 0.0)]
-    least = max((3 * usual) / 12, floor)
-    np.testing.assert_allclose(known[0], least / np.array(drawn))
-    np.testing.assert_allclose(unknown[0], least / usual)
-    np.testing.assert_allclose(still[0], 1.0)
+    # Relative to its own mean a variance is drawn towards 1; each template's weights have the same geometric mean.
+    drawn = [max((6 * v / (5 / 3) + 3) / 9, 0.1) for v in (1.0, 4.0, 0.0)]
+    relative = np.array(drawn) / np.prod(drawn) ** (1 / 3)
+    np.testing.assert_allclose(known[0], relative.min() / relative)
+    np.testing.assert_allclose(unknown[0], relative.min())
+    np.testing.assert_allclose(still[0], relative.min())
     assert weigh([(np.zeros((1, 2)), 3)], [(1, 2)], 2.0) == [None]
 
 

@@ -111,7 +111,7 @@ def test_random_and_halving_searches():
 
 
 def test_queries_learned_from_labels():
-    searcher = QuerySearcher("dtw", n_matches=None, threshold=3.0)
+    searcher = QuerySearcher("dtw", n_matches=None)
     scores = cross_val_score(searcher, COLUMN, LABELS, cv=BlockedSeriesSplit(2))
     assert (scores > 0.5).all()
     fitted = searcher.fit(COLUMN, LABELS)

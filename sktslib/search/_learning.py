@@ -187,17 +187,21 @@ def weigh(spreads, shapes, power):
     """Weights of the points of all templates, the inverse of their spread; the largest of all is 1.
 
     A variance is drawn towards the mean over the points, the more the fewer occurrences it is from; a template of too
-    few occurrences has the others' mean.
+    few occurrences has the same weight everywhere. In each channel the (geometric) mean weight of every template is the
+    same: else the template with the largest spread would fit everything at the least cost.
     """
     known = [variance.mean(axis=1) for variance, _ in spreads if variance is not None]
     usual = np.mean(known, axis=0) if known else np.zeros(shapes[0][0])
     if not usual.any():
         return [None] * len(shapes)
     usual[usual == 0] = usual[usual > 0].mean()
-    usual = usual[:, np.newaxis]
     weights = []
     for (variance, count), shape in zip(spreads, shapes, strict=True):
-        drawn = usual if variance is None else (count * variance + FEW * usual) / (count + FEW)
-        weights.append(np.broadcast_to(np.maximum(drawn, LEAST_SPREAD * usual) ** (-power / 2), shape))
+        relative = np.ones(shape)
+        mean = None if variance is None else variance.mean(axis=1, keepdims=True)
+        if variance is not None and mean.all():
+            relative = np.maximum((count * variance / mean + FEW) / (count + FEW), LEAST_SPREAD)
+            relative /= np.exp(np.log(relative).mean(axis=1, keepdims=True))
+        weights.append((relative * usual[:, np.newaxis]) ** (-power / 2))
     top = max(w.max() for w in weights)
     return [np.ascontiguousarray(w / top) for w in weights]
