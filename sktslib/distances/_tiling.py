@@ -152,10 +152,9 @@ def _make(version, lanes):
             row = t * (k + 1) * lanes
             for q in range(k):
                 fresh = load(edge, (q + 1) * lanes)
-                top, s_top, price = fresh, splat(at), splat(0.0)
-                record = _of(p, q)
+                top, s_top, record = fresh, splat(at), _of(p, q)
                 if not closed_border(record):
-                    older = load(border, q * lanes)
+                    older = where(load(since, q * lanes) < at + 1.0 - longest[q], INF, load(border, q * lanes))
                     s_top = where(fresh <= older, at, load(since, q * lanes))
                     top = smaller(older, fresh)
                 price = price_of(record, rows, Y, ty, t)
@@ -215,35 +214,3 @@ def windows(cost, lengths, begin_at, background, transitions, edges, best):
             for a in range(k + 1):
                 cheapest = smaller(best[t + 1, a] + transitions[a, b], cheapest)
             edges[t + 1, b] = cheapest
-
-
-@njit(cache=True, nogil=True)
-def trace(best, begin, transitions, end):
-    """Labels, starts, ends and costs of the tiles of the cheapest tiling up to a boundary, the last one first.
-
-    Rows of `best` (n + 1, k + 1) and `begin` (n, k) are boundaries and samples; the first tile and the first stretch of
-    background follow nothing. Of equal costs a tile goes before background.
-    """
-    k = begin.shape[1]
-    label, start = np.empty(end, np.int64), np.empty(end, np.int64)
-    stop, cost = np.empty(end, np.int64), np.empty(end)
-    count, after = 0, -1
-    while end > 0:
-        a, cheapest = 0, INF
-        for c in range(k, -1, -1):
-            total = best[end, c] + (transitions[c, after] if after >= 0 else 0.0)
-            # From the last label down, so that of equal tiles the first one is taken and background last.
-            if total < cheapest or (total == cheapest and c > 0):
-                a, cheapest = c, total
-        if a == 0:
-            end, after = end - 1, 0
-            continue
-        s = int(begin[end - 1, a - 1])
-        before = 0.0
-        if s > 0:
-            before = INF
-            for c in range(k + 1):
-                before = smaller(best[s, c] + transitions[c, a], before)
-        label[count], start[count], stop[count], cost[count] = a, s, end, best[end, a] - before
-        count, end, after = count + 1, s, a
-    return label[:count][::-1], start[:count][::-1], stop[:count][::-1], cost[:count][::-1]

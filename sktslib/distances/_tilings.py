@@ -5,7 +5,8 @@ from typing import NamedTuple
 import numpy as np
 
 from ._partial import open_begin, open_end
-from ._tiling import INF, LANES, advance, advance_lanes, trace, windows
+from ._tiling import INF, LANES, advance, advance_lanes, windows
+from ._tiling_paths import before, trace
 
 LEAD = 4  # query lengths after which stretches of a series mostly agree
 
@@ -61,18 +62,20 @@ def tile(problems, background, transitions, shortest, longest, partial=False):
     rules = background, transitions, shortest, longest
     best, begin = np.full((n + 1, k + 1), INF), np.empty((n, k))
     best[0, 0] = 0.0
-    state, done, shown = queries.state(), 0, np.diff(queries.first)
+    state, done = queries.state(), 0
     if partial:
         open_begin(state, queries.first)
     lead = LEAD * max(problem.shape[0] for problem in problems)
     if problems[0].runs_diagonally and n >= 4 * LANES * lead:
         state, done = _by_lanes(queries, Y, rules, lead, state, best, begin)
     _go_on(queries, Y, ty, done, n, rules, state, best, begin)
+    hidden, shown = np.zeros_like(begin), np.diff(queries.first)
     if partial:
         shown = open_end(state, queries.first, best, begin, shortest, longest)
-    label, start, end, cost = trace(best, begin, transitions, n)
+        hidden, begin = np.maximum(-begin, 0), np.maximum(begin, 0)
+    label, start, end, cost = trace(best, begin, transitions, 0, True, n, before(best, n, transitions, -1))
     last = np.where(end == n, shown[label - 1], np.diff(queries.first)[label - 1])
-    return label, np.maximum(start, 0), end, cost, np.column_stack([np.maximum(-start, 0), last])
+    return label, start, end, cost, np.column_stack([hidden[end - 1, label - 1].astype(np.int64), last])
 
 
 def _go_on(queries, Y, ty, done, end, rules, state, best, begin):
@@ -166,6 +169,11 @@ def tile_windows(cost, lengths, background, transitions):
     best, edges = np.full((n + 1, k + 1), INF), np.zeros((n + 1, k + 1))
     best[0, 0] = 0.0
     windows(cost, lengths, 0, background, transitions, edges, best)
-    begin = np.arange(1.0, n + 1)[:, np.newaxis] - lengths
-    label, start, end, cost = trace(best, begin, transitions, n)
+    begin = window_starts(lengths, n)
+    label, start, end, cost = trace(best, begin, transitions, 0, True, n, before(best, n, transitions, -1))
     return label, start, end, cost, np.column_stack([np.zeros_like(label), lengths[label - 1]])
+
+
+def window_starts(lengths, n):
+    """Where the windows begin that end with each of n samples (n, k)."""
+    return np.arange(1.0, n + 1)[:, np.newaxis] - lengths

@@ -3,6 +3,7 @@
 from ._explain import Explanation
 from ._results import Match, Matches, Profile
 from ._searcher import QuerySearcher
+from ._segment_stream import SegmentStream
 from ._segmenter import QuerySegmenter
 from ._segments import Segment, Segments
 from ._stream import Stream
@@ -18,6 +19,7 @@ __all__ = [
     "QuerySearcher",
     "QuerySegmenter",
     "Segment",
+    "SegmentStream",
     "Segments",
     "Stream",
     "elastic_search",

@@ -3,7 +3,7 @@
 import numpy as np
 
 from ..utils.validation import as_floats
-from ._learning import EXAMPLES, Template, as_comparable, average
+from ._learning import EXAMPLES, as_comparable, average
 from ._profile import Search
 from ._tiling import background_cost, tile
 from ._tuning import learn_background
@@ -43,11 +43,6 @@ def limits_of(given, learned):
     )
 
 
-def constant_background(metric, mode, templates):
-    """The default background: what the query that fits a flat line best pays for it."""
-    return min(background_cost(metric, mode, template) for template in templates)
-
-
 def fit_background(marked, templates, rules, metric, mode, ty):
     """The background that separates what is marked in a recording from the rest."""
     searches = [Search.of(metric, *t[:2], marked.data, t.tx, ty, mode) for t in templates]
@@ -56,7 +51,7 @@ def fit_background(marked, templates, rules, metric, mode, ty):
         found = tile(searches, rules._replace(background=background))
         return found.start, found.end
 
-    constant = constant_background(metric, mode, templates)
+    constant = background_cost(metric, mode, templates)
     return learn_background(marked.ranges, marked.labels.code, marked.data, templates, metric, constant, ranges)
 
 

@@ -116,9 +116,7 @@ def learn_templates(data, times, ranges, labels, metric, n_templates):
             found.append((x, tx, int(kind) - 1, limits))
             spreads.append((variance, len(group)))
     weights = weigh(spreads, [x.shape for x, *_ in found], power_of(metric))
-    return [
-        Learned(Template(x, w, tx), kind, limits) for (x, tx, kind, limits), w in zip(found, weights, strict=True)
-    ]
+    return [Learned(Template(x, w, tx), kind, limits) for (x, tx, kind, limits), w in zip(found, weights, strict=True)]
 
 
 def as_comparable(pieces, metric):

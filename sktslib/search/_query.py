@@ -139,8 +139,7 @@ class QueryEstimator(MetricParameter, BaseEstimator):
         if weight is None:
             return learned
         return [
-            Learned(self._template(template.x, weight, template.tx), kind, limits)
-            for template, kind, limits in learned
+            Learned(self._template(template.x, weight, template.tx), kind, limits) for template, kind, limits in learned
         ]
 
     def _door(self, X, times, keep=True):

@@ -9,9 +9,9 @@ from sklearn.utils.validation import check_is_fitted
 
 from ..metrics import event_f1_score
 from ..utils._sklearn import Interval, StrOptions
+from ._learning import read_labels
 from ._long import is_long, profile_long, search_long
 from ._profile import MODES, Search, choose, resolve_mode
-from ._learning import read_labels
 from ._query import QueryEstimator, check_labels, one_query, times_of
 from ._results import Matches
 from ._several import Streams, merge, one_each, several

@@ -1,22 +1,25 @@
 """QuerySegmenter: cut a recording at each repetition of one or several queries."""
 
+from copy import copy
 from numbers import Integral, Real
 
 import numpy as np
+from sklearn.utils.validation import check_is_fitted
 
 from ..metrics import event_f1_score
 from ..utils._sklearn import Interval, StrOptions
 from ..utils.validation import as_times
 from ._background import Background
-from ._fitting import check_partial, check_transitions, constant_background, fit_background, limits_of, refined
+from ._fitting import check_partial, check_transitions, fit_background, limits_of, refined
 from ._learning import read_labels
 from ._period import ROUNDS, SHRINK, typical_period
 from ._profile import Search, resolve_mode
 from ._query import QueryEstimator, check_labels, one_query, times_of
+from ._segment_stream import SegmentStream
 from ._segments import Segments
 from ._several import one_each, several
 from ._sources import Sources
-from ._tiling import Rules, tile
+from ._tiling import Rules, background_cost, tile
 
 
 def _per_query(value, k, name):
@@ -47,8 +50,9 @@ class QuerySegmenter(QueryEstimator):
     weight : array-like of shape (m,) or (m, channels), or list of them, optional
         Relative weights of the query's points, unless `fit` is given some.
     background : "auto" or float, default="auto"
-        Cost of a background sample. "auto": the cost of the query against a flat line at its own mean, per sample, so
-        that a stretch is background when the query explains it worse than a flat line.
+        Cost of a background sample. "auto": the cost of the query against a flat line at its own mean, per sample (of
+        several queries the mean over them), 1.5 times for dynamic time warping and its variants. So a stretch is
+        background when the query explains it worse than a flat line would explain the query.
     transitions : array-like of shape (k + 1, k + 1), optional
         What it costs that one thing follows another: entry (a, b) is added where b follows a, 0 being a stretch of
         background and 1..k the queries. Infinite costs forbid. The first thing follows nothing, and behind a gap the
@@ -195,7 +199,9 @@ class QuerySegmenter(QueryEstimator):
     def _fit_recording(self, data, times):
         """Take one period of the recording as the query."""
         if self.weight is not None:
-            raise ValueError("'weight' must be None where query='auto': how many points there will be is not known yet.")
+            raise ValueError(
+                "'weight' must be None where query='auto': how many points there will be is not known yet."
+            )
         start, end = typical_period(data)
         self._fit_templates([self._template(data[:, start:end], None, None if times is None else times[start:end])])
         ty = as_times(times, data.shape[1], "times")
@@ -214,7 +220,9 @@ class QuerySegmenter(QueryEstimator):
         self.classes_ = np.arange(1, k + 1) if marked is None else marked.labels.kinds
         self._idle = 0 if marked is None else marked.labels.idle
         self._kinds = np.arange(k) if kinds is None else np.array(kinds)
-        given = zip(_per_query(self.min_length, k, "min_length"), _per_query(self.max_length, k, "max_length"), strict=True)
+        given = zip(
+            _per_query(self.min_length, k, "min_length"), _per_query(self.max_length, k, "max_length"), strict=True
+        )
         given = tuple(self._check_limits(*pair) for pair in given)
         if limits is not None and self._mode == "warped":
             given = limits_of(given, limits)
@@ -222,7 +230,7 @@ class QuerySegmenter(QueryEstimator):
         if self.background != "auto":
             background = Background(float(self.background))
         elif marked is None:
-            background = Background(constant_background(self.metric_, self._mode, templates))
+            background = Background(background_cost(self.metric_, self._mode, templates))
         else:
             ty = as_times(times, marked.data.shape[1], "times")
             background = fit_background(marked, templates, rules, self.metric_, self._mode, ty)
@@ -252,15 +260,41 @@ class QuerySegmenter(QueryEstimator):
         partial = np.diff(shown, axis=1)[:, 0] < np.array([t.x.shape[1] for t in self._templates])[query]
         return Segments(start, end, label, cost, query, partial, given, Sources(tuple(searches), shown))
 
+    def _compare(self, template, y, ty):
+        return Search.of(self.metric_, template.x, template.w, y, template.tx, ty, self._mode)
+
     def _segmented(self, y, ty, rules, refine):
         """Queries, searches and tiles of a series; before that, `refine` times, average the repetitions."""
         templates = self._templates
         for left in range(refine, -1, -1):
-            searches = [Search.of(self.metric_, t.x, t.w, y, t.tx, ty, self._mode) for t in templates]
+            searches = [self._compare(template, y, ty) for template in templates]
             tiles = tile(searches, rules)
             if left:
                 templates = refined(templates, searches, tiles)
         return templates, searches, tiles
+
+    def stream(self, max_delay=None):
+        """Begin a segmentation that takes the recording chunk by chunk.
+
+        Parameters
+        ----------
+        max_delay : int, optional
+            After how many samples at most the end of a repetition must be decided, at the end of a chunk. Without it a
+            repetition waits until no tiling that may still turn out the cheapest disagrees, so that the answer is that
+            of `segment`; with it the tiling that is the cheapest by then decides, and the answer may be another.
+
+        Returns
+        -------
+        SegmentStream
+            Its ``update(X)`` returns the repetitions that are decided, ``flush()`` those left at the end.
+        """
+        check_is_fitted(self)
+        if self.refine or self.partial:
+            raise ValueError(
+                "'refine' must be 0 and 'partial' False in a stream, which does not know the whole recording. Got "
+                f"{self.refine} and {self.partial}."
+            )
+        return SegmentStream(copy(self), max_delay)
 
     def predict(self, X, times=None):
         """Label each time point: 0 background, else the number of the query that is repeated, from 1.

@@ -73,7 +73,7 @@ class Segments(_Table):
 
     @property
     def duration(self):
-        """How long each repetition is: in the unit of the recording's times, for datetimes in seconds, or in samples."""
+        """How long each repetition is: in the unit of the recording's times, datetimes' in seconds, or in samples."""
         if self.times is None:
             return (self.end - self.start).astype(float)
         return _as_numbers(np.asarray(self.end_time) - np.asarray(self.start_time))

@@ -13,6 +13,7 @@ class Sources:
 
     searches: tuple[Search, ...]
     shown: np.ndarray  # (n_segments, 2): half-open ranges of query points
+    begin: int = 0  # the sample of the recording that is the searches' first
 
     @property
     def sequence(self):
@@ -38,9 +39,8 @@ class Sources:
             w, tx = (None if search.w is None else np.ascontiguousarray(search.w[:, part])), search.tx
             x, tx = np.ascontiguousarray(search.x[:, part]), None if tx is None else tx[part] - tx[first]
             search = Search.of(search.metric, x, w, search.y, tx, search.ty, search.mode)
-        path = search.path(int(segments.start[k]), int(segments.end[k]))
-        path[0] += first
-        return path
+        path = search.path(int(segments.start[k]) - self.begin, int(segments.end[k]) - self.begin)
+        return path + np.array([[first], [self.begin]])
 
     def warped(self, segments, k):
         """The k-th repetition on its query's time base (m, channels)."""
@@ -51,6 +51,6 @@ class Sources:
         points = np.flatnonzero(met)
         out = np.full(search.x.shape, np.nan)
         for row, y in zip(out, search.y, strict=True):
-            mean = np.bincount(i, y[j], minlength=len(row))[points] / met[points]
+            mean = np.bincount(i, y[j - self.begin], minlength=len(row))[points] / met[points]
             row[first:last] = np.interp(np.arange(first, last), points, mean) if len(points) else np.nan
         return out.T

@@ -178,9 +178,7 @@ class Stream:
         rows = []
         for group in self._groups.close(horizon):
             pieces = _Buffered(searcher, feed)
-            start, end, by, distance = choose(
-                pieces, *group, self._slack, None, searcher._limit, searcher.max_overlap
-            )
+            start, end, by, distance = choose(pieces, *group, self._slack, None, searcher._limit, searcher.max_overlap)
             rows += [
                 (b, d, s, e, pieces.read(s, e))
                 for b, d, s, e in zip(by.tolist(), distance.tolist(), start.tolist(), end.tolist(), strict=True)

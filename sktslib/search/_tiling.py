@@ -7,7 +7,7 @@ import numpy as np
 from ..distances._tilings import tile as tile_series
 from ..distances._tilings import tile_windows
 from ._background import Background
-from ._missing import touched
+from ._missing import runs, touched
 from ._profile import Search
 
 ENDLESS = 2.0**62
@@ -28,11 +28,13 @@ class Rules(NamedTuple):
         return np.array(shortest), np.array(longest)
 
 
-def background_cost(metric, mode, template):
-    """Default cost of a background sample: the query against a flat line at its own weighted mean, per sample.
+def background_cost(metric, mode, templates):
+    """Default cost of a background sample, by what the queries cost against a flat line; the mean over them."""
+    return metric._flat * float(np.mean([flat_cost(metric, mode, template) for template in templates]))
 
-    A stretch is then background when the query explains it worse than a flat line does.
-    """
+
+def flat_cost(metric, mode, template):
+    """What a query costs against a flat line at its own weighted mean, per sample."""
     x, w, tx = template
     weight = np.ones_like(x) if w is None else w
     total = weight.sum(axis=1, keepdims=True)
@@ -67,14 +69,18 @@ def tile(searches, rules):
     idle = rules.background.costs(searches[0].y)
     if searches[0].mode == "warped":
         parts = []
-        for runs in zip(*(search.runs for search in searches), strict=True):
-            first, problems = runs[0][0], [problem for _, problem in runs]
+        for stretch in zip(*(search.runs for search in searches), strict=True):
+            first, problems = stretch[0][0], [problem for _, problem in stretch]
             background = idle[first : first + problems[0].shape[1]]
             found = tile_series(problems, background, rules.transitions, *rules.bounds(), rules.partial)
             parts.append((found[1] + first, found[2] + first, found[0] - 1, *found[3:]))
     else:
-        label, start, end, cost, shown = tile_windows(*_windows(searches, rules), idle, rules.transitions)
-        parts = [(start, end, label - 1, cost, shown)]
+        cost, lengths = _windows(searches, rules)
+        parts = []
+        for a, b in runs(searches[0].y):
+            run = np.ascontiguousarray(cost[:, a:b])
+            label, start, end, paid, shown = tile_windows(run, lengths, idle[a:b], rules.transitions)
+            parts.append((start + a, end + a, label - 1, paid, shown))
     if not parts:
         nothing = np.empty(0, np.int64)
         return Tiles(nothing, nothing, nothing, np.empty(0), np.empty((0, 2), np.int64))
