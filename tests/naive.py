@@ -808,7 +808,7 @@ def price_of_tiling(tiles, n, b, transitions=None):
             if transitions is not None and before is not None:
                 total += transitions[before][part]
             before = part
-        total += b * (s - at) + cost
+        total += np.broadcast_to(b, n)[at:s].sum() + cost
         at = e
     return total
 

@@ -67,10 +67,12 @@ def test_a_stream_gives_what_the_whole_recording_gives(metric, case, pickled):
     for name in ("start", "end", "label"):
         np.testing.assert_array_equal(joined(found, name), getattr(want, name))
     np.testing.assert_allclose(joined(found, "cost"), want.cost, rtol=1e-9, atol=1e-9)
+    paths = [part.path(k) for part in found for k in range(len(part))]
+    for k, path in enumerate(paths):
+        np.testing.assert_array_equal(path, want.path(k))
     for part in found:
-        for s, e, label, _ in part:
-            path = want._source.of(label).path(s, e)
-            np.testing.assert_array_equal(part._source.of(label).path(s, e), path)
+        for q in set(part.query.tolist()):
+            assert np.isfinite(part.warped(q)).all()
 
 
 @pytest.mark.parametrize("metric", METRICS[1:])

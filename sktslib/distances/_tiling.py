@@ -183,7 +183,7 @@ def _make(version, lanes):
                 cost = where(at + 1.0 - s > longest[q], INF, cost)
                 store(best, row + (q + 1) * lanes, cost)
                 store(begin, t * k * lanes + q * lanes, s)
-            store(best, row, load(edge, 0) + background)
+            store(best, row, load(edge, 0) + load(background, t * lanes))
             for b in range(k + 1):
                 cheapest = load(best, row) + transitions[0, b]
                 for a in range(1, k + 1):
@@ -205,7 +205,7 @@ def windows(cost, lengths, begin_at, background, transitions, edges, best):
     """
     k, n = cost.shape
     for t in range(begin_at, n):
-        best[t + 1, 0] = edges[t, 0] + background
+        best[t + 1, 0] = edges[t, 0] + background[t]
         for q in range(k):
             s = t + 1 - lengths[q]
             best[t + 1, q + 1] = edges[s, q + 1] + cost[q, t] if s >= 0 else INF

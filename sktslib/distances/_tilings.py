@@ -4,6 +4,7 @@ from typing import NamedTuple
 
 import numpy as np
 
+from ._partial import open_begin, open_end
 from ._tiling import INF, LANES, advance, advance_lanes, windows
 from ._tiling_paths import before, trace
 
@@ -51,10 +52,11 @@ def as_series(problems):
     return y, None if one.ty is None else np.concatenate([one.ty[:1] - 1.0, one.ty])
 
 
-def tile(problems, background, transitions, shortest, longest):
+def tile(problems, background, transitions, shortest, longest, partial=False):
     """Labels, starts, ends and costs of the tiles of the cheapest tiling of the problems' series by their queries.
 
-    Bounds of the lengths are (k,), transitions (k + 1, k + 1); both are floats.
+    Costs of background samples are (n,), bounds of the lengths (k,), transitions (k + 1, k + 1); all are floats. With
+    them come the ranges (.., 2) of query points that the tiles show; with `partial` the outer ones may show a part.
     """
     queries, (k, n) = Queries.of(problems), (len(problems), problems[0].shape[1])
     Y, ty = as_series(problems)
@@ -62,11 +64,19 @@ def tile(problems, background, transitions, shortest, longest):
     best, begin = np.full((n + 1, k + 1), INF), np.empty((n, k))
     best[0, 0] = 0.0
     state, done = queries.state(), 0
+    if partial:
+        open_begin(state, queries.first)
     lead = LEAD * max(problem.shape[0] for problem in problems)
     if problems[0].runs_diagonally and n >= 4 * LANES * lead:
-        state, done = _by_lanes(queries, Y, rules, lead, best, begin)
+        state, done = _by_lanes(queries, Y, rules, lead, state, best, begin)
     _go_on(queries, Y, ty, done, n, rules, state, best, begin)
-    return trace(best, begin, transitions, 0, True, n, before(best, n, transitions, -1))
+    hidden, shown = np.zeros_like(begin), np.diff(queries.first)
+    if partial:
+        shown = open_end(state, queries.first, best, begin, shortest, longest)
+        hidden, begin = np.maximum(-begin, 0), np.maximum(begin, 0)
+    label, start, end, cost = trace(best, begin, transitions, 0, True, n, before(best, n, transitions, -1))
+    last = np.where(end == n, shown[label - 1], np.diff(queries.first)[label - 1])
+    return label, start, end, cost, np.column_stack([hidden[end - 1, label - 1].astype(np.int64), last])
 
 
 def _go_on(queries, Y, ty, done, end, rules, state, best, begin):
@@ -76,7 +86,7 @@ def _go_on(queries, Y, ty, done, end, rules, state, best, begin):
     advance(p, rows, points, first, Y, tx, ty, done, 0, *rules, state, *out)
 
 
-def _by_lanes(queries, Y, rules, lead, best, begin):
+def _by_lanes(queries, Y, rules, lead, first_state, best, begin):
     """Stretches of the series side by side, each begun `lead` samples early without knowing what was before.
 
     Once the cheapest tilings that lead to the cells of a column have a boundary in common, what was before adds the
@@ -89,7 +99,9 @@ def _by_lanes(queries, Y, rules, lead, best, begin):
     width = step + lead
     places = np.arange(width + 1)[:, np.newaxis] + step * np.arange(LANES)
     lanes = np.take(Y, places, axis=1).reshape(len(Y), -1)
+    rest = np.take(rules[0], places[:-1]).reshape(-1), *rules[1:]
     state, costs, starts = queries.state(LANES), np.empty((width, k + 1, LANES)), np.empty((width, k, LANES))
+    state.reshape(len(state), -1, LANES)[:, : first_state.shape[1], 0] = first_state
     marks = [lead]
     while 2 * marks[-1] < width:
         marks.append(2 * marks[-1])
@@ -105,7 +117,7 @@ def _by_lanes(queries, Y, rules, lead, best, begin):
             None,
             done,
             0,
-            *rules,
+            *rest,
             state,
             costs[:mark].reshape(-1),
             starts[:mark].reshape(-1),
@@ -159,7 +171,8 @@ def tile_windows(cost, lengths, background, transitions):
     best[0, 0] = 0.0
     windows(cost, lengths, 0, background, transitions, edges, best)
     begin = window_starts(lengths, n)
-    return trace(best, begin, transitions, 0, True, n, before(best, n, transitions, -1))
+    label, start, end, cost = trace(best, begin, transitions, 0, True, n, before(best, n, transitions, -1))
+    return label, start, end, cost, np.column_stack([np.zeros_like(label), lengths[label - 1]])
 
 
 def window_starts(lengths, n):

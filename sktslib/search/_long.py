@@ -90,7 +90,7 @@ class _Read(Pieces):
 def search_long(searcher, X, times=None):
     """The matches of a sequence that is read by chunks; equal to those of the same sequence in memory."""
     long = Long(searcher, X, times)
-    if searcher.threshold is not None:
+    if searcher._limit is not None:
         stream = Stream(searcher)
         parts = [stream._take(*chunk) for chunk in long.checked()] + [stream.flush()]
         start, end, distance = (np.concatenate([getattr(p, a) for p in parts]) for a in ("start", "end", "distance"))

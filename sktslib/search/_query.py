@@ -12,7 +12,7 @@ from ..distances._metrics import get_metric
 from ..distances._normalise import fill, full_weight
 from ..utils._sklearn import validate_parameter_constraints
 from ..utils.validation import as_series, as_times, as_weight, check_count
-from ._learning import medoid, occurrences
+from ._learning import Labels, Learned, Template, learn_templates, occurrences, read_labels
 from ._several import several
 
 
@@ -57,12 +57,13 @@ def check_labels(y, n):
     return y
 
 
-class Template(NamedTuple):
-    """A query behind the door."""
+class Annotation(NamedTuple):
+    """A recording and what is marked in it."""
 
-    x: np.ndarray  # (channels, m)
-    w: np.ndarray | None
-    tx: np.ndarray | None
+    data: np.ndarray  # (channels, n)
+    labels: Labels
+    ranges: np.ndarray  # (k, 2), the occurrences
+    code: np.ndarray  # (k,), their labels
 
 
 class QueryEstimator(MetricParameter, BaseEstimator):
@@ -80,28 +81,20 @@ class QueryEstimator(MetricParameter, BaseEstimator):
             raise ValueError(f"'min_length' must not exceed 'max_length'. Got {shortest} and {longest}.")
         return shortest, longest
 
-    def _fit_query(self, X, y, weight, times):
-        self._check_parameters()
-        self._check_limits(self.min_length, self.max_length)
-        self._x, self._w, self._tx = self._read(one_query(X, "X"), y, self.query, weight, times)
-        self.query_ = self._x.T
-        self.weight_ = None if self._w is None else self._w.T
-        return self
-
-    def _read(self, X, y, query, weight, times):
-        """The query: `query`, whose channels must be those of `X`, or `X` or a part of it."""
+    def _read(self, X, query, weight, times):
+        """The query: `query`, whose channels must be those of `X`, or `X`."""
         omit = self.nan_policy == "omit"
-        data = as_series(X, "X", missing=omit)
-        validate_data(self, X if hasattr(X, "columns") else data.T, skip_check_array=True, reset=True)
+        x = self._read_recording(X)
         if query is not None:
-            query = one_query(query, "query")
-            x = as_series(query, "query", channels=data.shape[0], missing=omit)
-            times = times_of(query, times)
-        else:
-            start, end = self._marked(X, y, data)
-            x, times = data[:, start:end], times_of(X, times)
-            times = None if times is None else times[start:end]
-        return self._template(x, self.weight if weight is None else weight, times)
+            X = one_query(query, "query")
+            x = as_series(X, "query", channels=x.shape[0], missing=omit)
+        return self._template(x, self.weight if weight is None else weight, times_of(X, times))
+
+    def _read_recording(self, X):
+        """The array (channels, n) that decides the number of channels."""
+        data = as_series(X, "X", missing=self.nan_policy == "omit")
+        validate_data(self, X if hasattr(X, "columns") else data.T, skip_check_array=True, reset=True)
+        return data
 
     def _template(self, x, weight, times):
         """A query `x` (channels, m) with weights and times as they were given."""
@@ -120,21 +113,34 @@ class QueryEstimator(MetricParameter, BaseEstimator):
         tags.input_tags.allow_nan = self.nan_policy == "omit"
         return tags
 
-    def _marked(self, X, y, data):
-        """The range of the data that is the query: all of it, or the most typical occurrence that `y` marks."""
-        whole = 0, data.shape[1]
-        if y is None:
-            return whole
+    def _annotation(self, X, y):
+        """What `y` marks in the recording `X`, or None where it marks nothing."""
+        if y is None or not (self.query is None or isinstance(self.query, str)):
+            return None
+        X = one_query(X, "X")
         if np.asarray(X).ndim == 1:
             raise ValueError(
                 "'X' must have shape (length, channels) where 'y' is given. Got one dimension. Reshape your data with "
                 "numpy.reshape(X, (-1, 1)) if it has a single channel."
             )
-        labels = check_labels(y, data.shape[1])
-        if len(set(labels.tolist())) < 2:
-            return whole
-        found = [(s, e) for s, e in occurrences(labels).tolist() if not np.isnan(data[:, s:e]).any()]
-        return found[medoid([data[:, s:e] for s, e in found], self.metric_)] if found else whole
+        data = self._read_recording(X)
+        labels = read_labels(check_labels(y, data.shape[1]))
+        ranges, code = occurrences(labels.code)
+        whole = np.array([not np.isnan(data[:, s:e]).any() for s, e in ranges], dtype=bool)
+        if len(labels.kinds) + (labels.code == 0).any() < 2 or not whole.any():
+            return None
+        return Annotation(data, labels, ranges[whole], code[whole])
+
+    def _learn(self, marked, weight, times, n_templates=1):
+        """Templates of the kinds that are marked in a recording."""
+        times = as_times(times, marked.data.shape[1], "times")
+        learned = learn_templates(marked.data, times, marked.ranges, marked.code, self.metric_, n_templates)
+        weight = self.weight if weight is None else weight
+        if weight is None:
+            return learned
+        return [
+            Learned(self._template(template.x, weight, template.tx), kind, limits) for template, kind, limits in learned
+        ]
 
     def _door(self, X, times, keep=True):
         """A sequence through the door: its array, its times for the kernels, and its times as they were given.

@@ -8,8 +8,9 @@ from ..distances._tiling_paths import agreed, before, likeliest, through, trace
 from ..utils.validation import check_count
 from ._feed import Clock, Feed
 from ._missing import runs
-from ._profile import Search
-from ._results import Segments, times_at
+from ._results import times_at
+from ._segments import Segments
+from ._sources import Sources
 from ._tiling_feed import Columns, Windows
 
 
@@ -23,14 +24,8 @@ class StreamedSegments(Segments):
         return times_at(self.times, index - self._first)
 
 
-@dataclass(frozen=True)
-class _Stretch:
-    """The samples that decided repetitions lie on."""
-
-    segmenter: object
-    first: int
-    y: np.ndarray
-    ty: np.ndarray | None
+class _Stretch(Sources):
+    """Searches of the samples that decided repetitions lie on."""
 
     @property
     def sequence(self):
@@ -38,22 +33,6 @@ class _Stretch:
             "The segments of a stream cannot be drawn, for it does not keep the recording. Pass yours to "
             "sktslib.utils.visualisation.plot_segmentation."
         )
-
-    def of(self, label):
-        """The search by the query of a label, in samples of the stream."""
-        return _Moved(self.segmenter._compare(self.segmenter._templates[label - 1], self.y, self.ty), self.first)
-
-
-@dataclass(frozen=True)
-class _Moved:
-    """A search of a stretch in samples of the stream."""
-
-    search: Search
-    first: int
-
-    def path(self, start, end):
-        """Alignment of the query with [start, end)."""
-        return self.search.path(start - self.first, end - self.first) + np.array([[0], [self.first]])
 
 
 class _Buffer(Feed):
@@ -218,14 +197,21 @@ class SegmentStream:
 
     def _segments(self, found):
         """The result of tiles; then what is not needed any more is forgotten."""
-        columns = [np.array([tile[k] for tile in found], dtype) for k, dtype in enumerate((int, int, int, float))]
+        start, end, label, cost = (
+            np.array([tile[k] for tile in found], dtype) for k, dtype in enumerate((int, int, int, float))
+        )
         feed, reach = self._feed, self._paths.reach
         first, last = feed.first, feed.first
         if found:
-            first, last = max(int(columns[0][0]) - reach, feed.first), min(int(columns[1][-1]) + reach + 1, feed.seen)
+            first, last = max(int(start[0]) - reach, feed.first), min(int(end[-1]) + reach + 1, feed.seen)
         offset = feed.seen - (0 if self._times is None else len(self._times))
         times = None if self._times is None else self._times[first - offset : last - offset]
-        segments = StreamedSegments(*columns, times, _Stretch(self._segmenter, first, *feed.cut(first, last)), first)
+        segmenter, y = self._segmenter, feed.cut(first, last)
+        length = np.array([template.x.shape[1] for template in segmenter._templates])
+        searches = tuple(segmenter._compare(template, *y) for template in segmenter._templates) if found else ()
+        sources = _Stretch(searches, np.column_stack([np.zeros_like(label), length[label - 1]]), first)
+        kinds, whole = segmenter.classes_[segmenter._kinds[label - 1]], np.zeros(len(label), bool)
+        segments = StreamedSegments(start, end, kinds, cost, label - 1, whole, times, sources, first)
         feed.forget(min(self._base - reach, self._paths.needed))
         if self._times is not None:
             self._times = self._times[max(feed.first - offset, 0) :]

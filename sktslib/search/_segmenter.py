@@ -1,20 +1,25 @@
 """QuerySegmenter: cut a recording at each repetition of one or several queries."""
 
 from copy import copy
-from numbers import Real
+from numbers import Integral, Real
 
 import numpy as np
 from sklearn.utils.validation import check_is_fitted
 
 from ..metrics import event_f1_score
 from ..utils._sklearn import Interval, StrOptions
-from ..utils.validation import as_floats
+from ..utils.validation import as_times
+from ._background import Background
+from ._fitting import check_partial, check_transitions, fit_background, limits_of, refined
+from ._learning import read_labels
+from ._period import ROUNDS, SHRINK, typical_period
 from ._profile import Search, resolve_mode
-from ._query import QueryEstimator, check_labels, one_query
-from ._results import Segments
+from ._query import QueryEstimator, check_labels, one_query, times_of
 from ._segment_stream import SegmentStream
+from ._segments import Segments
 from ._several import one_each, several
-from ._tiling import Rules, Sources, background_cost, tile
+from ._sources import Sources
+from ._tiling import Rules, background_cost, tile
 
 
 def _per_query(value, k, name):
@@ -24,22 +29,6 @@ def _per_query(value, k, name):
     if len(value) != k:
         raise ValueError(f"{name!r} must be one number, or one for each of the {k} queries. Got {len(value)}.")
     return list(value)
-
-
-def check_transitions(transitions, k):
-    """Costs of what follows what, as an array (k + 1, k + 1)."""
-    if transitions is None:
-        return np.zeros((k + 1, k + 1))
-    T = np.array(as_floats(transitions, "transitions"))
-    if T.shape != (k + 1, k + 1):
-        raise ValueError(
-            f"'transitions' must have shape ({k + 1}, {k + 1}): a row and a column for background and each of the {k} "
-            f"queries. Got shape {T.shape}."
-        )
-    T[0, 0] = 0.0  # background samples in a row are one stretch
-    if not (T >= 0).all():
-        raise ValueError(f"'transitions' must not be negative or NaN. Got {np.min(T):g}.")
-    return T
 
 
 class QuerySegmenter(QueryEstimator):
@@ -109,6 +98,9 @@ class QuerySegmenter(QueryEstimator):
         "weight": "no_validation",
         "background": [StrOptions({"auto"}), Interval(Real, 0, None, closed="left")],
         "transitions": "no_validation",
+        "n_templates": [StrOptions({"auto"}), Interval(Integral, 1, None, closed="left")],
+        "refine": [Interval(Integral, 0, None, closed="left")],
+        "partial": ["boolean"],
         "min_length": "no_validation",
         "max_length": "no_validation",
         "nan_policy": [StrOptions({"raise", "omit"})],
@@ -123,6 +115,9 @@ class QuerySegmenter(QueryEstimator):
         weight=None,
         background="auto",
         transitions=None,
+        n_templates="auto",
+        refine=0,
+        partial=False,
         min_length=None,
         max_length=None,
         nan_policy="raise",
@@ -133,6 +128,9 @@ class QuerySegmenter(QueryEstimator):
         self.weight = weight
         self.background = background
         self.transitions = transitions
+        self.n_templates = n_templates
+        self.refine = refine
+        self.partial = partial
         self.min_length = min_length
         self.max_length = max_length
         self.nan_policy = nan_policy
@@ -160,12 +158,20 @@ class QuerySegmenter(QueryEstimator):
             Itself.
         """
         self._check_parameters()
-        queries = several(X if self.query is None else self.query)
-        if queries is None or len(queries) < 2:
-            learned = [self._read(one_query(X, "X"), y, self.query, weight, times)]
-        else:
-            learned = self._read_several(X, queries, y, weight, times)
-        return self._fit_templates(learned)
+        self._mode = resolve_mode(self.metric_, "auto", None)
+        self.metric_._check_search("tiling")
+        if self.partial:
+            check_partial(self.metric_, self._mode)
+        by_itself = isinstance(self.query, str)
+        queries = None if by_itself else several(X if self.query is None else self.query)
+        if queries is not None and len(queries) > 1:
+            return self._fit_templates(self._read_several(X, queries, y, weight, times))
+        marked = self._annotation(X, y)
+        if marked is not None:
+            return self._fit_labels(marked, weight, times_of(X, times))
+        if by_itself:
+            return self._fit_recording(self._read_recording(one_query(X, "X")), times_of(X, times))
+        return self._fit_templates([self._read(one_query(X, "X"), self.query, weight, times)])
 
     def _read_several(self, X, queries, y, weight, times):
         """Several queries with a weight and times each."""
@@ -176,7 +182,7 @@ class QuerySegmenter(QueryEstimator):
         weights = one_each(self.weight if weight is None else weight, len(queries), "weight", "queries")
         every = one_each(times, len(queries), "times", "queries")
         found = [
-            self._read(query if self.query is None else X, None, None if self.query is None else query, w, t)
+            self._read(query if self.query is None else X, None if self.query is None else query, w, t)
             for query, w, t in zip(queries, weights, every, strict=True)
         ]
         channels = {len(template.x) for template in found}
@@ -184,27 +190,53 @@ class QuerySegmenter(QueryEstimator):
             raise ValueError(f"The queries must have the same number of channels. Got {sorted(channels)}.")
         return found
 
-    def _fit_templates(self, templates):
+    def _fit_labels(self, marked, weight, times):
+        """Learn the queries of the kinds that are marked, and the background."""
+        learned = self._learn(marked, weight, times, self.n_templates)
+        kinds, limits = [one.kind for one in learned], [one.limits for one in learned]
+        return self._fit_templates([one.template for one in learned], kinds, limits, marked, times)
+
+    def _fit_recording(self, data, times):
+        """Take one period of the recording as the query."""
+        if self.weight is not None:
+            raise ValueError(
+                "'weight' must be None where query='auto': how many points there will be is not known yet."
+            )
+        start, end = typical_period(data)
+        self._fit_templates([self._template(data[:, start:end], None, None if times is None else times[start:end])])
+        ty = as_times(times, data.shape[1], "times")
+        limits = ((end - start) // SHRINK or 1, (end - start) * SHRINK)
+        for _ in range(ROUNDS):
+            self._fit_templates(self._segmented(data, ty, self._rules._replace(limits=(limits,)), 1)[0])
+        return self._fit_templates(self._templates, limits=[limits])
+
+    def _fit_templates(self, templates, kinds=None, limits=None, marked=None, times=None):
         """Take queries behind the door, with the background and the bounds that go with them."""
         k = len(templates)
         self._templates = templates
         self.queries_ = [t.x.T for t in templates]
         self.weights_ = [None if t.w is None else t.w.T for t in templates]
         self.query_, self.weight_ = self.queries_[0], self.weights_[0]
-        self._mode = resolve_mode(self.metric_, "auto", None)
-        self.metric_._check_search("tiling")
-        shortest, longest = _per_query(self.min_length, k, "min_length"), _per_query(self.max_length, k, "max_length")
-        limits = tuple(self._check_limits(*pair) for pair in zip(shortest, longest, strict=True))
-        if self.background == "auto":
-            self.background_ = background_cost(self.metric_, self._mode, templates)
+        self.classes_ = np.arange(1, k + 1) if marked is None else marked.labels.kinds
+        self._idle = 0 if marked is None else marked.labels.idle
+        self._kinds = np.arange(k) if kinds is None else np.array(kinds)
+        given = zip(
+            _per_query(self.min_length, k, "min_length"), _per_query(self.max_length, k, "max_length"), strict=True
+        )
+        given = tuple(self._check_limits(*pair) for pair in given)
+        if limits is not None and self._mode == "warped":
+            given = limits_of(given, limits)
+        rules = Rules(None, check_transitions(self.transitions, k), given, self.partial)
+        if self.background != "auto":
+            background = Background(float(self.background))
+        elif marked is None:
+            background = Background(background_cost(self.metric_, self._mode, templates))
         else:
-            self.background_ = float(self.background)
-        self._rules = Rules(self.background_, check_transitions(self.transitions, k), limits)
+            ty = as_times(times, marked.data.shape[1], "times")
+            background = fit_background(marked, templates, rules, self.metric_, self._mode, ty)
+        self.background_ = background.limit
+        self._rules = rules._replace(background=background)
         return self
-
-    def _compare(self, template, y, ty):
-        x, w, tx = template
-        return Search.of(self.metric_, x, w, y, tx, ty, self._mode)
 
     def segment(self, X, times=None):
         """Cut a recording.
@@ -222,9 +254,24 @@ class QuerySegmenter(QueryEstimator):
             The repetitions in temporal order; samples between them are background.
         """
         y, ty, given = self._door(X, times)
-        searches = [self._compare(template, y, ty) for template in self._templates]
-        start, end, label, cost = tile(searches, self._rules)
-        return Segments(start, end, label, cost, given, Sources(tuple(searches)))
+        _, searches, tiles = self._segmented(y, ty, self._rules, self.refine)
+        start, end, query, cost, shown = tiles
+        label = self.classes_[self._kinds[query]]
+        partial = np.diff(shown, axis=1)[:, 0] < np.array([t.x.shape[1] for t in self._templates])[query]
+        return Segments(start, end, label, cost, query, partial, given, Sources(tuple(searches), shown))
+
+    def _compare(self, template, y, ty):
+        return Search.of(self.metric_, template.x, template.w, y, template.tx, ty, self._mode)
+
+    def _segmented(self, y, ty, rules, refine):
+        """Queries, searches and tiles of a series; before that, `refine` times, average the repetitions."""
+        templates = self._templates
+        for left in range(refine, -1, -1):
+            searches = [self._compare(template, y, ty) for template in templates]
+            tiles = tile(searches, rules)
+            if left:
+                templates = refined(templates, searches, tiles)
+        return templates, searches, tiles
 
     def stream(self, max_delay=None):
         """Begin a segmentation that takes the recording chunk by chunk.
@@ -242,6 +289,11 @@ class QuerySegmenter(QueryEstimator):
             Its ``update(X)`` returns the repetitions that are decided, ``flush()`` those left at the end.
         """
         check_is_fitted(self)
+        if self.refine or self.partial:
+            raise ValueError(
+                "'refine' must be 0 and 'partial' False in a stream, which does not know the whole recording. Got "
+                f"{self.refine} and {self.partial}."
+            )
         return SegmentStream(copy(self), max_delay)
 
     def predict(self, X, times=None):
@@ -259,10 +311,11 @@ class QuerySegmenter(QueryEstimator):
         ndarray of int of shape (n,)
         """
         segments = self.segment(X, times)
+        names = np.concatenate([np.array([self._idle], dtype=self.classes_.dtype), self.classes_])
         labels = np.zeros(len(segments._source.sequence), np.int64)
-        for s, e, label, _ in segments:
-            labels[s:e] = label
-        return labels
+        for s, e, query in zip(segments.start, segments.end, segments.query, strict=True):
+            labels[s:e] = self._kinds[query] + 1
+        return names[labels]
 
     def score(self, X, y, times=None):
         """Event F1 of the repetitions against labels, see :func:`sktslib.metrics.event_f1_score`.
@@ -283,5 +336,5 @@ class QuerySegmenter(QueryEstimator):
             In [0, 1].
         """
         segments = self.segment(X, times)
-        y = check_labels(y, len(segments._source.sequence))
+        y = read_labels(check_labels(y, len(segments._source.sequence))).code
         return event_f1_score(y, np.column_stack([segments.start, segments.end]))

@@ -1,12 +1,12 @@
 """Optimal tiling of a recording by repetitions of one or several queries and background."""
 
-from dataclasses import dataclass
 from typing import NamedTuple
 
 import numpy as np
 
 from ..distances._tilings import tile as tile_series
 from ..distances._tilings import tile_windows
+from ._background import Background
 from ._missing import runs, touched
 from ._profile import Search
 
@@ -16,30 +16,16 @@ ENDLESS = 2.0**62
 class Rules(NamedTuple):
     """What the cheapest tiling is asked for."""
 
-    background: float  # cost of a background sample
+    background: Background
     transitions: np.ndarray  # (k + 1, k + 1)
     limits: tuple[tuple[int | None, int | None], ...]  # shortest and longest repetition of each query
+    partial: bool = False  # whether an end of the series may cut a repetition off
 
     def bounds(self):
         """The bounds of the length as two arrays (k,)."""
         shortest = [min(float(low or 1), ENDLESS) for low, _ in self.limits]
         longest = [min(float(high or ENDLESS), ENDLESS) for _, high in self.limits]
         return np.array(shortest), np.array(longest)
-
-
-@dataclass(frozen=True)
-class Sources:
-    """The searches behind the labels of a segmentation."""
-
-    searches: tuple[Search, ...]
-
-    @property
-    def sequence(self):
-        return self.searches[0].sequence
-
-    def of(self, label):
-        """The search by the query of a label."""
-        return self.searches[label - 1]
 
 
 def background_cost(metric, mode, templates):
@@ -68,28 +54,37 @@ def whole_cost(search):
     return metric._tile_cost(search.profile().distance[0], search.x.shape[1])
 
 
-def tile(searches, rules):
-    """Starts, ends, labels and costs of the tiles of the cheapest tiling, in temporal order; no tile crosses a gap.
+class Tiles(NamedTuple):
+    """The tiles of a tiling, in temporal order."""
 
-    Behind a gap the tiling begins anew.
-    """
+    start: np.ndarray
+    end: np.ndarray
+    query: np.ndarray  # from 0
+    cost: np.ndarray
+    shown: np.ndarray  # (.., 2): half-open ranges of the query's points
+
+
+def tile(searches, rules):
+    """The tiles of the cheapest tiling; none crosses a gap. Behind a gap the tiling begins anew."""
+    idle = rules.background.costs(searches[0].y)
     if searches[0].mode == "warped":
-        shortest, longest = rules.bounds()
         parts = []
         for stretch in zip(*(search.runs for search in searches), strict=True):
             first, problems = stretch[0][0], [problem for _, problem in stretch]
-            label, start, end, cost = tile_series(problems, rules.background, rules.transitions, shortest, longest)
-            parts.append((start + first, end + first, label, cost))
+            background = idle[first : first + problems[0].shape[1]]
+            found = tile_series(problems, background, rules.transitions, *rules.bounds(), rules.partial)
+            parts.append((found[1] + first, found[2] + first, found[0] - 1, *found[3:]))
     else:
         cost, lengths = _windows(searches, rules)
         parts = []
         for a, b in runs(searches[0].y):
             run = np.ascontiguousarray(cost[:, a:b])
-            label, start, end, paid = tile_windows(run, lengths, rules.background, rules.transitions)
-            parts.append((start + a, end + a, label, paid))
+            label, start, end, paid, shown = tile_windows(run, lengths, idle[a:b], rules.transitions)
+            parts.append((start + a, end + a, label - 1, paid, shown))
     if not parts:
-        return np.empty(0, np.int64), np.empty(0, np.int64), np.empty(0, np.int64), np.empty(0)
-    return tuple(np.concatenate(part) for part in zip(*parts, strict=True))
+        nothing = np.empty(0, np.int64)
+        return Tiles(nothing, nothing, nothing, np.empty(0), np.empty((0, 2), np.int64))
+    return Tiles(*(np.concatenate(part) for part in zip(*parts, strict=True)))
 
 
 def _windows(searches, rules):

@@ -38,8 +38,7 @@ class Columns:
         self.state = queries.state() if self.state is None else self.state
         new, begin = np.empty((upto - back, best.shape[1])), np.empty((upto - back, best.shape[1] - 1))
         p, rows, points, first, tx = queries
-        background, transitions, _ = self.rules
-        rules = background, transitions, *self.rules.bounds()
+        rules = self.rules.background.costs(y), self.rules.transitions, *self.rules.bounds()
         out = new.reshape(-1), begin.reshape(-1)
         advance(p, rows, points, first, Y, tx, ty, self.at - back, back, *rules, self.state, *out)
         fresh = slice(self.at - back, None)
@@ -103,7 +102,9 @@ class Windows:
         if base == self.run:
             edges[0] = 0.0
         rows = np.concatenate([best, np.empty((count, best.shape[1]))])
-        windows(cost, self.lengths, len(best) - 1, self.rules.background, self.rules.transitions, edges, rows)
+        idle = np.zeros(cost.shape[1])
+        idle[len(best) - 1 :] = self.rules.background.costs(feed.cut(self.at, upto)[0])
+        windows(cost, self.lengths, len(best) - 1, idle, self.rules.transitions, edges, rows)
         self.at = upto
         return rows[len(best) :], base + window_starts(self.lengths, cost.shape[1])[len(best) - 1 :]
 
