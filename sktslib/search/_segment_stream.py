@@ -8,6 +8,7 @@ from ..distances._tiling_paths import agreed, before, likeliest, through, trace
 from ..utils.validation import check_count
 from ._feed import Clock, Feed
 from ._missing import runs
+from ._profile import Search
 from ._results import times_at
 from ._segments import Segments
 from ._sources import Sources
@@ -206,9 +207,12 @@ class SegmentStream:
             first, last = max(int(start[0]) - reach, feed.first), min(int(end[-1]) + reach + 1, feed.seen)
         offset = feed.seen - (0 if self._times is None else len(self._times))
         times = None if self._times is None else self._times[first - offset : last - offset]
-        segmenter, y = self._segmenter, feed.cut(first, last)
+        segmenter, stretch = self._segmenter, feed.cut(first, last)
         length = np.array([template.x.shape[1] for template in segmenter._templates])
-        searches = tuple(segmenter._compare(template, *y) for template in segmenter._templates) if found else ()
+        searches = tuple(
+            segmenter._compare(template, *stretch) if q in label else self._unsearched(template, *stretch)
+            for q, template in enumerate(segmenter._templates, 1)
+        )
         sources = _Stretch(searches, np.column_stack([np.zeros_like(label), length[label - 1]]), first)
         kinds, whole = segmenter.classes_[segmenter._kinds[label - 1]], np.zeros(len(label), bool)
         segments = StreamedSegments(start, end, kinds, cost, label - 1, whole, times, sources, first)
@@ -216,3 +220,9 @@ class SegmentStream:
         if self._times is not None:
             self._times = self._times[max(feed.first - offset, 0) :]
         return segments
+
+    def _unsearched(self, template, y, ty):
+        """A query of which nothing was found; it may be longer than the stretch."""
+        return Search(
+            self._segmenter.metric_, template.x, template.w, y, template.tx, ty, self._segmenter._mode, None, ()
+        )
