@@ -3,7 +3,6 @@
 import math
 from collections import namedtuple
 from fractions import Fraction
-from itertools import product
 from types import SimpleNamespace
 
 import numpy as np
@@ -797,35 +796,87 @@ def tile_cost(name, x, y, weight, s, e, *, tq=None, ts=None, r=None, **params):
 
 
 def background(name, x, weight=None, **params):
-    """Default cost of a background sample: the query against a flat line at its own weighted mean, per sample."""
+    """Default cost of a background sample: the query against a flat line at its own mean; DTW: 1.5 times."""
     X = points(x)
     W = relative(weight, *X.shape)
     mean = [weighted_mean(X[:, c], W[:, c]) for c in range(X.shape[1])]
     flat = np.array([mean for _ in range(len(X))]).reshape(np.shape(x))
-    return tile_cost(name, x, flat, weight, 0, len(X), **params) / len(X)
+    times = 1.5 if name in ("dtw", "adtw", "wdtw", "ddtw", "wddtw", "shape_dtw") else 1.0
+    return times * tile_cost(name, x, flat, weight, 0, len(X), **params) / len(X)
 
 
-def tilings(m, n, tile_cost, b, min_length=1, max_length=None):
-    """All cheapest covers of range(n) by tiles [s, e) and background samples, by trying every cover."""
-    max_length = n if max_length is None else max_length
+def price_of_tiling(tiles, n, b, transitions=None):
+    """Cost of a cover of range(n) by tiles (start, end, label, cost) in order, and background."""
+    total, at, before = 0.0, 0, None
+    for s, e, label, cost in [*tiles, (n, n, None, 0.0)]:
+        parts = ([0] if s > at else []) + ([label] if label is not None else [])
+        for part in parts:
+            if transitions is not None and before is not None:
+                total += transitions[before][part]
+            before = part
+        total += np.broadcast_to(b, n)[at:s].sum() + cost
+        at = e
+    return total
+
+
+def tilings(n, tile_costs, b, transitions=None):
+    """The least cost of all covers of range(n) by tiles [s, e) of several queries and background samples.
+
+    `tile_costs`: for each query a function (s, e) -> cost, infinite where there is no such tile.
+    """
 
     def covers(s):
         if s == n:
-            yield 0.0, []
-        for e in range(s + min_length, min(n, s + max_length) + 1):
-            if costs[s, e] < INF:
-                for total, tiles in covers(e):
-                    yield costs[s, e] + total, [(s, e), *tiles]
-        if s < n:
-            for total, tiles in covers(s + 1):
-                yield b + total, tiles
+            yield []
+            return
+        for label, cost in enumerate(costs, 1):
+            for e in range(s + 1, n + 1):
+                if cost[s, e] < INF:
+                    for tiles in covers(e):
+                        yield [(s, e, label, cost[s, e]), *tiles]
+        yield from covers(s + 1)
 
-    costs = {
-        (s, e): tile_cost(s, e) for s, e in product(range(n), range(1, n + 1)) if min_length <= e - s <= max_length
-    }
-    found = list(covers(0))
-    least = min(total for total, tiles in found)
-    return least, [tiles for total, tiles in found if total <= least + 1e-12 * max(1.0, abs(least))]
+    costs = [{(s, e): f(s, e) for s in range(n) for e in range(s + 1, n + 1)} for f in tile_costs]
+    return min(price_of_tiling(tiles, n, b, transitions) for tiles in covers(0))
+
+
+def carried_tiling(queries, n, b, transitions=None, bounds=None):
+    """The cost that the recurrence finds in which each cell carries the start of its cheapest path.
+
+    `queries`: what `steps` gives for each of them. Cells hold (cost, start); a path longer than the bound is dropped.
+    """
+    k = len(queries)
+    T = np.zeros((k + 1, k + 1)) if transitions is None else transitions
+    bounds = [(1, n)] * k if bounds is None else bounds
+    nothing = (INF, 0)
+    cells = [[nothing] * (f.m + 1) for f in queries]
+    last = [0.0] + [INF] * k  # cheapest tiling up to here that ends in background, or in a tile of each query
+    enter = [0.0] * (k + 1)  # what it costs to go on by each; at the beginning nothing
+    for j in range(1, n + 1):
+        last = [enter[0] + b]
+        for q, f in enumerate(queries):
+            low, high = bounds[q]
+            old = [cell if j - cell[1] <= high else nothing for cell in cells[q]]
+            fresh = enter[q + 1]
+            if fresh <= old[0][0] or f.closed:
+                old[0] = (fresh, j - 1)
+            if not f.closed:
+                for i in range(1, f.m + 1):
+                    fresh += f.up(i, j - 1, j - 1)
+                    if fresh < old[i][0]:
+                        old[i] = (fresh, j - 1)
+            new = [nothing if f.closed else (old[0][0] + f.left(0, j, old[0][1]), old[0][1])]
+            for i in range(1, f.m + 1):
+                best = nothing
+                for (before, s), cost in ((old[i - 1], f.diag), (new[i - 1], f.up), (old[i], f.left)):
+                    if before < INF and f.join(before, cost(i, j, s)) < best[0]:
+                        best = f.join(before, cost(i, j, s)), s
+                new.append(best)
+            cells[q] = new
+            cost, s = new[-1]
+            last.append(cost if low <= j - s <= high else INF)
+        enter = [min(last[a] + T[a][c] for a in range(k + 1)) for c in range(k + 1)]
+    return min(last)
 
 
 # ---------------------------------------------------------------------------------------------------- time distance,

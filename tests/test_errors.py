@@ -172,9 +172,9 @@ def test_fit_of_estimators(cls):
         refused(lambda weight=weight: cls().fit(Q, weight=weight), error, "'weight' must", message)
         refused(lambda weight=weight: cls(weight=weight).fit(Q), error, "'weight' must", message)
     column = Q[:, np.newaxis]
-    if cls is QuerySegmenter:
-        refused(lambda: cls().fit([Q, Q]), ValueError, "'X' must be one query. Got a list of 2 arrays")
-        refused(lambda: cls(query=[Q, S]).fit(Q), ValueError, "'query' must be one query. Got a list of 2 arrays")
+    refused(lambda: cls().fit([Q, Q2]), ValueError, "The queries must have the same number of channels. Got [1, 2].")
+    refused(lambda: cls().fit([Q, S], np.ones(8)), ValueError, "'y' must be None where 'X' is a list of queries")
+    refused(lambda: cls().fit([Q, S], weight=np.ones(8)), ValueError, "'weight' must be a list with one entry for each")
     refused(lambda: cls(query=Q2).fit(Q), ValueError, "'query' must have as many channels as", "1. Got 2")
     refused(
         lambda: cls().fit(Q, times=T[::-1]),

@@ -8,7 +8,9 @@ from hypothesis import strategies as st
 from strategies import pairs, plain
 
 from sktslib import QuerySegmenter, get_distance_dict, load_ecg_example, time_series_segmentation
-from sktslib.distances import get_metric, metric_names
+from sktslib.distances import DTW, LCSS, _tilings, get_metric, metric_names
+from sktslib.distances._tiling import LANES
+from sktslib.distances._tilings import LEAD
 
 TILES = [
     ("dtw", {}),
@@ -21,8 +23,8 @@ TILES = [
 ]
 
 
-def total(segments, background, n):
-    return segments.cost.sum() + background * (n - (segments.end - segments.start).sum())
+def total(segments, background, n, transitions=None):
+    return naive.price_of_tiling(list(segments), n, background, transitions)
 
 
 @given(st.data())
@@ -37,13 +39,82 @@ def test_elastic_tiling_is_the_cheapest(data):
         background = naive.background(name, x, w, **p)
         assert segmenter.background_ == pytest.approx(background, rel=1e-9, abs=1e-12)
     segments = segmenter.segment(y)
-    least, _ = naive.tilings(len(x), n, lambda s, e: naive.tile_cost(name, x, y, w, s, e, **p), background)
+    least = naive.tilings(n, [lambda s, e: naive.tile_cost(name, x, y, w, s, e, **p)], background)
     assert total(segments, background, n) == pytest.approx(least, rel=1e-9, abs=1e-11)
     for s, e, label, cost in segments:
         assert 0 <= s < e <= n
         assert label == 1
         assert cost == pytest.approx(naive.tile_cost(name, x, y, w, s, e, **p), rel=1e-9, abs=1e-11)
     assert (segments.start[1:] >= segments.end[:-1]).all()
+
+
+@st.composite
+def two_queries(draw, y_high=6):
+    """Two queries of their own lengths with weights, a recording, and costs of what follows what."""
+    x, y, w = draw(pairs(low=1, high=4, y_low=2, y_high=y_high, values=plain))
+    length = draw(st.integers(1, 4))
+    other = np.array(draw(st.lists(plain, min_size=length * x[0].size, max_size=length * x[0].size)), float)
+    price = st.sampled_from([0.0, 0.5, 2.0])
+    transitions = draw(st.none() | st.lists(st.lists(price, min_size=3, max_size=3), min_size=3, max_size=3))
+    if transitions is not None:
+        transitions[0][0] = 0.0
+    return [x, other.reshape(length, *x.shape[1:])], [w, None], y, transitions
+
+
+@given(two_queries(), st.sampled_from([("dtw", {}), ("lcss", {"eps": 0.8})]), st.sampled_from(["auto", 0.3, 1.0]))
+def test_tiling_by_two_queries_is_the_cheapest(case, metric, background):
+    queries, weights, y, transitions = case
+    (name, p), n = metric, len(y)
+    segmenter = QuerySegmenter(get_metric(name, p), background=background, transitions=transitions)
+    segments = segmenter.fit(queries, weight=weights).segment(y)
+    if background == "auto":
+        background = np.mean([naive.background(name, x, w, **p) for x, w in zip(queries, weights, strict=True)])
+        assert segmenter.background_ == pytest.approx(background, rel=1e-9, abs=1e-12)
+    costs = [
+        lambda s, e, x=x, w=w: naive.tile_cost(name, x, y, w, s, e, **p) for x, w in zip(queries, weights, strict=True)
+    ]
+    least = naive.tilings(n, costs, background, transitions)
+    assert total(segments, background, n, transitions) == pytest.approx(least, rel=1e-9, abs=1e-11)
+    for s, e, label, cost in segments:
+        assert cost == pytest.approx(costs[label - 1](s, e), rel=1e-9, abs=1e-11)
+
+
+@given(two_queries(), st.sampled_from(["euclidean", "manhattan"]), st.sampled_from([0.3, 1.0]))
+def test_windows_of_two_queries_tile_best(case, name, background):
+    queries, weights, y, transitions = case
+    n = len(y)
+    if n < max(map(len, queries)):
+        return
+    segmenter = QuerySegmenter(name, background=background, transitions=transitions)
+    segments = segmenter.fit(queries, weight=weights).segment(y)
+    costs = [lambda s, e, x=x, w=w: naive.tile_cost(name, x, y, w, s, e) for x, w in zip(queries, weights, strict=True)]
+    least = naive.tilings(n, costs, background, transitions)
+    assert total(segments, background, n, transitions) == pytest.approx(least, rel=1e-9, abs=1e-11)
+    assert all(e - s == len(queries[label - 1]) for s, e, label, _ in segments)
+
+
+CARRIED = [("dtw", {}), ("lcss", {"eps": 0.8}), ("twed", {"nu": 0.2}), ("wdtw", {"g": 0.3})]
+
+
+@given(two_queries(y_high=14), st.sampled_from(CARRIED), st.data())
+def test_cells_carry_the_start_of_their_cheapest_path(case, metric, data):
+    queries, weights, y, transitions = case
+    (name, p), n = metric, len(y)
+    low = data.draw(st.lists(st.integers(1, 4), min_size=2, max_size=2))
+    high = [a + data.draw(st.integers(0, 5)) for a in low]
+    segmenter = QuerySegmenter(get_metric(name, p), background=0.7, transitions=transitions)
+    segmenter.set_params(min_length=low, max_length=high).fit(queries, weight=weights)
+    segments = segmenter.segment(y)
+    steps = [naive.steps(name, x, y, w, search=True, **p) for x, w in zip(queries, weights, strict=True)]
+    bounds = list(zip(low, high, strict=True))
+    least = naive.carried_tiling(steps, n, 0.7, transitions, bounds)
+    assert total(segments, 0.7, n, transitions) == pytest.approx(least, rel=1e-9, abs=1e-11)
+    for s, e, label, cost in segments:
+        assert bounds[label - 1][0] <= e - s <= bounds[label - 1][1]
+        exact = naive.tile_cost(name, queries[label - 1], y, weights[label - 1], s, e, **p)
+        assert cost >= exact - 1e-9 * max(1.0, exact)
+        if name == "dtw":
+            assert cost == pytest.approx(exact, rel=1e-9, abs=1e-11)
 
 
 @pytest.mark.parametrize("name", metric_names("lockstep"))
@@ -60,7 +131,7 @@ def test_lockstep_tiling_is_the_cheapest(name, data):
         return  # the query's own mirror image about zero is infinitely far by Bray-Curtis
     segments = segmenter.segment(y)
     cost = {s: naive.tile_cost(name, x, y, w, s, s + m) for s in range(n - m + 1)}
-    least, _ = naive.tilings(m, n, lambda s, e: cost[s] if e - s == m else np.inf, background)
+    least = naive.tilings(n, [lambda s, e: cost[s] if e - s == m else np.inf], background)
     assert total(segments, background, n) == pytest.approx(least, rel=1e-9, abs=1e-11)
     assert ((segments.end - segments.start) == m).all()
 
@@ -113,3 +184,42 @@ def test_callable_metric_tiles_windows():
     want = QuerySegmenter(get_metric("chebyshev")).fit([0, 1, 0]).segment(y)
     np.testing.assert_array_equal(segments.start, [1, 6])
     np.testing.assert_array_equal(want.start, [1, 6])
+
+
+@pytest.mark.parametrize("metric", [DTW(), LCSS(eps=0.8)])
+@given(data=st.data())
+def test_stretches_side_by_side_give_the_same(metric, data):
+    rng = np.random.default_rng(data.draw(st.integers(0, 99)))
+    channels, noise = data.draw(st.integers(1, 2)), data.draw(st.sampled_from([0.3, 1.0, 3.0]))
+    queries = [rng.normal(size=(length, channels)) for length in data.draw(st.sampled_from([[3], [2, 4]]))]
+    y = rng.normal(size=(17 * LANES * LEAD, channels)) * noise
+    at = rng.integers(0, len(y) - 4, 60)
+    for s in at:
+        query = queries[s % len(queries)]
+        y[s : s + len(query)] = query
+    k = len(queries)
+    rules = {"transitions": rng.uniform(size=(k + 1, k + 1)) if data.draw(st.booleans()) else None}
+    rules["max_length"] = data.draw(st.sampled_from([None, 9]))
+    segmenter = QuerySegmenter(metric, background=data.draw(st.sampled_from([0.2, 1.0, 50.0])), **rules).fit(queries)
+    got = segmenter.segment(y)
+    with pytest.MonkeyPatch.context() as patch:
+        patch.setattr(_tilings, "LEAD", 10**9)
+        want = segmenter.segment(y)
+    n, transitions = len(y), rules["transitions"]
+    found = [total(segments, segmenter.background_, n, transitions) for segments in (got, want)]
+    assert found[0] == pytest.approx(found[1], rel=1e-9)
+    if metric.name == "dtw":  # counts have ties, which roundings may break otherwise
+        for name in ("start", "end", "label"):
+            np.testing.assert_array_equal(getattr(got, name), getattr(want, name))
+        np.testing.assert_allclose(got.cost, want.cost, rtol=1e-9, atol=1e-9)
+
+
+def test_few_samples_are_computed_twice(monkeypatch):
+    rng = np.random.default_rng(3)
+    query, alone = rng.normal(size=5), []
+    y = np.tile(np.concatenate([query, np.zeros(9)]), 400) + rng.normal(size=5600) * 0.1
+    go_on = _tilings._go_on
+    monkeypatch.setattr(_tilings, "_go_on", lambda *a: (alone.append(a[4] - a[3]), go_on(*a)))
+    segments = QuerySegmenter().fit(query).segment(y)
+    assert len(segments) > 300
+    assert sum(alone) < len(y) / 20

@@ -631,48 +631,6 @@ def warped(
             matrix[k] = col[1:]
 
 
-@njit(cache=True)
-def _skip(col, start, total, begin, up):
-    """Enter a column at its border, and from there skip query points as long as that is cheaper."""
-    col[0], start[0] = total, begin
-    for i in range(up.shape[0]):
-        total += up[i]
-        if total >= col[i + 1]:
-            break
-        col[i + 1], start[i + 1] = total, begin
-
-
-@njit(cache=True, nogil=True)
-def tiling(p, rows, points, y, tx, ty, background, shortest, longest, side):
-    """Cheapest tiling of every prefix of the series (one-pass dynamic programming, Ney 1984).
-
-    A path may enter the query wherever a tiling of the samples before ends, at that tiling's cost. Returns the costs of
-    the prefixes (n + 1), for each the start of the tile that ends it (-1: a background sample), and that tile's cost.
-    """
-    m, n = side.shape[0] - 1, y.shape[1] if rows is not None else y.shape[0]
-    total, tile = np.zeros(n + 1), np.full(n + 1, -1, np.int64)
-    col, start = side.copy(), np.zeros(m + 1, np.int64)
-    if not closed_border(p):
-        start[:] = -1
-    ground, nothing = np.zeros((3, m)), np.empty((0, 0), np.uint8)
-    for j in range(n):
-        before, s_before = col[0], start[0]
-        _advance(p, rows, points, y, tx, ty, j, j, 0, m, None, INF, col, start, ground, nothing)
-        if not closed_border(p):  # a tile may begin with points that find no partner, of the series or the query
-            _skip(col, start, before + series_gap(p, y, ty, j), s_before, points[0])
-        begin = _begin(start[m])
-        length = j + 1 - begin
-        best = total[j] + background
-        if col[m] <= best and col[m] < INF and length >= shortest and length <= longest:
-            best, tile[j + 1] = col[m], begin
-        total[j + 1] = best
-        if closed_border(p):
-            col[0] = best
-        elif best <= col[0]:
-            _skip(col, start, best, ~(j + 1), points[0])
-    return total, tile
-
-
 @njit
 def fill_costs(dist, x, y, out):
     """out[j, i] = dist(x[i], y[j])."""

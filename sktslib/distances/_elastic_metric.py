@@ -345,7 +345,3 @@ class ElasticMetric(Metric):
         path = self._path(problem.piece(start, end), whole=True)
         path[1] += start
         return path
-
-    def _tile(self, problem, background, shortest, longest):
-        p, _, _, rows, y, tx, ty, points = problem
-        return kernels.tiling(p, rows, points, y, tx, ty, background, shortest, longest, self._start_column(problem)[2])

@@ -180,6 +180,10 @@ class Metric(BaseEstimator):
         """The largest relative error of the distances of such a profile; those of a single window have none."""
         return 0.0
 
+    # So many times what the query costs against a flat line, per sample, a sample of background costs by default.
+    # Squared differences grow faster than likeness fades, and a poor repetition should be one all the same.
+    _flat = 1.0
+
     def _tile_cost(self, distance, m):
         """The un-rooted sum behind a distance of m points; distances that are no sums count m times themselves."""
         return m * distance

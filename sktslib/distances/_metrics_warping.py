@@ -89,6 +89,7 @@ class DTW(ElasticMetric):
 
     name, full_name = "dtw", "Dynamic Time Warping"
     entry_parameters = {"dtw_type": "dtw", "alpha": 1}
+    _flat = 1.5
     function_defaults = {"do_dist_norm": True}
     _parameter_constraints = {
         "alpha": [Interval(Real, 0, 1, closed="both")],
@@ -225,6 +226,7 @@ class ADTW(ElasticMetric):
 
     name, full_name = "adtw", "Amerced Dynamic Time Warping"
     entry_parameters = {"omega": 1.0}
+    _flat = 1.5
     _parameter_constraints = {"omega": [Interval(Real, 0, None, closed="left")], **BAND_CONSTRAINTS}
 
     def __init__(self, omega=1.0, *, window=None, factor=None):
@@ -261,6 +263,7 @@ class WDTW(ElasticMetric):
 
     name, full_name = "wdtw", "Weighted Dynamic Time Warping"
     entry_parameters = {"g": 0.05}
+    _flat = 1.5
     _depends_on_start = True
     _needs_equal_lengths = True
     _looks_back = True

@@ -288,7 +288,10 @@ def _overload_take(values, at):
 
 # ------------------------------------------------------------------------------------------------------ memory, lanes
 def store(values, at, v):
-    """values[at : at + lanes] = v, of a one-dimensional array."""
+    """values[at : at + lanes] = v, of a one-dimensional array; a float is one lane."""
+    if isinstance(v, float):
+        values[at] = v
+        return
     _check_room(values, at, len(v))
     values[at : at + len(v)] = v
 
@@ -315,6 +318,11 @@ def _store(typing, values, at, v):
 def _overload_store(values, at, v):
     if isinstance(v, Vector):
         return lambda values, at, v: _store(values, at, v)
+    return _put
+
+
+def _put(values, at, v):
+    values[at] = v
 
 
 def shifted(v, first):
@@ -458,12 +466,24 @@ def _overload_some(mask):
         return lambda mask: _some(mask)
 
 
+@njit(nogil=True)
+def _get(values, at):
+    return values[at]
+
+
+@njit(nogil=True)
+def _float(value):
+    return float(value)
+
+
 def makers(lanes, fused):
     """The functions that make vectors of so many lanes: `load(values, at)`, `splat(value)` and `ramp()`.
 
     `load` takes neighbouring values of a one-dimensional array, `splat` one value for all lanes, `ramp` counts the
-    lanes from 0.
+    lanes from 0. Of one lane these are floats.
     """
+    if lanes == 1:
+        return _get, _float, None
     vector = Vector(lanes, fused)
 
     def load(values, at):

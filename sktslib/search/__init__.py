@@ -1,9 +1,11 @@
 """Search and segmentation: estimators, their results, and the functions over them."""
 
 from ._explain import Explanation
-from ._results import Match, Matches, Profile, Segment, Segments
+from ._results import Match, Matches, Profile
 from ._searcher import QuerySearcher
+from ._segment_stream import SegmentStream
 from ._segmenter import QuerySegmenter
+from ._segments import Segment, Segments
 from ._stream import Stream
 from .query_search import time_series_search
 from .search_utils import elastic_search, lockstep_search, start_sequences_index
@@ -17,6 +19,7 @@ __all__ = [
     "QuerySearcher",
     "QuerySegmenter",
     "Segment",
+    "SegmentStream",
     "Segments",
     "Stream",
     "elastic_search",

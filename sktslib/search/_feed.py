@@ -38,7 +38,7 @@ class Clock:
         return (times - self.origin) / np.timedelta64(1, "s")
 
 
-class _Feed:
+class Feed:
     """The last samples of a sequence, and how many there were."""
 
     def __init__(self, metric, x, w, tx):
@@ -70,7 +70,7 @@ class _Feed:
             self.first = before
 
 
-class WindowFeed(_Feed):
+class WindowFeed(Feed):
     """Windows of the query's length, or of several; with a `rule` perhaps those alone that it may choose."""
 
     def __init__(self, metric, x, w, tx, normalize, lengths=None, rule=None):
@@ -100,7 +100,7 @@ class WindowFeed(_Feed):
         return Candidates(found.distance[some], found.start[some] + first, found.end[some] + first, found._slack)
 
 
-class WarpedFeed(_Feed):
+class WarpedFeed(Feed):
     """Warped candidates: one column of accumulated costs goes along the sequence."""
 
     def __init__(self, metric, x, w, tx, shortest=None, longest=None):

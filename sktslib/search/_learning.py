@@ -1,28 +1,205 @@
-"""Learning a query from a recording whose time points are labelled."""
+"""Learning queries from a recording whose time points are labelled: occurrences, templates, weights, lengths."""
+
+from typing import NamedTuple
 
 import numpy as np
+from sklearn.cluster import AgglomerativeClustering
+from sklearn.metrics import silhouette_score
 
+from ..distances._barycenters import barycenter
+from ..distances._elastic_metric import ElasticMetric
+from ..distances._metrics_soft import SoftDTW
 from ..distances._pairwise import pairwise_distances
+from ..distances._resample import resample
 from ..metrics._events import change_points
+from ._background import power_of
+
+EXAMPLES = 50  # occurrences of a kind that are averaged, as many as a medoid is sought among
+FEW = 3  # with fewer there is no average and no spread
+MERGED = 1.75  # times the usual length of its kind: two occurrences that touch
+STRETCH = 1.5  # how much longer or shorter than the marked occurrences a repetition may be
+LEAST_SPREAD = 0.1  # of a point's variance, as a share of the mean over the points
+MOST_TEMPLATES = 4
+CLEAR = 0.4  # silhouette from which on groups of occurrences count as such
+ITERATIONS = 20
 
 
-def occurrences(labels):
-    """Half-open ranges of the commonest kind's occurrences: runs of one label other than 0, of 2 samples at least.
+class Labels(NamedTuple):
+    """Labels of time points as numbers: 0 background, from 1 on the kinds."""
 
-    Kinds that occur equally often: the one that occurs first.
+    code: np.ndarray  # (n,)
+    kinds: np.ndarray  # (k,), sorted
+    idle: object  # what stands for background
+
+
+class Template(NamedTuple):
+    """A query behind the door."""
+
+    x: np.ndarray  # (channels, m)
+    w: np.ndarray | None
+    tx: np.ndarray | None
+
+
+class Learned(NamedTuple):
+    """What a template was learned with."""
+
+    template: Template
+    kind: int  # from 0
+    limits: tuple[int, int]  # shortest and longest repetition
+
+
+def is_idle(value):
+    """Whether a label means background: 0, False, an empty text, the text "0", None or NaN."""
+    return value is None or (isinstance(value, str) and value in ("", "0")) or value == 0 or value != value
+
+
+def read_labels(y):
+    """Labels of any type, an array (n,), as numbers."""
+    values = y.tolist()
+    distinct = list(dict.fromkeys(values))
+    kinds = [v for v in distinct if not is_idle(v)]
+    try:
+        kinds.sort()
+    except TypeError:  # numbers and texts together
+        kinds.sort(key=str)
+    number = dict.fromkeys(distinct, 0) | {kind: k + 1 for k, kind in enumerate(kinds)}
+    idle = next((v for v in distinct if is_idle(v)), y.dtype.type() if y.dtype.kind != "O" else 0)
+    code = np.array([number[v] for v in values], dtype=np.int64)
+    return Labels(code, np.array(kinds, dtype=y.dtype), idle)
+
+
+def occurrences(code):
+    """Half-open ranges (k, 2) of the runs of one label other than 0, of 2 samples at least, and their labels (k,)."""
+    edges = change_points(code)
+    if len(code) == 0:
+        return np.empty((0, 2), np.int64), np.empty(0, np.int64)
+    kept = (code[edges[:-1]] != 0) & (np.diff(edges) > 1)
+    return np.column_stack([edges[:-1], edges[1:]])[kept], code[edges[:-1]][kept]
+
+
+def single(ranges):
+    """The ranges of one kind without those so long that they are two occurrences, marked without a gap between."""
+    length = ranges[:, 1] - ranges[:, 0]
+    return ranges[length <= MERGED * np.median(length)]
+
+
+def learn_templates(data, times, ranges, labels, metric, n_templates):
+    """Templates of each label of the occurrences in a recording (channels, n).
+
+    Parameters
+    ----------
+    n_templates : int or "auto"
+        Templates of each kind.
+
+    Returns
+    -------
+    list of Learned
     """
-    edges = change_points(labels)
-    first, length = edges[:-1], np.diff(edges)
-    kept = (labels[first] != 0) & (length > 1) if len(labels) else np.zeros(0, bool)
-    ranges = np.column_stack([first, edges[1:]])[kept]
-    kinds = labels[first[kept]].tolist()
-    commonest = max(dict.fromkeys(kinds), key=kinds.count, default=None)
-    return ranges[[kind == commonest for kind in kinds]]
+    found, spreads = [], []
+    for kind in np.unique(labels):
+        own = single(ranges[labels == kind])
+        own = own[np.linspace(0, len(own) - 1, min(len(own), EXAMPLES)).round().astype(int)]
+        pieces = as_comparable([np.ascontiguousarray(data[:, s:e]) for s, e in own], metric)
+        far = distances(pieces, metric)
+        for group in groups(far, n_templates):
+            middle = group[np.argmin(far[np.ix_(group, group)].sum(axis=1))]
+            x, variance = pieces[middle], None
+            if len(group) >= FEW:
+                members = [pieces[k] for k in group]
+                x = average(members, x, metric)
+                variance = variances(x, members, metric)
+            s, e = own[middle]
+            tx = None if times is None or x.shape[1] != e - s else times[s:e] - times[s]
+            length = np.diff(own[group], axis=1)
+            shortest, longest = min(length.min(), x.shape[1]), max(length.max(), x.shape[1])
+            limits = max(int(np.ceil(shortest / STRETCH)), 1), int(longest * STRETCH)
+            found.append((x, tx, int(kind) - 1, limits))
+            spreads.append((variance, len(group)))
+    weights = weigh(spreads, [x.shape for x, *_ in found], power_of(metric))
+    return [Learned(Template(x, w, tx), kind, limits) for (x, tx, kind, limits), w in zip(found, weights, strict=True)]
 
 
-def medoid(pieces, metric):
-    """Index of the series whose distances from the others add up to the least, the first of those."""
-    if len(pieces) < 3:  # of two, either is as good
-        return 0
-    distances = pairwise_distances([piece.T for piece in pieces], metric=metric)
-    return int(np.argmin(distances.sum(axis=0) + distances.sum(axis=1)))
+def as_comparable(pieces, metric):
+    """Pieces as the metric compares them: of one length, their median one, where points meet one by one."""
+    if isinstance(metric, ElasticMetric) or len({piece.shape[1] for piece in pieces}) == 1:
+        return pieces
+    m = int(np.median([piece.shape[1] for piece in pieces]))
+    return [resample(piece, m) for piece in pieces]
+
+
+def distances(pieces, metric):
+    """Symmetric distances (k, k) of the pieces from each other."""
+    if len(pieces) < FEW:
+        return np.zeros((len(pieces), len(pieces)))
+    far = pairwise_distances([piece.T for piece in pieces], metric=metric)
+    return (far + far.T) / 2
+
+
+def groups(far, n_templates):
+    """Indices of the occurrences that make a template each, by average linkage.
+
+    "auto" takes the number of groups with the largest silhouette, if that is a clear one. Groups of fewer than three
+    are left out, for an average of them would be their accidents, unless there are no others.
+    """
+    n = len(far)
+    everything = [np.arange(n)]
+    if n_templates == 1 or n < 2 * FEW or not np.isfinite(far).all():
+        return everything
+    best, cut = CLEAR, None
+    for k in range(2, MOST_TEMPLATES + 1) if n_templates == "auto" else [min(n_templates, n // FEW)]:
+        which = AgglomerativeClustering(k, metric="precomputed", linkage="average").fit_predict(far)
+        if n_templates != "auto":
+            cut = which
+        elif np.sort(np.bincount(which))[-2] >= FEW:
+            value = silhouette_score(far, which, metric="precomputed")
+            best, cut = (value, which) if value > best else (best, cut)
+    if cut is None:
+        return everything
+    return [np.flatnonzero(cut == k) for k in range(cut.max() + 1) if (cut == k).sum() >= FEW] or everything
+
+
+def average(pieces, middle, metric, w=None):
+    """Barycenter (channels, m) of pieces, beginning from `middle`; where there is none, `middle` itself."""
+    if isinstance(metric, ElasticMetric | SoftDTW):
+        method = "dba" if isinstance(metric, ElasticMetric) else "soft"
+        rest = {"init": middle.T, "weight": None if w is None else w.T, "max_iter": ITERATIONS}
+        return barycenter([piece.T for piece in pieces], metric, method=method, **rest).T.copy()
+    return np.mean([resample(piece, middle.shape[1]) for piece in pieces], axis=0)
+
+
+def variances(x, pieces, metric):
+    """Mean squared difference (channels, m) of each point from the points that it meets."""
+    total, count = np.zeros(x.shape), np.zeros(x.shape[1])
+    for y in pieces:
+        if isinstance(metric, ElasticMetric):
+            (i, j), _ = metric._partners(metric._distance(x, None, y, None, None))
+        else:
+            i, j = np.arange(x.shape[1]), np.linspace(0, y.shape[1] - 1, x.shape[1]).round().astype(int)
+        np.add.at(count, i, 1)
+        np.add.at(total, (slice(None), i), (x[:, i] - y[:, j]) ** 2)
+    mean = total.sum(axis=1, keepdims=True) / max(count.sum(), 1)
+    return np.where(count > 0, total / np.maximum(count, 1), mean)
+
+
+def weigh(spreads, shapes, power):
+    """Weights of the points of all templates, the inverse of their spread; the largest of all is 1.
+
+    A variance is drawn towards the mean over the points, the more the fewer occurrences it is from; a template of too
+    few occurrences has the same weight everywhere. In each channel the (geometric) mean weight of every template is the
+    same: else the template with the largest spread would fit everything at the least cost.
+    """
+    known = [variance.mean(axis=1) for variance, _ in spreads if variance is not None]
+    usual = np.mean(known, axis=0) if known else np.zeros(shapes[0][0])
+    if not usual.any():
+        return [None] * len(shapes)
+    usual[usual == 0] = usual[usual > 0].mean()
+    weights = []
+    for (variance, count), shape in zip(spreads, shapes, strict=True):
+        relative = np.ones(shape)
+        mean = None if variance is None else variance.mean(axis=1, keepdims=True)
+        if variance is not None and mean.all():
+            relative = np.maximum((count * variance / mean + FEW) / (count + FEW), LEAST_SPREAD)
+            relative /= np.exp(np.log(relative).mean(axis=1, keepdims=True))
+        weights.append((relative * usual[:, np.newaxis]) ** (-power / 2))
+    top = max(w.max() for w in weights)
+    return [np.ascontiguousarray(w / top) for w in weights]

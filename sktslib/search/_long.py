@@ -153,7 +153,7 @@ def search_long(searchers, X, times=None):
     """The matches of each searcher in a sequence that is read by chunks: those of the same sequence in memory."""
 
     def kind(searcher, long):
-        if searcher.threshold is not None:
+        if searcher._limit is not None:
             return _ByThreshold(searcher, long)
         return _ByProfile(searcher, long, Rule(searcher.n_matches, None, searcher.max_overlap))
 

@@ -1,6 +1,7 @@
 """What both estimators share: learning the query, and the way of a sequence to the search."""
 
 from copy import copy
+from typing import NamedTuple
 
 import numpy as np
 from sklearn.base import BaseEstimator
@@ -10,7 +11,7 @@ from ..distances._collection import MetricParameter
 from ..distances._metrics import get_metric
 from ..utils._sklearn import validate_parameter_constraints
 from ..utils.validation import as_series, as_times, as_weight, check_count, shown
-from ._learning import medoid, occurrences
+from ._learning import Labels, Learned, Template, learn_templates, occurrences, read_labels
 from ._missing import observed_query
 from ._several import several
 
@@ -65,57 +66,85 @@ def refuse_sample_weight(sample_weight):
         )
 
 
+class Annotation(NamedTuple):
+    """A recording and what is marked in it."""
+
+    data: np.ndarray  # (channels, n)
+    labels: Labels
+    ranges: np.ndarray  # (k, 2), the occurrences
+    code: np.ndarray  # (k,), their labels
+
+
 class QueryEstimator(MetricParameter, BaseEstimator):
     """Base of the estimators that are fitted on a query."""
 
-    def _fit_query(self, X, y, weight, times):
+    def _check_parameters(self):
         validate_parameter_constraints(self._parameter_constraints, self.get_params(deep=False), type(self).__name__)
         self.metric_ = copy(get_metric(self.metric, self.metric_params))  # a caller may go on to change theirs
-        shortest = check_count(self.min_length, "min_length", none=True, owner=type(self).__name__)
-        longest = check_count(self.max_length, "max_length", none=True, owner=type(self).__name__)
+
+    def _check_limits(self, shortest, longest):
+        """Bounds of a length, as integers or None."""
+        shortest = check_count(shortest, "min_length", none=True, owner=type(self).__name__)
+        longest = check_count(longest, "max_length", none=True, owner=type(self).__name__)
         if shortest is not None and longest is not None and shortest > longest:
             raise ValueError(f"'min_length' must not exceed 'max_length'. Got {shortest} and {longest}.")
-        X = one_query(X, "X")
+        return shortest, longest
+
+    def _read(self, X, query, weight, times):
+        """The query: `query`, whose channels must be those of `X`, or `X`."""
         omit = self.nan_policy == "omit"
-        data = as_series(X, "X", missing=omit)
+        x = self._read_recording(X)
+        if query is not None:
+            X = one_query(query, "query")
+            x = as_series(X, "query", channels=x.shape[0], missing=omit)
+        return self._template(x, self.weight if weight is None else weight, times_of(X, times))
+
+    def _read_recording(self, X):
+        """The array (channels, n) that decides the number of channels."""
+        data = as_series(X, "X", missing=self.nan_policy == "omit")
         validate_data(self, X if hasattr(X, "columns") else data.T, skip_check_array=True, reset=True)
-        if self.query is not None:
-            query = one_query(self.query, "query")
-            self._x = as_series(query, "query", channels=data.shape[0], missing=omit)
-            times = times_of(query, times)
-        else:
-            start, end = self._marked(X, y, data)
-            self._x, times = data[:, start:end], times_of(X, times)
-            times = None if times is None else times[start:end]
-        self._x = self._x.copy()  # a caller's later edits must not reach the fitted query
-        channels, m = self._x.shape
-        weights = as_weight(self.weight if weight is None else weight, m, channels)
-        self._x, self._w = observed_query(self._x, weights)
-        self._tx = as_times(times, m, "times")
-        self.query_ = self._x.T
-        self.weight_ = None if self._w is None else self._w.T
-        return self
+        return data
+
+    def _template(self, x, weight, times):
+        """A query `x` (channels, m) with weights and times as they were given."""
+        x = x.copy()  # a caller's later edits must not reach the fitted query
+        channels, m = x.shape
+        x, w = observed_query(x, as_weight(weight, m, channels))
+        return Template(x, w, as_times(times, m, "times"))
 
     def __sklearn_tags__(self):
         tags = super().__sklearn_tags__()
         tags.input_tags.allow_nan = self.nan_policy == "omit"
         return tags
 
-    def _marked(self, X, y, data):
-        """The range of the data that is the query: all of it, or the most typical occurrence that `y` marks."""
-        whole = 0, data.shape[1]
-        if y is None:
-            return whole
+    def _annotation(self, X, y):
+        """What `y` marks in the recording `X`, or None where it marks nothing."""
+        if y is None or not (self.query is None or isinstance(self.query, str)):
+            return None
+        X = one_query(X, "X")
         if np.asarray(X).ndim == 1:
             raise ValueError(
                 "'X' must have shape (length, channels) where 'y' is given. Got one dimension. Reshape your data with "
                 "numpy.reshape(X, (-1, 1)) if it has a single channel."
             )
-        labels = check_labels(y, data.shape[1])
-        if len(set(labels.tolist())) < 2:
-            return whole
-        found = [(s, e) for s, e in occurrences(labels).tolist() if not np.isnan(data[:, s:e]).any()]
-        return found[medoid([data[:, s:e] for s, e in found], self.metric_)] if found else whole
+        data = self._read_recording(X)
+        labels = read_labels(check_labels(y, data.shape[1]))
+        ranges, code = occurrences(labels.code)
+        whole = np.array([not np.isnan(data[:, s:e]).any() for s, e in ranges], dtype=bool)
+        if len(labels.kinds) + (labels.code == 0).any() < 2 or not whole.any():
+            return None
+        return Annotation(data, labels, ranges[whole], code[whole])
+
+    def _learn(self, marked, weight, times, n_templates=1):
+        """Templates of the kinds that are marked in a recording."""
+        times = as_times(times, marked.data.shape[1], "times")
+        learned = learn_templates(marked.data, times, marked.ranges, marked.code, self.metric_, n_templates)
+        weight = self.weight if weight is None else weight
+        if weight is None:
+            return learned
+        return [
+            Learned(self._template(template.x, weight, template.tx), kind, limits) for template, kind, limits in learned
+        ]
 
     def _door(self, X, times, keep=True):
         """A sequence through the door: its array, its times for the kernels, and its times as they were given.

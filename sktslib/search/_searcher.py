@@ -10,12 +10,14 @@ from sklearn.utils.validation import check_is_fitted
 from ..metrics import event_f1_score
 from ..utils._sklearn import Interval, StrOptions
 from ._cascade import Rule
+from ._learning import read_labels
 from ._long import is_long, profile_long, search_long
 from ._profile import MODES, Search, choose, resolve_mode
-from ._query import QueryEstimator, check_labels, refuse_sample_weight
+from ._query import QueryEstimator, check_labels, one_query, refuse_sample_weight, times_of
 from ._results import Matches
 from ._several import Streams, merge, one_each, several
 from ._stream import Stream
+from ._tuning import learn_threshold
 from ._windows import scaled_lengths
 
 
@@ -156,17 +158,56 @@ class QuerySearcher(ClassNamePrefixFeaturesOutMixin, TransformerMixin, QueryEsti
         QuerySearcher
             Itself.
         """
+        self._check_parameters()
+        self._check_limits(self.min_length, self.max_length)
+        self._mode = resolve_mode(self.metric_, self.mode, self.normalize)
+        self._parts = self._learned_threshold = None
         queries = several(X if self.query is None else self.query)
         if queries is not None and len(queries) > 1:
             return self._fit_several(queries, X, y, weight, times)
-        self._parts = None
-        self._fit_query(X, y, weight, times)
-        self._mode = resolve_mode(self.metric_, self.mode, self.normalize)
+        marked = self._annotation(X, y)
+        if marked is not None:
+            return self._fit_labels(marked, X, weight, times)
+        return self._fit_template(self._read(one_query(X, "X"), self.query, weight, times))
+
+    def _fit_template(self, template):
+        """Take a query behind the door."""
+        self._x, self._w, self._tx = template
+        self.query_ = self._x.T
+        self.weight_ = None if self._w is None else self._w.T
         self._lengths = scaled_lengths(self.scales, self._x.shape[1])
         if self._lengths is not None:
             self._check_scales()
         self._n_features_out = 1
         return self
+
+    def _fit_labels(self, marked, X, weight, times):
+        """Learn a query and a threshold of each kind that is marked."""
+        learned, kinds = self._learn(marked, weight, times_of(X, times)), marked.labels.kinds
+        self.classes_ = kinds
+        if len(learned) == 1:
+            self._fit_template(learned[0].template)
+            parts = [self]
+        else:
+            x, w, t = zip(*(one.template for one in learned), strict=True)
+            parts = self._fit_parts([a.T for a in x], [None if a is None else a.T for a in w], t)._parts
+        for part, one in zip(parts, learned, strict=True):
+            found = matches_of(*part._search(X, times, keep=False)[:2], None, None, self.max_overlap, None)
+            part._learned_threshold = learn_threshold(found, marked.ranges[marked.code == one.kind + 1])
+        return self
+
+    @property
+    def _limit(self):
+        """The threshold that counts: the one that is set, else the one that was learned, if any."""
+        return self._learned_threshold if self.threshold is None else self.threshold
+
+    @property
+    def threshold_(self):
+        """The largest distance of an occurrence: set, or learned from labels; None where there is none.
+
+        Of several queries a list.
+        """
+        return self._limit if self._parts is None else [part._limit for part in self._parts]
 
     def _check_scales(self):
         """Scales are about windows, and one length limit is enough."""
@@ -186,20 +227,24 @@ class QuerySearcher(ClassNamePrefixFeaturesOutMixin, TransformerMixin, QueryEsti
                 "'y' must be None where 'X' is a list of queries: they are given, not learned from labels."
             )
         weights = one_each(self.weight if weight is None else weight, len(queries), "weight", "queries")
+        self._fit_parts(queries, weights, one_each(times, len(queries), "times", "queries"), X if given else None)
+        vars(self).pop("feature_names_in_", None)
+        if hasattr(self._parts[0], "feature_names_in_"):
+            self.feature_names_in_ = self._parts[0].feature_names_in_
+        return self
+
+    def _fit_parts(self, queries, weights, times, X=None):
         self._parts = [
             clone(self)
-            .set_params(query=query if given else None, weight=None)
-            .fit(X if given else query, weight=w, times=t)
-            for query, w, t in zip(queries, weights, one_each(times, len(queries), "times", "queries"), strict=True)
+            .set_params(query=None if X is None else query, weight=None)
+            .fit(query if X is None else X, weight=w, times=t)
+            for query, w, t in zip(queries, weights, times, strict=True)
         ]
         channels = {part.n_features_in_ for part in self._parts}
         if len(channels) > 1:
             raise ValueError(f"The queries must have the same number of channels. Got {sorted(channels)}.")
         first = self._parts[0]
         self.metric_, self._mode, self.n_features_in_ = first.metric_, first._mode, first.n_features_in_
-        vars(self).pop("feature_names_in_", None)
-        if hasattr(first, "feature_names_in_"):
-            self.feature_names_in_ = first.feature_names_in_
         self.query_, self.weight_ = [part.query_ for part in self._parts], [part.weight_ for part in self._parts]
         self._n_features_out = len(queries)
         return self
@@ -269,7 +314,7 @@ class QuerySearcher(ClassNamePrefixFeaturesOutMixin, TransformerMixin, QueryEsti
             return self._search_several(X, times)
         if is_long(X):
             return search_long([self], X, times)[0]
-        rule = Rule(self.n_matches, self.threshold, self.max_overlap)
+        rule = Rule(self.n_matches, self._limit, self.max_overlap)
         search, profile, given = self._search(X, times, rule=rule)
         return matches_of(search, profile, *rule, given)
 
@@ -377,7 +422,7 @@ class QuerySearcher(ClassNamePrefixFeaturesOutMixin, TransformerMixin, QueryEsti
         """
         refuse_sample_weight(sample_weight)
         matches = self.search(X, times)
-        y = check_labels(y, len(X))
+        y = read_labels(check_labels(y, len(X))).code
         return event_f1_score(y, np.column_stack([matches.start, matches.end]))
 
 

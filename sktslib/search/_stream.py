@@ -115,14 +115,14 @@ class Stream:
     """
 
     def __init__(self, searcher):
-        if searcher.threshold is None:
+        if searcher._limit is None:
             raise ValueError(
                 "The 'threshold' parameter of QuerySearcher must be set for a stream: without it the best places are "
                 "known at the end of the sequence only. Got None."
             )
         self._searcher, self._feed, self._groups = (
             searcher,
-            make_feed(searcher, Rule(None, searcher.threshold)),
+            make_feed(searcher, Rule(None, searcher._limit)),
             Groups(),
         )
         self._clock = Clock(searcher.metric_, searcher._tx)
@@ -185,17 +185,15 @@ class Stream:
         searcher, feed = self._searcher, self._feed
         found = feed.feed(y, ty, last)
         self._slack = max(self._slack, found.slack)
-        near = found.distance * (1.0 - found.slack) <= searcher.threshold
+        near = found.distance * (1.0 - found.slack) <= searcher._limit
         self._groups.add([a[near] for a in found[:3]])
-        horizon = feed.seen if last else feed.horizon(searcher.threshold)
+        horizon = feed.seen if last else feed.horizon(searcher._limit)
         if self._times is not None and not last:  # the time of an end is that of the sample there
             horizon = min(horizon, feed.seen - 1)
         rows = []
         for group in self._groups.close(horizon):
             pieces = _Buffered(searcher, feed)
-            start, end, by, distance = choose(
-                pieces, *group, self._slack, None, searcher.threshold, searcher.max_overlap
-            )
+            start, end, by, distance = choose(pieces, *group, self._slack, None, searcher._limit, searcher.max_overlap)
             rows += [
                 (b, d, s, e, pieces.read(s, e), times_at(self._times, [s - feed.first, e - feed.first]))
                 for b, d, s, e in zip(by.tolist(), distance.tolist(), start.tolist(), end.tolist(), strict=True)

@@ -1,33 +1,47 @@
-"""Optimal tiling of a recording by repetitions of one query and background."""
+"""Optimal tiling of a recording by repetitions of one or several queries and background."""
+
+from typing import NamedTuple
 
 import numpy as np
-from numba import njit
 
-from ._missing import touched
+from ..distances._tilings import tile as tile_series
+from ..distances._tilings import tile_windows
+from ._background import Background
+from ._missing import runs, touched
+from ._profile import Search
 
-
-@njit(cache=True)
-def tile_windows(cost, m, n, background):
-    """Cheapest tiling of every prefix by tiles of m samples: its cost (n + 1), and the start of its last tile or -1."""
-    total, tile = np.zeros(n + 1), np.full(n + 1, -1, np.int64)
-    for j in range(1, n + 1):
-        total[j] = total[j - 1] + background
-        if j >= m and total[j - m] + cost[j - m] <= total[j]:
-            total[j], tile[j] = total[j - m] + cost[j - m], j - m
-    return total, tile
+ENDLESS = 2.0**62
 
 
-def background_cost(search_of, x, w):
-    """Default cost of a background sample: the query against a flat line at its own weighted mean, per sample.
+class Rules(NamedTuple):
+    """What the cheapest tiling is asked for."""
 
-    A stretch is then background when the query explains it worse than a flat line does.
-    """
+    background: Background
+    transitions: np.ndarray  # (k + 1, k + 1)
+    limits: tuple[tuple[int | None, int | None], ...]  # shortest and longest repetition of each query
+    partial: bool = False  # whether an end of the series may cut a repetition off
+
+    def bounds(self):
+        """The bounds of the length as two arrays (k,)."""
+        shortest = [min(float(low or 1), ENDLESS) for low, _ in self.limits]
+        longest = [min(float(high or ENDLESS), ENDLESS) for _, high in self.limits]
+        return np.array(shortest), np.array(longest)
+
+
+def background_cost(metric, mode, templates):
+    """Default cost of a background sample, by what the queries cost against a flat line; the mean over them."""
+    return metric._flat * float(np.mean([flat_cost(metric, mode, template) for template in templates]))
+
+
+def flat_cost(metric, mode, template):
+    """What a query costs against a flat line at its own weighted mean, per sample."""
+    x, w, tx = template
     weight = np.ones_like(x) if w is None else w
     total = weight.sum(axis=1, keepdims=True)
     mean = np.where(total > 0, (weight * x).sum(axis=1, keepdims=True), x.mean(axis=1, keepdims=True))
     mean /= np.where(total > 0, total, 1.0)
     flat = np.repeat(mean, x.shape[1], axis=1)
-    return float(whole_cost(search_of(flat))) / x.shape[1]
+    return float(whole_cost(Search.of(metric, x, w, flat, tx, tx, mode))) / x.shape[1]
 
 
 def whole_cost(search):
@@ -40,32 +54,45 @@ def whole_cost(search):
     return metric._tile_cost(search.profile().distance[0], search.x.shape[1])
 
 
-def tile(search, background, min_length, max_length):
-    """Starts, ends and costs of the tiles of the cheapest tiling, in temporal order; no tile crosses a gap."""
-    n, m = search.y.shape[1], search.x.shape[1]
-    found = []
-    if search.mode == "warped":
-        for first, problem in search.runs:
-            total, begin = search.metric._tile(
-                problem, background, min(min_length or 1, n + 1), min(max_length or n, n)
-            )
-            found += [(s + first, e + first, c) for s, e, c in _trace(total, begin)]
+class Tiles(NamedTuple):
+    """The tiles of a tiling, in temporal order."""
+
+    start: np.ndarray
+    end: np.ndarray
+    query: np.ndarray  # from 0
+    cost: np.ndarray
+    shown: np.ndarray  # (.., 2): half-open ranges of the query's points
+
+
+def tile(searches, rules):
+    """The tiles of the cheapest tiling; none crosses a gap. Behind a gap the tiling begins anew."""
+    idle = rules.background.costs(searches[0].y)
+    if searches[0].mode == "warped":
+        parts = []
+        for stretch in zip(*(search.runs for search in searches), strict=True):
+            first, problems = stretch[0][0], [problem for _, problem in stretch]
+            background = idle[first : first + problems[0].shape[1]]
+            found = tile_series(problems, background, rules.transitions, *rules.bounds(), rules.partial)
+            parts.append((found[1] + first, found[2] + first, found[0] - 1, *found[3:]))
     else:
-        cost = search.metric._tile_cost(search.profile(min_length, max_length).distance, m)
-        cost[touched(search.y, m)] = np.inf
-        found = _trace(*tile_windows(cost, m, n, background))
-    start, end, cost = np.array(found, dtype=float).reshape(-1, 3).T
-    return start.astype(np.int64), end.astype(np.int64), cost
+        cost, lengths = _windows(searches, rules)
+        parts = []
+        for a, b in runs(searches[0].y):
+            run = np.ascontiguousarray(cost[:, a:b])
+            label, start, end, paid, shown = tile_windows(run, lengths, idle[a:b], rules.transitions)
+            parts.append((start + a, end + a, label - 1, paid, shown))
+    if not parts:
+        nothing = np.empty(0, np.int64)
+        return Tiles(nothing, nothing, nothing, np.empty(0), np.empty((0, 2), np.int64))
+    return Tiles(*(np.concatenate(part) for part in zip(*parts, strict=True)))
 
 
-def _trace(total, begin):
-    """The tiles (start, end, cost) behind the last of the prefixes' tilings."""
-    tiles = []
-    j = len(total) - 1
-    while j > 0:
-        if begin[j] < 0:
-            j -= 1
-            continue
-        tiles.append((begin[j], j, total[j] - total[begin[j]]))
-        j = begin[j]
-    return tiles[::-1]
+def _windows(searches, rules):
+    """Costs (k, n) of each query's windows by their last sample, and the windows' lengths (k,)."""
+    n = searches[0].y.shape[1]
+    cost = np.full((len(searches), n), np.inf)
+    for search, limits, row in zip(searches, rules.limits, cost, strict=True):
+        m = search.x.shape[1]
+        row[m - 1 :] = search.metric._tile_cost(search.profile(*limits).distance, m)
+        row[m - 1 :][touched(search.y, m)] = np.inf
+    return cost, np.array([search.x.shape[1] for search in searches])

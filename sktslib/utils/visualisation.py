@@ -6,17 +6,20 @@ pictures are shown by the caller, for example with ``matplotlib.pyplot.show()``.
 """
 
 from sktslib.utils._displays_alignment import AlignmentDisplay, CostMatrixDisplay
+from sktslib.utils._displays_repetitions import RepetitionsDisplay
 from sktslib.utils._displays_segmentation import SegmentationDisplay
 from sktslib.utils._displays_sequence import SearchDisplay, WeightedQueryDisplay
 
 __all__ = [
     "AlignmentDisplay",
     "CostMatrixDisplay",
+    "RepetitionsDisplay",
     "SearchDisplay",
     "SegmentationDisplay",
     "WeightedQueryDisplay",
     "plot_alignment",
     "plot_costmatrix",
+    "plot_repetitions",
     "plot_search_distance_result",
     "plot_segmentation",
     "plot_weight_query",
@@ -279,3 +282,39 @@ def plot_segmentation(segments, sequence, ts=None, *, ax=None):
     >>> plt.close(display.figure_)
     """
     return SegmentationDisplay(segments, sequence, ts).plot(ax)
+
+
+def plot_repetitions(repetitions, query=None, *, ax=None):
+    """Draw repetitions one over the other on the time base of their query, with their mean and spread.
+
+    Parameters
+    ----------
+    repetitions : array-like of shape (n_repetitions, m) or (n_repetitions, m, channels)
+        What ``Segments.warped`` returns.
+    query : array-like of shape (m,) or (m, channels), optional
+        The query.
+    ax : matplotlib Axes or sequence of them, optional
+        One for each of the first channels. Default: a new figure, one row a channel (at most 8).
+
+    Returns
+    -------
+    display : RepetitionsDisplay
+        What was drawn: `ax_`, `figure_`, `repetition_lines_`, `mean_lines_`, `spread_areas_`, `query_lines_`.
+
+    Raises
+    ------
+    ValueError
+        If there is no repetition, a shape is wrong, or the number of axes does not fit.
+
+    Examples
+    --------
+    >>> import matplotlib
+    >>> matplotlib.use("Agg")
+    >>> import matplotlib.pyplot as plt
+    >>> from sktslib.utils.visualisation import plot_repetitions
+    >>> display = plot_repetitions([[0, 1, 0], [0, 3, 0]])
+    >>> display.mean_lines_[0].get_ydata().tolist()
+    [0.0, 2.0, 0.0]
+    >>> plt.close(display.figure_)
+    """
+    return RepetitionsDisplay(repetitions, query).plot(ax)

@@ -1,0 +1,100 @@
+"""What the one-pass recurrence left behind, followed back: the tiles of the cheapest tiling, and what is decided of it.
+
+Rows of ``best`` (n + 1, k + 1) are boundaries between samples, those of ``begin`` (n, k) samples; ``base`` is the
+boundary of row 0 as `begin` counts them. A node is a boundary with the label of the part that ends there. Of equal
+costs a tile goes before background and the first query before the others.
+"""
+
+import numpy as np
+from numba import njit
+
+INF = np.inf
+
+
+@njit(cache=True, nogil=True)
+def before(best, j, transitions, after):
+    """The label at boundary j from which it is cheapest to go on by the label `after` (-1: to end there)."""
+    label, cheapest = 0, INF
+    for c in range(best.shape[1] - 1, -1, -1):
+        total = best[j, c] + (transitions[c, after] if after >= 0 else 0.0)
+        if total < cheapest or (total == cheapest < INF and c > 0):
+            label, cheapest = c, total
+    return label
+
+
+@njit(cache=True, nogil=True)
+def previous(best, begin, transitions, base, j, label):
+    """The node before a node."""
+    s = j - 1 if label == 0 else int(begin[j - 1, label - 1]) - base
+    return s, before(best, s, transitions, label)
+
+
+@njit(cache=True, nogil=True)
+def trace(best, begin, transitions, base, fresh, j, label):
+    """Labels, starts, ends and costs of the tiles that lead to a node, in order; they count from row 0.
+
+    `fresh`: nothing was before row 0, so that the first part follows nothing.
+    """
+    labels, start = np.empty(j, np.int64), np.empty(j, np.int64)
+    end, cost = np.empty(j, np.int64), np.empty(j)
+    count = 0
+    while j > 0:
+        s, c = previous(best, begin, transitions, base, j, label)
+        if label > 0:
+            paid = 0.0 if fresh and s == 0 else best[s, c] + transitions[c, label]
+            labels[count], start[count], end[count], cost[count] = label, s, j, best[j, label] - paid
+            count += 1
+        j, label = s, c
+    return labels[:count][::-1], start[:count][::-1], end[:count][::-1], cost[:count][::-1]
+
+
+@njit(cache=True, nogil=True)
+def agreed(best, begin, transitions, base, start, label):
+    """The last node that all tilings still in question have in common.
+
+    Those are the ones that may go on from the last boundary, and those of the paths on their way: by queries `label`,
+    begun at boundaries `start`.
+    """
+    n = best.shape[0] - 1
+    live = np.zeros(best.shape, np.bool_)
+    for i in range(start.shape[0]):
+        live[start[i] - base, before(best, start[i] - base, transitions, label[i])] = True
+    for b in range(best.shape[1]):
+        live[n, before(best, n, transitions, b)] = True
+    count = live.sum()
+    for j in range(n, -1, -1):
+        for a in range(best.shape[1]):
+            if live[j, a]:
+                if count == 1 or j == 0:
+                    return j, a
+                s, c = previous(best, begin, transitions, base, j, a)
+                if live[s, c]:
+                    count -= 1
+                live[s, c] = True
+    return 0, 0
+
+
+@njit(cache=True, nogil=True)
+def likeliest(best, begin, transitions, base, limit):
+    """The last node at or before a boundary of the tiling that is the cheapest now."""
+    j = best.shape[0] - 1
+    label = before(best, j, transitions, -1)
+    while j > limit:
+        j, label = previous(best, begin, transitions, base, j, label)
+    return j, label
+
+
+@njit(cache=True, nogil=True)
+def through(best, begin, transitions, base, j, label, limit):
+    """Whether the cheapest tiling that leads to a node passes the given one and then none up to a boundary `limit`.
+
+    Nodes at earlier boundaries are left as they are.
+    """
+    out = np.zeros(best.shape, np.bool_)
+    out[:j], out[j, label] = True, True
+    for t in range(max(j, limit) + 1, best.shape[0]):
+        for a in range(best.shape[1]):
+            if best[t, a] < INF:
+                s, c = previous(best, begin, transitions, base, t, a)
+                out[t, a] = s >= j and out[s, c]
+    return out

@@ -1,0 +1,60 @@
+"""Labels of time points made from annotated events."""
+
+import numpy as np
+from numpy.typing import ArrayLike, NDArray
+
+from sktslib.metrics._events import _events
+from sktslib.utils.validation import check_number
+
+
+def labels_from_events(events: ArrayLike, kinds: ArrayLike | None = None, *, n_samples: int) -> NDArray:
+    """Label each time point by the event it lies in, so that the events can be told apart again.
+
+    It is the inverse of `events_from_labels`, and what `fit` of the estimators takes as `y`. Between two events of one
+    kind at least one time point of background is left, for else they would be one run. Events that overlap are cut
+    halfway through what they have in common.
+
+    Parameters
+    ----------
+    events : array-like of shape (n_events, 2)
+        Half-open ranges ``[start, end)`` in samples, in any order. What lies outside of the recording is cut off.
+    kinds : array-like of shape (n_events,), optional
+        The kind of each event, numbers other than 0 or texts. Default: 1 for all.
+    n_samples : int
+        Length of the recording.
+
+    Returns
+    -------
+    labels : ndarray of shape (n_samples,)
+        0, or an empty text, for background.
+
+    Raises
+    ------
+    ValueError
+        If shapes do not fit, an event is empty or begins before 0.
+
+    Examples
+    --------
+    >>> from sktslib.metrics import labels_from_events
+    >>> labels_from_events([[0, 3], [3, 6], [6, 8]], [1, 1, 2], n_samples=9)
+    array([1, 1, 1, 0, 1, 1, 2, 2, 0])
+    """
+    n = int(check_number(n_samples, "n_samples", low=0, integer=True))
+    ranges = np.asarray(events)
+    ranges = _events(ranges.reshape(-1, 2) if ranges.size == 0 else ranges, "events")[0]
+    kinds = np.ones(len(ranges), np.int64) if kinds is None else np.asarray(kinds)
+    if kinds.shape != (len(ranges),):
+        raise ValueError(
+            f"The 'kinds' parameter must have one kind for each of the {len(ranges)} events. Got shape {kinds.shape}."
+        )
+    order = np.argsort(ranges[:, 0], kind="stable")
+    ranges, kinds = ranges[order].copy(), kinds[order]
+    for k in range(1, len(ranges)):
+        gap = int(kinds[k] == kinds[k - 1])
+        if ranges[k - 1, 1] + gap > ranges[k, 0]:
+            cut = (ranges[k - 1, 1] + ranges[k, 0]) // 2
+            ranges[k - 1, 1], ranges[k, 0] = cut, cut + gap
+    labels = np.zeros(n, dtype=kinds.dtype)
+    for (start, end), kind in zip(ranges.tolist(), kinds, strict=True):
+        labels[start:end] = kind
+    return labels

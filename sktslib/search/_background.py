@@ -1,0 +1,32 @@
+"""What a sample of background costs."""
+
+from typing import NamedTuple
+
+import numpy as np
+
+
+class Background(NamedTuple):
+    """Cost of a sample: at most `limit`; with a `slope`, the less the nearer it lies to the `level`.
+
+    A constant cost asks how well a stretch fits a query. The distance from the level asks too whether it fits better
+    than rest does, so that a repetition twice as high as its query is one still, and a ripple is none.
+    """
+
+    limit: float
+    slope: np.ndarray | None = None  # (channels, 1)
+    level: np.ndarray | None = None  # (channels, 1)
+    power: float = 2.0
+
+    def costs(self, y):
+        """The costs of the samples (n,) of a series (channels, n); those of missing samples are 0."""
+        if self.slope is None:
+            return np.full(y.shape[1], self.limit)
+        apart = (self.slope * np.abs(y - self.level) ** self.power).sum(axis=0)
+        return np.minimum(np.where(np.isnan(apart), 0.0, apart), self.limit)
+
+
+def power_of(metric):
+    """The power of differences that a metric's costs add up: 2, or 1 where they are absolute."""
+    if metric.group == "elastic":
+        return 1.0 if getattr(metric, "_centre", "mean") == "median" else 2.0
+    return 1.0 if metric.name in ("manhattan", "canberra") else 2.0

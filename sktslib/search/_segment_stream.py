@@ -1,0 +1,228 @@
+"""Segmentation of a recording that comes in chunks: what every tiling still in question has in common is decided."""
+
+from dataclasses import dataclass, field
+
+import numpy as np
+
+from ..distances._tiling_paths import agreed, before, likeliest, through, trace
+from ..utils.validation import check_count
+from ._feed import Clock, Feed
+from ._missing import runs
+from ._profile import Search
+from ._results import times_at
+from ._segments import Segments
+from ._sources import Sources
+from ._tiling_feed import Columns, Windows
+
+
+@dataclass(frozen=True, eq=False)
+class StreamedSegments(Segments):
+    """Repetitions in a stream: ranges count from its first sample, `times` are those of the stretch they lie in."""
+
+    _first: int = field(default=0, repr=False)
+
+    def _times_at(self, index):
+        return times_at(self.times, index - self._first)
+
+
+class _Stretch(Sources):
+    """Searches of the samples that decided repetitions lie on."""
+
+    @property
+    def sequence(self):
+        raise ValueError(
+            "The segments of a stream cannot be drawn, for it does not keep the recording. Pass yours to "
+            "sktslib.utils.visualisation.plot_segmentation."
+        )
+
+
+class _Buffer(Feed):
+    """The last samples of the recording; those before `end` are without a gap up to where the paths are."""
+
+    end = 0
+
+    @property
+    def needed(self):
+        return self.seen
+
+
+class SegmentStream:
+    """A segmentation that goes on with every chunk of a recording; made by `QuerySegmenter.stream`.
+
+    A repetition is reported as soon as it belongs to every tiling that may still turn out the cheapest, so that all of
+    them together are those that `segment` finds in the whole recording. Memory: what is not decided yet. A stream can
+    be pickled and goes on where it was.
+
+    Attributes
+    ----------
+    n_samples_seen : int
+        Samples so far.
+
+    Examples
+    --------
+    >>> from sktslib import QuerySegmenter
+    >>> stream = QuerySegmenter().fit([0, 1, 3, 1]).stream()
+    >>> found = [stream.update(chunk) for chunk in ([5, 5, 0, 1, 3], [1, 5, 5, 5, 0, 1], [1, 3, 1, 5])]
+    >>> [segments.boundaries.tolist() for segments in [*found, stream.flush()]]
+    [[], [2, 6], [], [9, 14]]
+    """
+
+    def __init__(self, segmenter, max_delay=None):
+        self.max_delay = check_count(max_delay, "max_delay", none=True, owner="stream")
+        self._segmenter = segmenter
+        template, metric = segmenter._templates[0], segmenter.metric_
+        self._clock = Clock(metric, template.tx)
+        self._feed = _Buffer(metric, template.x, template.w, template.tx)
+        self._paths = (Columns if segmenter._mode == "warped" else Windows)(segmenter)
+        self._times, self._flushed = None, False
+        self._begin(0)
+
+    def _begin(self, at):
+        self._paths.begin(at)
+        k = len(self._segmenter._templates)
+        self._base, self._best, self._starts = at, np.full((1, k + 1), np.inf), np.empty((0, k))
+        self._best[0, 0] = 0.0
+
+    @property
+    def n_samples_seen(self):
+        return self._feed.seen
+
+    def update(self, X, times=None):
+        """Take the next samples.
+
+        Parameters
+        ----------
+        X : array-like of shape (n,) or (n, channels)
+            Samples that follow those before.
+        times : array-like of shape (n,), optional
+            Their times: with every chunk, or with none.
+
+        Returns
+        -------
+        Segments
+            The repetitions that are decided now, in temporal order; ranges count from the stream's first sample.
+        """
+        self._check_open()
+        y, _, given = self._segmenter._door(X, None if times is None else np.asarray(times))
+        ty = self._clock(given)
+        self._keep_times(given)
+        begin, done, found = self._feed.seen, self._feed.seen, []
+        self._feed.append(y, ty)
+        for a, b in runs(y) + begin:
+            if a > done:
+                found += self._break(done, a)
+            self._feed.end = b
+            found += self._advance(b if b < self._feed.seen else b - self._paths.reach)
+            done = b
+        if done < self._feed.seen:
+            found += self._break(done, self._feed.seen)
+        return self._segments(found)
+
+    def flush(self):
+        """End the stream and return the repetitions that were not decided yet.
+
+        Returns
+        -------
+        Segments
+            In temporal order.
+        """
+        self._check_open()
+        self._flushed = True
+        return self._segments(self._break(self._feed.seen, self._feed.seen))
+
+    def _check_open(self):
+        if self._flushed:
+            raise ValueError("The stream has been flushed, and its recording has ended. Begin a new one by 'stream()'.")
+
+    def _keep_times(self, given):
+        if self._feed.seen and (given is None) != (self._times is None):
+            raise ValueError("'times' must be given with every chunk of a stream or with none of them.")
+        if given is None or self._times is None or not len(self._times):
+            self._times = given
+        elif not given[0] > self._times[-1]:
+            raise ValueError(f"'times' must be strictly increasing. Got {given[0]} after {self._times[-1]}.")
+        else:
+            join = self._times.append if hasattr(self._times, "append") else lambda g: np.concatenate([self._times, g])
+            self._times = join(given)
+
+    def _break(self, gap, after):
+        """Decide all up to a gap and begin anew behind it."""
+        self._feed.end = gap
+        found = self._advance(gap, decide=False)
+        n = len(self._best) - 1
+        found += self._decide(n, before(self._best, n, self._segmenter._rules.transitions, -1))
+        self._begin(after)
+        return found
+
+    def _advance(self, upto, decide=True):
+        """Go on to a sample; the tiles (start, end, label, cost) that are decided then."""
+        if upto > self._paths.at:
+            rows, starts = self._paths.go_on(self._feed, upto, self._best)
+            self._best, self._starts = np.concatenate([self._best, rows]), np.concatenate([self._starts, starts])
+        if not decide:
+            return []
+        best, T = self._best, self._segmenter._rules.transitions
+        history = best, self._starts, T, self._base
+        start, label = self._paths.live()
+        begun = start >= self._base
+        node = agreed(*history, start[begun], label[begun])
+        late = len(best) - 1 - (self.max_delay if self.max_delay is not None else len(best))
+        if node[0] < late:
+            node = self._force(history, late)
+        return self._decide(*node)
+
+    def _force(self, history, late):
+        """Decide by the tiling that is the cheapest now, up to a boundary, and drop all tilings that disagree."""
+        best, _, T, base = history
+        node = likeliest(*history, late)
+        agree = through(*history, *node, late)
+
+        def held(start, label):
+            some = start - base >= node[0]
+            came = [before(best, s, T, q) for s, q in zip(start[some] - base, label[some], strict=True)]
+            some[some] = agree[start[some] - base, came]
+            return some
+
+        self._best = np.where(agree, best, np.inf)
+        self._paths.keep(held, self._best)
+        return node
+
+    def _decide(self, j, label):
+        """The tiles that lead to a node; what comes after starts from there."""
+        fresh = self._base == self._paths.run
+        found = trace(self._best, self._starts, self._segmenter._rules.transitions, self._base, fresh, j, label)
+        labels, start, end, cost = found
+        tiles = list(zip(start + self._base, end + self._base, labels, cost, strict=True))
+        self._best, self._starts, self._base = self._best[j:].copy(), self._starts[j:].copy(), self._base + j
+        return tiles
+
+    def _segments(self, found):
+        """The result of tiles; then what is not needed any more is forgotten."""
+        start, end, label, cost = (
+            np.array([tile[k] for tile in found], dtype) for k, dtype in enumerate((int, int, int, float))
+        )
+        feed, reach = self._feed, self._paths.reach
+        first, last = feed.first, feed.first
+        if found:
+            first, last = max(int(start[0]) - reach, feed.first), min(int(end[-1]) + reach + 1, feed.seen)
+        offset = feed.seen - (0 if self._times is None else len(self._times))
+        times = None if self._times is None else self._times[first - offset : last - offset]
+        segmenter, stretch = self._segmenter, feed.cut(first, last)
+        length = np.array([template.x.shape[1] for template in segmenter._templates])
+        searches = tuple(
+            segmenter._compare(template, *stretch) if q in label else self._unsearched(template, *stretch)
+            for q, template in enumerate(segmenter._templates, 1)
+        )
+        sources = _Stretch(searches, np.column_stack([np.zeros_like(label), length[label - 1]]), first)
+        kinds, whole = segmenter.classes_[segmenter._kinds[label - 1]], np.zeros(len(label), bool)
+        segments = StreamedSegments(start, end, kinds, cost, label - 1, whole, times, sources, first)
+        feed.forget(min(self._base - reach, self._paths.needed))
+        if self._times is not None:
+            self._times = self._times[max(feed.first - offset, 0) :]
+        return segments
+
+    def _unsearched(self, template, y, ty):
+        """A query of which nothing was found; it may be longer than the stretch."""
+        return Search(
+            self._segmenter.metric_, template.x, template.w, y, template.tx, ty, self._segmenter._mode, None, ()
+        )

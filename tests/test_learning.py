@@ -1,0 +1,246 @@
+"""Queries learned from labels or from the recording itself, and what separates them from background."""
+
+import naive
+import numpy as np
+import pytest
+from hypothesis import given
+from hypothesis import strategies as st
+from strategies import pairs, plain
+
+from sktslib import QuerySearcher, QuerySegmenter, load_ecg_example
+from sktslib.distances import barycenter
+from sktslib.metrics import events_from_labels, labels_from_events
+from sktslib.search._background import Background
+from sktslib.search._learning import Template, groups, occurrences, read_labels, weigh
+from sktslib.search._profile import Search
+from sktslib.search._tiling import Rules, tile
+from sktslib.search._tuning import learn_threshold, middle_of_the_best
+
+ECG = load_ecg_example()
+COLUMN = ECG.sequence[:, np.newaxis]
+KINDS = labels_from_events(
+    np.column_stack([np.maximum(ECG.beats - 12, 0), ECG.beats + 18]), ECG.beat_kinds, n_samples=len(COLUMN)
+)
+BUMP = np.array([0.0, 1.0, 3.0, 1.0, 0.0])
+STEP = np.array([0.0, -2.0, -2.0, -2.0, -2.0, 0.0])
+
+
+def recording(pieces, gap=4, noise=0.05, seed=0):
+    """Pieces one after the other with rest between, and where they are."""
+    rng = np.random.default_rng(seed)
+    y, ranges = [np.zeros(gap)], []
+    for piece in pieces:
+        start = sum(len(part) for part in y)
+        ranges.append((start, start + len(piece)))
+        y += [np.asarray(piece), np.zeros(gap)]
+    y = np.concatenate(y)
+    return (y + noise * rng.standard_normal(len(y)))[:, np.newaxis], np.array(ranges)
+
+
+# --------------------------------------------------------------------------------------------------------------- labels
+@pytest.mark.parametrize(
+    ("y", "kinds", "idle"),
+    [
+        ([0, 2, 2, -1, 0], [-1, 2], 0),
+        (["", "N", "N", "A", "0"], ["A", "N"], ""),
+        (np.array([None, "N", 3, 3, 0], dtype=object), [3, "N"], None),
+        ([False, True, True, False, False], [True], False),
+    ],
+)
+def test_labels_of_any_type(y, kinds, idle):
+    labels = read_labels(np.asarray(y))
+    assert labels.kinds.tolist() == kinds
+    assert labels.idle == idle
+    for code, value in zip(labels.code, np.asarray(y).tolist(), strict=True):
+        assert (kinds[code - 1] == value) if code else value in (0, "", "0", None)
+
+
+@given(st.lists(st.integers(0, 2), max_size=12))
+def test_occurrences_are_runs_of_two_samples_or_more(code):
+    ranges, labels = occurrences(np.array(code, dtype=int))
+    want = []
+    for s in range(len(code)):
+        if code[s] and (s == 0 or code[s - 1] != code[s]):
+            e = next((k for k in range(s, len(code)) if code[k] != code[s]), len(code))
+            want += [(s, e, code[s])] if e - s > 1 else []
+    assert [(*r, label) for r, label in zip(ranges.tolist(), labels.tolist(), strict=True)] == want
+
+
+@given(st.lists(st.tuples(st.integers(0, 30), st.integers(2, 6)), max_size=5), st.booleans())
+def test_labels_keep_events_apart(drawn, same):
+    starts = np.cumsum([s + 8 for s, _ in drawn])
+    events = np.array([(s, s + length) for s, (_, length) in zip(starts, drawn, strict=True)]).reshape(-1, 2)
+    kinds = None if same else 1 + np.arange(len(events)) % 2
+    labels = labels_from_events(events[::-1], None if same else kinds[::-1], n_samples=300)
+    np.testing.assert_array_equal(events_from_labels(labels), events)
+    touching = labels_from_events([[0, 6], [4, 9], [9, 12]], ["a", "a", "b"], n_samples=11)
+    assert touching.tolist() == ["a"] * 5 + [""] + ["a"] * 3 + ["b"] * 2
+
+
+def test_labels_from_events_refuses():
+    with pytest.raises(ValueError, match="'kinds' parameter must have one kind for each of the 2 events"):
+        labels_from_events([[0, 1], [2, 3]], [1], n_samples=5)
+    assert labels_from_events([], n_samples=2).tolist() == [0, 0]
+
+
+# ------------------------------------------------------------------------------------------------------------ templates
+def test_a_template_is_the_average_and_weighs_the_inverse_of_the_variance():
+    X, ranges = recording([BUMP * h for h in (0.8, 1.0, 1.2, 1.1)], noise=0.1)
+    y = labels_from_events(ranges, n_samples=len(X))
+    pieces = np.array([X[s:e, 0] for s, e in ranges])
+    fitted = QuerySegmenter("euclidean").fit(X, y)
+    mean = pieces.mean(axis=0)
+    np.testing.assert_allclose(fitted.query_[:, 0], mean, rtol=1e-12)
+    variance = np.array([sum((piece[i] - mean[i]) ** 2 for piece in pieces) / 4 for i in range(5)])
+    drawn = np.maximum((4 * variance / variance.mean() + 3) / 7, 0.1)
+    np.testing.assert_allclose(fitted.weight_[:, 0], drawn.min() / drawn, rtol=1e-12)
+    warped = QuerySegmenter("dtw").fit(X, y)
+    np.testing.assert_allclose(warped.query_, barycenter(pieces[:, :, np.newaxis], "dtw", max_iter=20), rtol=1e-12)
+
+
+def test_few_occurrences_are_queries_as_they_are():
+    X, ranges = recording([BUMP, BUMP * 1.1, STEP])
+    fitted = QuerySegmenter("dtw").fit(X, labels_from_events(ranges, [5, 5, 7], n_samples=len(X)))
+    assert fitted.classes_.tolist() == [5, 7]
+    np.testing.assert_array_equal(fitted.queries_[0], X[slice(*ranges[0])])
+    np.testing.assert_array_equal(fitted.queries_[1], X[slice(*ranges[2])])
+    assert fitted.weights_ == [None, None]
+    assert fitted.segment(X).label.tolist() == [5, 5, 7]
+
+
+def test_weights_of_kinds_with_and_without_a_spread():
+    known, unknown, still = weigh(
+        [(np.array([[1.0, 4.0, 0.0]]), 6), (None, 1), (np.zeros((1, 2)), 9)], [(1, 3), (1, 2), (1, 2)], 2.0
+    )
+    # Relative to its own mean a variance is drawn towards 1; each template's weights have the same geometric mean.
+    drawn = [max((6 * v / (5 / 3) + 3) / 9, 0.1) for v in (1.0, 4.0, 0.0)]
+    relative = np.array(drawn) / np.prod(drawn) ** (1 / 3)
+    np.testing.assert_allclose(known[0], relative.min() / relative)
+    np.testing.assert_allclose(unknown[0], relative.min())
+    np.testing.assert_allclose(still[0], relative.min())
+    assert weigh([(np.zeros((1, 2)), 3)], [(1, 2)], 2.0) == [None]
+
+
+def test_two_shapes_of_one_kind_are_two_queries():
+    X, ranges = recording([BUMP, STEP] * 6)
+    y = labels_from_events(ranges, n_samples=len(X))
+    fitted = QuerySegmenter("dtw").fit(X, y)
+    assert len(fitted.queries_) == 2
+    assert fitted.classes_.tolist() == [1]
+    segments = fitted.segment(X)
+    np.testing.assert_array_equal(np.unique(segments.query[::2]).size + np.unique(segments.query[1::2]).size, 2)
+    assert len(QuerySegmenter("dtw", n_templates=1).fit(X, y).queries_) == 1
+    far = np.abs(np.subtract.outer(*[np.r_[np.zeros(5), np.full(4, 9.0), 50.0]] * 2))
+    assert [group.tolist() for group in groups(far, 3)] == [[5, 6, 7, 8], [0, 1, 2, 3, 4]]
+
+
+def test_marks_that_touch_are_no_examples():
+    X, ranges = recording([BUMP] * 6, gap=0)
+    y = labels_from_events(ranges, n_samples=len(X))
+    y[ranges[1, 1] - 3 : ranges[2, 0] + 3] = 1  # the second and third merge
+    fitted = QuerySegmenter("dtw").fit(X, y)
+    assert len(fitted.query_) <= 5
+
+
+# ----------------------------------------------------------------------------------------------------------- background
+@given(st.data())
+def test_background_that_depends_on_the_signal_tiles_cheapest(data):
+    x, y, w = data.draw(pairs(low=1, high=3, y_low=2, y_high=6, values=plain))
+    x, y = x.reshape(len(x), -1), y.reshape(len(y), -1)
+    w = None if w is None else np.asarray(w, float).reshape(len(x), -1) / np.max(w) * np.ones(x.shape)
+    level, slope = data.draw(plain), data.draw(st.sampled_from([0.1, 1.0]))
+    channels = np.ones((x.shape[1], 1))
+    background = Background(2.0, slope * channels, level * channels)
+    costs = [min(2.0, slope * sum((v - level) ** 2 for v in row)) for row in y]
+    metric = QuerySegmenter("dtw").fit(x).metric_
+    template = Template(np.ascontiguousarray(x.T), None if w is None else np.ascontiguousarray(w.T), None)
+    search = Search.of(metric, *template[:2], np.ascontiguousarray(y.T), None, None)
+    found = tile([search], Rules(background, np.zeros((2, 2)), ((None, None),)))
+    inside = np.zeros(len(y), bool)
+    for s, e in zip(found.start, found.end, strict=True):
+        inside[s:e] = True
+    least = naive.tilings(len(y), [lambda s, e: naive.tile_cost("dtw", x, y, w, s, e)], costs)
+    assert found.cost.sum() + np.array(costs)[~inside].sum() == pytest.approx(least, rel=1e-9, abs=1e-11)
+
+
+def test_background_is_learned_in_the_middle_of_what_does_as_well():
+    factor, best = middle_of_the_best(lambda f: 1.0 if 0.2 < f < 5 else 0.5, 0.01)
+    assert best == 1.0
+    assert factor == pytest.approx(1.0)
+    y = np.array([[np.nan, 1.0, 3.0]])
+    one = np.ones((1, 1))
+    np.testing.assert_allclose(Background(5.0, 2 * one, one).costs(y), [0.0, 0.0, 5.0])
+    np.testing.assert_allclose(Background(5.0).costs(y), [5.0, 5.0, 5.0])
+
+
+def test_learned_beats_of_all_kinds():
+    fitted = QuerySegmenter("dtw").fit(COLUMN, KINDS)
+    assert fitted.classes_.tolist() == ["F", "N", "V"]
+    segments = fitted.segment(COLUMN, times=ECG.ts)
+    inside = (segments.start[:, None] <= ECG.beats) & (ECG.beats < segments.end[:, None])
+    np.testing.assert_array_equal(inside, np.eye(17, dtype=bool))
+    assert segments.label.tolist() == ECG.beat_kinds.tolist()
+    predicted = fitted.predict(COLUMN)
+    np.testing.assert_array_equal(predicted[ECG.beats], ECG.beat_kinds)
+    assert predicted[0] == ""
+    assert fitted.score(COLUMN, KINDS) > 0.9
+    middle = np.median(COLUMN)
+    for scale in (0.8, 1.25):  # the distance from the level of the background grows with the beats
+        assert len(fitted.segment(middle + scale * (COLUMN - middle))) == 17
+
+
+# ------------------------------------------------------------------------------------------------------------- searches
+def test_threshold_learned_of_each_kind():
+    X, ranges = recording([BUMP, BUMP, STEP, BUMP * 0.5, BUMP, STEP])
+    y = labels_from_events(ranges, ["up", "up", "down", "", "up", "down"], n_samples=len(X))
+    searcher = QuerySearcher("dtw", n_matches=None).fit(X, y)
+    assert searcher.classes_.tolist() == ["down", "up"]
+    matches = searcher.search(X)
+    for k, name in enumerate(searcher.classes_):
+        found = np.sort(matches.start[matches.query == k] + matches.end[matches.query == k]) // 2
+        marked = np.array([y[at] for at in found])
+        assert (marked == name).all()
+        assert len(found) == {"up": 3, "down": 2}[name]
+    assert searcher.set_params(threshold=None).threshold_[0] is not None
+    alone = QuerySearcher("dtw").fit(X, y == "up")
+    assert isinstance(alone.threshold_, float)
+    assert alone.set_params(threshold=0.25).threshold_ == 0.25
+    assert QuerySearcher("dtw").fit(BUMP).threshold_ is None
+
+
+def test_learned_threshold_is_midway():
+    class Found:
+        start, end = np.array([0, 10, 20, 30]), np.array([5, 15, 25, 35])
+        distance = np.array([1.0, 3.0, 2.0, 9.0])
+
+    assert learn_threshold(Found, np.array([[0, 5], [10, 15]])) == 6.0  # the second best one is false
+    assert learn_threshold(Found, np.array([[0, 5], [20, 25]])) == 2.5
+    assert learn_threshold(Found, np.array([[50, 55]])) is None
+
+
+# ---------------------------------------------------------------------------------------------------- without a query
+def test_query_taken_from_the_recording():
+    rng = np.random.default_rng(3)
+    t = np.concatenate([np.linspace(0, 1, m, endpoint=False) for m in rng.integers(36, 45, 20)])
+    X = np.exp(-80 * (t - 0.3) ** 2) - 0.6 * np.exp(-60 * (t - 0.6) ** 2) + 0.03 * rng.standard_normal(len(t))
+    fitted = QuerySegmenter("dtw", query="auto").fit(X[:, np.newaxis])
+    assert 36 <= len(fitted.query_) <= 45
+    segments = fitted.segment(X[:, np.newaxis])
+    assert 18 <= len(segments) <= 21
+    phase = t[np.minimum(segments.start, len(t) - 1)]
+    turn = np.exp(2j * np.pi * phase).mean()
+    assert abs(turn) > 0.9  # all begin at the same phase
+    with pytest.raises(ValueError, match="query='auto' needs a recording that repeats itself"):
+        QuerySegmenter(query="auto").fit(np.arange(30.0)[:, np.newaxis])
+    with pytest.raises(ValueError, match="'weight' must be None where query='auto'"):
+        QuerySegmenter(query="auto", weight=[1.0, 2.0]).fit(X[:, np.newaxis])
+
+
+def test_refined_repetitions_fit_better():
+    X, _ = recording([BUMP * 1.5] * 6)
+    plain = QuerySegmenter("dtw", background=1.0).fit(BUMP)
+    refined = QuerySegmenter("dtw", background=1.0, refine=2).fit(BUMP)
+    before, after = plain.segment(X), refined.segment(X)
+    assert after.cost.sum() < 0.5 * before.cost.sum()
+    np.testing.assert_array_equal(refined.query_[:, 0], BUMP)  # what was fitted stays
+    assert len(after) == 6

@@ -1,0 +1,147 @@
+"""Segmentations that come in chunks against those of the whole recording."""
+
+import pickle
+
+import numpy as np
+import pandas as pd
+import pytest
+from hypothesis import given
+from hypothesis import strategies as st
+
+from sktslib import QuerySegmenter
+from sktslib.distances import DTW, LCSS, TWED, Euclidean
+
+METRICS = [DTW(alpha=0.6), LCSS(eps=0.5), TWED(nu=0.1), Euclidean()]
+
+
+def recording(rng, n, channels, gaps):
+    """Two queries, and a recording in which they occur among noise."""
+    queries = [rng.normal(size=(length, channels)) for length in (7, 4)]
+    y = rng.normal(size=(n, channels)) * 0.7
+    for s in rng.integers(0, n - 8, n // 12):
+        query = queries[s % 2]
+        y[s : s + len(query)] = query + rng.normal(size=query.shape) * 0.2
+    if gaps:
+        y[rng.integers(0, n, 3)] = np.nan
+    return queries, y
+
+
+def streamed(stream, y, cuts, times=None, pickled=False):
+    """What a stream gives for the chunks between the cuts, and how late the repetitions came."""
+    found, late = [], 0
+    for a, b in zip([0, *cuts], [*cuts, len(y)], strict=True):
+        if a == b:
+            continue
+        found.append(stream.update(y[a:b], None if times is None else times[a:b]))
+        assert stream.n_samples_seen == b
+        late = max([late, *(b - found[-1].end)])
+        if pickled:
+            stream = pickle.loads(pickle.dumps(stream))
+    return [*found, stream.flush()], late
+
+
+def joined(found, name):
+    return np.concatenate([getattr(part, name) for part in found])
+
+
+@st.composite
+def cases(draw):
+    rng = np.random.default_rng(draw(st.integers(0, 999)))
+    n = draw(st.sampled_from([8, 60, 150]))
+    queries, y = recording(rng, n, draw(st.sampled_from([1, 2])), draw(st.booleans()) and n > 8)
+    rules = {"background": draw(st.sampled_from(["auto", 0.3, 2.0])), "max_length": draw(st.sampled_from([None, 9]))}
+    rules["transitions"] = rng.uniform(size=(3, 3)) if draw(st.booleans()) else None
+    cuts = sorted(draw(st.lists(st.integers(0, n), max_size=9)))
+    return queries, y, rules, cuts
+
+
+@pytest.mark.parametrize("metric", METRICS)
+@given(case=cases(), pickled=st.booleans())
+def test_a_stream_gives_what_the_whole_recording_gives(metric, case, pickled):
+    queries, y, rules, cuts = case
+    if isinstance(metric, Euclidean):
+        rules["max_length"] = None
+    segmenter = QuerySegmenter(metric, nan_policy="omit", **rules).fit(queries)
+    want = segmenter.segment(y)
+    found, _ = streamed(segmenter.stream(), y, cuts, pickled=pickled)
+    for name in ("start", "end", "label"):
+        np.testing.assert_array_equal(joined(found, name), getattr(want, name))
+    np.testing.assert_allclose(joined(found, "cost"), want.cost, rtol=1e-9, atol=1e-9)
+    paths = [part.path(k) for part in found for k in range(len(part))]
+    for k, path in enumerate(paths):
+        np.testing.assert_array_equal(path, want.path(k))
+    for part in found:
+        for q in set(part.query.tolist()):
+            assert np.isfinite(part.warped(q)).all()
+
+
+@pytest.mark.parametrize("metric", METRICS[1:])
+@given(case=cases(), delay=st.integers(1, 20))
+def test_decisions_come_in_time(metric, case, delay):
+    queries, y, rules, cuts = case
+    rules["max_length"] = None
+    segmenter = QuerySegmenter(metric, nan_policy="omit", **rules).fit(queries)
+    cuts = range(1, len(y))
+    found, late = streamed(segmenter.stream(max_delay=delay), y, cuts)
+    assert late <= delay
+    start, end = joined(found, "start"), joined(found, "end")
+    assert (start < end).all()
+    assert (start[1:] >= end[:-1]).all()
+    # However they were decided, each costs what it costs, and the best cut is no dearer.
+    for s, e, label, cost in (segment for part in found for segment in part):
+        alone = QuerySegmenter(metric, background=1e6).fit(queries[label - 1]).segment(y[s:e])
+        if metric.name == "lcss":
+            assert cost >= alone.cost.sum() - 1e-9
+        if metric.name == "euclidean":
+            assert cost == pytest.approx(alone.cost[0], rel=1e-9)
+    want = segmenter.segment(y)
+    assert price(found, segmenter, y) >= price([want], segmenter, y) - 1e-9
+
+
+def price(found, segmenter, y):
+    """What the cut costs, gaps left out; transitions are counted behind a gap anew."""
+    missing = np.isnan(y).any(axis=1)
+    T = np.zeros((3, 3)) if segmenter.transitions is None else segmenter.transitions
+    label = np.zeros(len(y), int)
+    number = np.arange(len(y)) * -1  # a part's own number: background samples in a row are one part
+    for k, (s, e, q, _) in enumerate([segment for part in found for segment in part], 1):
+        label[s:e], number[s:e] = q, k
+    total = joined(found, "cost").sum() + segmenter.background_ * ((label == 0) & ~missing).sum()
+    for t in range(1, len(y)):
+        if not missing[t - 1] and not missing[t] and (label[t] or label[t - 1]) and number[t] != number[t - 1]:
+            total += T[label[t - 1], label[t]]
+    return total
+
+
+def test_times_come_back():
+    rng = np.random.default_rng(5)
+    queries, y = recording(rng, 120, 1, False)
+    times = pd.date_range("2024-01-01", periods=120, freq="10ms", tz="UTC")
+    segmenter = QuerySegmenter("euclidean").fit(queries[0])
+    want = segmenter.segment(pd.DataFrame(y, index=times))
+    stream = segmenter.stream()
+    found = [stream.update(pd.DataFrame(y[a : a + 17], index=times[a : a + 17])) for a in range(0, 120, 17)]
+    found.append(stream.flush())
+    for name in ("start_time", "end_time"):
+        got = [time for part in found for time in getattr(part, name)]
+        assert got == list(getattr(want, name))
+    assert len(want) > 3
+
+
+def test_a_stream_that_is_misused():
+    segmenter = QuerySegmenter("euclidean").fit([0.0, 1.0, 0.0])
+    stream = segmenter.stream()
+    found = stream.update([5, 0, 1, 0, 5, 5, 5], times=[0, 1, 2, 3, 4, 5, 6])
+    np.testing.assert_array_equal(found.boundaries, [1, 4])
+    np.testing.assert_array_equal(found.start_time, [1])
+    with pytest.raises(ValueError, match="cannot be drawn"):
+        found.plot()
+    with pytest.raises(ValueError, match="with every chunk of a stream or with none"):
+        stream.update([5.0])
+    with pytest.raises(ValueError, match="'times' must be strictly increasing"):
+        stream.update([5.0], times=[6])
+    assert len(stream.flush()) == 0
+    with pytest.raises(ValueError, match="has been flushed"):
+        stream.update([5.0])
+    with pytest.raises(ValueError, match="The 'max_delay' parameter of stream must be an integer"):
+        segmenter.stream(max_delay=0)

@@ -1,0 +1,137 @@
+"""What a segmentation returns: alignments, tables, repetitions that an end cuts off."""
+
+import naive
+import numpy as np
+import pandas as pd
+import pytest
+from hypothesis import given
+from hypothesis import strategies as st
+from strategies import plain, series
+
+from sktslib import QuerySegmenter
+from sktslib.utils.visualisation import plot_repetitions
+
+QUERY = np.array([0.0, 1.0, 4.0, 1.0, -1.0, 0.0])
+RECORDING = np.concatenate([[5, 5], QUERY, [5], [0, 1, 1, 4, 4, 1, -1, 0], [5, 5], QUERY, [5]]).astype(float)
+
+
+def part_cost(x, y, s, e, partial):
+    """Cost of the tile y[s:e] by DTW; at the ends of y a part of the query will do, at least half of it."""
+    m, n = len(x), len(y)
+    firsts = range(m // 2 + 1) if partial and s == 0 else [0]
+    lasts = range(m - m // 2, m + 1) if partial and e == n else [m]
+    return min(
+        naive.elastic("dtw", x[a:b], y[s:e]).distance
+        for a in firsts
+        for b in lasts
+        if b > a and (a == 0 or b == m or a + m - b <= m // 2)
+    )
+
+
+@given(st.data())
+def test_partial_repetitions_are_of_the_cheapest_tiling(data):
+    channels = data.draw(st.sampled_from([1, 2]))
+    x = data.draw(series(channels, 1, 4, plain)).reshape(-1, channels)
+    y = data.draw(series(channels, 2, 6, plain)).reshape(-1, channels)
+    background = data.draw(st.sampled_from([0.3, 3.0]))
+    found = QuerySegmenter("dtw", background=background, partial=True).fit(x).segment(y)
+    least = naive.tilings(len(y), [lambda s, e: part_cost(x, y, s, e, True)], background)
+    idle = len(y) - (found.end - found.start).sum()
+    assert found.cost.sum() + background * idle == pytest.approx(least, rel=1e-9, abs=1e-11)
+    for k, (s, e, _, cost) in enumerate(found):
+        i, j = found.path(k)
+        assert ((x[i] - y[j]) ** 2).sum() == pytest.approx(cost, rel=1e-9, abs=1e-11)
+        assert (j[0], j[-1]) == (s, e - 1)
+        assert bool(found.partial[k]) == (i[0] > 0 or i[-1] < len(x) - 1)
+        assert found.stretch[k] == pytest.approx((e - s) / (i[-1] + 1 - i[0]))
+
+
+def test_partial_repetitions_at_both_ends():
+    y = np.concatenate([QUERY[2:], [5, 5], QUERY, [5], QUERY[:4]])
+    whole = QuerySegmenter(background=0.5).fit(QUERY).segment(y)
+    assert whole.start.tolist() == [6]
+    segments = QuerySegmenter(background=0.5, partial=True, min_length=6).fit(QUERY).segment(y)
+    assert segments.start.tolist() == [0, 6, 13]
+    assert segments.end.tolist() == [4, 12, 17]
+    assert segments.partial.tolist() == [True, False, True]
+    warped = segments.warped()[:, :, 0]
+    np.testing.assert_array_equal(warped[0], np.r_[np.nan, np.nan, QUERY[2:]])
+    np.testing.assert_array_equal(warped[1], QUERY)
+    np.testing.assert_array_equal(warped[2], np.r_[QUERY[:4], np.nan, np.nan])
+    assert segments.summary().loc[1, ["count", "partial"]].tolist() == [1, 2]
+    assert "partial" in segments.to_frame()
+    with pytest.raises(ValueError, match="partial=True needs an elastic metric"):
+        QuerySegmenter("euclidean", partial=True).fit(QUERY)
+
+
+@pytest.mark.parametrize(("metric", "p"), [("dtw", {}), ("lcss", {"eps": 0.3})])
+def test_repetitions_on_the_time_base_of_the_query(metric, p):
+    segments = QuerySegmenter(metric, metric_params=p).fit(QUERY).segment(RECORDING)
+    warped = segments.warped()
+    assert warped.shape == (len(segments), 6, 1)
+    for k, row in enumerate(warped[:, :, 0]):
+        i, j = segments.path(k)
+        for point in range(6):
+            if (i == point).any():
+                assert row[point] == pytest.approx(RECORDING[j[i == point]].mean())
+    np.testing.assert_allclose(warped[:, :, 0], np.tile(QUERY, (3, 1)), atol=1e-12)
+    np.testing.assert_allclose(segments.stretch, (segments.end - segments.start) / 6)
+
+
+def test_repetitions_of_several_queries():
+    segments = (
+        QuerySegmenter("euclidean", background=0.5).fit([QUERY, -QUERY[:4]]).segment(np.r_[QUERY, -QUERY[:4], QUERY])
+    )
+    assert segments.query.tolist() == [0, 1, 0]
+    assert segments.label.tolist() == [1, 2, 1]
+    assert segments.warped(0).shape == (2, 6, 1)
+    np.testing.assert_array_equal(segments.warped(1)[0, :, 0], -QUERY[:4])
+    with pytest.raises(ValueError, match=r"number of a query, from 0 to 1\. Got None"):
+        segments.warped()
+    assert segments.to_frame()["query"].tolist() == [0, 1, 0]
+
+
+@pytest.mark.parametrize("kind", ["none", "numbers", "dates", "zone"])
+def test_durations_have_the_unit_of_the_times(kind):
+    n = len(RECORDING)
+    times = {
+        "none": None,
+        "numbers": np.arange(n) * 0.5,
+        "dates": np.datetime64("2026-01-01") + np.arange(n) * np.timedelta64(500, "ms"),
+        "zone": pd.date_range("2026-01-01", periods=n, freq="500ms", tz="UTC"),
+    }[kind]
+    unit = 1.0 if kind == "none" else 0.5
+    segments = QuerySegmenter().fit(QUERY).segment(RECORDING, times=times)
+    np.testing.assert_allclose(segments.duration, unit * np.array([6, 8, 6]))
+    table = segments.summary().loc[1]
+    assert table["count"] == 3
+    assert table["duration_mean"] == pytest.approx(unit * 20 / 3)
+    assert table["duration_sd"] == pytest.approx(unit * np.std([6, 8, 6], ddof=1))
+    assert table["duration_cv"] == pytest.approx(np.std([6, 8, 6], ddof=1) / (20 / 3))
+    assert table["interval_mean"] == pytest.approx(unit * np.diff(segments.start).mean())
+    assert segments.to_frame()["duration"].tolist() == segments.duration.tolist()
+
+
+def test_no_repetition():
+    segments = QuerySegmenter(background=0.0).fit(QUERY).segment(np.full(9, 7.0))
+    assert len(segments) == len(segments.to_frame()) == len(segments.summary()) == 0
+    assert segments.warped().shape == (0, 6, 1)
+    assert segments.stretch.size == segments.duration.size == 0
+
+
+def test_picture_of_repetitions():
+    plt = pytest.importorskip("matplotlib.pyplot")
+    segments = QuerySegmenter().fit(QUERY).segment(RECORDING)
+    display = segments.plot_repetitions()
+    assert len(display.repetition_lines_[0].get_segments()) == 3
+    np.testing.assert_allclose(display.mean_lines_[0].get_ydata(), QUERY, atol=1e-12)
+    np.testing.assert_array_equal(display.query_lines_[0].get_ydata(), QUERY)
+    assert display.ax_.get_xlabel() == "point of the query"
+    two = plot_repetitions(np.zeros((4, 5, 2)))
+    assert len(two.axes_) == 2
+    assert two.query_lines_ == []
+    plt.close("all")
+    with pytest.raises(ValueError, match="'repetitions' parameter must have shape"):
+        plot_repetitions(np.zeros((0, 5, 2)))
+    with pytest.raises(ValueError, match=r"'query' parameter must have the repetitions' shape \(5, 2\)"):
+        plot_repetitions(np.zeros((4, 5, 2)), np.zeros((3, 2)))
