@@ -193,6 +193,11 @@ def _prices(record, prices):
     return prices, np.where(least < INF, least, 0.0)
 
 
+def has_bounds(record):
+    """Whether anything is known about the distances of a recurrence."""
+    return isinstance(record, CELLS + EDITS)
+
+
 class _Group:
     """Series of one length n, to be bounded against queries of one length m."""
 
@@ -262,7 +267,7 @@ class Bounds:
         self.groups, self.size = [], len(features)
         for n in sorted(set(lengths.tolist())):
             record, points = query(n).record, query(n).points
-            if isinstance(record, CELLS + EDITS):
+            if has_bounds(record):
                 members = np.flatnonzero(lengths == n)
                 series = np.array([features[b] for b in members])
                 self.groups.append(_Group(metric, record, members, series, points.shape[-1]))

@@ -187,7 +187,7 @@ class ElasticMetric(Metric):
             return super()._windows(x, w, y, tx, ty)
         n, features = y.shape[2], [self._features(a) for a in y]
         record, x, w, points = self._query(x, w, n)
-        rows = lanes.padded([self._rows(x, full_weight(w, x))])
+        rows = lanes.padded(self._rows(x, full_weight(w, x))[np.newaxis])
         lo, hi = band(self.window, self.factor, n, x.shape[1])
         costs, prices = np.empty(len(y)), np.zeros((n + 1) * lanes.LANES)
         for first in range(0, len(y), lanes.LANES):

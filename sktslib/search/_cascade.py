@@ -69,7 +69,7 @@ class _Cascade:
         record, features, weight, points = metric._query(self.x, w, self.m)
         weight = full_weight(weight, features)
         self.problem = Problem(record, features, weight, None, features, None, None, points)
-        self.rows = _lanes.padded([metric._rows(features, weight)])[0]
+        self.rows = _lanes.padded(metric._rows(features, weight))
         self.lo, self.hi = band(metric.window, metric.factor, self.m, self.m)
         self.reach = -(-int((self.hi - self.lo).max()) // 2)  # two stretches of so many points hold any range
         self.plain = metric._reach == 0  # what is compared is the samples themselves
