@@ -350,7 +350,8 @@ class Priced(NamedTuple):
 if __name__ == "__main__":
     Priced = register_metric("priced", Priced)
     far = register_metric("far", lambda x, y, power=1.0: 7.0 * power)
-    tasks = [delayed(pairwise_distances)([[0.0, 0.0], [0.0, 1.0]], metric=m) for m in (Priced(price=5.0), far(2.0))]
+    metrics = Priced, Priced(price=5.0), far, far(2.0)
+    tasks = [delayed(pairwise_distances)([[0.0, 0.0], [0.0, 1.0]], metric=metric) for metric in metrics]
     for table in Parallel(n_jobs=2)(tasks):
         print(table[0, 1])
     register_metric("named", lambda x, y, power=1.0: 3.0 * power)
@@ -364,8 +365,8 @@ if __name__ == "__main__":
 """
 
 
-def test_a_metric_object_takes_its_distance_to_other_processes():
+def test_metric_objects_and_classes_take_their_distance_to_other_processes():
     """Where it is defined in a notebook, too: the others cannot import it."""
     environment = {**os.environ, "NUMBA_DISABLE_JIT": "1", "PYTHONPATH": os.pathsep.join(sys.path)}
     done = subprocess.run([sys.executable, "-c", MAIN], env=environment, check=True, capture_output=True, text=True)
-    assert done.stdout.split() == ["1.0", "14.0", "3.0", "True"]
+    assert done.stdout.split() == ["1.0", "1.0", "7.0", "14.0", "3.0", "True"]

@@ -202,6 +202,11 @@ class _RecurrenceMetric(_Registered, ElasticMetric):
     _is_monotone = False  # nobody has said so
     _depends_on_start = True  # lags may count; where they do not, the exact distance of a match is its profile's
 
+    def __new__(cls, *args, **kwargs):
+        if cls._record not in kernels._PARTS:  # the class has come from another process, without its functions
+            kernels._PARTS[cls._record] = kernels._PARTS[_made(cls._recipe)._record]
+        return super().__new__(cls)
+
     def _query(self, x, w, n, tx=None, *, search=False):
         self._check_channels(len(x))
         record = self._record(*(_value(getattr(self, field), field) for field in self._record._fields))
