@@ -175,7 +175,8 @@ class _Cascade:
                 made = self.scale[k, first:last], self.shift[k, first:last]
                 moments = mean, spread, error, low, high
                 about = self.m, first, w.sum(), most, self.blur, how
-                unknown += _window_moments.standardise(y, *about, *moments, *made)
+                with np.errstate(divide="ignore", invalid="ignore"):  # on purpose, and plain Python says so
+                    unknown += _window_moments.standardise(y, *about, *moments, *made)
         if unknown:
             self.unknown = np.flatnonzero(np.isnan(self.scale).any(axis=0))
             self.scale[:, self.unknown] = self.shift[:, self.unknown] = 0.0
