@@ -205,7 +205,8 @@ class QuerySegmenter(FittedSegmenter):
         start, end, query, cost, shown = tiles
         label = self.classes_[self._kinds[query]]
         partial = np.diff(shown, axis=1)[:, 0] < np.array([t.x.shape[1] for t in self._templates])[query]
-        return Segments(start, end, label, cost, query, partial, given, Sources(tuple(searches), shown))
+        sources = Sources(searches, tuple(search.x for search in searches), shown)
+        return Segments(start, end, label, cost, query, partial, given, sources)
 
     def stream(self, max_delay=None):
         """Begin a segmentation that takes the recording chunk by chunk.
