@@ -28,8 +28,8 @@ SHARES = (0.5, 1.0, 2.0, 4.0)  # of the default cost of background
 def peaks(segments, at):
     """The samples that meet the query's point `at`."""
     found = np.empty(len(segments))
-    for k, (start, end, label, _) in enumerate(segments):
-        query, sequence = segments._source.of(label).path(start, end)
+    for k in range(len(segments)):
+        query, sequence = segments.path(k)
         found[k] = np.median(sequence[query == at])
     return found
 

@@ -7,8 +7,10 @@ tilings. The recording holds twelve normal heart beats (N), four wide, ectopic o
 """
 
 import matplotlib.pyplot as plt
+import numpy as np
 
 from sktslib import QuerySegmenter, get_distance_dict, load_ecg_example, time_series_segmentation
+from sktslib.metrics import labels_from_events
 from sktslib.utils.visualisation import plot_segmentation
 
 ecg = load_ecg_example()
@@ -29,6 +31,25 @@ print(segments.to_frame().assign(beat=beats).round(3).to_string())
 
 display = plot_segmentation(segments, ecg.sequence, ecg.ts)
 display.ax_.set(xlabel="time (s)", ylabel="mV")
+
+# %%
+# Labels teach it all three kinds. A range about each R peak is marked; of each kind the average is learned, and how
+# much a stretch must differ from rest to be a beat.
+
+around = np.column_stack([ecg.beats - 12, ecg.beats + 18]).clip(0)
+labels = labels_from_events(around, ecg.beat_kinds, n_samples=len(ecg.sequence))
+learned = QuerySegmenter().fit(ecg.sequence[:, np.newaxis], labels)
+segments = learned.segment(ecg.sequence, times=ecg.ts)
+
+display = plot_segmentation(segments, ecg.sequence, ecg.ts)
+display.ax_.set(xlabel="time (s)", ylabel="mV")
+print(segments.summary().round(3).T.to_string())
+
+# %%
+# Every repetition can be laid over its query, point by point: here the normal beats, the query of which is the second.
+
+display = segments.plot_repetitions(query=1)
+display.ax_.set_ylabel("mV")
 
 # %%
 # The function does it for several distances at once and gives the boundaries, where repetitions start or end.

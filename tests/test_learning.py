@@ -184,6 +184,10 @@ def test_learned_beats_of_all_kinds():
     np.testing.assert_array_equal(predicted[ECG.beats], ECG.beat_kinds)
     assert predicted[0] == ""
     assert fitted.score(COLUMN, KINDS) > 0.9
+    stream = fitted.stream()
+    parts = [stream.update(chunk) for chunk in np.split(COLUMN, [100, 450, 451])] + [stream.flush()]
+    np.testing.assert_array_equal(np.concatenate([part.end for part in parts]), segments.end)
+    assert np.concatenate([part.label for part in parts]).tolist() == segments.label.tolist()
     middle = np.median(COLUMN)
     for scale in (0.8, 1.25):  # the distance from the level of the background grows with the beats
         assert len(fitted.segment(middle + scale * (COLUMN - middle))) == 17

@@ -66,7 +66,7 @@ def test_partial_repetitions_at_both_ends():
 
 @pytest.mark.parametrize(("metric", "p"), [("dtw", {}), ("lcss", {"eps": 0.3})])
 def test_repetitions_on_the_time_base_of_the_query(metric, p):
-    segments = QuerySegmenter(metric, metric_params=p).fit(QUERY).segment(RECORDING)
+    segments = QuerySegmenter(metric, metric_params=p, background=0.5).fit(QUERY).segment(RECORDING)
     warped = segments.warped()
     assert warped.shape == (len(segments), 6, 1)
     for k, row in enumerate(warped[:, :, 0]):
@@ -101,7 +101,7 @@ def test_durations_have_the_unit_of_the_times(kind):
         "zone": pd.date_range("2026-01-01", periods=n, freq="500ms", tz="UTC"),
     }[kind]
     unit = 1.0 if kind == "none" else 0.5
-    segments = QuerySegmenter().fit(QUERY).segment(RECORDING, times=times)
+    segments = QuerySegmenter(background=1.0).fit(QUERY).segment(RECORDING, times=times)
     np.testing.assert_allclose(segments.duration, unit * np.array([6, 8, 6]))
     table = segments.summary().loc[1]
     assert table["count"] == 3
@@ -121,7 +121,7 @@ def test_no_repetition():
 
 def test_picture_of_repetitions():
     plt = pytest.importorskip("matplotlib.pyplot")
-    segments = QuerySegmenter().fit(QUERY).segment(RECORDING)
+    segments = QuerySegmenter(background=1.0).fit(QUERY).segment(RECORDING)
     display = segments.plot_repetitions()
     assert len(display.repetition_lines_[0].get_segments()) == 3
     np.testing.assert_allclose(display.mean_lines_[0].get_ydata(), QUERY, atol=1e-12)

@@ -2,10 +2,14 @@
 
 import numpy as np
 
-from ..utils.validation import as_floats
+from ..utils.validation import as_floats, as_times
+from ._background import Background
 from ._learning import EXAMPLES, as_comparable, average
-from ._profile import Search
-from ._tiling import background_cost, tile
+from ._period import ROUNDS, SHRINK, typical_period
+from ._profile import Search, resolve_mode
+from ._query import QueryEstimator
+from ._several import one_each
+from ._tiling import Rules, background_cost, tile
 from ._tuning import learn_background
 
 FEW = 2  # repetitions of which an average is taken
@@ -70,3 +74,100 @@ def amid(template, search, ranges):
     chosen = ranges[np.linspace(0, len(ranges) - 1, min(len(ranges), EXAMPLES)).round().astype(int)]
     pieces = as_comparable([np.ascontiguousarray(search.y[:, s:e]) for s, e in chosen], search.metric)
     return average(pieces, template.x, search.metric, template.w)
+
+
+def _per_query(value, k, name):
+    """A bound of each of k queries: one for all, or a list."""
+    if np.ndim(value) == 0:
+        return [value] * k
+    if len(value) != k:
+        raise ValueError(f"{name!r} must be one number, or one for each of the {k} queries. Got {len(value)}.")
+    return list(value)
+
+
+class FittedSegmenter(QueryEstimator):
+    """Base of the segmenter: how it comes to its queries and rules, and how it tiles by them."""
+
+    def _check_tiling(self):
+        self._mode = resolve_mode(self.metric_, "auto", None)
+        self.metric_._check_search("tiling")
+        if self.partial:
+            check_partial(self.metric_, self._mode)
+
+    def _read_several(self, X, queries, y, weight, times):
+        """Several queries with a weight and times each."""
+        if y is not None and self.query is None:
+            raise ValueError(
+                "'y' must be None where 'X' is a list of queries: they are given, not learned from labels."
+            )
+        weights = one_each(self.weight if weight is None else weight, len(queries), "weight", "queries")
+        every = one_each(times, len(queries), "times", "queries")
+        found = [
+            self._read(query if self.query is None else X, None if self.query is None else query, w, t)
+            for query, w, t in zip(queries, weights, every, strict=True)
+        ]
+        channels = {len(template.x) for template in found}
+        if len(channels) > 1:
+            raise ValueError(f"The queries must have the same number of channels. Got {sorted(channels)}.")
+        return found
+
+    def _fit_labels(self, marked, weight, times):
+        """Learn the queries of the kinds that are marked, and the background."""
+        learned = self._learn(marked, weight, times, self.n_templates)
+        kinds, limits = [one.kind for one in learned], [one.limits for one in learned]
+        return self._fit_templates([one.template for one in learned], kinds, limits, marked, times)
+
+    def _fit_recording(self, data, times):
+        """Take one period of the recording as the query."""
+        if self.weight is not None:
+            raise ValueError(
+                "'weight' must be None where query='auto': how many points there will be is not known yet."
+            )
+        start, end = typical_period(data)
+        self._fit_templates([self._template(data[:, start:end], None, None if times is None else times[start:end])])
+        ty = as_times(times, data.shape[1], "times")
+        limits = ((end - start) // SHRINK or 1, (end - start) * SHRINK)
+        for _ in range(ROUNDS):
+            self._fit_templates(self._segmented(data, ty, self._rules._replace(limits=(limits,)), 1)[0])
+        return self._fit_templates(self._templates, limits=[limits])
+
+    def _fit_templates(self, templates, kinds=None, limits=None, marked=None, times=None):
+        """Take queries behind the door, with the background and the bounds that go with them."""
+        k = len(templates)
+        self._templates = templates
+        self.queries_ = [t.x.T for t in templates]
+        self.weights_ = [None if t.w is None else t.w.T for t in templates]
+        self.query_, self.weight_ = self.queries_[0], self.weights_[0]
+        self.classes_ = np.arange(1, k + 1) if marked is None else marked.labels.kinds
+        self._idle = 0 if marked is None else marked.labels.idle
+        self._kinds = np.arange(k) if kinds is None else np.array(kinds)
+        given = zip(
+            _per_query(self.min_length, k, "min_length"), _per_query(self.max_length, k, "max_length"), strict=True
+        )
+        given = tuple(self._check_limits(*pair) for pair in given)
+        if limits is not None and self._mode == "warped":
+            given = limits_of(given, limits)
+        rules = Rules(None, check_transitions(self.transitions, k), given, self.partial)
+        if self.background != "auto":
+            background = Background(float(self.background))
+        elif marked is None:
+            background = Background(background_cost(self.metric_, self._mode, templates))
+        else:
+            ty = as_times(times, marked.data.shape[1], "times")
+            background = fit_background(marked, templates, rules, self.metric_, self._mode, ty)
+        self.background_ = background.limit
+        self._rules = rules._replace(background=background)
+        return self
+
+    def _compare(self, template, y, ty):
+        return Search.of(self.metric_, template.x, template.w, y, template.tx, ty, self._mode)
+
+    def _segmented(self, y, ty, rules, refine):
+        """Queries, searches and tiles of a series; before that, `refine` times, average the repetitions."""
+        templates = self._templates
+        for left in range(refine, -1, -1):
+            searches = [self._compare(template, y, ty) for template in templates]
+            tiles = tile(searches, rules)
+            if left:
+                templates = refined(templates, searches, tiles)
+        return templates, searches, tiles

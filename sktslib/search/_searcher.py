@@ -47,7 +47,8 @@ class QuerySearcher(ClassNamePrefixFeaturesOutMixin, TransformerMixin, QueryEsti
     n_matches : int or None, default=1
         How many occurrences at most; None: as many as fit.
     threshold : float, optional
-        The largest distance of an occurrence, inclusive.
+        The largest distance of an occurrence, inclusive. None: with labels, the one learned for each kind: midway
+        between the last match and the next, where F1 in the labelled recording is best; else no bound.
     max_overlap : float in [0, 1], default=0.0
         Share of the shorter of two occurrences that they may have in common.
     min_length, max_length : int, optional
@@ -67,6 +68,8 @@ class QuerySearcher(ClassNamePrefixFeaturesOutMixin, TransformerMixin, QueryEsti
         The query.
     weight_ : ndarray of shape (m, channels) or None
         Relative weights; None where all are equal.
+    classes_ : ndarray of shape (n_kinds,)
+        The kinds that were learned, in the order of the queries; with labels only.
     metric_ : Metric
         The metric object.
     n_features_in_ : int
@@ -144,10 +147,9 @@ class QuerySearcher(ClassNamePrefixFeaturesOutMixin, TransformerMixin, QueryEsti
         X : array-like of shape (m,) or (m, channels), or list of arrays
             The query, or several; with the parameter `query` set, any series of the same channels; with `y`, a
             recording.
-        y : array-like of shape (m,), optional
-            Labels of the time points, 0 for background; runs of one label of at least 2 samples are occurrences. The
-            query is then the most typical occurrence of the commonest kind: the one whose distances from the others
-            add up to the least. Labels without a second value or without an occurrence count nothing.
+        y : array-like of shape (n,), optional
+            Labels of a recording's time points, as `QuerySegmenter.fit` takes them. Each kind has a query then, the
+            barycenter of its occurrences, weighted by the inverse variance about each point, and a threshold.
         weight : array-like of shape (m,) or (m, channels), optional
             Relative weights of the query's points; replaces the parameter. Of several queries a list, as are `times`.
         times : array-like of shape (m,), optional

@@ -1,5 +1,6 @@
 """Segmentation of a recording that comes in chunks: what every tiling still in question has in common is decided."""
 
+from collections.abc import Sequence
 from dataclasses import dataclass, field
 
 import numpy as np
@@ -8,7 +9,6 @@ from ..distances._tiling_paths import agreed, before, likeliest, through, trace
 from ..utils.validation import check_count
 from ._feed import Clock, Feed
 from ._missing import runs
-from ._profile import Search
 from ._results import times_at
 from ._segments import Segments
 from ._sources import Sources
@@ -23,6 +23,21 @@ class StreamedSegments(Segments):
 
     def _times_at(self, index):
         return times_at(self.times, index - self._first)
+
+
+@dataclass(frozen=True)
+class _Searches(Sequence):
+    """A search by each query, made when asked for: a stretch may be too short for some of them."""
+
+    segmenter: object
+    y: np.ndarray
+    ty: np.ndarray | None
+
+    def __len__(self):
+        return len(self.segmenter._templates)
+
+    def __getitem__(self, k):
+        return self.segmenter._compare(self.segmenter._templates[k], self.y, self.ty)
 
 
 class _Stretch(Sources):
@@ -207,22 +222,14 @@ class SegmentStream:
             first, last = max(int(start[0]) - reach, feed.first), min(int(end[-1]) + reach + 1, feed.seen)
         offset = feed.seen - (0 if self._times is None else len(self._times))
         times = None if self._times is None else self._times[first - offset : last - offset]
-        segmenter, stretch = self._segmenter, feed.cut(first, last)
-        length = np.array([template.x.shape[1] for template in segmenter._templates])
-        searches = tuple(
-            segmenter._compare(template, *stretch) if q in label else self._unsearched(template, *stretch)
-            for q, template in enumerate(segmenter._templates, 1)
-        )
-        sources = _Stretch(searches, np.column_stack([np.zeros_like(label), length[label - 1]]), first)
+        segmenter = self._segmenter
+        queries = tuple(template.x for template in segmenter._templates)
+        length = np.array([x.shape[1] for x in queries])
+        shown = np.column_stack([np.zeros_like(label), length[label - 1]])
+        sources = _Stretch(_Searches(segmenter, *feed.cut(first, last)), queries, shown, first)
         kinds, whole = segmenter.classes_[segmenter._kinds[label - 1]], np.zeros(len(label), bool)
         segments = StreamedSegments(start, end, kinds, cost, label - 1, whole, times, sources, first)
         feed.forget(min(self._base - reach, self._paths.needed))
         if self._times is not None:
             self._times = self._times[max(feed.first - offset, 0) :]
         return segments
-
-    def _unsearched(self, template, y, ty):
-        """A query of which nothing was found; it may be longer than the stretch."""
-        return Search(
-            self._segmenter.metric_, template.x, template.w, y, template.tx, ty, self._segmenter._mode, None, ()
-        )

@@ -8,30 +8,16 @@ from sklearn.utils.validation import check_is_fitted
 
 from ..metrics import event_f1_score
 from ..utils._sklearn import Interval, StrOptions
-from ..utils.validation import as_times
-from ._background import Background
-from ._fitting import check_partial, check_transitions, fit_background, limits_of, refined
+from ._fitting import FittedSegmenter
 from ._learning import read_labels
-from ._period import ROUNDS, SHRINK, typical_period
-from ._profile import Search, resolve_mode
-from ._query import QueryEstimator, check_labels, one_query, refuse_sample_weight, times_of
+from ._query import check_labels, one_query, refuse_sample_weight, times_of
 from ._segment_stream import SegmentStream
 from ._segments import Segments
-from ._several import one_each, several
+from ._several import several
 from ._sources import Sources
-from ._tiling import Rules, background_cost, tile
 
 
-def _per_query(value, k, name):
-    """A bound of each of k queries: one for all, or a list."""
-    if np.ndim(value) == 0:
-        return [value] * k
-    if len(value) != k:
-        raise ValueError(f"{name!r} must be one number, or one for each of the {k} queries. Got {len(value)}.")
-    return list(value)
-
-
-class QuerySegmenter(QueryEstimator):
+class QuerySegmenter(FittedSegmenter):
     """Cut a recording into repetitions of one or several queries and background.
 
     The cut is the one of least cost among all: the costs of the repetitions plus a cost per background sample, found
@@ -45,20 +31,32 @@ class QuerySegmenter(QueryEstimator):
         The distance; tiles count its un-rooted, un-normalised cost.
     metric_params : dict, optional
         Parameters of the metric.
-    query : array-like of shape (m,) or (m, channels), or list of arrays, optional
-        The query, or several; then `fit` takes from `X` the number of channels only.
+    query : array-like of shape (m,) or (m, channels), list of arrays or "auto", optional
+        The query, or several; then `fit` takes from `X` the number of channels only. "auto": `X` is a recording, and
+        the query one period of it: the stretch that repeats best, then the average of all, three times over.
     weight : array-like of shape (m,) or (m, channels), or list of them, optional
         Relative weights of the query's points, unless `fit` is given some.
     background : "auto" or float, default="auto"
         Cost of a background sample. "auto": the cost of the query against a flat line at its own mean, per sample (of
         several queries the mean over them), 1.5 times for dynamic time warping and its variants. So a stretch is
-        background when the query explains it worse than a flat line would explain the query.
+        background when the query explains it worse than a flat line would explain the query. Learned from labels it
+        depends on the signal, see Notes.
     transitions : array-like of shape (k + 1, k + 1), optional
         What it costs that one thing follows another: entry (a, b) is added where b follows a, 0 being a stretch of
         background and 1..k the queries. Infinite costs forbid. The first thing follows nothing, and behind a gap the
         recording begins anew.
+    n_templates : int or "auto", default="auto"
+        Queries learned of each kind. "auto": as many as there are clear groups of at least three occurrences, up to 4.
+    refine : int, default=0
+        How many times `segment` averages the repetitions that it found, and cuts again by these averages. They are the
+        recording's own and for this call; the fitted queries stay as they are. Not for streams.
+    partial : bool, default=False
+        Whether the ends of a recording may cut a repetition off, of which then at least half of the query's points are
+        seen; the others cost nothing. Elastic metrics without times only; not for streams.
     min_length, max_length : int or list of int, optional
         Bounds of the length of a repetition under an elastic metric, in samples: one for all, or one for each query.
+        Where queries are learned from labels, the default is 2/3 of the shortest and 3/2 of the longest occurrence;
+        of a period, half and twice the period.
     nan_policy : {"raise", "omit"}, default="raise"
         What to do with missing values (NaN). "omit": missing query points count nothing; no repetition crosses a
         missing point.
@@ -71,12 +69,26 @@ class QuerySegmenter(QueryEstimator):
         Their relative weights; None where all are equal.
     query_, weight_ : ndarray of shape (m, channels)
         Those of the first query.
+    classes_ : ndarray of shape (n_kinds,)
+        The kinds that were learned, sorted; for given queries their numbers, from 1.
     background_ : float
-        Cost of a background sample.
+        Cost of a background sample, at most.
     metric_ : Metric
         The metric object.
     n_features_in_ : int
         Number of channels.
+
+    Notes
+    -----
+    Learned from labels, each kind has the barycenter of its occurrences (of fewer than three: the first) as its query,
+    of at most 50 of them. Occurrences more than 1.75 times as long as is usual for their kind count as two that touch,
+    and not as examples. A point's weight is the inverse of the variance about it (of the spread, for metrics of
+    absolute differences), drawn towards the mean of all points; the geometric mean is the same for all queries.
+
+    The background then costs a multiple of the (squared) distance from the median of the samples that are labelled as
+    background, and at most what the strongest sample of an occurrence would: the question is not how well a stretch
+    fits, but whether it fits better than rest does. The multiple is the one with which the occurrences are found best,
+    from the middle of those that do as well; if that leaves errors, a constant cost is tried too.
 
     References
     ----------
@@ -141,12 +153,15 @@ class QuerySegmenter(QueryEstimator):
         Parameters
         ----------
         X : array-like of shape (m,) or (m, channels), or list of arrays
-            The query, or several; with the parameter `query` set, any series of the same channels; with `y`, a
-            recording.
-        y : array-like of shape (m,), optional
-            Labels of the time points, 0 for background; runs of one label of at least 2 samples are occurrences. The
-            query is then the most typical occurrence of the commonest kind: the one whose distances from the others
-            add up to the least. Labels without a second value or without an occurrence count nothing.
+            The query, or several; with the parameter `query` set, any series of the same channels; with `y` or
+            ``query="auto"``, a recording.
+        y : array-like of shape (n,), optional
+            Labels of the recording's time points: 0, False, an empty text, "0", None or NaN for background, other
+            values, numbers or texts, for the kind of repetition. A run of one label of at least 2 samples is an
+            occurrence, so occurrences of one kind need background between them: see
+            :func:`sktslib.metrics.labels_from_events`. Mark all there are, for what is not marked counts as
+            background, and the same part of each. Without a second label, or without an occurrence, labels count
+            nothing, and `X` is the query.
         weight : array-like of shape (m,) or (m, channels), optional
             Relative weights of the query's points; replaces the parameter. Of several queries a list, as are `times`.
         times : array-like of shape (m,), optional
@@ -158,10 +173,7 @@ class QuerySegmenter(QueryEstimator):
             Itself.
         """
         self._check_parameters()
-        self._mode = resolve_mode(self.metric_, "auto", None)
-        self.metric_._check_search("tiling")
-        if self.partial:
-            check_partial(self.metric_, self._mode)
+        self._check_tiling()
         by_itself = isinstance(self.query, str)
         queries = None if by_itself else several(X if self.query is None else self.query)
         if queries is not None and len(queries) > 1:
@@ -172,71 +184,6 @@ class QuerySegmenter(QueryEstimator):
         if by_itself:
             return self._fit_recording(self._read_recording(one_query(X, "X")), times_of(X, times))
         return self._fit_templates([self._read(one_query(X, "X"), self.query, weight, times)])
-
-    def _read_several(self, X, queries, y, weight, times):
-        """Several queries with a weight and times each."""
-        if y is not None and self.query is None:
-            raise ValueError(
-                "'y' must be None where 'X' is a list of queries: they are given, not learned from labels."
-            )
-        weights = one_each(self.weight if weight is None else weight, len(queries), "weight", "queries")
-        every = one_each(times, len(queries), "times", "queries")
-        found = [
-            self._read(query if self.query is None else X, None if self.query is None else query, w, t)
-            for query, w, t in zip(queries, weights, every, strict=True)
-        ]
-        channels = {len(template.x) for template in found}
-        if len(channels) > 1:
-            raise ValueError(f"The queries must have the same number of channels. Got {sorted(channels)}.")
-        return found
-
-    def _fit_labels(self, marked, weight, times):
-        """Learn the queries of the kinds that are marked, and the background."""
-        learned = self._learn(marked, weight, times, self.n_templates)
-        kinds, limits = [one.kind for one in learned], [one.limits for one in learned]
-        return self._fit_templates([one.template for one in learned], kinds, limits, marked, times)
-
-    def _fit_recording(self, data, times):
-        """Take one period of the recording as the query."""
-        if self.weight is not None:
-            raise ValueError(
-                "'weight' must be None where query='auto': how many points there will be is not known yet."
-            )
-        start, end = typical_period(data)
-        self._fit_templates([self._template(data[:, start:end], None, None if times is None else times[start:end])])
-        ty = as_times(times, data.shape[1], "times")
-        limits = ((end - start) // SHRINK or 1, (end - start) * SHRINK)
-        for _ in range(ROUNDS):
-            self._fit_templates(self._segmented(data, ty, self._rules._replace(limits=(limits,)), 1)[0])
-        return self._fit_templates(self._templates, limits=[limits])
-
-    def _fit_templates(self, templates, kinds=None, limits=None, marked=None, times=None):
-        """Take queries behind the door, with the background and the bounds that go with them."""
-        k = len(templates)
-        self._templates = templates
-        self.queries_ = [t.x.T for t in templates]
-        self.weights_ = [None if t.w is None else t.w.T for t in templates]
-        self.query_, self.weight_ = self.queries_[0], self.weights_[0]
-        self.classes_ = np.arange(1, k + 1) if marked is None else marked.labels.kinds
-        self._idle = 0 if marked is None else marked.labels.idle
-        self._kinds = np.arange(k) if kinds is None else np.array(kinds)
-        given = zip(
-            _per_query(self.min_length, k, "min_length"), _per_query(self.max_length, k, "max_length"), strict=True
-        )
-        given = tuple(self._check_limits(*pair) for pair in given)
-        if limits is not None and self._mode == "warped":
-            given = limits_of(given, limits)
-        rules = Rules(None, check_transitions(self.transitions, k), given, self.partial)
-        if self.background != "auto":
-            background = Background(float(self.background))
-        elif marked is None:
-            background = Background(background_cost(self.metric_, self._mode, templates))
-        else:
-            ty = as_times(times, marked.data.shape[1], "times")
-            background = fit_background(marked, templates, rules, self.metric_, self._mode, ty)
-        self.background_ = background.limit
-        self._rules = rules._replace(background=background)
-        return self
 
     def segment(self, X, times=None):
         """Cut a recording.
@@ -258,20 +205,8 @@ class QuerySegmenter(QueryEstimator):
         start, end, query, cost, shown = tiles
         label = self.classes_[self._kinds[query]]
         partial = np.diff(shown, axis=1)[:, 0] < np.array([t.x.shape[1] for t in self._templates])[query]
-        return Segments(start, end, label, cost, query, partial, given, Sources(tuple(searches), shown))
-
-    def _compare(self, template, y, ty):
-        return Search.of(self.metric_, template.x, template.w, y, template.tx, ty, self._mode)
-
-    def _segmented(self, y, ty, rules, refine):
-        """Queries, searches and tiles of a series; before that, `refine` times, average the repetitions."""
-        templates = self._templates
-        for left in range(refine, -1, -1):
-            searches = [self._compare(template, y, ty) for template in templates]
-            tiles = tile(searches, rules)
-            if left:
-                templates = refined(templates, searches, tiles)
-        return templates, searches, tiles
+        sources = Sources(searches, tuple(search.x for search in searches), shown)
+        return Segments(start, end, label, cost, query, partial, given, sources)
 
     def stream(self, max_delay=None):
         """Begin a segmentation that takes the recording chunk by chunk.
@@ -299,6 +234,8 @@ class QuerySegmenter(QueryEstimator):
     def predict(self, X, times=None):
         """Label each time point: 0 background, else the number of the query that is repeated, from 1.
 
+        Learned from labels: the kinds of `classes_`, and for background the label that was used for it.
+
         Parameters
         ----------
         X : array-like of shape (n,) or (n, channels)
@@ -308,7 +245,7 @@ class QuerySegmenter(QueryEstimator):
 
         Returns
         -------
-        ndarray of int of shape (n,)
+        ndarray of shape (n,)
         """
         segments = self.segment(X, times)
         names = np.concatenate([np.array([self._idle], dtype=self.classes_.dtype), self.classes_])

@@ -101,13 +101,13 @@ class Segments(_Table):
         """
         query = self._source.one(query)
         chosen = np.flatnonzero(self.query == query)
-        channels, m = self._source.searches[query].x.shape
+        channels, m = self._source.queries[query].shape
         return np.array([self._source.warped(self, k) for k in chosen]).reshape(-1, m, channels)
 
     def to_frame(self):
         """Return a pandas DataFrame, one row per repetition, with times where the recording has them."""
         table = super().to_frame()
-        if len(self._source.searches) > 1:
+        if len(self._source.queries) > 1:
             table["query"] = self.query
         if self.partial.any():
             table["partial"] = self.partial
@@ -153,7 +153,7 @@ class Segments(_Table):
         from ..utils.visualisation import plot_repetitions
 
         query = self._source.one(query)
-        return plot_repetitions(self.warped(query), self._source.searches[query].x.T, ax=ax)
+        return plot_repetitions(self.warped(query), self._source.queries[query].T, ax=ax)
 
 
 def _as_numbers(durations):

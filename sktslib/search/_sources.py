@@ -1,5 +1,6 @@
 """The searches behind a segmentation: alignments of its repetitions."""
 
+from collections.abc import Sequence
 from dataclasses import dataclass
 
 import numpy as np
@@ -11,7 +12,8 @@ from ._profile import Search
 class Sources:
     """A search by each query, and which part of its query each repetition shows."""
 
-    searches: tuple[Search, ...]
+    searches: Sequence[Search]
+    queries: tuple[np.ndarray, ...]  # (channels, m) each
     shown: np.ndarray  # (n_segments, 2): half-open ranges of query points
     begin: int = 0  # the sample of the recording that is the searches' first
 
@@ -21,7 +23,7 @@ class Sources:
 
     def one(self, query):
         """The number of a query, checked."""
-        count = len(self.searches)
+        count = len(self.queries)
         if query is None and count == 1:
             return 0
         if query is None or not 0 <= query < count:
