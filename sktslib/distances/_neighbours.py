@@ -18,14 +18,16 @@ from ._bounds import Bounds
 from ._collection import as_collection
 from ._elastic_metric import ElasticMetric, Problem
 from ._metrics import get_metric
-from ._pairwise import by_length, check_jobs, collection_weight, distance_tasks
+from ._pairwise import by_length, check_jobs, collection_weight, counts_alone, distance_tasks
 from ._scan import scan
 
 # Series a task, and pairs that a task may hold; of no influence on any result.
 QUERIES = 64
 ENTRIES = 2**20
-# Fewer cells than this for a query and all its candidates: bounds and sorting cost as much as computing them.
+# Fewer cells than this for a query and all its candidates: bounds and sorting cost as much as computing them, and more
+# where words of bits compute them.
 FEW_CELLS = 200_000
+FEW_BITS = 10
 # Points that are averaged to one for a first look at series that may warp without limit.
 COARSE = 8
 
@@ -145,7 +147,8 @@ def nearest_neighbors(X, Y=None, metric="dtw", n_neighbors=1, *, metric_params=N
 
     tasks = []
     for m, members in by_length(X).items():
-        if _is_prunable(metric) and m * points >= FEW_CELLS:
+        few = FEW_CELLS * (FEW_BITS if counts_alone(metric, w) else 1)
+        if _is_prunable(metric) and m * points >= few:
             search = _Pruned(metric, Y, X[members[0]], w, k).distances
         else:
             search = partial(_all, metric, Y, w)

@@ -85,12 +85,16 @@ def distance_tasks(metric, X, Y, w, mirrored, out):
     return _driver(metric, X, Y, w)(metric, X, Y, w, mirrored, out)
 
 
+def counts_alone(metric, w):
+    """Whether a distance only counts points, so that words of bits serve for it."""
+    return getattr(metric, "_replaces", None) is not None and w is None and metric.window is None
+
+
 def _driver(metric, X, Y, w):
     if hasattr(metric, "_pairwise"):
         return type(metric)._pairwise
     if isinstance(metric, ElasticMetric) and metric._has_lanes:
-        counts = metric._replaces is not None and w is None and metric.window is None
-        return _by_bits if counts else _by_lanes
+        return _by_bits if counts_alone(metric, w) else _by_lanes
     one_length = len({a.shape[1] for a in (*X, *Y)}) == 1
     if isinstance(metric, LockstepMetric) and metric._is_fold and one_length:
         return _by_terms
