@@ -33,8 +33,8 @@ display = plot_segmentation(segments, ecg.sequence, ecg.ts)
 display.ax_.set(xlabel="time (s)", ylabel="mV")
 
 # %%
-# Labels teach it all three kinds. A range about each R peak is marked; of each kind the average is learned, and how much
-# a stretch must differ from rest to be a beat.
+# Labels teach it all three kinds. A range about each R peak is marked; of each kind the average is learned, and how
+# much a stretch must differ from rest to be a beat.
 
 around = np.column_stack([ecg.beats - 12, ecg.beats + 18]).clip(0)
 labels = labels_from_events(around, ecg.beat_kinds, n_samples=len(ecg.sequence))
