@@ -504,6 +504,22 @@ CASES = {
         "in a segmentation",
         "'max_length'",
     ),
+    "transitions' shape": (
+        lambda: QuerySegmenter(transitions=np.zeros((2, 2))).fit([Q, S]),
+        ValueError,
+        "'transitions' must have shape (3, 3): a row and a column for background and each of the 2 queries",
+        "Got shape (2, 2)",
+    ),
+    "negative transitions": (
+        lambda: QuerySegmenter(transitions=[[0, -1], [0, 0]]).fit(Q),
+        ValueError,
+        "'transitions' must not be negative or NaN. Got -1.",
+    ),
+    "bounds of too many queries": (
+        lambda: QuerySegmenter(min_length=[1, 2, 3]).fit([Q, S]),
+        ValueError,
+        "'min_length' must be one number, or one for each of the 2 queries. Got 3.",
+    ),
     "sign norm": (
         lambda: QuerySearcher(d.DTW(do_sign_norm=True), mode="windows").fit(Q),
         ValueError,

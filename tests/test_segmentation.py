@@ -5,10 +5,10 @@ import numpy as np
 import pytest
 from hypothesis import given
 from hypothesis import strategies as st
-from strategies import pairs, plain
+from strategies import pairs, plain, times
 
 from sktslib import QuerySegmenter, get_distance_dict, load_ecg_example, time_series_segmentation
-from sktslib.distances import DTW, LCSS, _tilings, get_metric, metric_names
+from sktslib.distances import DTW, LCSS, TWED, _tilings, get_metric, metric_names
 from sktslib.distances._tiling import LANES
 from sktslib.distances._tilings import LEAD
 
@@ -145,6 +145,21 @@ def test_lengths_are_bounded():
     np.testing.assert_array_equal(QuerySegmenter(min_length=6).fit(query).segment(y).boundaries, [2, 10])
 
 
+def test_bounds_and_transitions_of_each_query():
+    up, down = np.array([0.0, 1.0, 3.0]), np.array([3.0, 1.0, 0.0])
+    y = np.concatenate([up, down, [9, 9], up, up, down])
+    free = QuerySegmenter(background=1.0).fit([up, down]).segment(y)
+    np.testing.assert_array_equal(free.label, [1, 2, 1, 1, 2])
+    np.testing.assert_array_equal(free.start, [0, 3, 8, 11, 14])
+    forbidden = np.zeros((3, 3))
+    forbidden[1, 1] = np.inf  # `up` may not follow itself
+    apart = QuerySegmenter(background=1.0, transitions=forbidden).fit([up, down]).segment(y)
+    assert not ((apart.label[1:] == 1) & (apart.label[:-1] == 1) & (apart.start[1:] == apart.end[:-1])).any()
+    assert total(apart, 1.0, len(y), forbidden) < np.inf
+    long = QuerySegmenter(background=1.0, min_length=[None, 4]).fit([up, down]).segment(y)
+    assert (np.diff([long.start, long.end], axis=0)[0][long.label == 2] >= 4).all()
+
+
 def test_functional_segmentation_is_the_tiling():
     ecg = load_ecg_example()
     cfg = get_distance_dict(["Dynamic Time Warping", "Euclidean Distance", "twed"])
@@ -205,7 +220,39 @@ def test_stretches_side_by_side_give_the_same(metric, data):
     with pytest.MonkeyPatch.context() as patch:
         patch.setattr(_tilings, "LEAD", 10**9)
         want = segmenter.segment(y)
-    np.testing.assert_array_equal(got.start, want.start)
-    np.testing.assert_array_equal(got.end, want.end)
-    np.testing.assert_array_equal(got.label, want.label)
-    np.testing.assert_allclose(got.cost, want.cost, rtol=1e-9, atol=1e-9)
+    n, transitions = len(y), rules["transitions"]
+    found = [total(segments, segmenter.background_, n, transitions) for segments in (got, want)]
+    assert found[0] == pytest.approx(found[1], rel=1e-9)
+    if metric.name == "dtw":  # counts have ties, which roundings may break otherwise
+        for name in ("start", "end", "label"):
+            np.testing.assert_array_equal(getattr(got, name), getattr(want, name))
+        np.testing.assert_allclose(got.cost, want.cost, rtol=1e-9, atol=1e-9)
+
+
+@given(two_queries(y_high=12), st.data())
+def test_lags_in_time_count_from_the_start_of_the_tile(case, data):
+    queries, weights, y, transitions = case
+    tqs, ts = [data.draw(times(len(x))) for x in queries], data.draw(times(len(y)))
+    segmenter = QuerySegmenter(TWED(nu=0.2), background=0.7, transitions=transitions)
+    segments = segmenter.fit(queries, weight=weights, times=tqs).segment(y, times=ts)
+    steps = [
+        naive.steps("twed", x, y, w, tq, ts, search=True, nu=0.2)
+        for x, w, tq in zip(queries, weights, tqs, strict=True)
+    ]
+    least = naive.carried_tiling(steps, len(y), 0.7, transitions)
+    assert total(segments, 0.7, len(y), transitions) == pytest.approx(least, rel=1e-9, abs=1e-11)
+    stream = segmenter.stream()
+    found = [stream.update(y[a : a + 3], times=ts[a : a + 3]) for a in range(0, len(y), 3)] + [stream.flush()]
+    np.testing.assert_array_equal(np.concatenate([part.end for part in found]), segments.end)
+    np.testing.assert_allclose(np.concatenate([part.cost for part in found]), segments.cost, rtol=1e-9, atol=1e-9)
+
+
+def test_few_samples_are_computed_twice(monkeypatch):
+    rng = np.random.default_rng(3)
+    query, alone = rng.normal(size=5), []
+    y = np.tile(np.concatenate([query, np.zeros(9)]), 400) + rng.normal(size=5600) * 0.1
+    go_on = _tilings._go_on
+    monkeypatch.setattr(_tilings, "_go_on", lambda *a: (alone.append(a[4] - a[3]), go_on(*a)))
+    segments = QuerySegmenter().fit(query).segment(y)
+    assert len(segments) > 300
+    assert sum(alone) < len(y) / 20

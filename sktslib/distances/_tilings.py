@@ -38,7 +38,8 @@ class Queries(NamedTuple):
         """What the kernel goes on from where nothing was before."""
         m, k = self.first[-1], len(self.first) - 1
         state = np.zeros((5, max(m, k + 1) * lanes))
-        state[0], state[3] = INF, INF
+        state[[0, 2, 3]] = INF
+        state[2, : (k + 1) * lanes] = 0.0
         return state
 
 

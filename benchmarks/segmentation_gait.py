@@ -1,0 +1,65 @@
+"""Strides of a walk by segmentation: the query is the left foot's mean stride, the recording the right foot.
+
+    python benchmarks/segmentation_gait.py FOLDER       # holds gait_walk_205hz.npz; or $SKTSLIB_DATA
+
+The recording is as it was measured: no scaling, no filter. Found strides and labelled ones pair off where they share at
+least half of what they cover together; a stride is false if it lies within the labelled part and has no partner. The
+data: example of gaitmap (MIT licence), MaD-Lab Erlangen.
+
+The feet are mirror images: of the six channels those across the direction of walking (acc_y, gyr_x, gyr_z) have the
+other sign in the right foot. A flat line explains them better there than the left foot's template does, and dynamic
+time warping, which stretches without charge, would rather dwell on points of the query that are like a flat line. So
+it pays to charge for stretching: amerced dynamic time warping, where a step that stretches costs as much as a sample
+of the query against a flat line. "mirrored" turns the signs, as gait software does.
+"""
+
+import os
+import sys
+from pathlib import Path
+
+import numpy as np
+
+from sktslib import QuerySegmenter
+from sktslib.distances import ADTW, DTW
+
+SIDEWAYS = (1, 3, 5)
+
+
+def rate(segments, strides, fs):
+    """Strides found, false ones among the labelled, mean distance of the borders in milliseconds."""
+    apart, taken = [], set()
+    for a, b in strides:
+        common = np.minimum(segments.end, b) - np.maximum(segments.start, a)
+        share = common / (np.maximum(segments.end, b) - np.minimum(segments.start, a))
+        k = int(np.argmax(share))
+        if share[k] >= 0.5 and k not in taken:
+            taken.add(k)
+            apart += [abs(segments.start[k] - a), abs(segments.end[k] - b)]
+    within = (segments.end > strides[0, 0]) & (segments.start < strides[-1, 1])
+    return len(taken), int(within.sum()) - len(taken), float(np.mean(apart)) / fs * 1000 if apart else np.nan
+
+
+def main(folder):
+    """Print the table."""
+    data = np.load(folder / "gait_walk_205hz.npz")
+    walk, template, strides = data["right"].T.astype(float), data["template"].T, data["strides_right"]
+    mirrored = walk.copy()
+    mirrored[:, SIDEWAYS] *= -1
+    fs = 204.8
+    print("| channels | metric | max_length | strides found | false | borders |")
+    print("| --- | --- | --- | --- | --- | --- |")
+    for name, y, query in (
+        ("swing axis", walk[:, 4], template[:, 4]),
+        ("six", walk, template),
+        ("six, mirrored", mirrored, template),
+    ):
+        omega = float(np.var(query, axis=0).sum())
+        for metric in (ADTW(omega=omega), DTW()):
+            for longest in (None, 2 * len(query)):
+                segments = QuerySegmenter(metric, max_length=longest).fit(query).segment(y)
+                found, false, apart = rate(segments, strides, fs)
+                print(f"| {name} | {metric.name} | {longest} | {found} of {len(strides)} | {false} | {apart:.1f} ms |")
+
+
+if __name__ == "__main__":
+    main(Path(sys.argv[1] if len(sys.argv) > 1 else os.environ["SKTSLIB_DATA"]))
