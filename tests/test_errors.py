@@ -197,7 +197,8 @@ def test_labels_of_score(cls):
     for y in (np.zeros(10), np.zeros((30, 1)), [[1, 3]], 1, None):
         refused(lambda y=y: score(S, y), ValueError, "'y' must have one label per time point, shape (30,). Got shape (")
     refused(lambda: score(S, np.full(30, np.nan)), ValueError, "must have a label for each time point. Got 30 NaN")
-    refused(lambda: score(S, ["a"] * 30), ValueError, "must hold integers, floats or bools")
+    refused(lambda: cls().fit(np.zeros((3, 1)), np.array([0, None, "a"])), ValueError, "Got 1 NaN or None; background")
+    assert 0 <= score(S, ["", *["a"] * 29]) <= 1
 
 
 # ------------------------------------------------------------------------------------------------------------ times

@@ -49,13 +49,18 @@ class Learned(NamedTuple):
 
 
 def is_idle(value):
-    """Whether a label means background: 0, False, an empty text, the text "0", None or NaN."""
-    return value is None or (isinstance(value, str) and value in ("", "0")) or value == 0 or value != value
+    """Whether a label means background: 0, False, an empty text or the text "0"."""
+    return value in ("", "0") if isinstance(value, str) else value == 0
 
 
 def read_labels(y):
     """Labels of any type, an array (n,), as numbers."""
     values = y.tolist()
+    missing = sum(v is None or v != v for v in values)
+    if missing:
+        raise ValueError(
+            f"'y' must have a label for each time point. Got {missing} NaN or None; background is 0 or an empty text."
+        )
     distinct = list(dict.fromkeys(values))
     kinds = [v for v in distinct if not is_idle(v)]
     try:
@@ -110,13 +115,17 @@ def learn_templates(data, times, ranges, labels, metric, n_templates):
                 variance = variances(x, members, metric)
             s, e = own[middle]
             tx = None if times is None or x.shape[1] != e - s else times[s:e] - times[s]
-            length = np.diff(own[group], axis=1)
-            shortest, longest = min(length.min(), x.shape[1]), max(length.max(), x.shape[1])
-            limits = max(int(np.ceil(shortest / STRETCH)), 1), int(longest * STRETCH)
+            limits = length_limits(np.diff(own[group], axis=1)[:, 0], x.shape[1])
             found.append((x, tx, int(kind) - 1, limits))
             spreads.append((variance, len(group)))
     weights = weigh(spreads, [x.shape for x, *_ in found], power_of(metric))
     return [Learned(Template(x, w, tx), kind, limits) for (x, tx, kind, limits), w in zip(found, weights, strict=True)]
+
+
+def length_limits(lengths, m):
+    """Shortest and longest repetition to look for; marks that were cut short by the next one are left out."""
+    shortest = min(max(lengths.min(), np.median(lengths) / MERGED), m)
+    return max(int(np.ceil(shortest / STRETCH)), 1), int(max(lengths.max(), m) * STRETCH)
 
 
 def as_comparable(pieces, metric):

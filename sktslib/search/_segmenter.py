@@ -156,8 +156,8 @@ class QuerySegmenter(FittedSegmenter):
             The query, or several; with the parameter `query` set, any series of the same channels; with `y` or
             ``query="auto"``, a recording.
         y : array-like of shape (n,), optional
-            Labels of the recording's time points: 0, False, an empty text, "0", None or NaN for background, other
-            values, numbers or texts, for the kind of repetition. A run of one label of at least 2 samples is an
+            Labels of the recording's time points: 0, False, an empty text or "0" for background, other values, numbers
+            or texts, for the kind of repetition. A run of one label of at least 2 samples is an
             occurrence, so occurrences of one kind need background between them: see
             :func:`sktslib.metrics.labels_from_events`. Mark all there are, for what is not marked counts as
             background, and the same part of each. Without a second label, or without an occurrence, labels count
