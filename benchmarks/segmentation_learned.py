@@ -25,7 +25,7 @@ from sktslib.distances import ADTW
 from sktslib.metrics import labels_from_events
 
 HALF, TOLERANCE = 0.15, 0.15  # seconds
-STIFFNESS = 0.4  # what a step off the diagonal costs, in squared units of a lead's deviation about its beats
+STIFFNESS = 0.5  # what a step off the diagonal costs, in squared units of a lead's deviation about its beats
 
 
 def matched(found, beats, tolerance):
