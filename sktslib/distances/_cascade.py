@@ -175,12 +175,9 @@ def _make(version):
             if reach and not _two_passes(p, rows, lanes, low, high, light, reach, places, hi, cutoff, work, rests):
                 fill(costs, at, at + size, INF)
                 continue
-            limit = min(cutoff, BIG)
-            if reach:
-                done = _lanes._accumulate(p, rows, points, lanes, prices, lo, hi, limit, rests, row)
-            else:
+            if not reach:
                 _lanes._price(p, lanes, prices)
-                done = _lanes._accumulate(p, rows, points, lanes, prices, lo, hi, limit, None, row)
+            done = _lanes._accumulate(p, rows, points, lanes, prices, lo, hi, min(cutoff, BIG), rests, row)
             for s in range(size):
                 cost = row[m * LANES + s]
                 costs[at + s] = cost if done and cost <= cutoff and cost < 0.5 * BIG else INF
