@@ -117,6 +117,7 @@ def test_a_stretched_copy_is_found_at_its_scale():
     found = QuerySearcher("euclidean", normalize="zscore", scales=(0.8, 1.3)).fit(x).search(y)
     assert abs(found.start[0] - 100) <= 2
     assert abs(found.end[0] - 175) <= 2
+    assert found.explain(0).phase == 1.0  # some steps pass over a sample of the longer window
 
 
 def test_what_scales_refuse():
