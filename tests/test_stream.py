@@ -156,6 +156,9 @@ def test_arrays_without_a_len_are_read_by_chunks(monkeypatch):
     assert found(searcher.search(Shaped(y))) == found(searcher.search(y))
     np.testing.assert_array_equal(searcher.predict(Shaped(y)), searcher.predict(y))
     assert searcher.score(Shaped(y), searcher.predict(y)) == 1.0
+    several = searcher.search([Shaped(y), Shaped(y[:300])])
+    assert found(several) == found(searcher.search([y, y[:300]]))
+    assert set(several.sequence) == {0, 1}
 
 
 def test_matches_are_reported_as_soon_as_nothing_can_beat_them():
