@@ -139,8 +139,7 @@ class _ByProfile:
 
     def end(self):
         profile, pieces = self.profile(), _Read(self.searcher, self.long, self.clock)
-        edges = profile.start, profile.end
-        start, end, _, distance = choose(pieces, profile.distance, *edges, profile._slack, *self.rule)
+        start, end, _, distance = choose(pieces, profile.distance, *profile._edges, profile._slack, *self.rule)
         return start, end, distance, pieces
 
 

@@ -431,7 +431,7 @@ class QuerySearcher(ClassNamePrefixFeaturesOutMixin, TransformerMixin, QueryEsti
 def matches_of(search, profile, n_matches, threshold, max_overlap, times):
     """Choose from a profile and list by reported distance."""
     start, end, _, distance = choose(
-        search, profile.distance, profile.start, profile.end, profile._slack, n_matches, threshold, max_overlap
+        search, profile.distance, *profile._edges, profile._slack, n_matches, threshold, max_overlap
     )
     order = np.argsort(distance, kind="stable")
     return Matches(start[order], end[order], distance[order], times=times, _source=search)
