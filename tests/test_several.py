@@ -8,7 +8,7 @@ from hypothesis import strategies as st
 from strategies import pairs, plain
 
 from sktslib import QuerySearcher
-from sktslib.distances import DTW, metric_names
+from sktslib.distances import DTW, TWED, metric_names
 
 
 @pytest.mark.parametrize("metric", ["dtw", "euclidean"])
@@ -117,6 +117,7 @@ def test_a_stretched_copy_is_found_at_its_scale():
     found = QuerySearcher("euclidean", normalize="zscore", scales=(0.8, 1.3)).fit(x).search(y)
     assert abs(found.start[0] - 100) <= 2
     assert abs(found.end[0] - 175) <= 2
+    assert found.explain(0).phase == 1.0  # some steps pass over a sample of the longer window
 
 
 def test_what_scales_refuse():
@@ -159,6 +160,16 @@ def test_costs_lie_where_the_match_does_not_fit():
     assert late.delay == pytest.approx(2 / 6)
     assert (late.advance, late.phase) == (0.0, 1.0)
     assert late.lag[2] == pytest.approx(1.0)  # sample 4 of the match, where an even pace is at 3
+
+
+def test_costs_of_a_resampled_window_count_its_times():
+    rng = np.random.default_rng(3)
+    x, y, tq, ts = rng.normal(size=9), rng.normal(size=60), *(np.cumsum(rng.uniform(0.5, 2, n)) for n in (9, 60))
+    searcher = QuerySearcher(TWED(nu=0.5), mode="windows", scales=[0.6, 1.4], n_matches=4).fit(x, times=tq)
+    matches = searcher.search(y, times=ts)
+    assert (matches.end - matches.start != 9).all()
+    for k, match in enumerate(matches):
+        assert matches.explain(k).cost.sum() == pytest.approx(match.distance, rel=1e-9)
 
 
 def test_explanations_of_streams_are_those_of_the_whole():

@@ -136,6 +136,31 @@ class Slices:
         return piece
 
 
+class Shaped:
+    """What has a shape and no len, as arrays of zarr have, and must not be read whole."""
+
+    def __init__(self, y):
+        self.y, self.shape, self.chunks = y, y.shape, (100,)
+
+    def __getitem__(self, part):
+        return self.y[part]
+
+    def __array__(self, dtype=None, copy=None):
+        raise AssertionError("read whole")
+
+
+def test_arrays_without_a_len_are_read_by_chunks(monkeypatch):
+    monkeypatch.setattr(_long, "CHUNK", 100)
+    y = np.sin(np.arange(900) / 11.0)
+    searcher = QuerySearcher("euclidean", n_matches=3).fit(y[100:150])
+    assert found(searcher.search(Shaped(y))) == found(searcher.search(y))
+    np.testing.assert_array_equal(searcher.predict(Shaped(y)), searcher.predict(y))
+    assert searcher.score(Shaped(y), searcher.predict(y)) == 1.0
+    several = searcher.search([Shaped(y), Shaped(y[:300])])
+    assert found(several) == found(searcher.search([y, y[:300]]))
+    assert set(several.sequence) == {0, 1}
+
+
 def test_matches_are_reported_as_soon_as_nothing_can_beat_them():
     stream = QuerySearcher("dtw", threshold=0.1, n_matches=None).fit([0, 2, 0]).stream()
     assert [len(stream.update([value])) for value in (5, 0, 2, 0)] == [0, 0, 0, 0]  # another 0 would still belong to it

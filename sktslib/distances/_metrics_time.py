@@ -7,7 +7,7 @@ from ._metrics_warping import DTW
 def instants(path):
     """How many steps of a path move the query alone, the series alone, and both."""
     dx, dy = path[:, 1:] - path[:, :-1]
-    return int((dy == 0).sum()), int((dx == 0).sum()), int(((dx == 1) & (dy == 1)).sum())
+    return int((dy == 0).sum()), int((dx == 0).sum()), int(((dx > 0) & (dy > 0)).sum())
 
 
 def ratios(path, m, n):

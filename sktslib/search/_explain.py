@@ -6,8 +6,7 @@ import numpy as np
 
 from ..distances._elastic_metric import ElasticMetric
 from ..distances._metrics_time import ratios
-from ..distances._normalise import full_weight, normalise
-from ..distances._resample import resample
+from ..distances._normalise import full_weight
 
 
 @dataclass(frozen=True, eq=False)
@@ -49,34 +48,24 @@ def explain(search, start, end):
     return Explanation(path, cost, lag, *ratios(path, m, end - start))
 
 
-def _window(search, start, end):
-    """Query, window and weights as they are compared."""
-    full = full_weight(search.w, search.x)
-    y = search.y[:, start:end]
-    y = y if search.lengths is None else resample(y, search.x.shape[1])
-    return normalise(search.x, full, search.normalize), normalise(y, full, search.normalize), full
-
-
 def _lockstep(search, start, end):
-    x, y, w = _window(search, start, end)
+    x, y, *_ = search.window(start, end)
+    w = full_weight(search.w, search.x)
     if search.metric.power is None or not search.metric._is_fold:
         return (w * (x - y) ** 2).T
     return search.metric._term_costs(x, y, w).T
 
 
 def _elastic(search, start, end):
-    metric = search.metric
+    metric, w = search.metric, full_weight(search.w, search.x)
     if search.mode == "warped":
         first, problem = search._run(start)
-        x, y, w = search.x, search.y[:, start:end], full_weight(search.w, search.x)
+        x, y = search.x, search.y[:, start:end]
         problem = problem.piece(start - first, end - first)
         path = metric._path(problem, whole=True)
     else:
-        x, y, w = _window(search, start, end)
-        times = (None, None)
-        if search.tx is not None:
-            times = search.tx - search.tx[0], search.ty[start:end] - search.ty[start]
-        problem = metric._problem(x, search.w, np.ascontiguousarray(y), *times)
+        x, y, *times = search.window(start, end)
+        problem = metric._problem(x, search.w, y, *times)
         path = metric._path(problem)
     costs = metric._accumulate(problem, keep="costs", whole=search.mode == "warped")[2]
     # What lies between two listed pairs counts at the second of them, what lies behind the last at the last.

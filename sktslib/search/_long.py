@@ -22,7 +22,12 @@ def is_long(X):
         return False
     if hasattr(X, "tocsr"):  # sparse; the door refuses it
         return False
-    return hasattr(X, "__len__") and len(getattr(X, "shape", (1,))) in (1, 2)
+    return (hasattr(X, "__len__") or hasattr(X, "shape")) and len(getattr(X, "shape", (1,))) in (1, 2)
+
+
+def n_samples(X):
+    """How long a sequence is; arrays of zarr have a shape and no len."""
+    return int(X.shape[0]) if hasattr(X, "shape") else len(X)
 
 
 class Long:
@@ -39,7 +44,7 @@ class Long:
                 check_room(shortest(searcher), len(self))
 
     def __len__(self):
-        return len(self.X)
+        return n_samples(self.X)
 
     @property
     def sequence(self):
@@ -134,8 +139,7 @@ class _ByProfile:
 
     def end(self):
         profile, pieces = self.profile(), _Read(self.searcher, self.long, self.clock)
-        edges = profile.start, profile.end
-        start, end, _, distance = choose(pieces, profile.distance, *edges, profile._slack, *self.rule)
+        start, end, _, distance = choose(pieces, profile.distance, *profile._edges, profile._slack, *self.rule)
         return start, end, distance, pieces
 
 

@@ -158,16 +158,21 @@ class Search:
             path = self.metric._piece_path(problem, start - first, end - first)
             path[1] += first
             return path
-        m, full = self.x.shape[1], full_weight(self.w, self.x)
-        window, times = self.y[:, start:end], None if self.ty is None else self.ty[np.newaxis, start:end]
-        if self.lengths is not None:
-            window, times = resample(window, m), None if times is None else resample(times, m)
-        path = np.array([np.arange(m), np.arange(m)])
+        path = np.tile(np.arange(self.x.shape[1]), (2, 1))
         if isinstance(self.metric, ElasticMetric):
-            x, y = normalise(self.x, full, self.normalize), normalise(window, full, self.normalize)
-            times = (None, None) if self.tx is None else (self.tx - self.tx[0], times[0] - times[0, 0])
-            path = self.metric._distance(x, self.w, np.ascontiguousarray(y), *times).path
-        return scaled_path(path, m, start, end)
+            x, y, *times = self.window(start, end)
+            path = self.metric._distance(x, self.w, y, *times).path
+        return scaled_path(path, self.x.shape[1], start, end)
+
+    def window(self, start, end):
+        """The query and the window [start, end) as they are compared, and the times of both."""
+        full, y, ty = full_weight(self.w, self.x), self.y[:, start:end], None if self.ty is None else self.ty[start:end]
+        if self.lengths is not None:
+            m = self.x.shape[1]
+            y, ty = resample(y, m), None if ty is None else resample(ty[np.newaxis], m)[0]
+        times = (None, None) if ty is None else (self.tx - self.tx[0], ty - ty[0])
+        x, y = normalise(self.x, full, self.normalize), normalise(y, full, self.normalize)
+        return x, np.ascontiguousarray(y), *times
 
     def explain(self, start, end):
         """What the candidate [start, end) costs at each point."""

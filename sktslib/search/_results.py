@@ -60,6 +60,14 @@ class Profile:
     def end(self):
         return np.arange(1, len(self) + 1) if self._length is None else self.start + self._length
 
+    @property
+    def _edges(self):
+        """Starts and ends; where all windows are of one length, two views of the same numbers."""
+        if self._start is not None or np.ndim(self._length):
+            return self.start, self.end
+        every = np.arange(len(self) + self._length)
+        return every[: len(self)], every[self._length :]
+
     def __len__(self):
         return len(self.distance)
 

@@ -11,7 +11,7 @@ from ..metrics import event_f1_score
 from ..utils._sklearn import Interval, StrOptions
 from ._cascade import Rule
 from ._learning import read_labels
-from ._long import is_long, profile_long, search_long
+from ._long import is_long, n_samples, profile_long, search_long
 from ._profile import MODES, Search, choose, resolve_mode
 from ._query import QueryEstimator, check_labels, one_query, refuse_sample_weight, times_of
 from ._results import Matches
@@ -398,7 +398,7 @@ class QuerySearcher(ClassNamePrefixFeaturesOutMixin, TransformerMixin, QueryEsti
         ndarray of int of shape (n,)
         """
         matches = self.search(X, times)
-        labels = np.zeros(len(X), np.int64)
+        labels = np.zeros(n_samples(X), np.int64)
         for rank in range(len(matches), 0, -1):
             labels[matches.start[rank - 1] : matches.end[rank - 1]] = rank
         return labels
@@ -424,14 +424,14 @@ class QuerySearcher(ClassNamePrefixFeaturesOutMixin, TransformerMixin, QueryEsti
         """
         refuse_sample_weight(sample_weight)
         matches = self.search(X, times)
-        y = read_labels(check_labels(y, len(X))).code
+        y = read_labels(check_labels(y, n_samples(X))).code
         return event_f1_score(y, np.column_stack([matches.start, matches.end]))
 
 
 def matches_of(search, profile, n_matches, threshold, max_overlap, times):
     """Choose from a profile and list by reported distance."""
     start, end, _, distance = choose(
-        search, profile.distance, profile.start, profile.end, profile._slack, n_matches, threshold, max_overlap
+        search, profile.distance, *profile._edges, profile._slack, n_matches, threshold, max_overlap
     )
     order = np.argsort(distance, kind="stable")
     return Matches(start[order], end[order], distance[order], times=times, _source=search)

@@ -9,7 +9,7 @@ from ._results import Matches, Ticks, joined
 
 def several(X):
     """The parts of a list of arrays, which is a list of series; None for anything else."""
-    is_list = isinstance(X, list | tuple) and len(X) and all(isinstance(part, np.ndarray) and part.ndim for part in X)
+    is_list = isinstance(X, list | tuple) and len(X) and all(len(getattr(part, "shape", ())) for part in X)
     return list(X) if is_list else None
 
 
