@@ -86,7 +86,7 @@ def test_repetitions_of_several_queries():
     assert segments.label.tolist() == [1, 2, 1]
     assert segments.warped(0).shape == (2, 6, 1)
     np.testing.assert_array_equal(segments.warped(1)[0, :, 0], -QUERY[:4])
-    with pytest.raises(ValueError, match=r"number of a query, from 0 to 1\. Got None"):
+    with pytest.raises(ValueError, match=r"number of a query, from 0 to 1"):
         segments.warped()
     assert segments.to_frame()["query"].tolist() == [0, 1, 0]
 
@@ -135,3 +135,15 @@ def test_picture_of_repetitions():
         plot_repetitions(np.zeros((0, 5, 2)))
     with pytest.raises(ValueError, match=r"'query' parameter must have the repetitions' shape \(5, 2\)"):
         plot_repetitions(np.zeros((4, 5, 2)), np.zeros((3, 2)))
+
+
+def test_words_that_are_no_query():
+    with pytest.raises(ValueError, match="or 'auto'"):
+        QuerySegmenter(query="autom").fit(np.zeros(9))
+
+
+def test_a_summary_of_nothing_has_its_columns():
+    segments = QuerySegmenter("euclidean").fit([0, 1, 0]).segment([9.0, 9, 9, 9])
+    assert len(segments) == 0 and "count" in segments.summary()
+    with pytest.raises(ValueError, match="not a label"):
+        segments.warped("R")

@@ -126,7 +126,7 @@ def test_what_scales_refuse():
         with pytest.raises(ValueError, match="'scales' parameter"):
             QuerySearcher("euclidean", scales=scales).fit(x)
     with pytest.raises(ValueError, match="must be None in a warped search"):
-        QuerySearcher("dtw", scales=[1.0]).fit(x)
+        QuerySearcher("dtw", mode="warped", scales=[1.0]).fit(x)
     with pytest.raises(ValueError, match="must be None where 'scales'"):
         QuerySearcher("euclidean", scales=[1.0], min_length=2).fit(x)
 
@@ -183,3 +183,33 @@ def test_explanations_of_streams_are_those_of_the_whole():
     for k in range(2):
         np.testing.assert_allclose(got.explain(k).cost, want.explain(k).cost, rtol=1e-12)
         np.testing.assert_array_equal(got.explain(k).path, want.explain(k).path)
+
+
+def test_labels_belong_to_one_sequence():
+    y = np.zeros(9)
+    searcher = QuerySearcher("euclidean").fit([0, 1])
+    for call in (searcher.predict, lambda X: searcher.score(X, [0, 1])):
+        with pytest.raises(ValueError, match="must be one sequence here"):
+            call([y, y])
+
+
+def test_lists_of_tables_and_mixed_lists_are_several_series():
+    import pandas as pd
+
+    x, y = np.array([0.0, 1.0, 0.0]), np.array([0.0, 0.0, 1.0, 0.0])
+    for queries in ([pd.Series(x), pd.Series(x)], [x, list(x)]):
+        matches = QuerySearcher("euclidean").fit(queries).search([pd.Series(y), pd.Series(y[:3])])
+        assert matches.query.tolist() == [0, 1] and matches.start.tolist() == [1, 1]
+
+
+def test_scales_mean_windows():
+    matches = QuerySearcher("dtw", scales=(1.0, 2.0)).fit([0, 1, 0]).search([5, 5, 0, 1, 0, 5, 5])
+    assert list(matches) == [(2, 5, 0.0)]
+
+
+def test_dates_and_numbers_are_not_compared():
+    dates = np.datetime64("2026-01-01") + np.arange(4).astype("timedelta64[s]")
+    searcher = QuerySearcher("twed").fit([0, 1, 0], times=dates[:3])
+    with pytest.raises(ValueError, match="of one kind with the query"):
+        searcher.search([0, 0, 1, 0], times=[0, 1, 2, 3])
+    assert len(searcher.search([0, 0, 1, 0], times=dates)) == 1

@@ -105,7 +105,7 @@ def test_missing_values_pass_where_they_may_and_infinity_never():
     [
         (None, TypeError, "'x' must be an array of real numbers. Got None."),
         (5, ValueError, "Got 0 dimensions, shape (). Reshape your data: a single point is [x]."),
-        (np.zeros((2, 3, 4)), ValueError, "Got 3 dimensions, shape (2, 3, 4). Of several series pass one at a time."),
+        (np.zeros((2, 3, 4)), ValueError, "Got 3 dimensions, shape (2, 3, 4). Several series, where"),
         ([], ValueError, "'x' must hold at least one point. Got 0 sample(s) (shape=(0,))"),
         (np.zeros((0, 2)), ValueError, "Got 0 sample(s) (shape=(0, 2))"),
         (np.zeros((3, 0)), ValueError, "Got 0 feature(s) (shape=(3, 0)) while a minimum of 1 is required."),

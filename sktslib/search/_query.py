@@ -30,12 +30,16 @@ def one_query(X, name):
 
 
 def times_of(X, times):
-    """The caller's times: given, or the DatetimeIndex of a pandas object; None where there are none."""
+    """The caller's times: given, or the index of a pandas object if it holds dates or durations; else None."""
     if times is not None:
         return times
     index = getattr(X, "index", None)
-    is_time = getattr(getattr(index, "dtype", None), "kind", "") == "M"
-    return index if is_time else None
+    return index if getattr(getattr(index, "dtype", None), "kind", "") in ("M", "m") else None
+
+
+def dated(times):
+    """Whether times are dates or durations, and not numbers."""
+    return times is not None and getattr(times, "dtype", np.asarray(times).dtype).kind in "Mm"
 
 
 def keep_times(times):
@@ -110,6 +114,7 @@ class QueryEstimator(MetricParameter, BaseEstimator):
         x = x.copy()  # a caller's later edits must not reach the fitted query
         channels, m = x.shape
         x, w = observed_query(x, as_weight(weight, m, channels))
+        self._dated = None if times is None else dated(times)
         return Template(x, w, as_times(times, m, "times"))
 
     def __sklearn_tags__(self):
@@ -168,6 +173,12 @@ class QueryEstimator(MetricParameter, BaseEstimator):
             )
         name = "times" if times is not None else "X.index"
         times = times_of(X, times)
+        if self.metric_.uses_times and times is not None and self._dated == (not dated(times)):
+            kinds = "dates", "numbers"
+            raise ValueError(
+                f"{name!r} must be of one kind with the query's, dates or numbers. Got {kinds[self._dated]} where the "
+                f"query's are {kinds[not self._dated]}; turn dates into numbers by subtraction and division."
+            )
         if keep and hasattr(X, "__array__"):
             y = y.copy()
         return y, as_times(times, y.shape[1], name), keep_times(times)

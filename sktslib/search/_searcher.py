@@ -15,7 +15,7 @@ from ._long import is_long, n_samples, profile_long, search_long
 from ._profile import MODES, Search, choose, resolve_mode
 from ._query import QueryEstimator, check_labels, one_query, refuse_sample_weight, times_of
 from ._results import Matches
-from ._several import Streams, merge, one_each, several
+from ._several import Streams, merge, one_each, refuse_several, several
 from ._stream import Stream
 from ._tuning import learn_threshold
 from ._windows import scaled_lengths
@@ -162,7 +162,8 @@ class QuerySearcher(ClassNamePrefixFeaturesOutMixin, TransformerMixin, QueryEsti
         """
         self._check_parameters()
         self._check_limits(self.min_length, self.max_length)
-        self._mode = resolve_mode(self.metric_, self.mode, self.normalize)
+        mode = "windows" if self.mode == "auto" and self.scales is not None else self.mode
+        self._mode = resolve_mode(self.metric_, mode, self.normalize)
         self._parts = self._learned_threshold = None
         queries = several(X if self.query is None else self.query)
         if queries is not None and len(queries) > 1:
@@ -397,6 +398,7 @@ class QuerySearcher(ClassNamePrefixFeaturesOutMixin, TransformerMixin, QueryEsti
         -------
         ndarray of int of shape (n,)
         """
+        refuse_several(X)
         matches = self.search(X, times)
         labels = np.zeros(n_samples(X), np.int64)
         for rank in range(len(matches), 0, -1):
@@ -423,6 +425,7 @@ class QuerySearcher(ClassNamePrefixFeaturesOutMixin, TransformerMixin, QueryEsti
             In [0, 1].
         """
         refuse_sample_weight(sample_weight)
+        refuse_several(X)
         matches = self.search(X, times)
         y = read_labels(check_labels(y, n_samples(X))).code
         return event_f1_score(y, np.column_stack([matches.start, matches.end]))

@@ -175,6 +175,8 @@ class QuerySegmenter(FittedSegmenter):
         self._check_parameters()
         self._check_tiling()
         by_itself = isinstance(self.query, str)
+        if by_itself and self.query != "auto":
+            raise ValueError(f"The 'query' parameter must be an array, a list of arrays or 'auto'. Got {self.query!r}.")
         queries = None if by_itself else several(X if self.query is None else self.query)
         if queries is not None and len(queries) > 1:
             return self._fit_templates(self._read_several(X, queries, y, weight, times))

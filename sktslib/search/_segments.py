@@ -136,7 +136,9 @@ class Segments(_Table):
                 spread = values.std(ddof=1) if values.size > 1 else np.nan
                 row |= {f"{name}_mean": mean, f"{name}_sd": spread, f"{name}_cv": spread / mean if mean else np.nan}
             rows[label] = row | {"cost": self.cost[own].mean() if own.any() else np.nan}
-        return pd.DataFrame.from_dict(rows, orient="index").rename_axis("label")
+        times = [f"{name}_{what}" for name in ("duration", "interval") for what in ("mean", "sd", "cv")]
+        columns = ["count", "partial", *times, "cost"]
+        return pd.DataFrame.from_dict(rows, orient="index", columns=columns).rename_axis("label")
 
     def _start_numbers(self):
         times = np.asarray(self.start_time)

@@ -8,9 +8,22 @@ from ._results import Matches, Ticks, joined
 
 
 def several(X):
-    """The parts of a list of arrays, which is a list of series; None for anything else."""
-    is_list = isinstance(X, list | tuple) and len(X) and all(len(getattr(part, "shape", ())) for part in X)
-    return list(X) if is_list else None
+    """The parts of a list with an array in it, which is a list of series; None for anything else."""
+    if not isinstance(X, list | tuple):
+        return None
+    arrays = [len(getattr(part, "shape", ())) > 0 for part in X]
+    return (
+        list(X) if any(arrays) and all(a or isinstance(part, list) for a, part in zip(arrays, X, strict=True)) else None
+    )
+
+
+def refuse_several(X):
+    """Labels belong to one sequence."""
+    if several(X) is not None:
+        raise ValueError(
+            f"'X' must be one sequence here. Got a list of {len(X)} arrays, which is a list of sequences: call with "
+            "each of them, or pass numpy.asarray of it if its arrays are the time points of one sequence."
+        )
 
 
 def one_each(values, count, name, what):

@@ -2,6 +2,7 @@
 
 from collections.abc import Sequence
 from dataclasses import dataclass
+from numbers import Integral
 
 import numpy as np
 
@@ -26,10 +27,10 @@ class Sources:
         count = len(self.queries)
         if query is None and count == 1:
             return 0
-        if query is None or not 0 <= query < count:
+        if query is None or not isinstance(query, Integral) or not 0 <= query < count:
             raise ValueError(
-                f"The 'query' parameter must be the number of a query, from 0 to {count - 1}. Got {query!r}. "
-                "Repetitions of several queries have time bases of their own."
+                f"The 'query' parameter must be the number of a query, from 0 to {count - 1}, as in 'query' of the "
+                f"segments, not a label. Got {query!r}. Repetitions of several queries have time bases of their own."
             )
         return query
 

@@ -108,8 +108,8 @@ def _refused(dtype, name):
 
 def _ragged(name):
     return ValueError(
-        f"{name!r} must have rows of equal length. Got a ragged list. A series is (length,) or (length, channels); of "
-        "several series pass one at a time."
+        f"{name!r} must have rows of equal length. Got a ragged list. A series is (length,) or (length, channels); "
+        "several series, where they can be taken, are a list of numpy arrays."
     )
 
 
@@ -182,7 +182,11 @@ def as_series(values, name, *, channels=None, like="the other series", missing=F
     """
     a = as_floats(values, name)
     if a.ndim not in (1, 2):
-        hint = "Of several series pass one at a time." if a.ndim else f"Reshape your data: a single point is [{name}]."
+        hint = (
+            "Several series, where they can be taken, are a list of numpy arrays."
+            if a.ndim
+            else f"Reshape your data: a single point is [{name}]."
+        )
         raise ValueError(
             f"{name!r} must be one series, (length,) or (length, channels). Got {a.ndim} dimensions, shape {a.shape}. "
             f"{hint}"
