@@ -41,7 +41,7 @@ class QuerySearcher(ClassNamePrefixFeaturesOutMixin, TransformerMixin, QueryEsti
     mode : {"auto", "windows", "warped"}, default="auto"
         Candidates: all windows of the query's length, or warped ones with free ends (elastic metrics with
         a path only). "auto" takes windows for lockstep metrics, for those without a path (soft_dtw, gak, sbd), and
-        where `normalize` is set.
+        where `normalize` or `scales` is set.
     normalize : {None, "zscore", "mean", "minmax"}, default=None
         How query and each window are normalised, per channel and by weighted moments.
     n_matches : int or None, default=1
