@@ -1,6 +1,6 @@
 """Points a second of searches whose sequence comes in chunks: a query of 200 points, chunks of 1,000.
 
-    python benchmarks/stream.py
+python benchmarks/stream.py
 """
 
 import time
