@@ -262,9 +262,10 @@ def test_transformers_are_routed_times(routing):
     plain = QuerySearcher("euclidean", query=QUERY[:30])
     plain.set_fit_request(times=False).set_transform_request(times=False)
     ts = ECG["ts"] ** 1.01
-    got = FeatureUnion([("timed", timed), ("plain", plain)]).fit_transform(COLUMN, times=ts)
+    union = FeatureUnion([("timed", timed), ("plain", plain)])
+    got = union.fit_transform(COLUMN, times=pd.to_datetime(ts, unit="s"))
     want = QuerySearcher(TWED(nu=0.1)).fit(QUERY, times=ECG["tq"]).transform(COLUMN, times=ts)
-    np.testing.assert_allclose(got[:, :1], want, rtol=1e-9)
+    np.testing.assert_allclose(got[:, :1], want, rtol=1e-6)  # dates know nanoseconds
     np.testing.assert_array_equal(got[:, 1:], QuerySearcher("euclidean").fit(QUERY[:30]).transform(COLUMN))
     learned = QuerySearcher(TWED(nu=0.1)).set_fit_request(times=True).set_transform_request(times=True)
     got = make_pipeline(learned, KNeighborsClassifier(1)).fit(COLUMN, LABELS, times=ts)
