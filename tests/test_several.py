@@ -213,3 +213,15 @@ def test_dates_and_numbers_are_not_compared():
     with pytest.raises(ValueError, match="of one kind with the query"):
         searcher.search([0, 0, 1, 0], times=[0, 1, 2, 3])
     assert len(searcher.search([0, 0, 1, 0], times=dates)) == 1
+
+
+def test_queries_learned_from_a_dated_recording_are_dated():
+    dates = np.datetime64("2026-01-01") + np.arange(40).astype("timedelta64[s]")
+    y = np.tile([0.0, 0, 1, 2, 0, 0, 3, 1, 0, 0], 4)
+    labels = np.tile(["", "", "a", "a", "", "", "b", "b", "", ""], 4)
+    for kinds in (labels, np.where(labels == "b", "", labels)):
+        searcher = QuerySearcher("twed", n_matches=None).fit(y[:, np.newaxis], kinds, times=dates)
+        matches = searcher.search(y, times=dates)
+        assert set(zip(matches.start[:4].tolist(), matches.end[:4].tolist(), strict=True)) >= {(2, 4)}
+        with pytest.raises(ValueError, match="of one kind with the query"):
+            searcher.search(y, times=np.arange(40))

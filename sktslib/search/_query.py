@@ -11,7 +11,7 @@ from ..distances._collection import MetricParameter
 from ..distances._metrics import get_metric
 from ..utils._sklearn import validate_parameter_constraints
 from ..utils.validation import as_series, as_times, as_weight, check_count, shown
-from ._learning import Labels, Learned, Template, learn_templates, occurrences, read_labels
+from ._learning import Labels, Template, learn_templates, occurrences, read_labels
 from ._missing import observed_query
 from ._several import several
 
@@ -142,14 +142,14 @@ class QueryEstimator(MetricParameter, BaseEstimator):
 
     def _learn(self, marked, weight, times, n_templates=1):
         """Templates of the kinds that are marked in a recording."""
+        self._dated = None if times is None else dated(times)
         times = as_times(times, marked.data.shape[1], "times")
         learned = learn_templates(marked.data, times, marked.ranges, marked.code, self.metric_, n_templates)
         weight = self.weight if weight is None else weight
         if weight is None:
             return learned
-        return [
-            Learned(self._template(template.x, weight, template.tx), kind, limits) for template, kind, limits in learned
-        ]
+        weighted = [one.template._replace(w=as_weight(weight, *one.template.x.shape[::-1])) for one in learned]
+        return [one._replace(template=template) for one, template in zip(learned, weighted, strict=True)]
 
     def _door(self, X, times, keep=True):
         """A sequence through the door: its array, its times for the kernels, and its times as they were given.

@@ -195,6 +195,7 @@ class QuerySearcher(ClassNamePrefixFeaturesOutMixin, TransformerMixin, QueryEsti
             x, w, t = zip(*(one.template for one in learned), strict=True)
             parts = self._fit_parts([a.T for a in x], [None if a is None else a.T for a in w], t)._parts
         for part, one in zip(parts, learned, strict=True):
+            part._dated = self._dated
             found = matches_of(*part._search(X, times, keep=False)[:2], None, None, self.max_overlap, None)
             part._learned_threshold = learn_threshold(found, marked.ranges[marked.code == one.kind + 1])
         return self
