@@ -145,7 +145,6 @@ class ElasticMetric(Metric):
         return cost
 
     # What an average of series needs to know.
-    _centre = "mean"  # of a point's partners: "mean" for squared differences, "median" for absolute ones
 
     def _partners(self, alignment):
         """The pairs of points (2, K) that should be alike, and how much each counts (K,) or None."""

@@ -183,6 +183,8 @@ class Metric(BaseEstimator):
     # So many times what the query costs against a flat line, per sample, a sample of background costs by default.
     # Squared differences grow faster than likeness fades, and a poor repetition should be one all the same.
     _flat = 1.0
+    # The average of points that a cost is least for: "mean" for squared differences, "median" for absolute ones.
+    _centre = "mean"
 
     def _tile_cost(self, distance, m):
         """The un-rooted sum behind a distance of m points; distances that are no sums count m times themselves."""

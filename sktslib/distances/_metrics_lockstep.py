@@ -155,6 +155,7 @@ class Manhattan(LockstepMetric):
     7.0
     """
 
+    _centre = "median"
     name, full_name, power = "manhattan", "Manhattan Distance", 1.0
     aliases = ("cityblock",)
 
@@ -233,6 +234,7 @@ class Canberra(LockstepMetric):
     0.5
     """
 
+    _centre = "median"
     name, full_name, power = "canberra", "Canberra Distance", 1.0
 
     @property

@@ -10,14 +10,7 @@ from ..utils.validation import shown
 from . import _elastic as kernels
 from ._elastic_metric import BAND_CONSTRAINTS, ElasticMetric, Problem, Query, free_points, norm_of
 from ._metrics import register
-
-
-def standardise(a):
-    """Each channel to mean 0 and population standard deviation 1; a constant channel becomes zeros."""
-    centred = a - a.mean(axis=1, keepdims=True)
-    spread = centred.std(axis=1, keepdims=True)
-    constant = a.max(axis=1, keepdims=True) == a.min(axis=1, keepdims=True)
-    return np.where(constant, 0.0, centred / np.where(constant, 1.0, spread))
+from ._normalise import standardise
 
 
 def gradient(a):

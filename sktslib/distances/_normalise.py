@@ -33,6 +33,14 @@ def normalise(a, w, how):
     return np.where(constant, 0.0, centred / np.where(constant, 1.0, spread))
 
 
+def standardise(a):
+    """Each channel to mean 0 and population standard deviation 1; a constant channel becomes zeros."""
+    centred = a - a.mean(axis=1, keepdims=True)
+    spread = centred.std(axis=1, keepdims=True)
+    constant = a.max(axis=1, keepdims=True) == a.min(axis=1, keepdims=True)
+    return np.where(constant, 0.0, centred / np.where(constant, 1.0, spread))
+
+
 def fill(a):
     """Replace NaN by linear interpolation over time, per channel; a channel without a value becomes 0."""
     gaps = np.isnan(a)

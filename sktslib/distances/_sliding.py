@@ -171,6 +171,12 @@ def _run_both(y, b, m, before, after):
             after[0, k + 1], after[1, k + 1] = done_s2 + s2, done_q2 + q2
 
 
+@njit(nogil=True)
+def _rounding(m):
+    """Relative error of a running sum of m terms."""
+    return EPS * 2.0 * (min(m, RUN) ** 0.5 + m / RUN + 4.0)
+
+
 @njit(cache=True, nogil=True, error_model="numpy")
 def _moments(y, m, first, mean, spread, error):
     """Mean and sum of squared deviations of the windows of m samples that start at `first` and after.
@@ -181,7 +187,7 @@ def _moments(y, m, first, mean, spread, error):
     """
     end = first + mean.shape[0]  # of the windows' starts
     before, next_before, after = np.zeros((2, m + 1)), np.zeros((2, m + 1)), np.zeros((2, m + 1))
-    relative = EPS * 2.0 * (min(m, RUN) ** 0.5 + m / RUN + 4.0)
+    relative = _rounding(m)
     share = 1.0 / m
     for b in range(first, end + m - 1, m):
         low, high = max(b - m + 1, first), min(b, end - 1)
@@ -239,7 +245,7 @@ def _standardise(lift, scale, spread, error, total, scaling):
 @njit(cache=True, nogil=True, error_model="numpy")
 def _to_range(low, high, lift, scale, spread, error, level, m, centred):
     """The same where the range of each window becomes 1 and its mean the `lift`, or 0 if it is centred."""
-    relative = EPS * 2.0 * (min(m, RUN) ** 0.5 + m / RUN + 4.0)  # of the mean's share of the range, see `_moments`
+    relative = _rounding(m)  # of the mean's share of the range, see `_moments`
     for j in range(scale.shape[0]):
         scale[j] = 1.0 / (high[j] - low[j]) if high[j] > low[j] else 0.0
     for j in range(scale.shape[0]):

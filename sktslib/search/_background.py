@@ -27,6 +27,4 @@ class Background(NamedTuple):
 
 def power_of(metric):
     """The power of differences that a metric's costs add up: 2, or 1 where they are absolute."""
-    if metric.group == "elastic":
-        return 1.0 if getattr(metric, "_centre", "mean") == "median" else 2.0
-    return 1.0 if metric.name in ("manhattan", "canberra") else 2.0
+    return 1.0 if metric._centre == "median" else 2.0

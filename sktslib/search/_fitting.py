@@ -4,11 +4,10 @@ import numpy as np
 
 from ..utils.validation import as_floats, as_times
 from ._background import Background
-from ._learning import EXAMPLES, as_comparable, average
+from ._learning import as_comparable, average, examples
 from ._period import ROUNDS, SHRINK, typical_period
 from ._profile import Search, resolve_mode
-from ._query import QueryEstimator
-from ._several import one_each
+from ._query import QueryEstimator, same_channels
 from ._tiling import Rules, background_cost, tile
 from ._tuning import learn_background
 
@@ -71,8 +70,8 @@ def refined(templates, searches, tiles):
 
 def amid(template, search, ranges):
     """The barycenter (channels, m) of ranges of a sequence, of the length of the template."""
-    chosen = ranges[np.linspace(0, len(ranges) - 1, min(len(ranges), EXAMPLES)).round().astype(int)]
-    pieces = as_comparable([np.ascontiguousarray(search.y[:, s:e]) for s, e in chosen], search.metric)
+    pieces = [np.ascontiguousarray(search.y[:, s:e]) for s, e in examples(ranges)]
+    pieces = as_comparable(pieces, search.metric)
     return average(pieces, template.x, search.metric, template.w)
 
 
@@ -96,19 +95,12 @@ class FittedSegmenter(QueryEstimator):
 
     def _read_several(self, X, queries, y, weight, times):
         """Several queries with a weight and times each."""
-        if y is not None and self.query is None:
-            raise ValueError(
-                "'y' must be None where 'X' is a list of queries: they are given, not learned from labels."
-            )
-        weights = one_each(self.weight if weight is None else weight, len(queries), "weight", "queries")
-        every = one_each(times, len(queries), "times", "queries")
+        weights, every = self._each(queries, y, weight, times)
         found = [
             self._read(query if self.query is None else X, None if self.query is None else query, w, t)
             for query, w, t in zip(queries, weights, every, strict=True)
         ]
-        channels = {len(template.x) for template in found}
-        if len(channels) > 1:
-            raise ValueError(f"The queries must have the same number of channels. Got {sorted(channels)}.")
+        same_channels(len(template.x) for template in found)
         return found
 
     def _fit_labels(self, marked, weight, times):

@@ -88,6 +88,11 @@ def single(ranges):
     return ranges[length <= MERGED * np.median(length)]
 
 
+def examples(ranges):
+    """At most EXAMPLES of the ranges, evenly spread over them."""
+    return ranges[np.linspace(0, len(ranges) - 1, min(len(ranges), EXAMPLES)).round().astype(int)]
+
+
 def learn_templates(data, times, ranges, labels, metric, n_templates):
     """Templates of each label of the occurrences in a recording (channels, n).
 
@@ -103,7 +108,7 @@ def learn_templates(data, times, ranges, labels, metric, n_templates):
     found, spreads = [], []
     for kind in np.unique(labels):
         own = single(ranges[labels == kind])
-        own = own[np.linspace(0, len(own) - 1, min(len(own), EXAMPLES)).round().astype(int)]
+        own = examples(own)
         pieces = as_comparable([np.ascontiguousarray(data[:, s:e]) for s, e in own], metric)
         far = distances(pieces, metric)
         for group in groups(far, n_templates):

@@ -4,6 +4,7 @@ import numpy as np
 from scipy.fft import irfft, next_fast_len, rfft
 
 from ..distances._metrics import get_metric
+from ..distances._normalise import standardise
 from ._missing import runs
 from ._profile import Search
 from ._selection import select
@@ -17,19 +18,13 @@ LIKE = 12  # how many of the most similar stretches count
 BEST = 0.7  # of the highest correlation: the first peak as high as that is the period, not a multiple of it
 
 
-def standardised(data):
-    """Each channel with mean 0 and deviation 1; a constant one is left out of account as zeros."""
-    spread = data.std(axis=1, keepdims=True)
-    return (data - data.mean(axis=1, keepdims=True)) / np.where(spread > 0, spread, 1.0)
-
-
 def dominant_period(data):
     """The lag, in samples, at which a recording (channels, n) is most like itself.
 
     The autocorrelation over all channels, not biased towards short lags, behind its first fall below zero and up to
     half of the recording.
     """
-    z, n = standardised(data), data.shape[1]
+    z, n = standardise(data), data.shape[1]
     size = next_fast_len(2 * n)
     correlation = irfft((np.abs(rfft(z, size, axis=1)) ** 2).sum(axis=0), size)[: n // 2 + 1]
     correlation = correlation / np.arange(n, n - len(correlation), -1) * n
@@ -48,7 +43,7 @@ def dominant_period(data):
 
 def most_repeated(data, period):
     """Start of the stretch of one period whose most similar stretches are nearest, as a share of its variance."""
-    z, n = standardised(data), data.shape[1]
+    z, n = standardise(data), data.shape[1]
     count = min(LIKE, max(n // period - 1, 1))
     step = max(period // PLACES, (n - period) // MOST, 1)
     metric, best, at = get_metric("euclidean"), np.inf, 0

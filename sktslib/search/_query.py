@@ -13,7 +13,7 @@ from ..utils._sklearn import validate_parameter_constraints
 from ..utils.validation import as_series, as_times, as_weight, check_count, shown
 from ._learning import Labels, Template, learn_templates, occurrences, read_labels
 from ._missing import observed_query
-from ._several import several
+from ._several import one_each, several
 
 
 def one_query(X, name):
@@ -70,6 +70,13 @@ def refuse_sample_weight(sample_weight):
         )
 
 
+def same_channels(counts):
+    """Several queries are sought in the same sequences."""
+    counts = set(counts)
+    if len(counts) > 1:
+        raise ValueError(f"The queries must have the same number of channels. Got {sorted(counts)}.")
+
+
 class Annotation(NamedTuple):
     """A recording and what is marked in it."""
 
@@ -102,6 +109,15 @@ class QueryEstimator(MetricParameter, BaseEstimator):
             X = one_query(query, "query")
             x = as_series(X, "query", channels=x.shape[0], missing=omit)
         return self._template(x, self.weight if weight is None else weight, times_of(X, times))
+
+    def _each(self, queries, y, weight, times):
+        """Weights and times of each of several queries."""
+        if y is not None and self.query is None:
+            raise ValueError(
+                "'y' must be None where 'X' is a list of queries: they are given, not learned from labels."
+            )
+        weights = one_each(self.weight if weight is None else weight, len(queries), "weight", "queries")
+        return weights, one_each(times, len(queries), "times", "queries")
 
     def _read_recording(self, X):
         """The array (channels, n) that decides the number of channels."""

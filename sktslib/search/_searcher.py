@@ -13,7 +13,7 @@ from ._cascade import Rule
 from ._learning import read_labels
 from ._long import is_long, n_samples, profile_long, search_long
 from ._profile import MODES, Search, choose, resolve_mode
-from ._query import QueryEstimator, check_labels, one_query, refuse_sample_weight, times_of
+from ._query import QueryEstimator, check_labels, one_query, refuse_sample_weight, same_channels, times_of
 from ._results import Matches
 from ._several import Streams, merge, one_each, refuse_several, several
 from ._stream import Stream
@@ -226,12 +226,7 @@ class QuerySearcher(ClassNamePrefixFeaturesOutMixin, TransformerMixin, QueryEsti
     def _fit_several(self, queries, X, y, weight, times):
         """A searcher for each query."""
         given = self.query is not None  # `X` then says what the channels are, and a classifier may stand behind
-        if y is not None and not given:
-            raise ValueError(
-                "'y' must be None where 'X' is a list of queries: they are given, not learned from labels."
-            )
-        weights = one_each(self.weight if weight is None else weight, len(queries), "weight", "queries")
-        self._fit_parts(queries, weights, one_each(times, len(queries), "times", "queries"), X if given else None)
+        self._fit_parts(queries, *self._each(queries, y, weight, times), X if given else None)
         vars(self).pop("feature_names_in_", None)
         if hasattr(self._parts[0], "feature_names_in_"):
             self.feature_names_in_ = self._parts[0].feature_names_in_
@@ -244,9 +239,7 @@ class QuerySearcher(ClassNamePrefixFeaturesOutMixin, TransformerMixin, QueryEsti
             .fit(query if X is None else X, weight=w, times=t)
             for query, w, t in zip(queries, weights, times, strict=True)
         ]
-        channels = {part.n_features_in_ for part in self._parts}
-        if len(channels) > 1:
-            raise ValueError(f"The queries must have the same number of channels. Got {sorted(channels)}.")
+        same_channels(part.n_features_in_ for part in self._parts)
         first = self._parts[0]
         self.metric_, self._mode, self.n_features_in_ = first.metric_, first._mode, first.n_features_in_
         self.query_, self.weight_ = [part.query_ for part in self._parts], [part.weight_ for part in self._parts]

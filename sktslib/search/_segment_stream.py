@@ -9,7 +9,7 @@ from ..distances._tiling_paths import agreed, before, likeliest, through, trace
 from ..utils.validation import check_count
 from ._feed import Clock, Feed
 from ._missing import runs
-from ._results import times_at
+from ._results import joined, times_at
 from ._segments import Segments
 from ._sources import Sources
 from ._tiling_feed import Columns, Windows
@@ -157,8 +157,7 @@ class SegmentStream:
         elif not given[0] > self._times[-1]:
             raise ValueError(f"'times' must be strictly increasing. Got {given[0]} after {self._times[-1]}.")
         else:
-            join = self._times.append if hasattr(self._times, "append") else lambda g: np.concatenate([self._times, g])
-            self._times = join(given)
+            self._times = joined(self._times, given)
 
     def _break(self, gap, after):
         """Decide all up to a gap and begin anew behind it."""

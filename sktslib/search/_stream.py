@@ -120,11 +120,8 @@ class Stream:
                 "The 'threshold' parameter of QuerySearcher must be set for a stream: without it the best places are "
                 "known at the end of the sequence only. Got None."
             )
-        self._searcher, self._feed, self._groups = (
-            searcher,
-            make_feed(searcher, Rule(None, searcher._limit)),
-            Groups(),
-        )
+        self._searcher, self._groups = searcher, Groups()
+        self._feed = make_feed(searcher, Rule(None, searcher._limit))
         self._clock = Clock(searcher.metric_, searcher._tx)
         self._times = None  # as they were given, of the samples in the feed's buffer
         self._best, self._slack, self._flushed = None, 0.0, False

@@ -4,6 +4,7 @@ from typing import NamedTuple
 
 import numpy as np
 
+from ..distances._normalise import full_weight
 from ..distances._tilings import tile as tile_series
 from ..distances._tilings import tile_windows
 from ._background import Background
@@ -36,7 +37,7 @@ def background_cost(metric, mode, templates):
 def flat_cost(metric, mode, template):
     """What a query costs against a flat line at its own weighted mean, per sample."""
     x, w, tx = template
-    weight = np.ones_like(x) if w is None else w
+    weight = full_weight(w, x)
     total = weight.sum(axis=1, keepdims=True)
     mean = np.where(total > 0, (weight * x).sum(axis=1, keepdims=True), x.mean(axis=1, keepdims=True))
     mean /= np.where(total > 0, total, 1.0)

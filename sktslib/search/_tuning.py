@@ -2,6 +2,7 @@
 
 import numpy as np
 
+from ..distances._normalise import full_weight
 from ..metrics import event_f1_score
 from ..metrics._matching import pairs_by_iou
 from ._background import Background, power_of
@@ -33,7 +34,7 @@ def learn_background(ranges, code, data, templates, metric, constant, tile):
     power = power_of(metric)
     rest = data[:, code == 0] if (code == 0).sum() > 1 else data
     level = np.nanmedian(rest, axis=1, keepdims=True)
-    full = np.concatenate([np.ones_like(x) if w is None else w for x, w, _ in templates], axis=1)
+    full = np.concatenate([full_weight(w, x) for x, w, _ in templates], axis=1)
     slope = full.mean(axis=1, keepdims=True)
     marked = Background(np.inf, slope, level, power).costs(data[:, code != 0]).max()
 
