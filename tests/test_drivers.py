@@ -19,10 +19,11 @@ BANDS = [{}, {}, {"window": 0.3}, {"window": "sakoe-chiba", "factor": 1}, {"wind
 def test_diagonals_equal_columns_to_the_bit(name, data):
     x, y, w = check_pair(*data.draw(pairs(high=70, y_high=70)))
     metric = get_metric(name, data.draw(st.sampled_from(BANDS)))
-    p, _, _, rows, y, _, _, points = metric._problem(x, w, y, None, None)
+    problem = metric._problem(x, w, y, None, None)
+    p, _, _, rows, y, _, _, points = problem
     m, n = points.shape[1], y.shape[1]
     lo, hi = band(metric.window, metric.factor, m, n)
-    by_row = [_diagonals.lengthened(a, m) for a in band(metric.window, metric.factor, n, m)]
+    by_row = [_diagonals.dealt(a) for a in band(metric.window, metric.factor, n, m)]
     top, side = np.full(n + 1, np.inf), np.full(m + 1, np.inf)
     top[0] = side[0] = 0.0
     free = data.draw(st.integers(0, min(m, n) - 1)) if name == "dtw" else 0
@@ -33,7 +34,7 @@ def test_diagonals_equal_columns_to_the_bit(name, data):
     bottom, _ = _elastic.accumulate(
         p, rows, points, y, None, None, lo, hi, top, side, _elastic.NO_COSTS, _elastic.NO_MOVES
     )
-    strips = (*_diagonals.padded(rows, points, y), *by_row, top, _diagonals.lengthened(side, m), m)
+    strips = (*_diagonals.padded(problem), *by_row, top, _diagonals.dealt(side[1:]), m)
     got_bottom, path, steps, first = _diagonals.accumulate(p, *strips, free)
     np.testing.assert_array_equal(got_bottom, bottom)
     j = n - 1 - free + int(np.argmin(bottom[n - 1 - free :]))
@@ -60,9 +61,9 @@ def test_searches_along_diagonals_equal_columns_to_the_bit(name, data):
         _elastic.warped(
             p, rows, points, y, None, None, a, a, radius, *limits, col, start, ground, distance[a:b], begin[a:b], none
         )
-    got, got_begin = np.empty(n), np.empty(n, np.int64)
-    side = _diagonals.lengthened(side, m)
-    _diagonals.warped(p, *_diagonals.padded(rows, points, y), radius, *limits, side, m, got, got_begin)
+    got, got_begin = _diagonals.warped(
+        p, *_diagonals.padded(problem), radius, *limits, _diagonals.dealt(side[1:]), m, n
+    )
     np.testing.assert_array_equal(got, distance)
     np.testing.assert_array_equal(got_begin, begin)
 

@@ -7,6 +7,8 @@ from numba import njit
 from sktslib.distances import _vector
 from sktslib.distances._vector import (
     REGISTER,
+    REGISTERS,
+    cheaper,
     entering,
     larger,
     last,
@@ -22,8 +24,21 @@ from sktslib.distances._vector import (
 )
 
 LANES = 4 * REGISTER
-load, splat, ramp = makers(LANES, fused=False)
+load, splat, load_dealt = makers(LANES, fused=False)
 A, B = np.random.default_rng(0).normal(size=(2, LANES))
+
+TABLE = np.arange(REGISTER + 4.0) ** 2
+
+
+def rows_of(v):
+    """The lanes in the order of the rows that stand in them."""
+    return v.reshape(REGISTERS, -1).T.ravel()
+
+
+def dealt(v):
+    """The other way round."""
+    return v.reshape(-1, REGISTERS).T.ravel()
+
 
 EXPRESSIONS = {
     "sum": (lambda a, b: a + b, A + B),
@@ -34,18 +49,26 @@ EXPRESSIONS = {
     "negative": (lambda a, b: -a, -A),
     "root": (lambda a, b: root2(abs(a)), np.sqrt(np.abs(A))),
     "smaller": (lambda a, b: smaller(a, b), np.minimum(A, B)),
+    "cheaper": (lambda a, b: cheaper(abs(a), b), np.minimum(np.abs(A), B)),
+    "cheaper of none": (
+        lambda a, b: cheaper(where(a < 0.0, np.inf, abs(a)), 0.5),
+        np.where(A < 0, 0.5, np.minimum(A, 0.5)),
+    ),
     "larger of a number": (lambda a, b: larger(a, 0.25), np.maximum(A, 0.25)),
     "where": (lambda a, b: where(a < b, a, 7.0), np.where(A < B, A, 7.0)),
     "where both": (lambda a, b: where((a >= 0.0) & (b <= 0.0), 1.0, b), np.where((A >= 0) & (B <= 0), 1.0, B)),
     "one condition": (lambda a, b: where(1 > 2, a, b), B),
-    "shifted": (lambda a, b: shifted(a, 9.0), np.append(9.0, A[:-1])),
+    "shifted": (lambda a, b: shifted(a, 9.0), dealt(np.append(9.0, rows_of(A)[:-1]))),
     "entering": (lambda a, b: entering(a, 9.0), np.append(9.0, A[1:])),
     "last": (lambda a, b: last(a) + 0.0 * b, np.full(LANES, A[-1])),
-    "splat and ramp": (lambda a, b: splat(3) + ramp(), 3.0 + np.arange(LANES)),
+    "splat": (lambda a, b: splat(3) + a, 3.0 + A),
+    "dealt": (
+        lambda a, b: load_dealt(TABLE, (2, 1, 0, 3)) + a,
+        A + np.concatenate([TABLE[k : k + REGISTER] for k in (2, 1, 0, 3)]),
+    ),
     "some": (lambda a, b: where(some(a > 2.0) or some(b < 9.0), a, b), A),
-    "take": (lambda a, b: take(TABLE, 2.0 * ramp()), np.minimum(2.0 * np.arange(LANES), 9.0) ** 2),
+    "take": (lambda a, b: take(TABLE, 9.0 * abs(a)), TABLE[np.minimum(9 * np.abs(A), len(TABLE) - 1).astype(int)]),
 }
-TABLE = np.arange(10.0) ** 2
 
 
 @pytest.mark.parametrize("name", EXPRESSIONS)
@@ -64,13 +87,8 @@ def test_equals_arrays(name):
 
 
 def test_numbers_take_the_same_functions():
-    assert (smaller(1.0, 2.0), larger(1.0, 2.0), root2(4.0), take(TABLE, 3.0), where(False, 1.0, 2.0)) == (
-        1,
-        2,
-        2,
-        9,
-        2,
-    )
+    assert (smaller(1.0, 2.0), larger(1.0, 2.0), cheaper(2.0, 1.0), root2(4.0), take(TABLE, 3.0)) == (1, 2, 1, 2, 9)
+    assert where(False, 1.0, 2.0) == 2
 
 
 def test_codes_of_two_conditions():

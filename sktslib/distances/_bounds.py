@@ -157,14 +157,11 @@ def _envelopes(a, first, last):
 
 
 def _weights(record, w):
-    """Weights (..., 2, size) of the points and of the points before; MSM's rows hold those of the points there."""
+    """Weights (..., 2, size) of the points and of the points before."""
     n = w.shape[-1]
     out = np.zeros((*w.shape[:-1], 2, n + -n % LANES))
     out[..., 0, :n] = w
-    if isinstance(record, _elastic.MSMRecord):
-        out[..., 1, :n] = w
-    else:
-        out[..., 1, 1:n] = w[..., :-1]
+    out[..., 1, 1:n] = w[..., :-1]
     return out
 
 

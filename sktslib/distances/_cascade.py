@@ -148,7 +148,9 @@ def _make(version):
             store(bounds, j, total)
 
     @njit(cache=True, nogil=True)
-    def settle(p, rows, points, values, begins, scale, shift, low, high, light, reach, places, lo, hi, cutoff, costs):
+    def settle(
+        p, rows, weighted, points, values, begins, scale, shift, low, high, light, reach, places, lo, hi, cutoff, costs
+    ):
         """Accumulated costs of the query with the windows of `values` from `begins` on, infinite above the cutoff.
 
         `begins` ascend. With `reach` above 0 the way on is bounded by two passes: `low` and `high` are the query's
@@ -177,7 +179,7 @@ def _make(version):
                 continue
             if not reach:
                 _lanes._price(p, lanes, prices)
-            done = _lanes._accumulate(p, rows, points, lanes, prices, lo, hi, min(cutoff, BIG), rests, row)
+            done = _lanes._accumulate(p, rows, weighted, points, lanes, prices, lo, hi, min(cutoff, BIG), rests, row)
             for s in range(size):
                 cost = row[m * LANES + s]
                 costs[at + s] = cost if done and cost <= cutoff and cost < 0.5 * BIG else INF

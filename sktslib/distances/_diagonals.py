@@ -3,136 +3,245 @@
 The recurrences are those of `_elastic`; borders are infinite as there, and no sum is reordered, so that the numbers are
 the same to the bit.
 
-A strip is LANES query points. Its lanes walk along the series one point behind each other: at step t, lane k stands at
-point t - k, so that every predecessor of a cell was computed one or two steps before. What the last lane leaves is the
+A strip is LANES query points. Its rows walk along the series one point behind each other: at step t, row r stands at
+point t - r, so that every predecessor of a cell was computed one or two steps before. What the last row leaves is the
 `edge` that the next strip meets, in one array: ``edge[LANES - 1 + j]`` belongs to point j of the series.
 
-Layout: the query ``(channels, 4, m)`` is padded to whole strips, so are the borders; the series is reversed, point j at
-``n + LANES - 1 - j``, so that lanes are neighbours in memory. Kernels are made by a function that is given the hash of
-the files they take functions from, because numba's disk cache looks at this file alone.
+Layout: rows are dealt to the registers in turn (`shifted` says why), so are the numbers of the query's points, which is
+padded to whole strips, ``(channels, 4, m)``. Lanes of one register then stand REGISTERS points apart, and so that they
+are neighbours in memory the series is dealt to as many parts, each of them reversed: see `_place`. Kernels are made by
+a function that is given the hash of the files they take functions from, because numba's disk cache looks at this file
+alone.
 """
 
 import math
 
 import numpy as np
-from numba import njit
+from numba import njit, types
+from numba.extending import overload
 
 from . import _elastic, _vector
-from ._elastic import closed_border, even, even_in_search, gap, gap_terms, join, late, matched_pair, moves, terms
-from ._vector import REGISTER, copy, entering, fill, last, makers, shifted, smaller, store, store_codes, where
+from ._elastic import (
+    charged,
+    closed_border,
+    even,
+    even_in_search,
+    gap,
+    gap_terms,
+    has_weights,
+    join,
+    late,
+    matched_pair,
+    moves,
+    terms,
+)
+from ._vector import (
+    REGISTER,
+    REGISTERS,
+    cheaper,
+    copy,
+    entering,
+    fill,
+    larger,
+    last,
+    makers,
+    shifted,
+    smaller,
+    store,
+    store_codes,
+    where,
+)
 from ._versions import version_of
 
 INF = np.inf
-LANES = 4 * REGISTER
+LANES = REGISTERS * REGISTER
+SHIFT = REGISTERS.bit_length() - 1  # numba divides with checks, which kernels are slower for
+ROWS = np.arange(float(LANES)).reshape(REGISTER, REGISTERS).T.ravel()  # the row in each lane
 # Paths keep the edges between strips; beyond so many numbers, those of some strips only.
 KEPT = 2**23
 # Searches go along the series in blocks, so that what the strips hand to each other stays in the cache.
 BLOCK = 4096
 
-load, splat, ramp = makers(LANES, fused=False)
+load, splat, load_dealt = makers(LANES, fused=False)
 
 
 @njit(nogil=True)
-def _prices(p, yr):
-    """Prices of leaving the points of the series unmatched, reversed as the series is."""
-    prices = np.zeros(yr.shape[1])
-    for j in range(yr.shape[1] - 1):
+def _lane(row):
+    """The lane of a row of a strip."""
+    return (row & (REGISTERS - 1)) * REGISTER + (row >> SHIFT)
+
+
+@njit(nogil=True)
+def _place(j, size):
+    """Where point j of the series is, in parts of `size` numbers; a few points before and behind are zeros."""
+    return (j & (REGISTERS - 1)) * size + size - REGISTER - 2 - (j >> SHIFT)
+
+
+@njit(nogil=True)
+def _prices(p, yr, n):
+    """Prices of leaving the points of the series unmatched, dealt as the series is; none where they are free."""
+    prices, size = np.zeros(yr.shape[1] if charged(p) else 0), yr.shape[1] >> SHIFT
+    for j in range(n if charged(p) else 0):
         total = 0.0
         for k in range(yr.shape[0]):
-            total += gap_terms(p, yr[k, j], yr[k, j + 1])
-        prices[j] = gap(p, total, 1.0)
+            total += gap_terms(p, yr[k, _place(j, size)], yr[k, _place(j - 1, size)])
+        prices[_place(j, size)] = gap(p, total, 1.0)
     return prices
 
 
 @njit(nogil=True)
-def _row(rows, k, i):
-    r = rows[k]
-    return load(r[0], i), load(r[1], i), load(r[2], i), load(r[3], i)
+def _price(p, prices, at):
+    return load_dealt(prices, at[:4]) if charged(p) else splat(0.0)
 
 
 @njit(nogil=True)
-def _terms(p, row, rows, yr, i, t):
+def _row(rows, weighted, k, i):
+    r = rows[k]
+    return load(r[0], i), load(r[1], i), splat(1.0) if weighted is None else load(r[2], i), load(r[3], i)
+
+
+@njit(nogil=True)
+def _places(t, size):
+    """Where the points are that the registers meet at step t, and the point before those of the last one."""
+    return _place(t, size), _place(t - 1, size), _place(t - 2, size), _place(t - 3, size), _place(t - 4, size)
+
+
+@njit(nogil=True)
+def _terms(p, row, rows, weighted, yr, i, at):
     """The terms of the cells of a step, summed over the channels; `row` is that of the first one."""
-    a, b, c = terms(p, row, load(yr[0], t), load(yr[0], t + 1))
+    here, before = at[:4], at[1:]
+    a, b, c = terms(p, row, load_dealt(yr[0], here), load_dealt(yr[0], before))
     for k in range(1, rows.shape[0]):
-        e, f, g = terms(p, _row(rows, k, i), load(yr[k], t), load(yr[k], t + 1))
+        e, f, g = terms(p, _row(rows, weighted, k, i), load_dealt(yr[k], here), load_dealt(yr[k], before))
         a, b, c = a + e, b + f, c + g
     return a, b, c
 
 
 @njit(nogil=True)
-def _leave(edge, t, lane, old, held):
-    """Keep the cost of a strip's last row, which need not be its last lane."""
+def _leave(edge, at, lane, old, held):
+    """Keep the cost of a strip's last row, which need not be in its last lane."""
     if lane == LANES - 1:
-        edge[t] = last(old)
+        edge[at] = last(old)
     else:
         store(held, 0, old)
-        edge[t + LANES - 1 - lane] = held[lane]
+        edge[at] = held[lane]
 
 
 @njit(nogil=True)
-def _strip(p, rows, points, yr, prices, first, final, side, i, begin, end, edge, lane, codes):
-    """Accumulated costs of the rows from i on; steps [begin, end). `codes`, if any, records the moves."""
-    lane_at, n_points = ramp(), yr.shape[1] - 2 * LANES
-    offset = n_points + LANES - 1
+def _strip(p, rows, weighted, points, yr, prices, first, final, side, i, begin, end, edge, bottom, codes):
+    """Accumulated costs of the rows from i on; steps [begin, end). `codes`, if any, records the moves.
+
+    The row above hands down two costs, of the diagonal way and of the query's; where all moves cost the same the
+    better one of them (`over`), found before it moves on.
+    """
+    row_at, size, lane, behind = load(ROWS, 0), yr.shape[1] >> SHIFT, _lane(bottom), LANES - 1 - bottom
     here, held = (load(points[0], i), load(points[1], i), load(points[2], i)), np.empty(LANES)
-    border, row = load(side, i + 1), _row(rows, 0, i)
+    border, row = load(side, i), _row(rows, weighted, 0, i)
+    shut = INF if i == 0 and closed_border(p) else 0.0  # above the first row there is the diagonal way only
     old = where(begin == 0, border, splat(INF))
-    diag = shifted(old, edge[begin + LANES - 2])
+    at_corner = edge[begin + LANES - 2]
+    over, diag = old, shifted(old, at_corner)
+    at = _places(begin, size)
     for t in range(begin, end):
         at_edge = edge[t + LANES - 1]
-        up = shifted(old, INF if i == 0 and closed_border(p) else at_edge)
-        a, b, c = _terms(p, row, rows, yr, i, offset - t)
-        lag = abs((i - t) + 2.0 * lane_at)
-        d, u, v = moves(p, here, late(p, lag, lag), a, b, c, load(prices, offset - t))
+        a, b, c = _terms(p, row, rows, weighted, yr, i, at)
+        lag = abs((i - t) + 2.0 * row_at)
+        d, u, v = moves(p, here, late(p, lag, lag), a, b, c, _price(p, prices, at))
         if codes is None and even(p):  # a sum's rounding keeps the order, so that this is the same to the bit
-            best = join(p, smaller(smaller(diag, old), up), d)  # `up` comes last
-        elif codes is None:
-            best = smaller(smaller(join(p, diag, d), join(p, up, u)), join(p, old, v))
+            best = join(p, cheaper(old, shifted(over, smaller(at_corner, larger(at_edge, shut)))), d)
         else:
-            best, other, third = diag, up, old
-            if not even(p):
-                best, other, third = join(p, diag, d), join(p, up, u), join(p, old, v)
-            by_query = other < best
-            best = smaller(other, best)
-            store_codes(codes, (t - begin) * LANES, by_query, third < best)
-            best = smaller(third, best)
-            if even(p):
-                best = join(p, best, d)
+            up = shifted(old, larger(at_edge, shut))
+            if codes is None:
+                best = cheaper(cheaper(join(p, diag, d), join(p, up, u)), join(p, old, v))
+            else:
+                best, other, third = diag, up, old
+                if not even(p):
+                    best, other, third = join(p, diag, d), join(p, up, u), join(p, old, v)
+                by_query = other < best
+                best = cheaper(other, best)
+                store_codes(codes, (t - begin) * LANES, by_query, third < best)
+                best = cheaper(third, best)
+                if even(p):
+                    best = join(p, best, d)
+            diag = entering(up, at_edge)
         if first is not None:
-            column = t - lane_at
+            column = t - row_at
             best = where((column >= load(first, i)) & (column < load(final, i)), best, INF)
         if not closed_border(p):
-            best = where(t - lane_at >= 0.0, best, border)
-        diag = entering(up, at_edge)
-        old = best
-        _leave(edge, t, lane, old, held)
+            best = where(t - row_at >= 0.0, best, border)
+        over, old, at_corner = smaller(old, best), best, at_edge
+        at = _place(t + 1, size), at[0], at[1], at[2], at[3]
+        _leave(edge, t + behind, lane, old, held)
 
 
 @njit(nogil=True)
-def _search_strip(p, rows, points, yr, prices, radius, side, i, begin, end, edge, origin, lane, state):
-    """The same for a search: each cell carries the start of its path, and lags count from there.
+def _even_step(p, rows, weighted, yr, prices, i, t, query, edges, lane, behind, carried):
+    """Step t of `_search_evenly`; what the next one needs."""
+    here, row, shut, held = query
+    edge, origin = edges
+    old, over, s_old, s_over, at_corner, from_corner, at = carried
+    at_edge, from_edge = edge[t + LANES - 1], origin[t + LANES - 1]
+    by_edge = larger(at_edge, shut)
+    over = shifted(over, smaller(by_edge, at_corner))
+    s_over = shifted(s_over, from_edge if by_edge < at_corner else from_corner)
+    a, b, c = _terms(p, row, rows, weighted, yr, i, at)
+    d = moves(p, here, late(p, 0.0, 0.0), a, b, c, _price(p, prices, at))[0]
+    best, start = join(p, smaller(old, over), d), where(old < over, s_old, s_over)
+    # Costs grow along a path: what costs less than the cell before did not come from there.
+    over, s_over = smaller(best, old), where(best < old, s_over, s_old)
+    _leave(edge, t + behind, lane, best, held)
+    _leave(origin, t + behind, lane, start, held)
+    at = _place(t + 1, yr.shape[1] >> SHIFT), at[0], at[1], at[2], at[3]
+    return best, over, start, s_over, at_edge, from_edge, at
 
-    It goes on from `state`, and leaves there what the next steps need. A start of -1 - sample says that the path has no
-    matched pair yet.
+
+@njit(nogil=True)
+def _search_evenly(p, rows, weighted, points, yr, prices, radius, side, i, begin, end, edge, origin, bottom, state):
+    """The same for a search: each cell carries the start of its path. All moves cost the same, whatever the start.
+
+    It goes on from `state`, and leaves there what the next steps need. There may be one step more than asked for.
     """
-    lane_at, n_points = ramp(), yr.shape[1] - 2 * LANES
-    offset = n_points + LANES - 1
     here, held = (load(points[0], i), load(points[1], i), load(points[2], i)), np.empty(LANES)
-    border = load(side, i + 1)
+    query = here, _row(rows, weighted, 0, i), INF if i == 0 else 0.0, held
+    edges, lane, behind = (edge, origin), _lane(bottom), LANES - 1 - bottom
+    corner = edge[begin + LANES - 2], origin[begin + LANES - 2]
+    values = load(state[0], 0), load(state[1], 0), load(state[2], 0), load(state[3], 0)
+    carried = values[0], values[1], values[2], values[3], corner[0], corner[1], _places(begin, yr.shape[1] >> SHIFT)
+    for t in range(begin, end, 2):  # two at a time, because then fewer values change their registers
+        carried = _even_step(p, rows, weighted, yr, prices, i, t, query, edges, lane, behind, carried)
+        carried = _even_step(p, rows, weighted, yr, prices, i, t + 1, query, edges, lane, behind, carried)
+    store(state[0], 0, carried[0])
+    store(state[1], 0, carried[1])
+    store(state[2], 0, carried[2])
+    store(state[3], 0, carried[3])
+
+
+@njit(nogil=True)
+def _search_strip(p, rows, weighted, points, yr, prices, radius, side, i, begin, end, edge, origin, bottom, state):
+    """The same for every recurrence and band: lags count from the start of each path.
+
+    A start of -1 - sample says that the path has no matched pair yet.
+    """
+    row_at, size, lane, behind = load(ROWS, 0), yr.shape[1] >> SHIFT, _lane(bottom), LANES - 1 - bottom
+    here, held = (load(points[0], i), load(points[1], i), load(points[2], i)), np.empty(LANES)
+    border, row = load(side, i), _row(rows, weighted, 0, i)
+    shut = INF if i == 0 and closed_border(p) else 0.0
     old, diag, s_old, s_diag = load(state[0], 0), load(state[1], 0), load(state[2], 0), load(state[3], 0)
+    if begin == 0:
+        diag, s_diag = shifted(old, edge[LANES - 2]), shifted(s_old, origin[LANES - 2])
+    at = _places(begin, size)
     for t in range(begin, end):
         at_edge, from_edge = edge[t + LANES - 1], origin[t + LANES - 1]
-        up, s_up = shifted(old, INF if i == 0 and closed_border(p) else at_edge), shifted(s_old, from_edge)
-        a, b, c = _terms(p, _row(rows, 0, i), rows, yr, i, offset - t)
-        price = load(prices, offset - t)
+        a, b, c = _terms(p, row, rows, weighted, yr, i, at)
+        price, by_edge = _price(p, prices, at), larger(at_edge, shut)
+        up, s_up = shifted(old, by_edge), shifted(s_old, from_edge)
         if closed_border(p):
             e, f, g = s_diag, s_up, s_old
         else:
             e = where(s_diag >= 0.0, s_diag, -1.0 - s_diag)
             f = where(s_up >= 0.0, s_up, -1.0 - s_up)
             g = where(s_old >= 0.0, s_old, -1.0 - s_old)
-        distance = (i - t) + 2.0 * lane_at
+        distance = (i - t) + 2.0 * row_at
         lag_e, lag_f, lag_g = abs(distance + e), abs(distance + f), abs(distance + g)
         d = moves(p, here, late(p, lag_e, lag_e), a, b, c, price)[0]
         best, other, third = diag, up, old
@@ -145,21 +254,41 @@ def _search_strip(p, rows, points, yr, prices, radius, side, i, begin, end, edge
             other = where(lag_f > radius, INF, other)
             third = where(lag_g > radius, INF, third)
         start = s_diag if closed_border(p) else where(matched_pair(p, a), e, s_diag)
-        start, best = where(other < best, s_up, start), smaller(other, best)
-        start, best = where(third < best, s_old, start), smaller(third, best)
+        start, best = where(other < best, s_up, start), cheaper(other, best)
+        start, best = where(third < best, s_old, start), cheaper(third, best)
         if even_in_search(p):
             best = join(p, best, d)
         if not closed_border(p):
-            inside = t - lane_at >= 0.0
+            inside = t - row_at >= 0.0
             start, best = where(inside, start, -1.0), where(inside, best, border)
         diag, s_diag = entering(up, at_edge), s_up
         old, s_old = best, start
-        _leave(edge, t, lane, old, held)
-        _leave(origin, t, lane, s_old, held)
+        at = _place(t + 1, size), at[0], at[1], at[2], at[3]
+        _leave(edge, t + behind, lane, old, held)
+        _leave(origin, t + behind, lane, s_old, held)
     store(state[0], 0, old)
     store(state[1], 0, diag)
     store(state[2], 0, s_old)
     store(state[3], 0, s_diag)
+
+
+def _is_even(record, radius):
+    return _elastic._part("even_in_search", record)(None) and _elastic._part("closed", record)(None) and radius is None
+
+
+def search(p, rows, weighted, points, yr, prices, radius, side, i, begin, end, edge, origin, bottom, state):
+    strip = _search_evenly if _is_even(type(p), radius) else _search_strip
+    strip(p, rows, weighted, points, yr, prices, radius, side, i, begin, end, edge, origin, bottom, state)
+
+
+@overload(search)
+def _overload_search(p, rows, weighted, points, yr, prices, radius, side, i, begin, end, edge, origin, bottom, state):
+    strip = _search_evenly if _is_even(p.instance_class, None if radius == types.none else radius) else _search_strip
+
+    def run(p, rows, weighted, points, yr, prices, radius, side, i, begin, end, edge, origin, bottom, state):
+        strip(p, rows, weighted, points, yr, prices, radius, side, i, begin, end, edge, origin, bottom, state)
+
+    return run
 
 
 @njit(nogil=True)
@@ -172,15 +301,16 @@ def _edge(n, top):
 
 
 @njit(nogil=True)
-def _pass(p, rows, points, yr, prices, lo, hi, side, m, n, i, edge, codes):
+def _pass(p, rows, weighted, points, yr, prices, lo, hi, side, m, n, i, edge, codes):
     """One strip from edge to edge within its band; the first step is given back."""
     height = min(LANES, m - i)
-    below, beyond = int(lo[i + height - 1]), int(hi[i + height - 1])
+    bottom = i + _lane(height - 1)
+    below, beyond = int(lo[bottom]), int(hi[bottom])
     if codes is None and below == 0 and int(hi[i]) >= n:
-        _strip(p, rows, points, yr, prices, None, None, side, i, 0, n + height - 1, edge, height - 1, None)
+        _strip(p, rows, weighted, points, yr, prices, None, None, side, i, 0, n + height - 1, edge, height - 1, None)
         return 0
     begin, end = int(lo[i]), min(beyond, n) + height - 1
-    _strip(p, rows, points, yr, prices, lo, hi, side, i, begin, end, edge, height - 1, codes)
+    _strip(p, rows, weighted, points, yr, prices, lo, hi, side, i, begin, end, edge, height - 1, codes)
     # Beside the band the edge still holds what earlier strips left.
     fill(edge, LANES - 1 + beyond, edge.shape[0], INF)
     if below > 0:
@@ -189,7 +319,7 @@ def _pass(p, rows, points, yr, prices, lo, hi, side, m, n, i, edge, codes):
 
 
 @njit(nogil=True)
-def _follow(p, rows, points, yr, prices, lo, hi, side, edge, kept, apart, i, j):
+def _follow(p, rows, weighted, points, yr, prices, lo, hi, side, edge, kept, apart, i, j):
     """The path that ends in query point i and series point j, strip by strip from the edges `kept` between them.
 
     Every `apart`-th edge was kept; the others are computed again where the path comes by.
@@ -211,14 +341,14 @@ def _follow(p, rows, points, yr, prices, lo, hi, side, edge, kept, apart, i, j):
             above = (first + s) * LANES
             copy(between[s], 0, edge.shape[0], edge, 0)
             if down:
-                _pass(p, rows, points, yr, prices, lo, hi, side, m, j + 1, above, edge, None)
+                _pass(p, rows, weighted, points, yr, prices, lo, hi, side, m, j + 1, above, edge, None)
                 copy(edge, 0, edge.shape[0], between[s + 1], 0)
                 continue
-            begin = _pass(p, rows, points, yr, prices, lo, hi, side, m, j + 1, above, edge, codes)
+            begin = _pass(p, rows, weighted, points, yr, prices, lo, hi, side, m, j + 1, above, edge, codes)
             while i >= above and j >= 0:
                 k -= 1
                 path[0, k], path[1, k] = i, j
-                move = codes[(i - above + j - begin) * LANES + i - above]
+                move = codes[(i - above + j - begin) * LANES + _lane(i - above)]
                 steps[k] = move
                 if move != 2:
                     i -= 1
@@ -231,22 +361,23 @@ def _make(version):
     """Compile lazily, once per version of the files that functions are taken from."""
 
     @njit(cache=True, nogil=True)
-    def accumulate(p, rows, points, yr, lo, hi, top, side, m, free):
+    def accumulate(p, rows, weighted, points, yr, lo, hi, top, side, m, free):
         """Last row (n) of the accumulated costs, as `_elastic.accumulate` gives it; best path (2, K), its moves (K,).
 
-        Query point i meets the points lo[i] <= j < hi[i] of the series. The path ends in one of the last `free` + 1
+        Query point i meets the points lo[i] <= j < hi[i] of the series; these are dealt as the query is, and so is
+        `side`, without the corner. The path ends in one of the last `free` + 1
         points of the series; below 0 there is none. Memory for a path: the edges between strips, or some of them. The
         path begins at the number that comes last.
         """
         n = top.shape[0] - (1 if version else 0)  # what the closure holds is a part of the cache's key
-        prices, edge = _prices(p, yr), _edge(n, top)
+        prices, edge = _prices(p, yr, n), _edge(n, top)
         strips = -(-m // LANES)
         apart = 1 if strips * n <= KEPT else math.ceil(math.sqrt(strips))
         kept = np.empty((-(-strips // apart) if free >= 0 else 0, edge.shape[0]))
         for s in range(strips):
             if free >= 0 and s % apart == 0:
                 copy(edge, 0, edge.shape[0], kept[s // apart], 0)
-            _pass(p, rows, points, yr, prices, lo, hi, side, m, n, s * LANES, edge, None)
+            _pass(p, rows, weighted, points, yr, prices, lo, hi, side, m, n, s * LANES, edge, None)
         bottom = np.empty(n)
         copy(edge, LANES - 1, LANES - 1 + n, bottom, 0)
         if free < 0:
@@ -255,14 +386,17 @@ def _make(version):
         for t in range(j + 1, n):
             if bottom[t] < bottom[j]:
                 j = t
-        path, steps, k = _follow(p, rows, points, yr, prices, lo, hi, side, edge, kept, apart, m - 1, j)
+        path, steps, k = _follow(p, rows, weighted, points, yr, prices, lo, hi, side, edge, kept, apart, m - 1, j)
         return bottom, path, steps, k
 
     @njit(cache=True, nogil=True)
-    def warped(p, rows, points, yr, radius, shortest, longest, side, m, distance, begin):
-        """Warped profile of a whole series, as `_elastic.warped` gives it."""
-        n = distance.shape[0]
-        prices = _prices(p, yr)
+    def warped(p, rows, weighted, points, yr, radius, shortest, longest, side, m, n):
+        """Warped profile of a whole series of n points, as `_elastic.warped` fills it: costs and starts.
+
+        What is returned stands in the memory that the strips have worked in: new memory would take as long as a tenth
+        of the search.
+        """
+        prices = _prices(p, yr, n)
         edge, origin = np.empty(n + 2 * LANES), np.zeros(n + 2 * LANES)
         fill(edge, 0, edge.shape[0], INF)
         for j in range(-1, n):
@@ -271,7 +405,7 @@ def _make(version):
         strips = -(-m // LANES)
         state = np.zeros((strips, 4, LANES if version else 1))
         for s in range(strips):
-            copy(side, s * LANES + 1, (s + 1) * LANES + 1, state[s, 0], 0)
+            copy(side, s * LANES, (s + 1) * LANES, state[s, 0], 0)
             copy(side, s * LANES, (s + 1) * LANES, state[s, 1], 0)
             if not closed_border(p):
                 fill(state[s, 2], 0, LANES, -1.0)
@@ -280,18 +414,18 @@ def _make(version):
             for s in range(strips):
                 # A strip stands behind the one above it by what its lanes stand apart.
                 height = min(LANES, m - s * LANES)
-                a, b = max(0, at - s * (LANES - 1)), min(n + height - 1, at + BLOCK - s * (LANES - 1))
+                a, b = max(0, at - s * LANES), min(n + height - 1, at + BLOCK - s * LANES)
                 if a < b:
-                    _search_strip(
-                        p, rows, points, yr, prices, radius, side, s * LANES, a, b, edge, origin, height - 1, state[s]
-                    )
+                    i, bottom = s * LANES, height - 1
+                    search(p, rows, weighted, points, yr, prices, radius, side, i, a, b, edge, origin, bottom, state[s])
+        distance, starts = edge[LANES - 1 : LANES - 1 + n], origin[LANES - 1 : LANES - 1 + n]
+        begin = starts.view(np.int64)
         for j in range(n):
-            cost, start = edge[LANES - 1 + j], int(origin[LANES - 1 + j])
+            start = int(starts[j])
             length = j + 1 - start
-            if cost < INF and start >= 0 and length >= shortest and length <= longest:
-                distance[j], begin[j] = cost, start
-            else:
-                distance[j], begin[j] = INF, -1
+            found = distance[j] < INF and start >= 0 and length >= shortest and length <= longest
+            distance[j], begin[j] = distance[j] if found else INF, start if found else -1
+        return distance, begin
 
     return accumulate, warped
 
@@ -299,19 +433,22 @@ def _make(version):
 accumulate, warped = _make(version_of(_elastic, _vector))
 
 
-def padded(rows, points, y):
-    """Query, costs of its points, and series as the kernels take them."""
-    (channels, n), m = y.shape, points.shape[1]
-    yr = np.zeros((channels, n + 2 * LANES))
-    yr[:, LANES : LANES + n] = y[:, ::-1]
-    return lengthened(rows, m), lengthened(points, m), yr
+def padded(problem):
+    """Query, whether it is weighted, costs of its points, and series as the kernels take them."""
+    record, rows, y = problem.record, problem.rows, problem.y
+    channels, n = y.shape
+    size = (n + LANES) // REGISTERS + REGISTER + 3
+    yr = np.zeros((channels, REGISTERS, size))
+    for k in range(REGISTERS):
+        part = y[:, k::REGISTERS]
+        yr[:, k, size - REGISTER - 1 - part.shape[1] : size - REGISTER - 1] = part[:, ::-1]
+    return dealt(rows), has_weights(record, rows), dealt(problem.points), yr.reshape(channels, -1)
 
 
-def lengthened(values, m):
-    """Values that belong to m query points (and to one before, or not), as floats, to the end of the last strip."""
-    if m % LANES == 0:
-        return np.ascontiguousarray(values, dtype=float)
-    out = np.empty((*values.shape[:-1], values.shape[-1] + -m % LANES))
-    out[..., : values.shape[-1]] = values
-    out[..., values.shape[-1] :] = values[..., -1:]
-    return out
+def dealt(values):
+    """What belongs to query points (..., m), as floats and to the end of the last strip, in the order of its lanes."""
+    m = values.shape[-1]
+    out = np.empty((*values.shape[:-1], m + -m % LANES))
+    out[..., :m], out[..., m:] = values, values[..., -1:]
+    strips = out.reshape(*values.shape[:-1], -1, REGISTER, REGISTERS)
+    return np.ascontiguousarray(strips.swapaxes(-1, -2)).reshape(out.shape)

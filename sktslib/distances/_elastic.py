@@ -35,7 +35,8 @@ def recurrence(
     """Give a NamedTuple of parameters the functions that make it an elastic distance (class decorator).
 
     All take floats and vectors of floats alike: they are made of the operators, `abs` and the functions of
-    `sktslib.distances.elementwise`, without ``if``. Their arguments have the names below; `p` is the record.
+    `sktslib.distances.elementwise`, without ``if``. Their arguments have the names below; `p` is the record. No cost is
+    negative.
 
     Parameters
     ----------
@@ -48,7 +49,7 @@ def recurrence(
     size : int, default=1
         How many of the three sums are used.
     by_lag : callable ``(p, lag, lag_before) -> float``, optional
-        What the moves need of the time lags of a pair of points and of the points before them.
+        What the moves need of the time lags of a pair of points and of the points before them; for closed borders.
     gap_terms, gap : callables ``(p, y, y_before) -> float`` and ``(p, total, step) -> float``, optional
         The price of leaving a series point unmatched: what a channel adds, and what becomes of the sum, `step` being
         the time since the point before.
@@ -83,7 +84,13 @@ def recurrence(
     >>> register_metric("absolute", Absolute, symmetric=True)()([0, 1, 2], [0, 0, 4])
     3.0
     """
-    alike = even and by_lag in (None, _timeless)  # in a search each way in brings lags of its own
+    if by_lag not in (None, _timeless) and not closed:
+        raise ValueError(
+            "The 'by_lag' parameter must be None where 'closed' is False: the points before the first have no lag. Got "
+            f"{by_lag!r}. Leave it out, or close the border."
+        )
+    with_lags, with_gap = by_lag not in (None, _timeless), gap not in (None, _free)
+    alike = even and not with_lags  # in a search each way in brings lags of its own
 
     def is_closed(p):
         return closed
@@ -96,6 +103,12 @@ def recurrence(
 
     def is_even_in_search(p):
         return alike
+
+    def is_lagged(p):
+        return with_lags
+
+    def is_charged(p):
+        return with_gap
 
     def register(record):
         _PARTS[record] = {
@@ -110,6 +123,8 @@ def recurrence(
             "size": n_sums,
             "even": is_even,
             "even_in_search": is_even_in_search,
+            "lagged": is_lagged,
+            "charged": is_charged,
         }
         return record
 
@@ -218,6 +233,24 @@ def even_in_search(p):
 @overload(even_in_search)
 def _overload_even_in_search(p):
     return _part("even_in_search", p.instance_class)
+
+
+def lagged(p):
+    return _part("lagged", type(p))(p)
+
+
+@overload(lagged)
+def _overload_lagged(p):
+    return _part("lagged", p.instance_class)
+
+
+def charged(p):
+    return _part("charged", type(p))(p)
+
+
+@overload(charged)
+def _overload_charged(p):
+    return _part("charged", p.instance_class)
 
 
 # ----------------------------------------------------------------------------------------------------- shared parts
@@ -387,7 +420,7 @@ class ERPRecord(NamedTuple):
 def _msm_terms(p, row, y, y_before):
     # A point split off or merged costs c, and more where it does not lie between its neighbour and its partner: then
     # both are on one side of it, and the nearer one counts.
-    x, step, direction, w = row
+    x, step, w, direction = row
     d, y_step = w * (x - y), y - y_before
     up = p.c + larger(smaller(step, direction * d), 0.0)
     left = p.c + larger(smaller(abs(y_step), where(y_step < 0.0, 1.0, -1.0) * d), 0.0)
@@ -400,7 +433,7 @@ def _msm(p, at, late, a, b, c, gap):
 
 @recurrence(terms=_msm_terms, moves=_msm, size=3)
 class MSMRecord(NamedTuple):
-    """Move-split-merge (Stefan, Athitsos & Das 2013); rows hold value, weighted step, its direction, and weight."""
+    """Move-split-merge (Stefan, Athitsos & Das 2013); rows hold value, weighted step, weight, and direction."""
 
     c: float
 
@@ -434,6 +467,14 @@ class TWEDRecord(NamedTuple):
     norm: NamedTuple
     nu: float
     lmbda: float
+
+
+def has_weights(record, rows):
+    """None where all weights of the query's `rows` (..., 4, m) are 1 and kernels need not multiply by them, else True.
+
+    Only where a cell takes few steps else is that worth a second compilation.
+    """
+    return None if even(record) and (rows[..., 2, :] == 1.0).all() else True
 
 
 # --------------------------------------------------------------------------------------------------------- one column

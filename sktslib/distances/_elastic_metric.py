@@ -186,7 +186,7 @@ class ElasticMetric(Metric):
             return super()._windows(x, w, y, tx, ty)
         n, features = y.shape[2], [self._features(a) for a in y]
         record, x, w, points = self._query(x, w, n)
-        rows = lanes.padded(self._rows(x, full_weight(w, x))[np.newaxis])
+        rows = lanes.padded(record, self._rows(x, full_weight(w, x))[np.newaxis])
         lo, hi = band(self.window, self.factor, n, x.shape[1])
         costs, prices = np.empty(len(y)), np.zeros((n + 1) * lanes.LANES)
         for first in range(0, len(y), lanes.LANES):
@@ -194,7 +194,7 @@ class ElasticMetric(Metric):
             Y, out = lanes.packed(block, n), np.empty((1, len(block)))
             lanes.prices_of(record, Y, prices)
             ends = np.full(len(block), n)
-            lanes.accumulate(record, rows, points[np.newaxis], Y, prices, lo, hi, lanes.BIG, ends, out)
+            lanes.accumulate(record, *rows, points[np.newaxis], Y, prices, lo, hi, lanes.BIG, ends, out)
             costs[first : first + len(block)] = out[0]
         costs[costs >= 0.5 * lanes.BIG] = INF
         return self._report(costs, Problem(record, x, None, None, features[0], None, None, points))
@@ -233,9 +233,9 @@ class ElasticMetric(Metric):
     def _in_strips(self, problem, top, side):
         """What the vector driver takes: series, band by query points, borders, and the query's length."""
         m, n = problem.shape
-        lo, hi = (diagonals.lengthened(a, m) for a in band(self.window, self.factor, n, m))
-        series = diagonals.padded(problem.rows, problem.points, problem.y)
-        return *series, lo, hi, top, diagonals.lengthened(side, m), m
+        lo, hi = (diagonals.dealt(a) for a in band(self.window, self.factor, n, m))
+        series = diagonals.padded(problem)
+        return *series, lo, hi, top, diagonals.dealt(side[1:]), m
 
     def _ending(self, bottom, side, problem, *, whole=False):
         """Cost and last cell of the best path that ends where paths may end."""
@@ -284,14 +284,14 @@ class ElasticMetric(Metric):
         """Warped profile of the whole series: distances, starts and, if asked for, accumulated costs (n, m)."""
         m, n = problem.shape
         col, start, side = self._start_column(problem)
-        distance, begin = np.empty(n), np.empty(n, np.int64)
-        costs = np.empty((n, m)) if matrix else kernels.NO_COSTS
         p, _, _, rows, y, tx, ty, points = problem
         radius = radius_of(self.window, self.factor, m, m)
         if not matrix and problem.runs_diagonally:
-            side, series = diagonals.lengthened(side, m), diagonals.padded(rows, points, y)
-            diagonals.warped(p, *series, radius, shortest, longest, side, m, distance, begin)
+            side, series = diagonals.dealt(side[1:]), diagonals.padded(problem)
+            distance, begin = diagonals.warped(p, *series, radius, shortest, longest, side, m, n)
             return self._report_search(distance, problem), begin, None
+        distance, begin = np.empty(n), np.empty(n, np.int64)
+        costs = np.empty((n, m)) if matrix else kernels.NO_COSTS
         kernels.warped(
             p,
             rows,

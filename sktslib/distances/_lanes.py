@@ -11,8 +11,8 @@ import numpy as np
 from numba import njit
 
 from . import _elastic, _vector
-from ._elastic import closed_border, even, gap, gap_terms, join, late, moves, terms
-from ._vector import REGISTER, copy, fill, larger, makers, smaller, some, store
+from ._elastic import closed_border, even, gap, gap_terms, has_weights, join, lagged, late, moves, terms
+from ._vector import REGISTER, cheaper, copy, fill, larger, makers, smaller, some, store
 from ._versions import version_of
 
 LANES = 2 * REGISTER
@@ -24,18 +24,36 @@ load, splat, _ = makers(LANES, fused=True)
 
 
 @njit(nogil=True)
-def _cell(p, here, i, j, diag, up, left, a, b, c, price):
-    """Accumulated cost of query point i with point j of the series."""
-    lag = float(abs(i - j))
-    d, u, v = moves(p, here, late(p, lag, lag if i > 0 and j > 0 else 0.0), a, b, c, price)
-    if even(p):
-        return join(p, smaller(diag, smaller(up, left)), d)
-    return smaller(join(p, diag, d), smaller(join(p, up, u), join(p, left, v)))
+def _meet(p, diag, left):
+    """The better one of these ways into a cell, where all cost the same; else the diagonal one."""
+    if not even(p):
+        return diag
+    return smaller(diag, left) if lagged(p) else cheaper(diag, left)
 
 
 @njit(nogil=True)
-def _row(rows, k, i):
-    return rows[k, 0, i], rows[k, 1, i], rows[k, 2, i], rows[k, 3, i]
+def _cell(p, here, by_lag, met, up, left, a, b, c, price, turn):
+    """Accumulated cost of a query point with a point of the series.
+
+    Minima of floats go to the adders of the vector units, those of bits to the multipliers. Here they are dealt out so
+    that both have as much to do: in turns, and fewer to the multipliers where costs are multiplied by what lags give.
+    """
+    d, u, v = moves(p, here, by_lag, a, b, c, price)
+    if even(p):
+        return join(p, cheaper(met, up) if turn else smaller(met, up), d)
+    return cheaper(join(p, up, u), cheaper(join(p, met, d), join(p, left, v)))
+
+
+@njit(nogil=True)
+def _late(p, i, j):
+    """What the moves need of the lag of query point i and point j of the series, in all lanes."""
+    lag = float(np.int32(abs(i - j)))  # the compiler sees through that and back, but not with 64 bits
+    return splat(late(p, lag, lag))
+
+
+@njit(nogil=True)
+def _row(rows, weighted, k, i):
+    return rows[k, 0, i], rows[k, 1, i], 1.0 if weighted is None else rows[k, 2, i], rows[k, 3, i]
 
 
 @njit(nogil=True)
@@ -44,36 +62,41 @@ def _in_band(v, j, i, lo, hi):
 
 
 @njit(nogil=True)
-def _sweep(p, i, m, rows, points, Y, prices, lo, hi, begin, end, row, held):
+def _sweep(p, i, m, rows, weighted, points, Y, prices, lo, hi, begin, end, row, held):
     """Four query points from i on, over the series' points [begin, end); those after point m - 1 do not matter."""
     i0, i1, i2, i3 = i, min(i + 1, m - 1), min(i + 2, m - 1), min(i + 3, m - 1)
     h0, h1 = (points[0, i0], points[1, i0], points[2, i0]), (points[0, i1], points[1, i1], points[2, i1])
     h2, h3 = (points[0, i2], points[1, i2], points[2, i2]), (points[0, i3], points[1, i3], points[2, i3])
     r0, r1, r2, r3, corner = load(held[0], 0), load(held[1], 0), load(held[2], 0), load(held[3], 0), load(held[4], 0)
+    q0, q1 = _row(rows, weighted, 0, i), _row(rows, weighted, 0, i + 1)
+    q2, q3 = _row(rows, weighted, 0, i + 2), _row(rows, weighted, 0, i + 3)
+    l1, l2, l3 = _late(p, i1, begin), _late(p, i2, begin), _late(p, i3, begin)
     for j in range(begin, end):
         at = (j + 1) * LANES
-        above, price = load(row, at), load(prices, at)
+        above, price, l0 = load(row, at), load(prices, at), _late(p, i0, j)
         y, yb = load(Y[0], at), load(Y[0], at - LANES)
-        # Read from memory in every step on purpose: a broadcast costs nothing there, a register would be missed.
-        a0, b0, c0 = terms(p, _row(rows, 0, i), y, yb)
-        a1, b1, c1 = terms(p, _row(rows, 0, i + 1), y, yb)
-        a2, b2, c2 = terms(p, _row(rows, 0, i + 2), y, yb)
-        a3, b3, c3 = terms(p, _row(rows, 0, i + 3), y, yb)
+        a0, b0, c0 = terms(p, q0, y, yb)
+        a1, b1, c1 = terms(p, q1, y, yb)
+        a2, b2, c2 = terms(p, q2, y, yb)
+        a3, b3, c3 = terms(p, q3, y, yb)
         for k in range(1, rows.shape[0]):
             y, yb = load(Y[k], at), load(Y[k], at - LANES)
-            e, f, g = terms(p, _row(rows, k, i), y, yb)
+            e, f, g = terms(p, _row(rows, weighted, k, i), y, yb)
             a0, b0, c0 = a0 + e, b0 + f, c0 + g
-            e, f, g = terms(p, _row(rows, k, i + 1), y, yb)
+            e, f, g = terms(p, _row(rows, weighted, k, i + 1), y, yb)
             a1, b1, c1 = a1 + e, b1 + f, c1 + g
-            e, f, g = terms(p, _row(rows, k, i + 2), y, yb)
+            e, f, g = terms(p, _row(rows, weighted, k, i + 2), y, yb)
             a2, b2, c2 = a2 + e, b2 + f, c2 + g
-            e, f, g = terms(p, _row(rows, k, i + 3), y, yb)
+            e, f, g = terms(p, _row(rows, weighted, k, i + 3), y, yb)
             a3, b3, c3 = a3 + e, b3 + f, c3 + g
-        v0 = _in_band(_cell(p, h0, i0, j, corner, above, r0, a0, b0, c0, price), j, i0, lo, hi)
-        v1 = _in_band(_cell(p, h1, i1, j, r0, v0, r1, a1, b1, c1, price), j, i1, lo, hi)
-        v2 = _in_band(_cell(p, h2, i2, j, r1, v1, r2, a2, b2, c2, price), j, i2, lo, hi)
-        v3 = _in_band(_cell(p, h3, i3, j, r2, v2, r3, a3, b3, c3, price), j, i3, lo, hi)
+        # All that needs the costs of the column before comes first, so that new ones can take their registers.
+        m0, m1, m2, m3 = _meet(p, corner, r0), _meet(p, r0, r1), _meet(p, r1, r2), _meet(p, r2, r3)
+        v0 = _in_band(_cell(p, h0, l0, m0, above, r0, a0, b0, c0, price, False), j, i0, lo, hi)
+        v1 = _in_band(_cell(p, h1, l1, m1, v0, r1, a1, b1, c1, price, True), j, i1, lo, hi)
+        v2 = _in_band(_cell(p, h2, l2, m2, v1, r2, a2, b2, c2, price, False), j, i2, lo, hi)
+        v3 = _in_band(_cell(p, h3, l3, m3, v2, r3, a3, b3, c3, price, True), j, i3, lo, hi)
         corner, r0, r1, r2, r3 = above, v0, v1, v2, v3
+        l1, l2, l3 = l0, l1, l2  # a query point later and a series point later the lag is the same
         if i + 3 < m:
             store(row, at, v3)
         else:
@@ -86,16 +109,16 @@ def _sweep(p, i, m, rows, points, Y, prices, lo, hi, begin, end, row, held):
 
 
 @njit(nogil=True)
-def _span(p, i, m, rows, points, Y, prices, lo, hi, begin, end, row, held):
+def _span(p, i, m, rows, weighted, points, Y, prices, lo, hi, begin, end, row, held):
     """The same where some of the points [begin, end) lie out of the band of some of the query points."""
     height = min(ROWS, m - i)
     a = max(begin, min(lo[i + height - 1], end))
     b = max(a, min(hi[i], end))
     if begin < a:
-        _sweep(p, i, m, rows, points, Y, prices, lo, hi, begin, a, row, held)
-    _sweep(p, i, m, rows, points, Y, prices, None, None, a, b, row, held)
+        _sweep(p, i, m, rows, weighted, points, Y, prices, lo, hi, begin, a, row, held)
+    _sweep(p, i, m, rows, weighted, points, Y, prices, None, None, a, b, row, held)
     if b < end:
-        _sweep(p, i, m, rows, points, Y, prices, lo, hi, b, end, row, held)
+        _sweep(p, i, m, rows, weighted, points, Y, prices, lo, hi, b, end, row, held)
 
 
 @njit(nogil=True)
@@ -108,12 +131,13 @@ def _above(row, j, cutoff, rests, i):
 
 
 @njit(nogil=True)
-def _accumulate(p, rows, points, Y, prices, lo, hi, cutoff, rests, row):
+def _accumulate(p, rows, weighted, points, Y, prices, lo, hi, cutoff, rests, row):
     """Accumulated costs of the last query point with each point of each series, in `row`; whether it got to the end.
 
     Cells above the cutoff in all lanes are passed over where no cell at or below it leads to them: of the row before,
     whose border is its column 0, those outside columns alive to dead are above it, and hold some number above it.
-    `rests` (m * LANES) or None: what the way on from each query point costs at least, where costs add up.
+    `rests` (m * LANES) or None: what the way on from each query point costs at least, where costs add up. `weighted` is
+    None where all weights are 1, and nothing is multiplied by them.
     """
     m = points.shape[1]
     held = np.empty((5, LANES))
@@ -144,7 +168,7 @@ def _accumulate(p, rows, points, Y, prices, lo, hi, cutoff, rests, row):
         begin, end = first, (dead + 1 if cutoff < BIG else last)
         while begin < last:
             end = last if end + AHEAD >= last else end  # a few points more cost less than asking
-            _span(p, i, m, rows, points, Y, prices, lo, hi, begin, end, row, held)
+            _span(p, i, m, rows, weighted, points, Y, prices, lo, hi, begin, end, row, held)
             begin, end = end, end + AHEAD
             done = True
             for r in range(ROWS):
@@ -176,7 +200,7 @@ def _make(version):
             _price(p, Y, prices)
 
     @njit(cache=True, nogil=True)
-    def accumulate(p, rows, points, Y, prices, lo, hi, cutoff, ends, out):
+    def accumulate(p, rows, weighted, points, Y, prices, lo, hi, cutoff, ends, out):
         """Accumulated costs of whole queries with whole series: of query q with the first ends[s] points of series s.
 
         Queries are (n_queries, channels, 4, m), padded to whole sweeps; query point i meets the points
@@ -184,7 +208,7 @@ def _make(version):
         """
         row = np.empty(Y.shape[1] if version else 0)
         for q in range(rows.shape[0]):
-            if _accumulate(p, rows[q], points[q], Y, prices, lo, hi, cutoff, None, row):
+            if _accumulate(p, rows[q], weighted, points[q], Y, prices, lo, hi, cutoff, None, row):
                 for s in range(ends.shape[0]):
                     out[q, s] = row[ends[s] * LANES + s]
             else:
@@ -196,12 +220,12 @@ def _make(version):
 accumulate, prices_of = _make(version_of(_elastic, _vector))
 
 
-def padded(rows):
-    """The rows (n_queries, channels, 4, m) of queries as the kernels take them."""
+def padded(record, rows):
+    """Rows (..., channels, 4, m) of queries as the kernels take them, and whether they are weighted."""
     m = rows.shape[-1]
     out = np.zeros((*rows.shape[:-1], m + -m % ROWS))
     out[..., :m] = rows
-    return out
+    return out, has_weights(record, rows)
 
 
 def packed(series, n):

@@ -9,9 +9,8 @@ import numpy as np
 from numba import njit
 from numba.core.dispatcher import Dispatcher
 from numpy.lib.stride_tricks import sliding_window_view
-from sklearn.base import BaseEstimator
 
-from ..utils._sklearn import validate_parameter_constraints
+from ..utils._sklearn import Estimator, validate_parameter_constraints
 from ..utils.validation import as_series, as_times, as_weight, shown, unknown_name
 from ._normalise import full_weight, normalise
 from ._resample import places
@@ -21,7 +20,7 @@ _REGISTRY = {}  # function name -> class
 _ALIASES = {}  # every other name, in lower case -> function name
 
 
-class Metric(BaseEstimator):
+class Metric(Estimator):
     """A distance and its parameters.
 
     A metric object is a parameter holder in scikit-learn's manner (``get_params``, ``set_params``, ``clone``) and is

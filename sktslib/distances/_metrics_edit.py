@@ -230,8 +230,7 @@ class MSM(PriceMetric):
         rows = super()._rows(x, w)
         step = rows[..., 0, :] - rows[..., 1, :]
         rows[..., 1, :] = np.minimum(rows[..., 2, :], rows[..., 3, :]) * np.abs(step)
-        rows[..., 3, :] = rows[..., 2, :]
-        rows[..., 2, :] = np.where(step < 0, -1.0, 1.0)
+        rows[..., 3, :] = np.where(step < 0, -1.0, 1.0)
         return rows
 
     def _query(self, x, w, n, tx=None, *, search=False):

@@ -221,11 +221,11 @@ class _Pruned:
         if not self.metric._reports_cost:  # distances may be equal where costs differ by rounding
             share, more = 1e-12, 1e-12 * (self.m + n)
             limits = np.where(cutoff < np.inf, self.metric._limit(cutoff, problem), np.inf)
-        rows = _lanes.padded(self.metric._rows(x, w))
+        rows = _lanes.padded(record, self.metric._rows(x, w))
         cells = band(self.metric.window, self.metric.factor, n, self.m)
         costs = np.full(bounds.shape, np.inf)
         counts += scan(
-            record, rows, points, *self.series, order, itself, bounds, n, *cells, limits, self.k, share, more, costs
+            record, *rows, points, *self.series, order, itself, bounds, n, *cells, limits, self.k, share, more, costs
         )
         return costs if self.metric._reports_cost else self.metric._report(costs, problem)
 

@@ -155,7 +155,7 @@ def _by_bits(metric, X, Y, w, mirrored, out):
     def block(members):
         series = [Y[b] for b in members]
         for m, of in groups.items():
-            record, rows, points = made[m]
+            record, rows, _, points = made[m]
             # Of a mirrored table each series is compared with those up to itself.
             ends = np.searchsorted(of, members, "right") if mirrored else [len(of)] * len(members)
             costs = np.zeros((len(members), ends[-1]))
@@ -194,7 +194,7 @@ def _by_lanes(metric, X, Y, w, mirrored, out):
         n = int(lengths[members].max())
         Yb, prices = _lanes.packed([features[b] for b in members], n), None
         for m, of in groups.items():
-            record, rows, points = made[n][m]
+            record, rows, weighted, points = made[n][m]
             if len(others) < len(X):
                 chosen = np.isin(of, others)
                 if not chosen.any():
@@ -205,7 +205,7 @@ def _by_lanes(metric, X, Y, w, mirrored, out):
                 _lanes.prices_of(record, Yb, prices)
             lo, hi = band(metric.window, metric.factor, n, m)
             costs = np.empty((len(of), len(members)))
-            _lanes.accumulate(record, rows, points, Yb, prices, lo, hi, _lanes.BIG, lengths[members], costs)
+            _lanes.accumulate(record, rows, weighted, points, Yb, prices, lo, hi, _lanes.BIG, lengths[members], costs)
             costs[costs >= 0.5 * _lanes.BIG] = np.inf
             if not metric._reports_cost:
                 costs = _reported(metric, X[of[0]], record, points[0], costs, [features[b] for b in members])
@@ -221,7 +221,7 @@ def _stacked(metric, X, w, groups, n):
     made = {}
     for m, of in groups.items():
         record, x, weights, points = metric._queries([X[a] for a in of], w, n)
-        made[m] = record, _lanes.padded(metric._rows(x, weights)), points
+        made[m] = record, *_lanes.padded(record, metric._rows(x, weights)), points
     return made
 
 

@@ -298,7 +298,8 @@ def _packed(made_of, parts):
     if parts is None or made_of.__module__ != "__main__":
         return None
     constants = {fact: parts[fact](None) for fact in ("closed", "size", "even")}
-    return {name: part for name, part in {**parts, **constants}.items() if name != "even_in_search"}
+    derived = ("even_in_search", "lagged", "charged")  # `recurrence` finds them out again
+    return {name: part for name, part in {**parts, **constants}.items() if name not in derived}
 
 
 def own_metric(name):

@@ -48,7 +48,26 @@ def _make(version):
     """Compile lazily, once per version of the files that functions are taken from."""
 
     @njit(cache=True, nogil=True)
-    def scan(p, rows, points, values, begins, lengths, order, itself, bounds, n, lo, hi, limits, k, share, more, costs):
+    def scan(
+        p,
+        rows,
+        weighted,
+        points,
+        values,
+        begins,
+        lengths,
+        order,
+        itself,
+        bounds,
+        n,
+        lo,
+        hi,
+        limits,
+        k,
+        share,
+        more,
+        costs,
+    ):
         """Accumulated costs of queries with the series order[query], in that order, infinite where they do not matter.
 
         The series, of up to n points, stand one after the other in `values`; a query's own, if any, is `itself`. What
@@ -79,7 +98,8 @@ def _make(version):
                     break
                 _beside(values, begins, lengths, block, size, lanes)
                 _lanes._price(p, lanes, prices)
-                reached = _lanes._accumulate(p, rows[q], points[q], lanes, prices, lo, hi, min(cutoff, BIG), None, row)
+                limit = min(cutoff, BIG)
+                reached = _lanes._accumulate(p, rows[q], weighted, points[q], lanes, prices, lo, hi, limit, None, row)
                 for s in range(size):
                     cost = row[lengths[block[s]] * LANES + s]
                     cost = cost if cost < 0.5 * BIG else INF

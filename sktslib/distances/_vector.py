@@ -18,6 +18,7 @@ from numba.extending import intrinsic, lower_builtin, models, overload, register
 
 # Floats in one of this machine's registers. No result depends on it.
 REGISTER = 8 if binding.get_host_cpu_features().get("avx512f") else 4
+REGISTERS = 4  # that rows are dealt to
 
 _BOOL, _I8, _I32, _I64, _F64 = ir.IntType(1), ir.IntType(8), ir.IntType(32), ir.IntType(64), ir.DoubleType()
 
@@ -55,10 +56,6 @@ class _MaskModel(models.PrimitiveModel):
 
 
 # ---------------------------------------------------------------------------------------------------------- building
-def _constant(lanes, values):
-    return ir.Constant(ir.VectorType(_F64, lanes), [float(v) for v in values])
-
-
 def _splat(builder, scalar, lanes):
     nothing = ir.Constant(ir.VectorType(scalar.type, lanes), ir.Undefined)
     first = builder.insert_element(nothing, scalar, ir.Constant(_I32, 0))
@@ -206,6 +203,38 @@ def _overload_smaller(a, b):
     return lambda a, b: a if a < b else b
 
 
+def cheaper(a, b):
+    """The smaller of a cost, which is not negative, and of another number.
+
+    Their bits, read as integers, are in the same order. Vector units compare integers on the side where they multiply
+    and floats on the side where they add: a recurrence is faster if it keeps both sides busy.
+    """
+    return np.minimum(a, b) if isinstance(a, np.ndarray) or isinstance(b, np.ndarray) else (a if a < b else b)
+
+
+@intrinsic
+def _smaller_bits(typing, a, b):
+    vector = _vector_of(a, b)
+    words = ir.VectorType(_I64, vector.lanes)
+
+    def build(context, builder, sig, args):
+        a, b = (_as_vector(context, builder, v, k, vector) for v, k in zip(args, sig.args, strict=True))
+        least = cgutils.get_or_insert_function(
+            builder.module, ir.FunctionType(words, [words, words]), f"llvm.smin.v{vector.lanes}i64"
+        )
+        word = builder.call(least, [builder.bitcast(a, words), builder.bitcast(b, words)])
+        return builder.bitcast(word, ir.VectorType(_F64, vector.lanes))
+
+    return vector(a, b), build
+
+
+@overload(cheaper, jit_options={"forceinline": True})
+def _overload_cheaper(a, b):
+    if _vector_of(a, b):
+        return lambda a, b: _smaller_bits(a, b)
+    return lambda a, b: a if a < b else b
+
+
 def larger(a, b):
     """The larger of two values.
 
@@ -283,7 +312,11 @@ def _gather(typing, values, at):
 
 @overload(take, jit_options={"forceinline": True})
 def _overload_take(values, at):
-    return (lambda values, at: _gather(values, at)) if isinstance(at, Vector) else (lambda values, at: values[int(at)])
+    return (
+        (lambda values, at: _gather(values, at))
+        if isinstance(at, Vector)
+        else (lambda values, at: values[np.uintp(at)])
+    )
 
 
 # ------------------------------------------------------------------------------------------------------ memory, lanes
@@ -326,8 +359,13 @@ def _put(values, at, v):
 
 
 def shifted(v, first):
-    """The lanes moved up by one, `first` entering at lane 0."""
-    return np.concatenate([[first], v[:-1]])
+    """What the rows before hold, `first` for row 0, of rows dealt to `REGISTERS` registers in turn.
+
+    Row r stands in lane r // REGISTERS of register r % REGISTERS: from one row to the next it is a register that moves,
+    as a whole, and only the last one has its lanes shifted.
+    """
+    dealt = v.reshape(REGISTERS, -1)
+    return np.concatenate([[first], dealt[-1, :-1], dealt[:-1].ravel()])
 
 
 @intrinsic
@@ -338,8 +376,9 @@ def _shift(typing, v, first):
         scalar = context.cast(builder, args[1], sig.args[1], types.float64)
         nothing = ir.Constant(ir.VectorType(_F64, lanes), ir.Undefined)
         entering = builder.insert_element(nothing, scalar, ir.Constant(_I32, lanes - 1))
-        order = ir.Constant(ir.VectorType(_I32, lanes), [lanes - 1, *range(lanes, 2 * lanes - 1)])
-        return builder.shuffle_vector(entering, args[0], order)
+        size = lanes // REGISTERS
+        order = [lanes - 1, *range(2 * lanes - size, 2 * lanes - 1), *range(lanes, 2 * lanes - size)]
+        return builder.shuffle_vector(entering, args[0], ir.Constant(ir.VectorType(_I32, lanes), order))
 
     return v(v, first), build
 
@@ -477,10 +516,10 @@ def _float(value):
 
 
 def makers(lanes, fused):
-    """The functions that make vectors of so many lanes: `load(values, at)`, `splat(value)` and `ramp()`.
+    """The functions that make vectors of so many lanes: `load`, `splat` and `load_dealt`.
 
-    `load` takes neighbouring values of a one-dimensional array, `splat` one value for all lanes, `ramp` counts the
-    lanes from 0. Of one lane these are floats.
+    ``load(values, at)`` takes neighbouring values of a one-dimensional array, ``splat(value)`` one value for all lanes;
+    of one lane these are floats. ``load_dealt(values, places)`` takes those of each register from a place of its own.
     """
     if lanes == 1:
         return _get, _float, None
@@ -493,8 +532,11 @@ def makers(lanes, fused):
     def splat(value):
         return np.full(lanes, float(value))
 
-    def ramp():
-        return np.arange(float(lanes))
+    def load_dealt(values, at):
+        size = lanes // REGISTERS
+        for place in at:
+            _check_room(values, place, size)
+        return np.concatenate([values[place : place + size] for place in at])
 
     @intrinsic
     def _load(typing, values, at):
@@ -513,10 +555,25 @@ def makers(lanes, fused):
         return vector(value), build
 
     @intrinsic
-    def _count(typing):
-        return vector(), lambda context, builder, sig, args: _constant(lanes, range(lanes))
+    def _load_dealt(typing, values, at):
+        size = lanes // REGISTERS
+
+        def build(context, builder, sig, args):
+            array, parts, count = context.make_array(sig.args[0])(context, builder, args[0]), [], size
+            for k in range(REGISTERS):
+                place = builder.gep(array.data, [builder.extract_value(args[1], k)])
+                parts.append(builder.load(builder.bitcast(place, ir.VectorType(_F64, size).as_pointer()), align=8))
+            while len(parts) > 1:
+                count *= 2
+                order = ir.Constant(ir.VectorType(_I32, count), list(range(count)))
+                parts = [builder.shuffle_vector(a, b, order) for a, b in zip(parts[::2], parts[1::2], strict=True)]
+            return parts[0]
+
+        return vector(values, at), build
 
     overload(load, jit_options={"forceinline": True})(lambda values, at: lambda values, at: _load(values, at))
     overload(splat, jit_options={"forceinline": True})(lambda value: lambda value: _fill(value))
-    overload(ramp, jit_options={"forceinline": True})(lambda: lambda: _count())
-    return load, splat, ramp
+    overload(load_dealt, jit_options={"forceinline": True})(
+        lambda values, at: lambda values, at: _load_dealt(values, at)
+    )
+    return load, splat, load_dealt

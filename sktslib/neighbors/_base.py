@@ -4,13 +4,13 @@ from copy import copy
 from numbers import Integral
 
 import numpy as np
-from sklearn.base import BaseEstimator, ClassNamePrefixFeaturesOutMixin, TransformerMixin
+from sklearn.base import ClassNamePrefixFeaturesOutMixin, TransformerMixin
 from sklearn.utils.validation import check_is_fitted, validate_data
 
 from ..distances._collection import MetricParameter, as_collection
 from ..distances._metrics import get_metric
 from ..distances._pairwise import pairwise_distances
-from ..utils._sklearn import StrOptions, validate_parameter_constraints
+from ..utils._sklearn import Estimator, StrOptions, validate_parameter_constraints
 from ..utils.validation import shown
 
 
@@ -29,7 +29,7 @@ def channel_names(X):
     return names if names and all(isinstance(name, str) for name in names) and not is_matrix(X) else None
 
 
-class CollectionEstimator(MetricParameter, BaseEstimator):
+class CollectionEstimator(MetricParameter, Estimator):
     """Base of the estimators that are fitted on a collection of series."""
 
     _parameter_constraints = {

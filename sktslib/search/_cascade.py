@@ -69,7 +69,7 @@ class _Cascade:
         record, features, weight, points = metric._query(self.x, w, self.m)
         weight = full_weight(weight, features)
         self.problem = Problem(record, features, weight, None, features, None, None, points)
-        self.rows = _lanes.padded(metric._rows(features, weight))
+        self.rows = _lanes.padded(record, metric._rows(features, weight))
         self.lo, self.hi = band(metric.window, metric.factor, self.m, self.m)
         self.reach = -(-int((self.hi - self.lo).max()) // 2)  # two stretches of so many points hold any range
         self.plain = metric._reach == 0  # what is compared is the samples themselves
@@ -299,7 +299,7 @@ class _Cascade:
             low, high, light = self.ranges if self.moving else (self.problem.x,) * 3
             places = self.places if self.moving else np.zeros((2, 0), np.int64)
             reach = self.reach if self.moving else 0
-            query = self.problem.record, self.rows, self.problem.points
+            query = self.problem.record, *self.rows, self.problem.points
             ranges = low, high, light, reach, places, self.lo, self.hi
             kernels.settle(*query, values, begins, scale, shift, *ranges, self.limit, costs)
             self._learn(part, costs)

@@ -4,12 +4,11 @@ from copy import copy
 from typing import NamedTuple
 
 import numpy as np
-from sklearn.base import BaseEstimator
 from sklearn.utils.validation import check_is_fitted, validate_data
 
 from ..distances._collection import MetricParameter
 from ..distances._metrics import get_metric
-from ..utils._sklearn import validate_parameter_constraints
+from ..utils._sklearn import Estimator, validate_parameter_constraints
 from ..utils.validation import as_series, as_times, as_weight, check_count, shown
 from ._learning import Labels, Template, learn_templates, occurrences, read_labels
 from ._missing import observed_query
@@ -86,7 +85,7 @@ class Annotation(NamedTuple):
     code: np.ndarray  # (k,), their labels
 
 
-class QueryEstimator(MetricParameter, BaseEstimator):
+class QueryEstimator(MetricParameter, Estimator):
     """Base of the estimators that are fitted on a query."""
 
     def _check_parameters(self):

@@ -1,14 +1,36 @@
 """scikit-learn's private helpers: this module alone imports them, so an upgrade is mended in one place."""
 
+import functools
 import sys
 from numbers import Integral
 
+from sklearn.base import BaseEstimator
 from sklearn.utils import _param_validation
 from sklearn.utils._param_validation import Interval, InvalidParameterError, RealNotInt, StrOptions
 
 from .validation import shown
 
-__all__ = ["Interval", "InvalidParameterError", "RealNotInt", "StrOptions", "validate_parameter_constraints"]
+__all__ = [
+    "Estimator",
+    "Interval",
+    "InvalidParameterError",
+    "RealNotInt",
+    "StrOptions",
+    "validate_parameter_constraints",
+]
+
+
+class Estimator(BaseEstimator):
+    """scikit-learn's base class, but a class's parameters are looked up once: every call would take longer for that."""
+
+    @classmethod
+    def _get_param_names(cls):
+        return _param_names(cls)
+
+
+@functools.cache
+def _param_names(cls):
+    return super(Estimator, cls)._get_param_names()
 
 
 def validate_parameter_constraints(constraints, params, caller):
