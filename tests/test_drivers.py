@@ -61,9 +61,7 @@ def test_searches_along_diagonals_equal_columns_to_the_bit(name, data):
         _elastic.warped(
             p, rows, points, y, None, None, a, a, radius, *limits, col, start, ground, distance[a:b], begin[a:b], none
         )
-    got, got_begin = _diagonals.warped(
-        p, *_diagonals.padded(problem), radius, *limits, _diagonals.dealt(side[1:]), m, n
-    )
+    got, got_begin = _diagonals.warped(p, *_diagonals.padded(problem), radius, *limits, _diagonals.dealt(side[1:]), m)
     np.testing.assert_array_equal(got, distance)
     np.testing.assert_array_equal(got_begin, begin)
 

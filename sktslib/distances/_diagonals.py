@@ -78,15 +78,24 @@ def _place(j, size):
 
 
 @njit(nogil=True)
-def _prices(p, yr, n):
-    """Prices of leaving the points of the series unmatched, dealt as the series is; none where they are free."""
-    prices, size = np.zeros(yr.shape[1] if charged(p) else 0), yr.shape[1] >> SHIFT
-    for j in range(n if charged(p) else 0):
+def _room(p, channels, count):
+    """Room for `count` points of a series, and for the prices of leaving them unmatched, if they have any."""
+    length = (((count + LANES) >> SHIFT) + REGISTER + 3) * REGISTERS
+    return np.zeros((channels, length)), np.zeros(length if charged(p) else 0)
+
+
+@njit(nogil=True)
+def _deal(p, y, first, count, yr, prices):
+    """Fill that room with the points from `first` on, zeros where there are none."""
+    size = yr.shape[1] >> SHIFT
+    for k in range(y.shape[0]):
+        for j in range(count):
+            yr[k, _place(j, size)] = y[k, first + j] if 0 <= first + j < y.shape[1] else 0.0
+    for j in range(count if charged(p) else 0):
         total = 0.0
-        for k in range(yr.shape[0]):
+        for k in range(y.shape[0]):
             total += gap_terms(p, yr[k, _place(j, size)], yr[k, _place(j - 1, size)])
         prices[_place(j, size)] = gap(p, total, 1.0)
-    return prices
 
 
 @njit(nogil=True)
@@ -175,10 +184,10 @@ def _strip(p, rows, weighted, points, yr, prices, first, final, side, i, begin, 
 
 
 @njit(nogil=True)
-def _even_step(p, rows, weighted, yr, prices, i, t, query, edges, lane, behind, carried):
+def _even_step(p, rows, weighted, series, i, t, query, edges, lane, behind, carried):
     """Step t of `_search_evenly`; what the next one needs."""
     here, row, shut, held = query
-    edge, origin = edges
+    (yr, prices, begun), (edge, origin) = series, edges
     old, over, s_old, s_over, at_corner, from_corner, at = carried
     at_edge, from_edge = edge[t + LANES - 1], origin[t + LANES - 1]
     by_edge = larger(at_edge, shut)
@@ -191,25 +200,27 @@ def _even_step(p, rows, weighted, yr, prices, i, t, query, edges, lane, behind, 
     over, s_over = smaller(best, old), where(best < old, s_over, s_old)
     _leave(edge, t + behind, lane, best, held)
     _leave(origin, t + behind, lane, start, held)
-    at = _place(t + 1, yr.shape[1] >> SHIFT), at[0], at[1], at[2], at[3]
+    at = _place(t + 1 - begun, yr.shape[1] >> SHIFT), at[0], at[1], at[2], at[3]
     return best, over, start, s_over, at_edge, from_edge, at
 
 
 @njit(nogil=True)
-def _search_evenly(p, rows, weighted, points, yr, prices, radius, side, i, begin, end, edge, origin, bottom, state):
+def _search_evenly(p, rows, weighted, points, series, radius, side, i, begin, end, edge, origin, bottom, state):
     """The same for a search: each cell carries the start of its path. All moves cost the same, whatever the start.
 
-    It goes on from `state`, and leaves there what the next steps need. There may be one step more than asked for.
+    `series` holds the points from some point on. It goes on from `state`, and leaves there what the next steps need.
+    There may be one step more than asked for.
     """
     here, held = (load(points[0], i), load(points[1], i), load(points[2], i)), np.empty(LANES)
     query = here, _row(rows, weighted, 0, i), INF if i == 0 else 0.0, held
     edges, lane, behind = (edge, origin), _lane(bottom), LANES - 1 - bottom
     corner = edge[begin + LANES - 2], origin[begin + LANES - 2]
     values = load(state[0], 0), load(state[1], 0), load(state[2], 0), load(state[3], 0)
-    carried = values[0], values[1], values[2], values[3], corner[0], corner[1], _places(begin, yr.shape[1] >> SHIFT)
+    at = _places(begin - series[2], series[0].shape[1] >> SHIFT)
+    carried = values[0], values[1], values[2], values[3], corner[0], corner[1], at
     for t in range(begin, end, 2):  # two at a time, because then fewer values change their registers
-        carried = _even_step(p, rows, weighted, yr, prices, i, t, query, edges, lane, behind, carried)
-        carried = _even_step(p, rows, weighted, yr, prices, i, t + 1, query, edges, lane, behind, carried)
+        carried = _even_step(p, rows, weighted, series, i, t, query, edges, lane, behind, carried)
+        carried = _even_step(p, rows, weighted, series, i, t + 1, query, edges, lane, behind, carried)
     store(state[0], 0, carried[0])
     store(state[1], 0, carried[1])
     store(state[2], 0, carried[2])
@@ -217,11 +228,12 @@ def _search_evenly(p, rows, weighted, points, yr, prices, radius, side, i, begin
 
 
 @njit(nogil=True)
-def _search_strip(p, rows, weighted, points, yr, prices, radius, side, i, begin, end, edge, origin, bottom, state):
+def _search_strip(p, rows, weighted, points, series, radius, side, i, begin, end, edge, origin, bottom, state):
     """The same for every recurrence and band: lags count from the start of each path.
 
     A start of -1 - sample says that the path has no matched pair yet.
     """
+    yr, prices, begun = series
     row_at, size, lane, behind = load(ROWS, 0), yr.shape[1] >> SHIFT, _lane(bottom), LANES - 1 - bottom
     here, held = (load(points[0], i), load(points[1], i), load(points[2], i)), np.empty(LANES)
     border, row = load(side, i), _row(rows, weighted, 0, i)
@@ -229,7 +241,7 @@ def _search_strip(p, rows, weighted, points, yr, prices, radius, side, i, begin,
     old, diag, s_old, s_diag = load(state[0], 0), load(state[1], 0), load(state[2], 0), load(state[3], 0)
     if begin == 0:
         diag, s_diag = shifted(old, edge[LANES - 2]), shifted(s_old, origin[LANES - 2])
-    at = _places(begin, size)
+    at = _places(begin - begun, size)
     for t in range(begin, end):
         at_edge, from_edge = edge[t + LANES - 1], origin[t + LANES - 1]
         a, b, c = _terms(p, row, rows, weighted, yr, i, at)
@@ -263,7 +275,7 @@ def _search_strip(p, rows, weighted, points, yr, prices, radius, side, i, begin,
             start, best = where(inside, start, -1.0), where(inside, best, border)
         diag, s_diag = entering(up, at_edge), s_up
         old, s_old = best, start
-        at = _place(t + 1, size), at[0], at[1], at[2], at[3]
+        at = _place(t + 1 - begun, size), at[0], at[1], at[2], at[3]
         _leave(edge, t + behind, lane, old, held)
         _leave(origin, t + behind, lane, s_old, held)
     store(state[0], 0, old)
@@ -276,17 +288,17 @@ def _is_even(record, radius):
     return _elastic._part("even_in_search", record)(None) and _elastic._part("closed", record)(None) and radius is None
 
 
-def search(p, rows, weighted, points, yr, prices, radius, side, i, begin, end, edge, origin, bottom, state):
+def search(p, rows, weighted, points, series, radius, side, i, begin, end, edge, origin, bottom, state):
     strip = _search_evenly if _is_even(type(p), radius) else _search_strip
-    strip(p, rows, weighted, points, yr, prices, radius, side, i, begin, end, edge, origin, bottom, state)
+    strip(p, rows, weighted, points, series, radius, side, i, begin, end, edge, origin, bottom, state)
 
 
 @overload(search)
-def _overload_search(p, rows, weighted, points, yr, prices, radius, side, i, begin, end, edge, origin, bottom, state):
+def _overload_search(p, rows, weighted, points, series, radius, side, i, begin, end, edge, origin, bottom, state):
     strip = _search_evenly if _is_even(p.instance_class, None if radius == types.none else radius) else _search_strip
 
-    def run(p, rows, weighted, points, yr, prices, radius, side, i, begin, end, edge, origin, bottom, state):
-        strip(p, rows, weighted, points, yr, prices, radius, side, i, begin, end, edge, origin, bottom, state)
+    def run(p, rows, weighted, points, series, radius, side, i, begin, end, edge, origin, bottom, state):
+        strip(p, rows, weighted, points, series, radius, side, i, begin, end, edge, origin, bottom, state)
 
     return run
 
@@ -361,16 +373,17 @@ def _make(version):
     """Compile lazily, once per version of the files that functions are taken from."""
 
     @njit(cache=True, nogil=True)
-    def accumulate(p, rows, weighted, points, yr, lo, hi, top, side, m, free):
+    def accumulate(p, rows, weighted, points, y, lo, hi, top, side, m, free):
         """Last row (n) of the accumulated costs, as `_elastic.accumulate` gives it; best path (2, K), its moves (K,).
 
         Query point i meets the points lo[i] <= j < hi[i] of the series; these are dealt as the query is, and so is
-        `side`, without the corner. The path ends in one of the last `free` + 1
-        points of the series; below 0 there is none. Memory for a path: the edges between strips, or some of them. The
-        path begins at the number that comes last.
+        `side`, without the corner. The path ends in one of the last `free` + 1 points of the series; below 0 there is
+        none. Memory for a path: the edges between strips, or some of them. The path begins at the number that comes
+        last.
         """
         n = top.shape[0] - (1 if version else 0)  # what the closure holds is a part of the cache's key
-        prices, edge = _prices(p, yr, n), _edge(n, top)
+        edge, (yr, prices) = _edge(n, top), _room(p, y.shape[0], n)
+        _deal(p, y, 0, n, yr, prices)
         strips = -(-m // LANES)
         apart = 1 if strips * n <= KEPT else math.ceil(math.sqrt(strips))
         kept = np.empty((-(-strips // apart) if free >= 0 else 0, edge.shape[0]))
@@ -390,19 +403,18 @@ def _make(version):
         return bottom, path, steps, k
 
     @njit(cache=True, nogil=True)
-    def warped(p, rows, weighted, points, yr, radius, shortest, longest, side, m, n):
-        """Warped profile of a whole series of n points, as `_elastic.warped` fills it: costs and starts.
+    def warped(p, rows, weighted, points, y, radius, shortest, longest, side, m):
+        """Warped profile of a whole series, as `_elastic.warped` fills it: costs and starts.
 
         What is returned stands in the memory that the strips have worked in: new memory would take as long as a tenth
         of the search.
         """
-        prices = _prices(p, yr, n)
+        n, strips = y.shape[1], -(-m // LANES)
         edge, origin = np.empty(n + 2 * LANES), np.zeros(n + 2 * LANES)
         fill(edge, 0, edge.shape[0], INF)
         for j in range(-1, n):
             edge[LANES - 1 + j] = 0.0
             origin[LANES - 1 + j] = j + 1.0 if closed_border(p) else -2.0 - j
-        strips = -(-m // LANES)
         state = np.zeros((strips, 4, LANES if version else 1))
         for s in range(strips):
             copy(side, s * LANES, (s + 1) * LANES, state[s, 0], 0)
@@ -410,14 +422,17 @@ def _make(version):
             if not closed_border(p):
                 fill(state[s, 2], 0, LANES, -1.0)
                 fill(state[s, 3], 0, LANES, -1.0)
+        behind = strips * LANES + REGISTERS  # a strip stands behind the one above it by what its lanes stand apart
+        yr, prices = _room(p, y.shape[0], BLOCK + behind + 2)
         for at in range(0, n + m + LANES * strips, BLOCK):
+            _deal(p, y, at - behind, BLOCK + behind + 2, yr, prices)
+            series = yr, prices, at - behind
             for s in range(strips):
-                # A strip stands behind the one above it by what its lanes stand apart.
                 height = min(LANES, m - s * LANES)
                 a, b = max(0, at - s * LANES), min(n + height - 1, at + BLOCK - s * LANES)
                 if a < b:
                     i, bottom = s * LANES, height - 1
-                    search(p, rows, weighted, points, yr, prices, radius, side, i, a, b, edge, origin, bottom, state[s])
+                    search(p, rows, weighted, points, series, radius, side, i, a, b, edge, origin, bottom, state[s])
         distance, starts = edge[LANES - 1 : LANES - 1 + n], origin[LANES - 1 : LANES - 1 + n]
         begin = starts.view(np.int64)
         for j in range(n):
@@ -435,14 +450,8 @@ accumulate, warped = _make(version_of(_elastic, _vector))
 
 def padded(problem):
     """Query, whether it is weighted, costs of its points, and series as the kernels take them."""
-    record, rows, y = problem.record, problem.rows, problem.y
-    channels, n = y.shape
-    size = (n + LANES) // REGISTERS + REGISTER + 3
-    yr = np.zeros((channels, REGISTERS, size))
-    for k in range(REGISTERS):
-        part = y[:, k::REGISTERS]
-        yr[:, k, size - REGISTER - 1 - part.shape[1] : size - REGISTER - 1] = part[:, ::-1]
-    return dealt(rows), has_weights(record, rows), dealt(problem.points), yr.reshape(channels, -1)
+    rows = problem.rows
+    return dealt(rows), has_weights(problem.record, rows), dealt(problem.points), problem.y
 
 
 def dealt(values):

@@ -288,7 +288,7 @@ class ElasticMetric(Metric):
         radius = radius_of(self.window, self.factor, m, m)
         if not matrix and problem.runs_diagonally:
             side, series = diagonals.dealt(side[1:]), diagonals.padded(problem)
-            distance, begin = diagonals.warped(p, *series, radius, shortest, longest, side, m, n)
+            distance, begin = diagonals.warped(p, *series, radius, shortest, longest, side, m)
             return self._report_search(distance, problem), begin, None
         distance, begin = np.empty(n), np.empty(n, np.int64)
         costs = np.empty((n, m)) if matrix else kernels.NO_COSTS
