@@ -67,7 +67,7 @@ def moves(p, at, late, a, b, c, gap):
     return a, a + p.price, a + p.price
 
 
-@recurrence(terms=terms, moves=moves)
+@recurrence(terms=terms, moves=moves, monotone=True)
 class Priced(NamedTuple):
     """Amerced time warping of absolute differences, a recurrence of the user's own."""
 

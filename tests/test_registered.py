@@ -19,6 +19,7 @@ from sktslib.distances import (
     Manhattan,
     get_metric,
     metric_names,
+    nearest_neighbors,
     pairwise_distances,
     recurrence,
     register_metric,
@@ -46,6 +47,13 @@ def warped(p, at, late, a, b, c, gap):
 @recurrence(terms=squares, moves=warped)
 class Scaled(NamedTuple):
     """Dynamic time warping times a factor."""
+
+    scale: float = 1.0
+
+
+@recurrence(terms=squares, moves=warped, monotone=True)
+class Rises(NamedTuple):
+    """The same with a promise."""
 
     scale: float = 1.0
 
@@ -143,6 +151,62 @@ def test_equals_the_package_s_own_everywhere(name, own):
     classes = ["a", "b", "a", "b", "b"]
     got, want = (KNeighborsTimeSeriesClassifier(m).fit(X, classes).predict(X[::-1] + 0.1) for m in (name, own))
     np.testing.assert_array_equal(got, want)
+
+
+def products(p, row, y, y_before):
+
+    x, _, w, _ = row
+    return w * x * y, 0.0, 0.0
+
+
+def alike(p, at, late, a, b, c, gap):
+    return a, a, a
+
+
+def unlike(p, at, late, a, b, c, gap):
+    return a, a - 0.5, a + 0.25
+
+
+@recurrence(terms=products, moves=alike, even=True)
+class Alike(NamedTuple):
+    """Costs of either sign, the same for every move."""
+
+
+@recurrence(terms=products, moves=unlike)
+class Unlike(NamedTuple):
+    """Costs of either sign, which differ between the moves."""
+
+
+@pytest.mark.parametrize(("record", "steps"), [(Alike, (0.0, 0.0)), (Unlike, (-0.5, 0.25))])
+def test_costs_may_be_negative(record, steps):
+    def least(x, y):
+        cost = np.full((len(x) + 1, len(y) + 1), np.inf)
+        cost[0, 0] = 0.0
+        for i, j in np.ndindex(len(x), len(y)):
+            ways = cost[i, j], cost[i, j + 1] + steps[0], cost[i + 1, j] + steps[1]
+            cost[i + 1, j + 1] = min(ways) + x[i] * y[j]
+        return cost[-1, -1]
+
+    metric = register_metric("signed", record, symmetric=steps[0] == steps[1])()
+    expected = [[least(x, y) for y in RAGGED] for x in X]
+    assert np.min(expected) < 0
+    np.testing.assert_allclose(pairwise_distances(X, RAGGED, metric), expected, rtol=1e-9, atol=1e-12)
+    np.testing.assert_allclose([[metric(x, y) for y in RAGGED] for x in X], expected, rtol=1e-9, atol=1e-12)
+    assert nearest_neighbors(X, RAGGED, metric).indices[:, 0].tolist() == np.argmin(expected, axis=1).tolist()
+    match = QuerySearcher(metric).fit(X[0]).search(SEQUENCE)
+    every = [least(X[0], SEQUENCE[a:b]) for a in range(60) for b in range(a + 1, 61)]
+    assert match.distance[0] == pytest.approx(min(every), rel=1e-9)
+    assert match.distance[0] == pytest.approx(least(X[0], SEQUENCE[match.start[0] : match.end[0]]), rel=1e-9)
+
+
+def test_who_says_that_costs_never_fall_is_pruned():
+    Falling = register_metric("scaled", Scaled, symmetric=True)
+    Rising = register_metric("rising", Rises, symmetric=True)
+    Y = np.random.default_rng(0).normal(size=(100, 60)) + 3.0 * np.arange(100)[:, np.newaxis]
+    got, want = (nearest_neighbors(Y[:5], Y, metric(), n_neighbors=2) for metric in (Rising, Falling))
+    np.testing.assert_array_equal(got.indices, want.indices)
+    np.testing.assert_allclose(got.distances, want.distances, rtol=1e-12)
+    assert got.report.abandoned > want.report.abandoned == 0
 
 
 def test_in_dictionaries_plots_and_grids():

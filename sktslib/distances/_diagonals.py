@@ -31,6 +31,7 @@ from ._elastic import (
     has_weights,
     join,
     late,
+    least,
     matched_pair,
     moves,
     terms,
@@ -38,7 +39,6 @@ from ._elastic import (
 from ._vector import (
     REGISTER,
     REGISTERS,
-    cheaper,
     copy,
     entering,
     fill,
@@ -146,7 +146,7 @@ def _strip(p, rows, weighted, points, yr, prices, first, final, side, i, begin, 
     row_at, size, lane, behind = load(ROWS, 0), yr.shape[1] >> SHIFT, _lane(bottom), LANES - 1 - bottom
     here, held = (load(points[0], i), load(points[1], i), load(points[2], i)), np.empty(LANES)
     border, row = load(side, i), _row(rows, weighted, 0, i)
-    shut = INF if i == 0 and closed_border(p) else 0.0  # above the first row there is the diagonal way only
+    shut = INF if i == 0 and closed_border(p) else -INF  # above the first row there is the diagonal way only
     old = where(begin == 0, border, splat(INF))
     at_corner = edge[begin + LANES - 2]
     over, diag = old, shifted(old, at_corner)
@@ -157,19 +157,19 @@ def _strip(p, rows, weighted, points, yr, prices, first, final, side, i, begin, 
         lag = abs((i - t) + 2.0 * row_at)
         d, u, v = moves(p, here, late(p, lag, lag), a, b, c, _price(p, prices, at))
         if codes is None and even(p):  # a sum's rounding keeps the order, so that this is the same to the bit
-            best = join(p, cheaper(old, shifted(over, smaller(at_corner, larger(at_edge, shut)))), d)
+            best = join(p, least(p, old, shifted(over, smaller(at_corner, larger(at_edge, shut)))), d)
         else:
             up = shifted(old, larger(at_edge, shut))
             if codes is None:
-                best = cheaper(cheaper(join(p, diag, d), join(p, up, u)), join(p, old, v))
+                best = least(p, least(p, join(p, diag, d), join(p, up, u)), join(p, old, v))
             else:
                 best, other, third = diag, up, old
                 if not even(p):
                     best, other, third = join(p, diag, d), join(p, up, u), join(p, old, v)
                 by_query = other < best
-                best = cheaper(other, best)
+                best = least(p, other, best)
                 store_codes(codes, (t - begin) * LANES, by_query, third < best)
-                best = cheaper(third, best)
+                best = least(p, third, best)
                 if even(p):
                     best = join(p, best, d)
             diag = entering(up, at_edge)
@@ -212,7 +212,7 @@ def _search_evenly(p, rows, weighted, points, series, radius, side, i, begin, en
     There may be one step more than asked for.
     """
     here, held = (load(points[0], i), load(points[1], i), load(points[2], i)), np.empty(LANES)
-    query = here, _row(rows, weighted, 0, i), INF if i == 0 else 0.0, held
+    query = here, _row(rows, weighted, 0, i), INF if i == 0 else -INF, held
     edges, lane, behind = (edge, origin), _lane(bottom), LANES - 1 - bottom
     corner = edge[begin + LANES - 2], origin[begin + LANES - 2]
     values = load(state[0], 0), load(state[1], 0), load(state[2], 0), load(state[3], 0)
@@ -237,7 +237,7 @@ def _search_strip(p, rows, weighted, points, series, radius, side, i, begin, end
     row_at, size, lane, behind = load(ROWS, 0), yr.shape[1] >> SHIFT, _lane(bottom), LANES - 1 - bottom
     here, held = (load(points[0], i), load(points[1], i), load(points[2], i)), np.empty(LANES)
     border, row = load(side, i), _row(rows, weighted, 0, i)
-    shut = INF if i == 0 and closed_border(p) else 0.0
+    shut = INF if i == 0 and closed_border(p) else -INF
     old, diag, s_old, s_diag = load(state[0], 0), load(state[1], 0), load(state[2], 0), load(state[3], 0)
     if begin == 0:
         diag, s_diag = shifted(old, edge[LANES - 2]), shifted(s_old, origin[LANES - 2])
@@ -266,8 +266,8 @@ def _search_strip(p, rows, weighted, points, series, radius, side, i, begin, end
             other = where(lag_f > radius, INF, other)
             third = where(lag_g > radius, INF, third)
         start = s_diag if closed_border(p) else where(matched_pair(p, a), e, s_diag)
-        start, best = where(other < best, s_up, start), cheaper(other, best)
-        start, best = where(third < best, s_old, start), cheaper(third, best)
+        start, best = where(other < best, s_up, start), least(p, other, best)
+        start, best = where(third < best, s_old, start), least(p, third, best)
         if even_in_search(p):
             best = join(p, best, d)
         if not closed_border(p):
@@ -285,7 +285,8 @@ def _search_strip(p, rows, weighted, points, series, radius, side, i, begin, end
 
 
 def _is_even(record, radius):
-    return _elastic._part("even_in_search", record)(None) and _elastic._part("closed", record)(None) and radius is None
+    facts = (_elastic._part(name, record)(None) for name in ("even_in_search", "closed", "monotone"))
+    return all(facts) and radius is None
 
 
 def search(p, rows, weighted, points, series, radius, side, i, begin, end, edge, origin, bottom, state):

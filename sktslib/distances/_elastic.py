@@ -18,7 +18,7 @@ import numpy as np
 from numba import njit
 from numba.extending import overload
 
-from ._vector import larger, root2, smaller, take, where
+from ._vector import cheaper, larger, root2, smaller, take, where
 
 INF = np.inf
 # Stand-ins where nothing is to be recorded: of the same type as what would be, so that a driver is compiled once.
@@ -30,13 +30,23 @@ _PARTS = {}
 
 
 def recurrence(
-    *, terms, moves, size=1, by_lag=None, gap_terms=None, gap=None, closed=True, pairs=None, join=None, even=False
+    *,
+    terms,
+    moves,
+    size=1,
+    by_lag=None,
+    gap_terms=None,
+    gap=None,
+    closed=True,
+    pairs=None,
+    join=None,
+    even=False,
+    monotone=False,
 ):
     """Give a NamedTuple of parameters the functions that make it an elastic distance (class decorator).
 
     All take floats and vectors of floats alike: they are made of the operators, `abs` and the functions of
-    `sktslib.distances.elementwise`, without ``if``. Their arguments have the names below; `p` is the record. No cost is
-    negative.
+    `sktslib.distances.elementwise`, without ``if``. Their arguments have the names below; `p` is the record.
 
     Parameters
     ----------
@@ -63,6 +73,10 @@ def recurrence(
     even : bool, default=False
         Whether the three moves cost the same, so that the best way into a cell can be chosen before the cost joins: it
         comes from the cell that costs least.
+    monotone : bool, default=False
+        Whether costs never fall along a path: none is negative, and `join` gives no less than was accumulated. Then
+        searches and neighbours leave out what cannot matter, and kernels compare costs in a faster way. Where it does
+        not hold, results are wrong.
 
     Returns
     -------
@@ -110,6 +124,9 @@ def recurrence(
     def is_charged(p):
         return with_gap
 
+    def is_monotone(p):
+        return monotone
+
     def register(record):
         _PARTS[record] = {
             "terms": terms,
@@ -125,6 +142,8 @@ def recurrence(
             "even_in_search": is_even_in_search,
             "lagged": is_lagged,
             "charged": is_charged,
+            "monotone": is_monotone,
+            "least": cheaper if monotone else smaller,
         }
         return record
 
@@ -244,6 +263,17 @@ def _overload_lagged(p):
     return _part("lagged", p.instance_class)
 
 
+def least(p, a, b):
+    """The smaller of two accumulated costs."""
+    return _part("least", type(p))(a, b)
+
+
+@overload(least, jit_options={"forceinline": True})
+def _overload_least(p, a, b):
+    smaller_one = _part("least", p.instance_class)
+    return lambda p, a, b: smaller_one(a, b)
+
+
 def charged(p):
     return _part("charged", type(p))(p)
 
@@ -338,7 +368,7 @@ def _dtw(p, at, late, a, b, c, gap):
     return a, a, a
 
 
-@recurrence(terms=_squares, moves=_dtw, even=True)
+@recurrence(terms=_squares, moves=_dtw, even=True, monotone=True)
 class DTWRecord(NamedTuple):
     """Dynamic time warping (Sakoe & Chiba 1978): every move costs the ground cost of the cell it enters."""
 
@@ -347,7 +377,7 @@ def _adtw(p, at, late, a, b, c, gap):
     return a, a + p.omega, a + p.omega
 
 
-@recurrence(terms=_squares, moves=_adtw)
+@recurrence(terms=_squares, moves=_adtw, monotone=True)
 class ADTWRecord(NamedTuple):
     """Amerced dynamic time warping (Herrmann & Webb 2023): `omega` for every move that stretches."""
 
@@ -363,7 +393,7 @@ def _wdtw(p, at, late, a, b, c, gap):
     return cost, cost, cost
 
 
-@recurrence(terms=_squares, moves=_wdtw, by_lag=_wdtw_by_lag, even=True)
+@recurrence(terms=_squares, moves=_wdtw, by_lag=_wdtw_by_lag, even=True, monotone=True)
 class WDTWRecord(NamedTuple):
     """Weighted dynamic time warping (Jeong et al. 2011); `factors` by the lag of the points in samples."""
 
@@ -375,7 +405,7 @@ def _frechet(p, at, late, a, b, c, gap):
     return d, d, d
 
 
-@recurrence(terms=_norms, moves=_frechet, join=_larger, even=True)
+@recurrence(terms=_norms, moves=_frechet, join=_larger, even=True, monotone=True)
 class FrechetRecord(NamedTuple):
     """Discrete Frechet distance (Eiter & Mannila 1994): the longest leash, not the sum."""
 
@@ -386,7 +416,7 @@ def _edit(p, at, late, a, b, c, gap):
     return where(root(p.norm, a) <= p.eps, at[1], at[2]), at[0], gap
 
 
-@recurrence(terms=_norms, moves=_edit, gap=_unit, closed=False, pairs=_within)
+@recurrence(terms=_norms, moves=_edit, gap=_unit, closed=False, pairs=_within, monotone=True)
 class EditRecord(NamedTuple):
     """Edit distances by a threshold: LCSS (Vlachos et al. 2002) and EDR (Chen et al. 2005).
 
@@ -409,7 +439,7 @@ def _erp_gap(p, total, step):
     return root(p.norm, total)
 
 
-@recurrence(terms=_norms, moves=_erp, gap_terms=_erp_gap_terms, gap=_erp_gap, closed=False)
+@recurrence(terms=_norms, moves=_erp, gap_terms=_erp_gap_terms, gap=_erp_gap, closed=False, monotone=True)
 class ERPRecord(NamedTuple):
     """Edit distance with real penalty (Chen & Ng 2004): a point left out costs its distance from `g`."""
 
@@ -431,7 +461,7 @@ def _msm(p, at, late, a, b, c, gap):
     return a, b, c
 
 
-@recurrence(terms=_msm_terms, moves=_msm, size=3)
+@recurrence(terms=_msm_terms, moves=_msm, size=3, monotone=True)
 class MSMRecord(NamedTuple):
     """Move-split-merge (Stefan, Athitsos & Das 2013); rows hold value, weighted step, weight, and direction."""
 
@@ -460,7 +490,15 @@ def _twed_gap(p, total, step):
     return root(p.norm, total) + p.nu * step + p.lmbda
 
 
-@recurrence(terms=_twed_terms, moves=_twed, by_lag=_twed_by_lag, size=2, gap_terms=_twed_gap_terms, gap=_twed_gap)
+@recurrence(
+    terms=_twed_terms,
+    moves=_twed,
+    by_lag=_twed_by_lag,
+    size=2,
+    gap_terms=_twed_gap_terms,
+    gap=_twed_gap,
+    monotone=True,
+)
 class TWEDRecord(NamedTuple):
     """Time warp edit distance (Marteau 2009)."""
 

@@ -11,8 +11,8 @@ import numpy as np
 from numba import njit
 
 from . import _elastic, _vector
-from ._elastic import closed_border, even, gap, gap_terms, has_weights, join, lagged, late, moves, terms
-from ._vector import REGISTER, cheaper, copy, fill, larger, makers, smaller, some, store
+from ._elastic import closed_border, even, gap, gap_terms, has_weights, join, lagged, late, least, moves, terms
+from ._vector import REGISTER, copy, fill, larger, makers, smaller, some, store
 from ._versions import version_of
 
 LANES = 2 * REGISTER
@@ -28,7 +28,7 @@ def _meet(p, diag, left):
     """The better one of these ways into a cell, where all cost the same; else the diagonal one."""
     if not even(p):
         return diag
-    return smaller(diag, left) if lagged(p) else cheaper(diag, left)
+    return smaller(diag, left) if lagged(p) else least(p, diag, left)
 
 
 @njit(nogil=True)
@@ -40,8 +40,8 @@ def _cell(p, here, by_lag, met, up, left, a, b, c, price, turn):
     """
     d, u, v = moves(p, here, by_lag, a, b, c, price)
     if even(p):
-        return join(p, cheaper(met, up) if turn else smaller(met, up), d)
-    return cheaper(join(p, up, u), cheaper(join(p, met, d), join(p, left, v)))
+        return join(p, least(p, met, up) if turn else smaller(met, up), d)
+    return least(p, join(p, up, u), least(p, join(p, met, d), join(p, left, v)))
 
 
 @njit(nogil=True)
