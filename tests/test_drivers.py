@@ -23,7 +23,6 @@ def test_diagonals_equal_columns_to_the_bit(name, data):
     p, _, _, rows, y, _, _, points = problem
     m, n = points.shape[1], y.shape[1]
     lo, hi = band(metric.window, metric.factor, m, n)
-    by_row = [_diagonals.dealt(a) for a in band(metric.window, metric.factor, n, m)]
     top, side = np.full(n + 1, np.inf), np.full(m + 1, np.inf)
     top[0] = side[0] = 0.0
     free = data.draw(st.integers(0, min(m, n) - 1)) if name == "dtw" else 0
@@ -34,8 +33,8 @@ def test_diagonals_equal_columns_to_the_bit(name, data):
     bottom, _ = _elastic.accumulate(
         p, rows, points, y, None, None, lo, hi, top, side, _elastic.NO_COSTS, _elastic.NO_MOVES
     )
-    strips = (*_diagonals.padded(problem), *by_row, top, _diagonals.dealt(side[1:]), m)
-    got_bottom, path, steps, first = _diagonals.accumulate(p, *strips, free)
+    series, by_row = (rows, _elastic.has_weights(p, rows), points, y), band(metric.window, metric.factor, n, m)
+    got_bottom, path, steps, first = _diagonals.accumulate(p, *series, *by_row, top, side, free)
     np.testing.assert_array_equal(got_bottom, bottom)
     j = n - 1 - free + int(np.argmin(bottom[n - 1 - free :]))
     taken = np.zeros((n, m), np.uint8)
@@ -61,7 +60,7 @@ def test_searches_along_diagonals_equal_columns_to_the_bit(name, data):
         _elastic.warped(
             p, rows, points, y, None, None, a, a, radius, *limits, col, start, ground, distance[a:b], begin[a:b], none
         )
-    got, got_begin = _diagonals.warped(p, *_diagonals.padded(problem), radius, *limits, _diagonals.dealt(side[1:]), m)
+    got, got_begin = _diagonals.warped(p, rows, _elastic.has_weights(p, rows), points, y, radius, *limits, side)
     np.testing.assert_array_equal(got, distance)
     np.testing.assert_array_equal(got_begin, begin)
 

@@ -7,11 +7,10 @@ A strip is LANES query points. Its rows walk along the series one point behind e
 point t - r, so that every predecessor of a cell was computed one or two steps before. What the last row leaves is the
 `edge` that the next strip meets, in one array: ``edge[LANES - 1 + j]`` belongs to point j of the series.
 
-Layout: rows are dealt to the registers in turn (`shifted` says why), so are the numbers of the query's points, which is
-padded to whole strips, ``(channels, 4, m)``. Lanes of one register then stand REGISTERS points apart, and so that they
-are neighbours in memory the series is dealt to as many parts, each of them reversed: see `_place`. Kernels are made by
-a function that is given the hash of the files they take functions from, because numba's disk cache looks at this file
-alone.
+Layout: rows are dealt to the registers in turn (`shifted` says why), and so is here what belongs to the query's points,
+padded to whole strips. Lanes of one register then stand REGISTERS points apart; so that they are neighbours in memory
+the series is dealt to as many parts, each of them reversed: see `_place`. Kernels are made by a function that is given
+the hash of the files they take functions from, because numba's disk cache looks at this file alone.
 """
 
 import math
@@ -28,7 +27,6 @@ from ._elastic import (
     even_in_search,
     gap,
     gap_terms,
-    has_weights,
     join,
     late,
     least,
@@ -69,6 +67,29 @@ load, splat, load_dealt = makers(LANES, fused=False)
 def _lane(row):
     """The lane of a row of a strip."""
     return (row & (REGISTERS - 1)) * REGISTER + (row >> SHIFT)
+
+
+@njit(nogil=True)
+def _dealt(values, size):
+    """What belongs to query points, in the order of the lanes; what is missing at the end is like the last one."""
+    out = np.empty(size)
+    for i in range(size):
+        row = i & (LANES - 1)
+        out[i - row + _lane(row)] = values[min(i, values.shape[0] - 1)]
+    return out
+
+
+@njit(nogil=True)
+def _query(rows, points):
+    """Query and costs of its points to the end of the last strip, in the order of the lanes."""
+    size = points.shape[1] + -points.shape[1] % LANES
+    out, costs = np.empty((rows.shape[0], 4, size)), np.empty((3, size))
+    for k in range(rows.shape[0]):
+        for r in range(4):
+            out[k, r] = _dealt(rows[k, r], size)
+    for r in range(3):
+        costs[r] = _dealt(points[r], size)
+    return out, costs
 
 
 @njit(nogil=True)
@@ -374,14 +395,16 @@ def _make(version):
     """Compile lazily, once per version of the files that functions are taken from."""
 
     @njit(cache=True, nogil=True)
-    def accumulate(p, rows, weighted, points, y, lo, hi, top, side, m, free):
+    def accumulate(p, rows, weighted, points, y, lo, hi, top, side, free):
         """Last row (n) of the accumulated costs, as `_elastic.accumulate` gives it; best path (2, K), its moves (K,).
 
-        Query point i meets the points lo[i] <= j < hi[i] of the series; these are dealt as the query is, and so is
-        `side`, without the corner. The path ends in one of the last `free` + 1 points of the series; below 0 there is
-        none. Memory for a path: the edges between strips, or some of them. The path begins at the number that comes
-        last.
+        Query point i meets the points lo[i] <= j < hi[i] of the series. The path ends in one of the last `free` + 1
+        points of the series; below 0 there is none. Memory for a path: the edges between strips, or some of them. The
+        path begins at the number that comes last.
         """
+        m = points.shape[1]
+        rows, points = _query(rows, points)
+        lo, hi, side = _dealt(lo, points.shape[1]), _dealt(hi, points.shape[1]), _dealt(side[1:], points.shape[1])
         n = top.shape[0] - (1 if version else 0)  # what the closure holds is a part of the cache's key
         edge, (yr, prices) = _edge(n, top), _room(p, y.shape[0], n)
         _deal(p, y, 0, n, yr, prices)
@@ -404,13 +427,15 @@ def _make(version):
         return bottom, path, steps, k
 
     @njit(cache=True, nogil=True)
-    def warped(p, rows, weighted, points, y, radius, shortest, longest, side, m):
+    def warped(p, rows, weighted, points, y, radius, shortest, longest, side):
         """Warped profile of a whole series, as `_elastic.warped` fills it: costs and starts.
 
         What is returned stands in the memory that the strips have worked in: new memory would take as long as a tenth
         of the search.
         """
-        n, strips = y.shape[1], -(-m // LANES)
+        n, m, strips = y.shape[1], points.shape[1], -(-points.shape[1] // LANES)
+        rows, points = _query(rows, points)
+        side = _dealt(side[1:], points.shape[1])
         edge, origin = np.empty(n + 2 * LANES), np.zeros(n + 2 * LANES)
         fill(edge, 0, edge.shape[0], INF)
         for j in range(-1, n):
@@ -447,18 +472,3 @@ def _make(version):
 
 
 accumulate, warped = _make(version_of(_elastic, _vector))
-
-
-def padded(problem):
-    """Query, whether it is weighted, costs of its points, and series as the kernels take them."""
-    rows = problem.rows
-    return dealt(rows), has_weights(problem.record, rows), dealt(problem.points), problem.y
-
-
-def dealt(values):
-    """What belongs to query points (..., m), as floats and to the end of the last strip, in the order of its lanes."""
-    m = values.shape[-1]
-    out = np.empty((*values.shape[:-1], m + -m % LANES))
-    out[..., :m], out[..., m:] = values, values[..., -1:]
-    strips = out.reshape(*values.shape[:-1], -1, REGISTER, REGISTERS)
-    return np.ascontiguousarray(strips.swapaxes(-1, -2)).reshape(out.shape)

@@ -231,11 +231,10 @@ class ElasticMetric(Metric):
         return problem.runs_diagonally and (whole or not any(self._free(*problem.shape)[:2]))
 
     def _in_strips(self, problem, top, side):
-        """What the vector driver takes: series, band by query points, borders, and the query's length."""
+        """What the vector driver takes: the series, the band by query points, and the borders."""
+        p, _, _, rows, y, _, _, points = problem
         m, n = problem.shape
-        lo, hi = (diagonals.dealt(a) for a in band(self.window, self.factor, n, m))
-        series = diagonals.padded(problem)
-        return *series, lo, hi, top, diagonals.dealt(side[1:]), m
+        return rows, kernels.has_weights(p, rows), points, y, *band(self.window, self.factor, n, m), top, side
 
     def _ending(self, bottom, side, problem, *, whole=False):
         """Cost and last cell of the best path that ends where paths may end."""
@@ -287,8 +286,8 @@ class ElasticMetric(Metric):
         p, _, _, rows, y, tx, ty, points = problem
         radius = radius_of(self.window, self.factor, m, m)
         if not matrix and problem.runs_diagonally:
-            side, series = diagonals.dealt(side[1:]), diagonals.padded(problem)
-            distance, begin = diagonals.warped(p, *series, radius, shortest, longest, side, m)
+            weighted = kernels.has_weights(p, rows)
+            distance, begin = diagonals.warped(p, rows, weighted, points, y, radius, shortest, longest, side)
             return self._report_search(distance, problem), begin, None
         distance, begin = np.empty(n), np.empty(n, np.int64)
         costs = np.empty((n, m)) if matrix else kernels.NO_COSTS
