@@ -278,6 +278,7 @@ ONE, TWO = (lambda a, b: 1.0), (lambda a: 1.0)
         (lambda v: d.pearson_correlation(Q, Q, v), "'beta' parameter of PearsonCorrelation"),
         (lambda v: QuerySearcher(n_matches=v).fit(Q), "'n_matches' parameter of QuerySearcher"),
         (lambda v: QuerySearcher(threshold=v).fit(Q), "'threshold' parameter of QuerySearcher"),
+        (lambda v: QuerySearcher(percentile=v).fit(Q), "'percentile' parameter of QuerySearcher"),
         (lambda v: QuerySearcher(max_overlap=v).fit(Q), "'max_overlap' parameter of QuerySearcher"),
         (lambda v: QuerySearcher(mode=v).fit(Q), "'mode' parameter of QuerySearcher"),
         (lambda v: QuerySearcher(normalize=v).fit(Q), "'normalize' parameter of QuerySearcher"),
@@ -465,6 +466,12 @@ CASES = {
         "mode='warped' needs an elastic metric",
     ),
     # searches
+    "threshold and percentile": (
+        lambda: QuerySearcher(threshold=2.0, percentile=5).fit(Q),
+        ValueError,
+        "Of 'threshold' and 'percentile' at least one must be None",
+        "Got 2.0 and 5.",
+    ),
     "long query": (
         lambda: QuerySearcher("euclidean").fit(S).search(Q),
         ValueError,

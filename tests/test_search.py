@@ -173,6 +173,36 @@ def test_start_sequences_index_equals_the_naive_twin(distance, output, overlap):
     assert list(got) == list(naive.start_sequences_index(distance, output, overlap))
 
 
+@given(st.data())
+def test_percentile_of_the_profile_is_the_threshold(data):
+    x, y, w = data.draw(pairs(values=quarters, high=4, y_low=4, y_high=12))
+    metric, percentile = data.draw(st.sampled_from(["dtw", "euclidean"])), data.draw(st.integers(0, 100))
+    rule = {
+        "n_matches": data.draw(st.sampled_from([None, 1, 2])),
+        "max_overlap": data.draw(st.sampled_from([0.0, 0.5])),
+    }
+    searcher = QuerySearcher(metric, percentile=percentile, **rule).fit(x, weight=w)
+    profile, got = searcher.profile(y), searcher.search(y)
+    distance = profile.distance.round(9)  # a straight line between equal values may be rounded
+    got_as_well = QuerySearcher(metric, threshold=naive.percentile_of(distance, percentile) + 2e-9, **rule)
+    assert list(got) == list(got_as_well.fit(x, weight=w).search(y))
+    assert searcher.threshold_ is None
+
+
+@pytest.mark.parametrize("seed", range(4))
+def test_percentile_of_a_profile_by_running_sums_is_exact(seed):
+    rng = np.random.default_rng(seed)
+    x, y = rng.normal(size=256), rng.normal(size=256 + 4096)
+    searcher = QuerySearcher("sqeuclidean", n_matches=None, max_overlap=1.0).fit(x)
+    assert searcher.profile(y)._slack > 0
+    for percentile, count in (
+        (0, 1),
+        (50, 2049),
+        (100, 4097),
+    ):  # an odd number of windows: the middle one is one of them
+        assert len(searcher.set_params(percentile=percentile).search(y)) == count
+
+
 @pytest.mark.parametrize("how", [None, "zscore"])
 def test_path_of_an_elastic_window(how):
     rng = np.random.default_rng(6)

@@ -49,6 +49,9 @@ class QuerySearcher(ClassNamePrefixFeaturesOutMixin, TransformerMixin, QueryEsti
     threshold : float, optional
         The largest distance of an occurrence, inclusive. None: with labels, the one learned for each kind: midway
         between the last match and the next, where F1 in the labelled recording is best; else no bound.
+    percentile : float in [0, 100], optional
+        Instead of `threshold`: the threshold is this percentile of the finite distances of the profile, in each
+        sequence and for each query anew. With 0 what is as near as the best, with 100 all that fit. Not for streams.
     max_overlap : float in [0, 1], default=0.0
         Share of the shorter of two occurrences that they may have in common.
     min_length, max_length : int, optional
@@ -98,6 +101,7 @@ class QuerySearcher(ClassNamePrefixFeaturesOutMixin, TransformerMixin, QueryEsti
         "normalize": [StrOptions({"zscore", "mean", "minmax"}), None],
         "n_matches": [Interval(Integral, 1, None, closed="left"), None],
         "threshold": [Interval(Real, 0, None, closed="left"), None],
+        "percentile": [Interval(Real, 0, 100, closed="both"), None],
         "max_overlap": [Interval(Real, 0, 1, closed="both")],
         "min_length": "no_validation",
         "max_length": "no_validation",
@@ -117,6 +121,7 @@ class QuerySearcher(ClassNamePrefixFeaturesOutMixin, TransformerMixin, QueryEsti
         normalize=None,
         n_matches=1,
         threshold=None,
+        percentile=None,
         max_overlap=0.0,
         min_length=None,
         max_length=None,
@@ -132,6 +137,7 @@ class QuerySearcher(ClassNamePrefixFeaturesOutMixin, TransformerMixin, QueryEsti
         self.normalize = normalize
         self.n_matches = n_matches
         self.threshold = threshold
+        self.percentile = percentile
         self.max_overlap = max_overlap
         self.min_length = min_length
         self.max_length = max_length
@@ -162,6 +168,11 @@ class QuerySearcher(ClassNamePrefixFeaturesOutMixin, TransformerMixin, QueryEsti
         """
         self._check_parameters()
         self._check_limits(self.min_length, self.max_length)
+        if self.threshold is not None and self.percentile is not None:
+            raise ValueError(
+                "Of 'threshold' and 'percentile' at least one must be None: both say how far a match may be. Got "
+                f"{self.threshold!r} and {self.percentile!r}."
+            )
         mode = "windows" if self.mode == "auto" and self.scales is not None else self.mode
         self._mode = resolve_mode(self.metric_, mode, self.normalize)
         self._parts = self._learned_threshold = None
@@ -202,14 +213,24 @@ class QuerySearcher(ClassNamePrefixFeaturesOutMixin, TransformerMixin, QueryEsti
 
     @property
     def _limit(self):
-        """The threshold that counts: the one that is set, else the one that was learned, if any."""
+        """The threshold that counts: the one that is set, else the one that was learned, if any.
+
+        None where a `percentile` says what it is in each sequence.
+        """
+        if self.percentile is not None:
+            return None
         return self._learned_threshold if self.threshold is None else self.threshold
+
+    @property
+    def _rule(self):
+        """What the choice is known to leave out; None where it needs the whole profile."""
+        return Rule(self.n_matches, self._limit, self.max_overlap) if self.percentile is None else None
 
     @property
     def threshold_(self):
         """The largest distance of an occurrence: set, or learned from labels; None where there is none.
 
-        Of several queries a list.
+        None too with `percentile`, for it then is another in each sequence. Of several queries a list.
         """
         return self._limit if self._parts is None else [part._limit for part in self._parts]
 
@@ -311,9 +332,8 @@ class QuerySearcher(ClassNamePrefixFeaturesOutMixin, TransformerMixin, QueryEsti
             return self._search_several(X, times)
         if is_long(X):
             return search_long([self], X, times)[0]
-        rule = Rule(self.n_matches, self._limit, self.max_overlap)
-        search, profile, given = self._search(X, times, rule=rule)
-        return matches_of(search, profile, *rule, given)
+        search, profile, given = self._search(X, times, rule=self._rule)
+        return matches_of(search, profile, self.n_matches, self._limit, self.max_overlap, given, self.percentile)
 
     def stream(self):
         """Begin a search that takes the sequence chunk by chunk; `threshold` must be set.
@@ -425,10 +445,10 @@ class QuerySearcher(ClassNamePrefixFeaturesOutMixin, TransformerMixin, QueryEsti
         return event_f1_score(y, np.column_stack([matches.start, matches.end]))
 
 
-def matches_of(search, profile, n_matches, threshold, max_overlap, times):
+def matches_of(search, profile, n_matches, threshold, max_overlap, times, percentile=None):
     """Choose from a profile and list by reported distance."""
     start, end, _, distance = choose(
-        search, profile.distance, *profile._edges, profile._slack, n_matches, threshold, max_overlap
+        search, profile.distance, *profile._edges, profile._slack, n_matches, threshold, max_overlap, percentile
     )
     order = np.argsort(distance, kind="stable")
     return Matches(start[order], end[order], distance[order], times=times, _source=search)
