@@ -1,5 +1,6 @@
 """QuerySearcher: find the occurrences of a query in long recordings."""
 
+from contextlib import nullcontext
 from copy import copy
 from numbers import Integral, Real
 
@@ -15,7 +16,7 @@ from ._long import is_long, n_samples, profile_long, search_long
 from ._profile import MODES, Search, choose, resolve_mode
 from ._query import QueryEstimator, check_labels, one_query, refuse_sample_weight, same_channels, times_of
 from ._results import Matches
-from ._several import Streams, merge, one_each, refuse_several, several
+from ._several import Streams, entry, merge, one_each, refuse_several, several
 from ._stream import Stream
 from ._tuning import learn_threshold
 from ._windows import scaled_lengths
@@ -176,6 +177,7 @@ class QuerySearcher(ClassNamePrefixFeaturesOutMixin, TransformerMixin, QueryEsti
         mode = "windows" if self.mode == "auto" and self.scales is not None else self.mode
         self._mode = resolve_mode(self.metric_, mode, self.normalize)
         self._parts = self._learned_threshold = None
+        vars(self).pop("classes_", None)  # of an earlier fit to labels
         queries = several(X if self.query is None else self.query)
         if queries is not None and len(queries) > 1:
             return self._fit_several(queries, X, y, weight, times)
@@ -197,8 +199,8 @@ class QuerySearcher(ClassNamePrefixFeaturesOutMixin, TransformerMixin, QueryEsti
 
     def _fit_labels(self, marked, X, weight, times):
         """Learn a query and a threshold of each kind that is marked."""
-        learned, kinds = self._learn(marked, weight, times_of(X, times)), marked.labels.kinds
-        self.classes_ = kinds
+        learned = self._learn(marked, weight, times_of(X, times))
+        self.classes_ = marked.labels.kinds[[one.kind for one in learned]]  # some may have no whole occurrence
         if len(learned) == 1:
             self._fit_template(learned[0].template)
             parts = [self]
@@ -234,6 +236,11 @@ class QuerySearcher(ClassNamePrefixFeaturesOutMixin, TransformerMixin, QueryEsti
         """
         return self._limit if self._parts is None else [part._limit for part in self._parts]
 
+    @property
+    def _kinds(self):
+        """Names of the queries; None where they were not learned from labels."""
+        return getattr(self, "classes_", None)
+
     def _check_scales(self):
         """Scales are about windows, and one length limit is enough."""
         if self._mode == "warped":
@@ -254,13 +261,12 @@ class QuerySearcher(ClassNamePrefixFeaturesOutMixin, TransformerMixin, QueryEsti
         return self
 
     def _fit_parts(self, queries, weights, times, X=None):
-        self._parts = [
-            clone(self)
-            .set_params(query=None if X is None else query, weight=None)
-            .fit(query if X is None else X, weight=w, times=t)
-            for query, w, t in zip(queries, weights, times, strict=True)
-        ]
-        same_channels(part.n_features_in_ for part in self._parts)
+        self._parts, name = [], "X" if X is None else "query"
+        for k, (query, w, t) in enumerate(zip(queries, weights, times, strict=True)):
+            part = clone(self).set_params(query=None if X is None else query, weight=None)
+            with entry(name, k):
+                self._parts.append(part.fit(query if X is None else X, weight=w, times=t))
+        same_channels([part.n_features_in_ for part in self._parts], name)
         first = self._parts[0]
         self.metric_, self._mode, self.n_features_in_ = first.metric_, first._mode, first.n_features_in_
         self.query_, self.weight_ = [part.query_ for part in self._parts], [part.weight_ for part in self._parts]
@@ -275,8 +281,10 @@ class QuerySearcher(ClassNamePrefixFeaturesOutMixin, TransformerMixin, QueryEsti
         every = [times] if sequences is None else one_each(times, len(each), "times", "sequences")
         found, names = [], []
         for s, (sequence, t) in enumerate(zip(each, every, strict=True)):
-            # What is read by chunks is read once for all queries.
-            found += search_long(parts, sequence, t) if is_long(sequence) else [p.search(sequence, t) for p in parts]
+            with nullcontext() if sequences is None else entry("X", s):
+                # What is read by chunks is read once for all queries.
+                long = is_long(sequence)
+                found += search_long(parts, sequence, t) if long else [p.search(sequence, t) for p in parts]
             names += [(q, s) for q in range(len(parts))]
         given = [matches.times for matches in found[:: len(parts)]]
         given = None if any(t is None for t in given) else given if sequences is not None else given[0]
@@ -329,11 +337,14 @@ class QuerySearcher(ClassNamePrefixFeaturesOutMixin, TransformerMixin, QueryEsti
         """
         check_is_fitted(self)
         if self._parts is not None or several(X) is not None:
-            return self._search_several(X, times)
-        if is_long(X):
-            return search_long([self], X, times)[0]
-        search, profile, given = self._search(X, times, rule=self._rule)
-        return matches_of(search, profile, self.n_matches, self._limit, self.max_overlap, given, self.percentile)
+            matches = self._search_several(X, times)
+        elif is_long(X):
+            matches = search_long([self], X, times)[0]
+        else:
+            search, profile, given = self._search(X, times, rule=self._rule)
+            rule = self.n_matches, self._limit, self.max_overlap
+            matches = matches_of(search, profile, *rule, given, self.percentile)
+        return matches._named(self._kinds)
 
     def stream(self):
         """Begin a search that takes the sequence chunk by chunk; `threshold` must be set.
@@ -344,7 +355,9 @@ class QuerySearcher(ClassNamePrefixFeaturesOutMixin, TransformerMixin, QueryEsti
             Its ``update(X)`` returns the occurrences that are decided, ``flush()`` those left at the end.
         """
         check_is_fitted(self)
-        return Stream(copy(self)) if self._parts is None else Streams([part.stream() for part in self._parts])
+        if self._parts is None:
+            return Stream(copy(self))
+        return Streams([part.stream() for part in self._parts], self._kinds)
 
     def transform(self, X, times=None):
         """Distance of the best occurrence that ends at each time point.

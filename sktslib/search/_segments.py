@@ -56,6 +56,7 @@ class Segments(_Table):
     times: np.ndarray | None = field(default=None, repr=False)
     _source: object = field(default=None, repr=False)
     _columns = ("start", "end", "label", "cost", "stretch")
+    _entry, _entries = "repetition", "repetitions"
 
     def __iter__(self):
         for s, e, k, c in zip(self.start, self.end, self.label.tolist(), self.cost, strict=True):
@@ -80,7 +81,7 @@ class Segments(_Table):
 
     def path(self, k):
         """Alignment of the k-th repetition: query indices and sequence indices, an array (2, K)."""
-        return self._source.path(self, k)
+        return self._source.path(self, self._place(k))
 
     def warped(self, query=None):
         """Every repetition on the time base of its query.

@@ -221,7 +221,7 @@ class Stream:
         if times is not None:
             samples = np.array([row[2:4] for row in rows], np.int64).reshape(-1)
             times = Ticks(samples, reduce(joined, (row[5] for row in rows), times[:0]))
-        return Matches(*columns, times=times, _source=pieces)
+        return Matches(*columns, times=times, _source=pieces)._named(self._searcher._kinds)
 
 
 class _Buffered(Pieces):
