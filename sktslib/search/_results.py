@@ -146,6 +146,8 @@ class Matches(_Table):
         The sequence's times, as they were given; of several sequences a list. Of a stream those of the matches.
     label : ndarray of shape (n_matches,) or None
         The kind that is matched, where the queries were learned from labels.
+    channels : list of str or None
+        Names of the channels, the columns of the sequence where it was a table or a column of one.
 
     Examples
     --------
@@ -166,6 +168,7 @@ class Matches(_Table):
     times: np.ndarray | None = field(default=None, repr=False)
     _source: object = field(default=None, repr=False)
     label: np.ndarray | None = None
+    channels: list[str] | None = field(default=None, repr=False)
     _columns = ("query", "sequence", "start", "end", "distance", "label")
 
     def __iter__(self):
@@ -200,11 +203,12 @@ class Matches(_Table):
         k = self._place(k)
         return self._source_of(k).explain(int(self.start[k]), int(self.end[k]))
 
-    def _named(self, kinds):
-        """The same with the kinds of the queries, None where they have no names."""
-        if kinds is None:
-            return self
-        return replace(self, label=kinds[np.zeros(len(self), np.int64) if self.query is None else self.query])
+    def _named(self, kinds, channels=None):
+        """The same with the kinds of the queries and the names of the channels, None where they have no names."""
+        label = None
+        if kinds is not None:
+            label = kinds[np.zeros(len(self), np.int64) if self.query is None else self.query]
+        return replace(self, label=label, channels=channels)
 
     def _source_of(self, k):
         return self._source.source_of(k) if hasattr(self._source, "source_of") else self._source

@@ -9,6 +9,7 @@ from sklearn.base import ClassNamePrefixFeaturesOutMixin, TransformerMixin, clon
 from sklearn.utils.validation import check_is_fitted
 
 from ..metrics import event_f1_score
+from ..utils._plot_data import names_of
 from ..utils._sklearn import Interval, StrOptions
 from ._cascade import Rule
 from ._learning import read_labels
@@ -344,7 +345,7 @@ class QuerySearcher(ClassNamePrefixFeaturesOutMixin, TransformerMixin, QueryEsti
             search, profile, given = self._search(X, times, rule=self._rule)
             rule = self.n_matches, self._limit, self.max_overlap
             matches = matches_of(search, profile, *rule, given, self.percentile)
-        return matches._named(self._kinds)
+        return matches._named(self._kinds, names_of(X))
 
     def stream(self):
         """Begin a search that takes the sequence chunk by chunk; `threshold` must be set.
