@@ -189,17 +189,25 @@ def test_percentile_of_the_profile_is_the_threshold(data):
     assert searcher.threshold_ is None
 
 
-@pytest.mark.parametrize("seed", range(4))
-def test_percentile_of_a_profile_by_running_sums_is_exact(seed):
-    rng = np.random.default_rng(seed)
-    x, y = rng.normal(size=256), rng.normal(size=256 + 4096)
+def test_percentile_of_several_queries_and_sequences_is_of_each():
+    rng = np.random.default_rng(1)
+    queries, sequences = [rng.normal(size=5), rng.normal(size=7)], [rng.normal(size=60), 3 * rng.normal(size=40)]
+    rule = {"percentile": 30, "n_matches": None}
+    matches = QuerySearcher("dtw", **rule).fit(queries).search(sequences)
+    for q, x in enumerate(queries):
+        for s, y in enumerate(sequences):
+            want = QuerySearcher("dtw", **rule).fit(x).search(y)
+            mine = (matches.query == q) & (matches.sequence == s)
+            np.testing.assert_array_equal(matches.start[mine], want.start)
+            assert len(want) > 1
+
+
+def test_percentile_of_a_profile_by_running_sums_is_exact():
+    rng = np.random.default_rng(2)
+    x, y = rng.normal(size=2048), rng.normal(size=2048 + 512)
     searcher = QuerySearcher("sqeuclidean", n_matches=None, max_overlap=1.0).fit(x)
     assert searcher.profile(y)._slack > 0
-    for percentile, count in (
-        (0, 1),
-        (50, 2049),
-        (100, 4097),
-    ):  # an odd number of windows: the middle one is one of them
+    for percentile, count in ((0, 1), (50, 257), (100, 513)):  # an odd number of windows: the middle one is one of them
         assert len(searcher.set_params(percentile=percentile).search(y)) == count
 
 

@@ -52,8 +52,9 @@ class QuerySearcher(ClassNamePrefixFeaturesOutMixin, TransformerMixin, QueryEsti
         The largest distance of an occurrence, inclusive. None: with labels, the one learned for each kind: midway
         between the last match and the next, where F1 in the labelled recording is best; else no bound.
     percentile : float in [0, 100], optional
-        Instead of `threshold`: the threshold is this percentile of the finite distances of the profile, in each
-        sequence and for each query anew. With 0 what is as near as the best, with 100 all that fit. Not for streams.
+        Instead of `threshold`, a learned one too: the threshold is this percentile of the finite distances of the
+        profile, in each sequence and for each query anew. With 0 what is as near as the best, with 100 all that fit.
+        Not for streams.
     max_overlap : float in [0, 1], default=0.0
         Share of the shorter of two occurrences that they may have in common.
     min_length, max_length : int, optional
