@@ -737,9 +737,22 @@ def windows(name, x, y, weight=None, *, normalize=None, tq=None, ts=None, **para
     return out
 
 
-def select(distance, start, end, n_matches=None, threshold=None, max_overlap=0.0):
+def percentile_of(distance, p):
+    """The p-th percentile of the finite distances: what lies p percent of the way through them, in a straight line."""
+    finite = sorted(a for a in distance if a < INF)
+    if not finite:
+        return INF
+    place = p / 100 * (len(finite) - 1)
+    below = math.floor(place)
+    above = min(below + 1, len(finite) - 1)
+    return finite[below] + (place - below) * (finite[above] - finite[below])
+
+
+def select(distance, start, end, n_matches=None, threshold=None, max_overlap=0.0, percentile=None):
     """Greedy choice of matches: lowest first (ties: earliest), none that overlaps a chosen one by too much."""
     chosen = []
+    if percentile is not None:
+        threshold = percentile_of(distance, percentile)
     for k in sorted(range(len(distance)), key=lambda k: (distance[k], k)):
         if not distance[k] < INF or (threshold is not None and distance[k] > threshold):
             continue
@@ -758,13 +771,12 @@ def select(distance, start, end, n_matches=None, threshold=None, max_overlap=0.0
 def start_sequences_index(distance, output=("number", 1), overlap=1):
     """The same greedy rule on plain indices at least `overlap` samples apart, in order of choice."""
     kind, value = output
-    finite = [a for a in distance if a < INF]
     number = value if kind == "number" else None
     threshold = INF
     if kind == "threshold":
         threshold = value
-    if kind == "percentile" and finite:
-        threshold = np.percentile(finite, value)
+    if kind == "percentile":
+        threshold = percentile_of(distance, value)
     chosen = []
     for k in sorted(range(len(distance)), key=lambda k: (distance[k], k)):
         if number is not None and len(chosen) >= number:

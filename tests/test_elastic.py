@@ -208,6 +208,15 @@ def test_alignment_is_a_number_everywhere():
     np.testing.assert_array_equal(again.path, d.path)
 
 
+def test_a_call_takes_what_distance_takes():
+    x, y, w = [0.0, 2.0, 1.0], [0.0, 1.0, 1.0, 3.0], [1.0, 0.5, 0.25]
+    times = {"tx": [0.0, 1.0, 3.0], "ty": [0.0, 2.0, 3.0, 7.0]}
+    for metric, more in ((DTW(), {}), (TWED(nu=0.5), times)):
+        got, want = metric(x, y, weight=w, **more), metric.distance(x, y, weight=w, **more)
+        assert type(got) is float and got == want != metric(x, y)
+        assert metric(x, y, weight=w, **more, cutoff=0.9 * want) == np.inf
+
+
 def test_knn_takes_the_function():
     from sklearn.neighbors import KNeighborsClassifier
 

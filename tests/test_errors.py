@@ -172,7 +172,12 @@ def test_fit_of_estimators(cls):
         refused(lambda weight=weight: cls().fit(Q, weight=weight), error, "'weight' must", message)
         refused(lambda weight=weight: cls(weight=weight).fit(Q), error, "'weight' must", message)
     column = Q[:, np.newaxis]
-    refused(lambda: cls().fit([Q, Q2]), ValueError, "The queries must have the same number of channels. Got [1, 2].")
+    refused(
+        lambda: cls().fit([Q, Q, Q2]),
+        ValueError,
+        "The queries must have the same number of channels. Got 1 in X[0] and 2 in X[2]. Select the same columns",
+    )
+    refused(lambda: cls(query=[Q2, Q2, Q]).fit(Q2), ValueError, "In query[2]: 'query' must have as many channels as")
     refused(lambda: cls().fit([Q, S], np.ones(8)), ValueError, "'y' must be None where 'X' is a list of queries")
     refused(lambda: cls().fit([Q, S], weight=np.ones(8)), ValueError, "'weight' must be a list with one entry for each")
     refused(lambda: cls(query=Q2).fit(Q), ValueError, "'query' must have as many channels as", "1. Got 2")
@@ -189,6 +194,64 @@ def test_fit_of_estimators(cls):
     refused(lambda: cls().fit(Q, np.zeros(8)), ValueError, "Reshape your data")
     frame = pd.DataFrame(S, index=pd.DatetimeIndex(["2024"] * 30))
     refused(lambda: cls().fit(Q).predict(frame), ValueError, "'X.index' must be strictly increasing")
+
+
+@pytest.mark.parametrize(
+    ("wrong", "error", "message"),
+    [
+        ([1, np.nan], ValueError, "'X' must be finite. Got 1 NaN of 2 values, first at index 1."),
+        (np.array([]), ValueError, "'X' must hold at least one point"),
+        (np.array(["a"]), TypeError, "'X' must hold real numbers. Got text"),
+    ],
+)
+def test_entries_of_lists_are_named(wrong, error, message):
+    for cls in (QuerySearcher, QuerySegmenter):
+        refused(lambda cls=cls: cls().fit([Q, Q, wrong]), error, "In X[2]: " + message)
+        given = "In query[1]: " + message.replace("'X'", "'query'")
+        refused(lambda cls=cls, given=given: cls(query=[Q, wrong]).fit(Q), error, given)
+        refused(lambda cls=cls: cls().fit([Q, None]), TypeError, "'X[1]' must be an array of real numbers. Got None.")
+        refused(lambda cls=cls: cls(query=[None, Q]).fit(Q), TypeError, "'query[0]' must be an array")
+    refused(lambda: QuerySearcher().fit(Q).search([S, wrong]), error, "In X[1]: " + message)
+    refused(lambda: QuerySearcher().fit(Q).search([S, None]), TypeError, "In X[1]: 'X' must be an array of real")
+    refused(lambda: QuerySearcher().fit(Q).search([S, S2]), ValueError, "In X[1]: X has 2 features, but QuerySearcher")
+    refused(lambda: QuerySearcher().fit([Q, Q], times=[T, T[::-1]]), ValueError, "In X[1]: 'times' must be strictly")
+    refused(
+        lambda: QuerySearcher("euclidean").fit([Q, Q]).search([S, Q[:3]]), ValueError, "In X[1]: The query must not"
+    )
+
+
+def test_missing_values_and_who_can_leave_them_out():
+    gap, way_out = np.array([0.0, np.nan, 1.0]), "To leave out what is NaN, set nan_policy='omit'."
+    for cls in (QuerySearcher, QuerySegmenter):
+        refused(lambda cls=cls: cls().fit(gap), ValueError, way_out)
+        refused(lambda cls=cls: cls(query=gap).fit(Q), ValueError, way_out)
+    refused(lambda: QuerySearcher().fit(Q).search(gap), ValueError, way_out)
+    refused(lambda: QuerySegmenter().fit(Q).stream().update(gap), ValueError, way_out)
+    refused(lambda: d.pairwise_distances([gap, gap], metric="euclidean"), ValueError, "'X[0]' must be finite", way_out)
+    refused(lambda: d.pairwise_distances(gap[np.newaxis], metric="euclidean"), ValueError, way_out)
+    for call in (
+        lambda: QuerySearcher().fit([0, np.inf]),  # not missing
+        lambda: QuerySearcher(nan_policy="omit").fit([0, np.nan, np.inf]),
+        lambda: d.dtw(gap, Q),  # no such parameter
+        lambda: d.barycenter([gap, gap]),
+    ):
+        assert "nan_policy" not in refused(call, ValueError, "must be finite. Got 1 ")
+
+
+def test_numbers_of_matches():
+    matches, segments = QuerySearcher(n_matches=3).fit(Q).search(S), QuerySegmenter().fit(Q).segment(np.tile(Q, 4))
+    assert len(matches) == 3 and len(segments) == 4
+    np.testing.assert_array_equal(matches.path(-1), matches.path(np.int64(2)))
+    np.testing.assert_array_equal(segments.path(-4), segments.path(0))
+    rule = "'k' must be the number of a match, from 0 to 2 (or from -1 to -3, counted from the end). Got "
+    for call in (matches.path, matches.explain):
+        for k in (3, -4, HUGE):
+            refused(lambda call=call, k=k: call(k), IndexError, rule)
+        for k in (1.0, "0", None, True, slice(1)):
+            refused(lambda call=call, k=k: call(k), TypeError, "'k' must be an integer, the number of a match from 0.")
+    refused(lambda: segments.path(4), IndexError, "'k' must be the number of a repetition, from 0 to 3")
+    none = QuerySearcher(threshold=0.0).fit(Q).search(S)
+    refused(lambda: none.path(0), IndexError, "and there are no matches. Got 0; len() says how many there are.")
 
 
 @pytest.mark.parametrize("cls", [QuerySearcher, QuerySegmenter])
@@ -278,6 +341,7 @@ ONE, TWO = (lambda a, b: 1.0), (lambda a: 1.0)
         (lambda v: d.pearson_correlation(Q, Q, v), "'beta' parameter of PearsonCorrelation"),
         (lambda v: QuerySearcher(n_matches=v).fit(Q), "'n_matches' parameter of QuerySearcher"),
         (lambda v: QuerySearcher(threshold=v).fit(Q), "'threshold' parameter of QuerySearcher"),
+        (lambda v: QuerySearcher(percentile=v).fit(Q), "'percentile' parameter of QuerySearcher"),
         (lambda v: QuerySearcher(max_overlap=v).fit(Q), "'max_overlap' parameter of QuerySearcher"),
         (lambda v: QuerySearcher(mode=v).fit(Q), "'mode' parameter of QuerySearcher"),
         (lambda v: QuerySearcher(normalize=v).fit(Q), "'normalize' parameter of QuerySearcher"),
@@ -394,6 +458,16 @@ CASES = {
         ValueError,
         "'factor' parameter of DTW must be None unless window='sakoe-chiba'",
     ),
+    **{
+        f"window {value}": (
+            lambda value=value: d.DTW(window=value)(Q, S),
+            ValueError,
+            f"a float in the range (0, 1], a share of the shorter length. Got {value}. For a radius in samples set "
+            f"window='sakoe-chiba' and factor={int(value)}.",
+        )
+        for value in (1, 5, 2.5)
+    },
+    "window soft": (lambda: d.SoftDTW(window=5)(Q, S), ValueError, "Got 5. For a radius in samples set"),
     "factor lcss": (lambda: d.lcss(Q, S, window=0.5, factor=3), ValueError, "Got 3 with window=0.5."),
     "tolerance": (
         lambda: d.dtw(Q, S, tolerance=3),
@@ -465,6 +539,12 @@ CASES = {
         "mode='warped' needs an elastic metric",
     ),
     # searches
+    "threshold and percentile": (
+        lambda: QuerySearcher(threshold=2.0, percentile=5).fit(Q),
+        ValueError,
+        "Of 'threshold' and 'percentile' at least one must be None",
+        "Got 2.0 and 5.",
+    ),
     "long query": (
         lambda: QuerySearcher("euclidean").fit(S).search(Q),
         ValueError,

@@ -176,6 +176,8 @@ def test_outputs():
     assert list(inclusive["start"]) == [profile.argmin()]
     tenth = time_series_search(cfg, QUERY, SEQUENCE, output=("percentile", 10))["Euclidean Distance"]
     assert tenth["path_dist"].max() <= np.percentile(profile, 10)
+    matches = QuerySearcher("euclidean", percentile=10, n_matches=None).fit(QUERY).search(SEQUENCE)
+    np.testing.assert_array_equal(tenth["start"], matches.start)
     none = time_series_search(cfg, QUERY, SEQUENCE, output=("threshold", -1.0))["Euclidean Distance"]
     assert len(none["start"]) == 0 == len(none["path"])
 

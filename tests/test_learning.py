@@ -205,7 +205,16 @@ def test_threshold_learned_of_each_kind():
         marked = np.array([y[at] for at in found])
         assert (marked == name).all()
         assert len(found) == {"up": 3, "down": 2}[name]
+    assert (matches.label == searcher.classes_[matches.query]).all()
+    assert matches.to_frame()["label"].tolist() == matches.label.tolist()
+    stream = searcher.stream()
+    assert set(stream.update(X).label) | set(stream.flush().label) == {"up", "down"}
+    assert set(searcher.search([X, X]).label) == {"up", "down"}
     assert searcher.set_params(threshold=None).threshold_[0] is not None
+    y[np.flatnonzero(y == "down")[:-1]] = ""  # what is marked at a single sample is no occurrence
+    rest = QuerySearcher("dtw").fit(X, y)
+    assert rest.classes_.tolist() == ["up"] == rest.search(X).label.tolist()
+    assert rest.fit(BUMP).search(X).label is None
     alone = QuerySearcher("dtw").fit(X, y == "up")
     assert isinstance(alone.threshold_, float)
     assert alone.set_params(threshold=0.25).threshold_ == 0.25

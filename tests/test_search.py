@@ -173,6 +173,44 @@ def test_start_sequences_index_equals_the_naive_twin(distance, output, overlap):
     assert list(got) == list(naive.start_sequences_index(distance, output, overlap))
 
 
+@given(st.data())
+def test_percentile_of_the_profile_is_the_threshold(data):
+    x, y, w = data.draw(pairs(values=quarters, high=4, y_low=4, y_high=12))
+    metric, percentile = data.draw(st.sampled_from(["dtw", "euclidean"])), data.draw(st.integers(0, 100))
+    rule = {
+        "n_matches": data.draw(st.sampled_from([None, 1, 2])),
+        "max_overlap": data.draw(st.sampled_from([0.0, 0.5])),
+    }
+    searcher = QuerySearcher(metric, percentile=percentile, **rule).fit(x, weight=w)
+    profile, got = searcher.profile(y), searcher.search(y)
+    distance = profile.distance.round(9)  # a straight line between equal values may be rounded
+    got_as_well = QuerySearcher(metric, threshold=naive.percentile_of(distance, percentile) + 2e-9, **rule)
+    assert list(got) == list(got_as_well.fit(x, weight=w).search(y))
+    assert searcher.threshold_ is None
+
+
+def test_percentile_of_several_queries_and_sequences_is_of_each():
+    rng = np.random.default_rng(1)
+    queries, sequences = [rng.normal(size=5), rng.normal(size=7)], [rng.normal(size=60), 3 * rng.normal(size=40)]
+    rule = {"percentile": 30, "n_matches": None}
+    matches = QuerySearcher("dtw", **rule).fit(queries).search(sequences)
+    for q, x in enumerate(queries):
+        for s, y in enumerate(sequences):
+            want = QuerySearcher("dtw", **rule).fit(x).search(y)
+            mine = (matches.query == q) & (matches.sequence == s)
+            np.testing.assert_array_equal(matches.start[mine], want.start)
+            assert len(want) > 1
+
+
+def test_percentile_of_a_profile_by_running_sums_is_exact():
+    rng = np.random.default_rng(2)
+    x, y = rng.normal(size=2048), rng.normal(size=2048 + 512)
+    searcher = QuerySearcher("sqeuclidean", n_matches=None, max_overlap=1.0).fit(x)
+    assert searcher.profile(y)._slack > 0
+    for percentile, count in ((0, 1), (50, 257), (100, 513)):  # an odd number of windows: the middle one is one of them
+        assert len(searcher.set_params(percentile=percentile).search(y)) == count
+
+
 @pytest.mark.parametrize("how", [None, "zscore"])
 def test_path_of_an_elastic_window(how):
     rng = np.random.default_rng(6)
@@ -228,6 +266,15 @@ def test_twelve_normal_beats_before_any_other_place():
         found.add(near[0])
     assert found == set(normal)
     assert len(matches) > 12
+
+
+def test_more_matches_than_occurrences_are_short_unless_their_length_is_bound():
+    ecg = load_ecg_example()
+    searcher = QuerySearcher("dtw", n_matches=20).fit(ecg["query"], weight=ecg["weight"])
+    lengths = [m.end - m.start for m in searcher.search(ecg["sequence"])]
+    assert (len(lengths), min(lengths), max(lengths), lengths.count(1)) == (20, 1, 68, 4)
+    lengths = [m.end - m.start for m in searcher.set_params(min_length=32).search(ecg["sequence"])]
+    assert (len(lengths), min(lengths), max(lengths)) == (16, 32, 68)
 
 
 def test_long_search_needs_no_matrix():

@@ -8,7 +8,7 @@ from hypothesis import given
 from hypothesis import strategies as st
 from strategies import plain, series
 
-from sktslib import QuerySegmenter
+from sktslib import QuerySearcher, QuerySegmenter
 from sktslib.utils.visualisation import plot_repetitions
 
 QUERY = np.array([0.0, 1.0, 4.0, 1.0, -1.0, 0.0])
@@ -130,11 +130,34 @@ def test_picture_of_repetitions():
     two = plot_repetitions(np.zeros((4, 5, 2)))
     assert len(two.axes_) == 2
     assert two.query_lines_ == []
-    plt.close("all")
     with pytest.raises(ValueError, match="'repetitions' parameter must have shape"):
-        plot_repetitions(np.zeros((0, 5, 2)))
+        plot_repetitions(np.zeros((3, 0, 2)))
     with pytest.raises(ValueError, match=r"'query' parameter must have the repetitions' shape \(5, 2\)"):
         plot_repetitions(np.zeros((4, 5, 2)), np.zeros((3, 2)))
+    none = QuerySegmenter(background=0.0).fit(QUERY).segment(np.full(9, 7.0)).plot_repetitions()
+    assert none.ax_.get_title(loc="left") == "no repetitions"
+    assert none.repetition_lines_ == none.mean_lines_ == none.spread_areas_ == []
+    np.testing.assert_array_equal(none.query_lines_[0].get_ydata(), QUERY)
+    assert plot_repetitions(np.zeros((0, 5, 2))).axes_[1].get_ylabel() == "channel 1"
+    plt.close("all")
+
+
+def test_pictures_of_tables_name_the_channels():
+    plt = pytest.importorskip("matplotlib.pyplot")
+    import pandas as pd
+
+    names = ["knee", "hip"]
+    table = pd.DataFrame(np.column_stack([RECORDING, -RECORDING]), columns=names)
+    segments = QuerySegmenter(background=1.0).fit(np.column_stack([QUERY, -QUERY])).segment(table)
+    matches = QuerySearcher().fit(np.column_stack([QUERY, -QUERY])).search(table)
+    assert segments.channels == matches.channels == names
+    for display in (segments.plot(), segments.plot_repetitions(), matches.plot()):
+        assert [ax.get_ylabel() for ax in display.axes_] == names
+    assert QuerySearcher().fit(QUERY).search(table["hip"]).plot().ax_.get_ylabel() == "hip"
+    assert QuerySearcher().fit(QUERY).search(table[["hip"]]).plot().ax_.get_ylabel() == "hip"
+    table.columns = [0, 1]  # as pandas names them itself
+    assert QuerySearcher().fit(np.column_stack([QUERY, QUERY])).search(table).channels is None
+    plt.close("all")
 
 
 def test_words_that_are_no_query():

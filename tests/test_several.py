@@ -55,7 +55,7 @@ def test_stream_of_several_queries():
 
 def test_what_lists_of_queries_refuse():
     a, b = np.arange(4.0), np.arange(6.0).reshape(3, 2)
-    with pytest.raises(ValueError, match=r"same number of channels. Got \[1, 2\]"):
+    with pytest.raises(ValueError, match=r"same number of channels\. Got 1 in X\[0\] and 2 in X\[1\]"):
         QuerySearcher().fit([a, b])
     with pytest.raises(
         ValueError, match=r"'weight' must be a list with one entry for each of the 2 queries\. Got ndarray"

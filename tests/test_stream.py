@@ -100,10 +100,10 @@ def test_a_stream_finds_what_a_search_of_the_whole_does(search, sizes, through_p
     assert sorted(got + found(stream.flush())) == want
 
 
-@given(searches(), st.booleans(), st.booleans())
-def test_a_sequence_read_by_chunks_gives_the_same(search, limited, verbose):
+@given(searches(), st.sampled_from([{}, {"threshold": None}, {"threshold": None, "percentile": 20}]), st.booleans())
+def test_a_sequence_read_by_chunks_gives_the_same(search, limit, verbose):
     searcher, y, ty = search
-    searcher.set_params(verbose=int(verbose), **({} if limited else {"threshold": None}))
+    searcher.set_params(verbose=int(verbose), **limit)
     long = Slices(y)
     size, _long.CHUNK = _long.CHUNK, 16
     try:
@@ -206,6 +206,8 @@ def test_arrays_of_other_libraries(library, tmp_path):
 def test_what_streams_refuse():
     with pytest.raises(ValueError, match="'threshold' parameter of QuerySearcher must be set for a stream"):
         QuerySearcher().fit([1, 2]).stream()
+    with pytest.raises(ValueError, match=r"must be None for a stream.*Got 5\. Set 'threshold'"):
+        QuerySearcher(percentile=5).fit([1, 2]).stream()
     stream = QuerySearcher(threshold=1.0).fit([1, 2]).stream()
     stream.flush()
     with pytest.raises(ValueError, match=r"flushed.*stream\(\)"):
@@ -247,7 +249,9 @@ def test_times_of_streams():
         stream.update(y[3:])
 
 
-@pytest.mark.parametrize("rule", [{"n_matches": 2}, {"threshold": 3.0, "n_matches": None}])
+@pytest.mark.parametrize(
+    "rule", [{"n_matches": 2}, {"threshold": 3.0, "n_matches": None}, {"percentile": 20, "n_matches": None}]
+)
 def test_several_queries_read_a_long_sequence_once(rule, monkeypatch):
     monkeypatch.setattr(_long, "CHUNK", 16)
     rng = np.random.default_rng(3)

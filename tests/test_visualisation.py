@@ -488,6 +488,36 @@ def test_segmentation_colours_and_names_kinds():
     assert boundary_positions(display.boundary_lines_[1]) == [0, 40, 80, 100, 200]
 
 
+def test_segmentation_hatches_partial_repetitions():
+    segments = {"start": [0, 40, 100], "end": [40, 80, 200], "label": [2, 1, 2], "partial": [True, False, True]}
+    display = plot_segmentation(segments, np.column_stack([SEQUENCE, SEQUENCE]))
+    for areas_ in display.partial_areas_:
+        boxes = [path.get_extents() for path in areas_.get_paths()]
+        assert [(box.x0, box.x1) for box in boxes] == [(0, 40), (100, 200)]
+        assert areas_.get_hatch() == "///"
+    assert len(display.partial_areas_) == 2
+    assert [text.get_text() for text in display.legend_.get_texts()] == ["kind 1", "kind 2", "partial"]
+    display = plot_segmentation(segments | {"label": [1, 1, 1]}, SEQUENCE)
+    assert [text.get_text() for text in display.legend_.get_texts()] == ["partial"]
+    display = plot_segmentation(segments | {"partial": [False] * 3}, SEQUENCE)
+    assert display.partial_areas_ == [] and len(display.legend_.get_texts()) == 2
+
+
+def test_rows_are_named_after_columns():
+    table = pd.DataFrame({"knee": SEQUENCE, "hip": -SEQUENCE})
+    query, names = np.column_stack([QUERY, QUERY]), ["knee", "hip"]
+    displays = (
+        plot_alignment(query, table, PATH),
+        plot_search_distance_result(Found([3], [9], [1.0]), table),
+        plot_segmentation([3], table),
+        plot_weight_query(None, table[:20], np.ones(20)),
+    )
+    for display in displays:
+        assert [ax.get_ylabel() for ax in display.axes_] == names
+    assert plot_segmentation([3], table["hip"]).ax_.get_ylabel() == "hip"
+    assert plot_segmentation({"dtw": [3]}, table).ax_.get_ylabel() == "knee"
+
+
 def test_segmentation_without_repetitions():
     display = plot_segmentation(SimpleNamespace(start=[], end=[], label=[]), SEQUENCE)
     assert len(display.boundary_lines_[0].get_segments()) == 0

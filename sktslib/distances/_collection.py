@@ -11,11 +11,11 @@ from ._resample import resample
 
 
 # -------------------------------------------------------------------------------------------------------- collections
-def as_collection(values, name, channels=None, *, missing=False):
+def as_collection(values, name, channels=None, *, missing=None):
     """A collection as a list of series `(channels, length)`.
 
     An array is (n_series, length) or (n_series, length, channels); a list holds series of any lengths; a table has one
-    row a series: its points in columns, or one cell a channel. With `missing`, NaN may pass.
+    row a series: its points in columns, or one cell a channel. `missing` as in `as_series`.
     """
     if hasattr(values, "tocsr") or np.ma.isMaskedArray(values):
         values = as_floats(values, name)  # says why not, or takes a mask off that hides nothing
@@ -56,7 +56,7 @@ def _rows(a, name, channels, missing):
     found = 1 if a.ndim == 2 else a.shape[2]
     if channels is not None and found != channels:
         as_series(a[0], f"{name}[0]", channels=channels, like="the other collection")  # says so
-    refuse_missing(np.where(np.isnan(a), 0.0, a) if missing else a, name, "Axis 0 counts the series.")
+    refuse_missing(a, name, "Axis 0 counts the series.", missing)
     return list(a[:, np.newaxis] if a.ndim == 2 else np.ascontiguousarray(a.transpose(0, 2, 1)))
 
 

@@ -1,6 +1,6 @@
 """What all elastic metric classes share: from two series to the kernels, and from accumulated costs to distances."""
 
-from numbers import Integral
+from numbers import Integral, Real
 from typing import NamedTuple
 
 import numpy as np
@@ -70,11 +70,19 @@ def norm_of(x, p):
 
 
 def check_band(metric):
-    """Refuse a radius without the band that it belongs to."""
-    if metric.factor is not None and metric.window != "sakoe-chiba":
+    """Refuse a width in samples where a share of the length is meant, and a radius without the band it belongs to."""
+    name, window = type(metric).__name__, metric.window
+    if isinstance(window, Real) and not isinstance(window, bool) and 1 <= window < 2**40:
+        if window > 1 or isinstance(window, Integral):
+            raise ValueError(
+                f"The 'window' parameter of {name} must be None, 'sakoe-chiba', 'itakura' or a float in the range "
+                f"(0, 1], a share of the shorter length. Got {window!r}. For a radius in samples set "
+                f"window='sakoe-chiba' and factor={int(window)}."
+            )
+    if metric.factor is not None and window != "sakoe-chiba":
         raise ValueError(
-            f"The 'factor' parameter of {type(metric).__name__} must be None unless window='sakoe-chiba', whose "
-            f"radius it is. Got {metric.factor!r} with window={metric.window!r}."
+            f"The 'factor' parameter of {name} must be None unless window='sakoe-chiba', whose radius it is. Got "
+            f"{metric.factor!r} with window={window!r}."
         )
 
 
@@ -85,8 +93,8 @@ class ElasticMetric(Metric):
     description = "Elastic distance: series may be stretched in time."
 
     def _validate(self):
-        super()._validate()
         check_band(self)
+        super()._validate()
 
     # What the drivers of collections need to know.
     _has_lanes = True

@@ -66,8 +66,9 @@ class Metric(Estimator):
         """Whether it is a metric on series of one length, unweighted."""
         return False
 
-    def __call__(self, x, y, *, cutoff=None):
-        return float(self.distance(x, y, cutoff=cutoff))
+    def __call__(self, x, y, *, weight=None, tx=None, ty=None, cutoff=None):
+        """The distance as a plain float; see `distance`."""
+        return float(self.distance(x, y, weight=weight, tx=tx, ty=ty, cutoff=cutoff))
 
     def distance(self, x, y, *, weight=None, tx=None, ty=None, cutoff=None):
         """Distance of two series.

@@ -57,8 +57,8 @@ class SoftMetric(PathlessMetric):
     _compares_with_itself = True
 
     def _validate(self):
-        super()._validate()
         check_band(self)
+        super()._validate()
 
     def _record(self):
         raise NotImplementedError

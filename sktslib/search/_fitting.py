@@ -8,6 +8,7 @@ from ._learning import as_comparable, average, examples
 from ._period import ROUNDS, SHRINK, typical_period
 from ._profile import Search, resolve_mode
 from ._query import QueryEstimator, same_channels
+from ._several import entry
 from ._tiling import Rules, background_cost, tile
 from ._tuning import learn_background
 
@@ -96,11 +97,12 @@ class FittedSegmenter(QueryEstimator):
     def _read_several(self, X, queries, y, weight, times):
         """Several queries with a weight and times each."""
         weights, every = self._each(queries, y, weight, times)
-        found = [
-            self._read(query if self.query is None else X, None if self.query is None else query, w, t)
-            for query, w, t in zip(queries, weights, every, strict=True)
-        ]
-        same_channels(len(template.x) for template in found)
+        found, name = [], "X" if self.query is None else "query"
+        for k, (query, w, t) in enumerate(zip(queries, weights, every, strict=True)):
+            with entry(name, k):
+                given = (query, None) if self.query is None else (X, query)
+                found.append(self._read(*given, w, t))
+        same_channels([len(template.x) for template in found], name)
         return found
 
     def _fit_labels(self, marked, weight, times):

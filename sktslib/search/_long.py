@@ -3,7 +3,6 @@
 import numpy as np
 
 from ..utils.validation import as_series
-from ._cascade import Rule
 from ._feed import Clock
 from ._profile import check_room, choose
 from ._query import keep_times
@@ -113,7 +112,7 @@ class _ByProfile:
     """The whole profile, or as much of it as a rule needs, and the best of it."""
 
     def __init__(self, searcher, long, rule=None):
-        self.searcher, self.long, self.rule = searcher, long, rule
+        self.searcher, self.long = searcher, long
         self.feed, self.clock = make_feed(searcher, rule), Clock(searcher.metric_, searcher._tx)
         warped, m, n = searcher._mode == "warped", shortest(searcher), len(long)
         self.slack, self.distance = 0.0, np.full(n if warped else n - m + 1, np.inf)
@@ -138,8 +137,11 @@ class _ByProfile:
         return Profile(self.distance, self.start, None if self.start is not None else self.length, self.slack)
 
     def end(self):
-        profile, pieces = self.profile(), _Read(self.searcher, self.long, self.clock)
-        start, end, _, distance = choose(pieces, profile.distance, *profile._edges, profile._slack, *self.rule)
+        searcher, profile = self.searcher, self.profile()
+        pieces, rule = _Read(searcher, self.long, self.clock), (searcher.n_matches, None, searcher.max_overlap)
+        start, end, _, distance = choose(
+            pieces, profile.distance, *profile._edges, profile._slack, *rule, searcher.percentile
+        )
         return start, end, distance, pieces
 
 
@@ -159,7 +161,7 @@ def search_long(searchers, X, times=None):
     def kind(searcher, long):
         if searcher._limit is not None:
             return _ByThreshold(searcher, long)
-        return _ByProfile(searcher, long, Rule(searcher.n_matches, None, searcher.max_overlap))
+        return _ByProfile(searcher, long, searcher._rule)
 
     found = []
     for run in _read_once(searchers, kind, X, times):

@@ -179,14 +179,34 @@ class Search:
         return explain(self, start, end)
 
 
-def choose(search, distance, start, end, slack, n_matches, threshold, max_overlap):
+def percentile_of(distance, percentile, exact=None, slack=0.0):
+    """A percentile of the finite distances; infinite where there are none.
+
+    Where distances have a relative error of up to `slack`, those that may be the percentile are computed exactly, by
+    their numbers.
+    """
+    which = np.flatnonzero(np.isfinite(distance))
+    if not len(which):
+        return np.inf
+    values = distance[which]
+    if slack:
+        # The exact percentile lies within the error of the one found, and so does each value of what it came out as.
+        low, high = (np.percentile(values, percentile, method=side) for side in ("lower", "higher"))
+        for k in np.flatnonzero((values >= low * (1.0 - 3.0 * slack)) & (values <= high * (1.0 + 3.0 * slack))):
+            values[k] = exact(which[k])
+    return float(np.percentile(values, percentile))
+
+
+def choose(search, distance, start, end, slack, n_matches, threshold, max_overlap, percentile=None):
     """Starts, ends, distances chosen by and distances reported of the matches, in the order of their choice.
 
     `search` knows the exact distance of a range, and the metric and mode.
     """
+    exact = lambda k: search.distance(start[k], end[k])  # noqa: E731
+    if percentile is not None:
+        threshold = percentile_of(distance, percentile, exact, slack)
     rule = {"n_matches": n_matches, "threshold": threshold, "max_overlap": max_overlap}
     if slack:
-        exact = lambda k: search.distance(start[k], end[k])  # noqa: E731
         chosen, by = select_exactly(distance, start, end, exact, slack, **rule)
         reported = by
     else:

@@ -9,7 +9,7 @@ from sklearn.utils.validation import check_is_fitted, validate_data
 from ..distances._collection import MetricParameter
 from ..distances._metrics import get_metric
 from ..utils._sklearn import Estimator, validate_parameter_constraints
-from ..utils.validation import as_series, as_times, as_weight, check_count, shown
+from ..utils.validation import as_floats, as_series, as_times, as_weight, check_count, shown
 from ._learning import Labels, Template, learn_templates, occurrences, read_labels
 from ._missing import observed_query
 from ._several import one_each, several
@@ -69,11 +69,15 @@ def refuse_sample_weight(sample_weight):
         )
 
 
-def same_channels(counts):
+def same_channels(counts, name):
     """Several queries are sought in the same sequences."""
-    counts = set(counts)
-    if len(counts) > 1:
-        raise ValueError(f"The queries must have the same number of channels. Got {sorted(counts)}.")
+    counts = list(counts)
+    other = next((k for k, count in enumerate(counts) if count != counts[0]), None)
+    if other is not None:
+        raise ValueError(
+            f"The queries must have the same number of channels. Got {counts[0]} in {name}[0] and {counts[other]} in "
+            f"{name}[{other}]. Select the same columns of both."
+        )
 
 
 class Annotation(NamedTuple):
@@ -115,6 +119,9 @@ class QueryEstimator(MetricParameter, Estimator):
             raise ValueError(
                 "'y' must be None where 'X' is a list of queries: they are given, not learned from labels."
             )
+        for k, query in enumerate(queries):
+            if query is None:  # which elsewhere means that `X` is the query
+                as_floats(query, f"{'X' if self.query is None else 'query'}[{k}]")
         weights = one_each(self.weight if weight is None else weight, len(queries), "weight", "queries")
         return weights, one_each(times, len(queries), "times", "queries")
 

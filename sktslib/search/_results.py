@@ -1,9 +1,12 @@
 """What searches and segmentations return."""
 
-from dataclasses import dataclass, field
+from dataclasses import dataclass, field, replace
+from numbers import Integral
 from typing import NamedTuple
 
 import numpy as np
+
+from ..utils.validation import shown
 
 
 def times_at(times, index):
@@ -83,6 +86,8 @@ class Match(NamedTuple):
 class _Table:
     """Named arrays of one length with times, as a table."""
 
+    _entry, _entries = "match", "matches"
+
     def __len__(self):
         return len(self.start)
 
@@ -98,6 +103,22 @@ class _Table:
 
     def _times_at(self, index):
         return times_at(self.times, index)
+
+    def _place(self, k):
+        """The number of an entry, checked; negative ones count from the end."""
+        n = len(self)
+        if not isinstance(k, Integral) or isinstance(k, bool):
+            raise TypeError(f"'k' must be an integer, the number of a {self._entry} from 0. Got {shown(k)}.")
+        if not -n <= k < n:
+            rule = (
+                f"from 0 to {n - 1} (or from -1 to {-n}, counted from the end)"
+                if n
+                else f"and there are no {self._entries}"
+            )
+            raise IndexError(
+                f"'k' must be the number of a {self._entry}, {rule}. Got {shown(k)}; len() says how many there are."
+            )
+        return int(k) % n
 
     def to_frame(self):
         """Return a pandas DataFrame, one row per range, with times where the sequence has them."""
@@ -123,6 +144,10 @@ class Matches(_Table):
         Which of several queries, and in which of several sequences, from 0; None where there is one.
     times : ndarray of shape (n_timepoints,) or None
         The sequence's times, as they were given; of several sequences a list. Of a stream those of the matches.
+    label : ndarray of shape (n_matches,) or None
+        The kind that is matched, where the queries were learned from labels.
+    channels : list of str or None
+        Names of the channels, the columns of the sequence where it was a table or a column of one.
 
     Examples
     --------
@@ -142,7 +167,9 @@ class Matches(_Table):
     sequence: np.ndarray | None = None
     times: np.ndarray | None = field(default=None, repr=False)
     _source: object = field(default=None, repr=False)
-    _columns = ("query", "sequence", "start", "end", "distance")
+    label: np.ndarray | None = None
+    channels: list[str] | None = field(default=None, repr=False)
+    _columns = ("query", "sequence", "start", "end", "distance", "label")
 
     def __iter__(self):
         for s, e, d in zip(self.start, self.end, self.distance, strict=True):
@@ -150,6 +177,7 @@ class Matches(_Table):
 
     def path(self, k):
         """Alignment of the k-th match: query indices and sequence indices, an array (2, K); computed when asked for."""
+        k = self._place(k)
         return self._source_of(k).path(int(self.start[k]), int(self.end[k]))
 
     def explain(self, k):
@@ -172,7 +200,15 @@ class Matches(_Table):
         >>> explained.cost[:, 0].tolist(), explained.delay
         ([0.0, 2.0, 0.0], 0.3333333333333333)
         """
+        k = self._place(k)
         return self._source_of(k).explain(int(self.start[k]), int(self.end[k]))
+
+    def _named(self, kinds, channels=None):
+        """The same with the kinds of the queries and the names of the channels, None where they have no names."""
+        label = None
+        if kinds is not None:
+            label = kinds[np.zeros(len(self), np.int64) if self.query is None else self.query]
+        return replace(self, label=label, channels=channels)
 
     def _source_of(self, k):
         return self._source.source_of(k) if hasattr(self._source, "source_of") else self._source

@@ -1,5 +1,6 @@
 """QuerySearcher: find the occurrences of a query in long recordings."""
 
+from contextlib import nullcontext
 from copy import copy
 from numbers import Integral, Real
 
@@ -8,6 +9,7 @@ from sklearn.base import ClassNamePrefixFeaturesOutMixin, TransformerMixin, clon
 from sklearn.utils.validation import check_is_fitted
 
 from ..metrics import event_f1_score
+from ..utils._plot_data import names_of
 from ..utils._sklearn import Interval, StrOptions
 from ._cascade import Rule
 from ._learning import read_labels
@@ -15,7 +17,7 @@ from ._long import is_long, n_samples, profile_long, search_long
 from ._profile import MODES, Search, choose, resolve_mode
 from ._query import QueryEstimator, check_labels, one_query, refuse_sample_weight, same_channels, times_of
 from ._results import Matches
-from ._several import Streams, merge, one_each, refuse_several, several
+from ._several import Streams, entry, merge, one_each, refuse_several, several
 from ._stream import Stream
 from ._tuning import learn_threshold
 from ._windows import scaled_lengths
@@ -49,6 +51,10 @@ class QuerySearcher(ClassNamePrefixFeaturesOutMixin, TransformerMixin, QueryEsti
     threshold : float, optional
         The largest distance of an occurrence, inclusive. None: with labels, the one learned for each kind: midway
         between the last match and the next, where F1 in the labelled recording is best; else no bound.
+    percentile : float in [0, 100], optional
+        Instead of `threshold`, a learned one too: the threshold is this percentile of the finite distances of the
+        profile, in each sequence and for each query anew. With 0 what is as near as the best, with 100 all that fit.
+        Not for streams.
     max_overlap : float in [0, 1], default=0.0
         Share of the shorter of two occurrences that they may have in common.
     min_length, max_length : int, optional
@@ -98,6 +104,7 @@ class QuerySearcher(ClassNamePrefixFeaturesOutMixin, TransformerMixin, QueryEsti
         "normalize": [StrOptions({"zscore", "mean", "minmax"}), None],
         "n_matches": [Interval(Integral, 1, None, closed="left"), None],
         "threshold": [Interval(Real, 0, None, closed="left"), None],
+        "percentile": [Interval(Real, 0, 100, closed="both"), None],
         "max_overlap": [Interval(Real, 0, 1, closed="both")],
         "min_length": "no_validation",
         "max_length": "no_validation",
@@ -117,6 +124,7 @@ class QuerySearcher(ClassNamePrefixFeaturesOutMixin, TransformerMixin, QueryEsti
         normalize=None,
         n_matches=1,
         threshold=None,
+        percentile=None,
         max_overlap=0.0,
         min_length=None,
         max_length=None,
@@ -132,6 +140,7 @@ class QuerySearcher(ClassNamePrefixFeaturesOutMixin, TransformerMixin, QueryEsti
         self.normalize = normalize
         self.n_matches = n_matches
         self.threshold = threshold
+        self.percentile = percentile
         self.max_overlap = max_overlap
         self.min_length = min_length
         self.max_length = max_length
@@ -162,9 +171,15 @@ class QuerySearcher(ClassNamePrefixFeaturesOutMixin, TransformerMixin, QueryEsti
         """
         self._check_parameters()
         self._check_limits(self.min_length, self.max_length)
+        if self.threshold is not None and self.percentile is not None:
+            raise ValueError(
+                "Of 'threshold' and 'percentile' at least one must be None: both say how far a match may be. Got "
+                f"{self.threshold!r} and {self.percentile!r}."
+            )
         mode = "windows" if self.mode == "auto" and self.scales is not None else self.mode
         self._mode = resolve_mode(self.metric_, mode, self.normalize)
         self._parts = self._learned_threshold = None
+        vars(self).pop("classes_", None)  # of an earlier fit to labels
         queries = several(X if self.query is None else self.query)
         if queries is not None and len(queries) > 1:
             return self._fit_several(queries, X, y, weight, times)
@@ -186,8 +201,8 @@ class QuerySearcher(ClassNamePrefixFeaturesOutMixin, TransformerMixin, QueryEsti
 
     def _fit_labels(self, marked, X, weight, times):
         """Learn a query and a threshold of each kind that is marked."""
-        learned, kinds = self._learn(marked, weight, times_of(X, times)), marked.labels.kinds
-        self.classes_ = kinds
+        learned = self._learn(marked, weight, times_of(X, times))
+        self.classes_ = marked.labels.kinds[[one.kind for one in learned]]  # some may have no whole occurrence
         if len(learned) == 1:
             self._fit_template(learned[0].template)
             parts = [self]
@@ -202,16 +217,31 @@ class QuerySearcher(ClassNamePrefixFeaturesOutMixin, TransformerMixin, QueryEsti
 
     @property
     def _limit(self):
-        """The threshold that counts: the one that is set, else the one that was learned, if any."""
+        """The threshold that counts: the one that is set, else the one that was learned, if any.
+
+        None where a `percentile` says what it is in each sequence.
+        """
+        if self.percentile is not None:
+            return None
         return self._learned_threshold if self.threshold is None else self.threshold
+
+    @property
+    def _rule(self):
+        """What the choice is known to leave out; None where it needs the whole profile."""
+        return Rule(self.n_matches, self._limit, self.max_overlap) if self.percentile is None else None
 
     @property
     def threshold_(self):
         """The largest distance of an occurrence: set, or learned from labels; None where there is none.
 
-        Of several queries a list.
+        None too with `percentile`, for it then is another in each sequence. Of several queries a list.
         """
         return self._limit if self._parts is None else [part._limit for part in self._parts]
+
+    @property
+    def _kinds(self):
+        """Names of the queries; None where they were not learned from labels."""
+        return getattr(self, "classes_", None)
 
     def _check_scales(self):
         """Scales are about windows, and one length limit is enough."""
@@ -233,13 +263,12 @@ class QuerySearcher(ClassNamePrefixFeaturesOutMixin, TransformerMixin, QueryEsti
         return self
 
     def _fit_parts(self, queries, weights, times, X=None):
-        self._parts = [
-            clone(self)
-            .set_params(query=None if X is None else query, weight=None)
-            .fit(query if X is None else X, weight=w, times=t)
-            for query, w, t in zip(queries, weights, times, strict=True)
-        ]
-        same_channels(part.n_features_in_ for part in self._parts)
+        self._parts, name = [], "X" if X is None else "query"
+        for k, (query, w, t) in enumerate(zip(queries, weights, times, strict=True)):
+            part = clone(self).set_params(query=None if X is None else query, weight=None)
+            with entry(name, k):
+                self._parts.append(part.fit(query if X is None else X, weight=w, times=t))
+        same_channels([part.n_features_in_ for part in self._parts], name)
         first = self._parts[0]
         self.metric_, self._mode, self.n_features_in_ = first.metric_, first._mode, first.n_features_in_
         self.query_, self.weight_ = [part.query_ for part in self._parts], [part.weight_ for part in self._parts]
@@ -254,8 +283,10 @@ class QuerySearcher(ClassNamePrefixFeaturesOutMixin, TransformerMixin, QueryEsti
         every = [times] if sequences is None else one_each(times, len(each), "times", "sequences")
         found, names = [], []
         for s, (sequence, t) in enumerate(zip(each, every, strict=True)):
-            # What is read by chunks is read once for all queries.
-            found += search_long(parts, sequence, t) if is_long(sequence) else [p.search(sequence, t) for p in parts]
+            with nullcontext() if sequences is None else entry("X", s):
+                # What is read by chunks is read once for all queries.
+                long = is_long(sequence)
+                found += search_long(parts, sequence, t) if long else [p.search(sequence, t) for p in parts]
             names += [(q, s) for q in range(len(parts))]
         given = [matches.times for matches in found[:: len(parts)]]
         given = None if any(t is None for t in given) else given if sequences is not None else given[0]
@@ -308,12 +339,14 @@ class QuerySearcher(ClassNamePrefixFeaturesOutMixin, TransformerMixin, QueryEsti
         """
         check_is_fitted(self)
         if self._parts is not None or several(X) is not None:
-            return self._search_several(X, times)
-        if is_long(X):
-            return search_long([self], X, times)[0]
-        rule = Rule(self.n_matches, self._limit, self.max_overlap)
-        search, profile, given = self._search(X, times, rule=rule)
-        return matches_of(search, profile, *rule, given)
+            matches = self._search_several(X, times)
+        elif is_long(X):
+            matches = search_long([self], X, times)[0]
+        else:
+            search, profile, given = self._search(X, times, rule=self._rule)
+            rule = self.n_matches, self._limit, self.max_overlap
+            matches = matches_of(search, profile, *rule, given, self.percentile)
+        return matches._named(self._kinds, names_of(X))
 
     def stream(self):
         """Begin a search that takes the sequence chunk by chunk; `threshold` must be set.
@@ -324,7 +357,9 @@ class QuerySearcher(ClassNamePrefixFeaturesOutMixin, TransformerMixin, QueryEsti
             Its ``update(X)`` returns the occurrences that are decided, ``flush()`` those left at the end.
         """
         check_is_fitted(self)
-        return Stream(copy(self)) if self._parts is None else Streams([part.stream() for part in self._parts])
+        if self._parts is None:
+            return Stream(copy(self))
+        return Streams([part.stream() for part in self._parts], self._kinds)
 
     def transform(self, X, times=None):
         """Distance of the best occurrence that ends at each time point.
@@ -425,10 +460,10 @@ class QuerySearcher(ClassNamePrefixFeaturesOutMixin, TransformerMixin, QueryEsti
         return event_f1_score(y, np.column_stack([matches.start, matches.end]))
 
 
-def matches_of(search, profile, n_matches, threshold, max_overlap, times):
+def matches_of(search, profile, n_matches, threshold, max_overlap, times, percentile=None):
     """Choose from a profile and list by reported distance."""
     start, end, _, distance = choose(
-        search, profile.distance, *profile._edges, profile._slack, n_matches, threshold, max_overlap
+        search, profile.distance, *profile._edges, profile._slack, n_matches, threshold, max_overlap, percentile
     )
     order = np.argsort(distance, kind="stable")
     return Matches(start[order], end[order], distance[order], times=times, _source=search)

@@ -227,7 +227,7 @@ class SegmentStream:
         shown = np.column_stack([np.zeros_like(label), length[label - 1]])
         sources = _Stretch(_Searches(segmenter, *feed.cut(first, last)), queries, shown, first)
         kinds, whole = segmenter.classes_[segmenter._kinds[label - 1]], np.zeros(len(label), bool)
-        segments = StreamedSegments(start, end, kinds, cost, label - 1, whole, times, sources, first)
+        segments = StreamedSegments(start, end, kinds, cost, label - 1, whole, times, sources, _first=first)
         feed.forget(min(self._base - reach, self._paths.needed))
         if self._times is not None:
             self._times = self._times[max(feed.first - offset, 0) :]

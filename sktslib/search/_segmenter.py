@@ -7,6 +7,7 @@ import numpy as np
 from sklearn.utils.validation import check_is_fitted
 
 from ..metrics import event_f1_score
+from ..utils._plot_data import names_of
 from ..utils._sklearn import Interval, StrOptions
 from ._fitting import FittedSegmenter
 from ._learning import read_labels
@@ -208,7 +209,7 @@ class QuerySegmenter(FittedSegmenter):
         label = self.classes_[self._kinds[query]]
         partial = np.diff(shown, axis=1)[:, 0] < np.array([t.x.shape[1] for t in self._templates])[query]
         sources = Sources(searches, tuple(search.x for search in searches), shown)
-        return Segments(start, end, label, cost, query, partial, given, sources)
+        return Segments(start, end, label, cost, query, partial, given, sources, names_of(X))
 
     def stream(self, max_delay=None):
         """Begin a segmentation that takes the recording chunk by chunk.

@@ -35,6 +35,8 @@ class Segments(_Table):
         Whether a repetition is cut off by an end of the recording.
     times : ndarray of shape (n_timepoints,) or None
         The recording's times, as they were given.
+    channels : list of str or None
+        Names of the channels, the columns of the recording where it was a table or a column of one.
 
     Examples
     --------
@@ -55,7 +57,9 @@ class Segments(_Table):
     partial: np.ndarray
     times: np.ndarray | None = field(default=None, repr=False)
     _source: object = field(default=None, repr=False)
+    channels: list[str] | None = field(default=None, repr=False)
     _columns = ("start", "end", "label", "cost", "stretch")
+    _entry, _entries = "repetition", "repetitions"
 
     def __iter__(self):
         for s, e, k, c in zip(self.start, self.end, self.label.tolist(), self.cost, strict=True):
@@ -80,7 +84,7 @@ class Segments(_Table):
 
     def path(self, k):
         """Alignment of the k-th repetition: query indices and sequence indices, an array (2, K)."""
-        return self._source.path(self, k)
+        return self._source.path(self, self._place(k))
 
     def warped(self, query=None):
         """Every repetition on the time base of its query.
@@ -155,7 +159,12 @@ class Segments(_Table):
         from ..utils.visualisation import plot_repetitions
 
         query = self._source.one(query)
-        return plot_repetitions(self.warped(query), self._source.queries[query].T, ax=ax)
+        x = self._source.queries[query].T
+        if self.channels is not None:
+            import pandas as pd
+
+            x = pd.DataFrame(x, columns=self.channels)
+        return plot_repetitions(self.warped(query), x, ax=ax)
 
 
 def _as_numbers(durations):

@@ -1,5 +1,6 @@
 """Several queries and several sequences: one search each, one table of matches."""
 
+from contextlib import contextmanager
 from functools import reduce
 
 import numpy as np
@@ -12,9 +13,19 @@ def several(X):
     if not isinstance(X, list | tuple):
         return None
     arrays = [len(getattr(part, "shape", ())) > 0 for part in X]
-    return (
-        list(X) if any(arrays) and all(a or isinstance(part, list) for a, part in zip(arrays, X, strict=True)) else None
-    )
+    # What is neither array nor list is refused as the series that it should be, by its place.
+    mixed = any(arrays) and not any(isinstance(part, tuple) for part in X)
+    return list(X) if mixed else None
+
+
+@contextmanager
+def entry(name, k):
+    """Say of an error which entry of a list of series it is about."""
+    try:
+        yield
+    except (TypeError, ValueError) as error:
+        kind = TypeError if isinstance(error, TypeError) else ValueError
+        raise kind(f"In {name}[{k}]: {error}") from error
 
 
 def refuse_several(X):
@@ -86,8 +97,8 @@ class _Several:
 class Streams:
     """Streams of several queries, fed together; see `Stream`."""
 
-    def __init__(self, streams):
-        self._streams = streams
+    def __init__(self, streams, kinds=None):
+        self._streams, self._kinds = streams, kinds
 
     @property
     def n_samples_seen(self):
@@ -106,4 +117,4 @@ class Streams:
         times = [part.times for part in found]
         if times[0] is not None:
             times = [Ticks(np.concatenate([t.samples for t in times]), reduce(joined, (t.times for t in times)))]
-        return merge(found, [(k, 0) for k in range(len(found))], True, False, None, times[0])
+        return merge(found, [(k, 0) for k in range(len(found))], True, False, None, times[0])._named(self._kinds)

@@ -115,6 +115,12 @@ class Stream:
     """
 
     def __init__(self, searcher):
+        if searcher.percentile is not None:
+            raise ValueError(
+                "The 'percentile' parameter of QuerySearcher must be None for a stream: it is one of all distances, "
+                f"which are known at the end of the sequence only. Got {searcher.percentile!r}. Set 'threshold' "
+                "instead, for example to that percentile of the finite profile(X).distance of a recording X like it."
+            )
         if searcher._limit is None:
             raise ValueError(
                 "The 'threshold' parameter of QuerySearcher must be set for a stream: without it the best places are "
@@ -215,7 +221,7 @@ class Stream:
         if times is not None:
             samples = np.array([row[2:4] for row in rows], np.int64).reshape(-1)
             times = Ticks(samples, reduce(joined, (row[5] for row in rows), times[:0]))
-        return Matches(*columns, times=times, _source=pieces)
+        return Matches(*columns, times=times, _source=pieces)._named(self._searcher._kinds)
 
 
 class _Buffered(Pieces):

@@ -3,7 +3,7 @@
 from ..distances._entries import check_channels, read_entries
 from ._query import keep_times
 from ._searcher import QuerySearcher, matches_of
-from .search_utils import check_inputs, check_output, limits
+from .search_utils import check_inputs, limits
 
 __all__ = ["time_series_search"]
 
@@ -48,7 +48,7 @@ def time_series_search(dict_distances, query, sequence, tq=None, ts=None, weight
     >>> found["Dynamic Time Warping"]["start"]
     array([ 29, 617, 220])
     """
-    check_output(output)
+    n_matches, threshold, percentile = limits(output)
     entries = read_entries(dict_distances, ("elastic", "lockstep"))
     x, w, y, tx, ty = check_inputs(query, sequence, tq, ts, weight)
     given, results = keep_times(ts), {}
@@ -58,8 +58,7 @@ def time_series_search(dict_distances, query, sequence, tq=None, ts=None, weight
             x.T, weight=None if w is None else w.T, times=tx if entry.timed else None
         )
         search, profile, _ = searcher._search(y.T, ty if entry.timed else None)
-        n_matches, threshold = limits(output, profile.distance)
-        matches = matches_of(search, profile, n_matches, threshold, 0.0, given)
+        matches = matches_of(search, profile, n_matches, threshold, 0.0, given, percentile)
         results[entry.key] = result = {
             "start": matches.start,
             "end": matches.end,

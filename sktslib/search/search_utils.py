@@ -5,7 +5,7 @@ import numpy as np
 from ..distances._elastic_metric import ElasticMetric
 from ..distances._entries import ENTRY_KEYS, check_channels, is_active, read_entries, read_entry
 from ..utils.validation import as_floats, as_series, as_times, as_weight, check_count, check_number, shown, unknown_name
-from ._profile import Search
+from ._profile import Search, percentile_of
 from ._query import one_query
 from ._selection import select
 
@@ -51,15 +51,10 @@ def check_output(output):
     return kind, check_number(value, "value", low=0, high=100, owner=owner)
 
 
-def limits(output, distance):
-    """`n_matches` and `threshold` that an `output` argument means for a profile."""
+def limits(output):
+    """`n_matches`, `threshold` and `percentile` that an `output` argument means."""
     kind, value = check_output(output)
-    if kind == "number":
-        return value, None
-    if kind == "percentile":
-        finite = distance[np.isfinite(distance)]
-        value = np.percentile(finite, value) if finite.size else 0.0
-    return None, value
+    return tuple(value if kind == one else None for one in OUTPUTS)
 
 
 def one_entry(dict_distances, group):
@@ -194,7 +189,9 @@ def start_sequences_index(distance, output=("number", 1), overlap=1.0):
             f"'distance' must not hold NaN or -infinity. Got {int(wrong.sum())} of them, first at index "
             f"{int(wrong.argmax())}; use infinity where there is no distance."
         )
-    n_matches, threshold = limits(output, a)
+    n_matches, threshold, percentile = limits(output)
+    if percentile is not None:
+        threshold = percentile_of(a, percentile)
     apart = int(min(np.ceil(check_number(overlap, "overlap", low=0)), len(a)))
     start = np.arange(len(a))
     return select(a, start, start + max(apart, 1), n_matches=n_matches, threshold=threshold)

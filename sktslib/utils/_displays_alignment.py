@@ -13,7 +13,7 @@ from sktslib.utils._plot_axes import (
     make_norm,
     positions,
 )
-from sktslib.utils._plot_data import as_path, as_series, as_times
+from sktslib.utils._plot_data import as_path, as_series, as_times, channel_names
 from sktslib.utils.validation import check_count, check_number
 
 N_PAIRS = 100  # joining lines drawn when nothing else is asked for
@@ -70,6 +70,7 @@ class AlignmentDisplay:
         self.path = as_path(path, len(self.query), len(self.sequence))
         self.query_times = as_times(tx, len(self.query), "tx", ts1)
         self.sequence_times = as_times(ty, len(self.sequence), "ty", ts2)
+        self.channels = channel_names(self.sequence.shape[1], ts2, ts1)
 
     def plot(self, ax=None, *, offset=None, every=None):
         """Draw the alignment.
@@ -109,7 +110,7 @@ class AlignmentDisplay:
             self.sequence_lines_.append(draw_series(ax, x2[shown], y2[shown], color=BLUE, label="sequence"))
             self.offsets_.append(raised)
             _label_stack(ax, ((y1, raised, "query", VERMILION), (y2[shown], 0.0, "sequence", BLUE)))
-        label_rows(self.axes_, self.sequence_times, n_channels)
+        label_rows(self.axes_, self.sequence_times, n_channels, self.channels)
         self.query_axis_ = None if own_axis is None else self._add_query_axis(x1[0], *own_axis)
         return self
 

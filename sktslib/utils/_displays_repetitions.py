@@ -4,8 +4,8 @@ import warnings
 
 import numpy as np
 
-from sktslib.utils._plot_axes import KINDS, make_axes
-from sktslib.utils._plot_data import as_series
+from sktslib.utils._plot_axes import KINDS, label_channels, make_axes
+from sktslib.utils._plot_data import as_series, channel_names
 
 
 class RepetitionsDisplay:
@@ -44,12 +44,13 @@ class RepetitionsDisplay:
         self.repetitions = np.asarray(repetitions, dtype=float)
         if self.repetitions.ndim == 2:
             self.repetitions = self.repetitions[:, :, np.newaxis]
-        if self.repetitions.ndim != 3 or len(self.repetitions) == 0:
+        if self.repetitions.ndim != 3 or 0 in self.repetitions.shape[1:]:
             raise ValueError(
-                "The 'repetitions' parameter must have shape (n_repetitions, m) or (n_repetitions, m, channels) with "
-                f"at least one repetition. Got shape {np.shape(repetitions)}. Pass what Segments.warped() returns."
+                "The 'repetitions' parameter must have shape (n_repetitions, m) or (n_repetitions, m, channels). Got "
+                f"shape {np.shape(repetitions)}. Pass what Segments.warped() returns."
             )
         self.query = None if query is None else as_series(query, "query")
+        self.channels = channel_names(self.repetitions.shape[2], query)
         if self.query is not None and self.query.shape != self.repetitions.shape[1:]:
             raise ValueError(
                 f"The 'query' parameter must have the repetitions' shape {self.repetitions.shape[1:]}. Got shape "
@@ -69,34 +70,38 @@ class RepetitionsDisplay:
         display : RepetitionsDisplay
             This display.
         """
-        from matplotlib.collections import LineCollection
-
-        count, m, channels = self.repetitions.shape
-        self.axes_, self.figure_ = make_axes(ax, channels)
+        count, m, n_channels = self.repetitions.shape
+        self.axes_, self.figure_ = make_axes(ax, n_channels)
         self.ax_ = self.axes_[0]
-        x = np.arange(m)
+        x, mean, spread = np.arange(m), None, None
         self.repetition_lines_, self.mean_lines_, self.query_lines_, self.spread_areas_ = [], [], [], []
-        with warnings.catch_warnings():
-            warnings.simplefilter("ignore", RuntimeWarning)  # a point that no repetition has
-            mean, spread = np.nanmean(self.repetitions, axis=0), np.nanstd(self.repetitions, axis=0)
+        if count:
+            with warnings.catch_warnings():
+                warnings.simplefilter("ignore", RuntimeWarning)  # a point that no repetition has
+                mean, spread = np.nanmean(self.repetitions, axis=0), np.nanstd(self.repetitions, axis=0)
+        else:
+            self.ax_.set_title("no repetitions", loc="left", fontsize="medium")
+            self.ax_.set_xlim(0, max(m - 1, 1))
         for c, row in enumerate(self.axes_):
-            lines = [np.column_stack([x, one]) for one in self.repetitions[:, :, c]]
-            each = LineCollection(
-                lines, colors="0.35", linewidths=0.7, alpha=max(0.08, min(0.6, 12 / count)), label="repetitions"
-            )
-            self.repetition_lines_.append(row.add_collection(each))
-            area = row.fill_between(
-                x, (mean - spread)[:, c], (mean + spread)[:, c], color=KINDS[0], alpha=0.25, linewidth=0, label="±1 sd"
-            )
-            self.spread_areas_.append(area)
-            self.mean_lines_ += row.plot(x, mean[:, c], color=KINDS[0], linewidth=2, label="mean")
+            if count:
+                self._draw_repetitions(row, x, self.repetitions[:, :, c], mean[:, c], spread[:, c])
             if self.query is not None:
                 style = {"color": "black", "linewidth": 1.2, "linestyle": "dashed"}
                 self.query_lines_ += row.plot(x, self.query[:, c], label="query", **style)
             row.autoscale_view()
             row.margins(x=0)
-            if channels > 1:
-                row.set_ylabel(f"channel {c}")
+        label_channels(self.axes_, n_channels, self.channels)
         self.axes_[-1].set_xlabel("point of the query")
-        self.ax_.legend(loc="lower right", bbox_to_anchor=(1, 1), ncols=4, frameon=False, borderaxespad=0.2)
+        if self.ax_.get_legend_handles_labels()[0]:
+            self.ax_.legend(loc="lower right", bbox_to_anchor=(1, 1), ncols=4, frameon=False, borderaxespad=0.2)
         return self
+
+    def _draw_repetitions(self, row, x, repetitions, mean, spread):
+        from matplotlib.collections import LineCollection
+
+        lines, alpha = [np.column_stack([x, one]) for one in repetitions], max(0.08, min(0.6, 12 / len(repetitions)))
+        each = LineCollection(lines, colors="0.35", linewidths=0.7, alpha=alpha, label="repetitions")
+        self.repetition_lines_.append(row.add_collection(each))
+        style = {"color": KINDS[0], "alpha": 0.25, "linewidth": 0, "label": "±1 sd"}
+        self.spread_areas_.append(row.fill_between(x, mean - spread, mean + spread, **style))
+        self.mean_lines_ += row.plot(x, mean, color=KINDS[0], linewidth=2, label="mean")

@@ -5,7 +5,7 @@ from collections.abc import Mapping
 import numpy as np
 
 from sktslib.utils._plot_axes import KINDS, draw_series, label_rows, make_axes, positions
-from sktslib.utils._plot_data import as_boundaries, as_ranges, as_series, as_times, edges, field
+from sktslib.utils._plot_data import as_boundaries, as_ranges, as_series, as_times, channel_names, edges, field
 
 
 class SegmentationDisplay:
@@ -36,8 +36,10 @@ class SegmentationDisplay:
         The boundaries in each row.
     repetition_areas_ : list of list of matplotlib PolyCollection
         The shaded repetitions in each row: those of one kind and shade together.
+    partial_areas_ : list of matplotlib PolyCollection
+        What hatches the partial repetitions in each row; empty where there are none.
     legend_ : matplotlib Legend or None
-        The kinds of repetitions, when there are several.
+        The kinds of repetitions, when there are several, and what is hatched.
 
     See Also
     --------
@@ -48,7 +50,8 @@ class SegmentationDisplay:
         self.sequence = as_series(sequence, "sequence")
         n = len(self.sequence)
         self.times = as_times(field(segments, "times") if ts is None else ts, n, "ts", sequence)
-        self.start = self.end = self.label = None
+        self.channels = channel_names(self.sequence.shape[1], sequence, segments)
+        self.start = self.end = self.label = self.partial = None
         self.names = None
         start, end = field(segments, "start"), field(segments, "end")
         if start is not None and end is not None:
@@ -60,6 +63,8 @@ class SegmentationDisplay:
                     f"The 'segments' parameter must have one label for each of its {len(self.start)} segments. "
                     f"Got shape {self.label.shape}. Pass the result of the segmentation as it is."
                 )
+            partial = field(segments, "partial")
+            self.partial = np.zeros(len(self.start), dtype=bool) if partial is None else np.asarray(partial, dtype=bool)
             self.boundaries = [np.union1d(self.start, self.end)]
         elif isinstance(segments, Mapping):
             if not segments:
@@ -95,7 +100,7 @@ class SegmentationDisplay:
             rows, boundaries = [self.sequence[:, 0]] * len(self.names), self.boundaries
         self.ax_ = self.axes_[0]
         borders = edges(x)
-        self.sequence_lines_, self.boundary_lines_, self.repetition_areas_ = [], [], []
+        self.sequence_lines_, self.boundary_lines_, self.repetition_areas_, self.partial_areas_ = [], [], [], []
         for ax, y, cuts in zip(self.axes_, rows, boundaries, strict=True):
             self.sequence_lines_.append(draw_series(ax, x, y, color="0.25", linewidth=0.9, label="sequence"))
             lines = ax.vlines(
@@ -111,10 +116,12 @@ class SegmentationDisplay:
             )
             self.boundary_lines_.append(lines)
             self.repetition_areas_.append(self._shade(ax, borders))
+            if self.partial is not None and self.partial.any():
+                self.partial_areas_.append(self._hatch(ax, borders))
         if self.names is None:
-            label_rows(self.axes_, self.times, n_channels)
+            label_rows(self.axes_, self.times, n_channels, self.channels)
         else:
-            label_rows(self.axes_, self.times, 1)
+            label_rows(self.axes_, self.times, 1, self.channels and self.channels[:1])
             for ax, name in zip(self.axes_, self.names, strict=True):
                 ax.set_title(name, loc="left", fontsize="medium")
         self.legend_ = self._add_legend()
@@ -122,8 +129,6 @@ class SegmentationDisplay:
 
     def _shade(self, ax, borders):
         """Shade the repetitions, each kind in its colour, neighbours in turn light and dark."""
-        from matplotlib.collections import PolyCollection
-
         areas = []
         if self.start is None:
             return areas
@@ -132,25 +137,30 @@ class SegmentationDisplay:
         for k, kind in enumerate(np.unique(self.label)):
             for dark in (0, 1):
                 chosen = (self.label == kind) & (turn == dark)
-                left, right = borders[self.start[chosen]], borders[self.end[chosen]]
-                corners = np.stack([left, left, right, right], axis=1)[:, :, np.newaxis]
-                heights = np.broadcast_to(np.array([0, 1, 1, 0])[:, np.newaxis], corners.shape)
-                area = PolyCollection(
-                    np.concatenate([corners, heights], axis=2),
-                    transform=ax.get_xaxis_transform(),
-                    facecolors=KINDS[k % len(KINDS)],
-                    alpha=0.42 if dark else 0.2,
-                    linewidths=0,
-                    zorder=0.5,
-                    label=f"kind {kind}",
-                )
-                # The height is the axes' own, whatever the data: it must not move the limits.
-                areas.append(ax.add_collection(area, autolim=False))
+                style = {"facecolors": KINDS[k % len(KINDS)], "alpha": 0.42 if dark else 0.2, "label": f"kind {kind}"}
+                areas.append(self._cover(ax, borders, chosen, zorder=0.5, linewidths=0, **style))
         return areas
 
+    def _hatch(self, ax, borders):
+        """Hatch the repetitions that an end of the recording cuts off."""
+        style = {"facecolors": "none", "edgecolors": "0.45", "hatch": "///", "label": "partial"}
+        return self._cover(ax, borders, self.partial, zorder=0.6, linewidths=0, **style)
+
+    def _cover(self, ax, borders, chosen, **style):
+        """Areas over some repetitions, from the bottom of the axes to the top."""
+        from matplotlib.collections import PolyCollection
+
+        left, right = borders[self.start[chosen]], borders[self.end[chosen]]
+        corners = np.stack([left, left, right, right], axis=1)[:, :, np.newaxis]
+        heights = np.broadcast_to(np.array([0, 1, 1, 0])[:, np.newaxis], corners.shape)
+        area = PolyCollection(np.concatenate([corners, heights], axis=2), transform=ax.get_xaxis_transform(), **style)
+        # The height is the axes' own, whatever the data: it must not move the limits.
+        return ax.add_collection(area, autolim=False)
+
     def _add_legend(self):
-        if self.label is None or len(np.unique(self.label)) < 2:
+        several = self.label is not None and len(np.unique(self.label)) > 1
+        handles = (self.repetition_areas_[0][1::2] if several else []) + self.partial_areas_[:1]
+        if not handles:
             return None
-        handles = self.repetition_areas_[0][1::2]
         place = {"loc": "lower right", "bbox_to_anchor": (1, 1), "ncols": 7, "frameon": False, "borderaxespad": 0.2}
         return self.ax_.legend(handles=handles, **place)

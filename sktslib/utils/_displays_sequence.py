@@ -15,7 +15,7 @@ from sktslib.utils._plot_axes import (
     make_norm,
     positions,
 )
-from sktslib.utils._plot_data import as_ranges, as_series, as_times, field, thin
+from sktslib.utils._plot_data import as_ranges, as_series, as_times, channel_names, field, thin
 
 MAX_RANKS = 30  # ranks written; more of them hide the picture
 RANK_SIZE = 8.0  # points
@@ -60,6 +60,7 @@ class SearchDisplay:
     def __init__(self, res, sequence, ts=None):
         self.sequence = as_series(sequence, "sequence")
         self.times = as_times(field(res, "times") if ts is None else ts, len(self.sequence), "ts", sequence)
+        self.channels = channel_names(self.sequence.shape[1], sequence, res)
         start, end = field(res, "start"), field(res, "end")
         # A functional result keeps the whole profile under "distance".
         distance = field(res, "path_dist") if field(res, "path_dist") is not None else field(res, "distance")
@@ -111,7 +112,7 @@ class SearchDisplay:
             )
             lines.set_array(np.ma.masked_invalid(self.distance))
             self.occurrence_lines_.append(ax.add_collection(lines))
-        label_rows(self.axes_, self.times, n_channels)
+        label_rows(self.axes_, self.times, n_channels, self.channels)
         if len(self.start):
             self.colorbar_ = add_colorbar(self.figure_, self.occurrence_lines_[0], self.axes_, "distance")
         if 0 < len(self.start) <= MAX_RANKS:
@@ -215,6 +216,7 @@ class WeightedQueryDisplay:
     def __init__(self, x, query, weight):
         self.query = as_series(query, "query")
         self.times = as_times(x, len(self.query), "x", query)
+        self.channels = channel_names(self.query.shape[1], query)
         self.weight = as_series(weight, "weight")
         m, n_channels = self.query.shape
         if len(self.weight) != m or self.weight.shape[1] not in (1, n_channels):
@@ -265,6 +267,6 @@ class WeightedQueryDisplay:
             self.query_lines_.append(ax.add_collection(lines))
             # As wide as the line: they close its joints, and show a point that has no neighbour.
             self.query_points_.append(ax.scatter(x, y, s=2.5**2, c=weight, linewidths=0, **style))
-        label_rows(self.axes_, self.times, n_channels)
+        label_rows(self.axes_, self.times, n_channels, self.channels)
         self.colorbar_ = add_colorbar(self.figure_, self.query_lines_[0], self.axes_, "weight")
         return self

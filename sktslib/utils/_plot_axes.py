@@ -34,15 +34,22 @@ def make_axes(ax, n_rows, *, height=2.2, what="channels"):
     return axes, axes[0].figure
 
 
-def label_rows(axes, times, n_channels):
+def label_rows(axes, times, n_channels, names=None):
     """Name the axes: values or channels on the left, samples or times below the last row."""
-    for k, ax in enumerate(axes):
-        ax.set_ylabel("value" if n_channels == 1 else f"channel {k}")
+    label_channels(axes, n_channels, names)
+    for ax in axes:
         ax.margins(x=0.01)
     axes[-1].set_xlabel(times.label)
     if len(axes) < n_channels:
         axes[0].set_title(f"first {len(axes)} of {n_channels} channels", loc="left", fontsize="medium")
     set_dates(axes, times)
+
+
+def label_channels(axes, n_channels, names=None):
+    """Name what the rows show: the channels' names if there are any."""
+    names = names or (["value"] if n_channels == 1 else [f"channel {k}" for k in range(n_channels)])
+    for ax, name in zip(axes, names, strict=False):
+        ax.set_ylabel(name)
 
 
 def set_dates(axes, times):

@@ -52,6 +52,23 @@ def as_times(times, n, name, series=None):
     return Times(numbers, "time (s)" if array.dtype.kind == "m" else label)
 
 
+def names_of(series):
+    """Names of the channels, all texts: the columns of a table, or the name of one of them; None without."""
+    names = list(getattr(series, "columns", ()))
+    if not names and hasattr(series, "index") and hasattr(series, "name"):
+        names = [series.name]
+    return names if names and all(isinstance(name, str) for name in names) else None
+
+
+def channel_names(n, *given):
+    """Names of n channels, of the first that has them: a table, or a result that knows the `channels` of one."""
+    for one in given:
+        names = names_of(one) or field(one, "channels")
+        if names is not None and len(names) == n:
+            return names
+    return None
+
+
 def as_path(path, n_query, n_sequence, out="Pass indices of the whole series."):
     """Return a warping path as integers of shape (2, K) within the lengths of both series."""
     array = _whole(path, "path")

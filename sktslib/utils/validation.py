@@ -147,19 +147,26 @@ def _place(index):
     return index[0] if len(index) == 1 else index
 
 
-def refuse_missing(a, name, way_out="Cut the series there, or fill the gaps, for example with numpy.interp."):
-    """Raise an error that says how many values are NaN or infinite and where the first one is (axis 0 is time)."""
-    finite = np.isfinite(a)
+def refuse_missing(
+    a, name, way_out="Cut the series there, or fill the gaps, for example with numpy.interp.", missing=None
+):
+    """Raise an error that says how many values are NaN or infinite and where the first one is (axis 0 is time).
+
+    With `missing` NaN may pass; False means that the caller could have said so by `nan_policy`, None that nobody can.
+    """
+    finite = np.isfinite(a) | np.isnan(a) if missing else np.isfinite(a)
     if finite.all():
         return
-    kinds = {"NaN": np.isnan(a).sum(), "infinite": np.isinf(a).sum()}
+    kinds = {"NaN": 0 if missing else np.isnan(a).sum(), "infinite": np.isinf(a).sum()}
+    if missing is False and kinds["NaN"]:
+        way_out += " To leave out what is NaN, set nan_policy='omit'."
     counts = " and ".join(f"{count} {kind}" for kind, count in kinds.items() if count)
     first = _place(np.unravel_index(np.argmin(finite), a.shape))
     raise ValueError(f"{name!r} must be finite. Got {counts} of {a.size} values, first at index {first}. {way_out}")
 
 
 # ------------------------------------------------------------------------------------------- series, weights and times
-def as_series(values, name, *, channels=None, like="the other series", missing=False):
+def as_series(values, name, *, channels=None, like="the other series", missing=None):
     """Return a series as a float64 array `(channels, length)` for the kernels.
 
     Parameters
@@ -172,8 +179,8 @@ def as_series(values, name, *, channels=None, like="the other series", missing=F
         The number of channels it must have.
     like : str
         What has that number of channels, for messages.
-    missing : bool
-        Whether NaN may pass.
+    missing : bool, optional
+        Whether NaN may pass, where the caller's `nan_policy` says so; None where there is no such parameter.
 
     Returns
     -------
@@ -196,7 +203,7 @@ def as_series(values, name, *, channels=None, like="the other series", missing=F
         raise ValueError(f"{name!r} must hold at least one point. Got {got} while a minimum of 1 is required.")
     if channels is not None and channels != (a.shape[1] if a.ndim == 2 else 1):
         raise ValueError(_other_channels(a.shape, name, channels, like))
-    refuse_missing(np.where(np.isnan(a), 0.0, a) if missing else a, name)
+    refuse_missing(a, name, missing=missing)
     return a[np.newaxis] if a.ndim == 1 else np.ascontiguousarray(a.T)
 
 

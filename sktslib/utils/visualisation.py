@@ -2,7 +2,8 @@
 
 Each function draws on the given axes, or makes a figure, and returns a Display: an object in scikit-learn's manner that
 holds the data, the axes (`ax_`, `axes_`), the figure (`figure_`) and what was drawn, and draws again with `plot`. The
-pictures are shown by the caller, for example with ``matplotlib.pyplot.show()``.
+pictures are shown by the caller, for example with ``matplotlib.pyplot.show()``. Rows are named after the columns where
+a series is a table, as are those of a result's own ``plot``.
 """
 
 from sktslib.utils._displays_alignment import AlignmentDisplay, CostMatrixDisplay
@@ -237,13 +238,14 @@ def plot_segmentation(segments, sequence, ts=None, *, ax=None):
     """Draw a sequence and where it is cut into segments.
 
     Boundaries are dashed vertical lines. Where starts and ends are known, repetitions are shaded, neighbours in turn
-    light and dark, and each kind has its colour; what is left white is background.
+    light and dark, and each kind has its colour; what is left white is background. Partial ones are hatched.
 
     Parameters
     ----------
     segments : object, array-like of int or dict of str -> array-like of int
-        An object with arrays `start`, `end` and `label`, such as `Segments`; or sorted boundaries, as sample indices
-        from 0 to n; or the result of `time_series_segmentation`, boundaries by distance, which get one row each.
+        An object with arrays `start`, `end` and `label`, and perhaps `partial`, such as `Segments`; or sorted
+        boundaries, as sample indices from 0 to n; or the result of `time_series_segmentation`, boundaries by distance,
+        which get one row each.
     sequence : array-like of shape (n,) or (n, channels)
         The sequence that was segmented.
     ts : array-like of shape (n,), optional
@@ -256,7 +258,8 @@ def plot_segmentation(segments, sequence, ts=None, *, ax=None):
     Returns
     -------
     display : SegmentationDisplay
-        What was drawn: `ax_`, `figure_`, `sequence_lines_`, `boundary_lines_`, `repetition_areas_`, `legend_`.
+        What was drawn: `ax_`, `figure_`, `sequence_lines_`, `boundary_lines_`, `repetition_areas_`, `partial_areas_`,
+        `legend_`.
 
     Raises
     ------
@@ -287,6 +290,8 @@ def plot_segmentation(segments, sequence, ts=None, *, ax=None):
 def plot_repetitions(repetitions, query=None, *, ax=None):
     """Draw repetitions one over the other on the time base of their query, with their mean and spread.
 
+    Without a repetition the query alone is drawn.
+
     Parameters
     ----------
     repetitions : array-like of shape (n_repetitions, m) or (n_repetitions, m, channels)
@@ -304,7 +309,7 @@ def plot_repetitions(repetitions, query=None, *, ax=None):
     Raises
     ------
     ValueError
-        If there is no repetition, a shape is wrong, or the number of axes does not fit.
+        If a shape is wrong, or the number of axes does not fit.
 
     Examples
     --------
