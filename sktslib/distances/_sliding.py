@@ -143,31 +143,35 @@ class Correlator:
 
 # ----------------------------------------------------------------------------------------------------------- moments
 @njit(cache=True, nogil=True)
-def _run_away(y, level, at, step, count, out, first):
-    """out[:, first + k + 1] = sums of y - level and of its square over k + 1 samples: at, at + step, ..."""
+def _run_on(y, b, count, after):
+    """after[:, k] = sums of y - y[b] and of its square over the k samples from b on."""
+    level = y[b]
     for k0 in range(0, count, RUN):
-        s, q, done_s, done_q = 0.0, 0.0, out[0, first + k0], out[1, first + k0]
+        s, q, done_s, done_q = 0.0, 0.0, after[0, k0], after[1, k0]
         for k in range(k0, min(k0 + RUN, count)):
-            d = y[at + step * k] - level
+            d = y[b + k] - level
             s += d
             q += d * d
-            out[0, first + k + 1], out[1, first + k + 1] = done_s + s, done_q + q
+            after[0, k + 1], after[1, k + 1] = done_s + s, done_q + q
 
 
 @njit(cache=True, nogil=True)
 def _run_both(y, b, m, before, after):
-    """Both runs of whole length at once, since either waits for its own sums: backwards from b + m, forwards from b."""
+    """The same, and before[:, m - k] = sums of y - y[b + m] over the k samples before b + m.
+
+    Both runs at once, since either waits for its own sums.
+    """
     level, other = y[b], y[b + m]
     for k0 in range(0, m, RUN):
         s = q = s2 = q2 = 0.0
-        done_s, done_q, done_s2, done_q2 = before[0, k0], before[1, k0], after[0, k0], after[1, k0]
+        done_s, done_q, done_s2, done_q2 = before[0, m - k0], before[1, m - k0], after[0, k0], after[1, k0]
         for k in range(k0, min(k0 + RUN, m)):
             d, e = y[b + m - 1 - k] - other, y[b + k] - level
             s += d
             q += d * d
             s2 += e
             q2 += e * e
-            before[0, k + 1], before[1, k + 1] = done_s + s, done_q + q
+            before[0, m - 1 - k], before[1, m - 1 - k] = done_s + s, done_q + q
             after[0, k + 1], after[1, k + 1] = done_s2 + s2, done_q2 + q2
 
 
@@ -195,19 +199,20 @@ def _moments(y, m, first, mean, spread, error):
         if high == b and b + m < y.shape[0]:
             _run_both(y, b, m, next_before, after)
         else:
-            _run_away(y, level, b, 1, high + m - b, after, 0)
-        s0, q0 = before[0, b - high : b - low + 1][::-1], before[1, b - high : b - low + 1][::-1]
-        s1, q1 = after[0, low + m - b : high + m - b + 1], after[1, low + m - b : high + m - b + 1]
-        middle, deviations, wrong = (
-            mean[low - first : high - first + 1],
-            spread[low - first : high - first + 1],
-            error[low - first : high - first + 1],
-        )
+            _run_on(y, b, high + m - b, after)
+        last = low + m - b
+        s0, q0 = before[0, last : high + m - b + 1], before[1, last : high + m - b + 1]
+        s1, q1 = after[0, last : high + m - b + 1], after[1, last : high + m - b + 1]
+        part = slice(low - first, high - first + 1)
+        middle, deviations, wrong = mean[part], spread[part], error[part]
+        # One array is written per loop, see below.
         for k in range(s1.shape[0]):
-            total, squares = s0[k] + s1[k], q0[k] + q1[k]
-            middle[k] = level + total * share
-            deviations[k] = squares - total * total * share
-            wrong[k] = squares * relative
+            middle[k] = level + (s0[k] + s1[k]) * share
+        for k in range(s1.shape[0]):
+            total = s0[k] + s1[k]
+            deviations[k] = q0[k] + q1[k] - total * total * share
+        for k in range(s1.shape[0]):
+            wrong[k] = (q0[k] + q1[k]) * relative
         before, next_before = next_before, before
 
 

@@ -1,6 +1,7 @@
 """QuerySearcher: find the occurrences of a query in long recordings."""
 
 from copy import copy
+from dataclasses import replace
 from numbers import Integral, Real
 
 import numpy as np
@@ -13,7 +14,15 @@ from ._cascade import Rule
 from ._learning import read_labels
 from ._long import is_long, n_samples, profile_long, search_long
 from ._profile import MODES, Search, choose, resolve_mode
-from ._query import QueryEstimator, check_labels, one_query, refuse_sample_weight, same_channels, times_of
+from ._query import (
+    QueryEstimator,
+    borrowed,
+    check_labels,
+    one_query,
+    refuse_sample_weight,
+    same_channels,
+    times_of,
+)
 from ._results import Matches
 from ._several import Streams, merge, one_each, refuse_several, several
 from ._stream import Stream
@@ -312,8 +321,13 @@ class QuerySearcher(ClassNamePrefixFeaturesOutMixin, TransformerMixin, QueryEsti
         if is_long(X):
             return search_long([self], X, times)[0]
         rule = Rule(self.n_matches, self._limit, self.max_overlap)
-        search, profile, given = self._search(X, times, rule=rule)
-        return matches_of(search, profile, *rule, given)
+        warped = self._mode == "warped"
+        search, profile, given = self._search(X, times, keep=warped, rule=rule)
+        matches = matches_of(search, profile, *rule, given)
+        if warped or not borrowed(search.y, X):
+            return matches
+        del profile  # so that it and a copy of the sequence are never held at once
+        return replace(matches, _source=replace(search, y=search.y.copy()))
 
     def stream(self):
         """Begin a search that takes the sequence chunk by chunk; `threshold` must be set.
