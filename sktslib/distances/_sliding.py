@@ -122,7 +122,7 @@ class Correlator:
     def load(self, y, first, squared=False):
         """Take the samples from `first` on, or their squares; returns the norm and the level of each row of windows.
 
-        Samples that were loaded last for longer than squares do.
+        Transforms of samples lie in memory that the next ones take, as do the rows of direct sums.
         """
         n_rows = min(self.n_rows, -(-(len(y) - self.m + 1 - first) // self.step))
         rows, norm = self._rows[:n_rows], np.empty((n_rows, 2))
@@ -134,7 +134,7 @@ class Correlator:
     def dot(self, loaded, kernel, keep=False):
         """Dot products with the windows of what was loaded, less its level: the first `step` of each row.
 
-        They and what was loaded are kept until more is loaded, or only the dot products are until there are others.
+        Those by transforms lie in memory that the next ones take, and what was loaded is gone, unless they `keep`.
         """
         if self.direct:
             out = np.empty((len(loaded), self.step))
