@@ -188,9 +188,12 @@ def test_paths_asked_for_later_are_those_of_the_time_of_the_call():
     x, y, sequence = QUERY.copy(), SEQUENCE[20:100].copy(), SEQUENCE.copy()
     alignment, matches = dtw(x, y), QuerySearcher("dtw", n_matches=2).fit(x).search(sequence)
     want = dtw(QUERY, SEQUENCE[20:100]).path, QuerySearcher("dtw", n_matches=2).fit(QUERY).search(SEQUENCE).path(1)
+    windows = QuerySearcher("euclidean").fit(x).search(sequence)
+    cost = windows.explain(0).cost.copy()
     x[:], y[:], sequence[:] = 0.0, 0.0, 0.0
     np.testing.assert_array_equal(alignment.path, want[0])
     np.testing.assert_array_equal(matches.path(1), want[1])
+    np.testing.assert_array_equal(windows.explain(0).cost, cost)
 
 
 def test_metric_objects_compare_by_their_parameters():

@@ -296,6 +296,30 @@ def test_long_search_needs_no_matrix():
         assert peak < 40 * 8 * n < m * n  # some vectors of the sequence's length, never a matrix
 
 
+@pytest.mark.skipif(numba.config.DISABLE_JIT, reason="plain loops take a sequence too short for memory to show")
+@pytest.mark.parametrize("how", [None, "zscore"])
+@pytest.mark.parametrize("n_matches", [1, 5, None])
+@pytest.mark.parametrize("m", [20, 1000])  # by the exact kernels, by running moments and Fourier transforms
+def test_window_search_needs_three_times_its_input_at_most(m, n_matches, how):
+    import tracemalloc
+
+    rng = np.random.default_rng(m)
+    y = rng.normal(size=1_000_000)
+    searcher = QuerySearcher("euclidean", normalize=how, n_matches=n_matches).fit(y[5000 : 5000 + m])
+    searcher.search(y[: 20 * m])  # what is imported and compiled once counts for no search
+    peaks = []
+    for call in (searcher.profile, searcher.search):
+        tracemalloc.start()
+        found = call(y)
+        peaks.append(tracemalloc.get_traced_memory()[1] / y.nbytes)
+        tracemalloc.stop()
+    assert found.start[0] == 5000
+    assert len(found) == n_matches or (n_matches is None and len(found) > 0.5 * len(y) / m)
+    profile, search = peaks
+    assert profile > 0.99  # the distances themselves were counted
+    assert 1 + max(profile, search) <= 3
+
+
 def test_search_distance_of_dtw_equals_the_function():
     rng = np.random.default_rng(5)
     x, y = rng.normal(size=(10, 2)), rng.normal(size=(50, 2))

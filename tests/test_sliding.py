@@ -1,5 +1,6 @@
 """Window profiles by running moments and Fourier transforms against the exact kernels, and the choice from them."""
 
+import naive
 import numba
 import numpy as np
 import pytest
@@ -10,6 +11,8 @@ from sktslib import QuerySearcher
 from sktslib.distances import _lockstep as kernels
 from sktslib.distances import _sliding as sliding
 from sktslib.distances import get_metric
+from sktslib.search import _selection as selection
+from sktslib.search._results import Profile
 from sktslib.search._selection import select, select_exactly
 
 RECORDS = [
@@ -132,6 +135,33 @@ def test_choice_from_inexact_distances_is_the_exact_one(data):
     want = select(exact, start, end, **rule)
     got, distance = select_exactly(inexact, start, end, lambda k: exact[k], slack, **rule)
     np.testing.assert_array_equal(got, want)
+    np.testing.assert_array_equal(distance, exact[want])
+
+
+@given(st.data())
+def test_choice_by_batches_is_that_of_the_whole(data):
+    rng = np.random.default_rng(data.draw(st.integers(0, 2**20)))
+    n, slack = data.draw(st.integers(1, 300)), data.draw(st.sampled_from([0.0, 0.01]))
+    exact = rng.choice([0.0, 1.0, 1.001, 2.0, 7.0, np.inf], size=n)
+    if data.draw(st.booleans()):
+        exact *= np.linspace(data.draw(st.sampled_from([0.1, 1.0])), 2.0, n)
+    inexact = exact * (1 + rng.uniform(-0.9, 0.9, n) * slack)
+    length = data.draw(st.integers(1, 9))
+    start, end = np.arange(n), np.arange(n) + length
+    rule = {
+        "n_matches": data.draw(st.sampled_from([None, 2, 5])),
+        "threshold": data.draw(st.sampled_from([None, 1.001, 0.5])),
+        "max_overlap": data.draw(st.sampled_from([0.0, 0.5, 1.0])),
+    }
+    want = naive.select(exact, start, end, **rule)
+    edges = Profile(exact, None, length)._edges
+    with pytest.MonkeyPatch.context() as patch:
+        for name, sizes in (("BLOCK", [5, 64]), ("LEAST_BATCH", [1, 3, 20]), ("SAMPLE", [4, 64])):
+            patch.setattr(selection, name, data.draw(st.sampled_from(sizes)))
+        got = select(exact, *edges, **rule)
+        exactly, distance = select_exactly(inexact, *edges, lambda k: exact[k], slack, **rule)
+    np.testing.assert_array_equal(got, want)
+    np.testing.assert_array_equal(exactly, want)
     np.testing.assert_array_equal(distance, exact[want])
 
 

@@ -13,7 +13,6 @@ the exact kernels of `_lockstep`. So every distance of such a profile is within 
 """
 
 import numpy as np
-import scipy.fft
 from numba import njit
 
 from . import _lockstep as kernels
@@ -24,6 +23,7 @@ SMALL = 1e-6  # of the sum of squares: what is less is computed directly
 SLACK = 2 * ERROR / SMALL  # so large is the relative error of a distance at most
 RUN = 1024  # terms added in a row; longer running sums are added up from such parts, for the sake of their error
 LEAST = 2**20  # terms of a profile; with fewer the exact kernels take no millisecond
+PIECE = 1024  # windows at a time whose sums stay in the first-level cache
 GROUP = 2**16  # samples at a time: they, their transforms and their sums stay in the second-level cache
 SHORTEST_FFT = 128  # shorter queries are faster by direct sums
 SQUARES = (kernels.SquaredRecord, kernels.EuclideanRecord)
@@ -108,6 +108,7 @@ class Correlator:
         self.direct = m < SHORTEST_FFT
         self.n_rows = max(1, GROUP // size)
         self._rows = np.empty((self.n_rows, size))
+        self._spectra = None if self.direct else np.empty((self.n_rows, size // 2 + 1), np.complex128)
 
     @property
     def positions(self):
@@ -116,24 +117,33 @@ class Correlator:
 
     def kernel(self, x):
         """A short series as it is correlated with."""
-        return np.ascontiguousarray(x) if self.direct else np.conj(scipy.fft.rfft(x, self.size))
+        return np.ascontiguousarray(x) if self.direct else np.conj(np.fft.rfft(x, self.size))
 
     def load(self, y, first, squared=False):
-        """Take the samples from `first` on; returns the norm and the level of each row of windows."""
+        """Take the samples from `first` on, or their squares; returns the norm and the level of each row of windows.
+
+        Transforms of samples lie in memory that the next ones take, as do the rows of direct sums.
+        """
         n_rows = min(self.n_rows, -(-(len(y) - self.m + 1 - first) // self.step))
         rows, norm = self._rows[:n_rows], np.empty((n_rows, 2))
         _rows(y, first, self.step, squared, rows, norm)
-        return (rows if self.direct else scipy.fft.rfft(rows, axis=1)), norm
+        if self.direct:
+            return rows, norm
+        return np.fft.rfft(rows, axis=1, out=None if squared else self._spectra[:n_rows]), norm
 
     def dot(self, loaded, kernel, keep=False):
-        """Dot products with the windows of what was loaded, less its level: the first `step` of each row."""
+        """Dot products with the windows of what was loaded, less its level: the first `step` of each row.
+
+        Those by transforms lie in memory that the next ones take, and what was loaded is gone, unless they `keep`.
+        """
         if self.direct:
             out = np.empty((len(loaded), self.step))
             for row, dots in zip(loaded, out, strict=True):
                 _dots(row, kernel, dots)
             return out
-        product = loaded * kernel if keep else np.multiply(loaded, kernel, out=loaded)
-        return scipy.fft.irfft(product, self.size, axis=1, overwrite_x=True)
+        if keep:
+            return np.fft.irfft(loaded * kernel, self.size, axis=1)
+        return np.fft.irfft(np.multiply(loaded, kernel, out=loaded), self.size, axis=1, out=self._rows[: len(loaded)])
 
     @property
     def error(self):
@@ -143,32 +153,41 @@ class Correlator:
 
 # ----------------------------------------------------------------------------------------------------------- moments
 @njit(cache=True, nogil=True)
-def _run_away(y, level, at, step, count, out, first):
-    """out[:, first + k + 1] = sums of y - level and of its square over k + 1 samples: at, at + step, ..."""
+def _run_on(y, b, count, after):
+    """after[:, k] = sums of y - y[b] and of its square over the k samples from b on."""
+    level = y[b]
     for k0 in range(0, count, RUN):
-        s, q, done_s, done_q = 0.0, 0.0, out[0, first + k0], out[1, first + k0]
+        s, q, done_s, done_q = 0.0, 0.0, after[0, k0], after[1, k0]
         for k in range(k0, min(k0 + RUN, count)):
-            d = y[at + step * k] - level
+            d = y[b + k] - level
             s += d
             q += d * d
-            out[0, first + k + 1], out[1, first + k + 1] = done_s + s, done_q + q
+            after[0, k + 1], after[1, k + 1] = done_s + s, done_q + q
 
 
 @njit(cache=True, nogil=True)
 def _run_both(y, b, m, before, after):
-    """Both runs of whole length at once, since either waits for its own sums: backwards from b + m, forwards from b."""
+    """The same, and before[:, m - k] = sums of y - y[b + m] over the k samples before b + m.
+
+    Both runs at once, since either waits for its own sums.
+    """
     level, other = y[b], y[b + m]
     for k0 in range(0, m, RUN):
+        k1 = min(k0 + RUN, m)
+        # Slices, because an index that might be negative to the compiler costs as much as the sums.
+        back, on = y[b + m - k1 : b + m - k0][::-1], y[b + k0 : b + k1]
+        before_s, before_q = before[0, m - k1 : m - k0][::-1], before[1, m - k1 : m - k0][::-1]
+        after_s, after_q = after[0, k0 + 1 : k1 + 1], after[1, k0 + 1 : k1 + 1]
         s = q = s2 = q2 = 0.0
-        done_s, done_q, done_s2, done_q2 = before[0, k0], before[1, k0], after[0, k0], after[1, k0]
-        for k in range(k0, min(k0 + RUN, m)):
-            d, e = y[b + m - 1 - k] - other, y[b + k] - level
+        done_s, done_q, done_s2, done_q2 = before[0, m - k0], before[1, m - k0], after[0, k0], after[1, k0]
+        for k in range(on.shape[0]):
+            d, e = back[k] - other, on[k] - level
             s += d
             q += d * d
             s2 += e
             q2 += e * e
-            before[0, k + 1], before[1, k + 1] = done_s + s, done_q + q
-            after[0, k + 1], after[1, k + 1] = done_s2 + s2, done_q2 + q2
+            before_s[k], before_q[k] = done_s + s, done_q + q
+            after_s[k], after_q[k] = done_s2 + s2, done_q2 + q2
 
 
 @njit(nogil=True)
@@ -195,14 +214,12 @@ def _moments(y, m, first, mean, spread, error):
         if high == b and b + m < y.shape[0]:
             _run_both(y, b, m, next_before, after)
         else:
-            _run_away(y, level, b, 1, high + m - b, after, 0)
-        s0, q0 = before[0, b - high : b - low + 1][::-1], before[1, b - high : b - low + 1][::-1]
-        s1, q1 = after[0, low + m - b : high + m - b + 1], after[1, low + m - b : high + m - b + 1]
-        middle, deviations, wrong = (
-            mean[low - first : high - first + 1],
-            spread[low - first : high - first + 1],
-            error[low - first : high - first + 1],
-        )
+            _run_on(y, b, high + m - b, after)
+        last = low + m - b
+        s0, q0 = before[0, last : high + m - b + 1], before[1, last : high + m - b + 1]
+        s1, q1 = after[0, last : high + m - b + 1], after[1, last : high + m - b + 1]
+        part = slice(low - first, high - first + 1)
+        middle, deviations, wrong = mean[part], spread[part], error[part]
         for k in range(s1.shape[0]):
             total, squares = s0[k] + s1[k], q0[k] + q1[k]
             middle[k] = level + total * share
@@ -258,13 +275,22 @@ def _to_range(low, high, lift, scale, spread, error, level, m, centred):
 
 
 @njit(cache=True, nogil=True)
-def _add_squares(dot, step, wrong, lift, scale, spread, error, own, level, total, a, b, c):
-    """Add a channel's squared differences to a, their sum of squares to b and the error of a to c."""
-    for r in range(dot.shape[0]):
-        first, last = r * step, min((r + 1) * step, a.shape[0])
-        d, w, at = dot[r, : last - first], 2.0 * wrong[r], lift[first:last]
+def _pieces(n_rows, step, count):
+    """Ranges of windows that stay in the first-level cache, and their rows."""
+    for r in range(n_rows):
+        for first in range(r * step, min((r + 1) * step, count), PIECE):
+            yield first, min(first + PIECE, (r + 1) * step, count), r
+
+
+@njit(cache=True, nogil=True)
+def _add_squares(dot, step, wrong, lift, scale, spread, error, own, level, total, a, b, c, more):
+    """Add a channel's squared differences to a, their sum of squares to b, the error of a to c; or begin anew."""
+    for first, last, r in _pieces(dot.shape[0], step, a.shape[0]):
+        d, w, at = dot[r, first - r * step : last - r * step], 2.0 * wrong[r], lift[first:last]
         v, e, by = spread[first:last], error[first:last], scale[first:last]
         to_a, to_b, to_c = a[first:last], b[first:last], c[first:last]
+        if not more:
+            to_a[:], to_b[:], to_c[:] = 0.0, 0.0, 0.0
         for j in range(d.shape[0]):
             to_b[j] += own + v[j] + total * (level - at[j]) * (level - at[j])
         for j in range(d.shape[0]):
@@ -274,13 +300,14 @@ def _add_squares(dot, step, wrong, lift, scale, spread, error, own, level, total
 
 
 @njit(cache=True, nogil=True)
-def _add_products(dot, step, wrong, lift, scale, spread, error, own, level, total, a, b, c):
-    """Add a channel's products to a, the window's squares to b and the error of a to c."""
-    for r in range(dot.shape[0]):
-        first, last = r * step, min((r + 1) * step, a.shape[0])
-        d, w, at = dot[r, : last - first], wrong[r], lift[first:last]
+def _add_products(dot, step, wrong, lift, scale, spread, error, own, level, total, a, b, c, more):
+    """Add a channel's products to a, the window's squares to b, the error of a to c; or begin anew."""
+    for first, last, r in _pieces(dot.shape[0], step, a.shape[0]):
+        d, w, at = dot[r, first - r * step : last - r * step], wrong[r], lift[first:last]
         v, e, by = spread[first:last], error[first:last], scale[first:last]
         to_a, to_b, to_c = a[first:last], b[first:last], c[first:last]
+        if not more:
+            to_a[:], to_b[:], to_c[:] = 0.0, 0.0, 0.0
         for j in range(d.shape[0]):
             to_a[j] += d[j] * by[j] + total * level * at[j]
         for j in range(d.shape[0]):
@@ -291,12 +318,15 @@ def _add_products(dot, step, wrong, lift, scale, spread, error, own, level, tota
 
 @njit(cache=True, nogil=True, error_model="numpy")
 def _judge_squares(a, b, c, norm, doubtful):
-    count = 0
     for j in range(a.shape[0]):
         # Not a comparison the other way round: NaN must be found too.
         doubtful[j] = not (c[j] <= ERROR * b[j] and (a[j] >= SMALL * b[j]))
+    count = 0
+    for j in range(a.shape[0]):
         count += doubtful[j]
-        a[j] = 0.0 if doubtful[j] else a[j]  # it could be negative
+    if count:
+        for j in range(a.shape[0]):
+            a[j] = 0.0 if doubtful[j] else a[j]  # it could be negative
     return count
 
 
@@ -347,10 +377,10 @@ def profile(record, x, w, y, scaling, out, size=None):
     # Rows a little longer than needed: a distance of a power of two between arrays would put them all in the same
     # places of the first-level cache.
     sums, moments, doubtful = np.empty((3, many + 40)), np.empty((4, many + 40)), np.empty(many, np.bool_)
+    moments[1] = 1.0  # the scale of windows that are not normalised
     for first in range(0, len(out), correlator.positions):
         last = min(first + correlator.positions, len(out))
         a, b, c = sums[:, : last - first]
-        a[:] = b[:] = c[:] = 0.0
         mean, scale, spread, error = moments[:, : last - first]
         for k, kernel, averages, total, level, own, (norm_x, norm_w) in parts:
             loaded, rows = correlator.load(y[k], first)
@@ -370,9 +400,7 @@ def profile(record, x, w, y, scaling, out, size=None):
                 _to_range(low, high, mean, scale, spread, error, level, m, scaling == 4)
             elif scaling:
                 _standardise(mean, scale, spread, error, total, scaling)
-            else:
-                scale[:] = 1.0
-            add(dot, step, wrong, mean, scale, spread, error, own, level, total, a, b, c)
+            add(dot, step, wrong, mean, scale, spread, error, own, level, total, a, b, c, k > parts[0][0])
         count = judge(a, b, c, norm, doubtful[: last - first])
         kernels.finish_all(record, a, norm if not squares else 0.0, b, out[first:last])
         if count:

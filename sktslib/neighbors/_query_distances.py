@@ -174,7 +174,7 @@ class QueryDistances(ClassNamePrefixFeaturesOutMixin, TransformerMixin, Collecti
         def best(y, x, w):
             search = Search.of(self.metric_, x, w, y, None, None, self.mode, self.normalize)
             profile = search.profile(self.min_length, self.max_length)
-            found = choose(search, profile.distance, profile.start, profile.end, profile._slack, 1, None, 0.0)
+            found = choose(search, profile.distance, *profile._edges, profile._slack, 1, None, 0.0)
             if not len(found[0]):
                 return -1, -1, np.inf
             start, end, _, distance = (values[0] for values in found)

@@ -25,8 +25,10 @@ def runs(y):
 
 def touched(y, m):
     """Whether each window of m samples holds a missing value."""
-    count = np.concatenate([[0], np.cumsum(np.isnan(y).any(axis=0))])
-    return count[m:] > count[:-m]
+    out = np.ones(y.shape[1] - m + 1, dtype=bool)
+    for a, b in runs(y):
+        out[a : max(b - m + 1, a)] = False
+    return out
 
 
 def observed_profile(metric, x, w, y, tx, ty, normalize):

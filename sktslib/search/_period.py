@@ -53,7 +53,7 @@ def most_repeated(data, period):
         if energy < 0.25 * x.size:  # rest repeats itself too
             continue
         profile = Search.of(metric, x, None, z, None, None, "windows").profile()
-        chosen = select(profile.distance, profile.start, profile.end, n_matches=count + 1)
+        chosen = select(profile.distance, *profile._edges, n_matches=count + 1)
         apart = (profile.distance[chosen[1:]] ** 2).mean() / energy if len(chosen) > 1 else np.inf
         if apart < best:
             best, at = apart, start

@@ -28,6 +28,11 @@ def one_query(X, name):
     return queries[0]
 
 
+def borrowed(y, X):
+    """Whether the array `y` made of `X` may be the caller's memory, who is free to write into it."""
+    return np.may_share_memory(y, X) if isinstance(X, np.ndarray) else hasattr(X, "__array__")
+
+
 def times_of(X, times):
     """The caller's times: given, or the index of a pandas object if it holds dates or durations; else None."""
     if times is not None:
@@ -201,6 +206,6 @@ class QueryEstimator(MetricParameter, Estimator):
                 f"{name!r} must be of one kind with the query's, dates or numbers. Got {kinds[self._dated]} where the "
                 f"query's are {kinds[not self._dated]}; turn dates into numbers by subtraction and division."
             )
-        if keep and hasattr(X, "__array__"):
+        if keep and borrowed(y, X):
             y = y.copy()
         return y, as_times(times, y.shape[1], name), keep_times(times)

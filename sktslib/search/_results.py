@@ -36,6 +36,16 @@ class Ticks:
         self.times = times[first]
 
 
+class _From:
+    """The integers from `first` on, as an array is indexed; none of them is stored."""
+
+    def __init__(self, first):
+        self.first = first
+
+    def __getitem__(self, index):
+        return np.add(index, self.first)
+
+
 @dataclass(frozen=True, eq=False)
 class Profile:
     """The distance of every candidate of a search.
@@ -65,11 +75,10 @@ class Profile:
 
     @property
     def _edges(self):
-        """Starts and ends; where all windows are of one length, two views of the same numbers."""
+        """Starts and ends as a selection reads them; where all windows are of one length, no arrays."""
         if self._start is not None or np.ndim(self._length):
             return self.start, self.end
-        every = np.arange(len(self) + self._length)
-        return every[: len(self)], every[self._length :]
+        return _From(0), _From(self._length)
 
     def __len__(self):
         return len(self.distance)

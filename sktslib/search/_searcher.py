@@ -2,6 +2,7 @@
 
 from contextlib import nullcontext
 from copy import copy
+from dataclasses import replace
 from numbers import Integral, Real
 
 import numpy as np
@@ -15,7 +16,15 @@ from ._cascade import Rule
 from ._learning import read_labels
 from ._long import is_long, n_samples, profile_long, search_long
 from ._profile import MODES, Search, choose, resolve_mode
-from ._query import QueryEstimator, check_labels, one_query, refuse_sample_weight, same_channels, times_of
+from ._query import (
+    QueryEstimator,
+    borrowed,
+    check_labels,
+    one_query,
+    refuse_sample_weight,
+    same_channels,
+    times_of,
+)
 from ._results import Matches
 from ._several import Streams, entry, merge, one_each, refuse_several, several
 from ._stream import Stream
@@ -343,9 +352,12 @@ class QuerySearcher(ClassNamePrefixFeaturesOutMixin, TransformerMixin, QueryEsti
         elif is_long(X):
             matches = search_long([self], X, times)[0]
         else:
-            search, profile, given = self._search(X, times, rule=self._rule)
-            rule = self.n_matches, self._limit, self.max_overlap
+            warped, rule = self._mode == "warped", (self.n_matches, self._limit, self.max_overlap)
+            search, profile, given = self._search(X, times, keep=warped, rule=self._rule)
             matches = matches_of(search, profile, *rule, given, self.percentile)
+            if not warped and borrowed(search.y, X):
+                del profile  # so that it and a copy of the sequence are never held at once
+                matches = replace(matches, _source=replace(search, y=search.y.copy()))
         return matches._named(self._kinds, names_of(X))
 
     def stream(self):

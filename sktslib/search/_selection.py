@@ -1,9 +1,14 @@
 """From a profile to matches: one pure rule."""
 
 from heapq import heappop, heappush
+from typing import NamedTuple
 
 import numpy as np
 from numba import njit
+
+BLOCK = 2**14  # distances at a time
+LEAST_BATCH = 2**13  # candidates sorted at a time, at least
+SAMPLE = 2**12  # distances that tell how many there are below another
 
 
 @njit(cache=True)
@@ -19,6 +24,23 @@ def _free(sorted_start, sorted_end, longest, s, e, max_overlap):
 
 
 @njit(cache=True)
+def _all_free(sorted_start, sorted_end, longest, start, end, max_overlap):
+    """The same of each of some ranges."""
+    out = np.empty(start.shape[0], np.bool_)
+    for k in range(start.shape[0]):
+        out[k] = _free(sorted_start, sorted_end, longest, start[k], end[k], max_overlap)
+    return out
+
+
+@njit(cache=True)
+def _next_free(sorted_start, sorted_end, longest, start, end, max_overlap, at):
+    """The first place from `at` on of a range that is free."""
+    while at < start.shape[0] and not _free(sorted_start, sorted_end, longest, start[at], end[at], max_overlap):
+        at += 1
+    return at
+
+
+@njit(cache=True)
 def _insert(sorted_start, sorted_end, n, s, e):
     at = np.searchsorted(sorted_start[:n], s)
     for i in range(n, at, -1):
@@ -27,22 +49,143 @@ def _insert(sorted_start, sorted_end, n, s, e):
 
 
 @njit(cache=True)
-def _greedy(order, distance, start, end, n_matches, max_overlap):
-    """Take candidates in the given order, dropping those that overlap a chosen one too much."""
-    chosen = np.empty(min(n_matches, order.shape[0]), np.int64)
-    sorted_start, sorted_end = np.empty_like(chosen), np.empty_like(chosen)
-    n, longest = 0, 0
-    for k in order:
-        if n == chosen.shape[0]:
+def _greedy(start, end, sorted_start, sorted_end, n, most, longest, max_overlap):
+    """Take ranges in the given order, dropping those that overlap one of the n chosen too much; which are taken."""
+    taken, first = np.empty(min(start.shape[0], most - n), np.int64), n
+    for k in range(start.shape[0]):
+        if n == most:
             break
-        s, e = start[k], end[k]
-        if not _free(sorted_start[:n], sorted_end[:n], longest, s, e, max_overlap):
-            continue
-        _insert(sorted_start, sorted_end, n, s, e)
-        chosen[n] = k
-        n += 1
-        longest = max(longest, e - s)
-    return chosen[:n].copy()
+        if _free(sorted_start[:n], sorted_end[:n], longest, start[k], end[k], max_overlap):
+            _insert(sorted_start, sorted_end, n, start[k], end[k])
+            taken[n - first] = k
+            n += 1
+            longest = max(longest, end[k] - start[k])
+    return taken[: n - first].copy(), longest
+
+
+class _Chosen:
+    """The chosen ranges, and what they leave free."""
+
+    def __init__(self, most, max_overlap):
+        self.n, self.most, self.max_overlap, self.longest = 0, most, float(max_overlap), 0
+        self._start, self._end = np.empty((2, 0), np.int64)  # ascending; with room behind the n-th
+
+    @property
+    def full(self):
+        return self.n == self.most
+
+    @property
+    def _sorted(self):
+        return self._start[: self.n], self._end[: self.n], self.longest
+
+    def is_free(self, start, end):
+        return _free(*self._sorted, start, end, self.max_overlap)
+
+    def free(self, start, end):
+        """Whether each of some ranges is free."""
+        return _all_free(*self._sorted, start, end, self.max_overlap)
+
+    def next_free(self, start, end, at):
+        """The first place from `at` on of a range that is free."""
+        return _next_free(*self._sorted, start, end, self.max_overlap, at)
+
+    def take(self, start, end):
+        """Choose ranges in the given order as long as they are free; which ones."""
+        self._make_room(min(len(start), self.most - self.n))
+        how = self.n, self.most, self.longest, self.max_overlap
+        taken, self.longest = _greedy(start, end, self._start, self._end, *how)
+        self.n += len(taken)
+        return taken
+
+    def add(self, start, end):
+        """Choose a range that is free."""
+        self._make_room(1)
+        _insert(self._start, self._end, self.n, start, end)
+        self.n, self.longest = self.n + 1, max(self.longest, int(end - start))
+
+    def _make_room(self, count):
+        more = self.n + count - len(self._start)
+        if more > 0:
+            more = np.empty(more + self.n, np.int64)
+            self._start, self._end = np.concatenate([self._start, more]), np.concatenate([self._end, more])
+
+
+# ------------------------------------------------------------------------------------------------ the order of choice
+class _Batch(NamedTuple):
+    """Candidates in the order of choice."""
+
+    which: np.ndarray
+    distance: np.ndarray
+    start: np.ndarray
+    end: np.ndarray
+
+
+def _ascending(distance, start, end, limit, slack, chosen):
+    """Batches of the free candidates that could be within the limit, least first (ties: earliest).
+
+    Never all at once: they and what sorts them would need several times the memory of the distances.
+    """
+    after, bound, size = (-np.inf, len(distance)), -np.inf, max(LEAST_BATCH, len(distance) // 32)
+    wanted = min(64 * chosen.most, size)  # the matches are among these, mostly
+    while bound < np.inf and bound * (1.0 - slack) <= limit:
+        bound = _guess(distance, start, end, chosen, after[0], wanted)
+        which, value, bound = _up_to(distance, start, end, limit, slack, chosen, after, bound, size)
+        order = np.argsort(value, kind="stable")
+        which, value = which[order], value[order]
+        # All up to the bound are here, but where there were too many the last of several equal ones.
+        after = (value[-1], int(which[-1])) if len(value) and value[-1] == bound else (bound, len(distance))
+        yield _Batch(which, value, *_ranges(start, end, which))
+        wanted = size
+
+
+def _ranges(start, end, which):
+    return np.asarray(start[which], np.int64), np.asarray(end[which], np.int64)
+
+
+def _guess(distance, start, end, chosen, low, size):
+    """A distance that about `size` free candidates beyond `low` do not exceed, from a sample of them."""
+    step = max(len(distance) // SAMPLE, 1)
+    which = np.arange(step // 2, len(distance), step)
+    which = which[(distance[which] > low) & (distance[which] < np.inf)]
+    which = which[chosen.free(*_ranges(start, end, which))]
+    k = max(size // step, 8)
+    return np.partition(distance[which], k)[k] if 2 * k < len(which) else np.inf
+
+
+def _up_to(distance, start, end, limit, slack, chosen, after, bound, size):
+    """The free candidates behind the one `after`, a distance and an index, up to a bound, as they come; and the bound.
+
+    It is lowered where they would be more than twice the size.
+    """
+    low, last = after
+    which, value, within = np.empty(0, np.int64), np.empty(0), np.less_equal
+    for first in range(0, len(distance), BLOCK):
+        d = distance[first : first + BLOCK]
+        near = within(d, bound)
+        near &= d > low
+        rest = max(last + 1 - first, 0)
+        near[rest:] |= d[rest:] == low
+        some = np.flatnonzero(near)
+        d = d[some]
+        some = some[(d < np.inf) & (d * (1.0 - slack) <= limit)] + first
+        if chosen.n and len(some):
+            some = some[chosen.free(*_ranges(start, end, some))]
+        if len(some):
+            which, value = np.concatenate([which, some]), np.concatenate([value, distance[some]])
+        if len(which) > 2 * size:
+            which, value = _cut(which, value, size)
+            bound, within = value.max(), np.less  # what is equal to it from here on comes behind
+            if bound == low:
+                break
+    return which, value, bound
+
+
+def _cut(which, value, size):
+    """The `size` least of them; of equal ones the first."""
+    bound = np.partition(value, size - 1)[size - 1]
+    keep = value < bound
+    keep[np.flatnonzero(value == bound)[: size - np.count_nonzero(keep)]] = True
+    return which[keep], value[keep]
 
 
 def select(distance, start, end, *, n_matches=None, threshold=None, max_overlap=0.0):
@@ -53,7 +196,7 @@ def select(distance, start, end, *, n_matches=None, threshold=None, max_overlap=
     distance : ndarray of shape (n,)
         Infinite where there is no candidate.
     start, end : ndarray of shape (n,)
-        The candidates' ranges.
+        The candidates' ranges; or anything that is indexed like such arrays.
     n_matches : int, optional
         At most so many; None: as many as fit.
     threshold : float, optional
@@ -69,10 +212,12 @@ def select(distance, start, end, *, n_matches=None, threshold=None, max_overlap=
     if n_matches == 1 and len(distance):
         best = int(np.argmin(distance))
         return np.array([best] if np.isfinite(distance[best]) and distance[best] <= limit else [], dtype=np.int64)
-    candidates = np.flatnonzero(np.isfinite(distance) & (distance <= limit))
-    order = candidates[np.argsort(distance[candidates], kind="stable")]
-    most = len(order) if n_matches is None else min(n_matches, len(order))
-    return _greedy(order, distance, np.asarray(start, np.int64), np.asarray(end, np.int64), most, float(max_overlap))
+    chosen, parts = _Chosen(len(distance) if n_matches is None else n_matches, max_overlap), [np.empty(0, np.int64)]
+    for batch in _ascending(distance, start, end, limit, 0.0, chosen):
+        parts.append(batch.which[chosen.take(batch.start, batch.end)])
+        if chosen.full:
+            break
+    return np.concatenate(parts)
 
 
 def select_exactly(distance, start, end, exact, slack, *, n_matches=None, threshold=None, max_overlap=0.0):
@@ -93,50 +238,25 @@ def select_exactly(distance, start, end, exact, slack, *, n_matches=None, thresh
         Their exact distances.
     """
     limit = np.inf if threshold is None else threshold
-    if n_matches is not None and n_matches * 64 < len(distance):
-        # The matches are among the least, mostly: the others are for the case that these are not enough.
-        bound = np.partition(distance, n_matches * 64)[n_matches * 64]
-        if bound < np.inf:
-            few = np.flatnonzero(distance <= bound)
-            near = min(limit, bound * (1.0 - slack))
-            found = _choose(few, distance, start, end, exact, slack, n_matches, near, max_overlap)
-            if len(found[0]) == n_matches:
-                return found
-    candidates = np.flatnonzero(np.isfinite(distance) & (distance * (1.0 - slack) <= limit))
-    return _choose(candidates, distance, start, end, exact, slack, n_matches, limit, max_overlap)
-
-
-@njit(cache=True)
-def _next_free(order, at, starts, ends, longest, start, end, max_overlap):
-    """The first place from `at` on of a candidate that may still be chosen."""
-    while at < order.shape[0]:
-        k = order[at]
-        if _free(starts, ends, longest, start[k], end[k], max_overlap):
-            break
-        at += 1
-    return at
-
-
-def _choose(candidates, distance, start, end, exact, slack, n_matches, limit, max_overlap):
-    order = candidates[np.argsort(distance[candidates], kind="stable")]
-    least = distance[order] * (1.0 - slack)
-    most = len(order) if n_matches is None else min(n_matches, len(order))
-    starts, ends = np.empty(most, np.int64), np.empty(most, np.int64)
-    chosen, distances, waiting, longest = [], [], [], 0  # waiting: computed exactly, perhaps not the least yet
-    at = 0
-    while len(chosen) < most:
-        n = len(chosen)
-        at = _next_free(order, at, starts[:n], ends[:n], longest, start, end, max_overlap)
-        if at < len(order) and (not waiting or least[at] <= waiting[0][0]):
-            k, at = int(order[at]), at + 1
+    chosen = _Chosen(len(distance) if n_matches is None else min(n_matches, len(distance)), max_overlap)
+    batches = _ascending(distance, start, end, limit, slack, chosen)
+    batch, at = next(batches, None), 0
+    found, distances, waiting = [], [], []  # waiting: computed exactly, perhaps not the least yet
+    while not chosen.full:
+        if batch is not None:
+            at = chosen.next_free(batch.start, batch.end, at)
+            if at == len(batch.which):
+                batch, at = next(batches, None), 0
+                continue
+        if batch is not None and (not waiting or batch.distance[at] * (1.0 - slack) <= waiting[0][0]):
+            k, at = int(batch.which[at]), at + 1
             heappush(waiting, (exact(k), k))
         elif waiting:
             d, k = heappop(waiting)
-            if d <= limit and _free(starts[:n], ends[:n], longest, start[k], end[k], max_overlap):
-                _insert(starts, ends, n, start[k], end[k])
-                longest = max(longest, int(end[k] - start[k]))
-                chosen.append(k)
+            if d <= limit and chosen.is_free(start[k], end[k]):
+                chosen.add(start[k], end[k])
+                found.append(k)
                 distances.append(d)
         else:
             break
-    return np.array(chosen, dtype=np.int64), np.array(distances)
+    return np.array(found, dtype=np.int64), np.array(distances)
