@@ -306,7 +306,7 @@ def _search_strip(p, rows, weighted, points, series, radius, side, i, begin, end
 
 
 def _is_even(record, radius):
-    facts = (_elastic._part(name, record)(None) for name in ("even_in_search", "closed", "monotone"))
+    facts = (_elastic._part(name, record) for name in ("even_in_search", "closed", "monotone"))
     return all(facts) and radius is None
 
 

@@ -103,29 +103,7 @@ def recurrence(
             "The 'by_lag' parameter must be None where 'closed' is False: the points before the first have no lag. Got "
             f"{by_lag!r}. Leave it out, or close the border."
         )
-    with_lags, with_gap = by_lag not in (None, _timeless), gap not in (None, _free)
-    alike = even and not with_lags  # in a search each way in brings lags of its own
-
-    def is_closed(p):
-        return closed
-
-    def n_sums(p):
-        return size
-
-    def is_even(p):
-        return even
-
-    def is_even_in_search(p):
-        return alike
-
-    def is_lagged(p):
-        return with_lags
-
-    def is_charged(p):
-        return with_gap
-
-    def is_monotone(p):
-        return monotone
+    with_lags = by_lag not in (None, _timeless)
 
     def register(record):
         _PARTS[record] = {
@@ -134,16 +112,16 @@ def recurrence(
             "by_lag": by_lag or _timeless,
             "gap_terms": gap_terms or _nothing,
             "gap": gap or _free,
-            "closed": is_closed,
             "pairs": pairs or _always,
             "join": join or _add,
-            "size": n_sums,
-            "even": is_even,
-            "even_in_search": is_even_in_search,
-            "lagged": is_lagged,
-            "charged": is_charged,
-            "monotone": is_monotone,
             "least": cheaper if monotone else smaller,
+            "size": size,
+            "closed": closed,
+            "even": even,
+            "even_in_search": even and not with_lags,  # in a search each way in brings lags of its own
+            "lagged": with_lags,
+            "charged": gap not in (None, _free),
+            "monotone": monotone,
         }
         return record
 
@@ -153,6 +131,24 @@ def recurrence(
 def _part(name, record):
     entry = _PARTS.get(record)
     return None if entry is None else entry[name]
+
+
+def _fact(name):
+    """A function of the record that gives what was said of its recurrence; compiled code knows it beforehand."""
+
+    def fact(p):
+        return _part(name, type(p))
+
+    @overload(fact)
+    def build(p):
+        value = _part(name, p.instance_class)
+        return lambda p: value
+
+    return fact
+
+
+closed_border, n_sums, even = _fact("closed"), _fact("size"), _fact("even")
+even_in_search, lagged, charged = _fact("even_in_search"), _fact("lagged"), _fact("charged")
 
 
 def terms(p, row, y, y_before):
@@ -200,15 +196,6 @@ def _overload_gap(p, total, step):
     return _part("gap", p.instance_class)
 
 
-def closed_border(p):
-    return _part("closed", type(p))(p)
-
-
-@overload(closed_border)
-def _overload_closed(p):
-    return _part("closed", p.instance_class)
-
-
 def matched_pair(p, a):
     return _part("pairs", type(p))(p, a)
 
@@ -227,42 +214,6 @@ def _overload_join(p, total, cost):
     return _part("join", p.instance_class)
 
 
-def n_sums(p):
-    return _part("size", type(p))(p)
-
-
-@overload(n_sums)
-def _overload_size(p):
-    return _part("size", p.instance_class)
-
-
-def even(p):
-    return _part("even", type(p))(p)
-
-
-@overload(even)
-def _overload_even(p):
-    return _part("even", p.instance_class)
-
-
-def even_in_search(p):
-    return _part("even_in_search", type(p))(p)
-
-
-@overload(even_in_search)
-def _overload_even_in_search(p):
-    return _part("even_in_search", p.instance_class)
-
-
-def lagged(p):
-    return _part("lagged", type(p))(p)
-
-
-@overload(lagged)
-def _overload_lagged(p):
-    return _part("lagged", p.instance_class)
-
-
 def least(p, a, b):
     """The smaller of two accumulated costs."""
     return _part("least", type(p))(a, b)
@@ -272,15 +223,6 @@ def least(p, a, b):
 def _overload_least(p, a, b):
     smaller_one = _part("least", p.instance_class)
     return lambda p, a, b: smaller_one(a, b)
-
-
-def charged(p):
-    return _part("charged", type(p))(p)
-
-
-@overload(charged)
-def _overload_charged(p):
-    return _part("charged", p.instance_class)
 
 
 # ----------------------------------------------------------------------------------------------------- shared parts

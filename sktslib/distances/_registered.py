@@ -236,7 +236,7 @@ def _made(recipe):
         kernels._PARTS[record] = parts
         defaults = [(field, made_of._field_defaults.get(field, Parameter.empty)) for field in made_of._fields]
         base, own = _RecurrenceMetric, {"_record": record, "uses_times": uses_times}
-        own["_is_monotone"] = parts["monotone"](None)
+        own["_is_monotone"] = parts["monotone"]
         constraints = {**{field: [Real, "array-like"] for field, _ in defaults}, **BAND_CONSTRAINTS}
         keywords, called = [("window", None), ("factor", None)], made_of.__name__
     else:
@@ -297,9 +297,8 @@ def _packed(made_of, parts):
     """The functions of a recurrence for processes that cannot import its module; None where they can."""
     if parts is None or made_of.__module__ != "__main__":
         return None
-    constants = {fact: parts[fact](None) for fact in ("closed", "size", "even", "monotone")}
     derived = ("even_in_search", "lagged", "charged", "least")  # `recurrence` finds them out again
-    return {name: part for name, part in {**parts, **constants}.items() if name not in derived}
+    return {name: part for name, part in parts.items() if name not in derived}
 
 
 def own_metric(name):
