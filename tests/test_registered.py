@@ -199,6 +199,11 @@ def test_costs_may_be_negative(record, steps):
     assert match.distance[0] == pytest.approx(least(X[0], SEQUENCE[match.start[0] : match.end[0]]), rel=1e-9)
 
 
+def test_lags_need_a_closed_border():
+    with pytest.raises(ValueError, match=r"'by_lag' parameter must be None where 'closed' is False"):
+        recurrence(terms=products, moves=alike, by_lag=lambda p, lag, lag_before: lag, closed=False)
+
+
 def test_who_says_that_costs_never_fall_is_pruned():
     Falling = register_metric("scaled", Scaled, symmetric=True)
     Rising = register_metric("rising", Rises, symmetric=True)
