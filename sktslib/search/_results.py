@@ -75,10 +75,10 @@ class Profile:
 
     @property
     def _edges(self):
-        """Starts and ends as a selection reads them; where all windows are of one length, no arrays."""
-        if self._start is not None or np.ndim(self._length):
-            return self.start, self.end
-        return _From(0), _From(self._length)
+        """Starts and ends as a selection reads them; where they follow from the numbers, no arrays."""
+        if self._length is None:
+            return self._start, _From(1)
+        return (self.start, self.end) if np.ndim(self._length) else (_From(0), _From(self._length))
 
     def __len__(self):
         return len(self.distance)
