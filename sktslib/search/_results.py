@@ -78,7 +78,9 @@ class Profile:
         """Starts and ends as a selection reads them; where they follow from the numbers, no arrays."""
         if self._length is None:
             return self._start, _From(1)
-        return (self.start, self.end) if np.ndim(self._length) else (_From(0), _From(self._length))
+        if self._start is not None or np.ndim(self._length):
+            return self.start, self.end
+        return _From(0), _From(self._length)
 
     def __len__(self):
         return len(self.distance)

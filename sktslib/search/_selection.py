@@ -212,7 +212,8 @@ def select(distance, start, end, *, n_matches=None, threshold=None, max_overlap=
     if n_matches == 1 and len(distance):
         best = int(np.argmin(distance))
         return np.array([best] if np.isfinite(distance[best]) and distance[best] <= limit else [], dtype=np.int64)
-    chosen, parts = _Chosen(len(distance) if n_matches is None else n_matches, max_overlap), [np.empty(0, np.int64)]
+    most = len(distance) if n_matches is None else min(n_matches, len(distance))
+    chosen, parts = _Chosen(most, max_overlap), [np.empty(0, np.int64)]
     for batch in _ascending(distance, start, end, limit, 0.0, chosen):
         parts.append(batch.which[chosen.take(batch.start, batch.end)])
         if chosen.full:
