@@ -19,6 +19,8 @@ from numba.extending import intrinsic, lower_builtin, models, overload, register
 # Floats in one of this machine's registers. No result depends on it.
 REGISTER = 8 if binding.get_host_cpu_features().get("avx512f") else 4
 REGISTERS = 4  # that rows are dealt to
+# Where the least of integers is one instruction beside the adders. Others have none or take two and wait longer.
+BITS = REGISTER == 8 and binding.get_host_cpu_name().startswith("znver")
 
 _BOOL, _I8, _I32, _I64, _F64 = ir.IntType(1), ir.IntType(8), ir.IntType(32), ir.IntType(64), ir.DoubleType()
 
@@ -206,8 +208,8 @@ def _overload_smaller(a, b):
 def cheaper(a, b):
     """The smaller of a cost, which is not negative, and of another number.
 
-    Their bits, read as integers, are in the same order. Vector units compare integers on the side where they multiply
-    and floats on the side where they add: a recurrence is faster if it keeps both sides busy.
+    Their bits, read as integers, are in the same order. AMD's vector units compare integers on the side where they
+    multiply and floats on the side where they add: a recurrence is faster if it keeps both sides busy.
     """
     return np.minimum(a, b) if isinstance(a, np.ndarray) or isinstance(b, np.ndarray) else (a if a < b else b)
 
@@ -231,7 +233,7 @@ def _smaller_bits(typing, a, b):
 @overload(cheaper, jit_options={"forceinline": True})
 def _overload_cheaper(a, b):
     if _vector_of(a, b):
-        return lambda a, b: _smaller_bits(a, b)
+        return (lambda a, b: _smaller_bits(a, b)) if BITS else (lambda a, b: _select(a < b, a, b))
     return lambda a, b: a if a < b else b
 
 
