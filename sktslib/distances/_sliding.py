@@ -275,45 +275,41 @@ def _to_range(low, high, lift, scale, spread, error, level, m, centred):
 
 
 @njit(cache=True, nogil=True)
-def _pieces(n_rows, step, count):
-    """Ranges of windows that stay in the first-level cache, and their rows."""
-    for r in range(n_rows):
-        for first in range(r * step, min((r + 1) * step, count), PIECE):
-            yield first, min(first + PIECE, (r + 1) * step, count), r
-
-
-@njit(cache=True, nogil=True)
 def _add_squares(dot, step, wrong, lift, scale, spread, error, own, level, total, a, b, c, more):
     """Add a channel's squared differences to a, their sum of squares to b, the error of a to c; or begin anew."""
-    for first, last, r in _pieces(dot.shape[0], step, a.shape[0]):
-        d, w, at = dot[r, first - r * step : last - r * step], 2.0 * wrong[r], lift[first:last]
-        v, e, by = spread[first:last], error[first:last], scale[first:last]
-        to_a, to_b, to_c = a[first:last], b[first:last], c[first:last]
-        if not more:
-            to_a[:], to_b[:], to_c[:] = 0.0, 0.0, 0.0
-        for j in range(d.shape[0]):
-            to_b[j] += own + v[j] + total * (level - at[j]) * (level - at[j])
-        for j in range(d.shape[0]):
-            to_a[j] += own + v[j] + total * (level - at[j]) * (level - at[j]) - 2.0 * d[j] * by[j]
-        for j in range(d.shape[0]):
-            to_c[j] += w * by[j] + e[j]
+    for r in range(dot.shape[0]):
+        for first in range(r * step, min((r + 1) * step, a.shape[0]), PIECE):
+            last = min(first + PIECE, (r + 1) * step, a.shape[0])
+            d, w, at = dot[r, first - r * step : last - r * step], 2.0 * wrong[r], lift[first:last]
+            v, e, by = spread[first:last], error[first:last], scale[first:last]
+            to_a, to_b, to_c = a[first:last], b[first:last], c[first:last]
+            if not more:
+                to_a[:], to_b[:], to_c[:] = 0.0, 0.0, 0.0
+            for j in range(d.shape[0]):
+                to_b[j] += own + v[j] + total * (level - at[j]) * (level - at[j])
+            for j in range(d.shape[0]):
+                to_a[j] += own + v[j] + total * (level - at[j]) * (level - at[j]) - 2.0 * d[j] * by[j]
+            for j in range(d.shape[0]):
+                to_c[j] += w * by[j] + e[j]
 
 
 @njit(cache=True, nogil=True)
 def _add_products(dot, step, wrong, lift, scale, spread, error, own, level, total, a, b, c, more):
     """Add a channel's products to a, the window's squares to b, the error of a to c; or begin anew."""
-    for first, last, r in _pieces(dot.shape[0], step, a.shape[0]):
-        d, w, at = dot[r, first - r * step : last - r * step], wrong[r], lift[first:last]
-        v, e, by = spread[first:last], error[first:last], scale[first:last]
-        to_a, to_b, to_c = a[first:last], b[first:last], c[first:last]
-        if not more:
-            to_a[:], to_b[:], to_c[:] = 0.0, 0.0, 0.0
-        for j in range(d.shape[0]):
-            to_a[j] += d[j] * by[j] + total * level * at[j]
-        for j in range(d.shape[0]):
-            to_b[j] += v[j] + total * at[j] * at[j]
-        for j in range(d.shape[0]):
-            to_c[j] += w * by[j] + e[j]
+    for r in range(dot.shape[0]):
+        for first in range(r * step, min((r + 1) * step, a.shape[0]), PIECE):
+            last = min(first + PIECE, (r + 1) * step, a.shape[0])
+            d, w, at = dot[r, first - r * step : last - r * step], wrong[r], lift[first:last]
+            v, e, by = spread[first:last], error[first:last], scale[first:last]
+            to_a, to_b, to_c = a[first:last], b[first:last], c[first:last]
+            if not more:
+                to_a[:], to_b[:], to_c[:] = 0.0, 0.0, 0.0
+            for j in range(d.shape[0]):
+                to_a[j] += d[j] * by[j] + total * level * at[j]
+            for j in range(d.shape[0]):
+                to_b[j] += v[j] + total * at[j] * at[j]
+            for j in range(d.shape[0]):
+                to_c[j] += w * by[j] + e[j]
 
 
 @njit(cache=True, nogil=True, error_model="numpy")
