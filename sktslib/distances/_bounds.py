@@ -156,7 +156,7 @@ def _envelopes(a, first, last):
     return lower, upper
 
 
-def _weights(record, w):
+def _weights(w):
     """Weights (..., 2, size) of the points and of the points before."""
     n = w.shape[-1]
     out = np.zeros((*w.shape[:-1], 2, n + -n % LANES))
@@ -228,8 +228,8 @@ class _Group:
         up, spare = _prices(record, np.zeros((len(x), m)) + price)
         points = points[:1] if (points == points[:1]).all() else points
         least = _envelopes(points, self.first, self.last)[0]
-        queries = _laid_out(x), _weights(record, w), _laid_out(points), _laid_out(up), spare * (m >= n)
-        queries += _weights(record, light), *(_laid_out(a) for a in (least, low, high))
+        queries = _laid_out(x), _weights(w), _laid_out(points), _laid_out(up), spare * (m >= n)
+        queries += _weights(light), *(_laid_out(a) for a in (least, low, high))
         out = np.empty((len(x), len(self.series)))
         both_ways(record, queries, self.prepared, self.lags, self.y_lags, float(abs(m - n)), out)
         if isinstance(record, _elastic.ADTWRecord):  # as many moves at least stretch

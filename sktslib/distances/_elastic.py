@@ -98,12 +98,12 @@ def recurrence(
     >>> register_metric("absolute", Absolute, symmetric=True)()([0, 1, 2], [0, 0, 4])
     3.0
     """
-    if by_lag not in (None, _timeless) and not closed:
+    with_lags = by_lag not in (None, _timeless)
+    if with_lags and not closed:
         raise ValueError(
             "The 'by_lag' parameter must be None where 'closed' is False: the points before the first have no lag. Got "
             f"{by_lag!r}. Leave it out, or close the border."
         )
-    with_lags = by_lag not in (None, _timeless)
 
     def register(record):
         _PARTS[record] = {

@@ -211,7 +211,7 @@ def cheaper(a, b):
     Their bits, read as integers, are in the same order. AMD's vector units compare integers on the side where they
     multiply and floats on the side where they add: a recurrence is faster if it keeps both sides busy.
     """
-    return np.minimum(a, b) if isinstance(a, np.ndarray) or isinstance(b, np.ndarray) else (a if a < b else b)
+    return smaller(a, b)
 
 
 @intrinsic
@@ -232,9 +232,7 @@ def _smaller_bits(typing, a, b):
 
 @overload(cheaper, jit_options={"forceinline": True})
 def _overload_cheaper(a, b):
-    if _vector_of(a, b):
-        return (lambda a, b: _smaller_bits(a, b)) if BITS else (lambda a, b: _select(a < b, a, b))
-    return lambda a, b: a if a < b else b
+    return (lambda a, b: _smaller_bits(a, b)) if BITS and _vector_of(a, b) else (lambda a, b: smaller(a, b))
 
 
 def larger(a, b):
