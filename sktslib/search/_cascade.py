@@ -206,7 +206,7 @@ class _Cascade:
         first = np.minimum(self.lo, m - self.reach)
         self.places = np.array([first, np.maximum(first, self.hi - self.reach)])
         self.spots = np.array([pinned, *np.where(pinned, np.arange(m), self.places)])
-        heavy, light = _bounds._weights(record, w), _bounds._weights(record, light)
+        heavy, light = _bounds._weights(w), _bounds._weights(light)
         self.of_query = x, heavy, points, lags[0], up + other, self.spots
         self.of_window = light, least, lags[1], skips, float(spare), low - self.blur, high + self.blur
 
