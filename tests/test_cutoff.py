@@ -67,7 +67,7 @@ def test_lanes_under_a_cutoff(name, data):
     m, n, channels = data.draw(st.tuples(st.integers(1, 50), st.integers(1, 50), st.sampled_from([1, 2])))
     x, Y = rng.normal(size=(channels, m)), rng.normal(size=(_lanes.LANES, channels, n)) * rng.integers(0, 3)
     made = metric._query(x, None, n)
-    rows = _lanes.padded(made.record, metric._rows(made.x, full_weight(made.w, made.x))[np.newaxis])
+    rows = _lanes.padded(made.record, made.x[np.newaxis], full_weight(made.w, made.x)[np.newaxis])
     block = _lanes.packed([metric._features(y) for y in Y], n)
     prices, ends, costs = np.zeros(block.shape[1]), np.full(len(Y), n), np.empty((2, 1, len(Y)))
     _lanes.prices_of(made.record, block, prices)

@@ -20,25 +20,18 @@ def test_diagonals_equal_columns_to_the_bit(name, data):
     x, y, w = check_pair(*data.draw(pairs(high=70, y_high=70)))
     metric = get_metric(name, data.draw(st.sampled_from(BANDS)))
     problem = metric._problem(x, w, y, None, None)
-    p, _, _, rows, y, _, _, points = problem
+    p, x, w, y, _, _, points = problem
     m, n = points.shape[1], y.shape[1]
-    lo, hi = band(metric.window, metric.factor, m, n)
-    top, side = np.full(n + 1, np.inf), np.full(m + 1, np.inf)
-    top[0] = side[0] = 0.0
-    free = data.draw(st.integers(0, min(m, n) - 1)) if name == "dtw" else 0
-    if _elastic.closed_border(p):
-        top[: free + 1] = 0.0
-    else:
-        side[1:], top[1:] = np.cumsum(points[0]), np.cumsum(_elastic.series_gaps(p, y, None))
-    bottom, _ = _elastic.accumulate(
-        p, rows, points, y, None, None, lo, hi, top, side, _elastic.NO_COSTS, _elastic.NO_MOVES
-    )
-    series, by_row = (rows, _elastic.has_weights(p, rows), points, y), band(metric.window, metric.factor, n, m)
-    got_bottom, path, steps, first = _diagonals.accumulate(p, *series, *by_row, top, side, free)
-    np.testing.assert_array_equal(got_bottom, bottom)
-    j = n - 1 - free + int(np.argmin(bottom[n - 1 - free :]))
-    taken = np.zeros((n, m), np.uint8)
-    _elastic.accumulate(p, rows, points, y, None, None, lo, hi, top, side, _elastic.NO_COSTS, taken)
+    free = data.draw(st.tuples(st.integers(0, n - 1), st.integers(0, n - 1))) if name == "dtw" else (0, 0)
+    whole = data.draw(st.booleans()) and metric.window is None
+    by_row = (np.empty(0, np.int64),) * 2 if whole else band(metric.window, metric.factor, n, m)
+    pair = p, x, w, points, y, *by_row, *free
+    cost, (path, steps, first) = _diagonals.cost(*pair), _diagonals.path(*pair)
+    taken, costs = np.zeros((n, m), np.uint8), _elastic.NO_COSTS
+    by_column = *band(metric.window, metric.factor, m, n), *_elastic.borders(p, points, y, None, n, 0, free[0])
+    bottom, _ = _elastic.accumulate(p, problem.rows, points, y, None, None, *by_column, costs, taken)
+    j = n - 1 - free[1] + int(np.argmin(bottom[n - 1 - free[1] :]))
+    assert cost == bottom[j]
     for a, b in zip((path[:, first:], steps[first:]), _elastic.backtrack(taken, m - 1, j), strict=True):
         np.testing.assert_array_equal(a, b)
 
@@ -49,7 +42,7 @@ def test_searches_along_diagonals_equal_columns_to_the_bit(name, data):
     x, y, w = check_pair(*data.draw(pairs(high=70, y_high=90)))
     metric, radius = get_metric(name), data.draw(st.sampled_from([None, None, 0, 2]))
     problem = metric._problem(x, w, y, None, None, search=True)
-    p, _, _, rows, y, _, _, points = problem
+    (p, _, _, y, _, _, points), rows = problem, problem.rows
     m, n = points.shape[1], y.shape[1]
     col, start, side = metric._start_column(problem)
     limits = data.draw(st.sampled_from([(1, n), (2, n), (1, 3)]))

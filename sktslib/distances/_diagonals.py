@@ -21,10 +21,12 @@ from numba.extending import overload
 
 from . import _elastic, _vector
 from ._elastic import (
+    borders,
     charged,
     closed_border,
     even,
     even_in_search,
+    fill_rows,
     gap,
     gap_terms,
     join,
@@ -33,6 +35,7 @@ from ._elastic import (
     matched_pair,
     moves,
     terms,
+    weighting,
 )
 from ._vector import (
     REGISTER,
@@ -70,12 +73,17 @@ def _lane(row):
 
 
 @njit(nogil=True)
-def _dealt(values, size):
+def _deal_out(values, out):
     """What belongs to query points, in the order of the lanes; what is missing at the end is like the last one."""
-    out = np.empty(size)
-    for i in range(size):
+    for i in range(out.shape[0]):
         row = i & (LANES - 1)
         out[i - row + _lane(row)] = values[min(i, values.shape[0] - 1)]
+
+
+@njit(nogil=True)
+def _dealt(values, size):
+    out = np.empty(size)
+    _deal_out(values, out)
     return out
 
 
@@ -86,9 +94,9 @@ def _query(rows, points):
     out, costs = np.empty((rows.shape[0], 4, size)), np.empty((3, size))
     for k in range(rows.shape[0]):
         for r in range(4):
-            out[k, r] = _dealt(rows[k, r], size)
+            _deal_out(rows[k, r], out[k, r])
     for r in range(3):
-        costs[r] = _dealt(points[r], size)
+        _deal_out(points[r], costs[r])
     return out, costs
 
 
@@ -326,12 +334,23 @@ def _overload_search(p, rows, weighted, points, series, radius, side, i, begin, 
 
 
 @njit(nogil=True)
-def _edge(n, top):
-    """What the first strip meets: costs along the series before the query's first point, and the corner."""
+def _begun(p, x, w, points, y, lo, hi, start):
+    """What the strips need of two whole series: query, points, ranges of the band, border, edge, series and prices."""
+    n, m, channels = y.shape[1], x.shape[1], y.shape[0]
+    rows = np.empty((channels, 4, m))
+    fill_rows(p, x, w, rows)
+    top, side = borders(p, points, y, None, n, 0, start)
+    rows, points = _query(rows, points)
+    size = points.shape[1]
+    first, final = np.zeros(size), np.full(size, float(n))
+    if lo.shape[0] > 0:
+        first, final = _dealt(lo, size), _dealt(hi, size)
     edge = np.empty(n + 2 * LANES)
     fill(edge, 0, edge.shape[0], INF)
     copy(top, 0, n + 1, edge, LANES - 2)
-    return edge
+    yr, prices = _room(p, channels, n)
+    _deal(p, y, 0, n, yr, prices)
+    return rows, points, first, final, _dealt(side[1:], size), edge, yr, prices
 
 
 @njit(nogil=True)
@@ -395,36 +414,41 @@ def _make(version):
     """Compile lazily, once per version of the files that functions are taken from."""
 
     @njit(cache=True, nogil=True)
-    def accumulate(p, rows, weighted, points, y, lo, hi, top, side, free):
-        """Last row (n) of the accumulated costs, as `_elastic.accumulate` gives it; best path (2, K), its moves (K,).
+    def cost(p, x, w, points, y, lo, hi, start, free):
+        """Cost of the best path of two whole series; without weights (None) they are all 1.
 
-        Query point i meets the points lo[i] <= j < hi[i] of the series. The path ends in one of the last `free` + 1
-        points of the series; below 0 there is none. Memory for a path: the edges between strips, or some of them. The
-        path begins at the number that comes last.
+        Query point i meets the points lo[i] <= j < hi[i] of the series, or all of them if those are empty. The path
+        begins at one of the first `start` + 1 points of the series, and ends at one of the last `free` + 1.
         """
-        m = points.shape[1]
-        rows, points = _query(rows, points)
-        lo, hi, side = _dealt(lo, points.shape[1]), _dealt(hi, points.shape[1]), _dealt(side[1:], points.shape[1])
-        n = top.shape[0] - (1 if version else 0)  # what the closure holds is a part of the cache's key
-        edge, (yr, prices) = _edge(n, top), _room(p, y.shape[0], n)
-        _deal(p, y, 0, n, yr, prices)
+        m, n, weighted = x.shape[1], y.shape[1], weighting(p, w)
+        rows, points, lo, hi, side, edge, yr, prices = _begun(p, x, w, points, y, lo, hi, start)
+        for i in range(0, m, LANES):
+            _pass(p, rows, weighted, points, yr, prices, lo, hi, side, m, n, i, edge, None)
+        best = INF if version else 0.0  # what the closure holds is a part of the cache's key
+        for j in range(n - 1 - free, n):
+            best = min(best, edge[LANES - 1 + j])
+        return best
+
+    @njit(cache=True, nogil=True)
+    def path(p, x, w, points, y, lo, hi, start, free):
+        """The best path (2, K) and its moves (K,), as `_elastic.backtrack` gives them; the path begins at the third.
+
+        Memory: the edges between strips, or some of them.
+        """
+        m, n, weighted = x.shape[1], y.shape[1] - (0 if version else 1), weighting(p, w)
+        rows, points, lo, hi, side, edge, yr, prices = _begun(p, x, w, points, y, lo, hi, start)
         strips = -(-m // LANES)
         apart = 1 if strips * n <= KEPT else math.ceil(math.sqrt(strips))
-        kept = np.empty((-(-strips // apart) if free >= 0 else 0, edge.shape[0]))
+        kept = np.empty((-(-strips // apart), edge.shape[0]))
         for s in range(strips):
-            if free >= 0 and s % apart == 0:
+            if s % apart == 0:
                 copy(edge, 0, edge.shape[0], kept[s // apart], 0)
             _pass(p, rows, weighted, points, yr, prices, lo, hi, side, m, n, s * LANES, edge, None)
-        bottom = np.empty(n)
-        copy(edge, LANES - 1, LANES - 1 + n, bottom, 0)
-        if free < 0:
-            return bottom, np.empty((2, 0), np.intp), np.empty(0, np.uint8), 0
         j = n - 1 - free
         for t in range(j + 1, n):
-            if bottom[t] < bottom[j]:
+            if edge[LANES - 1 + t] < edge[LANES - 1 + j]:
                 j = t
-        path, steps, k = _follow(p, rows, weighted, points, yr, prices, lo, hi, side, edge, kept, apart, m - 1, j)
-        return bottom, path, steps, k
+        return _follow(p, rows, weighted, points, yr, prices, lo, hi, side, edge, kept, apart, m - 1, j)
 
     @njit(cache=True, nogil=True)
     def warped(p, rows, weighted, points, y, radius, shortest, longest, side):
@@ -468,7 +492,7 @@ def _make(version):
             distance[j], begin[j] = distance[j] if found else INF, start if found else -1
         return distance, begin
 
-    return accumulate, warped
+    return cost, path, warped
 
 
-accumulate, warped = _make(version_of(_elastic, _vector))
+cost, path, warped = _make(version_of(_elastic, _vector))

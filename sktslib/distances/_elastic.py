@@ -15,10 +15,10 @@ so that a driver keeps one column of ``m + 1`` costs whatever the length of the 
 from typing import NamedTuple
 
 import numpy as np
-from numba import njit
+from numba import njit, types
 from numba.extending import overload
 
-from ._vector import cheaper, larger, root2, smaller, take, where
+from ._vector import cheaper, copy, fill, larger, root2, smaller, take, where
 
 INF = np.inf
 # Stand-ins where nothing is to be recorded: of the same type as what would be, so that a driver is compiled once.
@@ -33,6 +33,7 @@ def recurrence(
     *,
     terms,
     moves,
+    row=None,
     size=1,
     by_lag=None,
     gap_terms=None,
@@ -56,6 +57,8 @@ def recurrence(
     moves : callable ``(p, at, late, a, b, c, gap) -> (diagonal, query, series)``
         Costs of the three moves into a cell. `at` holds the three costs of the query point: if it is left out, if it is
         matched, if it meets a point that does not match. `late` is what `by_lag` gave, `gap` what `gap` gave.
+    row : callable ``(p, x, x_before, w, w_before) -> (four numbers)``, optional
+        What stands in that row instead, made once for all cells of a query point; the third must be the weight.
     size : int, default=1
         How many of the three sums are used.
     by_lag : callable ``(p, lag, lag_before) -> float``, optional
@@ -109,6 +112,7 @@ def recurrence(
         _PARTS[record] = {
             "terms": terms,
             "moves": moves,
+            "row": row or _as_they_are,
             "by_lag": by_lag or _timeless,
             "gap_terms": gap_terms or _nothing,
             "gap": gap or _free,
@@ -167,6 +171,15 @@ def late(p, lag, lag_before):
 @overload(late)
 def _overload_late(p, lag, lag_before):
     return _part("by_lag", p.instance_class)
+
+
+def row(p, x, x_before, w, w_before):
+    return _part("row", type(p))(p, x, x_before, w, w_before)
+
+
+@overload(row)
+def _overload_row(p, x, x_before, w, w_before):
+    return _part("row", p.instance_class)
 
 
 def moves(p, at, late, a, b, c, gap):
@@ -260,6 +273,10 @@ def root(norm, s):
 @overload(root)
 def _overload_root(norm, s):
     return _ROOTS.get(getattr(norm, "instance_class", None))
+
+
+def _as_they_are(p, x, x_before, w, w_before):
+    return x, x_before, w, w_before
 
 
 def _timeless(p, lag, lag_before):
@@ -389,6 +406,11 @@ class ERPRecord(NamedTuple):
     g: float
 
 
+def _msm_row(p, x, x_before, w, w_before):
+    step = x - x_before
+    return x, smaller(w, w_before) * abs(step), w, where(step < 0.0, -1.0, 1.0)
+
+
 def _msm_terms(p, row, y, y_before):
     # A point split off or merged costs c, and more where it does not lie between its neighbour and its partner: then
     # both are on one side of it, and the nearer one counts.
@@ -403,7 +425,7 @@ def _msm(p, at, late, a, b, c, gap):
     return a, b, c
 
 
-@recurrence(terms=_msm_terms, moves=_msm, size=3, monotone=True)
+@recurrence(terms=_msm_terms, moves=_msm, row=_msm_row, size=3, monotone=True)
 class MSMRecord(NamedTuple):
     """Move-split-merge (Stefan, Athitsos & Das 2013); rows hold value, weighted step, weight, and direction."""
 
@@ -449,12 +471,45 @@ class TWEDRecord(NamedTuple):
     lmbda: float
 
 
+# ---------------------------------------------------------------------------------------------------------- the query
+@njit
+def fill_rows(p, x, w, out):
+    """What the recurrence takes of each query point, (channels, 4, m); without weights (None) they are all 1."""
+    for k in range(x.shape[0]):
+        for i in range(x.shape[1]):
+            x_before = x[k, i - 1] if i > 0 else 0.0
+            weight, before = 1.0, 1.0 if i > 0 else 0.0
+            if w is not None:
+                weight, before = w[k, i], w[k, i - 1] if i > 0 else 0.0
+            out[k, 0, i], out[k, 1, i], out[k, 2, i], out[k, 3, i] = row(p, x[k, i], x_before, weight, before)
+
+
+@njit(cache=True)
+def rows_of(p, x, w):
+    """The same of weighted queries (count, channels, m)."""
+    out = np.empty((x.shape[0], x.shape[1], 4, x.shape[2]))
+    for q in range(x.shape[0]):
+        fill_rows(p, x[q], w[q], out[q])
+    return out
+
+
 def has_weights(record, rows):
     """None where all weights of the query's `rows` (..., 4, m) are 1 and kernels need not multiply by them, else True.
 
     Only where a cell takes few steps else is that worth a second compilation.
     """
     return None if even(record) and (rows[..., 2, :] == 1.0).all() else True
+
+
+def weighting(p, w):
+    """The same where missing weights are None."""
+    return None if even(p) and w is None else True
+
+
+@overload(weighting)
+def _overload_weighting(p, w):
+    value = None if _part("even", p.instance_class) and w == types.none else True
+    return lambda p, w: value
 
 
 # --------------------------------------------------------------------------------------------------------- one column
@@ -588,6 +643,23 @@ def series_gaps(p, y, ty):
     return out
 
 
+@njit(cache=True)
+def borders(p, points, y, ty, n, begin, start):
+    """Costs (n + 1) along the series and (m + 1) along the query before any pair of points.
+
+    So many points may be left out at the query's begin and at the series' begin.
+    """
+    top, side = np.full(n + 1, INF), np.full(points.shape[1] + 1, INF)
+    fill(top, 0, start + 1, 0.0)
+    fill(side, 0, begin + 1, 0.0)
+    if not closed_border(p):
+        for i in range(points.shape[1]):
+            side[i + 1] = side[i] + points[0, i]
+        for j in range(n):
+            top[j + 1] = top[j] + series_gap(p, y, ty, j)
+    return top, side
+
+
 @njit(cache=True, nogil=True)
 def accumulate(p, rows, points, y, tx, ty, lo, hi, top, side, matrix, taken):
     """Accumulated costs of two whole series; the cell (i, j) of query and series exists for lo[j] <= i < hi[j].
@@ -600,14 +672,14 @@ def accumulate(p, rows, points, y, tx, ty, lo, hi, top, side, matrix, taken):
     ground = np.zeros((3, m))
     for j in range(n):
         if j > 0:
-            col[hi[j - 1] + 1 : hi[j] + 1] = INF  # cells that enter the band now still hold the border of column 0
+            fill(col, hi[j - 1] + 1, hi[j] + 1, INF)  # cells that enter the band now still hold the border of column 0
         _advance(p, rows, points, y, tx, ty, j, j, lo[j], hi[j], None, top[j + 1], col, None, ground, taken)
         if matrix.size:
             for i in range(lo[j], hi[j]):
                 matrix[j, i] = col[i + 1]
         if hi[j] == m:
             bottom[j] = col[m]
-    col[1 : lo[n - 1] + 1] = INF  # cells that left the band still hold older columns
+    fill(col, 1, lo[n - 1] + 1, INF)  # cells that left the band still hold older columns
     return bottom, col
 
 
@@ -649,7 +721,7 @@ def warped(
         else:
             distance[k], begin[k] = INF, -1
         if matrix.size:
-            matrix[k] = col[1:]
+            copy(col, 1, m + 1, matrix[k], 0)
 
 
 @njit

@@ -16,6 +16,7 @@ from ._metrics import Metric
 from ._normalise import full_weight
 
 INF = np.inf
+NO_BAND = np.empty(0, np.int64), np.empty(0, np.int64)
 _WINDOW = [None, StrOptions({"sakoe-chiba", "itakura"}), Interval(RealNotInt, 0, 1, closed="right")]
 BAND_CONSTRAINTS = {"window": _WINDOW, "factor": [None, Interval(Integral, 0, None, closed="left")]}
 
@@ -34,8 +35,7 @@ class Problem(NamedTuple):
 
     record: NamedTuple
     x: np.ndarray | None  # (channels, m); None: y holds local costs (n, m)
-    w: np.ndarray | None  # (channels, m), unless x is None
-    rows: np.ndarray | None  # (channels, 4, m): what the recurrence takes of each query point
+    w: np.ndarray | None  # (channels, m); None: all are 1
     y: np.ndarray
     tx: np.ndarray | None
     ty: np.ndarray | None
@@ -44,6 +44,13 @@ class Problem(NamedTuple):
     @property
     def shape(self):
         return self.points.shape[1], len(self.y) if self.x is None else self.y.shape[1]
+
+    @property
+    def rows(self):
+        """What the recurrence takes of each query point, (channels, 4, m)."""
+        if self.x is None:
+            return None
+        return kernels.rows_of(self.record, self.x[np.newaxis], full_weight(self.w, self.x)[np.newaxis])[0]
 
     @property
     def runs_diagonally(self):
@@ -115,13 +122,6 @@ class ElasticMetric(Metric):
         """The channels that are compared, made from a series alone."""
         return a
 
-    def _rows(self, x, w):
-        """The four numbers that a recurrence takes of each query point, (..., channels, 4, m)."""
-        rows = np.zeros((*x.shape[:-1], 4, x.shape[-1]))
-        rows[..., 0, :], rows[..., 2, :] = x, w
-        rows[..., 1, 1:], rows[..., 3, 1:] = x[..., :-1], w[..., :-1]
-        return rows
-
     def _query(self, x, w, n, tx=None, *, search=False):
         """The first series, to be compared with series of n points."""
         raise NotImplementedError
@@ -137,8 +137,9 @@ class ElasticMetric(Metric):
         record, features, w, points = self._query(x, w, y.shape[1], tx, search=search)
         if search and tx is not None:
             tx = tx - tx[0]
-        w = full_weight(w, features)
-        return Problem(record, features, w, self._rows(features, w), self._features(y), tx, ty, points)
+        if w is None and not kernels.even(record):  # kernels of their own for queries without weights are not worth it
+            w = np.ones_like(features)
+        return Problem(record, features, w, self._features(y), tx, ty, points)
 
     def _report(self, cost, problem):
         """The distance behind an accumulated cost of two whole series."""
@@ -170,8 +171,7 @@ class ElasticMetric(Metric):
     # ------------------------------------------------------------------------------------------- two whole series
     def _distance(self, x, w, y, tx, ty):
         problem = self._problem(x, w, y, tx, ty)
-        bottom, side, _ = self._accumulate(problem)
-        return self._alignment(self._report(self._ending(bottom, side, problem)[0], problem), problem)
+        return self._alignment(self._report(self._cost(problem), problem), problem)
 
     def _alignment(self, distance, problem):
         # Copies: a path that is asked for later must be that of the series as they are now.
@@ -183,9 +183,9 @@ class ElasticMetric(Metric):
             return super()._within(x, w, y, tx, ty, cutoff)
         problem = self._problem(x, w, y, tx, ty)
         lo, hi = band(self.window, self.factor, *problem.shape)
-        p, _, _, rows, y, tx, ty, points = problem
-        limit = self._limit(cutoff, problem)
-        bottom, last = pruned.accumulate(p, rows, points, y, tx, ty, lo, hi, *self._borders(problem, False), limit)
+        p, _, _, y, tx, ty, points = problem
+        limit, edges = self._limit(cutoff, problem), self._borders(problem, False)
+        bottom, last = pruned.accumulate(p, problem.rows, points, y, tx, ty, lo, hi, *edges, limit)
         distance = self._report(self._ending(bottom, last, problem)[0], problem)
         return self._alignment(distance if distance <= cutoff else INF, problem)
 
@@ -194,7 +194,7 @@ class ElasticMetric(Metric):
             return super()._windows(x, w, y, tx, ty)
         n, features = y.shape[2], [self._features(a) for a in y]
         record, x, w, points = self._query(x, w, n)
-        rows = lanes.padded(record, self._rows(x, full_weight(w, x))[np.newaxis])
+        rows = lanes.padded(record, x[np.newaxis], full_weight(w, x)[np.newaxis])
         lo, hi = band(self.window, self.factor, n, x.shape[1])
         costs, prices = np.empty(len(y)), np.zeros((n + 1) * lanes.LANES)
         for first in range(0, len(y), lanes.LANES):
@@ -205,44 +205,43 @@ class ElasticMetric(Metric):
             lanes.accumulate(record, *rows, points[np.newaxis], Y, prices, lo, hi, lanes.BIG, ends, out)
             costs[first : first + len(block)] = out[0]
         costs[costs >= 0.5 * lanes.BIG] = INF
-        return self._report(costs, Problem(record, x, None, None, features[0], None, None, points))
+        return self._report(costs, Problem(record, x, None, features[0], None, None, points))
+
+    def _cost(self, problem, *, whole=False):
+        """The accumulated cost of two whole series."""
+        if self._runs_diagonally(problem, whole):
+            return diagonals.cost(*self._in_strips(problem, whole))
+        bottom, side, _ = self._accumulate(problem, whole=whole)
+        return self._ending(bottom, side, problem, whole=whole)[0]
 
     def _accumulate(self, problem, *, keep=None, whole=False):
-        """Last row, last column and, for keep = "costs" or "moves", the matrix (n, m) of them.
-
-        The last column is None where no path may end in it.
-        """
+        """Last row, last column and, for keep = "costs" or "moves", the matrix (n, m) of them."""
         m, n = problem.shape
         top, side = self._borders(problem, whole)
         matrix = np.full((n, m), INF) if keep == "costs" else kernels.NO_COSTS
         taken = np.zeros((n, m), np.uint8) if keep == "moves" else kernels.NO_MOVES
-        if keep is None and self._runs_diagonally(problem, whole):
-            return diagonals.accumulate(problem.record, *self._in_strips(problem, top, side), -1)[0], None, None
         lo, hi = band(self.window, self.factor, m, n)
-        p, _, _, rows, y, tx, ty, points = problem
-        bottom, last = kernels.accumulate(p, rows, points, y, tx, ty, lo, hi, top, side, matrix, taken)
+        p, _, _, y, tx, ty, points = problem
+        bottom, last = kernels.accumulate(p, problem.rows, points, y, tx, ty, lo, hi, top, side, matrix, taken)
         return bottom, last, matrix if keep == "costs" else taken
 
     def _borders(self, problem, whole):
         """Costs along the series and along the query before any pair of points."""
         m, n = problem.shape
         begin, _, start, _ = (0, 0, 0, 0) if whole else self._free(m, n)
-        top, side = np.full(n + 1, INF), np.full(m + 1, INF)
-        top[: start + 1] = side[: begin + 1] = 0.0
-        if not kernels.closed_border(problem.record):
-            side[1:] = np.cumsum(problem.points[0])
-            top[1:] = np.cumsum(kernels.series_gaps(problem.record, problem.y, problem.ty))
-        return top, side
+        return kernels.borders(problem.record, problem.points, problem.y, problem.ty, n, begin, start)
 
     def _runs_diagonally(self, problem, whole):
         """Whether the vector driver takes two whole series: it knows no free points of the query."""
         return problem.runs_diagonally and (whole or not any(self._free(*problem.shape)[:2]))
 
-    def _in_strips(self, problem, top, side):
-        """What the vector driver takes: the series, the band by query points, and the borders."""
-        p, _, _, rows, y, _, _, points = problem
+    def _in_strips(self, problem, whole):
+        """What the vector driver takes: the series, the band by query points, and the free points of the series."""
+        p, x, w, y, _, _, points = problem
         m, n = problem.shape
-        return rows, kernels.has_weights(p, rows), points, y, *band(self.window, self.factor, n, m), top, side
+        _, _, start, end = (0, 0, 0, 0) if whole else self._free(m, n)
+        by_row = NO_BAND if self.window is None else band(self.window, self.factor, n, m)
+        return p, x, w, points, y, *by_row, start, end
 
     def _ending(self, bottom, side, problem, *, whole=False):
         """Cost and last cell of the best path that ends where paths may end."""
@@ -260,9 +259,7 @@ class ElasticMetric(Metric):
 
     def _path(self, problem, *, whole=False):
         if self._runs_diagonally(problem, whole):
-            free = 0 if whole else self._free(*problem.shape)[3]
-            strips = self._in_strips(problem, *self._borders(problem, whole))
-            _, path, steps, first = diagonals.accumulate(problem.record, *strips, free)
+            path, steps, first = diagonals.path(*self._in_strips(problem, whole))
             path, steps = path[:, first:].copy(), steps[first:]
         else:
             bottom, side, taken = self._accumulate(problem, keep="moves", whole=whole)
@@ -291,44 +288,26 @@ class ElasticMetric(Metric):
         """Warped profile of the whole series: distances, starts and, if asked for, accumulated costs (n, m)."""
         m, n = problem.shape
         col, start, side = self._start_column(problem)
-        p, _, _, rows, y, tx, ty, points = problem
-        radius = radius_of(self.window, self.factor, m, m)
+        p, _, _, y, tx, ty, points = problem
+        rows, radius = problem.rows, radius_of(self.window, self.factor, m, m)
         if not matrix and problem.runs_diagonally:
             weighted = kernels.has_weights(p, rows)
             distance, begin = diagonals.warped(p, rows, weighted, points, y, radius, shortest, longest, side)
             return self._report_search(distance, problem), begin, None
         distance, begin = np.empty(n), np.empty(n, np.int64)
         costs = np.empty((n, m)) if matrix else kernels.NO_COSTS
-        kernels.warped(
-            p,
-            rows,
-            points,
-            y,
-            tx,
-            ty,
-            0,
-            0,
-            radius,
-            shortest,
-            longest,
-            col,
-            start,
-            np.zeros((3, m)),
-            distance,
-            begin,
-            costs,
-        )
+        state = radius, shortest, longest, col, start, np.zeros((3, m))
+        kernels.warped(p, rows, points, y, tx, ty, 0, 0, *state, distance, begin, costs)
         return self._report_search(distance, problem), begin, costs
 
     def _go_on(self, problem, first, count, offset, shortest, longest, col, start):
         """Warped profile of `count` points from `first` on, sample `offset` of the sequence; changes `col`, `start`."""
-        p, _, _, rows, y, tx, ty, points = problem
+        p, _, _, y, tx, ty, points = problem
         m, distance, begin = problem.shape[0], np.empty(count), np.empty(count, np.int64)
         radius, ground = radius_of(self.window, self.factor, m, m), np.zeros((3, m))
-        limits = radius, shortest, longest
-        kernels.warped(
-            p, rows, points, y, tx, ty, first, offset, *limits, col, start, ground, distance, begin, kernels.NO_COSTS
-        )
+        state = radius, shortest, longest, col, start, ground
+        pair = p, problem.rows, points, y, tx, ty
+        kernels.warped(*pair, first, offset, *state, distance, begin, kernels.NO_COSTS)
         return self._report_search(distance, problem), begin
 
     def _start_column(self, problem):
@@ -344,8 +323,7 @@ class ElasticMetric(Metric):
     def _piece_distance(self, problem, start, end):
         """Exact distance of the query to a piece of the series, as searches report it."""
         piece = problem.piece(start, end)
-        bottom, side, _ = self._accumulate(piece, whole=True)
-        return self._report_search(self._ending(bottom, side, piece, whole=True)[0], piece)
+        return self._report_search(self._cost(piece, whole=True), piece)
 
     def _piece_path(self, problem, start, end):
         path = self._path(problem.piece(start, end), whole=True)

@@ -11,7 +11,7 @@ import numpy as np
 from numba import njit
 
 from . import _elastic, _vector
-from ._elastic import closed_border, even, gap, gap_terms, has_weights, join, lagged, late, least, moves, terms
+from ._elastic import closed_border, even, gap, gap_terms, has_weights, join, lagged, late, least, moves, rows_of, terms
 from ._vector import REGISTER, copy, fill, larger, makers, smaller, some, store
 from ._versions import version_of
 
@@ -220,9 +220,9 @@ def _make(version):
 accumulate, prices_of = _make(version_of(_elastic, _vector))
 
 
-def padded(record, rows):
-    """Rows (..., channels, 4, m) of queries as the kernels take them, and whether they are weighted."""
-    m = rows.shape[-1]
+def padded(record, x, w):
+    """Rows (count, channels, 4, m) of queries as the kernels take them, and whether they are weighted."""
+    rows, m = rows_of(record, x, w), x.shape[-1]
     out = np.zeros((*rows.shape[:-1], m + -m % ROWS))
     out[..., :m] = rows
     return out, has_weights(record, rows)

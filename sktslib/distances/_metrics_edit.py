@@ -226,13 +226,6 @@ class MSM(PriceMetric):
     def metric(self):
         return self.c > 0 and self.window is None
 
-    def _rows(self, x, w):
-        rows = super()._rows(x, w)
-        step = rows[..., 0, :] - rows[..., 1, :]
-        rows[..., 1, :] = np.minimum(rows[..., 2, :], rows[..., 3, :]) * np.abs(step)
-        rows[..., 3, :] = np.where(step < 0, -1.0, 1.0)
-        return rows
-
     def _query(self, x, w, n, tx=None, *, search=False):
         return Query(kernels.MSMRecord(float(self.c)), x, w, free_points(x.shape[1]))
 

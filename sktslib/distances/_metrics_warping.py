@@ -186,7 +186,7 @@ class DTW(ElasticMetric):
                 costs += self.alpha * local_costs(self.dist, x, y)
         if w is not None:  # the caller's function sees whole points, so a point has one weight
             costs *= w.max(axis=0)
-        return Problem(kernels.DTWRecord(), None, None, None, costs, None, None, free_points(x.shape[1]))
+        return Problem(kernels.DTWRecord(), None, None, costs, None, None, free_points(x.shape[1]))
 
     def _report(self, cost, problem):
         return cost / problem.shape[0] if self.do_dist_norm else cost

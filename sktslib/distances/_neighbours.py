@@ -216,12 +216,12 @@ class _Pruned:
     def _scan(self, queries, n, order, itself, bounds, cutoff, counts):
         """Distances of candidates of one kind, of up to n points, infinite where they are surely above the cutoff."""
         record, x, w, points = queries
-        problem = Problem(record, x[0], None, None, self.features[order[0, 0]], None, None, points[0])
+        problem = Problem(record, x[0], None, self.features[order[0, 0]], None, None, points[0])
         limits, share, more = cutoff, 0.0, 0.0
         if not self.metric._reports_cost:  # distances may be equal where costs differ by rounding
             share, more = 1e-12, 1e-12 * (self.m + n)
             limits = np.where(cutoff < np.inf, self.metric._limit(cutoff, problem), np.inf)
-        rows = _lanes.padded(record, self.metric._rows(x, w))
+        rows = _lanes.padded(record, x, w)
         cells = band(self.metric.window, self.metric.factor, n, self.m)
         costs = np.full(bounds.shape, np.inf)
         counts += scan(

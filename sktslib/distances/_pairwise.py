@@ -221,7 +221,7 @@ def _stacked(metric, X, w, groups, n):
     made = {}
     for m, of in groups.items():
         record, x, weights, points = metric._queries([X[a] for a in of], w, n)
-        made[m] = record, *_lanes.padded(record, metric._rows(x, weights)), points
+        made[m] = record, *_lanes.padded(record, x, weights), points
     return made
 
 
@@ -232,5 +232,5 @@ def _reported(metric, x, record, points, costs, series):
     for n in set(lengths):
         of = lengths == n
         y = series[int(np.argmax(of))]
-        out[:, of] = metric._report(costs[:, of], Problem(record, x, None, None, y, None, None, points))
+        out[:, of] = metric._report(costs[:, of], Problem(record, x, None, y, None, None, points))
     return out

@@ -127,6 +127,7 @@ def _check_arguments(name, parts):
     asked = {
         "terms": kernels.terms,
         "moves": kernels.moves,
+        "row": kernels.row,
         "by_lag": kernels.late,
         "gap_terms": kernels.gap_terms,
         "gap": kernels.gap,

@@ -28,7 +28,7 @@ class Queries(NamedTuple):
         one = problems[0]
         return cls(
             records[0] if len(problems) == 1 or same else tuple(records),
-            None if one.rows is None else np.concatenate([problem.rows for problem in problems], axis=2),
+            None if one.x is None else np.concatenate([problem.rows for problem in problems], axis=2),
             np.concatenate([problem.points for problem in problems], axis=1),
             np.concatenate([[0], np.cumsum([problem.points.shape[1] for problem in problems])]),
             None if one.tx is None else np.concatenate([problem.tx for problem in problems]),
@@ -46,7 +46,7 @@ class Queries(NamedTuple):
 def as_series(problems):
     """The series of problems as the kernel of one lane takes it, and its times."""
     one = problems[0]
-    if one.rows is None:
+    if one.x is None:
         return np.concatenate([problem.y for problem in problems], axis=1), None
     y = np.concatenate([np.zeros((len(one.y), 1)), one.y], axis=1)
     return y, None if one.ty is None else np.concatenate([one.ty[:1] - 1.0, one.ty])

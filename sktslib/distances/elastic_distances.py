@@ -179,8 +179,7 @@ def _call(cls, parameters, owner, x, y, weight, tx=None, ty=None):
         return metric._distance(x, w, y, tx, ty)
     problem = metric._problem(x, w, y, tx, ty)
     if report == "similarity":
-        bottom, side, _ = metric._accumulate(problem)
-        return float(metric._similarity(metric._ending(bottom, side, problem)[0], problem))
+        return float(metric._similarity(metric._cost(problem), problem))
     return metric._path(problem) if report == "path" else metric._cost_matrix(problem)
 
 

@@ -68,8 +68,9 @@ class _Cascade:
         self.x = normalise(x, self.full, normalize)
         record, features, weight, points = metric._query(self.x, w, self.m)
         weight = full_weight(weight, features)
-        self.problem = Problem(record, features, weight, None, features, None, None, points)
-        self.rows = _lanes.padded(record, metric._rows(features, weight))
+        self.problem = Problem(record, features, weight, features, None, None, points)
+        rows, weighted = _lanes.padded(record, features[np.newaxis], weight[np.newaxis])
+        self.rows = rows[0], weighted
         self.lo, self.hi = band(metric.window, metric.factor, self.m, self.m)
         self.reach = -(-int((self.hi - self.lo).max()) // 2)  # two stretches of so many points hold any range
         self.plain = metric._reach == 0  # what is compared is the samples themselves
@@ -184,7 +185,7 @@ class _Cascade:
     # --------------------------------------------------------------------------------------------------------- bounds
     def _query_side(self):
         """What the bounds need of the query, for its points and for those of a window."""
-        record, x, w, _, _, _, _, points = self.problem
+        record, x, w, _, _, _, points = self.problem
         m, channels = self.m, len(x)
         reach = band(self.metric.window, self.metric.factor, m, m)
         low, high = _bounds._envelopes(x, *reach)

@@ -49,9 +49,7 @@ def whole_cost(search):
     """Tile cost of the whole sequence of a search."""
     metric = search.metric
     if search.mode == "warped":
-        problem = search.runs[0][1]
-        bottom, side, _ = metric._accumulate(problem, whole=True)
-        return metric._ending(bottom, side, problem, whole=True)[0]
+        return metric._cost(search.runs[0][1], whole=True)
     return metric._tile_cost(search.profile().distance[0], search.x.shape[1])
 
 
