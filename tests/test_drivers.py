@@ -7,9 +7,10 @@ from hypothesis import given
 from hypothesis import strategies as st
 from strategies import pairs
 
-from sktslib.distances import _diagonals, _elastic, get_metric, pairwise_distances
+from sktslib.distances import _diagonal_search, _diagonals, _elastic, get_metric, pairwise_distances
 from sktslib.distances._bands import band
 from sktslib.distances._metrics import check_pair
+from sktslib.distances._recurrence import has_weights
 
 BANDS = [{}, {}, {"window": 0.3}, {"window": "sakoe-chiba", "factor": 1}, {"window": "itakura"}]
 
@@ -53,7 +54,7 @@ def test_searches_along_diagonals_equal_columns_to_the_bit(name, data):
         _elastic.warped(
             p, rows, points, y, None, None, a, a, radius, *limits, col, start, ground, distance[a:b], begin[a:b], none
         )
-    got, got_begin = _diagonals.warped(p, rows, _elastic.has_weights(p, rows), points, y, radius, *limits, side)
+    got, got_begin = _diagonal_search.warped(p, rows, has_weights(p, rows), points, y, radius, *limits, side)
     np.testing.assert_array_equal(got, distance)
     np.testing.assert_array_equal(got_begin, begin)
 

@@ -4,23 +4,18 @@ import numpy as np
 import pytest
 from numba import njit
 
-from sktslib.distances import _vector
-from sktslib.distances._vector import (
-    REGISTER,
+from sktslib.distances._vector import REGISTER, cheaper, larger, root2, smaller, take, where
+from sktslib.distances._vector_memory import (
     REGISTERS,
-    cheaper,
+    copy,
     entering,
-    larger,
+    fill,
     last,
     makers,
-    root2,
     shifted,
-    smaller,
     some,
     store,
     store_codes,
-    take,
-    where,
 )
 
 LANES = 4 * REGISTER
@@ -86,9 +81,14 @@ def test_equals_arrays(name):
     assert out[0] == out[-1] == 0.0
 
 
-def test_numbers_take_the_same_functions():
-    assert (smaller(1.0, 2.0), larger(1.0, 2.0), cheaper(2.0, 1.0), root2(4.0), take(TABLE, 3.0)) == (1, 2, 1, 2, 9)
-    assert where(False, 1.0, 2.0) == 2
+@pytest.mark.parametrize("compiled", [False, True])
+def test_numbers_take_the_same_functions(compiled):
+    def run(table):
+        minima = smaller(1.0, 2.0), smaller(2.0, 1.0), cheaper(2.0, 1.0)
+        return minima, larger(1.0, 2.0), root2(4.0), take(table, 3.0), take(table, 1e3), where(1.0 > 2.0, 1, 2.5)
+
+    found = (njit(run) if compiled else run)(TABLE)
+    assert found == ((1.0, 1.0, 1.0), 2.0, 2.0, 9.0, TABLE[-1], 2.5)
 
 
 def test_codes_of_two_conditions():
@@ -103,7 +103,11 @@ def test_codes_of_two_conditions():
 
 
 def test_loops_in_place_of_slices():
+    @njit
+    def run(out):
+        fill(out, 1, 4, 2.0)
+        copy(out, 2, 5, out, 0)
+
     out = np.zeros(5)
-    _vector.fill(out, 1, 4, 2.0)
-    _vector.copy(out, 2, 5, out, 0)
+    run(out)
     assert out.tolist() == [2.0, 2.0, 0.0, 2.0, 0.0]

@@ -2,7 +2,6 @@
 
 from ._alignment import Alignment
 from ._barycenters import barycenter
-from ._elastic import recurrence
 from ._entries import get_distance_dict
 from ._metrics import CallableMetric, Metric, get_metric, metric_names
 from ._metrics_edit import EDR, ERP, LCSS, MSM, TWED
@@ -23,6 +22,7 @@ from ._metrics_time import TAM
 from ._metrics_warping import ADTW, DDTW, DTW, WDDTW, WDTW, Frechet, ShapeDTW
 from ._neighbours import Neighbors, Pruning, nearest_neighbors
 from ._pairwise import pairwise_distances
+from ._recurrence import recurrence
 from ._registered import register_metric
 from .compute_distance import time_series_distance
 from .elastic_distances import dlp, dtw, lcss, twed

@@ -9,10 +9,9 @@ hash of the files they take functions from, because numba's disk cache looks at 
 import numpy as np
 from numba import njit
 
-from . import _elastic, _vector
-from ._elastic import matched_pair, terms
-from ._vector import bits, makers
-from ._versions import version_of
+from ._compiled import inner, version_of
+from ._recurrence import matched_pair, terms
+from ._vector_memory import bits, makers
 
 WORD = 64
 ONE, NONE, ALL = np.uint64(1), np.uint64(0), np.uint64(2**64 - 1)
@@ -21,7 +20,7 @@ TOP = np.uint64(WORD - 1)
 load, _, _ = makers(WORD, fused=False)
 
 
-@njit(nogil=True)
+@inner
 def _matches(p, rows, i, y, j):
     """Bits of the points of the series from j on that match query point i."""
     row = rows[0, 0, i], rows[0, 1, i], rows[0, 2, i], rows[0, 3, i]
@@ -32,7 +31,7 @@ def _matches(p, rows, i, y, j):
     return bits(matched_pair(p, a))
 
 
-@njit(nogil=True)
+@inner
 def _indels(p, rows, m, y, n, words):
     """Points of both series that are no part of their longest common subsequence."""
     for k in range(words.shape[1]):
@@ -54,7 +53,7 @@ def _indels(p, rows, m, y, n, words):
     return m + n - 2 * common
 
 
-@njit(nogil=True)
+@inner
 def _edits(p, rows, m, y, n, words):
     """Points to insert, delete or replace."""
     for k in range(words.shape[1]):
@@ -100,7 +99,7 @@ def _make(version):
     return accumulate
 
 
-accumulate = _make(version_of(_elastic, _vector))
+accumulate = _make(version_of())
 
 
 def padded(y):

@@ -15,18 +15,19 @@ Layout: points lie in one dimension behind a pad, and are followed by zeros up t
 import numpy as np
 from numba import njit
 
-from . import _elastic, _vector
+from . import _elastic, _recurrence, _recurrences
 from ._bands import band
-from ._elastic import join, late, moves, terms
-from ._vector import REGISTER, larger, makers, smaller, store
-from ._versions import version_of
+from ._compiled import inner, version_of
+from ._recurrence import join, late, moves, terms
+from ._vector import REGISTER, larger, smaller
+from ._vector_memory import makers, store
 
 INF = np.inf
 LANES = 2 * REGISTER
 # Every cell of a path costs its pair, whichever move enters it.
-CELLS = (_elastic.DTWRecord, _elastic.ADTWRecord, _elastic.WDTWRecord, _elastic.FrechetRecord)
+CELLS = (_recurrences.DTWRecord, _recurrences.ADTWRecord, _recurrences.WDTWRecord, _recurrences.FrechetRecord)
 # A point may be left out, at a price.
-EDITS = (_elastic.EditRecord, _elastic.ERPRecord, _elastic.MSMRecord, _elastic.TWEDRecord)
+EDITS = (_recurrences.EditRecord, _recurrences.ERPRecord, _recurrences.MSMRecord, _recurrences.TWEDRecord)
 
 load, splat, _ = makers(LANES, fused=True)
 
@@ -80,7 +81,7 @@ def envelopes(a, first, last, lower, upper):
             i += size
 
 
-@njit(nogil=True)
+@inner
 def _pair(p, x, w, lower, upper, i):
     """The terms of the points from i on with the nearest values of the envelope, and of the points before."""
     value, low, high = load(x, i + 1), load(lower, i + 1), load(upper, i + 1)
@@ -89,7 +90,7 @@ def _pair(p, x, w, lower, upper, i):
     return terms(p, row, smaller(larger(value, low), high), smaller(larger(before, low_before), high_before))
 
 
-@njit(nogil=True)
+@inner
 def _one_way(p, x, w, points, lower, upper, lags, skip, spare, lanes):
     """Least cost of entering each point of `x` (channels, size), folded as the recurrence folds them.
 
@@ -139,7 +140,7 @@ def _make(version):
     return both_ways
 
 
-both_ways = _make(version_of(_elastic, _vector))
+both_ways = _make(version_of())
 
 
 def _laid_out(a):
@@ -173,7 +174,7 @@ def _least_lags(first, last):
 
 def _pin(record, lower, upper, a):
     """Put the ends of the envelopes (..., channels, n) where it is known what the end points meet: the ends of `a`."""
-    if isinstance(record, (*CELLS, _elastic.MSMRecord)):
+    if isinstance(record, (*CELLS, _recurrences.MSMRecord)):
         lower[..., 0] = upper[..., 0] = a[..., 0]
     if isinstance(record, CELLS):
         lower[..., -1] = upper[..., -1] = a[..., -1]
@@ -184,7 +185,7 @@ def _prices(record, prices):
     if not isinstance(record, EDITS):
         return np.full_like(prices, INF), np.zeros(prices.shape[:-1])
     prices = prices.copy()
-    if _elastic.closed_border(record):
+    if _recurrence.closed_border(record):
         prices[..., 0] = INF
     least = prices.min(axis=-1)
     return prices, np.where(least < INF, least, 0.0)
@@ -208,7 +209,7 @@ class _Group:
         lower, upper = _envelopes(series, *reach)
         _pin(record, lower, upper, series)
         gaps = np.zeros((1, n))
-        if isinstance(record, _elastic.MSMRecord):
+        if isinstance(record, _recurrences.MSMRecord):
             gaps[:] = series.shape[1] * record.c
         elif isinstance(record, EDITS):
             gaps = np.array([_elastic.series_gaps(record, y, None) for y in series])
@@ -224,7 +225,7 @@ class _Group:
         _pin(record, low, high, x)
         w = w[:1] if (w == w[:1]).all() else w
         light = _envelopes(w, self.first, self.last)[0]
-        price = x.shape[1] * record.c if isinstance(record, _elastic.MSMRecord) else points[:, 0]
+        price = x.shape[1] * record.c if isinstance(record, _recurrences.MSMRecord) else points[:, 0]
         up, spare = _prices(record, np.zeros((len(x), m)) + price)
         points = points[:1] if (points == points[:1]).all() else points
         least = _envelopes(points, self.first, self.last)[0]
@@ -232,9 +233,9 @@ class _Group:
         queries += _weights(light), *(_laid_out(a) for a in (least, low, high))
         out = np.empty((len(x), len(self.series)))
         both_ways(record, queries, self.prepared, self.lags, self.y_lags, float(abs(m - n)), out)
-        if isinstance(record, _elastic.ADTWRecord):  # as many moves at least stretch
+        if isinstance(record, _recurrences.ADTWRecord):  # as many moves at least stretch
             out += record.omega * abs(m - n)
-        if isinstance(record, _elastic.ERPRecord) and (w == 1).all():
+        if isinstance(record, _recurrences.ERPRecord) and (w == 1).all():
             out = np.maximum(out, self._sums_apart(record.g, x))
         return out
 

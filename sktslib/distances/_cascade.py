@@ -14,12 +14,13 @@ from, because numba's disk cache looks at this file alone.
 import numpy as np
 from numba import njit
 
-from . import _bounds, _elastic, _lanes, _vector
+from . import _bounds, _lanes
 from ._bounds import LANES, load, splat
-from ._elastic import gap, gap_terms, join, late, moves, terms
+from ._compiled import inner, version_of
 from ._lanes import BIG
-from ._vector import REGISTER, fill, larger, makers, smaller, some, store
-from ._versions import version_of
+from ._recurrence import gap, gap_terms, join, late, moves, terms
+from ._vector import REGISTER, larger, smaller
+from ._vector_memory import fill, makers, some, store
 
 INF = np.inf
 STRIDE = 8  # points entered between two looks at the cutoff
@@ -49,19 +50,19 @@ def slide(a, width, low, high):
 
 
 # --------------------------------------------------------------------------------------------------------------- bounds
-@njit(nogil=True)
+@inner
 def _nearest(value, low, high):
     return smaller(larger(value, low), high)
 
 
-@njit(nogil=True)
+@inner
 def _range(least, most, at, other, s, c, blur):
     """What the samples of two stretches come to, normalised: at least and at most."""
     bottom = smaller(load_wide(least, at), load_wide(least, other)) * s + (c - blur)
     return bottom, larger(load_wide(most, at), load_wide(most, other)) * s + (c + blur)
 
 
-@njit(nogil=True)
+@inner
 def _of_query(p, k, i, h, known, j, x, w, ranges, spots, s, c, blur):
     """The terms of query point i, and h before it, with what the windows from j on hold within the band."""
     # End points meet end points, wherever the paths go on to; no recurrence that knows this looks at points before.
@@ -77,7 +78,7 @@ def _of_query(p, k, i, h, known, j, x, w, ranges, spots, s, c, blur):
     )
 
 
-@njit(nogil=True)
+@inner
 def _of_window(p, k, i, h, known, j, w, y, low, high, s, c):
     """The terms of the windows' point i, and h before it, with what the query holds within the band; its price."""
     value, before = load_wide(y[k], j + i) * s + c, known * (load_wide(y[k], j + h) * s + c)
@@ -187,7 +188,7 @@ def _make(version):
     return by_query, by_window, settle
 
 
-@njit(nogil=True)
+@inner
 def _two_passes(p, rows, lanes, low, high, light, reach, places, hi, cutoff, work, rests):
     """What the way on from each query point costs at least, in `rests`; whether any lane is within the cutoff at all.
 
@@ -239,4 +240,4 @@ def _two_passes(p, rows, lanes, low, high, light, reach, places, hi, cutoff, wor
     return some(total + load(after, 0) <= cutoff)
 
 
-by_query, by_window, settle = _make(version_of(_bounds, _elastic, _lanes, _vector))
+by_query, by_window, settle = _make(version_of(_bounds, _lanes))

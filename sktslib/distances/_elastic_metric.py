@@ -6,14 +6,17 @@ from typing import NamedTuple
 import numpy as np
 
 from ..utils._sklearn import Interval, RealNotInt, StrOptions
+from . import _diagonal_search as diagonal_search
 from . import _diagonals as diagonals
 from . import _elastic as kernels
 from . import _lanes as lanes
 from . import _pruned as pruned
+from . import _recurrences as recurrences
 from ._alignment import Alignment
 from ._bands import band, radius_of
 from ._metrics import Metric
 from ._normalise import full_weight
+from ._recurrence import closed_border, even, has_weights
 
 INF = np.inf
 NO_BAND = np.empty(0, np.int64), np.empty(0, np.int64)
@@ -72,8 +75,8 @@ def free_points(m):
 def norm_of(x, p):
     """The norm over the channels as a record: of one channel they are all the same."""
     if len(x) == 1 or p == 1:
-        return kernels.L1()
-    return kernels.L2() if p == 2 else kernels.Lp(float(p))
+        return recurrences.L1()
+    return recurrences.L2() if p == 2 else recurrences.Lp(float(p))
 
 
 def check_band(metric):
@@ -137,7 +140,7 @@ class ElasticMetric(Metric):
         record, features, w, points = self._query(x, w, y.shape[1], tx, search=search)
         if search and tx is not None:
             tx = tx - tx[0]
-        if w is None and not kernels.even(record):  # kernels of their own for queries without weights are not worth it
+        if w is None and not even(record):  # kernels of their own for queries without weights are not worth it
             w = np.ones_like(features)
         return Problem(record, features, w, self._features(y), tx, ty, points)
 
@@ -291,8 +294,8 @@ class ElasticMetric(Metric):
         p, _, _, y, tx, ty, points = problem
         rows, radius = problem.rows, radius_of(self.window, self.factor, m, m)
         if not matrix and problem.runs_diagonally:
-            weighted = kernels.has_weights(p, rows)
-            distance, begin = diagonals.warped(p, rows, weighted, points, y, radius, shortest, longest, side)
+            weighted = has_weights(p, rows)
+            distance, begin = diagonal_search.warped(p, rows, weighted, points, y, radius, shortest, longest, side)
             return self._report_search(distance, problem), begin, None
         distance, begin = np.empty(n), np.empty(n, np.int64)
         costs = np.empty((n, m)) if matrix else kernels.NO_COSTS
@@ -315,7 +318,7 @@ class ElasticMetric(Metric):
         side = np.full(m + 1, INF)
         side[0] = 0.0
         start = np.zeros(m + 1, np.int64)
-        if not kernels.closed_border(problem.record):
+        if not closed_border(problem.record):
             side[1:] = np.cumsum(problem.points[0])
             start[:] = -1  # sample 0, and no matched pair yet
         return side.copy(), start, side

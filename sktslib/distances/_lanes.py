@@ -1,6 +1,6 @@
 """Many series at once: LANES series side by side in vectors, four query points per sweep held in registers.
 
-The recurrences are those of `_elastic`. Borders are large finite numbers here, so that no infinity ever meets another.
+The recurrences are those of `_recurrences`. Borders are large finite numbers here: no infinity ever meets another.
 
 Layout: a block of series is ``(channels, (length + 1) * LANES)``, its first LANES numbers the pad before the first
 point; a query is ``(channels, 4, m)``, padded to whole sweeps. Kernels are made by a function
@@ -10,10 +10,11 @@ that is given the hash of the files they take functions from, because numba's di
 import numpy as np
 from numba import njit
 
-from . import _elastic, _vector
-from ._elastic import closed_border, even, gap, gap_terms, has_weights, join, lagged, late, least, moves, rows_of, terms
-from ._vector import REGISTER, copy, fill, larger, makers, smaller, some, store
-from ._versions import version_of
+from ._compiled import inner, version_of
+from ._elastic import rows_of
+from ._recurrence import closed_border, even, gap, gap_terms, has_weights, join, lagged, late, least, moves, terms
+from ._vector import REGISTER, larger, smaller
+from ._vector_memory import copy, fill, makers, some, store
 
 LANES = 2 * REGISTER
 ROWS = 4
@@ -23,7 +24,7 @@ AHEAD = 8  # points computed at a time where it is not known how many will be ne
 load, splat, _ = makers(LANES, fused=True)
 
 
-@njit(nogil=True)
+@inner
 def _meet(p, diag, left):
     """The better one of these ways into a cell, where all cost the same; else the diagonal one."""
     if not even(p):
@@ -31,7 +32,7 @@ def _meet(p, diag, left):
     return smaller(diag, left) if lagged(p) else least(p, diag, left)
 
 
-@njit(nogil=True)
+@inner
 def _cell(p, here, by_lag, met, up, left, a, b, c, price, turn):
     """Accumulated cost of a query point with a point of the series.
 
@@ -44,24 +45,24 @@ def _cell(p, here, by_lag, met, up, left, a, b, c, price, turn):
     return least(p, join(p, up, u), least(p, join(p, met, d), join(p, left, v)))
 
 
-@njit(nogil=True)
+@inner
 def _late(p, i, j):
     """What the moves need of the lag of query point i and point j of the series, in all lanes."""
     lag = float(np.int32(abs(i - j)))  # the compiler sees through that and back, but not with 64 bits
     return splat(late(p, lag, lag))
 
 
-@njit(nogil=True)
+@inner
 def _row(rows, weighted, k, i):
     return rows[k, 0, i], rows[k, 1, i], 1.0 if weighted is None else rows[k, 2, i], rows[k, 3, i]
 
 
-@njit(nogil=True)
+@inner
 def _in_band(v, j, i, lo, hi):
     return v if lo is None else larger(v, 0.0 if lo[i] <= j < hi[i] else BIG)
 
 
-@njit(nogil=True)
+@inner
 def _sweep(p, i, m, rows, weighted, points, Y, prices, lo, hi, begin, end, row, held):
     """Four query points from i on, over the series' points [begin, end); those after point m - 1 do not matter."""
     i0, i1, i2, i3 = i, min(i + 1, m - 1), min(i + 2, m - 1), min(i + 3, m - 1)
@@ -108,7 +109,7 @@ def _sweep(p, i, m, rows, weighted, points, Y, prices, lo, hi, begin, end, row, 
     store(held[4], 0, corner)
 
 
-@njit(nogil=True)
+@inner
 def _span(p, i, m, rows, weighted, points, Y, prices, lo, hi, begin, end, row, held):
     """The same where some of the points [begin, end) lie out of the band of some of the query points."""
     height = min(ROWS, m - i)
@@ -121,7 +122,7 @@ def _span(p, i, m, rows, weighted, points, Y, prices, lo, hi, begin, end, row, h
         _sweep(p, i, m, rows, weighted, points, Y, prices, lo, hi, b, end, row, held)
 
 
-@njit(nogil=True)
+@inner
 def _above(row, j, cutoff, rests, i):
     """Whether the costs of column j, with what follows query point i at least, are above the cutoff in all lanes."""
     costs = load(row, j * LANES)
@@ -130,7 +131,7 @@ def _above(row, j, cutoff, rests, i):
     return not some(costs <= cutoff)
 
 
-@njit(nogil=True)
+@inner
 def _accumulate(p, rows, weighted, points, Y, prices, lo, hi, cutoff, rests, row):
     """Accumulated costs of the last query point with each point of each series, in `row`; whether it got to the end.
 
@@ -181,7 +182,7 @@ def _accumulate(p, rows, weighted, points, Y, prices, lo, hi, cutoff, rests, row
     return True
 
 
-@njit(nogil=True)
+@inner
 def _price(p, Y, prices):
     for j in range(LANES, Y.shape[1]):
         total = 0.0
@@ -217,7 +218,7 @@ def _make(version):
     return accumulate, prices_of
 
 
-accumulate, prices_of = _make(version_of(_elastic, _vector))
+accumulate, prices_of = _make(version_of())
 
 
 def padded(record, x, w):

@@ -5,7 +5,7 @@ from numbers import Real
 import numpy as np
 
 from ..utils._sklearn import Interval
-from . import _elastic as kernels
+from . import _recurrences as recurrences
 from ._elastic_metric import BAND_CONSTRAINTS, ElasticMetric, Query, free_points, norm_of
 from ._metrics import register
 
@@ -74,7 +74,7 @@ class LCSS(ElasticMetric):
             costs = point, np.zeros(m), point + 1.0
         else:
             costs = np.ones(m), 2.0 - 2.0 * point, np.full(m, 2.0)
-        return Query(kernels.EditRecord(norm_of(x, 2.0), float(self.eps)), x, w, np.array(costs))
+        return Query(recurrences.EditRecord(norm_of(x, 2.0), float(self.eps)), x, w, np.array(costs))
 
     def _similarity(self, cost, problem):
         """Matched weight as a share of the largest possible one."""
@@ -130,7 +130,7 @@ class EDR(ElasticMetric):
 
     def _query(self, x, w, n, tx=None, *, search=False):
         point, w = point_weights(x, w)
-        record = kernels.EditRecord(norm_of(x, 2.0), float(self.eps))
+        record = recurrences.EditRecord(norm_of(x, 2.0), float(self.eps))
         return Query(record, x, w, np.array([point, np.zeros(len(point)), point]))
 
     def _partners(self, alignment):
@@ -190,7 +190,7 @@ class ERP(PriceMetric):
         out = np.abs(x - self.g) if w is None else w * np.abs(x - self.g)
         points = free_points(x.shape[1])
         points[0] = out[0] if len(x) == 1 else np.sqrt((out**2).sum(axis=0))
-        return Query(kernels.ERPRecord(norm_of(x, 2.0), float(self.g)), x, w, points)
+        return Query(recurrences.ERPRecord(norm_of(x, 2.0), float(self.g)), x, w, points)
 
 
 @register
@@ -227,7 +227,7 @@ class MSM(PriceMetric):
         return self.c > 0 and self.window is None
 
     def _query(self, x, w, n, tx=None, *, search=False):
-        return Query(kernels.MSMRecord(float(self.c)), x, w, free_points(x.shape[1]))
+        return Query(recurrences.MSMRecord(float(self.c)), x, w, free_points(x.shape[1]))
 
 
 @register
@@ -296,5 +296,5 @@ class TWED(PriceMetric):
         points[0, 1:] = (
             (step**self.p).sum(axis=0) ** (1.0 / self.p) + self.nu * (1.0 if tx is None else np.diff(tx)) + self.lmbda
         )
-        record = kernels.TWEDRecord(norm_of(x, self.p), float(self.nu), float(self.lmbda))
+        record = recurrences.TWEDRecord(norm_of(x, self.p), float(self.nu), float(self.lmbda))
         return Query(record, x, w, points)

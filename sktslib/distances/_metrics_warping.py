@@ -8,6 +8,7 @@ from numba.core.dispatcher import Dispatcher
 from ..utils._sklearn import Interval, StrOptions
 from ..utils.validation import shown
 from . import _elastic as kernels
+from . import _recurrences as recurrences
 from ._elastic_metric import BAND_CONSTRAINTS, ElasticMetric, Problem, Query, free_points, norm_of
 from ._metrics import register
 from ._normalise import standardise
@@ -169,7 +170,7 @@ class DTW(ElasticMetric):
             w = np.ones_like(x) if w is None else w
             scale = slope_scale(*np.split(features, 2))
             w = np.concatenate([self.alpha * w, (1 - self.alpha) * scale**2 * w])
-        return Query(kernels.DTWRecord(), features, w, free_points(x.shape[1]))
+        return Query(recurrences.DTWRecord(), features, w, free_points(x.shape[1]))
 
     def _problem(self, x, w, y, tx, ty, *, search=False):
         if self.dist is None:
@@ -186,7 +187,7 @@ class DTW(ElasticMetric):
                 costs += self.alpha * local_costs(self.dist, x, y)
         if w is not None:  # the caller's function sees whole points, so a point has one weight
             costs *= w.max(axis=0)
-        return Problem(kernels.DTWRecord(), None, None, costs, None, None, free_points(x.shape[1]))
+        return Problem(recurrences.DTWRecord(), None, None, costs, None, None, free_points(x.shape[1]))
 
     def _report(self, cost, problem):
         return cost / problem.shape[0] if self.do_dist_norm else cost
@@ -228,7 +229,7 @@ class ADTW(ElasticMetric):
         self.factor = factor
 
     def _query(self, x, w, n, tx=None, *, search=False):
-        return Query(kernels.ADTWRecord(float(self.omega)), x, w, free_points(x.shape[1]))
+        return Query(recurrences.ADTWRecord(float(self.omega)), x, w, free_points(x.shape[1]))
 
 
 @register
@@ -271,7 +272,7 @@ class WDTW(ElasticMetric):
         m, longest = x.shape[1], max(x.shape[1], n)
         with np.errstate(over="ignore"):  # an infinite exponential makes the factor 0
             factors = 1.0 / (1.0 + np.exp(-self.g * (np.arange(longest + 1) - (m if search else longest) / 2)))
-        return Query(kernels.WDTWRecord(factors), self._features(x), w, free_points(m))
+        return Query(recurrences.WDTWRecord(factors), self._features(x), w, free_points(m))
 
     def _partners(self, alignment):
         path = alignment.path
@@ -427,4 +428,4 @@ class Frechet(ElasticMetric):
             )
 
     def _query(self, x, w, n, tx=None, *, search=False):
-        return Query(kernels.FrechetRecord(norm_of(x, 2.0)), x, w, free_points(x.shape[1]))
+        return Query(recurrences.FrechetRecord(norm_of(x, 2.0)), x, w, free_points(x.shape[1]))

@@ -2,7 +2,7 @@
 
 Early abandoning and pruning (EAP, Herrmann & Webb 2021): costs never fall along a path, so of each column only the
 cells between the first and the last one at or below the cutoff matter to the next, and with none of them left the
-distance is above. The recurrences are those of `_elastic`, in the same order of operations, so that what is at or
+distance is above. The recurrences are those of `_recurrences`, in the same order of operations, so that what is at or
 below the cutoff is the same to the bit. Kernels are made by a function that is given the hash of `_elastic`, because
 numba's disk cache looks at this file alone.
 """
@@ -10,9 +10,9 @@ numba's disk cache looks at this file alone.
 import numpy as np
 from numba import njit
 
-from . import _elastic, _vector
-from ._elastic import _ground_column, _lags_fixed, join, late, moves, series_gap
-from ._versions import version_of
+from ._compiled import version_of
+from ._elastic import _ground_column, _lags_fixed, series_gap
+from ._recurrence import join, late, moves
 
 INF = np.inf
 AHEAD = 16  # query points priced at a time where it is not known how many will be needed
@@ -76,4 +76,4 @@ def _make(recurrences):
     return accumulate
 
 
-accumulate = _make(version_of(_elastic, _vector))
+accumulate = _make(version_of())

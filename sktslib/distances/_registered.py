@@ -6,6 +6,7 @@ from numbers import Real
 
 from ..utils.validation import as_floats, refuse_missing, shown
 from . import _elastic as kernels
+from . import _recurrence as recurrences
 from ._elastic_metric import BAND_CONSTRAINTS, ElasticMetric, Query, free_points
 from ._metrics import _ALIASES, _REGISTRY, CallableMetric, register
 from ._records import fingerprint, owned
@@ -109,7 +110,7 @@ def register_metric(
             )
     parts = None
     if isinstance(made_of, type):
-        parts = kernels._PARTS.get(made_of)
+        parts = recurrences._PARTS.get(made_of)
         if parts is None or not hasattr(made_of, "_fields"):
             raise TypeError(
                 "'made_of' must be a function of two series, or a NamedTuple class decorated with "
@@ -125,14 +126,14 @@ def register_metric(
 def _check_arguments(name, parts):
     """Numba tells functions apart by their arguments' names, and says so in a page of its own."""
     asked = {
-        "terms": kernels.terms,
-        "moves": kernels.moves,
-        "row": kernels.row,
-        "by_lag": kernels.late,
-        "gap_terms": kernels.gap_terms,
-        "gap": kernels.gap,
-        "pairs": kernels.matched_pair,
-        "join": kernels.join,
+        "terms": recurrences.terms,
+        "moves": recurrences.moves,
+        "row": recurrences.row,
+        "by_lag": recurrences.late,
+        "gap_terms": recurrences.gap_terms,
+        "gap": recurrences.gap,
+        "pairs": recurrences.matched_pair,
+        "join": recurrences.join,
     }
     for part, function in asked.items():
         want, got = (tuple(inspect.signature(f).parameters) for f in (function, parts[part]))
@@ -203,15 +204,15 @@ class _RecurrenceMetric(_Registered, ElasticMetric):
     _depends_on_start = True  # lags may count; where they do not, the exact distance of a match is its profile's
 
     def __new__(cls, *args, **kwargs):
-        if cls._record not in kernels._PARTS:  # the class has come from another process, without its functions
-            kernels._PARTS[cls._record] = kernels._PARTS[_made(cls._recipe)._record]
+        if cls._record not in recurrences._PARTS:  # the class has come from another process, without its functions
+            recurrences._PARTS[cls._record] = recurrences._PARTS[_made(cls._recipe)._record]
         return super().__new__(cls)
 
     def _query(self, x, w, n, tx=None, *, search=False):
         self._check_channels(len(x))
         record = self._record(*(_value(getattr(self, field), field) for field in self._record._fields))
         points = free_points(x.shape[1])
-        if not kernels.closed_border(record):  # a point of the query is left out at the price of one of the series
+        if not recurrences.closed_border(record):  # a point of the query is left out at the price of one of the series
             points[0] = kernels.series_gaps(record, x, tx) * (1.0 if w is None else w.max(axis=0))
         return Query(record, x, w, points)
 
@@ -229,12 +230,12 @@ def _made(recipe):
     """The metric class of a recipe."""
     facts, computed, uses_times, made_of, packed = recipe
     if isinstance(made_of, type):
-        if made_of not in kernels._PARTS:
-            kernels.recurrence(**packed)(made_of)
-        parts = kernels._PARTS[made_of]
+        if made_of not in recurrences._PARTS:
+            recurrences.recurrence(**packed)(made_of)
+        parts = recurrences._PARTS[made_of]
         version = fingerprint(*(parts[key] for key in sorted(parts)))
         record = owned(version, made_of._fields)
-        kernels._PARTS[record] = parts
+        recurrences._PARTS[record] = parts
         defaults = [(field, made_of._field_defaults.get(field, Parameter.empty)) for field in made_of._fields]
         base, own = _RecurrenceMetric, {"_record": record, "uses_times": uses_times}
         own["_is_monotone"] = parts["monotone"]

@@ -7,15 +7,15 @@ looks at this file alone.
 import numpy as np
 from numba import njit
 
-from . import _elastic, _lanes, _vector
+from . import _lanes
+from ._compiled import inner, version_of
 from ._lanes import BIG, LANES
-from ._vector import fill
-from ._versions import version_of
+from ._vector_memory import fill
 
 INF = np.inf
 
 
-@njit(nogil=True)
+@inner
 def _beside(values, begins, lengths, block, size, lanes):
     """Put the first `size` series of the block side by side, each behind a pad; the last one fills what is left."""
     at, shortest = np.empty(LANES, np.int64), lanes.shape[1]
@@ -34,7 +34,7 @@ def _beside(values, begins, lengths, block, size, lanes):
                 lanes[k, to] = 0.0
 
 
-@njit(nogil=True)
+@inner
 def _insert(best, cost):
     """Put a cost among the least ones, in place of the largest."""
     k = best.shape[0] - 1
@@ -115,4 +115,4 @@ def _make(version):
     return scan
 
 
-scan = _make(version_of(_elastic, _vector, _lanes))
+scan = _make(version_of(_lanes))

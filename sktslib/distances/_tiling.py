@@ -1,8 +1,8 @@
 """Cheapest tilings of a series by repetitions of queries and background, in one pass (Ney 1984).
 
-The recurrences are those of `_elastic`. Along the series goes one column of accumulated costs a query; a path may enter
-a query at any boundary between samples, at the cost of the cheapest tiling up to there. Labels: 0 background, 1..k the
-queries; ``transitions[a, b]`` is what it costs that b follows a.
+The recurrences are those of `_recurrences`. Along the series goes one column of accumulated costs a query; a path may
+enter a query at any boundary between samples, at the cost of the cheapest tiling up to there. Labels: 0 background,
+1..k the queries; ``transitions[a, b]`` is what it costs that b follows a.
 
 Layout: the points of all queries stand one behind the other, those of query q at ``first[q]:first[q + 1]``; the series
 is ``(channels, (n + 1) * lanes)``, its first sample the one before the series, 0 if there is none. The lanes are
@@ -14,10 +14,10 @@ import numpy as np
 from numba import njit, types
 from numba.extending import overload
 
-from . import _elastic, _vector
-from ._elastic import closed_border, gap, gap_terms, join, late, moves, terms
-from ._vector import REGISTER, makers, smaller, store, where
-from ._versions import version_of
+from ._compiled import inner, version_of
+from ._recurrence import closed_border, gap, gap_terms, join, late, moves, terms
+from ._vector import REGISTER, smaller, where
+from ._vector_memory import makers, store
 
 INF = np.inf
 LANES = 2 * REGISTER
@@ -37,7 +37,7 @@ def _make(version, lanes):
     """Compile lazily, once per version of the files that functions are taken from."""
     load, splat, _ = makers(lanes, fused=False)
 
-    @njit(nogil=True)
+    @inner
     def summed(p, rows, Y, t, i):
         """The terms of query point i and sample t, summed over the channels."""
         at = (t + 1) * lanes
@@ -49,7 +49,7 @@ def _make(version, lanes):
             a, b, c = a + e, b + f, c + g
         return a, b, c
 
-    @njit(nogil=True)
+    @inner
     def terms_of(p, rows, Y, t, i):
         if rows is None:  # Y holds local costs already, (n, m)
             return Y[t, i], 0.0, 0.0
@@ -58,7 +58,7 @@ def _make(version, lanes):
     if lanes > 1:
         terms_of = summed
 
-    @njit(nogil=True)
+    @inner
     def price_of(p, rows, Y, ty, t):
         """The price of leaving sample t unmatched."""
         total = splat(0.0)
@@ -70,7 +70,7 @@ def _make(version, lanes):
             step = ty[t + 1] - ty[t]
         return gap(p, total, step) + splat(0.0)
 
-    @njit(nogil=True)
+    @inner
     def lags(tx, ty, i, point, t, at, begin):
         """Lags of query point i, number `point` of its query, and of the one before in a tile that begins at `begin`.
 
@@ -83,7 +83,7 @@ def _make(version, lanes):
         base = ty[t + 1 - int(at - begin)]
         return abs(tx[i] - (ty[t + 1] - base)), (abs(tx[i - 1] - (ty[t] - base)) if point > 0.0 else 0.0)
 
-    @njit(nogil=True)
+    @inner
     def column(p, rows, points, Y, tx, ty, t, at, i, end, oldest, fresh, border, since, price, col, start):
         """Move a query's column to sample t; cost and start of what leaves it. Older starts than `oldest` are dropped.
 
@@ -193,7 +193,7 @@ def _make(version, lanes):
     return advance
 
 
-_version = version_of(_elastic, _vector)
+_version = version_of()
 advance, advance_lanes = _make(_version, 1), _make(_version, LANES)
 
 

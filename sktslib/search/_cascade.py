@@ -13,7 +13,7 @@ from typing import NamedTuple
 import numpy as np
 from numpy.lib.stride_tricks import sliding_window_view
 
-from ..distances import _bounds, _elastic, _lanes, _sliding, _window_moments
+from ..distances import _bounds, _lanes, _recurrence, _recurrences, _sliding, _window_moments
 from ..distances import _cascade as kernels
 from ..distances._bands import band
 from ..distances._elastic_metric import ElasticMetric, Problem
@@ -30,7 +30,7 @@ SEEDS = 512  # windows compared first, at least
 FEW = 32  # windows of a block: fewer are compared sooner than bounded a second time
 BLUR = 1e-8  # of the values' scale: what running moments may be wrong by
 HOW = {"mean": 1, "zscore": 2, "minmax": 3}
-SQUARES = (_elastic.DTWRecord, _elastic.ADTWRecord)
+SQUARES = (_recurrences.DTWRecord, _recurrences.ADTWRecord)
 
 
 class Rule(NamedTuple):
@@ -193,16 +193,16 @@ class _Cascade:
         self.ranges = low.copy(), high.copy(), light
         _bounds._pin(record, low, high, x)
         floor, edits = 0.0, isinstance(record, _bounds.EDITS)
-        if isinstance(record, _elastic.MSMRecord):
+        if isinstance(record, _recurrences.MSMRecord):
             floor = channels * record.c
-        price = floor if isinstance(record, _elastic.MSMRecord) else points[0]
+        price = floor if isinstance(record, _recurrences.MSMRecord) else points[0]
         up, spare = _bounds._prices(record, np.zeros(m) + price)
         skips, _ = _bounds._prices(record, np.full(m, floor))
-        other = max(float(_elastic.gap(record, 0.0, 1.0)), floor) if edits else 0.0
+        other = max(float(_recurrence.gap(record, 0.0, 1.0)), floor) if edits else 0.0
         lags = [_bounds._least_lags(*r) for r in ((self.lo, self.hi), reach)]
         least = _bounds._envelopes(points, *reach)[0]
         pinned = np.zeros(m, np.int64)
-        pinned[0] = isinstance(record, (*_bounds.CELLS, _elastic.MSMRecord))
+        pinned[0] = isinstance(record, (*_bounds.CELLS, _recurrences.MSMRecord))
         pinned[-1] |= isinstance(record, _bounds.CELLS)
         first = np.minimum(self.lo, m - self.reach)
         self.places = np.array([first, np.maximum(first, self.hi - self.reach)])

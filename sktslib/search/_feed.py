@@ -4,7 +4,7 @@ from typing import NamedTuple
 
 import numpy as np
 
-from ..distances import _elastic as kernels
+from ..distances._recurrence import closed_border
 from ._missing import runs
 from ._windows import window_profile
 
@@ -175,7 +175,7 @@ class WarpedFeed(Feed):
             self.col, self.start, _ = self.metric._start_column(problem)
             self.start += np.where(self.start < 0, -self.at, self.at)  # ~sample is -sample - 1
         # Cells without a path may hold a start of long ago.
-        self.start[1:][~np.isfinite(self.col[1:])] = self.at if kernels.closed_border(problem.record) else ~self.at
+        self.start[1:][~np.isfinite(self.col[1:])] = self.at if closed_border(problem.record) else ~self.at
         one = problem.y[:1] if problem.x is None else problem.y[:, :1]
         self.report = _Report(self.metric, problem._replace(y=one, ty=None))
         distance, start = self.metric._go_on(

@@ -1,0 +1,207 @@
+"""Warped searches along anti-diagonals: strips as in `_diagonals`, whose cells carry the starts of their paths.
+
+The numbers are those of `_elastic.warped` to the bit.
+"""
+
+import numpy as np
+from numba import njit, types
+from numba.extending import overload
+
+from . import _recurrence, _strips
+from ._compiled import inner, version_of
+from ._recurrence import closed_border, even_in_search, join, late, least, matched_pair, moves
+from ._strips import (
+    LANES,
+    ROWS,
+    SHIFT,
+    deal,
+    dealt,
+    lane_of,
+    leave,
+    load,
+    place_of,
+    places_at,
+    price_at,
+    query_in_lanes,
+    room_for,
+    row_at,
+    terms_at,
+)
+from ._vector import larger, smaller, where
+from ._vector_memory import REGISTERS, copy, entering, fill, shifted, store
+
+INF = np.inf
+# Searches go along the series in blocks, so that what the strips hand to each other stays in the cache.
+BLOCK = 4096
+
+
+@inner
+def _even_step(p, rows, weighted, series, i, t, query, edges, lane, behind, carried):
+    """Step t of `_search_evenly`; what the next one needs."""
+    here, row, shut, held = query
+    (yr, prices, begun), (edge, origin) = series, edges
+    old, over, s_old, s_over, at_corner, from_corner, at = carried
+    at_edge, from_edge = edge[t + LANES - 1], origin[t + LANES - 1]
+    by_edge = larger(at_edge, shut)
+    over = shifted(over, smaller(by_edge, at_corner))
+    s_over = shifted(s_over, from_edge if by_edge < at_corner else from_corner)
+    a, b, c = terms_at(p, row, rows, weighted, yr, i, at)
+    d = moves(p, here, late(p, 0.0, 0.0), a, b, c, price_at(p, prices, at))[0]
+    best, start = join(p, smaller(old, over), d), where(old < over, s_old, s_over)
+    # Costs grow along a path: what costs less than the cell before did not come from there.
+    over, s_over = smaller(best, old), where(best < old, s_over, s_old)
+    leave(edge, t + behind, lane, best, held)
+    leave(origin, t + behind, lane, start, held)
+    at = place_of(t + 1 - begun, yr.shape[1] >> SHIFT), at[0], at[1], at[2], at[3]
+    return best, over, start, s_over, at_edge, from_edge, at
+
+
+@inner
+def _search_evenly(p, rows, weighted, points, series, radius, side, i, begin, end, edge, origin, bottom, state):
+    """The same for a search: each cell carries the start of its path. All moves cost the same, whatever the start.
+
+    `series` holds the points from some point on. It goes on from `state`, and leaves there what the next steps need.
+    There may be one step more than asked for.
+    """
+    here, held = (load(points[0], i), load(points[1], i), load(points[2], i)), np.empty(LANES)
+    query = here, row_at(rows, weighted, 0, i), INF if i == 0 else -INF, held
+    edges, lane, behind = (edge, origin), lane_of(bottom), LANES - 1 - bottom
+    corner = edge[begin + LANES - 2], origin[begin + LANES - 2]
+    values = load(state[0], 0), load(state[1], 0), load(state[2], 0), load(state[3], 0)
+    at = places_at(begin - series[2], series[0].shape[1] >> SHIFT)
+    carried = values[0], values[1], values[2], values[3], corner[0], corner[1], at
+    for t in range(begin, end, 2):  # two at a time, because then fewer values change their registers
+        carried = _even_step(p, rows, weighted, series, i, t, query, edges, lane, behind, carried)
+        carried = _even_step(p, rows, weighted, series, i, t + 1, query, edges, lane, behind, carried)
+    store(state[0], 0, carried[0])
+    store(state[1], 0, carried[1])
+    store(state[2], 0, carried[2])
+    store(state[3], 0, carried[3])
+
+
+@inner
+def _search_strip(p, rows, weighted, points, series, radius, side, i, begin, end, edge, origin, bottom, state):
+    """The same for every recurrence and band: lags count from the start of each path.
+
+    A start of -1 - sample says that the path has no matched pair yet.
+    """
+    yr, prices, begun = series
+    rows_at, size, lane, behind = load(ROWS, 0), yr.shape[1] >> SHIFT, lane_of(bottom), LANES - 1 - bottom
+    here, held = (load(points[0], i), load(points[1], i), load(points[2], i)), np.empty(LANES)
+    border, row = load(side, i), row_at(rows, weighted, 0, i)
+    shut = INF if i == 0 and closed_border(p) else -INF
+    old, diag, s_old, s_diag = load(state[0], 0), load(state[1], 0), load(state[2], 0), load(state[3], 0)
+    if begin == 0:
+        diag, s_diag = shifted(old, edge[LANES - 2]), shifted(s_old, origin[LANES - 2])
+    at = places_at(begin - begun, size)
+    for t in range(begin, end):
+        at_edge, from_edge = edge[t + LANES - 1], origin[t + LANES - 1]
+        a, b, c = terms_at(p, row, rows, weighted, yr, i, at)
+        price, by_edge = price_at(p, prices, at), larger(at_edge, shut)
+        up, s_up = shifted(old, by_edge), shifted(s_old, from_edge)
+        if closed_border(p):
+            e, f, g = s_diag, s_up, s_old
+        else:
+            e = where(s_diag >= 0.0, s_diag, -1.0 - s_diag)
+            f = where(s_up >= 0.0, s_up, -1.0 - s_up)
+            g = where(s_old >= 0.0, s_old, -1.0 - s_old)
+        distance = (i - t) + 2.0 * rows_at
+        lag_e, lag_f, lag_g = abs(distance + e), abs(distance + f), abs(distance + g)
+        d = moves(p, here, late(p, lag_e, lag_e), a, b, c, price)[0]
+        best, other, third = diag, up, old
+        if not even_in_search(p):
+            best = join(p, diag, d)
+            other = join(p, up, moves(p, here, late(p, lag_f, lag_f), a, b, c, price)[1])
+            third = join(p, old, moves(p, here, late(p, lag_g, lag_g), a, b, c, price)[2])
+        if radius is not None:
+            best = where(lag_e > radius, INF, best)
+            other = where(lag_f > radius, INF, other)
+            third = where(lag_g > radius, INF, third)
+        start = s_diag if closed_border(p) else where(matched_pair(p, a), e, s_diag)
+        start, best = where(other < best, s_up, start), least(p, other, best)
+        start, best = where(third < best, s_old, start), least(p, third, best)
+        if even_in_search(p):
+            best = join(p, best, d)
+        if not closed_border(p):
+            inside = t - rows_at >= 0.0
+            start, best = where(inside, start, -1.0), where(inside, best, border)
+        diag, s_diag = entering(up, at_edge), s_up
+        old, s_old = best, start
+        at = place_of(t + 1 - begun, size), at[0], at[1], at[2], at[3]
+        leave(edge, t + behind, lane, old, held)
+        leave(origin, t + behind, lane, s_old, held)
+    store(state[0], 0, old)
+    store(state[1], 0, diag)
+    store(state[2], 0, s_old)
+    store(state[3], 0, s_diag)
+
+
+def _is_even(record, radius):
+    facts = (_recurrence._part(name, record) for name in ("even_in_search", "closed", "monotone"))
+    return all(facts) and radius is None
+
+
+def search(p, rows, weighted, points, series, radius, side, i, begin, end, edge, origin, bottom, state):
+    strip = _search_evenly if _is_even(type(p), radius) else _search_strip
+    strip(p, rows, weighted, points, series, radius, side, i, begin, end, edge, origin, bottom, state)
+
+
+@overload(search)
+def _overload_search(p, rows, weighted, points, series, radius, side, i, begin, end, edge, origin, bottom, state):
+    strip = _search_evenly if _is_even(p.instance_class, None if radius == types.none else radius) else _search_strip
+
+    def run(p, rows, weighted, points, series, radius, side, i, begin, end, edge, origin, bottom, state):
+        strip(p, rows, weighted, points, series, radius, side, i, begin, end, edge, origin, bottom, state)
+
+    return run
+
+
+def _make(version):
+    """Compile lazily, once per version of the files that functions are taken from."""
+
+    @njit(cache=True, nogil=True)
+    def warped(p, rows, weighted, points, y, radius, shortest, longest, side):
+        """Warped profile of a whole series, as `_elastic.warped` fills it: costs and starts.
+
+        What is returned stands in the memory that the strips have worked in: new memory would take as long as a tenth
+        of the search.
+        """
+        n, m, strips = y.shape[1], points.shape[1], -(-points.shape[1] // LANES)
+        rows, points = query_in_lanes(rows, points)
+        side = dealt(side[1:], points.shape[1])
+        edge, origin = np.empty(n + 2 * LANES), np.zeros(n + 2 * LANES)
+        fill(edge, 0, edge.shape[0], INF)
+        for j in range(-1, n):
+            edge[LANES - 1 + j] = 0.0
+            origin[LANES - 1 + j] = j + 1.0 if closed_border(p) else -2.0 - j
+        state = np.zeros((strips, 4, LANES if version else 1))
+        for s in range(strips):
+            copy(side, s * LANES, (s + 1) * LANES, state[s, 0], 0)
+            copy(side, s * LANES, (s + 1) * LANES, state[s, 1], 0)
+            if not closed_border(p):
+                fill(state[s, 2], 0, LANES, -1.0)
+                fill(state[s, 3], 0, LANES, -1.0)
+        behind = strips * LANES + REGISTERS  # a strip stands behind the one above it by what its lanes stand apart
+        yr, prices = room_for(p, y.shape[0], BLOCK + behind + 2)
+        for at in range(0, n + m + LANES * strips, BLOCK):
+            deal(p, y, at - behind, BLOCK + behind + 2, yr, prices)
+            series = yr, prices, at - behind
+            for s in range(strips):
+                height = min(LANES, m - s * LANES)
+                a, b = max(0, at - s * LANES), min(n + height - 1, at + BLOCK - s * LANES)
+                if a < b:
+                    i, bottom = s * LANES, height - 1
+                    search(p, rows, weighted, points, series, radius, side, i, a, b, edge, origin, bottom, state[s])
+        distance, starts = edge[LANES - 1 : LANES - 1 + n], origin[LANES - 1 : LANES - 1 + n]
+        begin = starts.view(np.int64)
+        for j in range(n):
+            start = int(starts[j])
+            length = j + 1 - start
+            found = distance[j] < INF and start >= 0 and length >= shortest and length <= longest
+            distance[j], begin[j] = distance[j] if found else INF, start if found else -1
+        return distance, begin
+
+    return warped
+
+
+warped = _make(version_of(_strips))
