@@ -10,10 +10,13 @@ __version__ = "0.1.0"
 _HOMES = {
     "QuerySearcher": "search",
     "QuerySegmenter": "search",
+    "dtw": "distances.elastic_distances",
     "get_distance_dict": "distances",
+    "lcss": "distances.elastic_distances",
     "load_ecg_example": "datasets",
     "time_series_search": "search",
     "time_series_segmentation": "search",
+    "twed": "distances.elastic_distances",
 }
 _MODULES = ("datasets", "distances", "metrics", "model_selection", "neighbors", "search", "utils")
 
@@ -22,7 +25,8 @@ __all__ = [*sorted(_HOMES), "__version__"]
 
 def __getattr__(name):
     if name in _HOMES:
-        return getattr(import_module(f".{_HOMES[name]}", __name__), name)
+        # Kept, so that the next time nobody has to ask.
+        return globals().setdefault(name, getattr(import_module(f".{_HOMES[name]}", __name__), name))
     if name in _MODULES:
         return import_module(f".{name}", __name__)
     raise AttributeError(f"module {__name__!r} has no attribute {name!r}")

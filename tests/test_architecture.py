@@ -13,6 +13,11 @@ from sktslib.distances import _metrics, metric_names
 
 PACKAGE = Path(__file__).resolve().parents[1] / "sktslib"
 LAYERS = {"utils": 0, "metrics": 0, "model_selection": 0, "datasets": 0, "distances": 1, "search": 2, "neighbors": 3}
+KERNELS = {
+    *("_bits.py", "_cascade.py", "_compiled.py", "_diagonals.py", "_diagonal_search.py", "_elastic.py"),
+    *("_lanes.py", "_lockstep.py", "_pruned.py", "_recurrence.py", "_recurrences.py", "_scan.py", "_soft.py"),
+    *("_strips.py", "_tiling.py", "_vector.py", "_vector_memory.py"),
+}
 FILES = sorted(PACKAGE.rglob("*.py"))
 
 
@@ -43,9 +48,11 @@ def test_imports_run_one_way(path):
             assert path.name == "_sklearn.py", f"{path.name} imports the private {name}"
         if parts[0] == "sktslib" and at_top and own in LAYERS and len(parts) > 1:
             assert LAYERS[parts[1]] <= LAYERS[own], f"{path.name} imports {name} from a layer above"
-        if path.name in ("_elastic.py", "_lockstep.py", "_soft.py"):
-            own_vectors = name == "sktslib.distances._vector"
-            assert own_vectors or parts[0] in ("numpy", "numba", "typing"), f"{path.name}'s kernels import {name}"
+        if own == "distances" and path.name in KERNELS:
+            kernels = name == "sktslib.distances" or f"{parts[-1]}.py" in (*KERNELS, "_bounds.py")
+            assert kernels or parts[0] in ("numpy", "numba", "llvmlite", "typing", *sys.stdlib_module_names), (
+                f"{path.name}'s kernels import {name}"
+            )
 
 
 def test_import_is_light():

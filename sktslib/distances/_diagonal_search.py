@@ -38,7 +38,7 @@ BLOCK = 4096
 @inner
 def _even_step(p, rows, weighted, series, i, t, query, edges, lane, behind, carried):
     """Step t of `_search_evenly`; what the next one needs."""
-    here, row, shut, held = query
+    here, row, shut = query
     (yr, prices, begun), (edge, origin) = series, edges
     old, over, s_old, s_over, at_corner, from_corner, at = carried
     at_edge, from_edge = edge[t + LANES - 1], origin[t + LANES - 1]
@@ -50,8 +50,8 @@ def _even_step(p, rows, weighted, series, i, t, query, edges, lane, behind, carr
     best, start = join(p, smaller(old, over), d), where(old < over, s_old, s_over)
     # Costs grow along a path: what costs less than the cell before did not come from there.
     over, s_over = smaller(best, old), where(best < old, s_over, s_old)
-    leave(edge, t + behind, lane, best, held)
-    leave(origin, t + behind, lane, start, held)
+    leave(edge, t + behind, lane, best)
+    leave(origin, t + behind, lane, start)
     at = place_of(t + 1 - begun, yr.shape[1] >> SHIFT), at[0], at[1], at[2], at[3]
     return best, over, start, s_over, at_edge, from_edge, at
 
@@ -63,8 +63,8 @@ def _search_evenly(p, rows, weighted, points, series, radius, side, i, begin, en
     `series` holds the points from some point on. It goes on from `state`, and leaves there what the next steps need.
     There may be one step more than asked for.
     """
-    here, held = (load(points[0], i), load(points[1], i), load(points[2], i)), np.empty(LANES)
-    query = here, row_at(rows, weighted, 0, i), INF if i == 0 else -INF, held
+    here = load(points[0], i), load(points[1], i), load(points[2], i)
+    query = here, row_at(rows, weighted, 0, i), INF if i == 0 else -INF
     edges, lane, behind = (edge, origin), lane_of(bottom), LANES - 1 - bottom
     corner = edge[begin + LANES - 2], origin[begin + LANES - 2]
     values = load(state[0], 0), load(state[1], 0), load(state[2], 0), load(state[3], 0)
@@ -87,7 +87,7 @@ def _search_strip(p, rows, weighted, points, series, radius, side, i, begin, end
     """
     yr, prices, begun = series
     rows_at, size, lane, behind = load(ROWS, 0), yr.shape[1] >> SHIFT, lane_of(bottom), LANES - 1 - bottom
-    here, held = (load(points[0], i), load(points[1], i), load(points[2], i)), np.empty(LANES)
+    here = load(points[0], i), load(points[1], i), load(points[2], i)
     border, row = load(side, i), row_at(rows, weighted, 0, i)
     shut = INF if i == 0 and closed_border(p) else -INF
     old, diag, s_old, s_diag = load(state[0], 0), load(state[1], 0), load(state[2], 0), load(state[3], 0)
@@ -128,8 +128,8 @@ def _search_strip(p, rows, weighted, points, series, radius, side, i, begin, end
         diag, s_diag = entering(up, at_edge), s_up
         old, s_old = best, start
         at = place_of(t + 1 - begun, size), at[0], at[1], at[2], at[3]
-        leave(edge, t + behind, lane, old, held)
-        leave(origin, t + behind, lane, s_old, held)
+        leave(edge, t + behind, lane, old)
+        leave(origin, t + behind, lane, s_old)
     store(state[0], 0, old)
     store(state[1], 0, diag)
     store(state[2], 0, s_old)
@@ -169,7 +169,7 @@ def _make(version):
         n, m, strips = y.shape[1], points.shape[1], -(-points.shape[1] // LANES)
         rows, points = query_in_lanes(rows, points)
         side = dealt(side[1:], points.shape[1])
-        edge, origin = np.empty(n + 2 * LANES), np.zeros(n + 2 * LANES)
+        edge, origin = np.empty(n + 3 * LANES), np.zeros(n + 3 * LANES)
         fill(edge, 0, edge.shape[0], INF)
         for j in range(-1, n):
             edge[LANES - 1 + j] = 0.0

@@ -49,7 +49,7 @@ def _strip(p, rows, weighted, points, yr, prices, first, final, side, i, begin, 
     better one of them (`over`), found before it moves on.
     """
     rows_at, size, lane, behind = load(ROWS, 0), yr.shape[1] >> SHIFT, lane_of(bottom), LANES - 1 - bottom
-    here, held = (load(points[0], i), load(points[1], i), load(points[2], i)), np.empty(LANES)
+    here = load(points[0], i), load(points[1], i), load(points[2], i)
     border, row = load(side, i), row_at(rows, weighted, 0, i)
     shut = INF if i == 0 and closed_border(p) else -INF  # above the first row there is the diagonal way only
     old = where(begin == 0, border, splat(INF))
@@ -85,7 +85,7 @@ def _strip(p, rows, weighted, points, yr, prices, first, final, side, i, begin, 
             best = where(t - rows_at >= 0.0, best, border)
         over, old, at_corner = smaller(old, best), best, at_edge
         at = place_of(t + 1, size), at[0], at[1], at[2], at[3]
-        leave(edge, t + behind, lane, old, held)
+        leave(edge, t + behind, lane, old)
 
 
 @inner
@@ -100,7 +100,7 @@ def _begun(p, x, w, points, y, lo, hi, start):
     first, final = np.zeros(size), np.full(size, float(n))
     if lo.shape[0] > 0:
         first, final = dealt(lo, size), dealt(hi, size)
-    edge = np.empty(n + 2 * LANES)
+    edge = np.empty(n + 3 * LANES)
     fill(edge, 0, edge.shape[0], INF)
     copy(top, 0, n + 1, edge, LANES - 2)
     yr, prices = room_for(p, channels, n)

@@ -178,8 +178,8 @@ class ElasticMetric(Metric):
 
     def _alignment(self, distance, problem):
         # Copies: a path that is asked for later must be that of the series as they are now.
-        kept = problem._replace(x=None if problem.x is None else problem.x.copy(), y=problem.y.copy())
-        return Alignment(distance, self, kept)
+        p, x, w, y, tx, ty, points = problem
+        return Alignment(distance, self, Problem(p, None if x is None else x.copy(), w, y.copy(), tx, ty, points))
 
     def _within(self, x, w, y, tx, ty, cutoff):
         if not self._is_monotone:
@@ -212,8 +212,9 @@ class ElasticMetric(Metric):
 
     def _cost(self, problem, *, whole=False):
         """The accumulated cost of two whole series."""
-        if self._runs_diagonally(problem, whole):
-            return diagonals.cost(*self._in_strips(problem, whole))
+        free = self._free_points(problem, whole)
+        if self._runs_diagonally(problem, free):
+            return diagonals.cost(*self._in_strips(problem, free))
         bottom, side, _ = self._accumulate(problem, whole=whole)
         return self._ending(bottom, side, problem, whole=whole)[0]
 
@@ -230,26 +231,27 @@ class ElasticMetric(Metric):
 
     def _borders(self, problem, whole):
         """Costs along the series and along the query before any pair of points."""
-        m, n = problem.shape
-        begin, _, start, _ = (0, 0, 0, 0) if whole else self._free(m, n)
+        n = problem.shape[1]
+        begin, _, start, _ = self._free_points(problem, whole)
         return kernels.borders(problem.record, problem.points, problem.y, problem.ty, n, begin, start)
 
-    def _runs_diagonally(self, problem, whole):
-        """Whether the vector driver takes two whole series: it knows no free points of the query."""
-        return problem.runs_diagonally and (whole or not any(self._free(*problem.shape)[:2]))
+    def _free_points(self, problem, whole):
+        return (0, 0, 0, 0) if whole else self._free(*problem.shape)
 
-    def _in_strips(self, problem, whole):
+    def _runs_diagonally(self, problem, free):
+        """Whether the vector driver takes two whole series: it knows no free points of the query."""
+        return problem.runs_diagonally and not (free[0] or free[1])
+
+    def _in_strips(self, problem, free):
         """What the vector driver takes: the series, the band by query points, and the free points of the series."""
         p, x, w, y, _, _, points = problem
-        m, n = problem.shape
-        _, _, start, end = (0, 0, 0, 0) if whole else self._free(m, n)
-        by_row = NO_BAND if self.window is None else band(self.window, self.factor, n, m)
-        return p, x, w, points, y, *by_row, start, end
+        by_row = NO_BAND if self.window is None else band(self.window, self.factor, *problem.shape[::-1])
+        return p, x, w, points, y, *by_row, free[2], free[3]
 
     def _ending(self, bottom, side, problem, *, whole=False):
         """Cost and last cell of the best path that ends where paths may end."""
         m, n = problem.shape
-        _, query_end, _, series_end = (0, 0, 0, 0) if whole else self._free(m, n)
+        _, query_end, _, series_end = self._free_points(problem, whole)
         j = n - 1 - series_end + int(np.argmin(bottom[n - 1 - series_end :]))
         best, i = bottom[j], m - 1
         if query_end and side[m - query_end : m].min() < best:
@@ -261,8 +263,9 @@ class ElasticMetric(Metric):
         return np.ascontiguousarray(self._accumulate(problem, keep="costs")[2].T)
 
     def _path(self, problem, *, whole=False):
-        if self._runs_diagonally(problem, whole):
-            path, steps, first = diagonals.path(*self._in_strips(problem, whole))
+        free = self._free_points(problem, whole)
+        if self._runs_diagonally(problem, free):
+            path, steps, first = diagonals.path(*self._in_strips(problem, free))
             path, steps = path[:, first:].copy(), steps[first:]
         else:
             bottom, side, taken = self._accumulate(problem, keep="moves", whole=whole)

@@ -2,7 +2,8 @@
 
 A strip is LANES query points. Its rows walk along the series one point behind each other: at step t, row r stands at
 point t - r, so that every predecessor of a cell was computed one or two steps before. What the last row leaves is the
-`edge` that the next strip meets, in one array: ``edge[LANES - 1 + j]`` belongs to point j of the series.
+`edge` that the next strip meets, in one array: ``edge[LANES - 1 + j]`` belongs to point j of the series, and the last
+LANES numbers are room to work in.
 
 Rows are dealt to the registers in turn (`shifted` says why), and so is here what belongs to the query's points, padded
 to whole strips. Lanes of one register then stand REGISTERS points apart; so that they are neighbours in memory the
@@ -113,10 +114,11 @@ def terms_at(p, row, rows, weighted, yr, i, at):
 
 
 @inner
-def leave(edge, at, lane, old, held):
+def leave(edge, at, lane, old):
     """Keep the cost of a strip's last row, which need not be in its last lane."""
     if lane == LANES - 1:
         edge[at] = last(old)
     else:
-        store(held, 0, old)
-        edge[at] = held[lane]
+        room = edge.shape[0] - LANES
+        store(edge, room, old)
+        edge[at] = edge[room + lane]

@@ -135,20 +135,32 @@ def copy(source, begin, end, target, at):
         target[at + k] = source[begin + k]
 
 
+@inner
+def _get(values, at):
+    return values[at]
+
+
+@inner
+def _float(value):
+    return float(value)
+
+
 def makers(lanes, fused):
     """The functions that make vectors of so many lanes: `load`, `splat` and `load_dealt`.
 
     ``load(values, at)`` takes neighbouring values of a one-dimensional array, ``splat(value)`` one value for all lanes;
     of one lane these are floats. ``load_dealt(values, places)`` takes those of each register from a place of its own.
     """
-    kind = types.float64 if lanes == 1 else Vector(lanes, fused)
+    if lanes == 1:
+        return _get, _float, None
+    kind = Vector(lanes, fused)
 
     def load(values, at):
         _check_room(values, at, lanes)
-        return values[at] if lanes == 1 else values[at : at + lanes].copy()
+        return values[at : at + lanes].copy()
 
     def splat(value):
-        return float(value) if lanes == 1 else np.full(lanes, float(value))
+        return np.full(lanes, float(value))
 
     def load_dealt(values, at):
         size = lanes // REGISTERS

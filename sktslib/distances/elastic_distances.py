@@ -169,9 +169,10 @@ def twed(x, y, tx, ty, nu=0.001, lmbda=1.0, p=2, report="distance", *, weight=No
 def _call(cls, parameters, owner, x, y, weight, tx=None, ty=None):
     """Check, call and wrap: one elastic function on two series."""
     report = parameters.pop("report", "distance")
-    reports = ["distance", "cost_matrix", "path"] + ["similarity"] * (cls is LCSS)
-    if report not in reports:
-        raise unknown_name("report", report, reports, owner)
+    if report != "distance":
+        reports = ["distance", "cost_matrix", "path"] + ["similarity"] * (cls is LCSS)
+        if report not in reports:
+            raise unknown_name("report", report, reports, owner)
     metric = _made(cls, parameters, owner)
     x, y, w = check_pair(x, y, weight)
     tx, ty = as_times(tx, x.shape[1], "tx"), as_times(ty, y.shape[1], "ty")
@@ -186,16 +187,16 @@ def _call(cls, parameters, owner, x, y, weight, tx=None, ty=None):
 def _made(cls, parameters, owner):
     """A checked metric object; equal parameters give the same one, since checking costs more than a short distance."""
     try:
-        return _cached(cls, owner, tuple(sorted((k, type(v), v) for k, v in parameters.items())))
+        return _cached(cls, owner, **parameters)
     except TypeError as error:
-        if "unhashable" not in str(error) and "not supported between" not in str(error):
+        if "unhashable" not in str(error):
             raise
         return _make(cls, parameters, owner)
 
 
-@lru_cache(maxsize=128)
-def _cached(cls, owner, parameters):
-    return _make(cls, {key: value for key, _, value in parameters}, owner)
+@lru_cache(maxsize=128, typed=True)
+def _cached(cls, owner, /, **parameters):
+    return _make(cls, parameters, owner)
 
 
 def _make(cls, parameters, owner):

@@ -3,8 +3,6 @@
 from typing import NamedTuple
 
 import numpy as np
-from sklearn.cluster import AgglomerativeClustering
-from sklearn.metrics import silhouette_score
 
 from ..distances._barycenters import barycenter
 from ..distances._elastic_metric import ElasticMetric
@@ -159,6 +157,9 @@ def groups(far, n_templates):
     everything = [np.arange(n)]
     if n_templates == 1 or n < 2 * FEW or not np.isfinite(far).all():
         return everything
+    from sklearn.cluster import AgglomerativeClustering  # these two take longer to import than the package
+    from sklearn.metrics import silhouette_score
+
     best, cut = CLEAR, None
     for k in range(2, MOST_TEMPLATES + 1) if n_templates == "auto" else [min(n_templates, n // FEW)]:
         which = AgglomerativeClustering(k, metric="precomputed", linkage="average").fit_predict(far)

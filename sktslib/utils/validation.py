@@ -6,9 +6,12 @@ What needs no conversion is passed on as it is, so nothing behind the door may w
 
 import difflib
 from datetime import date, timedelta
+from math import isfinite
 from numbers import Integral, Real
 
 import numpy as np
+
+FLOAT = np.dtype(np.float64)
 
 __all__ = ["as_floats", "as_series", "as_times", "as_weight", "check_count", "check_number", "shown", "unknown_name"]
 
@@ -60,7 +63,7 @@ def check_count(value, name, *, low=1, none=False, owner=""):
 def as_floats(values, name):
     """Convert real numbers of any kind to a float64 array; refuse complex numbers, strings, dates and ragged lists."""
     a = values
-    if type(a) is not np.ndarray or a.dtype != np.float64:
+    if type(a) is not np.ndarray or a.dtype is not FLOAT:
         a = _converted(values, name)
     # Strided and read-only arrays are other types to a compiled kernel.
     return a if a.flags.carray else np.array(a, np.float64, order="C")
@@ -154,6 +157,9 @@ def refuse_missing(
 
     With `missing` NaN may pass; False means that the caller could have said so by `nan_policy`, None that nobody can.
     """
+    values = a.ravel()
+    if isfinite(values.dot(values)):  # needs no memory; may be infinite where no value is
+        return
     finite = np.isfinite(a) | np.isnan(a) if missing else np.isfinite(a)
     if finite.all():
         return
