@@ -152,7 +152,7 @@ def _job(options):
 def _metrics(options, job):
     """The metric objects by name, with the parameters of --set."""
     from .distances import get_metric
-    from .distances._metrics import metric_class
+    from .distances._registry import metric_class
     from .search._profile import resolve_mode
 
     def resolve(name, option):

@@ -56,10 +56,10 @@ def _the_package_s_metrics_alone():
 
 
 def _forget():
-    from sktslib.distances import _metrics, _registered
+    from sktslib.distances import _registered, _registry
 
-    for name, cls in list(_metrics._REGISTRY.items()):
+    for name, cls in list(_registry._REGISTRY.items()):
         if issubclass(cls, _registered._Registered):
-            del _metrics._REGISTRY[name]
-            for alias in [alias for alias, of in _metrics._ALIASES.items() if of == name]:
-                del _metrics._ALIASES[alias]
+            del _registry._REGISTRY[name]
+            for alias in [alias for alias, of in _registry._ALIASES.items() if of == name]:
+                del _registry._ALIASES[alias]

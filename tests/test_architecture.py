@@ -9,7 +9,7 @@ from pathlib import Path
 import naive
 import pytest
 
-from sktslib.distances import _metrics, metric_names
+from sktslib.distances import _registry, metric_names
 
 PACKAGE = Path(__file__).resolve().parents[1] / "sktslib"
 LAYERS = {"utils": 0, "metrics": 0, "model_selection": 0, "datasets": 0, "distances": 1, "search": 2, "neighbors": 3}
@@ -77,8 +77,8 @@ def test_importing_everything_compiles_nothing():
 
 @pytest.mark.parametrize("name", metric_names())
 def test_registry_entries_are_whole(name):
-    cls = _metrics._REGISTRY[name]
-    assert cls.group in _metrics.GROUPS
+    cls = _registry._REGISTRY[name]
+    assert cls.group in _registry.GROUPS
     assert cls.full_name[0].isupper()
     assert doctest.DocTestFinder(recurse=False).find(cls)[0].examples, f"{cls.__name__} has no doctest"
     twins = {*naive.LOCKSTEP, *naive.WARPED, *naive.PATHLESS, "tam"}

@@ -14,7 +14,7 @@ from sktslib.distances import get_metric, metric_names, pairwise_distances
 from sktslib.distances._bands import band
 from sktslib.distances._bounds import Bounds, envelopes
 from sktslib.distances._elastic_metric import ElasticMetric
-from sktslib.distances._metrics import _REGISTRY
+from sktslib.distances._registry import _REGISTRY
 
 NAMES = [n for n in metric_names("elastic") if issubclass(_REGISTRY[n], ElasticMetric) and _REGISTRY[n]._is_monotone]
 BANDS = [{}, {"window": 0.2}, {"window": "sakoe-chiba", "factor": 0}, {"window": "sakoe-chiba", "factor": 2}]

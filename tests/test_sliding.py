@@ -9,9 +9,10 @@ from hypothesis import strategies as st
 
 from sktslib import QuerySearcher
 from sktslib.distances import _lockstep as kernels
+from sktslib.distances import _running_moments, get_metric
 from sktslib.distances import _sliding as sliding
-from sktslib.distances import get_metric
 from sktslib.search import _selection as selection
+from sktslib.search._profile import Search
 from sktslib.search._results import Profile
 from sktslib.search._selection import select, select_exactly
 
@@ -79,7 +80,7 @@ def test_moments_see_their_own_window_alone(m):
     y[m + 20 : m + 25] = 1e9
     first, count = 3, n - m - 2
     mean, spread, error = np.empty((3, count))
-    sliding._moments(y, m, first, mean, spread, error)
+    _running_moments.moments(y, m, first, mean, spread, error)
     for j in range(0, count, 7):
         window = y[first + j : first + j + m]
         exact = ((window - window.mean()) ** 2).sum()
@@ -156,7 +157,7 @@ def test_choice_by_batches_is_that_of_the_whole(data):
     want = naive.select(exact, start, end, **rule)
     edges = Profile(exact, None, length)._edges
     with pytest.MonkeyPatch.context() as patch:
-        for name, sizes in (("BLOCK", [5, 64]), ("LEAST_BATCH", [1, 3, 20]), ("SAMPLE", [4, 64])):
+        for name, sizes in (("BLOCK", [5, 64]), ("LEAST_BATCH", [1, 3, 20]), ("SAMPLE", [4, 64]), ("TOGETHER", [1, 3])):
             patch.setattr(selection, name, data.draw(st.sampled_from(sizes)))
         got = select(exact, *edges, **rule)
         exactly, distance = select_exactly(inexact, *edges, lambda k: exact[k], slack, **rule)
@@ -185,3 +186,32 @@ def test_only_sums_of_squares_and_products_slide():
     assert get_metric("euclidean")._slack(x, None, 10**6, "minmax") > 0
     assert get_metric("euclidean")._slack(x, x + 1, 10**6, "minmax") == 0
     assert get_metric("euclidean")._slack(x, None, 1, None) == 0
+
+
+@pytest.mark.parametrize("kind", KINDS)
+@pytest.mark.parametrize("how", [None, "zscore", "minmax"])
+@pytest.mark.parametrize("name", ["euclidean", "cosine", "pearson_correlation", "manhattan"])
+def test_windows_computed_together_are_those_computed_alone(name, how, kind):
+    rng = np.random.default_rng(3)
+    y, x = recording(kind, rng, 2, 900), rng.normal(size=(2, 30))
+    search = Search.of(get_metric(name), x, None, y, None, None, "windows", how, None)
+    start = rng.permutation(870)[:400]
+    want = [search.distance(k, k + 30) for k in start.tolist()]
+    np.testing.assert_array_equal(search.distances(start, start + 30), want)
+
+
+@pytest.mark.parametrize("rule", [{"threshold": 20.0}, {"percentile": 30.0}])
+def test_a_flat_stretch_is_computed_together(rule, monkeypatch):
+    rng = np.random.default_rng(5)
+    y, x = recording("noise", rng, 1, 20_000)[0], rng.normal(size=200)
+    y[4_000:14_000] = 0.125  # as of a sensor in standby: nearly ten thousand windows at the same distance
+    calls, alone = [], Search._windows
+    monkeypatch.setattr(Search, "_windows", lambda self, *piece: calls.append(piece) or alone(self, *piece))
+    searcher = QuerySearcher("euclidean", n_matches=None, **rule).fit(x)
+    found = searcher.search(y)
+    assert searcher.profile(y)._slack > 0
+    assert len(calls) < 500
+    monkeypatch.setattr(sliding, "LEAST", 2**40)
+    want = searcher.search(y)
+    np.testing.assert_array_equal(found.start, want.start)
+    np.testing.assert_array_equal(found.distance, want.distance)

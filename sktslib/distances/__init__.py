@@ -2,8 +2,9 @@
 
 from ._alignment import Alignment
 from ._barycenters import barycenter
+from ._callable import CallableMetric
 from ._entries import get_distance_dict
-from ._metrics import CallableMetric, Metric, get_metric, metric_names
+from ._metrics import Metric
 from ._metrics_edit import EDR, ERP, LCSS, MSM, TWED
 from ._metrics_lockstep import (
     Braycurtis,
@@ -17,13 +18,15 @@ from ._metrics_lockstep import (
 )
 from ._metrics_lockstep_joint import Correlation, Cosine, Mahalanobis, PearsonCorrelation, ShortTimeSeries
 from ._metrics_sbd import SBD
+from ._metrics_shape import DDTW, WDDTW, ShapeDTW
 from ._metrics_soft import GAK, SoftDTW
 from ._metrics_time import TAM
-from ._metrics_warping import ADTW, DDTW, DTW, WDDTW, WDTW, Frechet, ShapeDTW
+from ._metrics_warping import ADTW, DTW, WDTW, Frechet
 from ._neighbours import Neighbors, Pruning, nearest_neighbors
 from ._pairwise import pairwise_distances
 from ._recurrence import recurrence
 from ._registered import register_metric
+from ._registry import get_metric, metric_names
 from .compute_distance import time_series_distance
 from .elastic_distances import dlp, dtw, lcss, twed
 from .lockstep_distances import (

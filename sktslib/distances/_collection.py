@@ -3,10 +3,11 @@
 import numpy as np
 
 from ..utils.validation import as_floats, as_series, refuse_missing, shown
-from ._metrics import Metric, get_metric
+from ._metrics import Metric
 from ._metrics_lockstep import LockstepMetric, equal_lengths
 from ._normalise import fill, full_weight
 from ._registered import own_metric
+from ._registry import get_metric
 from ._resample import resample
 
 

@@ -5,7 +5,9 @@ from copy import copy, deepcopy
 from typing import NamedTuple
 
 from ..utils.validation import shown, unknown_name
-from ._metrics import _REGISTRY, GROUPS, CallableMetric, Metric, check_parameters, class_of_function, metric_class
+from ._callable import CallableMetric
+from ._metrics import Metric
+from ._registry import _REGISTRY, GROUPS, check_parameters, class_of_function, metric_class
 
 ENTRY_KEYS = ("multivariate", "description", "function", "parameters", "use")
 

@@ -1,23 +1,15 @@
-"""Metric objects and the registry: the one list from which names, dictionaries, docs and tests derive."""
+"""Metric objects: what every distance shares, from its parameters to its profiles."""
 
-import inspect
-from copy import copy, deepcopy
-from multiprocessing import parent_process
+from copy import deepcopy
 from numbers import Real
 
 import numpy as np
-from numba import njit
-from numba.core.dispatcher import Dispatcher
 from numpy.lib.stride_tricks import sliding_window_view
 
 from ..utils._sklearn import Estimator, validate_parameter_constraints
-from ..utils.validation import as_series, as_times, as_weight, shown, unknown_name
+from ..utils.validation import as_series, as_times, as_weight, shown
 from ._normalise import full_weight, normalise
 from ._resample import places
-
-GROUPS = ("elastic", "lockstep", "time")
-_REGISTRY = {}  # function name -> class
-_ALIASES = {}  # every other name, in lower case -> function name
 
 
 class Metric(Estimator):
@@ -138,8 +130,11 @@ class Metric(Estimator):
             out[k] = self._distance(x, w, y[k], tx, None if ty is None else ty[k])
         return out
 
-    def _profile(self, x, w, y, tx, ty, normalize):
-        """Distances of the query to all windows of its length, block by block; a window's times begin at 0."""
+    def _profile(self, x, w, y, tx, ty, normalize, exactly=False):
+        """Distances of the query to all windows of its length, block by block; a window's times begin at 0.
+
+        Those computed `exactly` have none of the errors that `_slack` tells of.
+        """
         m = x.shape[1]
         out = np.empty(y.shape[1] - m + 1)
         full = full_weight(w, x)
@@ -202,118 +197,6 @@ def _equal(a, b):
     return a is b or bool(a == b)
 
 
-class CallableMetric(Metric):
-    """A distance of the caller's: any function of two series.
-
-    Parameters
-    ----------
-    function : callable
-        Called as ``function(x, y, **parameters)``, with arrays (length,) or (length, channels) as they were given,
-        and with ``weight=`` where the caller gives weights.
-    parameters : dict, optional
-        Further keyword arguments.
-    timed : bool, default=False
-        Whether the times are handed on: ``function(x, y, tx, ty, **parameters)``.
-
-    Examples
-    --------
-    >>> from sktslib.distances import CallableMetric
-    >>> CallableMetric(lambda x, y: abs(x - y).max())([0.0, 1.0], [0.0, 3.0])
-    2.0
-    """
-
-    name = full_name = "callable"
-    group = "lockstep"
-
-    def __init__(self, function, parameters=None, timed=False):
-        self.function = function
-        self.parameters = parameters
-        self.timed = timed
-
-    @property
-    def uses_times(self):
-        """Whether the times are handed on."""
-        return self.timed
-
-    @property
-    def symmetric(self):
-        return False
-
-    def _validate(self):
-        if not callable(self.function):
-            raise TypeError(f"The 'function' parameter of CallableMetric must be callable. Got {self.function!r}.")
-        if self.parameters is not None and not isinstance(self.parameters, dict):
-            raise TypeError(
-                "The 'parameters' parameter of CallableMetric must be a dictionary of keyword arguments or None. Got "
-                f"{shown(self.parameters)}."
-            )
-
-    def _distance(self, x, w, y, tx, ty):
-        x, y = _as_given(x), _as_given(y)
-        arguments = dict(self.parameters or {})
-        if w is not None:
-            try:
-                inspect.signature(self.function).bind_partial(weight=None)
-            except (TypeError, ValueError):
-                raise ValueError(
-                    f"'weight' was given, but the function {self.function!r} takes no argument 'weight'. Leave the "
-                    "weights out or give the function such an argument."
-                ) from None
-            arguments["weight"] = _as_given(w)
-        if self.timed:
-            tx = np.arange(x.shape[0], dtype=float) if tx is None else tx
-            ty = np.arange(y.shape[0], dtype=float) if ty is None else ty
-            return self._number(self.function(x, y, tx, ty, **arguments))
-        return self._number(self.function(x, y, **arguments))
-
-    @property
-    def _is_compiled(self):
-        """Whether a block of windows can be left to compiled code."""
-        return isinstance(self.function, Dispatcher) and not self.timed
-
-    def _windows(self, x, w, y, tx, ty):
-        if not self._is_compiled or not len(y):
-            return super()._windows(x, w, y, tx, ty)
-        self._distance(x, w, y[0], None, None)  # what is wrong with the function is said in words
-        series = y[:, 0] if y.shape[1] == 1 else np.ascontiguousarray(y.transpose(0, 2, 1))
-        arguments = {**(self.parameters or {}), **({} if w is None else {"weight": _as_given(w)})}
-        bound = inspect.signature(self.function.py_func).bind(_as_given(x), series[0], **arguments)
-        bound.apply_defaults()
-        out = np.empty(len(y))
-        _each(self.function, bound.args[0], np.ascontiguousarray(series), bound.args[2:], out)
-        if np.isnan(out).any():
-            self._number(np.nan)
-        return out
-
-    def _number(self, result):
-        try:
-            if isinstance(result, str) or np.ndim(result):
-                raise TypeError
-            number = float(result)
-        except (TypeError, ValueError):
-            raise TypeError(
-                f"The function {self.function!r} must return the distance as one real number. Got {shown(result)}."
-            ) from None
-        if np.isnan(number):
-            raise ValueError(
-                f"The function {self.function!r} must return a number. Got NaN; return infinity where two series have "
-                "no distance."
-            )
-        return number
-
-
-@njit(nogil=True)
-def _each(function, x, series, rest, out):
-    """out[k] = function of x and series k, on copies that it may change."""
-    for k in range(out.shape[0]):
-        out[k] = function(x.copy(), series[k].copy(), *rest)
-
-
-def _as_given(a):
-    """A kernel's (channels, length) as a user's array, a copy that the user's function may change."""
-    return a[0].copy() if a.shape[0] == 1 else a.T.copy()
-
-
 def check_pair(x, y, weight, names=("x", "y")):
     """Both series and the relative weights, through the door."""
     x = as_series(x, names[0])
@@ -329,124 +212,3 @@ def as_cutoff(cutoff):
             f"{shown(cutoff)}."
         )
     return float(cutoff)
-
-
-def register(cls):
-    """Add a metric class to the registry (decorator)."""
-    _REGISTRY[cls.name] = cls
-    for alias in (cls.name, cls.full_name, f"{cls.name}_distance", cls.__name__, *cls.aliases):
-        _ALIASES[alias.lower()] = cls.name
-    return cls
-
-
-def metric_names(family=None, *, multivariate=None, metric=None, symmetric=None):
-    """Names of the registered distances, sorted.
-
-    Parameters
-    ----------
-    family : {"elastic", "lockstep", "time"}, optional
-        Only the distances of this family, a group of a dictionary of distances.
-    multivariate : bool, optional
-        Only those that take several channels, or that do not.
-    metric, symmetric : bool, optional
-        Only those that are, or are not, metrics or symmetric with their default parameters.
-
-    Returns
-    -------
-    list of str
-
-    Examples
-    --------
-    >>> from sktslib.distances import metric_names
-    >>> metric_names("time")
-    ['tam']
-    >>> metric_names(family="elastic", metric=True)
-    ['msm', 'twed']
-    """
-    if family not in (None, *GROUPS):
-        raise unknown_name("family", family, GROUPS)
-    facts = {"multivariate": multivariate, "metric": metric, "symmetric": symmetric}
-    asked = {fact: value for fact, value in facts.items() if value is not None}
-    for fact, value in asked.items():
-        if not isinstance(value, bool | np.bool_):
-            raise TypeError(f"The {fact!r} parameter must be True, False or None. Got {shown(value)}.")
-    found = (name for name, cls in _REGISTRY.items() if family in (None, cls.group))
-    return sorted(n for n in found if all(getattr(_REGISTRY[n](), fact) == value for fact, value in asked.items()))
-
-
-def metric_class(name, what="metric", owner=""):
-    """The class registered under a name, full name or alias."""
-    found = _ALIASES.get(str(name).lower()) if isinstance(name, str) else None
-    if found is None:
-        error = unknown_name(what, name, _REGISTRY, owner)
-        if parent_process() is not None:
-            error.args = (
-                f"{error} This process knows no names that were registered in the one that started it: give the metric "
-                "object or the function instead of its name, or call register_metric in a module that is imported.",
-            )
-        raise error
-    return _REGISTRY[found]
-
-
-def class_of_function(function):
-    """The metric class behind a function of this package; None for any other function."""
-    own = str(getattr(function, "__module__", "")).startswith("sktslib.")
-    return _REGISTRY.get(_ALIASES.get(getattr(function, "__name__", "").lower())) if own else None
-
-
-def check_parameters(cls, parameters, owner):
-    """Refuse parameters that a metric class does not have, naming the nearest."""
-    valid = cls._get_param_names()
-    for key in parameters:
-        if key not in valid:
-            raise unknown_name("parameter", key, valid, owner)
-
-
-def get_metric(metric, params=None):
-    """Return the metric object that a name, a class, an object or a callable stands for.
-
-    Parameters
-    ----------
-    metric : str, Metric, type or callable
-        A registered name ("dtw", "Dynamic Time Warping", "euclidean"), a metric class or object, or a function of two
-        series.
-    params : dict, optional
-        Parameters of the metric; those of an object are replaced in a copy.
-
-    Returns
-    -------
-    Metric
-
-    Examples
-    --------
-    >>> from sktslib.distances import get_metric
-    >>> get_metric("lcss", {"eps": 0.2})
-    LCSS(eps=0.2)
-    """
-    if params is not None and not isinstance(params, dict):
-        raise TypeError(f"The 'params' parameter must be a dictionary of the metric's parameters. Got {shown(params)}.")
-    params = dict(params or {})
-    if isinstance(metric, Metric):
-        if params:
-            check_parameters(type(metric), params, type(metric).__name__)
-        made = copy(metric).set_params(**params) if params else metric
-        made._check()
-        return made
-    if isinstance(metric, str):
-        cls = metric_class(metric)
-    elif isinstance(metric, type) and issubclass(metric, Metric):
-        cls = metric
-    elif callable(metric):
-        cls = class_of_function(metric)
-        if cls is None:
-            return CallableMetric(metric, params or None)
-        params = {**cls.function_defaults, **params}
-    else:
-        raise TypeError(
-            f"The 'metric' parameter must be a name, a metric object or a callable. Got {shown(metric)}. "
-            f"Names: {', '.join(metric_names())}."
-        )
-    check_parameters(cls, params, cls.__name__)
-    made = cls(**params)
-    made._validate()
-    return made

@@ -7,7 +7,7 @@ import numpy as np
 from ..utils._sklearn import Interval
 from . import _recurrences as recurrences
 from ._elastic_metric import BAND_CONSTRAINTS, ElasticMetric, Query, free_points, norm_of
-from ._metrics import register
+from ._registry import register
 
 
 def point_weights(x, w):

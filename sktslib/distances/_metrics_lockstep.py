@@ -7,8 +7,9 @@ import numpy as np
 from ..utils._sklearn import Interval
 from . import _lockstep as kernels
 from . import _sliding as sliding
-from ._metrics import Metric, register
+from ._metrics import Metric
 from ._normalise import full_weight, normalise
+from ._registry import register
 from ._resample import places, resample
 
 SCALINGS = {None: 0, "mean": 1, "zscore": 2, "minmax": 3}
@@ -49,11 +50,11 @@ class LockstepMetric(Metric):
         w = full_weight(w, x)
         return float(kernels.distance(self._record(), self._prepare(x, w), self._prepare(y, w), w))
 
-    def _profile(self, x, w, y, tx, ty, normalize):
+    def _profile(self, x, w, y, tx, ty, normalize, exactly=False):
         full, scaling, record = full_weight(w, x), self._scaling(normalize), self._record()
         x = self._normalised(x, full, scaling)
         out = np.empty(y.shape[1] - x.shape[1] + 1)
-        if self._slack(x, w, len(out), normalize):
+        if not exactly and self._slack(x, w, len(out), normalize):
             sliding.profile(record, x, w, y, scaling, out)
         else:
             kernels.profile(record, x, y, full, scaling, out)

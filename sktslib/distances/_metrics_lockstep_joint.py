@@ -7,9 +7,10 @@ import numpy as np
 from ..utils._sklearn import Interval
 from ..utils.validation import as_floats, refuse_missing
 from . import _lockstep as kernels
-from ._metrics import Metric, register
+from ._metrics import Metric
 from ._metrics_lockstep import Euclidean, LockstepMetric, equal_lengths
 from ._normalise import full_weight
+from ._registry import register
 
 
 @register
@@ -162,9 +163,9 @@ class Mahalanobis(LockstepMetric):
         x, w, y = equal_lengths(x, w, y)
         return float(self._windows(x, w, y[np.newaxis], None, None)[0])
 
-    def _profile(self, x, w, y, tx, ty, normalize):
+    def _profile(self, x, w, y, tx, ty, normalize, exactly=False):
         plain = self._inverse() is None
-        return (super() if plain else super(LockstepMetric, self))._profile(x, w, y, tx, ty, normalize)
+        return (super() if plain else super(LockstepMetric, self))._profile(x, w, y, tx, ty, normalize, exactly)
 
     def _scaled_profile(self, x, w, y, tx, ty, normalize, length):
         plain = Euclidean() if self._inverse() is None else super()
@@ -219,11 +220,11 @@ class ShortTimeSeries(LockstepMetric):
     def _term_weight(self, w):
         return slope_weight(w).sum()
 
-    def _profile(self, x, w, y, tx, ty, normalize):
+    def _profile(self, x, w, y, tx, ty, normalize, exactly=False):
         if normalize is not None:  # each window has slopes of its own then
             return Metric._profile(self, x, w, y, tx, ty, normalize)
         w = full_weight(w, x)
-        return super()._profile(slopes(x, tx), slope_weight(w), slopes(y, ty), None, None, None)
+        return super()._profile(slopes(x, tx), slope_weight(w), slopes(y, ty), None, None, None, exactly)
 
 
 def slope_weight(w):

@@ -4,8 +4,8 @@ import numpy as np
 from joblib import delayed
 
 from . import _sbd
-from ._metrics import register
 from ._metrics_soft import PathlessMetric
+from ._registry import register
 
 
 @register

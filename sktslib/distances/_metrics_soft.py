@@ -13,8 +13,9 @@ from ._alignment import Alignment
 from ._bands import band
 from ._collection import as_collection
 from ._elastic_metric import BAND_CONSTRAINTS, check_band
-from ._metrics import Metric, check_pair, register
+from ._metrics import Metric, check_pair
 from ._normalise import full_weight
+from ._registry import register
 from ._resample import resample
 
 _cells = lru_cache(maxsize=256)(band)

@@ -1,7 +1,8 @@
 """Time metric classes: how far a series runs ahead, behind or in phase."""
 
-from ._metrics import Metric, register
+from ._metrics import Metric
 from ._metrics_warping import DTW
+from ._registry import register
 
 
 def instants(path):

@@ -17,8 +17,8 @@ from ._bands import band
 from ._bounds import Bounds
 from ._collection import as_collection
 from ._elastic_metric import ElasticMetric, Problem
-from ._metrics import get_metric
 from ._pairwise import by_length, check_jobs, collection_weight, counts_alone, distance_tasks
+from ._registry import get_metric
 from ._scan import scan
 
 # Series a task, and pairs that a task may hold; of no influence on any result.

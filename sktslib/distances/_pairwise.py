@@ -8,11 +8,12 @@ from joblib import Parallel, delayed
 from ..utils.validation import as_weight, shown
 from . import _bits, _lanes, _lockstep
 from ._bands import band
+from ._callable import CallableMetric
 from ._collection import as_collection, observed_distance
 from ._elastic_metric import ElasticMetric, Problem
-from ._metrics import CallableMetric, get_metric
 from ._metrics_lockstep import LockstepMetric
 from ._normalise import full_weight
+from ._registry import get_metric
 
 
 def check_jobs(n_jobs):

@@ -7,9 +7,10 @@ from numbers import Real
 from ..utils.validation import as_floats, refuse_missing, shown
 from . import _elastic as kernels
 from . import _recurrence as recurrences
+from ._callable import CallableMetric
 from ._elastic_metric import BAND_CONSTRAINTS, ElasticMetric, Query, free_points
-from ._metrics import _ALIASES, _REGISTRY, CallableMetric, register
 from ._records import fingerprint, owned
+from ._registry import _ALIASES, _REGISTRY, register
 
 
 def register_metric(

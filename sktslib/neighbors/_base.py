@@ -8,8 +8,8 @@ from sklearn.base import ClassNamePrefixFeaturesOutMixin, TransformerMixin
 from sklearn.utils.validation import check_is_fitted, validate_data
 
 from ..distances._collection import MetricParameter, as_collection
-from ..distances._metrics import get_metric
 from ..distances._pairwise import pairwise_distances
+from ..distances._registry import get_metric
 from ..utils._sklearn import Estimator, StrOptions, validate_parameter_constraints
 from ..utils.validation import shown
 

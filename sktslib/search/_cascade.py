@@ -13,7 +13,7 @@ from typing import NamedTuple
 import numpy as np
 from numpy.lib.stride_tricks import sliding_window_view
 
-from ..distances import _bounds, _lanes, _recurrence, _recurrences, _sliding, _window_moments
+from ..distances import _bounds, _lanes, _recurrence, _recurrences, _running_moments, _window_moments
 from ..distances import _cascade as kernels
 from ..distances._bands import band
 from ..distances._elastic_metric import ElasticMetric, Problem
@@ -165,7 +165,7 @@ class _Cascade:
                 last = min(first + BLOCK, self.n)
                 mean, spread, error, low, high = space[:, : last - first]
                 if plain:
-                    _sliding._moments(y, self.m, first, mean, spread, error)
+                    _running_moments.moments(y, self.m, first, mean, spread, error)
                     low = high = np.empty(0)
                     most = low
                 else:

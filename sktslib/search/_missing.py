@@ -31,7 +31,7 @@ def touched(y, m):
     return out
 
 
-def observed_profile(metric, x, w, y, tx, ty, normalize):
+def observed_profile(metric, x, w, y, tx, ty, normalize, exactly=False):
     """Distances of the query to all windows, where `y` may hold NaN.
 
     Lockstep sums leave missing terms out and are rescaled by the observed weight, maxima and ratios use what is
@@ -43,7 +43,8 @@ def observed_profile(metric, x, w, y, tx, ty, normalize):
     for a, b in runs(y):
         if b - a >= m:
             times = None if ty is None else ty[a:b]
-            out[a : b - m + 1] = metric._profile(x, w, np.ascontiguousarray(y[:, a:b]), tx, times, normalize)
+            piece = np.ascontiguousarray(y[:, a:b])
+            out[a : b - m + 1] = metric._profile(x, w, piece, tx, times, normalize, exactly)
     if not isinstance(metric, LockstepMetric):
         return out
     full = full_weight(w, x)

@@ -3,8 +3,8 @@
 import numpy as np
 from scipy.fft import irfft, next_fast_len, rfft
 
-from ..distances._metrics import get_metric
 from ..distances._normalise import standardise
+from ..distances._registry import get_metric
 from ._missing import runs
 from ._profile import Search
 from ._selection import select

@@ -18,6 +18,8 @@ from ._windows import scaled_path, window_profile
 
 MODES = ("auto", "windows", "warped")
 NORMALIZATIONS = (None, "zscore", "mean", "minmax")
+MOST_TERMS = 2**19  # of windows that are computed together
+APART = 64  # samples: windows further from each other are not
 
 
 def resolve_mode(metric, mode, normalize):
@@ -138,12 +140,26 @@ class Search:
         if self.mode == "warped":
             first, problem = self._run(int(start))
             return self.metric._piece_distance(problem, int(start) - first, int(end) - first)
+        return float(self._windows(start, end).distance[0])
+
+    def distances(self, start, end):
+        """Exact distances of several candidates; windows are computed together with their neighbours."""
+        if self.mode == "warped" or self.lengths is not None:
+            return np.array([self.distance(*candidate) for candidate in zip(start, end, strict=True)])
+        out = np.empty(len(start))
+        for which in neighbours(start, self.x.shape[1]):
+            first = start[which[0]]
+            out[which] = self._windows(first, end[which[-1]]).distance[start[which] - first]
+        return out
+
+    def _windows(self, start, end):
+        """The profile of a piece; where there are several lengths, of the piece as one window."""
         times = None if self.ty is None else self.ty[start:end]
-        window, lengths = np.ascontiguousarray(self.y[:, start:end]), None
+        piece, lengths = np.ascontiguousarray(self.y[:, start:end]), None
         if self.lengths is not None:
             lengths = np.array([end - start])
-        found = window_profile(self.metric, self.x, self.w, window, self.tx, times, self.normalize, lengths)
-        return float(found.distance[0])
+        windows = self.metric, self.x, self.w, piece, self.tx, times, self.normalize, lengths
+        return window_profile(*windows, exactly=True)
 
     def _run(self, start):
         """The gapless stretch that holds a sample."""
@@ -179,6 +195,14 @@ class Search:
         return explain(self, start, end)
 
 
+def neighbours(start, m):
+    """Indices of windows of m samples that are better computed together, in groups."""
+    order = np.argsort(start, kind="stable")
+    for run in np.split(order, np.flatnonzero(np.diff(start[order]) > APART) + 1):
+        part = (start[run] - start[run[:1]]) // max(MOST_TERMS // m, 1)
+        yield from np.split(run, np.flatnonzero(np.diff(part)) + 1)
+
+
 def percentile_of(distance, percentile, exact=None, slack=0.0):
     """A percentile of the finite distances; infinite where there are none.
 
@@ -192,8 +216,8 @@ def percentile_of(distance, percentile, exact=None, slack=0.0):
     if slack:
         # The exact percentile lies within the error of the one found, and so does each value of what it came out as.
         low, high = (np.percentile(values, percentile, method=side) for side in ("lower", "higher"))
-        for k in np.flatnonzero((values >= low * (1.0 - 3.0 * slack)) & (values <= high * (1.0 + 3.0 * slack))):
-            values[k] = exact(which[k])
+        near = (values >= low * (1.0 - 3.0 * slack)) & (values <= high * (1.0 + 3.0 * slack))
+        values[near] = exact(which[near])
     return float(np.percentile(values, percentile))
 
 
@@ -202,7 +226,7 @@ def choose(search, distance, start, end, slack, n_matches, threshold, max_overla
 
     `search` knows the exact distance of a range, and the metric and mode.
     """
-    exact = lambda k: search.distance(start[k], end[k])  # noqa: E731
+    exact = lambda which: search.distances(start[which], end[which])  # noqa: E731
     if percentile is not None:
         threshold = percentile_of(distance, percentile, exact, slack)
     rule = {"n_matches": n_matches, "threshold": threshold, "max_overlap": max_overlap}
@@ -213,5 +237,5 @@ def choose(search, distance, start, end, slack, n_matches, threshold, max_overla
         chosen = select(distance, start, end, **rule)
         by = reported = distance[chosen]
         if search.mode == "warped" and search.metric._depends_on_start:
-            reported = np.array([search.distance(start[k], end[k]) for k in chosen])
+            reported = exact(chosen)
     return start[chosen], end[chosen], by, reported

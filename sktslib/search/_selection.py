@@ -8,6 +8,7 @@ from numba import njit
 
 BLOCK = 2**14  # distances at a time
 LEAST_BATCH = 2**13  # candidates sorted at a time, at least
+TOGETHER = 2**10  # candidates that are computed exactly at a time, at most
 SAMPLE = 2**12  # distances that tell how many there are below another
 
 
@@ -225,12 +226,12 @@ def select_exactly(distance, start, end, exact, slack, *, n_matches=None, thresh
     """The same choice from distances that have a relative error of up to `slack`, as if they were exact.
 
     Candidates come in the order of the least that they can be; one that comes is computed exactly, and chosen as soon
-    as no other can be less. What overlaps a chosen one is never computed.
+    as no other can be less. What overlaps a chosen one is not computed, but where many are about equal.
 
     Parameters
     ----------
     exact : callable
-        Exact distance of the k-th candidate.
+        Exact distances of the candidates of these indices.
 
     Returns
     -------
@@ -250,8 +251,14 @@ def select_exactly(distance, start, end, exact, slack, *, n_matches=None, thresh
                 batch, at = next(batches, None), 0
                 continue
         if batch is not None and (not waiting or batch.distance[at] * (1.0 - slack) <= waiting[0][0]):
-            k, at = int(batch.which[at]), at + 1
-            heappush(waiting, (exact(k), k))
+            first, at = at, at + 1
+            if waiting:  # all that may be less than the one that waits, neighbours of it mostly
+                least = batch.distance[first : first + TOGETHER] * (1.0 - slack)
+                at = first + int(np.searchsorted(least, waiting[0][0], "right"))
+            free = chosen.free(batch.start[first:at], batch.end[first:at])
+            which = batch.which[first:at][free]
+            for d, k in zip(exact(which).tolist(), which.tolist(), strict=True):
+                heappush(waiting, (d, k))
         elif waiting:
             d, k = heappop(waiting)
             if d <= limit and chosen.is_free(start[k], end[k]):

@@ -44,6 +44,10 @@ class Pieces:
         first, search = self._search(int(start), int(end))
         return search.distance(int(start) - first, int(end) - first)
 
+    def distances(self, start, end):
+        """Exact distances of several candidates."""
+        return np.array([self.distance(*candidate) for candidate in zip(start, end, strict=True)])
+
     def path(self, start, end):
         """Alignment of a candidate, in samples of the whole sequence."""
         first, search = self._search(start, end)

@@ -31,10 +31,10 @@ def scaled_lengths(scales, m):
     return np.unique([max(1, round(s * m)) for s in scales])
 
 
-def window_profile(metric, x, w, y, tx, ty, normalize, lengths=None, rule=None):
+def window_profile(metric, x, w, y, tx, ty, normalize, lengths=None, rule=None, *, exactly=False):
     """The profile of all windows; with `lengths` each start at the length that fits best (ties: the shortest).
 
-    With a `rule` windows that it cannot choose may be left out.
+    With a `rule` windows that it cannot choose may be left out. Only distances computed `exactly` have no slack.
     """
     # A sum is not finite if one of its terms is not; what overflows is looked at term by term.
     gaps = not np.isfinite(y.sum()) and np.isnan(y).any()
@@ -43,8 +43,8 @@ def window_profile(metric, x, w, y, tx, ty, normalize, lengths=None, rule=None):
         if rule is not None and applies(metric, rule, ty is not None, m * (y.shape[1] - m + 1)):
             return Profile(*near_windows(metric, x, w, y, normalize, rule, gaps), m)
         profile = observed_profile if gaps else type(metric)._profile
-        distance = profile(metric, x, w, y, tx, ty, normalize)
-        return Profile(distance, None, m, metric._slack(x, w, len(distance), normalize))
+        distance = profile(metric, x, w, y, tx, ty, normalize, exactly)
+        return Profile(distance, None, m, 0.0 if exactly else metric._slack(x, w, len(distance), normalize))
     n = y.shape[1]
     best, length = (
         np.full(max(n - int(lengths[0]) + 1, 0), np.inf),
