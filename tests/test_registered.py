@@ -58,10 +58,14 @@ class Rises(NamedTuple):
     scale: float = 1.0
 
 
+def erp_row(p, x, x_before, w, w_before):
+    return x, w * abs(x - p.g), w, 0.0
+
+
 def erp_terms(p, row, y, y_before):
 
-    x, _, w, _ = row
-    return abs(w * (x - y)), w * abs(x - p.g), 0.0
+    x, price, w, _ = row
+    return abs(w * (x - y)), price, 0.0
 
 
 def erp_moves(p, at, late, a, b, c, gap):
@@ -76,7 +80,7 @@ def erp_gap(p, total, step):
     return total
 
 
-@recurrence(terms=erp_terms, moves=erp_moves, size=2, gap_terms=erp_gap_terms, gap=erp_gap, closed=False)
+@recurrence(terms=erp_terms, moves=erp_moves, row=erp_row, size=2, gap_terms=erp_gap_terms, gap=erp_gap, closed=False)
 class OwnERP(NamedTuple):
     g: float = 0.0
 
