@@ -47,7 +47,8 @@ def envelopes(a, first, last, lower, upper):
         levels += 1
     low, high = np.empty((levels, n)), np.empty((levels, n))
     for k in range(a.shape[0]):
-        low[0], high[0] = a[k], a[k]
+        for j in range(n):
+            low[0, j] = high[0, j] = a[k, j]
         for level in range(1, levels):
             half = 1 << (level - 1)
             size = n - 2 * half + 1

@@ -1,8 +1,8 @@
 """Lockstep distances for numba: one term per distance, a few drivers.
 
 A distance is a parameter record with `terms` (what one pair of points adds to up to three accumulators), `combine`
-(sum or maximum) and `finish` (accumulators -> distance). As in `_elastic`, `overload` picks them by the record's type
-and they share a file with their drivers for the sake of numba's cache.
+(sum or maximum) and `finish` (accumulators -> distance). As in `_recurrence`, `overload` picks them by the record's
+type; they share a file with their drivers for the sake of numba's cache.
 
 Layout: series `(channels, length)`; weights `(channels, length)` of the query.
 """
@@ -12,6 +12,8 @@ from typing import NamedTuple
 import numpy as np
 from numba import njit
 from numba.extending import overload
+
+from ._compiled import inner
 
 INF = np.inf
 BLOCK = 512  # positions per block: the accumulators and the block's samples stay in the first-level cache
@@ -254,7 +256,7 @@ def finish_all(p, a, b, c, out):
         out[j] = finish(p, a[j], b, c[j])
 
 
-@njit(cache=True, nogil=True)
+@inner
 def _accumulate(p, w, x, v, a, b, c):
     """Add the terms of one query point with a row of points."""
     if size(p) == 1:
@@ -268,7 +270,7 @@ def _accumulate(p, w, x, v, a, b, c):
             c[s] = combine(p, c[s], t[2])
 
 
-@njit(cache=True, nogil=True)
+@inner
 def _accumulate_four(p, w, x, y, first, left, a):
     """The same for four query points in one pass, in their order: the sums are loaded and stored once."""
     v0, v1 = y[first + left[0] : first + left[0] + a.shape[0]], y[first + left[1] : first + left[1] + a.shape[0]]
@@ -350,7 +352,6 @@ def normalise_one(x, w, scaling, out):
             _normalised(x[k, i : i + 1], shift, scale, out[k, i : i + 1])
 
 
-@njit(cache=True, nogil=True)
 def profile(p, x, y, w, scaling, out):
     """out[j] = distance of the query to the window of its length that starts at j, see `stretched`."""
     stretched(p, x, y, w, scaling, np.arange(x.shape[1]), np.zeros(x.shape[1]), out)

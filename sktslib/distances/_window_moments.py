@@ -57,8 +57,8 @@ def standardise(y, m, first, total, most, blur, how, mean, spread, error, low, h
     elif how == 3:
         for j in range(size):
             scale[j] = 1.0 / (high[j] - low[j])
-        mean[:] = low
         for j in range(size):
+            mean[j] = low[j]
             doubt[j] = 2.0**-47 * most[j] * scale[j]
     else:
         for j in range(size):
