@@ -7,6 +7,7 @@ import sys
 from pathlib import Path
 
 import naive
+import numba
 import pytest
 
 from sktslib.distances import _registry, metric_names
@@ -15,8 +16,17 @@ PACKAGE = Path(__file__).resolve().parents[1] / "sktslib"
 LAYERS = {"utils": 0, "metrics": 0, "model_selection": 0, "datasets": 0, "distances": 1, "search": 2, "neighbors": 3}
 KERNELS = {
     *("_bits.py", "_cascade.py", "_compiled.py", "_diagonals.py", "_diagonal_search.py", "_elastic.py"),
-    *("_lanes.py", "_lockstep.py", "_pruned.py", "_recurrence.py", "_recurrences.py", "_scan.py", "_soft.py"),
-    *("_strips.py", "_tiling.py", "_vector.py", "_vector_memory.py"),
+    *(
+        "_lanes.py",
+        "_lockstep.py",
+        "_pruned.py",
+        "_recurrence.py",
+        "_recurrences.py",
+        "_running_moments.py",
+        "_scan.py",
+    ),
+    *("_scan.py", "_soft.py", "_strips.py", "_tiling.py", "_tiling_paths.py", "_vector.py", "_vector_memory.py"),
+    "_window_moments.py",
 }
 FILES = sorted(PACKAGE.rglob("*.py"))
 
@@ -83,3 +93,35 @@ def test_registry_entries_are_whole(name):
     assert doctest.DocTestFinder(recurse=False).find(cls)[0].examples, f"{cls.__name__} has no doctest"
     twins = {*naive.LOCKSTEP, *naive.WARPED, *naive.PATHLESS, "tam"}
     assert name in twins, f"{name} has no naive twin"
+
+
+EVERYTHING = """
+import sys
+import numpy as np
+from numba.core.dispatcher import Dispatcher
+from sktslib import QuerySearcher, QuerySegmenter
+from sktslib.distances import get_metric, nearest_neighbors, pairwise_distances
+rng = np.random.default_rng(0)
+X, y = rng.normal(size=(4, 20)), rng.normal(size=6000)
+for metric in (get_metric("dtw"), get_metric("lcss"), get_metric("euclidean")):
+    metric(X[0], X[1]), pairwise_distances(X, metric=metric), nearest_neighbors(X, X[:2], metric)
+    for mode in ("windows", "auto"):
+        QuerySearcher(metric, mode=mode, n_matches=2).fit(X[0]).search(y)
+    QuerySegmenter(metric).fit(X[0]).segment(y)
+modules = [module for name, module in list(sys.modules.items()) if name.startswith("sktslib.")]
+kernels = {f for module in modules for f in vars(module).values() if isinstance(f, Dispatcher)}
+kept = [f for f in kernels if type(f._cache).__name__ != "NullCache"]
+print(sum(map(lambda f: sum(f.stats.cache_hits.values()), kept)), [f.__name__ for f in kept if f.stats.cache_misses])
+"""
+
+
+@pytest.mark.skipif(numba.config.DISABLE_JIT, reason="nothing is compiled, so nothing is kept")
+def test_kept_kernels_are_found_again():
+    """A key that differs from process to process compiles anew each time, and fills the disk."""
+    runs = [
+        subprocess.run([sys.executable, "-c", EVERYTHING], check=True, capture_output=True, text=True).stdout
+        for _ in range(2)
+    ]
+    hits, missed = runs[1].split(maxsplit=1)
+    assert int(hits) > 10
+    assert missed.strip() == "[]"

@@ -1,6 +1,7 @@
 """The door: what is accepted is converted without touching the caller's data, what is not is named with a way out."""
 
 import datetime as dt
+import pickle
 import re
 from decimal import Decimal
 from fractions import Fraction
@@ -395,3 +396,20 @@ def test_unknown_names_come_with_the_nearest(given, hint):
 def test_the_public_names_exist():
     assert sorted(validation.__all__) == validation.__all__
     assert all(hasattr(validation, name) for name in validation.__all__)
+
+
+@pytest.mark.filterwarnings("error")
+@pytest.mark.parametrize("shape", [(1,), (7,), (300,), (40, 3)])
+@pytest.mark.parametrize("size", [1e-200, 1e200, 1.7e308])
+def test_large_and_small_numbers_are_finite(shape, size):
+    x = np.full(shape, size)
+    with np.errstate(all="raise"):
+        assert as_series(x, "x").shape[1] == shape[0]
+    x.flat[-1] = np.nan
+    with pytest.raises(ValueError, match="1 NaN"):
+        as_series(x, "x")
+
+
+def test_arrays_from_other_processes_are_not_copied():
+    a = pickle.loads(pickle.dumps(np.arange(5.0)))
+    assert np.shares_memory(as_floats(a, "a"), a)

@@ -111,3 +111,15 @@ def test_loops_in_place_of_slices():
     out = np.zeros(5)
     run(out)
     assert out.tolist() == [2.0, 2.0, 0.0, 2.0, 0.0]
+
+
+@pytest.mark.parametrize("table", [np.arange(8), np.arange(8.0)[::2], np.arange(8, dtype=np.float32)])
+def test_tables_of_any_numbers(table):
+    @njit
+    def run(table, a, out):
+        store(out, 0, take(table, load(a, 0)))
+        return take(table, 2.0)
+
+    at, out = np.arange(LANES) % 9.0, np.zeros(LANES)
+    assert run(table, at, out) == table[2]
+    np.testing.assert_array_equal(out, table[np.minimum(at, len(table) - 1).astype(int)])

@@ -6,7 +6,7 @@ from pathlib import Path
 from numba import njit
 
 # Nearly every kernel takes functions from these.
-COMMON = ("_elastic.py", "_recurrence.py", "_recurrences.py", "_vector.py", "_vector_memory.py")
+COMMON = ("_compiled.py", "_elastic.py", "_recurrence.py", "_recurrences.py", "_vector.py", "_vector_memory.py")
 
 # For functions that only kernels call: without what Python would need to call them they take less time to compile.
 inner = njit(nogil=True, no_cpython_wrapper=True, no_cfunc_wrapper=True)

@@ -186,7 +186,7 @@ def _make(version):
 
     @njit(cache=True, nogil=True)
     def path(p, x, w, points, y, lo, hi, start, free):
-        """The best path (2, K) and its moves (K,), as `_elastic.backtrack` gives them; the path begins at the third.
+        """The best path (2, K) and its moves (K,), as `_elastic.backtrack` gives them, and where in both they begin.
 
         Memory: the edges between strips, or some of them.
         """

@@ -171,7 +171,7 @@ def _make(version):
 
     @njit(cache=True, nogil=True)
     def rows_of(p, x, w):
-        """The same of weighted queries (count, channels, m)."""
+        """What the recurrence takes of each point of weighted queries (count, channels, m): (count, channels, 4, m)."""
         out = np.empty((x.shape[0], x.shape[1], 4 if version else 0, x.shape[2]))
         for q in range(x.shape[0]):
             fill_rows(p, x[q], w[q], out[q])
@@ -212,10 +212,8 @@ def _make(version):
         col, bottom = side.copy(), np.full(n, INF)
         ground = np.zeros((3, m if version else 0))
         for j in range(n):
-            if j > 0:
-                fill(
-                    col, hi[j - 1] + 1, hi[j] + 1, INF
-                )  # cells that enter the band now still hold the border of column 0
+            if j > 0:  # cells that enter the band now still hold the border of column 0
+                fill(col, hi[j - 1] + 1, hi[j] + 1, INF)
             _advance(p, rows, points, y, tx, ty, j, j, lo[j], hi[j], None, top[j + 1], col, None, ground, taken)
             if matrix.size:
                 for i in range(lo[j], hi[j]):

@@ -3,8 +3,8 @@
 Early abandoning and pruning (EAP, Herrmann & Webb 2021): costs never fall along a path, so of each column only the
 cells between the first and the last one at or below the cutoff matter to the next, and with none of them left the
 distance is above. The recurrences are those of `_recurrences`, in the same order of operations, so that what is at or
-below the cutoff is the same to the bit. Kernels are made by a function that is given the hash of `_elastic`, because
-numba's disk cache looks at this file alone.
+below the cutoff is the same to the bit. Kernels are made by a function that is given the hash of the files they take
+functions from, because numba's disk cache looks at this file alone.
 """
 
 import numpy as np
@@ -18,13 +18,12 @@ INF = np.inf
 AHEAD = 16  # query points priced at a time where it is not known how many will be needed
 
 
-def _make(recurrences):
-    """Compile lazily, once per version of the recurrences."""
+def _make(version):
+    """Compile lazily, once per version of the files that functions are taken from."""
 
     @njit(cache=True, nogil=True)
     def accumulate(p, rows, points, y, tx, ty, lo, hi, top, side, cutoff):
         """Last row (n) and last column (m + 1) as `_elastic.accumulate` gives them, infinite above the cutoff."""
-        version = recurrences
         n, m = top.shape[0] - 1, side.shape[0] - 1
         col, bottom, ground = side.copy(), np.full(n, INF), np.zeros((3, m))
         # Rows of `col` count from the border; those outside [alive, dead) are above the cutoff in the last column.

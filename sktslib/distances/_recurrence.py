@@ -3,7 +3,7 @@
 A distance is a parameter record (a NamedTuple) with small functions: what a pair of points adds per channel (`terms`),
 the costs of the three moves made from the sums (`moves`), and the price of leaving a series point unmatched (`gap`).
 ``numba.extending.overload`` picks them by the record's type while compiling, so they are inlined and the compiled
-driver stays in numba's disk cache.
+driver stays in numba's disk cache. What was said of a recurrence, such as `even`, is a constant there.
 """
 
 from numba import types

@@ -16,11 +16,44 @@ from numba.extending import overload
 
 from ._compiled import inner, version_of
 from ._recurrence import closed_border, gap, gap_terms, join, late, moves, terms
-from ._vector import REGISTER, smaller, where
+from ._vector import REGISTER, compiled_as, smaller, where
 from ._vector_memory import makers, store
 
 INF = np.inf
 LANES = 2 * REGISTER
+
+_load, _splat, _ = makers(LANES, fused=False)
+
+
+# Which kind of lanes it is comes as an argument, None for one and True for many: functions in a kernel's closure would
+# change its key in numba's disk cache from process to process.
+def load(wide, values, at):
+    return _load(values, at) if wide else values[at]
+
+
+@overload(load, jit_options={"forceinline": True})
+def _overload_load(wide, values, at):
+    if wide == types.none:
+        return lambda wide, values, at: values[at]
+    return lambda wide, values, at: _load(values, at)
+
+
+def splat(wide, value):
+    return _splat(value) if wide else float(value)
+
+
+@overload(splat, jit_options={"forceinline": True})
+def _overload_splat(wide, value):
+    return (lambda wide, value: float(value)) if wide == types.none else (lambda wide, value: _splat(value))
+
+
+def lanes_of(wide):
+    return LANES if wide else 1
+
+
+@compiled_as(lanes_of, lambda wide: types.intp)
+def _build_lanes_of(context, builder, sig, args):
+    return context.get_constant(types.intp, 1 if sig.args[0] == types.none else LANES)
 
 
 def _of(p, q):
@@ -33,95 +66,104 @@ def _overload_of(p, q):
     return (lambda p, q: p[q]) if isinstance(p, types.UniTuple) else (lambda p, q: p)
 
 
-def _make(version, lanes):
-    """Compile lazily, once per version of the files that functions are taken from."""
-    load, splat, _ = makers(lanes, fused=False)
+def _summed(wide, p, rows, Y, t, i):
+    """The terms of query point i and sample t, summed over the channels."""
+    lanes = lanes_of(wide)
+    at = (t + 1) * lanes
+    r = rows[0]
+    a, b, c = terms(p, (r[0, i], r[1, i], r[2, i], r[3, i]), load(wide, Y[0], at), load(wide, Y[0], at - lanes))
+    for k in range(1, rows.shape[0]):
+        r = rows[k]
+        e, f, g = terms(p, (r[0, i], r[1, i], r[2, i], r[3, i]), load(wide, Y[k], at), load(wide, Y[k], at - lanes))
+        a, b, c = a + e, b + f, c + g
+    return a, b, c
 
-    @inner
-    def summed(p, rows, Y, t, i):
-        """The terms of query point i and sample t, summed over the channels."""
-        at = (t + 1) * lanes
-        r = rows[0]
-        a, b, c = terms(p, (r[0, i], r[1, i], r[2, i], r[3, i]), load(Y[0], at), load(Y[0], at - lanes))
-        for k in range(1, rows.shape[0]):
-            r = rows[k]
-            e, f, g = terms(p, (r[0, i], r[1, i], r[2, i], r[3, i]), load(Y[k], at), load(Y[k], at - lanes))
-            a, b, c = a + e, b + f, c + g
-        return a, b, c
 
-    @inner
-    def terms_of(p, rows, Y, t, i):
-        if rows is None:  # Y holds local costs already, (n, m)
-            return Y[t, i], 0.0, 0.0
-        return summed(p, rows, Y, t, i)
+def _given(wide, p, rows, Y, t, i):
+    """Y holds local costs already, (n, m)."""
+    return Y[t, i], 0.0, 0.0
 
-    if lanes > 1:
-        terms_of = summed
 
-    @inner
-    def price_of(p, rows, Y, ty, t):
-        """The price of leaving sample t unmatched."""
-        total = splat(0.0)
-        if rows is not None:
-            for k in range(rows.shape[0]):
-                total = total + gap_terms(p, load(Y[k], (t + 1) * lanes), load(Y[k], t * lanes))
-        step = 1.0
-        if ty is not None:
-            step = ty[t + 1] - ty[t]
-        return gap(p, total, step) + splat(0.0)
+def terms_of(wide, p, rows, Y, t, i):
+    return (_given if rows is None else _summed)(wide, p, rows, Y, t, i)
 
-    @inner
-    def lags(tx, ty, i, point, t, at, begin):
-        """Lags of query point i, number `point` of its query, and of the one before in a tile that begins at `begin`.
 
-        `at` is sample t as starts are counted.
-        """
-        begin = smaller(begin, at)  # a path of skipped query points alone begins behind the sample; it has no lag
-        if tx is None:
-            lag = abs((point - at) + begin)
-            return lag, where(point > 0.0, lag, 0.0)
-        base = ty[t + 1 - int(at - begin)]
-        return abs(tx[i] - (ty[t + 1] - base)), (abs(tx[i - 1] - (ty[t] - base)) if point > 0.0 else 0.0)
+@overload(terms_of)
+def _overload_terms_of(wide, p, rows, Y, t, i):
+    return _given if rows == types.none else _summed
 
-    @inner
-    def column(p, rows, points, Y, tx, ty, t, at, i, end, oldest, fresh, border, since, price, col, start):
-        """Move a query's column to sample t; cost and start of what leaves it. Older starts than `oldest` are dropped.
 
-        Paths come in from the border, whose cost began at `since`; by an open border also from a tile that begins here,
-        at the cost `fresh`, and skips query points.
-        """
-        diag, s_diag, point, skipped = border, since, 0.0, fresh
-        above, s_above = splat(INF), since
+@inner
+def price_of(wide, p, rows, Y, ty, t):
+    """The price of leaving sample t unmatched."""
+    total, lanes = splat(wide, 0.0), lanes_of(wide)
+    if rows is not None:
+        for k in range(rows.shape[0]):
+            total = total + gap_terms(p, load(wide, Y[k], (t + 1) * lanes), load(wide, Y[k], t * lanes))
+    step = 1.0
+    if ty is not None:
+        step = ty[t + 1] - ty[t]
+    return gap(p, total, step) + splat(wide, 0.0)
+
+
+@inner
+def lags(tx, ty, i, point, t, at, begin):
+    """Lags of query point i, number `point` of its query, and of the one before in a tile that begins at `begin`.
+
+    `at` is sample t as starts are counted.
+    """
+    begin = smaller(begin, at)  # a path of skipped query points alone begins behind the sample; it has no lag
+    if tx is None:
+        lag = abs((point - at) + begin)
+        return lag, where(point > 0.0, lag, 0.0)
+    base = ty[t + 1 - int(at - begin)]
+    return abs(tx[i] - (ty[t + 1] - base)), (abs(tx[i - 1] - (ty[t] - base)) if point > 0.0 else 0.0)
+
+
+@inner
+def column(wide, p, rows, points, Y, tx, ty, t, at, i, end, oldest, fresh, border, since, price, col, start):
+    """Move a query's column to sample t; cost and start of what leaves it. Older starts than `oldest` are dropped.
+
+    Paths come in from the border, whose cost began at `since`; by an open border also from a tile that begins here,
+    at the cost `fresh`, and skips query points.
+    """
+    diag, s_diag, point, skipped = border, since, 0.0, fresh
+    above, s_above, lanes = splat(wide, INF), since, lanes_of(wide)
+    if not closed_border(p):
+        above = border + price
+    while i < end:
+        left, s_left = load(wide, col, i * lanes), load(wide, start, i * lanes)
+        left = where(s_left < oldest, INF, left)
         if not closed_border(p):
-            above = border + price
-        while i < end:
-            left, s_left = load(col, i * lanes), load(start, i * lanes)
-            left = where(s_left < oldest, INF, left)
-            if not closed_border(p):
-                skipped = skipped + points[0, i]
-                nearer = skipped < left
-                left, s_left = where(nearer, skipped, left), where(nearer, at, s_left)
-            a, b, c = terms_of(p, rows, Y, t, i)
-            here = points[0, i], points[1, i], points[2, i]
-            # Each predecessor brings the start of its own path, and with it its own lag.
-            lag, lag_before = lags(tx, ty, i, point, t, at, s_diag)
-            best = join(p, diag, moves(p, here, late(p, lag, lag_before), a, b, c, price)[0])
-            lag, lag_before = lags(tx, ty, i, point, t, at, s_left)
-            third = join(p, left, moves(p, here, late(p, lag, lag_before), a, b, c, price)[2])
-            lag, lag_before = lags(tx, ty, i, point, t, at, s_above)
-            other = join(p, above, moves(p, here, late(p, lag, lag_before), a, b, c, price)[1])
-            first, s_best = smaller(other, best), where(other < best, s_above, s_diag)
-            s_best = where(third < first, s_left, s_best)
-            # What the cell above gives comes last, so that the next cell waits for one step only.
-            best = smaller(other, smaller(third, best))
-            store(col, i * lanes, best)
-            store(start, i * lanes, s_best)
-            diag, s_diag, above, s_above = left, s_left, best, s_best
-            i, point = i + 1, point + 1.0
-        return above, s_above
+            skipped = skipped + points[0, i]
+            nearer = skipped < left
+            left, s_left = where(nearer, skipped, left), where(nearer, at, s_left)
+        a, b, c = terms_of(wide, p, rows, Y, t, i)
+        here = points[0, i], points[1, i], points[2, i]
+        # Each predecessor brings the start of its own path, and with it its own lag.
+        lag, lag_before = lags(tx, ty, i, point, t, at, s_diag)
+        best = join(p, diag, moves(p, here, late(p, lag, lag_before), a, b, c, price)[0])
+        lag, lag_before = lags(tx, ty, i, point, t, at, s_left)
+        third = join(p, left, moves(p, here, late(p, lag, lag_before), a, b, c, price)[2])
+        lag, lag_before = lags(tx, ty, i, point, t, at, s_above)
+        other = join(p, above, moves(p, here, late(p, lag, lag_before), a, b, c, price)[1])
+        first, s_best = smaller(other, best), where(other < best, s_above, s_diag)
+        s_best = where(third < first, s_left, s_best)
+        # What the cell above gives comes last, so that the next cell waits for one step only.
+        best = smaller(other, smaller(third, best))
+        store(col, i * lanes, best)
+        store(start, i * lanes, s_best)
+        diag, s_diag, above, s_above = left, s_left, best, s_best
+        i, point = i + 1, point + 1.0
+    return above, s_above
+
+
+def _make(version):
+    """Compile lazily, once per version of the files that functions are taken from."""
 
     @njit(cache=True, nogil=True)
     def advance(
+        wide,
         p,
         rows,
         points,
@@ -141,24 +183,29 @@ def _make(version, lanes):
     ):
         """Go on from sample `begin_at`, which counts as sample `begin_at` + `offset`, to the last; changes `state`.
 
+        `wide`: None for one lane, True for LANES.
+
         Fills, per boundary t + 1 behind sample t, ``best`` (k + 1): the cheapest tiling up to there whose last part is
         of each label; and ``begin`` (k): where its last tile begins.
         """
         k = first.shape[0] - (1 if version else 0)  # what the closure holds is a part of the cache's key
+        lanes = lanes_of(wide)
         n = best.shape[0] // ((k + 1) * lanes)
         col, start, edge, border, since = state[0], state[1], state[2], state[3], state[4]
         for t in range(begin_at, n):
             at = float(offset + t)
             row = t * (k + 1) * lanes
             for q in range(k):
-                fresh = load(edge, (q + 1) * lanes)
-                top, s_top, record = fresh, splat(at), _of(p, q)
+                fresh = load(wide, edge, (q + 1) * lanes)
+                top, s_top, record = fresh, splat(wide, at), _of(p, q)
                 if not closed_border(record):
-                    older = where(load(since, q * lanes) < at + 1.0 - longest[q], INF, load(border, q * lanes))
-                    s_top = where(fresh <= older, at, load(since, q * lanes))
+                    known = load(wide, since, q * lanes)
+                    older = where(known < at + 1.0 - longest[q], INF, load(wide, border, q * lanes))
+                    s_top = where(fresh <= older, at, known)
                     top = smaller(older, fresh)
-                price = price_of(record, rows, Y, ty, t)
+                price = price_of(wide, record, rows, Y, ty, t)
                 cost, s = column(
+                    wide,
                     record,
                     rows,
                     points,
@@ -183,18 +230,17 @@ def _make(version, lanes):
                 cost = where(at + 1.0 - s > longest[q], INF, cost)
                 store(best, row + (q + 1) * lanes, cost)
                 store(begin, t * k * lanes + q * lanes, s)
-            store(best, row, load(edge, 0) + load(background, t * lanes))
+            store(best, row, load(wide, edge, 0) + load(wide, background, t * lanes))
             for b in range(k + 1):
-                cheapest = load(best, row) + transitions[0, b]
+                cheapest = load(wide, best, row) + transitions[0, b]
                 for a in range(1, k + 1):
-                    cheapest = smaller(load(best, row + a * lanes) + transitions[a, b], cheapest)
+                    cheapest = smaller(load(wide, best, row + a * lanes) + transitions[a, b], cheapest)
                 store(edge, b * lanes, cheapest)
 
     return advance
 
 
-_version = version_of()
-advance, advance_lanes = _make(_version, 1), _make(_version, LANES)
+advance = _make(version_of())
 
 
 @njit(cache=True, nogil=True)
@@ -212,5 +258,6 @@ def windows(cost, lengths, begin_at, background, transitions, edges, best):
         for b in range(k + 1):
             cheapest = INF
             for a in range(k + 1):
-                cheapest = smaller(best[t + 1, a] + transitions[a, b], cheapest)
+                total = best[t + 1, a] + transitions[a, b]
+                cheapest = total if total < cheapest else cheapest
             edges[t + 1, b] = cheapest

@@ -5,7 +5,7 @@ from typing import NamedTuple
 import numpy as np
 
 from ._partial import open_begin, open_end
-from ._tiling import INF, LANES, advance, advance_lanes, windows
+from ._tiling import INF, LANES, advance, windows
 from ._tiling_paths import before, trace
 
 LEAD = 4  # query lengths after which stretches of a series mostly agree
@@ -83,7 +83,7 @@ def _go_on(queries, Y, ty, done, end, rules, state, best, begin):
     """Samples [done, end) of the whole series, one by one."""
     p, rows, points, first, tx = queries
     out = best[1 : end + 1].reshape(-1), begin[:end].reshape(-1)
-    advance(p, rows, points, first, Y, tx, ty, done, 0, *rules, state, *out)
+    advance(None, p, rows, points, first, Y, tx, ty, done, 0, *rules, state, *out)
 
 
 def _by_lanes(queries, Y, rules, lead, first_state, best, begin):
@@ -107,7 +107,8 @@ def _by_lanes(queries, Y, rules, lead, first_state, best, begin):
         marks.append(2 * marks[-1])
     seen, done = [], 0
     for mark in [*marks, width]:
-        advance_lanes(
+        advance(
+            True,
             p,
             rows,
             points,

@@ -288,7 +288,7 @@ def _build_root2(context, builder, sig, args):
 
 
 def take(values, at):
-    """`values[at]`; places beyond the last give the last.
+    """`values[at]` of an array of numbers; places beyond the last give the last.
 
     Examples
     --------
@@ -301,18 +301,24 @@ def take(values, at):
 
 
 def _kind_of_take(values, at):
-    return _kind_of(at) if isinstance(values, types.Array) and values.ndim == 1 else None
+    is_table = isinstance(values, types.Array) and values.ndim == 1 and isinstance(values.dtype, types.Number)
+    return _kind_of(at) if is_table else None
 
 
 @compiled_as(take, _kind_of_take)
 def _build_take(context, builder, sig, args):
-    array = context.make_array(sig.args[0])(context, builder, args[0])
+    kind = sig.args[0]
+    array = context.make_array(kind)(context, builder, args[0])
     last = builder.sub(builder.extract_value(array.shape, 0), ir.Constant(I64, 1))
+    step = builder.extract_value(array.strides, 0)
 
     def one(at):
         place = builder.fptosi(at, I64)
         place = builder.select(builder.icmp_signed("<", place, last), place, last)
-        return builder.load(builder.gep(array.data, [place]))
+        value = context.unpack_value(
+            builder, kind.dtype, cgutils.pointer_add(builder, array.data, builder.mul(place, step))
+        )
+        return context.cast(builder, value, kind.dtype, types.float64)
 
     if not isinstance(sig.return_type, Vector):
         return one(context.cast(builder, args[1], sig.args[1], types.float64))

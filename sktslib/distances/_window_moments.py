@@ -1,7 +1,7 @@
 """What normalises each window of a sequence, so that a value is known by one product and one sum.
 
-Beside `_sliding._moments`, which knows equal weights. Values are as far off as the moments' roundings take them, and
-windows that are too far off for a purpose are named.
+Beside `_running_moments.moments`, which knows equal weights. Values are as far off as the moments' roundings take them,
+and windows that are too far off for a purpose are named.
 """
 
 import numpy as np
@@ -12,7 +12,7 @@ INF = np.inf
 
 @njit(cache=True, nogil=True)
 def direct_moments(y, w, first, mean, spread, error, low, high):
-    """Weighted moments of the windows that start at `first` and after, as `_sliding._moments`; and their range.
+    """Weighted moments of the windows that start at `first` and after, as `_running_moments.moments`; and their range.
 
     `spread` is the weighted sum of squared deviations from the mean, `error` bounds its error.
     """

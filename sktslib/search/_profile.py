@@ -197,6 +197,8 @@ class Search:
 
 def neighbours(start, m):
     """Indices of windows of m samples that are better computed together, in groups."""
+    if not len(start):
+        return
     order = np.argsort(start, kind="stable")
     for run in np.split(order, np.flatnonzero(np.diff(start[order]) > APART) + 1):
         part = (start[run] - start[run[:1]]) // max(MOST_TERMS // m, 1)

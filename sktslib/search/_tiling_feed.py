@@ -40,7 +40,7 @@ class Columns:
         p, rows, points, first, tx = queries
         rules = self.rules.background.costs(y), self.rules.transitions, *self.rules.bounds()
         out = new.reshape(-1), begin.reshape(-1)
-        advance(p, rows, points, first, Y, tx, ty, self.at - back, back, *rules, self.state, *out)
+        advance(None, p, rows, points, first, Y, tx, ty, self.at - back, back, *rules, self.state, *out)
         fresh = slice(self.at - back, None)
         self.at = upto
         return new[fresh], begin[fresh]

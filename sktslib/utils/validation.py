@@ -63,7 +63,7 @@ def check_count(value, name, *, low=1, none=False, owner=""):
 def as_floats(values, name):
     """Convert real numbers of any kind to a float64 array; refuse complex numbers, strings, dates and ragged lists."""
     a = values
-    if type(a) is not np.ndarray or a.dtype is not FLOAT:
+    if type(a) is not np.ndarray or (a.dtype is not FLOAT and a.dtype != FLOAT):
         a = _converted(values, name)
     # Strided and read-only arrays are other types to a compiled kernel.
     return a if a.flags.carray else np.array(a, np.float64, order="C")
@@ -157,8 +157,7 @@ def refuse_missing(
 
     With `missing` NaN may pass; False means that the caller could have said so by `nan_policy`, None that nobody can.
     """
-    values = a.ravel()
-    if isfinite(values.dot(values)):  # needs no memory; may be infinite where no value is
+    if isfinite(np.vdot(a, a)):  # needs no memory, and does not warn; may be infinite where no value is
         return
     finite = np.isfinite(a) | np.isnan(a) if missing else np.isfinite(a)
     if finite.all():
