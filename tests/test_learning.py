@@ -234,6 +234,7 @@ def test_learned_threshold_is_midway():
 
 
 # ---------------------------------------------------------------------------------------------------- without a query
+@pytest.mark.skipif(numba.config.DISABLE_JIT, reason="plain loops take half a minute; shorter tests run the same lines")
 def test_query_taken_from_the_recording():
     rng = np.random.default_rng(3)
     t = np.concatenate([np.linspace(0, 1, m, endpoint=False) for m in rng.integers(36, 45, 20)])
