@@ -5,8 +5,11 @@ from pathlib import Path
 
 from numba import njit
 
-# Nearly every kernel takes functions from these.
-COMMON = ("_compiled.py", "_elastic.py", "_recurrence.py", "_recurrences.py", "_vector.py", "_vector_memory.py")
+# Nearly every kernel takes functions from these; they are read once.
+COMMON = b"".join(
+    Path(__file__).with_name(f"{name}.py").read_bytes()
+    for name in ("_compiled", "_elastic", "_recurrence", "_recurrences", "_vector", "_vector_memory")
+)
 
 # For functions that only kernels call: without what Python would need to call them they take less time to compile.
 inner = njit(nogil=True, no_cpython_wrapper=True, no_cfunc_wrapper=True)
@@ -18,5 +21,5 @@ def version_of(*modules):
     numba's disk cache looks at a kernel's own file alone, but what its closure holds is a part of the cache's key. The
     common files are always among them.
     """
-    files = *(Path(__file__).with_name(name) for name in COMMON), *(Path(module.__file__) for module in modules)
-    return int(hashlib.sha256(b"".join(file.read_bytes() for file in files)).hexdigest()[:15], 16) | 1
+    sources = [COMMON, *(Path(module.__file__).read_bytes() for module in modules)]
+    return int(hashlib.sha256(b"".join(sources)).hexdigest()[:15], 16) | 1

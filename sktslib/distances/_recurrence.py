@@ -9,7 +9,7 @@ driver stays in numba's disk cache. What was said of a recurrence, such as `even
 from numba import types
 from numba.extending import overload
 
-from ._vector import build_cheaper, build_smaller, cheaper, compiled_as, kind_of_pair, smaller
+from ._vector import build_cheaper, build_smaller, cheaper, compiled_as, kind_of, smaller
 
 _PARTS = {}
 
@@ -217,7 +217,7 @@ def least(p, a, b):
     return _part("least", type(p))(a, b)
 
 
-@compiled_as(least, lambda p, a, b: kind_of_pair(a, b))
+@compiled_as(least, lambda p, a, b: kind_of(a, b))
 def _build_least(context, builder, sig, args):
     build = build_cheaper if _part("least", sig.args[0].instance_class) is cheaper else build_smaller
     return build(context, builder, sig.return_type(*sig.args[1:]), args[1:])

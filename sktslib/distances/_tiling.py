@@ -258,6 +258,5 @@ def windows(cost, lengths, begin_at, background, transitions, edges, best):
         for b in range(k + 1):
             cheapest = INF
             for a in range(k + 1):
-                total = best[t + 1, a] + transitions[a, b]
-                cheapest = total if total < cheapest else cheapest
+                cheapest = min(best[t + 1, a] + transitions[a, b], cheapest)
             edges[t + 1, b] = cheapest

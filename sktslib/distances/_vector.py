@@ -68,7 +68,7 @@ def compiled_as(function, kind):
     return lower_builtin(function, types.VarArg(types.Any))
 
 
-def splatted(builder, scalar, lanes):
+def _splatted(builder, scalar, lanes):
     """The vector whose lanes are all this number."""
     nothing = ir.Constant(ir.VectorType(scalar.type, lanes), ir.Undefined)
     first = builder.insert_element(nothing, scalar, ir.Constant(I32, 0))
@@ -80,7 +80,7 @@ def as_kind(context, builder, value, kind, wanted):
     if isinstance(kind, Vector):
         return value
     scalar = context.cast(builder, value, kind, types.float64)
-    return splatted(builder, scalar, wanted.lanes) if isinstance(wanted, Vector) else scalar
+    return _splatted(builder, scalar, wanted.lanes) if isinstance(wanted, Vector) else scalar
 
 
 def _vector_of(*kinds):
@@ -91,7 +91,7 @@ def _vector_of(*kinds):
     return None
 
 
-def _kind_of(*kinds):
+def kind_of(*kinds):
     """The same, or a float where all are numbers."""
     if all(isinstance(k, types.Number | types.Boolean) for k in kinds):
         return types.float64
@@ -187,7 +187,7 @@ def where(condition, a, b):
 
 
 def _kind_of_where(condition, a, b):
-    kind = _kind_of(a, b)
+    kind = kind_of(a, b)
     if isinstance(condition, Mask) and kind == types.float64:
         return Vector(condition.lanes, False)
     return kind
@@ -236,29 +236,24 @@ def larger(a, b):
     return np.maximum(a, b) if isinstance(a, np.ndarray) or isinstance(b, np.ndarray) else (a if a > b else b)
 
 
-def kind_of_pair(a, b):
-    """The kind of the smaller or larger of two values."""
-    return _kind_of(a, b)
-
-
 def _both_as_kind(context, builder, sig, args):
     kinds = zip(args, sig.args, strict=True)
     return [as_kind(context, builder, value, kind, sig.return_type) for value, kind in kinds]
 
 
-@compiled_as(smaller, kind_of_pair)
+@compiled_as(smaller, lambda a, b: kind_of(a, b))
 def build_smaller(context, builder, sig, args):
     a, b = _both_as_kind(context, builder, sig, args)
     return builder.select(builder.fcmp_ordered("<", a, b), a, b)
 
 
-@compiled_as(larger, kind_of_pair)
+@compiled_as(larger, lambda a, b: kind_of(a, b))
 def _build_larger(context, builder, sig, args):
     a, b = _both_as_kind(context, builder, sig, args)
     return builder.select(builder.fcmp_ordered(">", a, b), a, b)
 
 
-@compiled_as(cheaper, kind_of_pair)
+@compiled_as(cheaper, lambda a, b: kind_of(a, b))
 def build_cheaper(context, builder, sig, args):
     if not (BITS and isinstance(sig.return_type, Vector)):
         return build_smaller(context, builder, sig, args)
@@ -282,7 +277,7 @@ def root2(a):
     return np.sqrt(a)
 
 
-@compiled_as(root2, lambda a: _kind_of(a))
+@compiled_as(root2, lambda a: kind_of(a))
 def _build_root2(context, builder, sig, args):
     return _call(builder, "llvm.sqrt", as_kind(context, builder, args[0], sig.args[0], sig.return_type))
 
@@ -302,7 +297,7 @@ def take(values, at):
 
 def _kind_of_take(values, at):
     is_table = isinstance(values, types.Array) and values.ndim == 1 and isinstance(values.dtype, types.Number)
-    return _kind_of(at) if is_table else None
+    return kind_of(at) if is_table else None
 
 
 @compiled_as(take, _kind_of_take)

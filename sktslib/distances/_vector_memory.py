@@ -135,24 +135,12 @@ def copy(source, begin, end, target, at):
         target[at + k] = source[begin + k]
 
 
-@inner
-def _get(values, at):
-    return values[at]
-
-
-@inner
-def _float(value):
-    return float(value)
-
-
 def makers(lanes, fused):
     """The functions that make vectors of so many lanes: `load`, `splat` and `load_dealt`.
 
     ``load(values, at)`` takes neighbouring values of a one-dimensional array, ``splat(value)`` one value for all lanes;
-    of one lane these are floats. ``load_dealt(values, places)`` takes those of each register from a place of its own.
+    ``load_dealt(values, places)`` takes those of each register from a place of its own.
     """
-    if lanes == 1:
-        return _get, _float, None
     kind = Vector(lanes, fused)
 
     def load(values, at):

@@ -4,7 +4,7 @@ import numpy as np
 
 from ..utils.validation import as_series
 from ._feed import Clock
-from ._profile import check_room, choose, neighbours
+from ._profile import ALONE, APART, check_room, choose
 from ._query import keep_times
 from ._results import Matches, Profile
 from ._stream import Pieces, Stream, make_feed
@@ -77,6 +77,7 @@ class _Read(Pieces):
     def __init__(self, searcher, long, clock):
         super().__init__(searcher)
         self.long, self.clock = long, clock
+        self.apart = APART if self.mode == "windows" and self.lengths is None else ALONE
 
     @property
     def sequence(self):
@@ -91,16 +92,6 @@ class _Read(Pieces):
         high = int(min([g for g in gaps if g + first >= end], default=y.shape[1]))
         ty = None if times is None else self.clock(times)
         return first + low, np.ascontiguousarray(y[:, low:high]), None if ty is None else ty[low:high]
-
-    def distances(self, start, end):
-        """Exact distances of several candidates; windows are read together with their neighbours."""
-        if self.mode == "warped" or self.lengths is not None:
-            return super().distances(start, end)
-        out = np.empty(len(start))
-        for which in neighbours(start, self.x.shape[1]):
-            first, search = self._search(int(start[which[0]]), int(end[which[-1]]))
-            out[which] = search.distances(start[which] - first, end[which] - first)
-        return out
 
 
 class _ByThreshold:

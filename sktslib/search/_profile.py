@@ -20,6 +20,7 @@ MODES = ("auto", "windows", "warped")
 NORMALIZATIONS = (None, "zscore", "mean", "minmax")
 MOST_TERMS = 2**19  # of windows that are computed together
 APART = 64  # samples: windows further from each other are not
+ALONE = -1  # the same where none are
 
 
 def resolve_mode(metric, mode, normalize):
@@ -135,22 +136,19 @@ class Search:
         check_lengths(m, min_length, max_length)
         return window_profile(self.metric, self.x, self.w, self.y, self.tx, self.ty, self.normalize, self.lengths, rule)
 
-    def distance(self, start, end):
-        """Exact distance of the candidate [start, end)."""
-        if self.mode == "warped":
-            first, problem = self._run(int(start))
-            return self.metric._piece_distance(problem, int(start) - first, int(end) - first)
-        return float(self._windows(start, end).distance[0])
-
     def distances(self, start, end):
-        """Exact distances of several candidates; windows are computed together with their neighbours."""
-        if self.mode == "warped" or self.lengths is not None:
-            return np.array([self.distance(*candidate) for candidate in zip(start, end, strict=True)])
+        """Exact distances of the candidates [start, end); windows are computed together with their neighbours."""
+        if self.mode == "warped":
+            return np.array([self._warped(*candidate) for candidate in zip(start.tolist(), end.tolist(), strict=True)])
         out = np.empty(len(start))
-        for which in neighbours(start, self.x.shape[1]):
+        for which in neighbours(start, self.x.shape[1], APART if self.lengths is None else ALONE):
             first = start[which[0]]
             out[which] = self._windows(first, end[which[-1]]).distance[start[which] - first]
         return out
+
+    def _warped(self, start, end):
+        first, problem = self._run(start)
+        return self.metric._piece_distance(problem, start - first, end - first)
 
     def _windows(self, start, end):
         """The profile of a piece; where there are several lengths, of the piece as one window."""
@@ -195,12 +193,12 @@ class Search:
         return explain(self, start, end)
 
 
-def neighbours(start, m):
-    """Indices of windows of m samples that are better computed together, in groups."""
+def neighbours(start, m, apart):
+    """Indices of windows of m samples that are better computed together, in groups: none further than `apart`."""
     if not len(start):
         return
     order = np.argsort(start, kind="stable")
-    for run in np.split(order, np.flatnonzero(np.diff(start[order]) > APART) + 1):
+    for run in np.split(order, np.flatnonzero(np.diff(start[order]) > apart) + 1):
         part = (start[run] - start[run[:1]]) // max(MOST_TERMS // m, 1)
         yield from np.split(run, np.flatnonzero(np.diff(part)) + 1)
 

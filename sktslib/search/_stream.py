@@ -7,7 +7,7 @@ import numpy as np
 
 from ._cascade import Rule
 from ._feed import Clock, WarpedFeed, WindowFeed
-from ._profile import Search, check_lengths, choose
+from ._profile import ALONE, Search, check_lengths, choose, neighbours
 from ._results import Matches, Ticks, joined, times_at
 
 
@@ -28,6 +28,7 @@ class Pieces:
         self.metric, self.mode, self.normalize = searcher.metric_, searcher._mode, searcher.normalize
         self.x, self.w, self.tx, self.lengths = searcher._x, searcher._w, searcher._tx, searcher._lengths
         self.reach = self.metric._reach if self.mode == "warped" else 0
+        self.apart = ALONE  # how far candidates may be from each other to be read together
         self.kept = {}  # range -> first sample, samples and their times
 
     def read(self, start, end):
@@ -39,14 +40,13 @@ class Pieces:
         lengths = None if self.lengths is None else np.array([end - start])
         return first, Search.of(self.metric, self.x, self.w, y, self.tx, ty, self.mode, self.normalize, lengths)
 
-    def distance(self, start, end):
-        """Exact distance of a candidate."""
-        first, search = self._search(int(start), int(end))
-        return search.distance(int(start) - first, int(end) - first)
-
     def distances(self, start, end):
-        """Exact distances of several candidates."""
-        return np.array([self.distance(*candidate) for candidate in zip(start, end, strict=True)])
+        """Exact distances of candidates."""
+        out = np.empty(len(start))
+        for which in neighbours(start, self.x.shape[1], self.apart):
+            first, search = self._search(int(start[which[0]]), int(end[which[-1]]))
+            out[which] = search.distances(start[which] - first, end[which] - first)
+        return out
 
     def path(self, start, end):
         """Alignment of a candidate, in samples of the whole sequence."""

@@ -63,7 +63,7 @@ def check_count(value, name, *, low=1, none=False, owner=""):
 def as_floats(values, name):
     """Convert real numbers of any kind to a float64 array; refuse complex numbers, strings, dates and ragged lists."""
     a = values
-    if type(a) is not np.ndarray or (a.dtype is not FLOAT and a.dtype != FLOAT):
+    if type(a) is not np.ndarray or a.dtype != FLOAT:
         a = _converted(values, name)
     # Strided and read-only arrays are other types to a compiled kernel.
     return a if a.flags.carray else np.array(a, np.float64, order="C")
