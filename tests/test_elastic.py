@@ -183,6 +183,17 @@ def test_dist_of_the_caller_compiled_or_plain():
     assert float(dtw(X, Y, dist=absolute, do_dist_norm=False)) == pytest.approx(want, rel=1e-9)
 
 
+def test_dist_of_the_caller_sees_the_callers_points_alone():
+    seen = set()
+
+    def noted(a, b):
+        seen.add((float(a), float(b)))
+        return abs(a - b)
+
+    dtw([1.0, 2.0], [3.0, 4.0], dist=noted)
+    assert seen == {(a, b) for a in (1.0, 2.0) for b in (3.0, 4.0)}
+
+
 def test_reports_and_unpacking():
     d, cost_matrix, path = dtw(SIN[:9], SIN2[:12])
     assert d == float(dtw(SIN[:9], SIN2[:12]))

@@ -2,6 +2,7 @@
 
 from copy import deepcopy
 from numbers import Real
+from operator import is_
 
 import numpy as np
 from numpy.lib.stride_tricks import sliding_window_view
@@ -104,7 +105,7 @@ class Metric(Estimator):
         """Validate the parameters, unless these very ones were found valid before: a call takes a few microseconds."""
         values = list(self._values().values())
         known = vars(self).get("_checked", ())
-        if len(known) != len(values) or any(a is not b for a, b in zip(known, values, strict=True)):
+        if len(known) != len(values) or not all(map(is_, known, values)):
             self._validate()
             self._checked = values
 

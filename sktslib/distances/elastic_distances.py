@@ -11,6 +11,8 @@ from ._metrics_warping import DTW
 
 __all__ = ["dlp", "dtw", "lcss", "twed"]
 
+POINT = np.zeros((1, 1))  # a series
+
 
 def dlp(x, y, p=2, *, weight=None):
     """Minkowski distance of two arrays of equal shape.
@@ -173,7 +175,8 @@ def _call(cls, parameters, owner, x, y, weight, tx=None, ty=None):
         reports = ["distance", "cost_matrix", "path"] + ["similarity"] * (cls is LCSS)
         if report not in reports:
             raise unknown_name("report", report, reports, owner)
-    metric = _made(cls, parameters, owner)
+    plain = report == "distance" and weight is None and tx is None and ty is None and getattr(x, "ndim", 1) == 1
+    metric = _made(cls, parameters, owner, plain)
     x, y, w = check_pair(x, y, weight)
     tx, ty = as_times(tx, x.shape[1], "tx"), as_times(ty, y.shape[1], "ty")
     if report == "distance":
@@ -184,26 +187,30 @@ def _call(cls, parameters, owner, x, y, weight, tx=None, ty=None):
     return metric._path(problem) if report == "path" else metric._cost_matrix(problem)
 
 
-def _made(cls, parameters, owner):
+def _made(cls, parameters, owner, plain):
     """A checked metric object; equal parameters give the same one, since checking costs more than a short distance."""
     try:
-        return _cached(cls, owner, **parameters)
+        return _cached(cls, owner, plain, **parameters)
     except TypeError as error:
         if "unhashable" not in str(error):
             raise
-        return _make(cls, parameters, owner)
+        return _make(cls, parameters, owner, plain)
 
 
 @lru_cache(maxsize=128, typed=True)
-def _cached(cls, owner, /, **parameters):
-    return _make(cls, parameters, owner)
+def _cached(cls, owner, plain, /, **parameters):
+    return _make(cls, parameters, owner, plain)
 
 
-def _make(cls, parameters, owner):
+def _make(cls, parameters, owner, plain):
     valid = cls._get_param_names()
     for key in parameters:
         if key not in valid:
             raise unknown_name("parameter", key, [*valid, "report", "weight"], owner)
     metric = cls(**parameters)
     metric._validate()
+    if plain and not parameters.get("dist") and not parameters.get("tolerance"):
+        # Loading compiled code takes the processor's caches from everything else. It comes before the series are looked
+        # at, so that the next call finds there what looking at them needs.
+        metric._distance(POINT, None, POINT, None, None)
     return metric
