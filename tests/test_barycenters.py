@@ -3,7 +3,6 @@
 import re
 
 import naive
-import numba
 import numpy as np
 import pytest
 from hypothesis import given
@@ -198,7 +197,6 @@ def test_verbose_tells_each_iteration(capsys):
     assert lines[-1] == f"barycenter: iteration {len(cost) - 1}, mean distance {cost[-1]:.8g}"
 
 
-@pytest.mark.skipif(numba.config.DISABLE_JIT, reason="plain loops take half a minute; shorter tests run the same lines")
 def test_beats_of_the_example():
     ecg = load_ecg_example()
     sequence = ecg["sequence"]

@@ -1,7 +1,6 @@
 """Elastic distances against the papers' recurrences, written out slowly in naive.py."""
 
 import naive
-import numba
 import numpy as np
 import pytest
 from hypothesis import given
@@ -155,7 +154,6 @@ def test_bands_equal_the_naive_twin(m, n, window, factor):
     np.testing.assert_array_equal(got, naive.band(m, n, window, factor))
 
 
-@pytest.mark.skipif(numba.config.DISABLE_JIT, reason="plain loops take half a minute; shorter tests run the same lines")
 def test_published_values():
     assert float(dtw(SIN, SIN2)) == pytest.approx(0.2509773693366783, rel=1e-12)
     assert float(twed(SIN, SIN2, t, t, nu=1, lmbda=0)) == pytest.approx(223.85651832411503, rel=1e-12)

@@ -1,7 +1,6 @@
 """Queries learned from labels or from the recording itself, and what separates them from background."""
 
 import naive
-import numba
 import numpy as np
 import pytest
 from hypothesis import given
@@ -174,7 +173,6 @@ def test_background_is_learned_in_the_middle_of_what_does_as_well():
     np.testing.assert_allclose(Background(5.0).costs(y), [5.0, 5.0, 5.0])
 
 
-@pytest.mark.skipif(numba.config.DISABLE_JIT, reason="plain loops take over a minute; shorter tests run the same lines")
 def test_learned_beats_of_all_kinds():
     fitted = QuerySegmenter("dtw").fit(COLUMN, KINDS)
     assert fitted.classes_.tolist() == ["F", "N", "V"]
@@ -234,7 +232,6 @@ def test_learned_threshold_is_midway():
 
 
 # ---------------------------------------------------------------------------------------------------- without a query
-@pytest.mark.skipif(numba.config.DISABLE_JIT, reason="plain loops take half a minute; shorter tests run the same lines")
 def test_query_taken_from_the_recording():
     rng = np.random.default_rng(3)
     t = np.concatenate([np.linspace(0, 1, m, endpoint=False) for m in rng.integers(36, 45, 20)])

@@ -256,7 +256,6 @@ def test_searches_go_by_windows(name):
         elastic_search(cfg, y[31:40], y)
 
 
-@pytest.mark.skipif(numba.config.DISABLE_JIT, reason="plain loops take half a minute; shorter tests run the same lines")
 def test_beats_of_the_example():
     ecg = load_ecg_example()
     n = 300 if numba.config.DISABLE_JIT else 1200
