@@ -17,6 +17,7 @@ _HOMES = {
     "time_series_search": "search",
     "time_series_segmentation": "search",
     "twed": "distances.elastic_distances",
+    "warmup": "_warmup",
 }
 _MODULES = ("datasets", "distances", "metrics", "model_selection", "neighbors", "search", "utils")
 

@@ -208,7 +208,7 @@ class _Pruned:
         out, counts = np.full(look.shape, np.inf), np.zeros(3, int)
         for members in sorted(self.kinds, key=lambda members: look[:, members].min(axis=1).sum()):
             order = members[np.argsort(look[:, members], axis=1, kind="stable")]
-            cutoff = np.partition(out, self.k - 1, axis=1)[:, self.k - 1]
+            cutoff = np.partition(out, self.k - 1, axis=1)[:, self.k - 1].copy()  # a strided one is compiled for anew
             n = int(self.lengths[members].max())
             out[:, members] = self._scan(of_length(n), n, order, itself, bounds, cutoff, counts)[:, members]
         return out, counts

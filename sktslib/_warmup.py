@@ -1,0 +1,110 @@
+"""Compile ahead of time what a service is going to need."""
+
+from functools import partial
+from itertools import product
+from time import perf_counter
+
+import numpy as np
+from numba import config
+
+from .distances import get_metric, nearest_neighbors, pairwise_distances
+from .search import QuerySearcher, QuerySegmenter
+from .utils.validation import check_count, shown, unknown_name
+
+SIZES, LENGTH = (20, 300), 20_000  # of queries, and of the sequence: short and long take different ways
+
+
+def _distance(metric, x, y, w):
+    y = y[: len(x)]
+    d = metric.distance(x, y, weight=w)
+    getattr(d, "path", None)
+    metric.distance(x, y, weight=w, cutoff=float(d))
+
+
+def _pairwise(metric, x, y, w):
+    ragged = [x, y[: len(x)], y[: len(x) // 2]]
+    pairwise_distances(ragged, [x, x], metric, weight=w)
+    if w is None:
+        pairwise_distances(ragged, metric=metric)
+
+
+def _neighbors(metric, x, y, w):
+    windows = [y[k : k + len(x)] for k in range(0, 1000, 10)]
+    nearest_neighbors([x, x], windows, metric, n_neighbors=3, weight=w)
+
+
+def _search(metric, x, y, w, mode, normalize):
+    for n_matches in (1, 5):
+        found = QuerySearcher(metric, mode=mode, normalize=normalize, n_matches=n_matches).fit(x, weight=w).search(y)
+    if metric._has_path:
+        found.path(0)
+
+
+def _segmentation(metric, x, y, w):
+    QuerySegmenter(metric).fit(x, weight=w).segment(y).path(0)
+
+
+TASKS = {
+    "distance": [_distance],
+    "pairwise": [_pairwise],
+    "neighbors": [_neighbors],
+    "search": [
+        partial(_search, mode="auto", normalize=None),
+        *(partial(_search, mode="windows", normalize=how) for how in (None, "zscore", "mean", "minmax")),
+    ],
+    "segmentation": [_segmentation],
+}
+
+
+def warmup(metrics="dtw", *, tasks=tuple(TASKS), n_channels=1, weighted=False, verbose=0):
+    """Load compiled code, or compile what is not on disk yet, so that no later call has to.
+
+    Code is compiled when it is first needed, which takes seconds, and kept on disk, from where each process loads it
+    within tenths of a second. A service calls this before it takes requests.
+
+    Parameters
+    ----------
+    metrics : str, metric object, or list of them, default="dtw"
+        What will be used. The parameters matter where they choose other code, as the window of :class:`DTW` does.
+    tasks : str or list of {"distance", "pairwise", "neighbors", "search", "segmentation"}, default=all
+        What they will be used for. A task that a metric refuses, as :class:`TAM` does a search, is passed over.
+    n_channels : int, default=1
+        Channels of the series.
+    weighted : bool, default=False
+        Whether queries will have weights.
+    verbose : int, default=0
+        Above 0: a line is printed for each task, with the seconds it took.
+
+    Raises
+    ------
+    ValueError
+        For an unknown metric or task; the message lists the valid ones.
+
+    Examples
+    --------
+    >>> import sktslib
+    >>> from sktslib.distances import LCSS
+    >>> sktslib.warmup(["euclidean", LCSS(eps=0.2)], tasks="distance")
+    """
+    metrics = [get_metric(m) for m in (metrics if isinstance(metrics, list | tuple) else [metrics])]
+    tasks = [tasks] if isinstance(tasks, str) else list(tasks)
+    for task in tasks:
+        if task not in TASKS:
+            raise unknown_name("task", task, TASKS)
+    n_channels = check_count(n_channels, "n_channels")
+    if not isinstance(weighted, bool | np.bool_):
+        raise TypeError(f"The 'weighted' parameter must be True or False. Got {shown(weighted)}.")
+    if config.DISABLE_JIT:
+        return
+    rng = np.random.default_rng(0)
+    y = rng.normal(size=(LENGTH, n_channels)).cumsum(axis=0)
+    for metric in metrics:
+        for task in tasks:
+            begin = perf_counter()
+            for call, m in product(TASKS[task], SIZES):
+                try:
+                    call(metric, y[1000 : 1000 + m], y, np.linspace(0.5, 1.0, m) if weighted else None)
+                except ValueError:  # the series are such that only the metric can be meant
+                    continue
+            if verbose:
+                print(f"warmup: {metric}, {task}, {perf_counter() - begin:.2f} s")

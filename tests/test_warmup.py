@@ -1,0 +1,64 @@
+"""What is compiled or loaded ahead of time."""
+
+import subprocess
+import sys
+
+import numba
+import pytest
+
+import sktslib
+from sktslib.distances import TAM
+
+SERVICE = """
+import gc
+import numpy as np
+import sktslib
+from numba.core.dispatcher import Dispatcher
+from sktslib import QuerySearcher, QuerySegmenter
+from sktslib.distances import get_metric, nearest_neighbors, pairwise_distances
+
+def compiled():
+    kernels = [f for f in gc.get_objects() if isinstance(f, Dispatcher) and f.__module__.startswith("sktslib")]
+    return {(f.__module__, f.__name__, str(s)) for f in kernels for s in f.signatures}
+
+NAMES = ["dtw", "euclidean"]
+sktslib.warmup(NAMES)
+before = compiled()
+rng = np.random.default_rng(1)
+y = rng.normal(size=9000).cumsum()
+for metric in map(get_metric, NAMES):
+    for m in (12, 150, 700):
+        x, X = rng.normal(size=m), rng.normal(size=(30, m))
+        metric(x, y[:m], cutoff=1.0), getattr(metric.distance(x, y[:m]), "path", None)
+        pairwise_distances(X, metric=metric), pairwise_distances([x, X[0][1:], X[1]], [x], metric)
+        nearest_neighbors(X, X[:9], metric, 2), nearest_neighbors([x, X[0][1:], X[1]], metric=metric)
+        for keywords in ({"n_matches": 4}, {"mode": "windows", "normalize": "zscore"}, {"threshold": 9.0}):
+            QuerySearcher(metric, **keywords).fit(x).search(y)
+        QuerySegmenter(metric).fit(x).segment(y)
+print(sorted(compiled() - before))
+"""
+
+
+@pytest.mark.skipif(numba.config.DISABLE_JIT, reason="nothing is compiled")
+def test_a_service_compiles_and_loads_nothing_after_it():
+    run = subprocess.run([sys.executable, "-c", SERVICE], check=True, capture_output=True, text=True)
+    assert run.stdout.strip() == "[]"
+
+
+@pytest.mark.skipif(numba.config.DISABLE_JIT, reason="nothing is compiled")
+def test_verbose_tells_each_task_and_what_a_metric_refuses_is_passed_over(capsys):
+    sktslib.warmup(["manhattan", TAM()], tasks=["distance", "search"], n_channels=2, weighted=True, verbose=1)
+    lines = capsys.readouterr().out.splitlines()
+    told = [" ".join(line.split()[:3]) for line in lines]
+    assert told == [f"warmup: {m}, {t}," for m in ("Manhattan()", "TAM()") for t in ("distance", "search")]
+
+
+def test_errors_name_the_way_out():
+    with pytest.raises(ValueError, match=r"Unknown task 'serach'\. Did you mean 'search'\?"):
+        sktslib.warmup(tasks="serach")
+    with pytest.raises(ValueError, match="Unknown metric 'dwt'"):
+        sktslib.warmup(["dwt"])
+    with pytest.raises(TypeError, match=r"'weighted' parameter must be True or False\. Got 1"):
+        sktslib.warmup(weighted=1)
+    with pytest.raises(ValueError, match="'n_channels' parameter must be an integer"):
+        sktslib.warmup(n_channels=0)
