@@ -2,6 +2,7 @@
 
 import naive
 import numpy as np
+import pandas as pd
 import pytest
 from hypothesis import given
 from hypothesis import strategies as st
@@ -190,6 +191,16 @@ def test_dist_of_the_caller_sees_the_callers_points_alone():
 
     dtw([1.0, 2.0], [3.0, 4.0], dist=noted)
     assert seen == {(a, b) for a in (1.0, 2.0) for b in (3.0, 4.0)}
+
+
+def test_pandas_takes_a_distance_for_a_number():
+    d = dtw([0, 1, 2], [0, 0, 1, 3])
+    table = pd.DataFrame({"x": [0.0, np.nan]})
+    table["d"] = d
+    assert table["d"].tolist() == [float(d)] * 2
+    assert table["x"].fillna(d).tolist() == [0.0, float(d)]
+    assert (table <= d).loc[0].all()
+    assert pd.DataFrame({"d": [d, d]})["d"].dtype == np.float64
 
 
 def test_reports_and_unpacking():

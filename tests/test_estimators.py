@@ -28,9 +28,9 @@ def beat_labels():
     return labels
 
 
-@pytest.mark.parametrize("metric", ["dtw", "euclidean"])
-def test_transform_is_causal(metric):
-    searcher = QuerySearcher(metric).fit(QUERY)
+@pytest.mark.parametrize("parameters", [{"metric": "dtw"}, {"metric": "euclidean", "scales": (0.9, 1.1)}])
+def test_transform_is_causal(parameters):
+    searcher = QuerySearcher(**parameters).fit(QUERY)
     whole = searcher.transform(SEQUENCE)
     assert whole.shape == (len(SEQUENCE), 1)
     assert np.isfinite(whole).all()
@@ -212,6 +212,33 @@ def test_callables_take_weights_where_they_can():
     got = QuerySearcher(weighted).fit(QUERY, weight=WEIGHT).profile(SEQUENCE[:100]).distance
     want = QuerySearcher("manhattan").fit(QUERY, weight=WEIGHT).profile(SEQUENCE[:100]).distance
     np.testing.assert_allclose(got, want)
+    labels = beat_labels() > 0
+    learned = QuerySearcher(lambda x, y: float(np.abs(x - y).sum()), n_matches=None).fit(
+        SEQUENCE[:, np.newaxis], labels
+    )
+    assert learned.weight_ is None
+    assert learned.score(SEQUENCE[:, np.newaxis], labels) > 0.9
+
+
+def test_parameters_of_callables_are_their_arguments():
+    def power(x, y, p=1):
+        return float((np.abs(x - y) ** p).sum())
+
+    assert get_metric(power, {"p": 2})([0, 1], [0, 3]) == 4.0
+    with pytest.raises(ValueError, match=r"Unknown parameter 'q' of the function .*Valid: p"):
+        QuerySearcher(power, metric_params={"q": 2}).fit(QUERY)
+    assert get_metric(lambda x, y, **rest: rest["q"], {"q": 2})([0], [1]) == 2.0
+    assert get_metric(max, {"key": len}).parameters == {"key": len}  # nobody can tell what it takes
+
+
+def test_profiles_are_tables():
+    profile = QuerySearcher("dtw").fit([0, 1]).profile([0, 1, 2])
+    assert profile.to_frame()["distance"].tolist() == [match.distance for match in profile] == [1.0, 0.0, 1.0]
+
+
+def test_query_auto_is_the_segmenters():
+    with pytest.raises(ValueError, match=r"'query' parameter of QuerySearcher must be an array.*QuerySegmenter takes"):
+        QuerySearcher(query="auto").fit(SEQUENCE)
 
 
 def test_plots_of_results():

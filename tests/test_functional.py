@@ -204,6 +204,12 @@ def test_use_no_skips_and_sparse_entries_work():
     np.testing.assert_array_equal(found["straight"]["distance"], found["mine"]["distance"])
 
 
+def test_only_distances_that_compare_times_know_the_parameter():
+    cfg = {"elastic": {"warp": {"function": "dtw", "parameters": {"time": "true"}}}}
+    with pytest.raises(ValueError, match="Unknown parameter 'time' of the entry 'warp'"):
+        time_series_search(cfg, QUERY, SEQUENCE)
+
+
 def test_a_callable_of_the_users():
     def worst(x, y, power=1):
         return np.abs(x - y).max() ** power

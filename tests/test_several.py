@@ -7,7 +7,7 @@ from hypothesis import given
 from hypothesis import strategies as st
 from strategies import pairs, plain
 
-from sktslib import QuerySearcher
+from sktslib import QuerySearcher, QuerySegmenter
 from sktslib.distances import DTW, TWED, metric_names
 
 
@@ -81,6 +81,7 @@ def test_each_start_counts_at_its_best_length(name, data):
     searcher = QuerySearcher(name, mode="windows", normalize=how, scales=scales, n_matches=2).fit(x, weight=w)
     profile = searcher.profile(y)
     assert len(profile) == n - lengths[0] + 1
+    ending = np.full(n, np.inf)  # the best of those that end at each sample
     query = naive.normalise(x, w, how)
     for j in range(len(profile)):
         costs = {}
@@ -94,6 +95,12 @@ def test_each_start_counts_at_its_best_length(name, data):
                     costs[size] = naive.elastic(name, query, window, w).distance
         assert profile.distance[j] == pytest.approx(min(costs.values()), rel=1e-7, abs=1e-7)
         assert costs[profile.end[j] - j] == pytest.approx(min(costs.values()), rel=1e-7, abs=1e-7)
+        for size, cost in costs.items():
+            ending[j + size - 1] = min(ending[j + size - 1], cost)
+    known = np.isfinite(ending)
+    got = searcher.transform(y)[:, 0]
+    np.testing.assert_allclose(got[known], ending[known], rtol=1e-7, atol=1e-7)
+    assert (got[~known] == got[known].max()).all()
     matches = searcher.search(y)
     for k, match in enumerate(matches):
         path = matches.path(k)
@@ -185,10 +192,11 @@ def test_explanations_of_streams_are_those_of_the_whole():
         np.testing.assert_array_equal(got.explain(k).path, want.explain(k).path)
 
 
-def test_labels_belong_to_one_sequence():
+def test_labels_profiles_and_segments_belong_to_one_sequence():
     y = np.zeros(9)
     searcher = QuerySearcher("euclidean").fit([0, 1])
-    for call in (searcher.predict, lambda X: searcher.score(X, [0, 1])):
+    segment = QuerySegmenter().fit([0, 1]).segment
+    for call in (searcher.predict, searcher.transform, searcher.profile, segment, lambda X: searcher.score(X, [0, 1])):
         with pytest.raises(ValueError, match="must be one sequence here"):
             call([y, y])
 

@@ -220,6 +220,10 @@ def test_what_streams_refuse():
         stream.update([1.0], times=[1.0])
     with pytest.raises(ValueError, match="must not be longer than the sequence"):
         QuerySearcher("euclidean").fit([1, 2, 3]).search(Slices(np.zeros(2)))
+    for query in ([1, 2], [np.array([1, 2]), np.array([2, 1])]):
+        found = QuerySearcher("euclidean", threshold=9.0).fit(query).stream().update([1, 2, 3])
+        with pytest.raises(ValueError, match=r"matches of a stream cannot be drawn.*Pass yours"):
+            found.plot()
     y = np.zeros(40)
     y[30] = np.nan
     size, _long.CHUNK = _long.CHUNK, 16

@@ -27,6 +27,8 @@ class Alignment(float):
            [0, 1, 2, 3]])
     """
 
+    ndim = 0  # without it pandas takes for a list what can be unpacked
+
     def __new__(cls, value, metric=None, problem=None):
         self = super().__new__(cls, value)
         self._metric, self._problem = metric, problem

@@ -6,7 +6,7 @@ import numpy as np
 from numba import njit
 from numba.core.dispatcher import Dispatcher
 
-from ..utils.validation import shown
+from ..utils.validation import shown, unknown_name
 from ._metrics import Metric
 
 
@@ -55,18 +55,42 @@ class CallableMetric(Metric):
                 "The 'parameters' parameter of CallableMetric must be a dictionary of keyword arguments or None. Got "
                 f"{shown(self.parameters)}."
             )
+        known = self._arguments
+        if known is not None:
+            for name in self.parameters or ():
+                if name not in known:
+                    raise unknown_name("parameter", name, known, f"the function {self.function!r}")
+
+    @property
+    def _arguments(self):
+        """Names of the function's arguments behind the series; None where it takes any, or nobody can tell."""
+        try:
+            arguments = inspect.signature(self.function).parameters.values()
+        except (TypeError, ValueError):
+            return None
+        if any(a.kind is a.VAR_KEYWORD for a in arguments):
+            return None
+        places = [a for a in arguments if a.kind in (a.POSITIONAL_ONLY, a.POSITIONAL_OR_KEYWORD)]
+        free = [a for a in places[4 if self.timed else 2 :] if a.kind is a.POSITIONAL_OR_KEYWORD]
+        return [a.name for a in [*free, *(a for a in arguments if a.kind is a.KEYWORD_ONLY)]]
+
+    @property
+    def _takes_weights(self):
+        try:
+            inspect.signature(self.function).bind_partial(weight=None)
+        except (TypeError, ValueError):
+            return False
+        return True
 
     def _distance(self, x, w, y, tx, ty):
         x, y = _as_given(x), _as_given(y)
         arguments = dict(self.parameters or {})
         if w is not None:
-            try:
-                inspect.signature(self.function).bind_partial(weight=None)
-            except (TypeError, ValueError):
+            if not self._takes_weights:
                 raise ValueError(
                     f"'weight' was given, but the function {self.function!r} takes no argument 'weight'. Leave the "
                     "weights out or give the function such an argument."
-                ) from None
+                )
             arguments["weight"] = _as_given(w)
         if self.timed:
             tx = np.arange(x.shape[0], dtype=float) if tx is None else tx

@@ -136,6 +136,8 @@ def read_entry(group, key, entry):
         raise ValueError(
             f"The function {cls.name!r} of the entry {key!r} must stand in the group {cls.group!r}. Got {group!r}."
         )
+    if "time" in given and not cls.uses_times:
+        raise unknown_name("parameter", "time", cls._get_param_names(), f"the entry {key!r}")
     check_parameters(cls, parameters, f"the entry {key!r}")
     if isinstance(function, Metric):
         metric = copy(function).set_params(**parameters)  # a copy keeps what fit has learned

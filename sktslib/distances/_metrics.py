@@ -29,6 +29,7 @@ class Metric(Estimator):
     multivariate = True
     uses_times = False
     _has_path = True  # whether it says which points of two series meet
+    _takes_weights = True
     entry_parameters = ""  # what get_distance_dict offers to edit
     function_defaults = {}
     _parameter_constraints = {}

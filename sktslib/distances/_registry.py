@@ -122,7 +122,9 @@ def get_metric(metric, params=None):
     elif callable(metric):
         cls = class_of_function(metric)
         if cls is None:
-            return CallableMetric(metric, params or None)
+            made = CallableMetric(metric, params or None)
+            made._check()
+            return made
         params = {**cls.function_defaults, **params}
     else:
         raise TypeError(

@@ -121,7 +121,9 @@ def learn_templates(data, times, ranges, labels, metric, n_templates):
             limits = length_limits(np.diff(own[group], axis=1)[:, 0], x.shape[1])
             found.append((x, tx, int(kind) - 1, limits))
             spreads.append((variance, len(group)))
-    weights = weigh(spreads, [x.shape for x, *_ in found], power_of(metric))
+    weights = [None] * len(found)
+    if metric._takes_weights:
+        weights = weigh(spreads, [x.shape for x, *_ in found], power_of(metric))
     return [Learned(Template(x, w, tx), kind, limits) for (x, tx, kind, limits), w in zip(found, weights, strict=True)]
 
 

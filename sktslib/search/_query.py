@@ -113,6 +113,11 @@ class QueryEstimator(MetricParameter, Estimator):
         """The query: `query`, whose channels must be those of `X`, or `X`."""
         omit = self.nan_policy == "omit"
         x = self._read_recording(X)
+        if isinstance(query, str):
+            raise ValueError(
+                f"The 'query' parameter of {type(self).__name__} must be an array or None. Got {shown(query)}; "
+                "query='auto' of QuerySegmenter takes one period of the recording."
+            )
         if query is not None:
             X = one_query(query, "query")
             x = as_series(X, "query", channels=x.shape[0], missing=omit)

@@ -57,6 +57,13 @@ class Profile:
         transforms are exact to 1e-12 of the sum of squares; those of matches are exact.
     start, end : ndarray of shape (n_candidates,)
         Half-open ranges in samples; start is -1 where there is no candidate.
+
+    Examples
+    --------
+    >>> from sktslib import QuerySearcher
+    >>> profile = QuerySearcher("euclidean").fit([0, 1]).profile([0, 1, 1])
+    >>> list(profile)
+    [Match(start=0, end=2, distance=0.0), Match(start=1, end=3, distance=1.0)]
     """
 
     distance: np.ndarray
@@ -84,6 +91,16 @@ class Profile:
 
     def __len__(self):
         return len(self.distance)
+
+    def __iter__(self):
+        for s, e, d in zip(self.start, self.end, self.distance, strict=True):
+            yield Match(int(s), int(e), float(d))
+
+    def to_frame(self):
+        """Return a pandas DataFrame, one row per candidate."""
+        import pandas as pd
+
+        return pd.DataFrame({"start": self.start, "end": self.end, "distance": self.distance})
 
 
 class Match(NamedTuple):
@@ -239,5 +256,4 @@ class Matches(_Table):
 
         if self.sequence is not None:
             raise ValueError("Matches in several sequences cannot be drawn in one picture. Search each on its own.")
-
         return plot_search_distance_result(self, self._source.sequence, self.times, ax=ax)

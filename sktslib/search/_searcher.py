@@ -14,7 +14,7 @@ from ..utils._plot_data import names_of
 from ..utils._sklearn import Interval, StrOptions
 from ._cascade import Rule
 from ._learning import read_labels
-from ._long import is_long, n_samples, profile_long, search_long
+from ._long import is_long, n_samples, profile_long, search_long, shortest
 from ._profile import MODES, Search, choose, resolve_mode
 from ._query import (
     QueryEstimator,
@@ -327,7 +327,19 @@ class QuerySearcher(ClassNamePrefixFeaturesOutMixin, TransformerMixin, QueryEsti
             return profiles[0] if self._parts is None else profiles
         if self._parts is not None:
             return [part.profile(X, times) for part in self._parts]
+        refuse_several(X)
         return self._search(X, times, keep=False)[1]
+
+    def _each_length(self, X, times):
+        """Profiles of the windows of each length: of those that end at a sample not each is the best at its start."""
+        longest = self._lengths[0]  # that fits, and without this one the search is refused
+        for length in self._lengths:
+            if length <= longest:
+                part = copy(self)
+                part._lengths = np.array([length])
+                profile = part.profile(X, times)
+                longest = len(profile) + length - 1
+                yield profile
 
     def search(self, X, times=None):
         """Find the occurrences.
@@ -376,8 +388,9 @@ class QuerySearcher(ClassNamePrefixFeaturesOutMixin, TransformerMixin, QueryEsti
     def transform(self, X, times=None):
         """Distance of the best occurrence that ends at each time point.
 
-        Row t depends on samples up to t alone. Rows at which no candidate ends hold the largest finite value of the
-        call, or 0 where there is none.
+        Row t depends on samples up to t alone, unless a warped search compares slopes or shapes, which reach over the
+        next sample or half a shape. Rows at which no candidate ends hold the largest finite value of the call, or 0
+        where there is none.
 
         Parameters
         ----------
@@ -393,13 +406,13 @@ class QuerySearcher(ClassNamePrefixFeaturesOutMixin, TransformerMixin, QueryEsti
         check_is_fitted(self)
         if self._parts is not None:
             return np.hstack([part.transform(X, times) for part in self._parts])
-        profile = self.profile(X, times)
-        if self._lengths is None:
-            out = np.full(len(profile) + (0 if self._mode == "warped" else self._x.shape[1] - 1), np.inf)
-            out[len(out) - len(profile) :] = profile.distance
-        else:
-            out = np.full(len(profile) + int(self._lengths[0]) - 1, np.inf)
-            np.minimum.at(out, profile.end - 1, profile.distance)
+        refuse_several(X)
+        out = None
+        for profile in [self.profile(X, times)] if self._lengths is None else self._each_length(X, times):
+            if out is None:
+                out = np.full(len(profile) + (0 if self._mode == "warped" else shortest(self) - 1), np.inf)
+            ending = out[len(out) - len(profile) :]
+            np.minimum(ending, profile.distance, out=ending)
         finite = np.isfinite(out)
         out[~finite] = out[finite].max() if finite.any() else 0.0
         return out[:, np.newaxis]

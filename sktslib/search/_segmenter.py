@@ -14,7 +14,7 @@ from ._learning import read_labels
 from ._query import check_labels, one_query, refuse_sample_weight, times_of
 from ._segment_stream import SegmentStream
 from ._segments import Segments
-from ._several import several
+from ._several import refuse_several, several
 from ._sources import Sources
 
 
@@ -203,6 +203,7 @@ class QuerySegmenter(FittedSegmenter):
         Segments
             The repetitions in temporal order; samples between them are background.
         """
+        refuse_several(X)
         y, ty, given = self._door(X, times)
         _, searches, tiles = self._segmented(y, ty, self._rules, self.refine)
         start, end, query, cost, shown = tiles

@@ -29,7 +29,7 @@ def entry(name, k):
 
 
 def refuse_several(X):
-    """Labels belong to one sequence."""
+    """Profiles, labels and segments belong to one sequence."""
     if several(X) is not None:
         raise ValueError(
             f"'X' must be one sequence here. Got a list of {len(X)} arrays, which is a list of sequences: call with "
@@ -76,22 +76,22 @@ def merge(found, names, many_queries, many_sequences, n_matches, times=None):
         query[order] if many_queries else None,
         sequence[order] if many_sequences else None,
         times,
-        _Several([sources[k] for k in order]),
+        _Several([sources[k] for k in order], found[0]._source),
     )
 
 
 class _Several:
     """The sources of the matches, one by one."""
 
-    def __init__(self, sources):
-        self.sources = sources
+    def __init__(self, sources, any_source):
+        self.sources, self.any_source = sources, any_source
 
     def source_of(self, k):
         return self.sources[k]
 
     @property
     def sequence(self):
-        return self.sources[0].sequence
+        return self.any_source.sequence
 
 
 class Streams:

@@ -31,6 +31,13 @@ class Pieces:
         self.apart = ALONE  # how far candidates may be from each other to be read together
         self.kept = {}  # range -> first sample, samples and their times
 
+    @property
+    def sequence(self):
+        raise ValueError(
+            "The matches of a stream cannot be drawn, for it does not keep the sequence. Pass yours to "
+            "sktslib.utils.visualisation.plot_search_distance_result(matches, sequence)."
+        )
+
     def read(self, start, end):
         """First sample, samples (channels, n) and times of a stretch that holds [start, end) and what it depends on."""
         return self.kept[start, end]
