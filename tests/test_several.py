@@ -2,6 +2,7 @@
 
 import naive
 import numpy as np
+import pandas as pd
 import pytest
 from hypothesis import given
 from hypothesis import strategies as st
@@ -39,6 +40,23 @@ def test_several_queries_in_several_sequences(metric):
     assert QuerySearcher(metric).fit(queries[0]).search(sequences).query is None
     with pytest.raises(ValueError, match="cannot be drawn in one picture"):
         matches.plot()
+
+
+@pytest.mark.parametrize("metric", ["dtw", "euclidean"])
+def test_no_result_depends_on_the_jobs(metric):
+    rng = np.random.default_rng(7)
+    queries, sequences = [rng.normal(size=m) for m in (9, 12, 30)], [rng.normal(size=n).cumsum() for n in (300, 500)]
+    one, two = (QuerySearcher(metric, n_matches=4, n_jobs=jobs).fit(queries) for jobs in (None, 2))
+    want, got = one.search(sequences), two.search(sequences)
+    pd.testing.assert_frame_equal(got.to_frame(), want.to_frame())
+    np.testing.assert_array_equal(got.path(5), want.path(5))
+    np.testing.assert_array_equal(two.transform(sequences[0]), one.transform(sequences[0]))
+    for a, b in zip(two.profile(sequences[1]), one.profile(sequences[1]), strict=True):
+        np.testing.assert_array_equal(a.distance, b.distance)
+    with pytest.raises(ValueError, match=r"In X\[1\]: 'X' must be finite"):
+        two.search([sequences[0], np.full(50, np.nan)])
+    with pytest.raises(ValueError, match="'n_jobs' parameter must be None or an integer other than 0"):
+        two.set_params(n_jobs=0).profile(sequences[0])
 
 
 def test_stream_of_several_queries():
@@ -202,8 +220,6 @@ def test_labels_profiles_and_segments_belong_to_one_sequence():
 
 
 def test_lists_of_tables_and_mixed_lists_are_several_series():
-    import pandas as pd
-
     x, y = np.array([0.0, 1.0, 0.0]), np.array([0.0, 0.0, 1.0, 0.0])
     for queries in ([pd.Series(x), pd.Series(x)], [x, list(x)]):
         matches = QuerySearcher("euclidean").fit(queries).search([pd.Series(y), pd.Series(y[:3])])

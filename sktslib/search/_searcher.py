@@ -26,7 +26,7 @@ from ._query import (
     times_of,
 )
 from ._results import Matches
-from ._several import Streams, entry, merge, one_each, refuse_several, several
+from ._several import Streams, entry, in_jobs, merge, one_each, refuse_several, several
 from ._stream import Stream
 from ._tuning import learn_threshold
 from ._windows import scaled_lengths
@@ -74,6 +74,9 @@ class QuerySearcher(ClassNamePrefixFeaturesOutMixin, TransformerMixin, QueryEsti
     nan_policy : {"raise", "omit"}, default="raise"
         What to do with missing values (NaN). "omit": missing query points count nothing; windows are compared by what
         is observed of them, at least half of the weight; warped occurrences do not cross a missing point.
+    n_jobs : int, optional
+        Jobs of joblib, threads unless it is told otherwise, that share several queries and sequences among them; one
+        query in one sequence is one job. No result depends on it.
     verbose : int, default=0
         Above 0: a bar shows how far the search of a sequence that is read by chunks has come.
 
@@ -119,6 +122,7 @@ class QuerySearcher(ClassNamePrefixFeaturesOutMixin, TransformerMixin, QueryEsti
         "max_length": "no_validation",
         "scales": "no_validation",
         "nan_policy": [StrOptions({"raise", "omit"})],
+        "n_jobs": [Integral, None],
         "verbose": ["verbose"],
     }
 
@@ -139,6 +143,7 @@ class QuerySearcher(ClassNamePrefixFeaturesOutMixin, TransformerMixin, QueryEsti
         max_length=None,
         scales=None,
         nan_policy="raise",
+        n_jobs=None,
         verbose=0,
     ):
         self.metric = metric
@@ -155,6 +160,7 @@ class QuerySearcher(ClassNamePrefixFeaturesOutMixin, TransformerMixin, QueryEsti
         self.max_length = max_length
         self.scales = scales
         self.nan_policy = nan_policy
+        self.n_jobs = n_jobs
         self.verbose = verbose
 
     def fit(self, X, y=None, weight=None, times=None):
@@ -290,13 +296,13 @@ class QuerySearcher(ClassNamePrefixFeaturesOutMixin, TransformerMixin, QueryEsti
         parts = self._parts or [self]
         each = [X] if sequences is None else sequences
         every = [times] if sequences is None else one_each(times, len(each), "times", "sequences")
-        found, names = [], []
+        calls = []
         for s, (sequence, t) in enumerate(zip(each, every, strict=True)):
-            with nullcontext() if sequences is None else entry("X", s):
-                # What is read by chunks is read once for all queries.
-                long = is_long(sequence)
-                found += search_long(parts, sequence, t) if long else [p.search(sequence, t) for p in parts]
-            names += [(q, s) for q in range(len(parts))]
+            # What is read by chunks is read once for all queries.
+            together = [parts] if is_long(sequence) else [[part] for part in parts]
+            calls += [(_search_one, some, sequence, t, None if sequences is None else s) for some in together]
+        found = [matches for some in in_jobs(self.n_jobs, calls) for matches in some]
+        names = [(q, s) for s in range(len(each)) for q in range(len(parts))]
         given = [matches.times for matches in found[:: len(parts)]]
         given = None if any(t is None for t in given) else given if sequences is not None else given[0]
         return merge(found, names, self._parts is not None, sequences is not None, self.n_matches, given)
@@ -326,7 +332,7 @@ class QuerySearcher(ClassNamePrefixFeaturesOutMixin, TransformerMixin, QueryEsti
             profiles = profile_long(self._parts or [self], X, times)
             return profiles[0] if self._parts is None else profiles
         if self._parts is not None:
-            return [part.profile(X, times) for part in self._parts]
+            return in_jobs(self.n_jobs, [(part.profile, X, times) for part in self._parts])
         refuse_several(X)
         return self._search(X, times, keep=False)[1]
 
@@ -405,7 +411,7 @@ class QuerySearcher(ClassNamePrefixFeaturesOutMixin, TransformerMixin, QueryEsti
         """
         check_is_fitted(self)
         if self._parts is not None:
-            return np.hstack([part.transform(X, times) for part in self._parts])
+            return np.hstack(in_jobs(self.n_jobs, [(part.transform, X, times) for part in self._parts]))
         refuse_several(X)
         out = None
         for profile in [self.profile(X, times)] if self._lengths is None else self._each_length(X, times):
@@ -483,6 +489,12 @@ class QuerySearcher(ClassNamePrefixFeaturesOutMixin, TransformerMixin, QueryEsti
         matches = self.search(X, times)
         y = read_labels(check_labels(y, n_samples(X))).code
         return event_f1_score(y, np.column_stack([matches.start, matches.end]))
+
+
+def _search_one(parts, X, times, k):
+    """The matches of one query, or of several in a sequence that is read by chunks, in the k-th sequence."""
+    with nullcontext() if k is None else entry("X", k):
+        return search_long(parts, X, times) if is_long(X) else [part.search(X, times) for part in parts]
 
 
 def matches_of(search, profile, n_matches, threshold, max_overlap, times, percentile=None):

@@ -4,7 +4,9 @@ from contextlib import contextmanager
 from functools import reduce
 
 import numpy as np
+from joblib import Parallel, delayed
 
+from ..distances._pairwise import check_jobs
 from ._results import Matches, Ticks, joined
 
 
@@ -45,6 +47,12 @@ def one_each(values, count, name, what):
         got = f"{len(values)} entries" if isinstance(values, list | tuple) else type(values).__name__
         raise ValueError(f"{name!r} must be a list with one entry for each of the {count} {what}. Got {got}.")
     return list(values)
+
+
+def in_jobs(n_jobs, calls):
+    """The results of calls that know nothing of each other."""
+    check_jobs(n_jobs)
+    return Parallel(n_jobs=n_jobs, prefer="threads")(delayed(call)(*arguments) for call, *arguments in calls)
 
 
 def merge(found, names, many_queries, many_sequences, n_matches, times=None):
