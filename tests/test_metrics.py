@@ -5,12 +5,19 @@ import re
 from itertools import combinations, permutations
 
 import numpy as np
+import pandas as pd
 import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
 from sktslib import metrics
-from sktslib.metrics import boundary_error, event_f1_score, events_from_labels, segmentation_covering
+from sktslib.metrics import (
+    boundary_error,
+    event_f1_score,
+    events_from_labels,
+    labels_from_events,
+    segmentation_covering,
+)
 
 
 # --------------------------------------------------------------------------------------------------- brute force
@@ -255,8 +262,9 @@ def test_public_names_are_sorted():
 @pytest.mark.parametrize(
     ("y", "message"),
     [
-        (["a", "b"], "The 'y' parameter must hold integers, floats or bools, with 0 for background. Got dtype <U1."),
-        (np.array(["0", "1"], dtype=object), "must hold integers, floats or bools"),
+        ([1j], "The 'y' parameter must hold numbers, bools or texts, with 0 or an empty text for background. Got"),
+        (np.array(["a", 1.5], dtype=object), "must hold numbers, bools or texts"),
+        (np.array(["a", np.nan], dtype=object), "must hold numbers, bools or texts"),
         ([1, None], "Got dtype object. Number the labels"),
         ([1 + 1j], "Got dtype complex128"),
         ([0.0, np.nan, np.nan], "Got 2 NaN, the first at index 1. Use 0 for background."),
@@ -273,7 +281,7 @@ def test_errors_of_labels(y, message):
 @pytest.mark.parametrize(
     ("y", "message"),
     [
-        (["N", "V"], "The '{}' parameter must hold integers, floats or bools"),
+        ([["N", "V"]], "The '{}' parameter must hold numbers, bools or texts"),
         (
             np.zeros((4, 1)),
             "The '{}' parameter must be labels of shape (n,) or events of shape (n_events, 2). Got shape",
@@ -320,3 +328,14 @@ def test_covering_needs_disjoint_events_inside_the_recording():
         segmentation_covering([[0, 4]], [[3, 6], [0, 4]])
     with pytest.raises(ValueError, match="'y_true' parameter must hold events within the recording of 3 time points"):
         segmentation_covering([[0, 4]], [0, 1, 1])
+
+
+def test_texts_are_labels():
+    kinds = np.array(["", "N", "N", "V", "0", "V"])
+    for labels in (kinds, kinds.astype(object), kinds.tolist(), pd.Series(kinds)):
+        np.testing.assert_array_equal(events_from_labels(labels), [[1, 3], [3, 4], [5, 6]])
+        assert event_f1_score(labels, [0, 1, 1, 2, 0, 3]) == 1.0
+    events = [[1, 4], [6, 8]]
+    np.testing.assert_array_equal(events_from_labels(labels_from_events(events, ["N", "V"], n_samples=9)), events)
+    assert boundary_error(kinds, kinds) == 0.0
+    assert segmentation_covering(kinds, kinds) == 1.0

@@ -76,12 +76,13 @@ def test_a_stream_gives_what_the_whole_recording_gives(metric, case, pickled):
 
 
 @pytest.mark.parametrize("metric", METRICS[1:])
-@given(case=cases(), delay=st.integers(1, 20))
+@given(case=cases(), delay=st.integers(0, 20))
 def test_decisions_come_in_time(metric, case, delay):
     queries, y, rules, cuts = case
     rules["max_length"] = None
     segmenter = QuerySegmenter(metric, nan_policy="omit", **rules).fit(queries)
     cuts = range(1, len(y))
+    delay += max(map(len, queries))
     found, late = streamed(segmenter.stream(max_delay=delay), y, cuts)
     assert late <= delay
     start, end = joined(found, "start"), joined(found, "end")
@@ -145,3 +146,5 @@ def test_a_stream_that_is_misused():
         stream.update([5.0])
     with pytest.raises(ValueError, match="The 'max_delay' parameter of stream must be an integer"):
         segmenter.stream(max_delay=0)
+    with pytest.raises(ValueError, match=r"must be at least the length of the longest query, \d+ samples.*Got 1\."):
+        segmenter.stream(max_delay=1)

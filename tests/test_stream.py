@@ -9,7 +9,7 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from sktslib import QuerySearcher
+from sktslib import QuerySearcher, QuerySegmenter
 from sktslib.distances import (
     ADTW,
     DDTW,
@@ -203,6 +203,28 @@ def test_arrays_of_other_libraries(library, tmp_path):
     np.testing.assert_allclose(got.distance, want.distance, rtol=1e-12)
 
 
+@pytest.mark.parametrize("timed", [False, True])
+def test_a_chunk_may_be_empty(timed):
+    y, times = np.array([5.0, 0, 2, 2, 0, 5, 0, 2, 0, 5]), np.arange(10.0)
+    for stream in (
+        QuerySearcher("dtw", threshold=0.1, n_matches=None).fit([0, 2, 0]).stream(),
+        QuerySegmenter("dtw", background=0.5).fit([0, 2, 0]).stream(),
+    ):
+        found = []
+        for begin, end in ((0, 0), (0, 4), (4, 4), (4, 10), (10, 10)):
+            found.append(stream.update(y[begin:end], times[begin:end] if timed else None))
+        found.append(stream.flush())
+        assert sorted(s for part in found for s in part.start) == [1, 6]
+        assert len(found[0]) == len(found[2]) == 0
+
+
+def test_what_is_wrong_with_a_chunk_is_said_of_that_chunk():
+    for stream in (QuerySearcher(threshold=1.0).fit([1, 2]).stream(), QuerySegmenter().fit([1, 2]).stream()):
+        stream.update([1.0, 2.0, 3.0])
+        with pytest.raises(ValueError, match=r"chunk that begins at sample 3: 'X' must be finite.*index 1"):
+            stream.update([1.0, np.nan])
+
+
 def test_what_streams_refuse():
     with pytest.raises(ValueError, match="'threshold' parameter of QuerySearcher must be set for a stream"):
         QuerySearcher().fit([1, 2]).stream()
@@ -220,6 +242,10 @@ def test_what_streams_refuse():
         stream.update([1.0], times=[1.0])
     with pytest.raises(ValueError, match="must not be longer than the sequence"):
         QuerySearcher("euclidean").fit([1, 2, 3]).search(Slices(np.zeros(2)))
+    stream = QuerySearcher("dtw", threshold=1.0).fit([1, 2]).stream()
+    stream.update([5.0, 6.0], times=[5.0, 6.0])
+    with pytest.raises(ValueError, match=r"strictly increasing\. Got 0\.0 after 6.0, at sample 2"):
+        stream.update([1.0], times=[0.0])
     for query in ([1, 2], [np.array([1, 2]), np.array([2, 1])]):
         found = QuerySearcher("euclidean", threshold=9.0).fit(query).stream().update([1, 2, 3])
         with pytest.raises(ValueError, match=r"matches of a stream cannot be drawn.*Pass yours"):

@@ -84,6 +84,14 @@ def barycenter(
         Only with `return_cost`: the weighted mean of the distances from the barycenter (for "soft", of the values of
         ``SoftDTW(divergence=False)``) at the beginning and after each iteration; the best so far, so it never rises.
 
+    Raises
+    ------
+    ValueError
+        If a series or a weight is not finite or has the wrong shape, or a parameter is out of its range;
+        the message names it.
+    TypeError
+        If something is of the wrong kind, such as text where numbers are meant.
+
     Notes
     -----
     Distances are those of the barycenter as the first argument, for `weight` belongs to its points. For "dba" a

@@ -105,6 +105,14 @@ def nearest_neighbors(X, Y=None, metric="dtw", n_neighbors=1, *, metric_params=N
         Arrays `distances` and `indices` of shape (n_series, n_neighbors), nearest first, ties by the lower index, and
         a `report` of what was computed. It unpacks into the two arrays.
 
+    Raises
+    ------
+    ValueError
+        If a series or a weight is not finite or has the wrong shape, or a parameter is out of its range;
+        the message names it.
+    TypeError
+        If something is of the wrong kind, such as text where numbers are meant.
+
     References
     ----------
     Keogh & Ratanamahatana (2005), Exact indexing of dynamic time warping; Herrmann & Webb (2021), Early abandoning and

@@ -48,6 +48,14 @@ def pairwise_distances(X, Y=None, metric="dtw", *, metric_params=None, weight=No
     -------
     ndarray of shape (n_series_X, n_series_Y)
 
+    Raises
+    ------
+    ValueError
+        If a series or a weight is not finite or has the wrong shape, or a parameter is out of its range;
+        the message names it.
+    TypeError
+        If something is of the wrong kind, such as text where numbers are meant.
+
     Examples
     --------
     >>> from sktslib.distances import pairwise_distances

@@ -26,6 +26,14 @@ def time_series_distance(dict_distances, x, y, tx=None, ty=None):
     pandas.DataFrame
         One row a distance (index: its name), with the column ``Distance``.
 
+    Raises
+    ------
+    ValueError
+        For an unknown group, function or parameter, with the valid names and the nearest; and where the series, their
+        lengths or their times do not fit.
+    TypeError
+        If the dictionary or an entry has not the form that `get_distance_dict` gives it.
+
     Examples
     --------
     >>> from sktslib import get_distance_dict

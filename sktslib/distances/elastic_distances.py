@@ -72,6 +72,14 @@ def dtw(x, y, weight=None, **kwargs):
         A float that also unpacks: ``distance, cost_matrix, path = dtw(x, y)``. With `report` the cost matrix (m, n) or
         the path (2, K) alone.
 
+    Raises
+    ------
+    ValueError
+        If a series, a weight or a time is not finite or has the wrong shape, or a parameter is out of its range;
+        the message names it.
+    TypeError
+        If something is of the wrong kind, such as text where numbers are meant.
+
     References
     ----------
     Sakoe H, Chiba S. Dynamic programming algorithm optimization for spoken word recognition. IEEE Transactions on
@@ -111,6 +119,14 @@ def lcss(x, y, eps=1, **kwargs):
     Alignment, float or ndarray
         ``1 - L / min(m, n)``, a float that also unpacks into distance, cost matrix and path (the matched pairs). With
         `report` the similarity ``L / min(m, n)``, the cost matrix (m, n) or the path (2, K) alone.
+
+    Raises
+    ------
+    ValueError
+        If a series, a weight or a time is not finite or has the wrong shape, or a parameter is out of its range;
+        the message names it.
+    TypeError
+        If something is of the wrong kind, such as text where numbers are meant.
 
     References
     ----------
@@ -152,6 +168,14 @@ def twed(x, y, tx, ty, nu=0.001, lmbda=1.0, p=2, report="distance", *, weight=No
     -------
     Alignment, or ndarray
         A float that also unpacks into distance, cost matrix and path; or one of the latter alone.
+
+    Raises
+    ------
+    ValueError
+        If a series, a weight or a time is not finite or has the wrong shape, or a parameter is out of its range;
+        the message names it.
+    TypeError
+        If something is of the wrong kind, such as text where numbers are meant.
 
     References
     ----------

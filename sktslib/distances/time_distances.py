@@ -28,6 +28,14 @@ def tam(x, y, report="distance", *, weight=None):
         shares of the possible steps. "instants": the numbers of steps (advance: only the query moves, delay: only the
         sequence moves, phase: both).
 
+    Raises
+    ------
+    ValueError
+        If a series, a weight or a time is not finite or has the wrong shape, or a parameter is out of its range;
+        the message names it.
+    TypeError
+        If something is of the wrong kind, such as text where numbers are meant.
+
     References
     ----------
     Folgado D et al. Time alignment measurement for time series. Pattern Recognition 81, 2018.

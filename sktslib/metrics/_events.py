@@ -15,7 +15,7 @@ def events_from_labels(y: ArrayLike) -> NDArray[np.intp]:
     Parameters
     ----------
     y : array-like of shape (n,)
-        A label for each time point: integers, floats or bools; 0 is background.
+        A label for each time point: numbers, bools or texts; 0, an empty text and "0" are background.
 
     Returns
     -------
@@ -25,7 +25,7 @@ def events_from_labels(y: ArrayLike) -> NDArray[np.intp]:
     Raises
     ------
     ValueError
-        If `y` is not one-dimensional, is not numeric, or holds NaN.
+        If `y` is not one-dimensional, holds neither numbers nor texts, or holds NaN.
 
     See Also
     --------
@@ -39,7 +39,7 @@ def events_from_labels(y: ArrayLike) -> NDArray[np.intp]:
            [3, 6],
            [7, 8]])
     """
-    labels = _as_numbers(y, "y")
+    labels = _as_labels(y, "y")
     if labels.ndim != 1:
         raise ValueError(
             f"The 'y' parameter must be a label for each time point, of shape (n,). Got shape {labels.shape}. "
@@ -60,8 +60,9 @@ def event_f1_score(
     Parameters
     ----------
     y_true, y_pred : array-like of shape (n,) or (n_events, 2)
-        The annotation and the prediction: a number for each time point (0 is background, runs of equal other
-        values are events), or events as half-open ``[start, end)`` in sample indices. The two may differ in kind.
+        The annotation and the prediction: a label for each time point, a number or a text (0 and the empty text are
+        background, runs of equal other values are events), or events as half-open ``[start, end)`` in sample indices.
+        The two may differ in kind.
     min_iou : float, default=0.5
         Least intersection over union of events that agree, in (0, 1]. Not used when `tolerance` is given.
     tolerance : float, optional
@@ -75,8 +76,8 @@ def event_f1_score(
     Raises
     ------
     ValueError
-        If an input is not numeric, has another shape, or its events are empty or begin before 0; if two label vectors
-        differ in length; if `min_iou` or `tolerance` is out of its range.
+        If an input holds neither numbers nor texts, has another shape, or its events are empty or begin before 0; if
+        two label vectors differ in length; if `min_iou` or `tolerance` is out of its range.
     TypeError
         If `min_iou` or `tolerance` is no number.
 
@@ -163,7 +164,7 @@ def segmentation_covering(y_true: ArrayLike, y_pred: ArrayLike) -> float:
     Parameters
     ----------
     y_true, y_pred : array-like of shape (n,) or (n_events, 2)
-        The annotation and the prediction: a number for each time point (runs of equal values are segments), or
+        The annotation and the prediction: a label for each time point (runs of equal values are segments), or
         disjoint events as half-open ``[start, end)`` in sample indices (what lies between them is background). The
         recording's length is that of the label vector; of two arrays of events, it is the last end in either.
 
@@ -175,8 +176,8 @@ def segmentation_covering(y_true: ArrayLike, y_pred: ArrayLike) -> float:
     Raises
     ------
     ValueError
-        If an input is not numeric, has another shape, or its events are empty, overlap or leave the recording; if two
-        label vectors differ in length.
+        If an input holds neither numbers nor texts, has another shape, or its events are empty, overlap or leave the
+        recording; if two label vectors differ in length.
 
     See Also
     --------
@@ -258,7 +259,7 @@ def _both_events(y_true, y_pred):
 
 
 def _events(y, name):
-    values = _as_numbers(y, name)
+    values = _as_labels(y, name)
     if values.ndim == 1:
         return _runs(_check_labels(values, name)), len(values)
     if values.ndim != 2 or values.shape[1] != 2:
@@ -285,10 +286,11 @@ def _events(y, name):
     return events, None
 
 
-def _as_numbers(y, name):
+def _as_labels(y, name):
+    """Labels or events as an array of numbers; of texts the background becomes 0, every other one a number."""
     try:
         values = np.asarray(y)
-        if values.dtype == object:
+        if values.dtype == object and len({isinstance(value, str) for value in values.flat}) == 1:
             # Numbers kept as objects become numbers; strings of digits stay strings.
             values = np.asarray(values.tolist())
     except ValueError:
@@ -296,11 +298,14 @@ def _as_numbers(y, name):
             f"The '{name}' parameter must be an array of numbers. Got rows of different lengths. "
             "Pass labels of shape (n,) or events of shape (n_events, 2)."
         ) from None
+    if values.dtype.kind == "U" and values.ndim == 1:
+        return np.where(np.isin(values, ("", "0")), 0, 1 + np.unique(values, return_inverse=True)[1])
     if values.dtype.kind not in "biuf":
         raise ValueError(
-            f"The '{name}' parameter must hold integers, floats or bools, with 0 for background. "
+            f"The '{name}' parameter must hold numbers, bools or texts, with 0 or an empty text for background. "
             f"Got dtype {values.dtype}. Number the labels, for example "
-            "numpy.where(y == background, 0, 1 + numpy.unique(y, return_inverse=True)[1])."
+            "numpy.where(y == background, 0, 1 + numpy.unique(y, return_inverse=True)[1]). Segments and matches are "
+            "events as numpy.column_stack([found.start, found.end])."
         )
     return values
 

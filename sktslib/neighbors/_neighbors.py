@@ -55,7 +55,8 @@ class Neighbors(CollectionEstimator):
     def _nearest(self, series, count):
         if count > len(self._series):
             raise ValueError(
-                f"The number of neighbours must not exceed the {len(self._series)} fitted series. Got {count}."
+                f"'n_neighbors' must not exceed the {len(self._series)} fitted series, each itself counted where it is "
+                f"among them. Got {count}; lower it."
             )
         find = _nearest_observed if self.nan_policy == "omit" else nearest_neighbors
         distances, indices = find(

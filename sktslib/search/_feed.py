@@ -1,5 +1,6 @@
 """Profiles piece by piece: a sequence goes in by chunks, candidates come out as soon as they are known."""
 
+from contextlib import contextmanager
 from typing import NamedTuple
 
 import numpy as np
@@ -18,6 +19,20 @@ class Candidates(NamedTuple):
     start: np.ndarray
     end: np.ndarray
     slack: float = 0.0  # relative error of the distances
+
+
+@contextmanager
+def chunk_at(sample):
+    """Say of an error in which chunk it is: samples are counted from its begin."""
+    try:
+        yield
+    except ValueError as error:
+        raise ValueError(f"In the chunk that begins at sample {sample}: {error}") from None
+
+
+def is_nothing(X):
+    """Whether a chunk has no samples, as when nothing came in time."""
+    return hasattr(X, "__len__") and len(X) == 0
 
 
 class Clock:

@@ -3,7 +3,7 @@
 import numpy as np
 
 from ..utils.validation import as_series
-from ._feed import Clock
+from ._feed import Clock, chunk_at
 from ._profile import ALONE, APART, check_room, choose
 from ._query import keep_times
 from ._results import Matches, Profile
@@ -64,10 +64,8 @@ class Long:
             starts = tqdm(starts, desc="search", unit="chunk")
         for start in starts:
             y, times = self.read(start, min(start + self.size, len(self)))
-            try:
+            with chunk_at(start):
                 y, _, times = self.searcher._door(y, times, keep=False)
-            except ValueError as error:
-                raise ValueError(f"In the chunk that begins at sample {start}: {error}") from None
             yield y, times
 
 

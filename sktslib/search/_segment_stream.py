@@ -7,7 +7,7 @@ import numpy as np
 
 from ..distances._tiling_paths import agreed, before, likeliest, through, trace
 from ..utils.validation import check_count
-from ._feed import Clock, Feed
+from ._feed import Clock, Feed, chunk_at, is_nothing
 from ._missing import runs
 from ._results import joined, times_at
 from ._segments import Segments
@@ -84,6 +84,12 @@ class SegmentStream:
 
     def __init__(self, segmenter, max_delay=None):
         self.max_delay = check_count(max_delay, "max_delay", none=True, owner="stream")
+        longest = max(template.x.shape[1] for template in segmenter._templates)
+        if max_delay is not None and max_delay < longest:
+            raise ValueError(
+                f"The 'max_delay' parameter of stream must be at least the length of the longest query, {longest} "
+                f"samples: the begin of a repetition would be background before its end has come. Got {max_delay}."
+            )
         self._segmenter = segmenter
         template, metric = segmenter._templates[0], segmenter.metric_
         self._clock = Clock(metric, template.tx)
@@ -108,7 +114,7 @@ class SegmentStream:
         Parameters
         ----------
         X : array-like of shape (n,) or (n, channels)
-            Samples that follow those before.
+            Samples that follow those before; there may be none.
         times : array-like of shape (n,), optional
             Their times: with every chunk, or with none.
 
@@ -118,7 +124,10 @@ class SegmentStream:
             The repetitions that are decided now, in temporal order; ranges count from the stream's first sample.
         """
         self._check_open()
-        y, _, given = self._segmenter._door(X, None if times is None else np.asarray(times))
+        if is_nothing(X):
+            return self._segments([])
+        with chunk_at(self.n_samples_seen):
+            y, _, given = self._segmenter._door(X, None if times is None else np.asarray(times))
         ty = self._clock(given)
         self._keep_times(given)
         begin, done, found = self._feed.seen, self._feed.seen, []

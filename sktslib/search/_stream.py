@@ -6,7 +6,7 @@ from functools import reduce
 import numpy as np
 
 from ._cascade import Rule
-from ._feed import Clock, WarpedFeed, WindowFeed
+from ._feed import Clock, WarpedFeed, WindowFeed, chunk_at, is_nothing
 from ._profile import ALONE, Search, check_lengths, choose, neighbours
 from ._results import Matches, Ticks, joined, times_at
 
@@ -153,7 +153,7 @@ class Stream:
         Parameters
         ----------
         X : array-like of shape (n,) or (n, channels)
-            Samples that follow those before.
+            Samples that follow those before; there may be none.
         times : array-like of shape (n,), optional
             Their times; with every chunk or with none.
 
@@ -164,7 +164,10 @@ class Stream:
             `n_matches` set the best can be told at the end only: then there are none before `flush`.
         """
         self._check_open()
-        y, _, given = self._searcher._door(X, None if times is None else np.asarray(times))
+        if is_nothing(X):
+            return self._matches([])
+        with chunk_at(self.n_samples_seen):
+            y, _, given = self._searcher._door(X, None if times is None else np.asarray(times))
         return self._take(y, given)
 
     def _take(self, y, times):
@@ -173,6 +176,11 @@ class Stream:
             given = "without them, those before with" if times is None else "with them, those before without"
             raise ValueError(f"'times' must be given with every chunk or with none. Got a chunk {given}.")
         ty = self._clock(times)
+        if times is not None and self._times is not None and len(self._times) and not times[0] > self._times[-1]:
+            raise ValueError(
+                f"'times' must be strictly increasing. Got {times[0]} after {self._times[-1]}, at sample "
+                f"{self.n_samples_seen}."
+            )
         if times is not None:
             self._times = times if self._times is None else joined(self._times, times)
         return self._matches(self._advance(y, ty))

@@ -39,6 +39,14 @@ def time_series_search(dict_distances, query, sequence, tq=None, ts=None, weight
         (their distances), ``distance`` (the whole profile: warped, one per end; windows, one per start) and, with
         `ts`, ``start_time`` and ``end_time``.
 
+    Raises
+    ------
+    ValueError
+        For an unknown group, function or parameter, with the valid names and the nearest; for an entry that has no
+        search; and where the query, the sequence, the times or the weights do not fit.
+    TypeError
+        If the dictionary or an entry has not the form that `get_distance_dict` gives it.
+
     Examples
     --------
     >>> from sktslib import get_distance_dict, load_ecg_example, time_series_search

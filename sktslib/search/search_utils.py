@@ -98,6 +98,14 @@ def elastic_search(dict_distances, query, sequence, tq=None, ts=None, weight=Non
         Accumulated costs, free at both ends of the sequence; ``m * n`` floats of memory. `time_series_search` needs
         none of it.
 
+    Raises
+    ------
+    ValueError
+        For an unknown group, function or parameter, with the valid names and the nearest; for an entry that has no
+        search; and where the query, the sequence, the times or the weights do not fit.
+    TypeError
+        If the dictionary or an entry has not the form that `get_distance_dict` gives it.
+
     Examples
     --------
     >>> from sktslib import get_distance_dict
@@ -143,6 +151,14 @@ def lockstep_search(dict_distances, query, sequence, weight=None):
     ndarray of shape (n - m + 1,)
         One distance per start.
 
+    Raises
+    ------
+    ValueError
+        For an unknown group, function or parameter, with the valid names and the nearest; for an entry that has no
+        search; and where the query, the sequence, the times or the weights do not fit.
+    TypeError
+        If the dictionary or an entry has not the form that `get_distance_dict` gives it.
+
     Examples
     --------
     >>> from sktslib import get_distance_dict
@@ -173,6 +189,13 @@ def start_sequences_index(distance, output=("number", 1), overlap=1.0):
     -------
     ndarray of int
         Picked indices in the order of their distances.
+
+    Raises
+    ------
+    ValueError
+        If the distances are not one-dimensional, or `output` or `overlap` is none of what they may be.
+    TypeError
+        If they are of the wrong kind.
 
     Examples
     --------

@@ -32,6 +32,14 @@ def time_series_segmentation(dict_distances, query, sequence, tq=None, ts=None, 
         The distance's name -> sorted sample indices at which repetitions start and end (an end is exclusive and may
         be n).
 
+    Raises
+    ------
+    ValueError
+        For an unknown group, function or parameter, with the valid names and the nearest; for an entry that has no
+        search; and where the query, the sequence, the times or the weights do not fit.
+    TypeError
+        If the dictionary or an entry has not the form that `get_distance_dict` gives it.
+
     Examples
     --------
     >>> from sktslib import get_distance_dict, time_series_segmentation
