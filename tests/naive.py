@@ -65,7 +65,7 @@ def interpolate(v, length):
         for c in range(v.shape[1]):
             out[k, c] = v[before, c]
             if part > 0:
-                out[k, c] = (1 - part) * v[before, c] + part * v[before + 1, c]
+                out[k, c] = v[before, c] + part * (v[before + 1, c] - v[before, c])
     return out
 
 
@@ -360,7 +360,7 @@ def steps(
     w = [max(W[i]) for i in range(m)]
     one = np.ones(x.shape[1])
     out = SimpleNamespace(closed=True, pairs=lambda i, j: True, join=lambda D, cost: D + cost, m=m, n=n, w=w)
-    out.even = name in ("dtw", "ddtw", "shape_dtw", "frechet") or (name in ("wdtw", "wddtw") and not search)
+    out.even = name in ("dtw", "ddtw", "shape_dtw") or (name in ("wdtw", "wddtw") and not search)
 
     if name in ("dtw", "adtw", "wdtw", "ddtw", "wddtw", "shape_dtw"):
         if name in ("ddtw", "wddtw"):

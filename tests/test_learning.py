@@ -231,6 +231,18 @@ def test_learned_threshold_is_midway():
     assert learn_threshold(Found, np.array([[50, 55]])) is None
 
 
+def test_a_threshold_takes_all_that_are_as_far():
+    class Found:
+        distance = np.array([0.0, 0.5, 0.5, 0.9, 0.9])
+        start = np.array([0, 10, 20, 30, 40])
+        end = start + 5
+
+    # Up to 0 one is right of one, up to 0.5 two of three, up to 0.9 two of five; F1 of two occurrences: 2/3, 4/5, 4/7.
+    assert learn_threshold(Found, np.array([[0, 5], [10, 15]])) == 0.7
+    Found.distance = np.array([0.0, 0.5, 0.5, 0.5, 0.5])
+    assert learn_threshold(Found, np.array([[0, 5], [10, 15]])) == 0.25
+
+
 # ---------------------------------------------------------------------------------------------------- without a query
 def test_query_taken_from_the_recording():
     rng = np.random.default_rng(3)

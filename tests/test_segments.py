@@ -9,41 +9,64 @@ from hypothesis import strategies as st
 from strategies import plain, series
 
 from sktslib import QuerySearcher, QuerySegmenter
+from sktslib.distances import ERP, TWED, get_metric
 from sktslib.utils.visualisation import plot_repetitions
 
 QUERY = np.array([0.0, 1.0, 4.0, 1.0, -1.0, 0.0])
 RECORDING = np.concatenate([[5, 5], QUERY, [5], [0, 1, 1, 4, 4, 1, -1, 0], [5, 5], QUERY, [5]]).astype(float)
 
 
-def part_cost(x, y, s, e, partial):
-    """Cost of the tile y[s:e] by DTW; at the ends of y a part of the query will do, at least half of it."""
+def part_cost(name, x, y, s, e, parameters, ends):
+    """Cost of the tile y[s:e]; at the ends of y a part of the query will do, at least half of it."""
     m, n = len(x), len(y)
-    firsts = range(m // 2 + 1) if partial and s == 0 else [0]
-    lasts = range(m - m // 2, m + 1) if partial and e == n else [m]
+    firsts = range(m // 2 + 1) if s == 0 else [0]
+    lasts = range(m - m // 2, m + 1) if e == n and ends else [m]
     return min(
-        naive.elastic("dtw", x[a:b], y[s:e]).distance
+        naive.tile_cost(name, x[a:b], y, None, s, e, **parameters)
         for a in firsts
         for b in lasts
         if b > a and (a == 0 or b == m or a + m - b <= m // 2)
     )
 
 
-@given(st.data())
-def test_partial_repetitions_are_of_the_cheapest_tiling(data):
+@pytest.mark.parametrize(
+    ("name", "parameters"), [("dtw", {}), ("erp", {}), ("edr", {"eps": 0.4}), ("lcss", {"eps": 0.4})]
+)
+@given(data=st.data())
+def test_partial_repetitions_are_of_the_cheapest_tiling(name, parameters, data):
     channels = data.draw(st.sampled_from([1, 2]))
     x = data.draw(series(channels, 1, 4, plain)).reshape(-1, channels)
     y = data.draw(series(channels, 2, 6, plain)).reshape(-1, channels)
     background = data.draw(st.sampled_from([0.3, 3.0]))
-    found = QuerySegmenter("dtw", background=background, partial=True).fit(x).segment(y)
-    least = naive.tilings(len(y), [lambda s, e: part_cost(x, y, s, e, True)], background)
-    idle = len(y) - (found.end - found.start).sum()
-    assert found.cost.sum() + background * idle == pytest.approx(least, rel=1e-9, abs=1e-11)
+    found = QuerySegmenter(get_metric(name, parameters), background=background, partial=True).fit(x).segment(y)
+    # Each cell keeps the cheapest begin alone, which may leave too little of the query for the end to cut.
+    least, most = (
+        naive.tilings(len(y), [lambda s, e, ends=ends: part_cost(name, x, y, s, e, parameters, ends)], background)
+        for ends in (True, False)
+    )
+    total = found.cost.sum() + background * (len(y) - (found.end - found.start).sum())
+    assert least - 1e-9 <= total <= most + 1e-9
+    if not found.partial.all() or len(found) > 1:  # no repetition has both ends to deal with
+        assert total == pytest.approx(least, rel=1e-9, abs=1e-9)
     for k, (s, e, _, cost) in enumerate(found):
         i, j = found.path(k)
-        assert ((x[i] - y[j]) ** 2).sum() == pytest.approx(cost, rel=1e-9, abs=1e-11)
-        assert (j[0], j[-1]) == (s, e - 1)
-        assert bool(found.partial[k]) == (i[0] > 0 or i[-1] < len(x) - 1)
-        assert found.stretch[k] == pytest.approx((e - s) / (i[-1] + 1 - i[0]))
+        if name == "dtw":
+            assert ((x[i] - y[j]) ** 2).sum() == pytest.approx(cost, rel=1e-9, abs=1e-11)
+            assert (j[0], j[-1]) == (s, e - 1)
+            assert bool(found.partial[k]) == (i[0] > 0 or i[-1] < len(x) - 1)
+            assert found.stretch[k] == pytest.approx((e - s) / (i[-1] + 1 - i[0]))
+
+
+def test_partial_repetitions_with_skipped_points():
+    found = QuerySegmenter(ERP(), background=1.5, partial=True).fit([3.0, 0.5, 1]).segment([1.0, 9, 9, 9])
+    assert found.cost.tolist() == [0.5]
+    with pytest.raises(ValueError, match=r"partial=True needs.*Got Move-Split-Merge"):
+        QuerySegmenter("msm", partial=True).fit(QUERY)
+
+
+def test_a_flat_line_has_the_querys_times():
+    shifted, plain = (QuerySegmenter(TWED(nu=1)).fit([1.0, 2, 1], times=t) for t in ([7, 7.1, 7.2], [0, 0.1, 0.2]))
+    assert shifted.background_ == pytest.approx(plain.background_)
 
 
 def test_partial_repetitions_at_both_ends():

@@ -9,7 +9,7 @@ from hypothesis import strategies as st
 from strategies import pairs, plain
 
 from sktslib import QuerySearcher, QuerySegmenter
-from sktslib.distances import DTW, TWED, metric_names
+from sktslib.distances import DTW, TWED, get_metric, metric_names
 
 
 @pytest.mark.parametrize("metric", ["dtw", "euclidean"])
@@ -145,6 +145,23 @@ def test_a_stretched_copy_is_found_at_its_scale():
     assert found.explain(0).phase == 1.0  # some steps pass over a sample of the longer window
 
 
+@pytest.mark.parametrize("value", [1 / 3, 3.0, 0.1])
+def test_a_constant_stays_one_at_another_length(value):
+    constant = [value] * 5
+    assert get_metric("correlation")([value] * 4, constant) == 0.0
+    assert get_metric("correlation")([0, 1, 2, 3], constant) == 1.0
+    assert get_metric("hamming")([value] * 4, constant) == 0.0
+    searcher = QuerySearcher("euclidean", scales=[0.5], normalize="zscore").fit([0.0, 1, 2, 3])
+    assert searcher.profile([value] * 2).distance == pytest.approx([2.0])
+
+
+def test_the_largest_value_of_a_window_becomes_1():
+    rng = np.random.default_rng(3)
+    y = rng.normal(size=500)
+    got = QuerySearcher("hamming", normalize="minmax").fit([0.0, 1.0]).profile(y).distance
+    np.testing.assert_array_equal(got, np.where(np.diff(y) > 0, 0.0, 1.0))
+
+
 def test_what_scales_refuse():
     x = np.arange(5.0)
     for scales in (0, (0.5,), (2.0, 1.0), [], [0.0], "ab"):
@@ -172,6 +189,11 @@ def test_costs_of_an_explanation_add_up(name, mode):
         np.testing.assert_array_equal(explained.path, matches.path(k))
         if name not in ("edr", "lcss"):  # they are reported as shares
             assert explained.cost.sum() == pytest.approx(match.distance ** SUMS.get(name, 1), rel=1e-9)
+
+
+def test_functions_of_the_users_are_explained():
+    matches = QuerySearcher(lambda x, y: float(np.abs(x - y).sum())).fit([0, 2, 0]).search([5, 0, 3, 0, 5])
+    assert matches.explain(0).cost[:, 0].tolist() == [0.0, 1.0, 0.0]
 
 
 def test_costs_lie_where_the_match_does_not_fit():

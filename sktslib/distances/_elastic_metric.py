@@ -117,6 +117,8 @@ class ElasticMetric(Metric):
         """Whether costs or cells depend on the other series' length."""
         return self.window is not None
 
+    _can_be_cut = True  # whether a path may begin amid the query: its first points then meet by the diagonal move
+
     # What a search that goes on from chunk to chunk needs to know.
     _reach = 0  # samples to either side that the features of a sample depend on
     _looks_back = False  # whether costs depend on how long ago a path began

@@ -292,7 +292,7 @@ def _row(y, at, share, row):
         return v
     after = y[at + 1 : at + 1 + row.shape[0]]
     for s in range(row.shape[0]):
-        row[s] = v[s] * (1.0 - share) + after[s] * share
+        row[s] = v[s] + (after[s] - v[s]) * share  # a constant stays one, to the bit
     return row
 
 
@@ -331,13 +331,17 @@ def _moments(y, w, k, first, left, share, scaling, shift, scale, low, high, row)
         elif scaling == 2:
             scale[s] = 1.0 / np.sqrt(scale[s] / total)
         else:
-            scale[s] = 1.0 / (high[s] - low[s])
+            scale[s] = high[s] - low[s]
 
 
 @njit(cache=True, nogil=True)
-def _normalised(v, shift, scale, out):
+def _normalised(v, shift, scale, scaling, out):
+    # Not a product with zero: a constant window beside a huge offset must give exact zeros.
+    if scaling > 2:  # a quotient, because a product with the inverse would not make the largest value 1
+        for s in range(out.shape[0]):
+            out[s] = (v[s] - shift[s]) / scale[s] if scale[s] > 0.0 else 0.0
+        return
     for s in range(out.shape[0]):
-        # Not a product with zero: a constant window beside a huge offset must give exact zeros.
         out[s] = (v[s] - shift[s]) * scale[s] if scale[s] > 0.0 else 0.0
 
 
@@ -349,7 +353,7 @@ def normalise_one(x, w, scaling, out):
     for k in range(x.shape[0]):
         _moments(x, w, k, 0, left, share, scaling, shift, scale, low, high, row)
         for i in range(x.shape[1]):
-            _normalised(x[k, i : i + 1], shift, scale, out[k, i : i + 1])
+            _normalised(x[k, i : i + 1], shift, scale, scaling, out[k, i : i + 1])
 
 
 def profile(p, x, y, w, scaling, out):
@@ -389,7 +393,7 @@ def stretched(p, x, y, w, scaling, left, share, out):
             for i in range(done, m):
                 v = _row(y[k], first + left[i], share[i], between[:size_])
                 if scaling > 0:
-                    _normalised(v, shift[:size_], scale[:size_], row[:size_])
+                    _normalised(v, shift[:size_], scale[:size_], scaling, row[:size_])
                     v = row[:size_]
                 _accumulate(p, w[k, i], x[k, i], v, a, b, c)
         for s in range(size_):

@@ -164,11 +164,11 @@ class Metric(Estimator):
         block = max(1, 2**19 // x.size)
         for first in range(0, len(out), block):
             start = np.arange(first, min(first + block, len(out)))[:, np.newaxis]
-            windows = y[:, start + left] * (1.0 - share) + y[:, start + right] * share
+            windows = y[:, start + left] + (y[:, start + right] - y[:, start + left]) * share
             windows = normalise(np.ascontiguousarray(windows.transpose(1, 0, 2)), full, normalize)
             times = None
             if ty is not None:
-                times = ty[start + left] * (1.0 - share) + ty[start + right] * share
+                times = ty[start + left] + (ty[start + right] - ty[start + left]) * share
                 times = times - times[:, :1]
             out[first : first + len(start)] = self._windows(x, w, windows, None if tx is None else tx - tx[0], times)
         return out

@@ -226,6 +226,8 @@ class MSM(PriceMetric):
     def metric(self):
         return self.c > 0 and self.window is None
 
+    _can_be_cut = False
+
     def _query(self, x, w, n, tx=None, *, search=False):
         return Query(recurrences.MSMRecord(float(self.c)), x, w, free_points(x.shape[1]))
 

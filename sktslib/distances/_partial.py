@@ -6,6 +6,8 @@ At least half of the query's points must be seen. The start of a path that begin
 
 import numpy as np
 
+from ._recurrence import closed_border
+
 
 def halves(first):
     """For each query the number of its points, and how many of them may be unseen."""
@@ -13,11 +15,15 @@ def halves(first):
     return zip(first[:-1].tolist(), m.tolist(), (m // 2).tolist(), strict=True)
 
 
-def open_begin(state, first):
+def open_begin(state, queries):
     """Let paths begin amid the queries before the first sample; changes `state`, see `_tiling.advance`."""
-    for a, _, unseen in halves(first):
+    for q, (a, m, unseen) in enumerate(halves(queries.first)):
         state[0, a : a + unseen] = 0.0
         state[1, a : a + unseen] = -np.arange(1.0, unseen + 1)
+        record = queries.p if hasattr(queries.p, "_fields") else queries.p[q]
+        if not closed_border(record):  # where points may be skipped, more of them for their price
+            state[0, a + unseen : a + m] = np.cumsum(queries.points[0, a + unseen : a + m])
+            state[1, a + unseen : a + m] = -unseen
 
 
 def open_end(state, first, best, begin, shortest, longest):

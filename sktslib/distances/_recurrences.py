@@ -111,7 +111,7 @@ def _frechet(p, at, late, a, b, c, gap):
     return d, d, d
 
 
-@recurrence(terms=_norms, moves=_frechet, join=_larger, even=True, monotone=True)
+@recurrence(terms=_norms, moves=_frechet, join=_larger, monotone=True)
 class FrechetRecord(NamedTuple):
     """Discrete Frechet distance (Eiter & Mannila 1994): the longest leash, not the sum."""
 

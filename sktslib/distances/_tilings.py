@@ -65,7 +65,7 @@ def tile(problems, background, transitions, shortest, longest, partial=False):
     best[0, 0] = 0.0
     state, done = queries.state(), 0
     if partial:
-        open_begin(state, queries.first)
+        open_begin(state, queries)
     lead = LEAD * max(problem.shape[0] for problem in problems)
     if problems[0].runs_diagonally and n >= 4 * LANES * lead:
         state, done = _by_lanes(queries, Y, rules, lead, state, best, begin)

@@ -33,10 +33,10 @@ def check_transitions(transitions, k):
 
 def check_partial(metric, mode):
     """Refuse repetitions cut off at an end where there is no path through a part of a query."""
-    if mode != "warped" or metric.uses_times:
+    if mode != "warped" or metric.uses_times or not metric._can_be_cut:
         raise ValueError(
-            "partial=True needs an elastic metric with a warping path that compares no times, such as 'dtw' or 'adtw'. "
-            f"Got {metric.full_name}."
+            "partial=True needs an elastic metric with a warping path that compares no times and has no move cheaper "
+            f"than the diagonal one, such as 'dtw' or 'adtw'. Got {metric.full_name}."
         )
 
 

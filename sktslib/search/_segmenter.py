@@ -53,11 +53,11 @@ class QuerySegmenter(FittedSegmenter):
         recording's own and for this call; the fitted queries stay as they are. Not for streams.
     partial : bool, default=False
         Whether the ends of a recording may cut a repetition off, of which then at least half of the query's points are
-        seen; the others cost nothing. Elastic metrics without times only; not for streams.
+        seen; the others cost nothing. Elastic metrics without times only, and not "msm"; not for streams.
     min_length, max_length : int or list of int, optional
         Bounds of the length of a repetition under an elastic metric, in samples: one for all, or one for each query.
-        Where queries are learned from labels, the default is 2/3 of the shortest and 3/2 of the longest occurrence;
-        of a period, half and twice the period.
+        Where queries are learned from labels, the default is 2/3 of the shortest and 3/2 of the longest occurrence, one
+        of less than 4/7 of the median length counting as that; of a period, half and twice the period.
     nan_policy : {"raise", "omit"}, default="raise"
         What to do with missing values (NaN). "omit": missing query points count nothing; no repetition crosses a
         missing point.
@@ -218,7 +218,8 @@ class QuerySegmenter(FittedSegmenter):
         Parameters
         ----------
         max_delay : int, optional
-            After how many samples at most the end of a repetition must be decided, at the end of a chunk. Without it a
+            After how many samples at most the end of a repetition must be decided, at the end of a chunk; not less than
+            the longest query has. Without it a
             repetition waits until no tiling that may still turn out the cheapest disagrees, so that the answer is that
             of `segment`; with it the tiling that is the cheapest by then decides, and the answer may be another.
 

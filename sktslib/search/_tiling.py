@@ -42,6 +42,7 @@ def flat_cost(metric, mode, template):
     mean = np.where(total > 0, (weight * x).sum(axis=1, keepdims=True), x.mean(axis=1, keepdims=True))
     mean /= np.where(total > 0, total, 1.0)
     flat = np.repeat(mean, x.shape[1], axis=1)
+    tx = None if tx is None else tx - tx[0]
     return float(whole_cost(Search.of(metric, x, w, flat, tx, tx, mode))) / x.shape[1]
 
 

@@ -96,9 +96,10 @@ def learn_threshold(matches, ranges):
             right[match] = True
     if not right.any():
         return None
+    distance = matches.distance[order]
     f1 = 2 * np.cumsum(right) / (np.arange(1, len(found) + 1) + len(ranges))
+    f1[:-1][distance[:-1] == distance[1:]] = -1.0  # a threshold takes all that are as far
     last = len(f1) - 1 - int(np.argmax(f1[::-1]))
     if last + 1 == len(f1):
         return None
-    distance = matches.distance[order]
     return float((distance[last] + distance[last + 1]) / 2)
