@@ -10,7 +10,7 @@ from numpy.lib.stride_tricks import sliding_window_view
 from ..utils._sklearn import Estimator, validate_parameter_constraints
 from ..utils.validation import as_series, as_times, as_weight, shown
 from ._normalise import full_weight, normalise
-from ._resample import places
+from ._resample import between, places
 
 
 class Metric(Estimator):
@@ -30,6 +30,7 @@ class Metric(Estimator):
     uses_times = False
     _has_path = True  # whether it says which points of two series meet
     _takes_weights = True
+    _is_fold = False  # whether the kernels know it as a sum of terms
     entry_parameters = ""  # what get_distance_dict offers to edit
     function_defaults = {}
     _parameter_constraints = {}
@@ -164,11 +165,11 @@ class Metric(Estimator):
         block = max(1, 2**19 // x.size)
         for first in range(0, len(out), block):
             start = np.arange(first, min(first + block, len(out)))[:, np.newaxis]
-            windows = y[:, start + left] + (y[:, start + right] - y[:, start + left]) * share
+            windows = between(y[:, start + left], y[:, start + right], share)
             windows = normalise(np.ascontiguousarray(windows.transpose(1, 0, 2)), full, normalize)
             times = None
             if ty is not None:
-                times = ty[start + left] + (ty[start + right] - ty[start + left]) * share
+                times = between(ty[start + left], ty[start + right], share)
                 times = times - times[:, :1]
             out[first : first + len(start)] = self._windows(x, w, windows, None if tx is None else tx - tx[0], times)
         return out

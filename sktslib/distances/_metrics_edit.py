@@ -216,6 +216,7 @@ class MSM(PriceMetric):
     name, full_name = "msm", "Move-Split-Merge"
     entry_parameters = {"c": 1.0}
     _parameter_constraints = {"c": [Interval(Real, 0, None, closed="left")], **BAND_CONSTRAINTS}
+    _can_be_cut = False  # a point left of another may be cheaper than a new one
 
     def __init__(self, c=1.0, *, window=None, factor=None):
         self.c = c
@@ -225,8 +226,6 @@ class MSM(PriceMetric):
     @property
     def metric(self):
         return self.c > 0 and self.window is None
-
-    _can_be_cut = False
 
     def _query(self, x, w, n, tx=None, *, search=False):
         return Query(recurrences.MSMRecord(float(self.c)), x, w, free_points(x.shape[1]))

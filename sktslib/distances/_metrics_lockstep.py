@@ -35,7 +35,7 @@ class LockstepMetric(Metric):
     """A lockstep distance made of one term per point."""
 
     group = "lockstep"
-    _is_fold = True  # whether the kernels know it as a sum of terms
+    _is_fold = True
     centred = False  # whether each series' weighted mean per channel is taken off first
     power = None  # sum behind the distance = distance ** power; None: no sum
 

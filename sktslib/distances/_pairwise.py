@@ -11,7 +11,6 @@ from ._bands import band
 from ._callable import CallableMetric
 from ._collection import as_collection, observed_distance
 from ._elastic_metric import ElasticMetric, Problem
-from ._metrics_lockstep import LockstepMetric
 from ._normalise import full_weight
 from ._registry import get_metric
 
@@ -105,7 +104,7 @@ def _driver(metric, X, Y, w):
     if isinstance(metric, ElasticMetric) and metric._has_lanes:
         return _by_bits if counts_alone(metric, w) else _by_lanes
     one_length = len({a.shape[1] for a in (*X, *Y)}) == 1
-    if isinstance(metric, LockstepMetric) and metric._is_fold and one_length:
+    if metric._is_fold and one_length:
         return _by_terms
     if isinstance(metric, CallableMetric) and metric._is_compiled and one_length:
         return _by_blocks

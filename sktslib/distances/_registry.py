@@ -122,9 +122,7 @@ def get_metric(metric, params=None):
     elif callable(metric):
         cls = class_of_function(metric)
         if cls is None:
-            made = CallableMetric(metric, params or None)
-            made._check()
-            return made
+            cls, params = CallableMetric, {"function": metric, "parameters": params or None}
         params = {**cls.function_defaults, **params}
     else:
         raise TypeError(

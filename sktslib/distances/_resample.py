@@ -10,8 +10,13 @@ def places(n, length):
     return left, rest / steps
 
 
+def between(before, after, share):
+    """The points that lie a share of a step behind those before; a constant stays one, to the bit."""
+    return before + (after - before) * share
+
+
 def resample(a, length):
     """Interpolate `(channels, n)` linearly at `length` even places, both ends kept."""
     left, share = places(a.shape[1], length)
     right = np.minimum(left + 1, a.shape[1] - 1)
-    return np.ascontiguousarray(a[:, left] + (a[:, right] - a[:, left]) * share)
+    return np.ascontiguousarray(between(a[:, left], a[:, right], share))

@@ -5,7 +5,6 @@ from dataclasses import dataclass
 import numpy as np
 
 from ..distances._elastic_metric import ElasticMetric
-from ..distances._metrics_lockstep import LockstepMetric
 from ..distances._metrics_time import ratios
 from ..distances._normalise import full_weight
 
@@ -52,7 +51,7 @@ def explain(search, start, end):
 def _lockstep(search, start, end):
     x, y, *_ = search.window(start, end)
     w = full_weight(search.w, search.x)
-    if not isinstance(search.metric, LockstepMetric) or search.metric.power is None or not search.metric._is_fold:
+    if not search.metric._is_fold or search.metric.power is None:
         return (w * (x - y) ** 2).T
     return search.metric._term_costs(x, y, w).T
 

@@ -7,6 +7,7 @@ import numpy as np
 
 from ..distances._recurrence import closed_border
 from ._missing import runs
+from ._results import followed
 from ._windows import window_profile
 
 ENDLESS = 2**62
@@ -64,11 +65,7 @@ class Feed:
     def append(self, y, ty):
         self.y = np.concatenate([self.y, y], axis=1)
         if ty is not None:
-            if self.ty is not None and len(self.ty) and len(ty) and not ty[0] > self.ty[-1]:
-                raise ValueError(
-                    f"'times' must be strictly increasing. Got {ty[0]} after {self.ty[-1]}, at sample {self.seen}."
-                )
-            self.ty = ty if self.ty is None else np.concatenate([self.ty, ty])
+            self.ty = followed(self.ty, ty, self.seen)
         self.seen += y.shape[1]
 
     def cut(self, start, end):

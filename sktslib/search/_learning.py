@@ -9,7 +9,7 @@ from ..distances._elastic_metric import ElasticMetric
 from ..distances._metrics_soft import SoftDTW
 from ..distances._pairwise import pairwise_distances
 from ..distances._resample import resample
-from ..metrics._events import change_points
+from ..metrics._events import IDLE, change_points
 from ._background import power_of
 
 EXAMPLES = 50  # occurrences of a kind that are averaged, as many as a medoid is sought among
@@ -48,7 +48,7 @@ class Learned(NamedTuple):
 
 def is_idle(value):
     """Whether a label means background: 0, False, an empty text or the text "0"."""
-    return value in ("", "0") if isinstance(value, str) else value == 0
+    return value in IDLE if isinstance(value, str) else value == 0
 
 
 def read_labels(y):

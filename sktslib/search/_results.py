@@ -28,6 +28,15 @@ def joined(times, more):
     return times.append(more) if hasattr(times, "append") else np.concatenate([times, more])
 
 
+def followed(times, more, sample):
+    """Times so far, if any, and those from a sample on, which must be later."""
+    if times is None or not len(times):
+        return more
+    if len(more) and not more[0] > times[-1]:
+        raise ValueError(f"'times' must be strictly increasing. Got {more[0]} after {times[-1]}, at sample {sample}.")
+    return joined(times, more)
+
+
 class Ticks:
     """Times of some samples of a sequence that is gone."""
 
@@ -46,8 +55,24 @@ class _From:
         return np.add(index, self.first)
 
 
+class Match(NamedTuple):
+    """One occurrence: the half-open range ``[start, end)`` in samples and its distance."""
+
+    start: int
+    end: int
+    distance: float
+
+
+class _Ranges:
+    """What has a distance for each of several ranges."""
+
+    def __iter__(self):
+        for s, e, d in zip(self.start, self.end, self.distance, strict=True):
+            yield Match(int(s), int(e), float(d))
+
+
 @dataclass(frozen=True, eq=False)
-class Profile:
+class Profile(_Ranges):
     """The distance of every candidate of a search.
 
     Attributes
@@ -92,23 +117,11 @@ class Profile:
     def __len__(self):
         return len(self.distance)
 
-    def __iter__(self):
-        for s, e, d in zip(self.start, self.end, self.distance, strict=True):
-            yield Match(int(s), int(e), float(d))
-
     def to_frame(self):
         """Return a pandas DataFrame, one row per candidate."""
         import pandas as pd
 
         return pd.DataFrame({"start": self.start, "end": self.end, "distance": self.distance})
-
-
-class Match(NamedTuple):
-    """One occurrence: the half-open range ``[start, end)`` in samples and its distance."""
-
-    start: int
-    end: int
-    distance: float
 
 
 class _Table:
@@ -159,7 +172,7 @@ class _Table:
 
 
 @dataclass(frozen=True, eq=False)
-class Matches(_Table):
+class Matches(_Ranges, _Table):
     """Occurrences of a query, best first.
 
     Attributes
@@ -198,10 +211,6 @@ class Matches(_Table):
     label: np.ndarray | None = None
     channels: list[str] | None = field(default=None, repr=False)
     _columns = ("query", "sequence", "start", "end", "distance", "label")
-
-    def __iter__(self):
-        for s, e, d in zip(self.start, self.end, self.distance, strict=True):
-            yield Match(int(s), int(e), float(d))
 
     def path(self, k):
         """Alignment of the k-th match: query indices and sequence indices, an array (2, K); computed when asked for."""

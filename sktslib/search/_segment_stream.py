@@ -9,7 +9,7 @@ from ..distances._tiling_paths import agreed, before, likeliest, through, trace
 from ..utils.validation import check_count
 from ._feed import Clock, Feed, chunk_at, is_nothing
 from ._missing import runs
-from ._results import joined, times_at
+from ._results import followed, times_at
 from ._segments import Segments
 from ._sources import Sources
 from ._tiling_feed import Columns, Windows
@@ -161,12 +161,7 @@ class SegmentStream:
     def _keep_times(self, given):
         if self._feed.seen and (given is None) != (self._times is None):
             raise ValueError("'times' must be given with every chunk of a stream or with none of them.")
-        if given is None or self._times is None or not len(self._times):
-            self._times = given
-        elif not given[0] > self._times[-1]:
-            raise ValueError(f"'times' must be strictly increasing. Got {given[0]} after {self._times[-1]}.")
-        else:
-            self._times = joined(self._times, given)
+        self._times = None if given is None else followed(self._times, given, self._feed.seen)
 
     def _break(self, gap, after):
         """Decide all up to a gap and begin anew behind it."""

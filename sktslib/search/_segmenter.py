@@ -219,9 +219,9 @@ class QuerySegmenter(FittedSegmenter):
         ----------
         max_delay : int, optional
             After how many samples at most the end of a repetition must be decided, at the end of a chunk; not less than
-            the longest query has. Without it a
-            repetition waits until no tiling that may still turn out the cheapest disagrees, so that the answer is that
-            of `segment`; with it the tiling that is the cheapest by then decides, and the answer may be another.
+            the longest query has. Without it a repetition waits until no tiling that may still turn out the cheapest
+            disagrees, so that the answer is that of `segment`; with it the tiling that is the cheapest by then decides,
+            and the answer may be another.
 
         Returns
         -------

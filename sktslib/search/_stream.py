@@ -8,7 +8,7 @@ import numpy as np
 from ._cascade import Rule
 from ._feed import Clock, WarpedFeed, WindowFeed, chunk_at, is_nothing
 from ._profile import ALONE, Search, check_lengths, choose, neighbours
-from ._results import Matches, Ticks, joined, times_at
+from ._results import Matches, Ticks, followed, joined, times_at
 
 
 def make_feed(searcher, rule=None):
@@ -176,13 +176,8 @@ class Stream:
             given = "without them, those before with" if times is None else "with them, those before without"
             raise ValueError(f"'times' must be given with every chunk or with none. Got a chunk {given}.")
         ty = self._clock(times)
-        if times is not None and self._times is not None and len(self._times) and not times[0] > self._times[-1]:
-            raise ValueError(
-                f"'times' must be strictly increasing. Got {times[0]} after {self._times[-1]}, at sample "
-                f"{self.n_samples_seen}."
-            )
         if times is not None:
-            self._times = times if self._times is None else joined(self._times, times)
+            self._times = followed(self._times, times, self.n_samples_seen)
         return self._matches(self._advance(y, ty))
 
     def flush(self):

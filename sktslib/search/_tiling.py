@@ -42,7 +42,6 @@ def flat_cost(metric, mode, template):
     mean = np.where(total > 0, (weight * x).sum(axis=1, keepdims=True), x.mean(axis=1, keepdims=True))
     mean /= np.where(total > 0, total, 1.0)
     flat = np.repeat(mean, x.shape[1], axis=1)
-    tx = None if tx is None else tx - tx[0]
     return float(whole_cost(Search.of(metric, x, w, flat, tx, tx, mode))) / x.shape[1]
 
 
@@ -50,7 +49,8 @@ def whole_cost(search):
     """Tile cost of the whole sequence of a search."""
     metric = search.metric
     if search.mode == "warped":
-        return metric._cost(search.runs[0][1], whole=True)
+        problem = search.runs[0][1]
+        return metric._cost(problem.piece(0, problem.shape[1]), whole=True)
     return metric._tile_cost(search.profile().distance[0], search.x.shape[1])
 
 
