@@ -2,14 +2,12 @@
 
 Neighbouring cells of such a matrix differ by at most one, so that bits hold the differences and a few operations on
 words bring them on by a row: Hyyro (2004) for common subsequences, Myers (1999) for edit distances. Which points match
-is found by vector code, 64 at a time, by the recurrences' own rule. Kernels are made by a function that is given the
-hash of the files they take functions from, because numba's disk cache looks at this file alone.
+is found by vector code, 64 at a time, by the recurrences' own rule.
 """
 
 import numpy as np
-from numba import njit
 
-from ._compiled import inner, version_of
+from ._compiled import inner, kernel
 from ._recurrence import matched_pair, terms
 from ._vector_memory import bits, makers
 
@@ -80,26 +78,18 @@ def _edits(p, rows, m, y, n, words):
     return count
 
 
-def _make(version):
-    """Compile lazily, once per version of the files that functions are taken from."""
+@kernel
+def accumulate(p, rows, m, y, n, replaces, out):
+    """Costs `out` of queries (n_queries, channels, 4, m or more) with a series (channels, n or more, whole words).
 
-    @njit(cache=True, nogil=True)
-    def accumulate(p, rows, m, y, n, replaces, out):
-        """Costs `out` of queries (n_queries, channels, 4, m or more) with a series (channels, n or more, whole words).
-
-        `replaces`: whether a point can be replaced at the price of one, as in EDR, and not of two, as in LCSS.
-        """
-        words = np.empty((2, y.shape[1] // WORD if version else 0), np.uint64)
-        for q in range(rows.shape[0]):
-            if replaces:
-                out[q] = _edits(p, rows[q], m, y, n, words)
-            else:
-                out[q] = _indels(p, rows[q], m, y, n, words)
-
-    return accumulate
-
-
-accumulate = _make(version_of())
+    `replaces`: whether a point can be replaced at the price of one, as in EDR, and not of two, as in LCSS.
+    """
+    words = np.empty((2, y.shape[1] // WORD), np.uint64)
+    for q in range(rows.shape[0]):
+        if replaces:
+            out[q] = _edits(p, rows[q], m, y, n, words)
+        else:
+            out[q] = _indels(p, rows[q], m, y, n, words)
 
 
 def padded(y):

@@ -6,18 +6,16 @@ recurrence's own terms and moves price it, so that one kernel serves the family.
 and the query's envelope. The first and the last pair are known where a path must have them (LB_Kim, Kim et al. 2001).
 
 A path through m query points and n series points that leaves u query points out leaves n - m + u series points out:
-each point left out brings the price of another one. Kernels are made by a function that is given the hash of
-the files they take functions from, because numba's disk cache looks at this file alone.
+each point left out brings the price of another one.
 
 Layout: points lie in one dimension behind a pad, and are followed by zeros up to whole vectors.
 """
 
 import numpy as np
-from numba import njit
 
 from . import _elastic, _recurrence, _recurrences
 from ._bands import band
-from ._compiled import inner, version_of
+from ._compiled import inner, kernel
 from ._recurrence import join, late, moves, terms
 from ._vector import REGISTER, larger, smaller
 from ._vector_memory import makers, store
@@ -32,7 +30,7 @@ EDITS = (_recurrences.EditRecord, _recurrences.ERPRecord, _recurrences.MSMRecord
 load, splat, _ = makers(LANES, fused=True)
 
 
-@njit(cache=True, nogil=True)
+@kernel
 def envelopes(a, first, last, lower, upper):
     """Least and largest value of `a` (channels, n) over the points [first[i], last[i]), per channel and range i.
 
@@ -115,33 +113,25 @@ def _one_way(p, x, w, points, lower, upper, lags, skip, spare, lanes):
     return out
 
 
-def _make(version):
-    """Compile lazily, once per version of the files that functions are taken from."""
+@kernel
+def both_ways(p, queries, series, lags, y_lags, more, out):
+    """The larger bound of the two ways for each of the queries (q, channels, size) and each of the series.
 
-    @njit(cache=True, nogil=True)
-    def both_ways(p, queries, series, lags, y_lags, more, out):
-        """The larger bound of the two ways for each of the queries (q, channels, size) and each of the series.
-
-        Of the queries come the points, weights, costs, prices of points left out and the least of them; then the least
-        weights and costs and the envelope of the points that each point of the series meets. Of the series come the
-        points, the envelope and the prices. Arrays of one element serve all. `more` is the difference of the lengths.
-        """
-        x, w, points, up, spare, light, least, low, high = queries
-        Y, lower, upper, gaps, spares = series
-        lanes = np.empty(LANES)
-        for q in range(x.shape[0] if version else 0):  # what the closure holds is a part of the cache's key
-            of = min(q, w.shape[0] - 1)
-            at = min(q, points.shape[0] - 1)
-            for s in range(Y.shape[0]):
-                rows = _one_way(p, x[q], w[of], points[at], lower[s], upper[s], lags, up[q], spares[s], lanes)
-                gap = gaps[min(s, gaps.shape[0] - 1)]
-                columns = _one_way(p, Y[s], light[of], least[at], low[q], high[q], y_lags, gap, spare[q], lanes)
-                out[q, s] = max(rows + more * spares[s], columns + more * spare[q])
-
-    return both_ways
-
-
-both_ways = _make(version_of())
+    Of the queries come the points, weights, costs, prices of points left out and the least of them; then the least
+    weights and costs and the envelope of the points that each point of the series meets. Of the series come the
+    points, the envelope and the prices. Arrays of one element serve all. `more` is the difference of the lengths.
+    """
+    x, w, points, up, spare, light, least, low, high = queries
+    Y, lower, upper, gaps, spares = series
+    lanes = np.empty(LANES)
+    for q in range(x.shape[0]):
+        of = min(q, w.shape[0] - 1)
+        at = min(q, points.shape[0] - 1)
+        for s in range(Y.shape[0]):
+            rows = _one_way(p, x[q], w[of], points[at], lower[s], upper[s], lags, up[q], spares[s], lanes)
+            gap = gaps[min(s, gaps.shape[0] - 1)]
+            columns = _one_way(p, Y[s], light[of], least[at], low[q], high[q], y_lags, gap, spare[q], lanes)
+            out[q, s] = max(rows + more * spares[s], columns + more * spare[q])
 
 
 def _laid_out(a):

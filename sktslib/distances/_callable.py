@@ -3,10 +3,10 @@
 import inspect
 
 import numpy as np
-from numba import njit
 from numba.core.dispatcher import Dispatcher
 
 from ..utils.validation import shown, unknown_name
+from ._compiled import kernel
 from ._metrics import Metric
 
 
@@ -134,7 +134,7 @@ class CallableMetric(Metric):
         return number
 
 
-@njit(nogil=True)
+@kernel(keep=False)
 def _each(function, x, series, rest, out):
     """out[k] = function of x and series k, on copies that it may change."""
     for k in range(out.shape[0]):

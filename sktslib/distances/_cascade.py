@@ -7,16 +7,14 @@ side and runs through the recurrence under the cutoff, less what the way on cost
 retrieval with a two-pass dynamic-time-warping lower bound).
 
 Windows are normalised by running moments, see `_window_moments`, so that values are known up to a `blur`; envelopes are
-wider by that, and bounds hold. Kernels are made by a function that is given the hash of the files they take functions
-from, because numba's disk cache looks at this file alone.
+wider by that, and bounds hold.
 """
 
 import numpy as np
-from numba import njit
 
-from . import _bounds, _lanes
+from . import _lanes
 from ._bounds import LANES, load, splat
-from ._compiled import inner, version_of
+from ._compiled import inner, kernel
 from ._lanes import BIG
 from ._recurrence import gap, gap_terms, join, late, moves, terms
 from ._vector import REGISTER, larger, smaller
@@ -29,7 +27,7 @@ WIDE = 4 * REGISTER  # windows bounded at a time: finding the numbers takes long
 load_wide, _, _ = makers(WIDE, fused=True)
 
 
-@njit(cache=True, nogil=True)
+@kernel
 def slide(a, width, low, high):
     """Least and largest value of `width` neighbours in each row, from each place on."""
     n = a.shape[1] - width + 1
@@ -89,103 +87,100 @@ def _of_window(p, k, i, h, known, j, w, y, low, high, s, c):
     return a, b, gap_terms(p, value, before) + 0.0 * value
 
 
-def _make(version):
-    """Compile lazily, once per version of the files that functions are taken from."""
+@kernel
+def by_query(p, x, w, points, lags, skips, spots, ranges, scale, shift, blur, order, cutoff, bounds):
+    """Enter the query points of `order`, at what they cost at least, into the bounds that are not above the cutoff.
 
-    @njit(cache=True, nogil=True)
-    def by_query(p, x, w, points, lags, skips, spots, ranges, scale, shift, blur, order, cutoff, bounds):
-        """Enter the query points of `order`, at what they cost at least, into the bounds that are not above the cutoff.
-
-        `ranges` (3, channels, n) are the least values of so many samples from each one on, the samples, and the largest
-        values. `spots` (3, m): whether a point meets a single one, and where the two stretches begin, from the window's
-        start, that hold what it meets. `skips` prices points left out.
-        """
-        for j in range(0, bounds.shape[0] - WIDE + 1 if version else 0, WIDE):
-            total = load_wide(bounds, j)
+    `ranges` (3, channels, n) are the least values of so many samples from each one on, the samples, and the largest
+    values. `spots` (3, m): whether a point meets a single one, and where the two stretches begin, from the window's
+    start, that hold what it meets. `skips` prices points left out.
+    """
+    for j in range(0, bounds.shape[0] - WIDE + 1, WIDE):
+        total = load_wide(bounds, j)
+        if not some(total <= cutoff):
+            continue
+        s, c = load_wide(scale[0], j), load_wide(shift[0], j)
+        for t0 in range(0, order.shape[0], STRIDE):
+            for t in range(t0, min(t0 + STRIDE, order.shape[0])):
+                i = order[t]
+                h, known = max(i - 1, 0), 1.0 if i > 0 else 0.0
+                a, b, _ = _of_query(p, 0, i, h, known, j, x, w, ranges, spots, s, c, blur)
+                for k in range(1, x.shape[0]):
+                    u, v = load_wide(scale[k], j), load_wide(shift[k], j)
+                    e, f, _ = _of_query(p, k, i, h, known, j, x, w, ranges, spots, u, v, blur)
+                    a, b = a + e, b + f
+                here = points[0, i], points[1, i], points[2, i]
+                cost = moves(p, here, late(p, lags[i], lags[i]), a, b, 0.0, 0.0)[0]
+                total = join(p, total, smaller(cost, skips[i]))
             if not some(total <= cutoff):
-                continue
-            s, c = load_wide(scale[0], j), load_wide(shift[0], j)
-            for t0 in range(0, order.shape[0], STRIDE):
-                for t in range(t0, min(t0 + STRIDE, order.shape[0])):
-                    i = order[t]
-                    h, known = max(i - 1, 0), 1.0 if i > 0 else 0.0
-                    a, b, _ = _of_query(p, 0, i, h, known, j, x, w, ranges, spots, s, c, blur)
-                    for k in range(1, x.shape[0]):
-                        u, v = load_wide(scale[k], j), load_wide(shift[k], j)
-                        e, f, _ = _of_query(p, k, i, h, known, j, x, w, ranges, spots, u, v, blur)
-                        a, b = a + e, b + f
-                    here = points[0, i], points[1, i], points[2, i]
-                    cost = moves(p, here, late(p, lags[i], lags[i]), a, b, 0.0, 0.0)[0]
-                    total = join(p, total, smaller(cost, skips[i]))
-                if not some(total <= cutoff):
-                    break
-            store(bounds, j, total)
+                break
+        store(bounds, j, total)
 
-    @njit(cache=True, nogil=True)
-    def by_window(p, w, points, lags, skips, spare, low, high, y, scale, shift, order, cutoff, bounds):
-        """The same the other way round: the windows' points with the ranges of the query, which are blurred already.
 
-        A point left out costs its own price, at least `skips`, and the `spare` of another one.
-        """
-        for j in range(0, bounds.shape[0] - WIDE + 1 if version else 0, WIDE):
-            total = load_wide(bounds, j)
+@kernel
+def by_window(p, w, points, lags, skips, spare, low, high, y, scale, shift, order, cutoff, bounds):
+    """The same the other way round: the windows' points with the ranges of the query, which are blurred already.
+
+    A point left out costs its own price, at least `skips`, and the `spare` of another one.
+    """
+    for j in range(0, bounds.shape[0] - WIDE + 1, WIDE):
+        total = load_wide(bounds, j)
+        if not some(total <= cutoff):
+            continue
+        s, c = load_wide(scale[0], j), load_wide(shift[0], j)
+        for t0 in range(0, order.shape[0], STRIDE):
+            for t in range(t0, min(t0 + STRIDE, order.shape[0])):
+                i = order[t]
+                h, known = max(i - 1, 0), 1.0 if i > 0 else 0.0
+                a, b, g = _of_window(p, 0, i, h, known, j, w, y, low, high, s, c)
+                for k in range(1, low.shape[0]):
+                    u, v = load_wide(scale[k], j), load_wide(shift[k], j)
+                    e, f, d = _of_window(p, k, i, h, known, j, w, y, low, high, u, v)
+                    a, b, g = a + e, b + f, g + d
+                here = points[0, i], points[1, i], points[2, i]
+                cost = moves(p, here, late(p, lags[i], lags[i]), a, b, 0.0, 0.0)[0]
+                total = join(p, total, smaller(cost, larger(gap(p, g, 1.0), skips[i]) + spare))
             if not some(total <= cutoff):
+                break
+        store(bounds, j, total)
+
+
+@kernel
+def settle(
+    p, rows, weighted, points, values, begins, scale, shift, low, high, light, reach, places, lo, hi, cutoff, costs
+):
+    """Accumulated costs of the query with the windows of `values` from `begins` on, infinite above the cutoff.
+
+    `begins` ascend. With `reach` above 0 the way on is bounded by two passes: `low` and `high` are the query's
+    ranges, of weights `light`, and each query point meets `reach` points of a window from either of its `places`.
+    """
+    channels, m = rows.shape[0], points.shape[1]
+    lanes, prices = np.zeros((channels, (m + 1) * LANES)), np.zeros((m + 1) * LANES)
+    row, rests = np.empty((m + 1) * LANES), np.zeros(m * LANES)
+    work = np.empty((5, m * LANES if reach else 0))
+    for at in range(0, begins.shape[0], LANES):
+        size = min(LANES, begins.shape[0] - at)
+        side_by_side = size == LANES and begins[at + size - 1] - begins[at] == LANES - 1
+        for k in range(channels):
+            if side_by_side:
+                s, c, v = load(scale[k], at), load(shift[k], at), values[k]
+                for i in range(m):
+                    store(lanes[k], (i + 1) * LANES, load(v, begins[at] + i) * s + c)
                 continue
-            s, c = load_wide(scale[0], j), load_wide(shift[0], j)
-            for t0 in range(0, order.shape[0], STRIDE):
-                for t in range(t0, min(t0 + STRIDE, order.shape[0])):
-                    i = order[t]
-                    h, known = max(i - 1, 0), 1.0 if i > 0 else 0.0
-                    a, b, g = _of_window(p, 0, i, h, known, j, w, y, low, high, s, c)
-                    for k in range(1, low.shape[0]):
-                        u, v = load_wide(scale[k], j), load_wide(shift[k], j)
-                        e, f, d = _of_window(p, k, i, h, known, j, w, y, low, high, u, v)
-                        a, b, g = a + e, b + f, g + d
-                    here = points[0, i], points[1, i], points[2, i]
-                    cost = moves(p, here, late(p, lags[i], lags[i]), a, b, 0.0, 0.0)[0]
-                    total = join(p, total, smaller(cost, larger(gap(p, g, 1.0), skips[i]) + spare))
-                if not some(total <= cutoff):
-                    break
-            store(bounds, j, total)
-
-    @njit(cache=True, nogil=True)
-    def settle(
-        p, rows, weighted, points, values, begins, scale, shift, low, high, light, reach, places, lo, hi, cutoff, costs
-    ):
-        """Accumulated costs of the query with the windows of `values` from `begins` on, infinite above the cutoff.
-
-        `begins` ascend. With `reach` above 0 the way on is bounded by two passes: `low` and `high` are the query's
-        ranges, of weights `light`, and each query point meets `reach` points of a window from either of its `places`.
-        """
-        channels, m = rows.shape[0], points.shape[1]
-        lanes, prices = np.zeros((channels, (m + 1) * LANES)), np.zeros((m + 1) * LANES)
-        row, rests = np.empty((m + 1) * LANES), np.zeros(m * LANES)
-        work = np.empty((5, m * LANES if reach else 0))
-        for at in range(0, begins.shape[0] if version else 0, LANES):
-            size = min(LANES, begins.shape[0] - at)
-            side_by_side = size == LANES and begins[at + size - 1] - begins[at] == LANES - 1
-            for k in range(channels):
-                if side_by_side:
-                    s, c, v = load(scale[k], at), load(shift[k], at), values[k]
-                    for i in range(m):
-                        store(lanes[k], (i + 1) * LANES, load(v, begins[at] + i) * s + c)
-                    continue
-                for s in range(LANES):
-                    b = at + min(s, size - 1)
-                    v, u, c = values[k, begins[b] : begins[b] + m], scale[k, b], shift[k, b]
-                    for i in range(m):
-                        lanes[k, (i + 1) * LANES + s] = v[i] * u + c
-            if reach and not _two_passes(p, rows, lanes, low, high, light, reach, places, hi, cutoff, work, rests):
-                fill(costs, at, at + size, INF)
-                continue
-            if not reach:
-                _lanes._price(p, lanes, prices)
-            done = _lanes._accumulate(p, rows, weighted, points, lanes, prices, lo, hi, min(cutoff, BIG), rests, row)
-            for s in range(size):
-                cost = row[m * LANES + s]
-                costs[at + s] = cost if done and cost <= cutoff and cost < 0.5 * BIG else INF
-
-    return by_query, by_window, settle
+            for s in range(LANES):
+                b = at + min(s, size - 1)
+                v, u, c = values[k, begins[b] : begins[b] + m], scale[k, b], shift[k, b]
+                for i in range(m):
+                    lanes[k, (i + 1) * LANES + s] = v[i] * u + c
+        if reach and not _two_passes(p, rows, lanes, low, high, light, reach, places, hi, cutoff, work, rests):
+            fill(costs, at, at + size, INF)
+            continue
+        if not reach:
+            _lanes._price(p, lanes, prices)
+        done = _lanes._accumulate(p, rows, weighted, points, lanes, prices, lo, hi, min(cutoff, BIG), rests, row)
+        for s in range(size):
+            cost = row[m * LANES + s]
+            costs[at + s] = cost if done and cost <= cutoff and cost < 0.5 * BIG else INF
 
 
 @inner
@@ -238,6 +233,3 @@ def _two_passes(p, rows, lanes, low, high, light, reach, places, hi, cutoff, wor
         store(rests, i * LANES, total + load(after, hi[i] * LANES) if hi[i] < m else total)
         total = total + load(within, i * LANES)
     return some(total + load(after, 0) <= cutoff)
-
-
-by_query, by_window, settle = _make(version_of(_bounds, _lanes))

@@ -1,25 +1,61 @@
-"""How kernels are compiled: what is called by kernels alone, and what the disk cache has to know of the others."""
+"""How kernels are compiled: which are kept on disk, which only other kernels call, and what an interrupt does."""
 
-import hashlib
-from pathlib import Path
+import signal
+import threading
+from contextlib import contextmanager
+from functools import partial
 
 from numba import njit
+from numba.core.dispatcher import Dispatcher
 
-# Nearly every kernel takes functions from these; they are read once.
-COMMON = b"".join(
-    Path(__file__).with_name(f"{name}.py").read_bytes()
-    for name in ("_compiled", "_elastic", "_recurrence", "_recurrences", "_vector", "_vector_memory")
-)
+from ._kernel_cache import KernelCache
 
 # For functions that only kernels call: without what Python would need to call them they take less time to compile.
 inner = njit(nogil=True, no_cpython_wrapper=True, no_cfunc_wrapper=True)
 
 
-def version_of(*modules):
-    """The version of kernels that take functions from other files: a number, not 0, made of those files.
+def kernel(function=None, *, keep=True, **options):
+    """Compile a function that Python calls at its first call, without the GIL, and keep it on disk (decorator).
 
-    numba's disk cache looks at a kernel's own file alone, but what its closure holds is a part of the cache's key. The
-    common files are always among them.
+    Parameters
+    ----------
+    keep : bool, default=True
+        Whether to keep what is compiled: not where a caller's function is compiled into it.
+    **options
+        Those of `numba.njit`, such as `fastmath`.
+
+    Notes
+    -----
+    A kernel returns numbers or nothing, and fills arrays that it is given: numba makes returned arrays in Python code,
+    in which an interrupt ends as a SystemError.
     """
-    sources = [COMMON, *(Path(module.__file__).read_bytes() for module in modules)]
-    return int(hashlib.sha256(b"".join(sources)).hexdigest()[:15], 16) | 1
+    if function is None:
+        return partial(kernel, keep=keep, **options)
+    made = njit(nogil=True, **options)(function)
+    if isinstance(made, Dispatcher):  # else the compiler is switched off
+        if keep:
+            made._cache = KernelCache(function)
+        made.compile = partial(_compile_whole, made.compile)
+    return made
+
+
+def _compile_whole(compile_, signature):
+    with interrupts_held():
+        return compile_(signature)
+
+
+@contextmanager
+def interrupts_held():
+    """Let an interrupt (Ctrl-C) wait until the block has ended: a compiler stopped halfway is left in pieces."""
+    handler = signal.getsignal(signal.SIGINT)
+    if threading.current_thread() is not threading.main_thread() or not callable(handler):
+        yield  # Python handles signals in the main thread only
+        return
+    held = []
+    signal.signal(signal.SIGINT, lambda *args: held.append(args))
+    try:
+        yield
+    finally:
+        signal.signal(signal.SIGINT, handler)
+        if held:
+            handler(*held[0])

@@ -4,11 +4,11 @@ The numbers are those of `_elastic.warped` to the bit.
 """
 
 import numpy as np
-from numba import njit, types
+from numba import types
 from numba.extending import overload
 
-from . import _recurrence, _strips
-from ._compiled import inner, version_of
+from . import _recurrence
+from ._compiled import inner, kernel
 from ._recurrence import closed_border, even_in_search, join, late, least, matched_pair, moves
 from ._strips import (
     LANES,
@@ -156,52 +156,44 @@ def _overload_search(p, rows, weighted, points, series, radius, side, i, begin, 
     return run
 
 
-def _make(version):
-    """Compile lazily, once per version of the files that functions are taken from."""
+@kernel
+def warped(p, rows, weighted, points, y, radius, shortest, longest, side):
+    """Warped profile of a whole series, as `_elastic.warped` fills it: costs and starts.
 
-    @njit(cache=True, nogil=True)
-    def warped(p, rows, weighted, points, y, radius, shortest, longest, side):
-        """Warped profile of a whole series, as `_elastic.warped` fills it: costs and starts.
-
-        What is returned stands in the memory that the strips have worked in: new memory would take as long as a tenth
-        of the search.
-        """
-        n, m, strips = y.shape[1], points.shape[1], -(-points.shape[1] // LANES)
-        rows, points = query_in_lanes(rows, points)
-        side = dealt(side[1:], points.shape[1])
-        edge, origin = np.empty(n + 3 * LANES), np.zeros(n + 3 * LANES)
-        fill(edge, 0, edge.shape[0], INF)
-        for j in range(-1, n):
-            edge[LANES - 1 + j] = 0.0
-            origin[LANES - 1 + j] = j + 1.0 if closed_border(p) else -2.0 - j
-        state = np.zeros((strips, 4, LANES if version else 1))
+    What is returned stands in the memory that the strips have worked in: new memory would take as long as a tenth
+    of the search.
+    """
+    n, m, strips = y.shape[1], points.shape[1], -(-points.shape[1] // LANES)
+    rows, points = query_in_lanes(rows, points)
+    side = dealt(side[1:], points.shape[1])
+    edge, origin = np.empty(n + 3 * LANES), np.zeros(n + 3 * LANES)
+    fill(edge, 0, edge.shape[0], INF)
+    for j in range(-1, n):
+        edge[LANES - 1 + j] = 0.0
+        origin[LANES - 1 + j] = j + 1.0 if closed_border(p) else -2.0 - j
+    state = np.zeros((strips, 4, LANES))
+    for s in range(strips):
+        copy(side, s * LANES, (s + 1) * LANES, state[s, 0], 0)
+        copy(side, s * LANES, (s + 1) * LANES, state[s, 1], 0)
+        if not closed_border(p):
+            fill(state[s, 2], 0, LANES, -1.0)
+            fill(state[s, 3], 0, LANES, -1.0)
+    behind = strips * LANES + REGISTERS  # a strip stands behind the one above it by what its lanes stand apart
+    yr, prices = room_for(p, y.shape[0], BLOCK + behind + 2)
+    for at in range(0, n + m + LANES * strips, BLOCK):
+        deal(p, y, at - behind, BLOCK + behind + 2, yr, prices)
+        series = yr, prices, at - behind
         for s in range(strips):
-            copy(side, s * LANES, (s + 1) * LANES, state[s, 0], 0)
-            copy(side, s * LANES, (s + 1) * LANES, state[s, 1], 0)
-            if not closed_border(p):
-                fill(state[s, 2], 0, LANES, -1.0)
-                fill(state[s, 3], 0, LANES, -1.0)
-        behind = strips * LANES + REGISTERS  # a strip stands behind the one above it by what its lanes stand apart
-        yr, prices = room_for(p, y.shape[0], BLOCK + behind + 2)
-        for at in range(0, n + m + LANES * strips, BLOCK):
-            deal(p, y, at - behind, BLOCK + behind + 2, yr, prices)
-            series = yr, prices, at - behind
-            for s in range(strips):
-                height = min(LANES, m - s * LANES)
-                a, b = max(0, at - s * LANES), min(n + height - 1, at + BLOCK - s * LANES)
-                if a < b:
-                    i, bottom = s * LANES, height - 1
-                    search(p, rows, weighted, points, series, radius, side, i, a, b, edge, origin, bottom, state[s])
-        distance, starts = edge[LANES - 1 : LANES - 1 + n], origin[LANES - 1 : LANES - 1 + n]
-        begin = starts.view(np.int64)
-        for j in range(n):
-            start = int(starts[j])
-            length = j + 1 - start
-            found = distance[j] < INF and start >= 0 and length >= shortest and length <= longest
-            distance[j], begin[j] = distance[j] if found else INF, start if found else -1
-        return distance, begin
-
-    return warped
-
-
-warped = _make(version_of(_strips))
+            height = min(LANES, m - s * LANES)
+            a, b = max(0, at - s * LANES), min(n + height - 1, at + BLOCK - s * LANES)
+            if a < b:
+                i, bottom = s * LANES, height - 1
+                search(p, rows, weighted, points, series, radius, side, i, a, b, edge, origin, bottom, state[s])
+    distance, starts = edge[LANES - 1 : LANES - 1 + n], origin[LANES - 1 : LANES - 1 + n]
+    begin = starts.view(np.int64)
+    for j in range(n):
+        start = int(starts[j])
+        length = j + 1 - start
+        found = distance[j] < INF and start >= 0 and length >= shortest and length <= longest
+        distance[j], begin[j] = distance[j] if found else INF, start if found else -1
+    return distance, begin

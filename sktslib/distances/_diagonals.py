@@ -1,18 +1,14 @@
 """One pair at a time along anti-diagonals, whose cells do not wait for each other: vector code for long series.
 
 The recurrences are those of `_recurrences`; borders are infinite as in `_elastic`, and no sum is reordered, so that the
-numbers are the same to the bit. Strips of the query go along the series one after the other, see `_strips`. Kernels are
-made by a function that is given the hash of the files they take functions from, because numba's disk cache looks at
-this file alone.
+numbers are the same to the bit. Strips of the query go along the series one after the other, see `_strips`.
 """
 
 import math
 
 import numpy as np
-from numba import njit
 
-from . import _strips
-from ._compiled import inner, version_of
+from ._compiled import inner, kernel
 from ._elastic import borders, fill_rows
 from ._recurrence import closed_border, even, join, late, least, moves, weighting
 from ._strips import (
@@ -165,47 +161,40 @@ def _follow(p, rows, weighted, points, yr, prices, lo, hi, side, edge, kept, apa
     return path, steps, k
 
 
-def _make(version):
-    """Compile lazily, once per version of the files that functions are taken from."""
+@kernel
+def cost(p, x, w, points, y, lo, hi, start, free):
+    """Cost of the best path of two whole series; without weights (None) they are all 1.
 
-    @njit(cache=True, nogil=True)
-    def cost(p, x, w, points, y, lo, hi, start, free):
-        """Cost of the best path of two whole series; without weights (None) they are all 1.
-
-        Query point i meets the points lo[i] <= j < hi[i] of the series, or all of them if those are empty. The path
-        begins at one of the first `start` + 1 points of the series, and ends at one of the last `free` + 1.
-        """
-        m, n, weighted = x.shape[1], y.shape[1], weighting(p, w)
-        rows, points, lo, hi, side, edge, yr, prices = _begun(p, x, w, points, y, lo, hi, start)
-        for i in range(0, m, LANES):
-            _pass(p, rows, weighted, points, yr, prices, lo, hi, side, m, n, i, edge, None)
-        best = INF if version else 0.0  # what the closure holds is a part of the cache's key
-        for j in range(n - 1 - free, n):
-            best = min(best, edge[LANES - 1 + j])
-        return best
-
-    @njit(cache=True, nogil=True)
-    def path(p, x, w, points, y, lo, hi, start, free):
-        """The best path (2, K) and its moves (K,), as `_elastic.backtrack` gives them, and where in both they begin.
-
-        Memory: the edges between strips, or some of them.
-        """
-        m, n, weighted = x.shape[1], y.shape[1] - (0 if version else 1), weighting(p, w)
-        rows, points, lo, hi, side, edge, yr, prices = _begun(p, x, w, points, y, lo, hi, start)
-        strips = -(-m // LANES)
-        apart = 1 if strips * n <= KEPT else math.ceil(math.sqrt(strips))
-        kept = np.empty((-(-strips // apart), edge.shape[0]))
-        for s in range(strips):
-            if s % apart == 0:
-                copy(edge, 0, edge.shape[0], kept[s // apart], 0)
-            _pass(p, rows, weighted, points, yr, prices, lo, hi, side, m, n, s * LANES, edge, None)
-        j = n - 1 - free
-        for t in range(j + 1, n):
-            if edge[LANES - 1 + t] < edge[LANES - 1 + j]:
-                j = t
-        return _follow(p, rows, weighted, points, yr, prices, lo, hi, side, edge, kept, apart, m - 1, j)
-
-    return cost, path
+    Query point i meets the points lo[i] <= j < hi[i] of the series, or all of them if those are empty. The path
+    begins at one of the first `start` + 1 points of the series, and ends at one of the last `free` + 1.
+    """
+    m, n, weighted = x.shape[1], y.shape[1], weighting(p, w)
+    rows, points, lo, hi, side, edge, yr, prices = _begun(p, x, w, points, y, lo, hi, start)
+    for i in range(0, m, LANES):
+        _pass(p, rows, weighted, points, yr, prices, lo, hi, side, m, n, i, edge, None)
+    best = INF
+    for j in range(n - 1 - free, n):
+        best = min(best, edge[LANES - 1 + j])
+    return best
 
 
-cost, path = _make(version_of(_strips))
+@kernel
+def path(p, x, w, points, y, lo, hi, start, free):
+    """The best path (2, K) and its moves (K,), as `_elastic.backtrack` gives them, and where in both they begin.
+
+    Memory: the edges between strips, or some of them.
+    """
+    m, n, weighted = x.shape[1], y.shape[1], weighting(p, w)
+    rows, points, lo, hi, side, edge, yr, prices = _begun(p, x, w, points, y, lo, hi, start)
+    strips = -(-m // LANES)
+    apart = 1 if strips * n <= KEPT else math.ceil(math.sqrt(strips))
+    kept = np.empty((-(-strips // apart), edge.shape[0]))
+    for s in range(strips):
+        if s % apart == 0:
+            copy(edge, 0, edge.shape[0], kept[s // apart], 0)
+        _pass(p, rows, weighted, points, yr, prices, lo, hi, side, m, n, s * LANES, edge, None)
+    j = n - 1 - free
+    for t in range(j + 1, n):
+        if edge[LANES - 1 + t] < edge[LANES - 1 + j]:
+            j = t
+    return _follow(p, rows, weighted, points, yr, prices, lo, hi, side, edge, kept, apart, m - 1, j)

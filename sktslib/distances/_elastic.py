@@ -1,15 +1,12 @@
 """The plain drivers of all recurrences: point by point of the series, with times, starts and what is to be recorded.
 
 Layout: a series is ``(channels, length)``, accumulated costs run over the query inside and over the series outside,
-so that a driver keeps one column of ``m + 1`` costs whatever the length of the series. Kernels that are kept on disk
-are made by a function that is given the hash of the files they take functions from, because numba's disk cache looks at
-this file alone.
+so that a driver keeps one column of ``m + 1`` costs whatever the length of the series.
 """
 
 import numpy as np
-from numba import njit
 
-from ._compiled import inner, version_of
+from ._compiled import inner, kernel
 from ._recurrence import (
     closed_border,
     even,
@@ -166,109 +163,105 @@ def _advance(p, rows, points, y, tx, ty, j, at, lo, hi, radius, top, col, start,
 
 
 # ------------------------------------------------------------------------------------------------------------ drivers
-def _make(version):
-    """Compile lazily, once per version of the files that functions are taken from."""
+@kernel
+def rows_of(p, x, w):
+    """What the recurrence takes of each point of weighted queries (count, channels, m): (count, channels, 4, m)."""
+    out = np.empty((x.shape[0], x.shape[1], 4, x.shape[2]))
+    for q in range(x.shape[0]):
+        fill_rows(p, x[q], w[q], out[q])
+    return out
 
-    @njit(cache=True, nogil=True)
-    def rows_of(p, x, w):
-        """What the recurrence takes of each point of weighted queries (count, channels, m): (count, channels, 4, m)."""
-        out = np.empty((x.shape[0], x.shape[1], 4 if version else 0, x.shape[2]))
-        for q in range(x.shape[0]):
-            fill_rows(p, x[q], w[q], out[q])
-        return out
 
-    @njit(cache=True, nogil=True)
-    def series_gaps(p, y, ty):
-        """The prices of leaving the points of the series unmatched (n,)."""
-        out = np.empty(y.shape[1] if version else 0)
-        for j in range(out.shape[0]):
-            out[j] = series_gap(p, y, ty, j)
-        return out
+@kernel
+def series_gaps(p, y, ty):
+    """The prices of leaving the points of the series unmatched (n,)."""
+    out = np.empty(y.shape[1])
+    for j in range(out.shape[0]):
+        out[j] = series_gap(p, y, ty, j)
+    return out
 
-    @njit(cache=True, nogil=True)
-    def borders(p, points, y, ty, n, begin, start):
-        """Costs (n + 1) along the series and (m + 1) along the query before any pair of points.
 
-        So many points may be left out at the query's begin and at the series' begin.
-        """
-        top, side = np.full(n + 1 if version else 0, INF), np.full(points.shape[1] + 1, INF)
-        fill(top, 0, start + 1, 0.0)
-        fill(side, 0, begin + 1, 0.0)
-        if not closed_border(p):
-            for i in range(points.shape[1]):
-                side[i + 1] = side[i] + points[0, i]
-            for j in range(n):
-                top[j + 1] = top[j] + series_gap(p, y, ty, j)
-        return top, side
+@kernel
+def borders(p, points, y, ty, n, begin, start):
+    """Costs (n + 1) along the series and (m + 1) along the query before any pair of points.
 
-    @njit(cache=True, nogil=True)
-    def accumulate(p, rows, points, y, tx, ty, lo, hi, top, side, matrix, taken):
-        """Accumulated costs of two whole series; the cell (i, j) of query and series exists for lo[j] <= i < hi[j].
-
-        `top` (n + 1) and `side` (m + 1) are the borders. Returns the last row (n) and the last column (m + 1); fills
-        `matrix` and `taken` (n, m) unless they are empty. Memory without them: O(m + n).
-        """
-        n, m = top.shape[0] - 1, side.shape[0] - 1
-        col, bottom = side.copy(), np.full(n, INF)
-        ground = np.zeros((3, m if version else 0))
+    So many points may be left out at the query's begin and at the series' begin.
+    """
+    top, side = np.full(n + 1, INF), np.full(points.shape[1] + 1, INF)
+    fill(top, 0, start + 1, 0.0)
+    fill(side, 0, begin + 1, 0.0)
+    if not closed_border(p):
+        for i in range(points.shape[1]):
+            side[i + 1] = side[i] + points[0, i]
         for j in range(n):
-            if j > 0:  # cells that enter the band now still hold the border of column 0
-                fill(col, hi[j - 1] + 1, hi[j] + 1, INF)
-            _advance(p, rows, points, y, tx, ty, j, j, lo[j], hi[j], None, top[j + 1], col, None, ground, taken)
-            if matrix.size:
-                for i in range(lo[j], hi[j]):
-                    matrix[j, i] = col[i + 1]
-            if hi[j] == m:
-                bottom[j] = col[m]
-        fill(col, 1, lo[n - 1] + 1, INF)  # cells that left the band still hold older columns
-        return bottom, col
-
-    @njit(cache=True, nogil=True)
-    def warped(
-        p,
-        rows,
-        points,
-        y,
-        tx,
-        ty,
-        first,
-        offset,
-        radius,
-        shortest,
-        longest,
-        col,
-        start,
-        ground,
-        distance,
-        begin,
-        matrix,
-    ):
-        """Warped profile: the cost of the best candidate that ends at each point of the series, and where it starts.
-
-        Goes on from the state `col, start` and leaves it ready for the next chunk: column `first` of `y` is sample
-        `offset` of the sequence. Candidates shorter than `shortest` or longer than `longest` are none (inf, -1).
-        """
-        m = col.shape[0] - 1
-        n = distance.shape[0]
-        nothing = np.empty((0, 0 if version else 1), np.uint8)  # what the closure holds is a part of the cache's key
-        for k in range(n):
-            at = offset + k
-            _advance(p, rows, points, y, tx, ty, first + k, at, 0, m, radius, 0.0, col, start, ground, nothing)
-            length = at + 1 - start[m]
-            if col[m] < INF and start[m] >= 0 and length >= shortest and length <= longest:
-                distance[k], begin[k] = col[m], start[m]
-            else:
-                distance[k], begin[k] = INF, -1
-            if matrix.size:
-                copy(col, 1, m + 1, matrix[k], 0)
-
-    return rows_of, series_gaps, borders, accumulate, warped
+            top[j + 1] = top[j] + series_gap(p, y, ty, j)
+    return top, side
 
 
-rows_of, series_gaps, borders, accumulate, warped = _make(version_of())
+@kernel
+def accumulate(p, rows, points, y, tx, ty, lo, hi, top, side, matrix, taken):
+    """Accumulated costs of two whole series; the cell (i, j) of query and series exists for lo[j] <= i < hi[j].
+
+    `top` (n + 1) and `side` (m + 1) are the borders. Returns the last row (n) and the last column (m + 1); fills
+    `matrix` and `taken` (n, m) unless they are empty. Memory without them: O(m + n).
+    """
+    n, m = top.shape[0] - 1, side.shape[0] - 1
+    col, bottom = side.copy(), np.full(n, INF)
+    ground = np.zeros((3, m))
+    for j in range(n):
+        if j > 0:  # cells that enter the band now still hold the border of column 0
+            fill(col, hi[j - 1] + 1, hi[j] + 1, INF)
+        _advance(p, rows, points, y, tx, ty, j, j, lo[j], hi[j], None, top[j + 1], col, None, ground, taken)
+        if matrix.size:
+            for i in range(lo[j], hi[j]):
+                matrix[j, i] = col[i + 1]
+        if hi[j] == m:
+            bottom[j] = col[m]
+    fill(col, 1, lo[n - 1] + 1, INF)  # cells that left the band still hold older columns
+    return bottom, col
 
 
-@njit(cache=True)
+@kernel
+def warped(
+    p,
+    rows,
+    points,
+    y,
+    tx,
+    ty,
+    first,
+    offset,
+    radius,
+    shortest,
+    longest,
+    col,
+    start,
+    ground,
+    distance,
+    begin,
+    matrix,
+):
+    """Warped profile: the cost of the best candidate that ends at each point of the series, and where it starts.
+
+    Goes on from the state `col, start` and leaves it ready for the next chunk: column `first` of `y` is sample
+    `offset` of the sequence. Candidates shorter than `shortest` or longer than `longest` are none (inf, -1).
+    """
+    m = col.shape[0] - 1
+    n = distance.shape[0]
+    nothing = np.empty((0, 0), np.uint8)
+    for k in range(n):
+        at = offset + k
+        _advance(p, rows, points, y, tx, ty, first + k, at, 0, m, radius, 0.0, col, start, ground, nothing)
+        length = at + 1 - start[m]
+        if col[m] < INF and start[m] >= 0 and length >= shortest and length <= longest:
+            distance[k], begin[k] = col[m], start[m]
+        else:
+            distance[k], begin[k] = INF, -1
+        if matrix.size:
+            copy(col, 1, m + 1, matrix[k], 0)
+
+
+@kernel
 def backtrack(taken, i, j):
     """The path that ends in the cell of query point i and series point j, as an array (2, K), and its moves (K,)."""
     path, steps = np.empty((2, i + j + 1), np.intp), np.empty(i + j + 1, np.uint8)
@@ -285,7 +278,7 @@ def backtrack(taken, i, j):
     return path[:, k:].copy(), steps[k:]
 
 
-@njit
+@kernel(keep=False)  # the caller's function is not ours to know
 def fill_costs(dist, x, y, out):
     """out[j, i] = dist(x[i], y[j])."""
     for j in range(out.shape[0]):

@@ -3,14 +3,12 @@
 The recurrences are those of `_recurrences`. Borders are large finite numbers here: no infinity ever meets another.
 
 Layout: a block of series is ``(channels, (length + 1) * LANES)``, its first LANES numbers the pad before the first
-point; a query is ``(channels, 4, m)``, padded to whole sweeps. Kernels are made by a function
-that is given the hash of the files they take functions from, because numba's disk cache looks at this file alone.
+point; a query is ``(channels, 4, m)``, padded to whole sweeps.
 """
 
 import numpy as np
-from numba import njit
 
-from ._compiled import inner, version_of
+from ._compiled import inner, kernel
 from ._elastic import rows_of
 from ._recurrence import closed_border, even, gap, gap_terms, has_weights, join, lagged, late, least, moves, terms
 from ._vector import REGISTER, larger, smaller
@@ -191,34 +189,26 @@ def _price(p, Y, prices):
         prices[j] = gap(p, total, 1.0)
 
 
-def _make(version):
-    """Compile lazily, once per version of the files that functions are taken from."""
-
-    @njit(cache=True, nogil=True)
-    def prices_of(p, Y, prices):
-        """Prices ((length + 1) * LANES) of leaving each point of each series unmatched."""
-        if version:  # what the closure holds is a part of the cache's key
-            _price(p, Y, prices)
-
-    @njit(cache=True, nogil=True)
-    def accumulate(p, rows, weighted, points, Y, prices, lo, hi, cutoff, ends, out):
-        """Accumulated costs of whole queries with whole series: of query q with the first ends[s] points of series s.
-
-        Queries are (n_queries, channels, 4, m), padded to whole sweeps; query point i meets the points
-        lo[i] <= j < hi[i]. Costs above `cutoff` (BIG: none) may come out as any number above it.
-        """
-        row = np.empty(Y.shape[1] if version else 0)
-        for q in range(rows.shape[0]):
-            if _accumulate(p, rows[q], weighted, points[q], Y, prices, lo, hi, cutoff, None, row):
-                for s in range(ends.shape[0]):
-                    out[q, s] = row[ends[s] * LANES + s]
-            else:
-                fill(out[q], 0, ends.shape[0], BIG)
-
-    return accumulate, prices_of
+@kernel
+def prices_of(p, Y, prices):
+    """Prices ((length + 1) * LANES) of leaving each point of each series unmatched."""
+    _price(p, Y, prices)
 
 
-accumulate, prices_of = _make(version_of())
+@kernel
+def accumulate(p, rows, weighted, points, Y, prices, lo, hi, cutoff, ends, out):
+    """Accumulated costs of whole queries with whole series: of query q with the first ends[s] points of series s.
+
+    Queries are (n_queries, channels, 4, m), padded to whole sweeps; query point i meets the points
+    lo[i] <= j < hi[i]. Costs above `cutoff` (BIG: none) may come out as any number above it.
+    """
+    row = np.empty(Y.shape[1])
+    for q in range(rows.shape[0]):
+        if _accumulate(p, rows[q], weighted, points[q], Y, prices, lo, hi, cutoff, None, row):
+            for s in range(ends.shape[0]):
+                out[q, s] = row[ends[s] * LANES + s]
+        else:
+            fill(out[q], 0, ends.shape[0], BIG)
 
 
 def padded(record, x, w):

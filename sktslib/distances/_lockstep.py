@@ -10,10 +10,9 @@ Layout: series `(channels, length)`; weights `(channels, length)` of the query.
 from typing import NamedTuple
 
 import numpy as np
-from numba import njit
 from numba.extending import overload
 
-from ._compiled import inner
+from ._compiled import inner, kernel
 
 INF = np.inf
 BLOCK = 512  # positions per block: the accumulators and the block's samples stay in the first-level cache
@@ -181,7 +180,7 @@ def _products(p, w, x, y):
     return w * x * y, w * x * x, w * y * y
 
 
-@njit(cache=True)
+@kernel
 def _cosine(a, b, c):
     """A / sqrt(b c); the product's root is exact for b = c, the roots' product neither over- nor underflows."""
     if b > 0.0 and c > 0.0:
@@ -215,7 +214,7 @@ class PearsonRecord(NamedTuple):
 
 
 # ------------------------------------------------------------------------------------------------------------ drivers
-@njit(cache=True, nogil=True)
+@kernel
 def distance(p, x, y, w):
     """Distance of two series of one length."""
     a = b = c = 0.0
@@ -226,7 +225,7 @@ def distance(p, x, y, w):
     return finish(p, a, b, c)
 
 
-@njit(cache=True, nogil=True)
+@kernel
 def first_terms(p, x, y, w, out):
     """out[k, i] = what the pair i of channel k adds to the first accumulator."""
     for k in range(x.shape[0]):
@@ -234,7 +233,7 @@ def first_terms(p, x, y, w, out):
             out[k, i] = terms(p, w[k, i], x[k, i], y[k, i])[0]
 
 
-@njit(cache=True, nogil=True)
+@kernel
 def one_to_many(p, x, w, series, out):
     """out[s] = distance of x (channels, m) to each of many series of its length, `series` (channels, m, n_series)."""
     acc = np.empty((3, min(BLOCK, out.shape[0])))
@@ -249,7 +248,7 @@ def one_to_many(p, x, w, series, out):
             out[first + s] = finish(p, a[s], b[s], c[s])
 
 
-@njit(cache=True, nogil=True)
+@kernel
 def finish_all(p, a, b, c, out):
     """out[j] = the distance behind the accumulators a[j], b (one for all) and c[j]."""
     for j in range(out.shape[0]):
@@ -284,7 +283,7 @@ def _accumulate_four(p, w, x, y, first, left, a):
         a[s] = combine(p, t, terms(p, w3, x3, v3[s])[0])
 
 
-@njit(cache=True, nogil=True)
+@kernel
 def _row(y, at, share, row):
     """The samples at `at` and after, or the points that lie a share of a step behind them."""
     v = y[at : at + row.shape[0]]
@@ -296,7 +295,7 @@ def _row(y, at, share, row):
     return row
 
 
-@njit(cache=True, nogil=True)
+@kernel
 def _moments(y, w, k, first, left, share, scaling, shift, scale, low, high, row):
     """Shift and scale that normalise channel k of each window of a block; one pass per moment keeps them exact."""
     m, size = w.shape[1], shift.shape[0]
@@ -334,7 +333,7 @@ def _moments(y, w, k, first, left, share, scaling, shift, scale, low, high, row)
             scale[s] = high[s] - low[s]
 
 
-@njit(cache=True, nogil=True)
+@kernel
 def _normalised(v, shift, scale, scaling, out):
     # Not a product with zero: a constant window beside a huge offset must give exact zeros.
     if scaling > 2:  # a quotient, because a product with the inverse would not make the largest value 1
@@ -345,7 +344,7 @@ def _normalised(v, shift, scale, scaling, out):
         out[s] = (v[s] - shift[s]) * scale[s] if scale[s] > 0.0 else 0.0
 
 
-@njit(cache=True, nogil=True)
+@kernel
 def normalise_one(x, w, scaling, out):
     """Normalise one series as `profile` does its windows: a copy of it in a sequence is the same to the bit."""
     shift, scale, low, high, row = np.empty(1), np.empty(1), np.empty(1), np.empty(1), np.empty(1)
@@ -361,7 +360,7 @@ def profile(p, x, y, w, scaling, out):
     stretched(p, x, y, w, scaling, np.arange(x.shape[1]), np.zeros(x.shape[1]), out)
 
 
-@njit(cache=True, nogil=True)
+@kernel
 def stretched(p, x, y, w, scaling, left, share, out):
     """out[j] = distance of the query to the window that starts at j.
 

@@ -3,14 +3,12 @@
 Early abandoning and pruning (EAP, Herrmann & Webb 2021): costs never fall along a path, so of each column only the
 cells between the first and the last one at or below the cutoff matter to the next, and with none of them left the
 distance is above. The recurrences are those of `_recurrences`, in the same order of operations, so that what is at or
-below the cutoff is the same to the bit. Kernels are made by a function that is given the hash of the files they take
-functions from, because numba's disk cache looks at this file alone.
+below the cutoff is the same to the bit.
 """
 
 import numpy as np
-from numba import njit
 
-from ._compiled import version_of
+from ._compiled import kernel
 from ._elastic import _ground_column, _lags_fixed, series_gap
 from ._recurrence import join, late, moves
 
@@ -18,61 +16,53 @@ INF = np.inf
 AHEAD = 16  # query points priced at a time where it is not known how many will be needed
 
 
-def _make(version):
-    """Compile lazily, once per version of the files that functions are taken from."""
-
-    @njit(cache=True, nogil=True)
-    def accumulate(p, rows, points, y, tx, ty, lo, hi, top, side, cutoff):
-        """Last row (n) and last column (m + 1) as `_elastic.accumulate` gives them, infinite above the cutoff."""
-        n, m = top.shape[0] - 1, side.shape[0] - 1
-        col, bottom, ground = side.copy(), np.full(n, INF), np.zeros((3, m))
-        # Rows of `col` count from the border; those outside [alive, dead) are above the cutoff in the last column.
-        alive, dead = 0, m + 1 if version != 0 else 0
-        while dead > 0 and col[dead - 1] > cutoff:
-            dead -= 1
-        for j in range(n):
-            if dead == 0:
-                break
-            if j > 0:
-                col[hi[j - 1] + 1 : hi[j] + 1] = INF  # they still hold the border
-            price = 0.0 if rows is None else series_gap(p, y, ty, j)
-            begin, end = max(lo[j] + 1, max(alive, 1)), hi[j] + 1
-            diag = col[begin - 1]
-            above = top[j + 1] if begin == 1 else INF
-            col[begin - 1] = above
-            first, last = (0, 1) if above <= cutoff else (m + 1, 0)
-            r = known = begin
-            while r < end and (r <= dead or above <= cutoff):
-                if r == known:
-                    known = min(max(r + AHEAD, dead + 1), end)
-                    _ground_column(p, rows, y, j, r - 1, known - 1, ground)
-                left = col[r]
-                a, b, c = ground[0, r - 1], ground[1, r - 1], ground[2, r - 1]
-                lag, lag_before = _lags_fixed(tx, ty, r - 1, j)
-                at = points[0, r - 1], points[1, r - 1], points[2, r - 1]
-                d, u, v = moves(p, at, late(p, lag, lag_before), a, b, c, price)
-                best = join(p, diag, d)
-                t = join(p, above, u)
-                best = t if t < best else best
-                t = join(p, left, v)
-                best = t if t < best else best
-                diag, above = left, best
-                col[r] = best
-                if best <= cutoff:
-                    first = min(first, r)
-                    last = r + 1
-                r += 1
-            alive, dead = first, last
-            if hi[j] == m and dead == m + 1:
-                bottom[j] = col[m]
+@kernel
+def accumulate(p, rows, points, y, tx, ty, lo, hi, top, side, cutoff):
+    """Last row (n) and last column (m + 1) as `_elastic.accumulate` gives them, infinite above the cutoff."""
+    n, m = top.shape[0] - 1, side.shape[0] - 1
+    col, bottom, ground = side.copy(), np.full(n, INF), np.zeros((3, m))
+    # Rows of `col` count from the border; those outside [alive, dead) are above the cutoff in the last column.
+    alive, dead = 0, m + 1
+    while dead > 0 and col[dead - 1] > cutoff:
+        dead -= 1
+    for j in range(n):
         if dead == 0:
-            return bottom, np.full(m + 1, INF)
-        col[1 : lo[n - 1] + 1] = INF  # cells that left the band still hold older columns
-        col[:alive] = INF
-        col[dead:] = INF
-        return bottom, col
-
-    return accumulate
-
-
-accumulate = _make(version_of())
+            break
+        if j > 0:
+            col[hi[j - 1] + 1 : hi[j] + 1] = INF  # they still hold the border
+        price = 0.0 if rows is None else series_gap(p, y, ty, j)
+        begin, end = max(lo[j] + 1, max(alive, 1)), hi[j] + 1
+        diag = col[begin - 1]
+        above = top[j + 1] if begin == 1 else INF
+        col[begin - 1] = above
+        first, last = (0, 1) if above <= cutoff else (m + 1, 0)
+        r = known = begin
+        while r < end and (r <= dead or above <= cutoff):
+            if r == known:
+                known = min(max(r + AHEAD, dead + 1), end)
+                _ground_column(p, rows, y, j, r - 1, known - 1, ground)
+            left = col[r]
+            a, b, c = ground[0, r - 1], ground[1, r - 1], ground[2, r - 1]
+            lag, lag_before = _lags_fixed(tx, ty, r - 1, j)
+            at = points[0, r - 1], points[1, r - 1], points[2, r - 1]
+            d, u, v = moves(p, at, late(p, lag, lag_before), a, b, c, price)
+            best = join(p, diag, d)
+            t = join(p, above, u)
+            best = t if t < best else best
+            t = join(p, left, v)
+            best = t if t < best else best
+            diag, above = left, best
+            col[r] = best
+            if best <= cutoff:
+                first = min(first, r)
+                last = r + 1
+            r += 1
+        alive, dead = first, last
+        if hi[j] == m and dead == m + 1:
+            bottom[j] = col[m]
+    if dead == 0:
+        return bottom, np.full(m + 1, INF)
+    col[1 : lo[n - 1] + 1] = INF  # cells that left the band still hold older columns
+    col[:alive] = INF
+    col[dead:] = INF
+    return bottom, col

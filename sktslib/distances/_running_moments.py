@@ -5,7 +5,8 @@ the window, so that a huge value beside a window leaves no trace in it.
 """
 
 import numpy as np
-from numba import njit
+
+from ._compiled import kernel
 
 EPS = 2.0**-52
 ERROR = 1e-12  # of the sum of squares: what the profile may be wrong by
@@ -14,7 +15,7 @@ RUN = 1024  # terms added in a row; longer running sums are added up from such p
 PIECE = 1024  # windows at a time whose sums stay in the first-level cache
 
 
-@njit(cache=True, nogil=True)
+@kernel
 def _run_on(y, b, count, after):
     """after[:, k] = sums of y - y[b] and of its square over the k samples from b on."""
     level = y[b]
@@ -27,7 +28,7 @@ def _run_on(y, b, count, after):
             after[0, k + 1], after[1, k + 1] = done_s + s, done_q + q
 
 
-@njit(cache=True, nogil=True)
+@kernel
 def _run_both(y, b, m, before, after):
     """The same, and before[:, m - k] = sums of y - y[b + m] over the k samples before b + m.
 
@@ -52,13 +53,13 @@ def _run_both(y, b, m, before, after):
             after_s[k], after_q[k] = done_s2 + s2, done_q2 + q2
 
 
-@njit(nogil=True)
+@kernel
 def _rounding(m):
     """Relative error of a running sum of m terms."""
     return EPS * 2.0 * (min(m, RUN) ** 0.5 + m / RUN + 4.0)
 
 
-@njit(cache=True, nogil=True, error_model="numpy")
+@kernel(error_model="numpy")
 def moments(y, m, first, mean, spread, error):
     """Mean and sum of squared deviations of the windows of m samples that start at `first` and after.
 
@@ -90,7 +91,7 @@ def moments(y, m, first, mean, spread, error):
         before, next_before = next_before, before
 
 
-@njit(cache=True, nogil=True, error_model="numpy")
+@kernel(error_model="numpy")
 def weighted_moments(s, q, norm_s, norm_q, bound, w_norm, step, total, mean, spread, error):
     """The same from the weighted sums s of samples and q of squares, both less the level of their row."""
     for r in range(s.shape[0]):
@@ -104,7 +105,7 @@ def weighted_moments(s, q, norm_s, norm_q, bound, w_norm, step, total, mean, spr
 
 # ------------------------------------------------------------------------------------------------------- accumulation
 # One array is written per loop: the compiler gives up on vector code where too many arrays might overlap.
-@njit(cache=True, nogil=True, error_model="numpy")
+@kernel(error_model="numpy")
 def standardise(lift, scale, spread, error, total, scaling):
     """What the normalisation of each window makes of its moments: its mean, `lift`, becomes 0; fills `scale`."""
     lift[:] = 0.0
@@ -121,7 +122,7 @@ def standardise(lift, scale, spread, error, total, scaling):
         scale[j] = np.sqrt(scale[j])
 
 
-@njit(cache=True, nogil=True, error_model="numpy")
+@kernel(error_model="numpy")
 def to_range(low, high, lift, scale, spread, error, level, m, centred):
     """The same where the range of each window becomes 1 and its mean the `lift`, or 0 if it is centred."""
     relative = _rounding(m)  # of the mean's share of the range, see `moments`
@@ -136,7 +137,7 @@ def to_range(low, high, lift, scale, spread, error, level, m, centred):
         spread[j] *= scale[j] * scale[j]
 
 
-@njit(cache=True, nogil=True)
+@kernel
 def add_squares(dot, step, wrong, lift, scale, spread, error, own, level, total, a, b, c, more):
     """Add a channel's squared differences to a, their sum of squares to b, the error of a to c; or begin anew."""
     for r in range(dot.shape[0]):
@@ -155,7 +156,7 @@ def add_squares(dot, step, wrong, lift, scale, spread, error, own, level, total,
                 to_c[j] += w * by[j] + e[j]
 
 
-@njit(cache=True, nogil=True)
+@kernel
 def add_products(dot, step, wrong, lift, scale, spread, error, own, level, total, a, b, c, more):
     """Add a channel's products to a, the window's squares to b, the error of a to c; or begin anew."""
     for r in range(dot.shape[0]):
@@ -174,7 +175,7 @@ def add_products(dot, step, wrong, lift, scale, spread, error, own, level, total
                 to_c[j] += w * by[j] + e[j]
 
 
-@njit(cache=True, nogil=True, error_model="numpy")
+@kernel(error_model="numpy")
 def judge_squares(a, b, c, norm, doubtful):
     for j in range(a.shape[0]):
         # Not a comparison the other way round: NaN must be found too.
@@ -188,7 +189,7 @@ def judge_squares(a, b, c, norm, doubtful):
     return count
 
 
-@njit(cache=True, nogil=True, error_model="numpy")
+@kernel(error_model="numpy")
 def judge_products(a, b, c, norm, doubtful):
     """The error of the window's norm counts as one of the products does; see `add_products`."""
     count = 0

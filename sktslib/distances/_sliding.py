@@ -13,9 +13,9 @@ the exact kernels of `_lockstep`. So every distance of such a profile is within 
 """
 
 import numpy as np
-from numba import njit
 
 from . import _lockstep as kernels
+from ._compiled import kernel
 from ._running_moments import (
     EPS,
     ERROR,
@@ -52,7 +52,7 @@ def slack(record, x, w, n_windows, scaling):
 
 
 # ------------------------------------------------------------------------------------------------------ dot products
-@njit(cache=True, nogil=True, fastmath={"reassoc", "contract"})
+@kernel(fastmath={"reassoc", "contract"})
 def _rows(y, first, step, squared, rows, norm):
     """rows[r] = the samples from `first + r * step` on less their mean (or the squares of that), 0 behind the end."""
     n_rows, size = rows.shape
@@ -78,7 +78,7 @@ def _rows(y, first, step, squared, rows, norm):
         norm[r, 0], norm[r, 1] = np.sqrt(square), level
 
 
-@njit(cache=True, nogil=True, fastmath={"reassoc", "contract"})
+@kernel(fastmath={"reassoc", "contract"})
 def _dots(v, x, out):
     """out[j] = sum of x[i] v[j + i]; four points at a time, so that sums stay in registers."""
     m = x.shape[0]

@@ -14,7 +14,8 @@ Layout as in `_elastic`: series ``(channels, length)``, the query inside and the
 from typing import NamedTuple
 
 import numpy as np
-from numba import njit
+
+from ._compiled import kernel
 
 INF = np.inf
 NO_COSTS = np.empty((0, 0))
@@ -33,7 +34,7 @@ class Soft(NamedTuple):
     triangle: float  # k is multiplied by 1 - lag / triangle, and is 0 from that lag on; infinity: by 1
 
 
-@njit(cache=True)
+@kernel
 def _local_kernels(p, x, w, y, j, lo, hi, cost, share, power):
     """Local kernels exp(-c) = share * 2^power of the query's points lo..hi with point j of the series."""
     cost[lo:hi] = 0.0
@@ -72,7 +73,7 @@ def _local_kernels(p, x, w, y, j, lo, hi, cost, share, power):
             power[i] = -INF
 
 
-@njit(cache=True, nogil=True)
+@kernel
 def accumulate(p, x, w, y, lo, hi, matrix):
     """The last accumulated cost R of two whole series; fills `matrix` (n, m) unless it is empty. Memory without: O(m).
 
@@ -108,12 +109,12 @@ def accumulate(p, x, w, y, lo, hi, matrix):
     return _cost(col[m], powers[m])
 
 
-@njit(cache=True)
+@kernel
 def _cost(share, power):
     return -np.log(share) - power * LOG2 if share > 0.0 else INF
 
 
-@njit(cache=True, nogil=True)
+@kernel
 def expected_alignment(matrix):
     """How probable each cell (n, m) is on an alignment, by its accumulated costs; the gradient of R_mn by the c_ij.
 

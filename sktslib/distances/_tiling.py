@@ -6,15 +6,14 @@ enter a query at any boundary between samples, at the cost of the cheapest tilin
 
 Layout: the points of all queries stand one behind the other, those of query q at ``first[q]:first[q + 1]``; the series
 is ``(channels, (n + 1) * lanes)``, its first sample the one before the series, 0 if there is none. The lanes are
-stretches of one series side by side; with one lane vectors are floats. Kernels are made by a function that is given the
-hash of the files they take functions from, because numba's disk cache looks at this file alone.
+stretches of one series side by side; with one lane vectors are floats.
 """
 
 import numpy as np
-from numba import njit, types
+from numba import types
 from numba.extending import overload
 
-from ._compiled import inner, version_of
+from ._compiled import inner, kernel
 from ._recurrence import closed_border, gap, gap_terms, join, late, moves, terms
 from ._vector import REGISTER, compiled_as, smaller, where
 from ._vector_memory import makers, store
@@ -158,92 +157,84 @@ def column(wide, p, rows, points, Y, tx, ty, t, at, i, end, oldest, fresh, borde
     return above, s_above
 
 
-def _make(version):
-    """Compile lazily, once per version of the files that functions are taken from."""
+@kernel
+def advance(
+    wide,
+    p,
+    rows,
+    points,
+    first,
+    Y,
+    tx,
+    ty,
+    begin_at,
+    offset,
+    background,
+    transitions,
+    shortest,
+    longest,
+    state,
+    best,
+    begin,
+):
+    """Go on from sample `begin_at`, which counts as sample `begin_at` + `offset`, to the last; changes `state`.
 
-    @njit(cache=True, nogil=True)
-    def advance(
-        wide,
-        p,
-        rows,
-        points,
-        first,
-        Y,
-        tx,
-        ty,
-        begin_at,
-        offset,
-        background,
-        transitions,
-        shortest,
-        longest,
-        state,
-        best,
-        begin,
-    ):
-        """Go on from sample `begin_at`, which counts as sample `begin_at` + `offset`, to the last; changes `state`.
+    `wide`: None for one lane, True for LANES.
 
-        `wide`: None for one lane, True for LANES.
-
-        Fills, per boundary t + 1 behind sample t, ``best`` (k + 1): the cheapest tiling up to there whose last part is
-        of each label; and ``begin`` (k): where its last tile begins.
-        """
-        k = first.shape[0] - (1 if version else 0)  # what the closure holds is a part of the cache's key
-        lanes = lanes_of(wide)
-        n = best.shape[0] // ((k + 1) * lanes)
-        col, start, edge, border, since = state[0], state[1], state[2], state[3], state[4]
-        for t in range(begin_at, n):
-            at = float(offset + t)
-            row = t * (k + 1) * lanes
-            for q in range(k):
-                fresh = load(wide, edge, (q + 1) * lanes)
-                top, s_top, record = fresh, splat(wide, at), _of(p, q)
-                if not closed_border(record):
-                    known = load(wide, since, q * lanes)
-                    older = where(known < at + 1.0 - longest[q], INF, load(wide, border, q * lanes))
-                    s_top = where(fresh <= older, at, known)
-                    top = smaller(older, fresh)
-                price = price_of(wide, record, rows, Y, ty, t)
-                cost, s = column(
-                    wide,
-                    record,
-                    rows,
-                    points,
-                    Y,
-                    tx,
-                    ty,
-                    t,
-                    at,
-                    first[q],
-                    first[q + 1],
-                    at + 1.0 - longest[q],
-                    fresh,
-                    top,
-                    s_top,
-                    price,
-                    col,
-                    start,
-                )
-                store(border, q * lanes, top + price)
-                store(since, q * lanes, s_top)
-                cost = where(at + 1.0 - s < shortest[q], INF, cost)
-                cost = where(at + 1.0 - s > longest[q], INF, cost)
-                store(best, row + (q + 1) * lanes, cost)
-                store(begin, t * k * lanes + q * lanes, s)
-            store(best, row, load(wide, edge, 0) + load(wide, background, t * lanes))
-            for b in range(k + 1):
-                cheapest = load(wide, best, row) + transitions[0, b]
-                for a in range(1, k + 1):
-                    cheapest = smaller(load(wide, best, row + a * lanes) + transitions[a, b], cheapest)
-                store(edge, b * lanes, cheapest)
-
-    return advance
+    Fills, per boundary t + 1 behind sample t, ``best`` (k + 1): the cheapest tiling up to there whose last part is
+    of each label; and ``begin`` (k): where its last tile begins.
+    """
+    k = first.shape[0] - 1
+    lanes = lanes_of(wide)
+    n = best.shape[0] // ((k + 1) * lanes)
+    col, start, edge, border, since = state[0], state[1], state[2], state[3], state[4]
+    for t in range(begin_at, n):
+        at = float(offset + t)
+        row = t * (k + 1) * lanes
+        for q in range(k):
+            fresh = load(wide, edge, (q + 1) * lanes)
+            top, s_top, record = fresh, splat(wide, at), _of(p, q)
+            if not closed_border(record):
+                known = load(wide, since, q * lanes)
+                older = where(known < at + 1.0 - longest[q], INF, load(wide, border, q * lanes))
+                s_top = where(fresh <= older, at, known)
+                top = smaller(older, fresh)
+            price = price_of(wide, record, rows, Y, ty, t)
+            cost, s = column(
+                wide,
+                record,
+                rows,
+                points,
+                Y,
+                tx,
+                ty,
+                t,
+                at,
+                first[q],
+                first[q + 1],
+                at + 1.0 - longest[q],
+                fresh,
+                top,
+                s_top,
+                price,
+                col,
+                start,
+            )
+            store(border, q * lanes, top + price)
+            store(since, q * lanes, s_top)
+            cost = where(at + 1.0 - s < shortest[q], INF, cost)
+            cost = where(at + 1.0 - s > longest[q], INF, cost)
+            store(best, row + (q + 1) * lanes, cost)
+            store(begin, t * k * lanes + q * lanes, s)
+        store(best, row, load(wide, edge, 0) + load(wide, background, t * lanes))
+        for b in range(k + 1):
+            cheapest = load(wide, best, row) + transitions[0, b]
+            for a in range(1, k + 1):
+                cheapest = smaller(load(wide, best, row + a * lanes) + transitions[a, b], cheapest)
+            store(edge, b * lanes, cheapest)
 
 
-advance = _make(version_of())
-
-
-@njit(cache=True, nogil=True)
+@kernel
 def windows(cost, lengths, begin_at, background, transitions, edges, best):
     """The same for windows: ``cost[q, t]`` is that of the window of query q that ends with sample t.
 

@@ -6,12 +6,13 @@ costs a tile goes before background and the first query before the others.
 """
 
 import numpy as np
-from numba import njit
+
+from ._compiled import kernel
 
 INF = np.inf
 
 
-@njit(cache=True, nogil=True)
+@kernel
 def before(best, j, transitions, after):
     """The label at boundary j from which it is cheapest to go on by the label `after` (-1: to end there)."""
     label, cheapest = 0, INF
@@ -22,14 +23,14 @@ def before(best, j, transitions, after):
     return label
 
 
-@njit(cache=True, nogil=True)
+@kernel
 def previous(best, begin, transitions, base, j, label):
     """The node before a node."""
     s = j - 1 if label == 0 else int(begin[j - 1, label - 1]) - base
     return s, before(best, s, transitions, label)
 
 
-@njit(cache=True, nogil=True)
+@kernel
 def trace(best, begin, transitions, base, fresh, j, label):
     """Labels, starts, ends and costs of the tiles that lead to a node, in order; they count from row 0.
 
@@ -48,7 +49,7 @@ def trace(best, begin, transitions, base, fresh, j, label):
     return labels[:count][::-1], start[:count][::-1], end[:count][::-1], cost[:count][::-1]
 
 
-@njit(cache=True, nogil=True)
+@kernel
 def agreed(best, begin, transitions, base, start, label):
     """The last node that all tilings still in question have in common.
 
@@ -74,7 +75,7 @@ def agreed(best, begin, transitions, base, start, label):
     return 0, 0
 
 
-@njit(cache=True, nogil=True)
+@kernel
 def likeliest(best, begin, transitions, base, limit):
     """The last node at or before a boundary of the tiling that is the cheapest now."""
     j = best.shape[0] - 1
@@ -84,7 +85,7 @@ def likeliest(best, begin, transitions, base, limit):
     return j, label
 
 
-@njit(cache=True, nogil=True)
+@kernel
 def through(best, begin, transitions, base, j, label, limit):
     """Whether the cheapest tiling that leads to a node passes the given one and then none up to a boundary `limit`.
 

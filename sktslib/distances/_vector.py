@@ -12,14 +12,22 @@ import operator
 
 import numpy as np
 from llvmlite import binding, ir
-from numba import types
+from numba import config, types
 from numba.core import cgutils
 from numba.extending import lower_builtin, models, register_model, type_callable
 
-# Floats in one of this machine's registers. No result depends on it.
-REGISTER = 8 if binding.get_host_cpu_features().get("avx512f") else 4
+
+def _has(feature):
+    """Whether the processor that kernels are compiled for has a feature: the machine's, or the one numba is told of."""
+    if config.CPU_FEATURES is not None:
+        return f"+{feature}" in config.CPU_FEATURES.split(",")
+    return bool(binding.get_host_cpu_features().get(feature))
+
+
+# Floats in one of the processor's registers. No result depends on it.
+REGISTER = 8 if _has("avx512f") else 4
 # Where the least of integers is one instruction beside the adders. Others have none or take two and wait longer.
-BITS = REGISTER == 8 and binding.get_host_cpu_name().startswith("znver")
+BITS = REGISTER == 8 and (config.CPU_NAME or binding.get_host_cpu_name()).startswith("znver")
 
 BOOL, I8, I32, I64, F64 = ir.IntType(1), ir.IntType(8), ir.IntType(32), ir.IntType(64), ir.DoubleType()
 

@@ -5,12 +5,13 @@ and windows that are too far off for a purpose are named.
 """
 
 import numpy as np
-from numba import njit
+
+from ._compiled import kernel
 
 INF = np.inf
 
 
-@njit(cache=True, nogil=True)
+@kernel
 def direct_moments(y, w, first, mean, spread, error, low, high):
     """Weighted moments of the windows that start at `first` and after, as `_running_moments.moments`; and their range.
 
@@ -38,7 +39,7 @@ def direct_moments(y, w, first, mean, spread, error, low, high):
             s[k] = level[k] + s[k] / total
 
 
-@njit(cache=True, nogil=True, error_model="numpy")
+@kernel(error_model="numpy")
 def standardise(y, m, first, total, most, blur, how, mean, spread, error, low, high, scale, shift):
     """The factor and the summand that normalise each window that starts at `first` and after; counts those unknown.
 

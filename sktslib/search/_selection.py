@@ -4,7 +4,8 @@ from heapq import heappop, heappush
 from typing import NamedTuple
 
 import numpy as np
-from numba import njit
+
+from ..distances._compiled import kernel
 
 BLOCK = 2**14  # distances at a time
 LEAST_BATCH = 2**13  # candidates sorted at a time, at least
@@ -12,7 +13,7 @@ TOGETHER = 2**10  # candidates that are computed exactly at a time, at most
 SAMPLE = 2**12  # distances that tell how many there are below another
 
 
-@njit(cache=True)
+@kernel
 def _free(sorted_start, sorted_end, longest, s, e, max_overlap):
     """Whether [s, e) overlaps none of the chosen ranges too much; none of those is longer than `longest`."""
     at = np.searchsorted(sorted_start, s - longest)  # ranges that begin earlier cannot reach into this one
@@ -24,7 +25,7 @@ def _free(sorted_start, sorted_end, longest, s, e, max_overlap):
     return True
 
 
-@njit(cache=True)
+@kernel
 def _all_free(sorted_start, sorted_end, longest, start, end, max_overlap):
     """The same of each of some ranges."""
     out = np.empty(start.shape[0], np.bool_)
@@ -33,7 +34,7 @@ def _all_free(sorted_start, sorted_end, longest, start, end, max_overlap):
     return out
 
 
-@njit(cache=True)
+@kernel
 def _next_free(sorted_start, sorted_end, longest, start, end, max_overlap, at):
     """The first place from `at` on of a range that is free."""
     while at < start.shape[0] and not _free(sorted_start, sorted_end, longest, start[at], end[at], max_overlap):
@@ -41,7 +42,7 @@ def _next_free(sorted_start, sorted_end, longest, start, end, max_overlap, at):
     return at
 
 
-@njit(cache=True)
+@kernel
 def _insert(sorted_start, sorted_end, n, s, e):
     at = np.searchsorted(sorted_start[:n], s)
     for i in range(n, at, -1):
@@ -49,7 +50,7 @@ def _insert(sorted_start, sorted_end, n, s, e):
     sorted_start[at], sorted_end[at] = s, e
 
 
-@njit(cache=True)
+@kernel
 def _greedy(start, end, sorted_start, sorted_end, n, most, longest, max_overlap):
     """Take ranges in the given order, dropping those that overlap one of the n chosen too much; which are taken."""
     taken, first = np.empty(min(start.shape[0], most - n), np.int64), n

@@ -1,0 +1,195 @@
+"""Compiled kernels on disk: one file for each kernel and signature.
+
+numba's own cache decides by the file that holds a kernel whether its compiled form is still good, and believes what it
+reads. Here the folder is named after all sources that kernels are made of, the versions and the processor, and a file
+holds a hash of its data, and whose they are. What cannot be read, or is another kernel's, is compiled anew.
+"""
+
+import hashlib
+import os
+import pickle
+import stat
+import sys
+import tempfile
+import time
+import warnings
+from functools import cache
+from pathlib import Path
+
+import llvmlite
+import numba
+import numpy as np
+from numba.core import sigutils
+from numba.core.compiler import CompileResult
+from numba.core.serialize import dumps
+
+# The files that kernels are made of; tests look whether one is missing.
+SOURCES = (
+    *(
+        f"distances/_{name}.py"
+        for name in (
+            "bits bounds cascade compiled diagonal_search diagonals elastic kernel_cache lanes lockstep pruned "
+            "recurrence recurrences running_moments scan sliding soft strips tiling tiling_paths vector vector_memory "
+            "window_moments"
+        ).split()
+    ),
+    "search/_selection.py",
+)
+PACKAGE = Path(__file__).parents[1]
+MARK = b"sktslib kernel 1\n"
+NO_SWITCH = ("NUMBA_CACHE_DIR", "NUMBA_DEBUG_CACHE", "NUMBA_NUM_THREADS", "NUMBA_THREADING_LAYER")  # change no code
+AGE = 90 * 24 * 3600  # seconds after which a folder of other sources is not missed
+
+
+class KernelCache:
+    """What numba's dispatcher asks of a cache, for one kernel."""
+
+    def __init__(self, function):
+        self._name = f"{function.__module__}.{function.__qualname__}"
+
+    @property
+    def cache_path(self):
+        """Where the first writable folder is, for numba's statistics."""
+        return str(folders()[0])
+
+    def flush(self):
+        """Forget nothing: numba calls this to compile anew, which overwrites the files."""
+
+    def _file(self, args, target_context):
+        key = repr((self._name, args, target_context.codegen().magic_tuple()))
+        name = f"{self._name.rsplit('.', 1)[-1]}-{hashlib.sha256(key.encode()).hexdigest()[:24]}"
+        return f"kernels-{stamp()}", name
+
+    def load_overload(self, signature, target_context):
+        """The compiled form for a signature, or None."""
+        target_context.refresh()
+        args = tuple(sigutils.normalize_signature(signature)[0])
+        folder, name = self._file(args, target_context)
+        for place in folders():
+            try:
+                data = read(place / folder / name)
+                owner, of, reduced = pickle.loads(data)
+                if (owner, of) == (self._name, args):
+                    return CompileResult._rebuild(target_context, *reduced)
+            except Exception:  # whatever a missing or damaged file makes of it: the kernel is compiled
+                continue
+        return None
+
+    def save_overload(self, signature, result):
+        """Keep a compiled form, if its code means the same in other processes and there is a place for it."""
+        if result.library.has_dynamic_globals or result.lifted:
+            return
+        args = tuple(sigutils.normalize_signature(signature)[0])
+        folder, name = self._file(args, result.target_context)
+        problem = None
+        try:
+            data = dumps((self._name, args, result._reduce()))
+            for place in folders():
+                try:
+                    return write(place / folder, name, data)
+                except OSError as error:
+                    problem = problem or error
+        except Exception as error:  # a caller's recurrence may refer to what cannot be pickled
+            problem = error
+        _warn(problem)
+
+
+def _warn(problem):
+    """Say once per process that nothing is kept."""
+    if not _warned:
+        _warned.append(problem)
+        warnings.warn(
+            "Compiled kernels cannot be kept on disk, so every process compiles them anew. Set the environment "
+            f"variable NUMBA_CACHE_DIR to a folder that can be written. The first problem: {problem}",
+            RuntimeWarning,
+            stacklevel=2,
+        )
+
+
+_warned = []
+
+
+# ----------------------------------------------------------------------------------------------------- files and places
+def read(path):
+    """The data of a file, checked."""
+    content = path.read_bytes()
+    mark, digest, data = content[: len(MARK)], content[len(MARK) : len(MARK) + 32], content[len(MARK) + 32 :]
+    if mark != MARK or digest != hashlib.sha256(data).digest():
+        raise ValueError("not a whole file")
+    return data
+
+
+def write(folder, name, data):
+    """Write a file so that it is there as a whole or not at all, whoever else writes it or is killed."""
+    if not folder.is_dir():
+        folder.mkdir(parents=True, exist_ok=True)
+        _forget_old(folder)
+    handle, temporary = tempfile.mkstemp(dir=folder)
+    try:
+        with os.fdopen(handle, "wb") as file:
+            file.write(MARK + hashlib.sha256(data).digest() + data)
+        os.replace(temporary, folder / name)
+    except BaseException:
+        Path(temporary).unlink(missing_ok=True)
+        raise
+
+
+def _forget_old(folder):
+    """Remove the kernels of sources that are long gone."""
+    for other in folder.parent.glob("kernels-*"):
+        try:
+            if other != folder and time.time() - other.stat().st_mtime > AGE:
+                for file in other.iterdir():
+                    file.unlink()
+                other.rmdir()
+        except OSError:
+            continue  # another user's, or another process is at it
+
+
+def folders():
+    """The folders that kernels are read from, the first that can be written taking new ones."""
+    given = [Path(numba.config.CACHE_DIR) / "sktslib"] if numba.config.CACHE_DIR else []
+    return [*given, *_own_folders()]
+
+
+@cache
+def _own_folders():
+    found = [PACKAGE / "__pycache__"]
+    if sys.platform == "win32":
+        home = os.environ.get("LOCALAPPDATA")
+    elif sys.platform == "darwin":
+        home = os.path.expanduser("~/Library/Caches")
+    else:
+        home = os.environ.get("XDG_CACHE_HOME") or os.path.expanduser("~/.cache")
+    if home and os.path.isabs(home):  # nobody's home stays "~"
+        found.append(Path(home) / "sktslib")
+    private = _private_folder()
+    return (*found, private) if private else tuple(found)
+
+
+def _private_folder():
+    """A folder among the temporary files that is this user's alone, since who writes there has code run."""
+    if not hasattr(os, "getuid"):
+        return Path(tempfile.gettempdir()) / "sktslib"  # a user's own on Windows
+    folder = Path(tempfile.gettempdir()) / f"sktslib-{os.getuid()}"
+    try:
+        folder.mkdir(mode=0o700, exist_ok=True)
+        found = folder.lstat()
+    except OSError:
+        return None
+    theirs = found.st_uid != os.getuid() or stat.S_IMODE(found.st_mode) & 0o022 or not stat.S_ISDIR(found.st_mode)
+    return None if theirs else folder
+
+
+@cache
+def stamp():
+    """A hash of all that decides what a kernel compiles to, but for its signature and the processor."""
+    digest = hashlib.sha256()
+    for name in SOURCES:
+        path = PACKAGE / name
+        loader = globals().get("__loader__")  # the package may lie in an archive
+        digest.update(loader.get_data(str(path)) if hasattr(loader, "get_data") else path.read_bytes())
+    versions = sys.version, numba.__version__, llvmlite.__version__, np.__version__
+    switches = sorted(item for item in os.environ.items() if item[0].startswith("NUMBA_") and item[0] not in NO_SWITCH)
+    digest.update(repr((versions, switches)).encode())
+    return digest.hexdigest()[:16]
