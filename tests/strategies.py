@@ -1,6 +1,10 @@
-"""What Hypothesis draws: series of small integers or floats, weights and times."""
+"""What Hypothesis draws: series of small integers or floats, weights, times, and sizes of blocks and pieces."""
+
+from contextlib import contextmanager
+from importlib import import_module
 
 import numpy as np
+import pytest
 from hypothesis import strategies as st
 
 # Quarters add up without rounding, so that ties are ties in every implementation.
@@ -45,3 +49,22 @@ def pairs(draw, low=1, high=9, y_low=1, y_high=9, values=None, equal=False):
 def times(draw, n):
     steps = draw(st.lists(st.integers(1, 12).map(lambda k: k / 4), min_size=n, max_size=n))
     return np.cumsum(steps)
+
+
+# The sizes by which work is cut, and small ones. None of them may change a result.
+SIZES = {
+    "_pieces.CELLS": [1, 50, 2**22],
+    "_pieces.SECONDS": [0.0, 0.03],
+    "_diagonal_search.BLOCK": [2, 7, 40, 4096],
+    "_diagonals.KEPT": [1, 2**23],
+}
+
+
+@contextmanager
+def small_sizes(data, *names):
+    """Blocks and pieces of drawn sizes; those of these names, or all."""
+    with pytest.MonkeyPatch.context() as patch:
+        for name in names or SIZES:
+            module, size = name.split(".")
+            patch.setattr(import_module(f"sktslib.distances.{module}"), size, data.draw(st.sampled_from(SIZES[name])))
+        yield

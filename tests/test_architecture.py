@@ -15,8 +15,9 @@ from sktslib.distances import _registry, metric_names
 PACKAGE = Path(__file__).resolve().parents[1] / "sktslib"
 LAYERS = {"utils": 0, "metrics": 0, "model_selection": 0, "datasets": 0, "distances": 1, "search": 2, "neighbors": 3}
 KERNELS = (
-    "_bits _cascade _compiled _diagonal_search _diagonals _elastic _kernel_cache _lanes _lockstep _pruned _recurrence _recurrences "
-    "_running_moments _scan _soft _strips _tiling _tiling_paths _vector _vector_memory _window_moments"
+    "_bits _cascade _compiled _diagonal_search _diagonals _elastic _kernel_cache _lanes _lockstep _pieces _pruned "
+    "_recurrence _recurrences _running_moments _scan _soft _strips _tiling _tiling_paths _vector _vector_memory "
+    "_window_moments"
 ).split()
 FILES = sorted(PACKAGE.rglob("*.py"))
 

@@ -1,24 +1,39 @@
-"""The drivers of one recurrence against each other: along columns, along anti-diagonals, by words of bits."""
+"""The drivers of one recurrence against each other, across every border that they have.
+
+A driver goes along the query in strips and sweeps of lanes, along the series in blocks, and is called piece by piece.
+Here blocks and pieces are small, and the lengths lie about every multiple of the lanes.
+"""
 
 import naive
 import numpy as np
 import pytest
 from hypothesis import given
 from hypothesis import strategies as st
-from strategies import pairs
+from strategies import pairs, small_sizes
 
-from sktslib.distances import _diagonal_search, _diagonals, _elastic, get_metric, pairwise_distances
+from sktslib.distances import _diagonal_search, _diagonals, _elastic, _strips, get_metric, pairwise_distances
 from sktslib.distances._bands import band
 from sktslib.distances._metrics import check_pair
 from sktslib.distances._recurrence import has_weights
 
 BANDS = [{}, {}, {"window": 0.3}, {"window": "sakoe-chiba", "factor": 1}, {"window": "itakura"}]
+LANES = _strips.LANES
+LONG = 2 * LANES + 1
+
+
+@st.composite
+def lengths(draw, longest=LONG):
+    """Lengths from 1 to a little more than two strips, those about a border of lanes more often."""
+    borders = sorted({k * LANES // 2 + d for k in range(1, 5) for d in (-1, 0, 1)})
+    length = draw(st.sampled_from(borders) | st.integers(1, LONG))
+    return min(length, longest)
 
 
 @pytest.mark.parametrize("name", naive.WARPED)
 @given(data=st.data())
 def test_diagonals_equal_columns_to_the_bit(name, data):
-    x, y, w = check_pair(*data.draw(pairs(high=70, y_high=70)))
+    m, n = data.draw(lengths()), data.draw(lengths())
+    x, y, w = check_pair(*data.draw(pairs(low=m, high=m, y_low=n, y_high=n)))
     metric = get_metric(name, data.draw(st.sampled_from(BANDS)))
     problem = metric._problem(x, w, y, None, None)
     p, x, w, y, _, _, points = problem
@@ -27,20 +42,20 @@ def test_diagonals_equal_columns_to_the_bit(name, data):
     whole = data.draw(st.booleans()) and metric.window is None
     by_row = (np.empty(0, np.int64),) * 2 if whole else band(metric.window, metric.factor, n, m)
     pair = p, x, w, points, y, *by_row, *free
-    cost, (path, steps, first) = _diagonals.cost(*pair), _diagonals.path(*pair)
+    with small_sizes(data):
+        cost, (path, steps) = _diagonals.cost(*pair), _diagonals.path(*pair)
     taken, costs = np.zeros((n, m), np.uint8), _elastic.NO_COSTS
     by_column = *band(metric.window, metric.factor, m, n), *_elastic.borders(p, points, y, None, n, 0, free[0])
-    bottom, _ = _elastic.accumulate(p, problem.rows, points, y, None, None, *by_column, costs, taken)
+    with small_sizes(data):
+        bottom, _ = _elastic.accumulate(p, problem.rows, points, y, None, None, *by_column, costs, taken)
     j = n - 1 - free[1] + int(np.argmin(bottom[n - 1 - free[1] :]))
     assert cost == bottom[j]
-    for a, b in zip((path[:, first:], steps[first:]), _elastic.backtrack(taken, m - 1, j), strict=True):
+    for a, b in zip((path, steps), _elastic.backtrack(taken, m - 1, j), strict=True):
         np.testing.assert_array_equal(a, b)
 
 
-@pytest.mark.parametrize("name", naive.WARPED)
-@given(data=st.data())
-def test_searches_along_diagonals_equal_columns_to_the_bit(name, data):
-    x, y, w = check_pair(*data.draw(pairs(high=70, y_high=90)))
+def searched(name, data, x, y, w):
+    """Costs and starts of a subsequence search along columns and along anti-diagonals."""
     metric, radius = get_metric(name), data.draw(st.sampled_from([None, None, 0, 2]))
     problem = metric._problem(x, w, y, None, None, search=True)
     (p, _, _, y, _, _, points), rows = problem, problem.rows
@@ -50,13 +65,44 @@ def test_searches_along_diagonals_equal_columns_to_the_bit(name, data):
     distance, begin, ground, none = np.empty(n), np.empty(n, np.int64), np.zeros((3, m)), _elastic.NO_COSTS
     # In two chunks, so that the state carried between them is seen to be whole.
     cut = data.draw(st.integers(0, n))
-    for a, b in ((0, cut), (cut, n)):
-        _elastic.warped(
-            p, rows, points, y, None, None, a, a, radius, *limits, col, start, ground, distance[a:b], begin[a:b], none
-        )
-    got, got_begin = _diagonal_search.warped(p, rows, has_weights(p, rows), points, y, radius, *limits, side)
-    np.testing.assert_array_equal(got, distance)
-    np.testing.assert_array_equal(got_begin, begin)
+    with small_sizes(data):
+        for a, b in ((0, cut), (cut, n)):
+            _elastic.warped(
+                *(p, rows, points, y, None, None, a, a, radius, *limits, col, start, ground),
+                *(distance[a:b], begin[a:b], none),
+            )
+    with small_sizes(data):
+        got = _diagonal_search.warped(p, rows, has_weights(p, rows), points, y, radius, *limits, side)
+    return (distance, begin), got
+
+
+@pytest.mark.parametrize("name", naive.WARPED)
+@given(data=st.data())
+def test_searches_along_diagonals_equal_columns_to_the_bit(name, data):
+    m, n = data.draw(lengths()), data.draw(st.integers(1, 3 * LANES))
+    x, y, w = check_pair(*data.draw(pairs(low=m, high=m, y_low=n, y_high=n)))
+    for want, got in zip(*searched(name, data, x, y, w), strict=True):
+        np.testing.assert_array_equal(got, want)
+
+
+@pytest.mark.parametrize("name", ["dtw", "ddtw", "shape_dtw", "adtw", "lcss"])
+@pytest.mark.parametrize("m", [1, 2, LANES - 1, LANES, LANES + 1, 2 * LANES + 1])
+def test_searches_find_a_copy_behind_a_border_of_blocks(name, m):
+    """With the sizes as they are, so that nothing but the lengths decides what is crossed."""
+    rng = np.random.default_rng(m)
+    n = 2 * _diagonal_search.BLOCK + 100
+    ends = np.array([1, 2]) * _diagonal_search.BLOCK - (m - 1) // LANES * LANES  # where blocks of the last strip end
+    x, y = rng.normal(size=(1, m)), rng.normal(size=(1, n))
+    for end in ends:
+        y[:, end - m + 1 : end + 1] = x
+    metric = get_metric(name)
+    problem = metric._problem(x, None, y, None, None, search=True)
+    whole, begin, _ = metric._warped(problem, 1, n)
+    by_column, start, _ = metric._warped(problem, 1, n, matrix=True)
+    np.testing.assert_array_equal(whole, by_column)
+    np.testing.assert_array_equal(begin, start)
+    if name in ("dtw", "adtw", "lcss"):  # the others also compare what is beside the copy
+        np.testing.assert_array_equal(whole[ends], 0.0)
 
 
 @pytest.mark.parametrize("name", ["lcss", "edr"])
@@ -68,5 +114,6 @@ def test_words_of_bits_equal_columns(name, data):
     X = [rng.integers(0, 4, (n, channels)) for n in lengths]
     metric = get_metric(name, {"eps": data.draw(st.sampled_from([0.0, 1.0, 1.5]))})
     expected = np.array([[metric(a, b) for b in X] for a in X])
-    np.testing.assert_allclose(pairwise_distances(X[:2], X, metric), expected[:2], rtol=1e-12)
-    np.testing.assert_allclose(pairwise_distances(X, metric=metric), expected, rtol=1e-12)
+    with small_sizes(data):
+        np.testing.assert_allclose(pairwise_distances(X[:2], X, metric), expected[:2], rtol=1e-12)
+        np.testing.assert_allclose(pairwise_distances(X, metric=metric), expected, rtol=1e-12)

@@ -16,6 +16,7 @@ import numpy as np
 from . import _elastic, _recurrence, _recurrences
 from ._bands import band
 from ._compiled import inner, kernel
+from ._pieces import pieces
 from ._recurrence import join, late, moves, terms
 from ._vector import REGISTER, larger, smaller
 from ._vector_memory import makers, store
@@ -114,17 +115,12 @@ def _one_way(p, x, w, points, lower, upper, lags, skip, spare, lanes):
 
 
 @kernel
-def both_ways(p, queries, series, lags, y_lags, more, out):
-    """The larger bound of the two ways for each of the queries (q, channels, size) and each of the series.
-
-    Of the queries come the points, weights, costs, prices of points left out and the least of them; then the least
-    weights and costs and the envelope of the points that each point of the series meets. Of the series come the
-    points, the envelope and the prices. Arrays of one element serve all. `more` is the difference of the lengths.
-    """
+def _both_ways(p, queries, series, lags, y_lags, more, begin, end, out):
+    """Queries [begin, end), see `both_ways`."""
     x, w, points, up, spare, light, least, low, high = queries
     Y, lower, upper, gaps, spares = series
     lanes = np.empty(LANES)
-    for q in range(x.shape[0]):
+    for q in range(begin, end):
         of = min(q, w.shape[0] - 1)
         at = min(q, points.shape[0] - 1)
         for s in range(Y.shape[0]):
@@ -132,6 +128,18 @@ def both_ways(p, queries, series, lags, y_lags, more, out):
             gap = gaps[min(s, gaps.shape[0] - 1)]
             columns = _one_way(p, Y[s], light[of], least[at], low[q], high[q], y_lags, gap, spare[q], lanes)
             out[q, s] = max(rows + more * spares[s], columns + more * spare[q])
+
+
+def both_ways(p, queries, series, lags, y_lags, more, out):
+    """The larger bound of the two ways for each of the queries (q, channels, size) and each of the series.
+
+    Of the queries come the points, weights, costs, prices of points left out and the least of them; then the least
+    weights and costs and the envelope of the points that each point of the series meets. Of the series come the
+    points, the envelope and the prices. Arrays of one element serve all. `more` is the difference of the lengths.
+    """
+    x, Y = queries[0], series[0]
+    for begin, end in pieces(len(x), (x[0].size + Y[0].size) * len(Y)):
+        _both_ways(p, queries, series, lags, y_lags, more, begin, end, out)
 
 
 def _laid_out(a):

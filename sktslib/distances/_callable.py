@@ -8,6 +8,7 @@ from numba.core.dispatcher import Dispatcher
 from ..utils.validation import shown, unknown_name
 from ._compiled import kernel
 from ._metrics import Metric
+from ._pieces import pieces
 
 
 class CallableMetric(Metric):
@@ -112,7 +113,9 @@ class CallableMetric(Metric):
         bound = inspect.signature(self.function.py_func).bind(_as_given(x), series[0], **arguments)
         bound.apply_defaults()
         out = np.empty(len(y))
-        _each(self.function, bound.args[0], np.ascontiguousarray(series), bound.args[2:], out)
+        query, series, rest = bound.args[0], np.ascontiguousarray(series), bound.args[2:]
+        for begin, end in pieces(len(y), x.size**2):
+            _each(self.function, query, series[begin:end], rest, out[begin:end])
         if np.isnan(out).any():
             self._number(np.nan)
         return out

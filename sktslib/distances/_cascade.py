@@ -15,7 +15,8 @@ import numpy as np
 from . import _lanes
 from ._bounds import LANES, load, splat
 from ._compiled import inner, kernel
-from ._lanes import BIG
+from ._lanes import BIG, DONE, UNFINISHED
+from ._pieces import budgets
 from ._recurrence import gap, gap_terms, join, late, moves, terms
 from ._vector import REGISTER, larger, smaller
 from ._vector_memory import fill, makers, some, store
@@ -146,22 +147,35 @@ def by_window(p, w, points, lags, skips, spare, low, high, y, scale, shift, orde
 
 
 @kernel
-def settle(
-    p, rows, weighted, points, values, begins, scale, shift, low, high, light, reach, places, lo, hi, cutoff, costs
+def _settle(
+    p,
+    rows,
+    weighted,
+    points,
+    values,
+    begins,
+    scale,
+    shift,
+    low,
+    high,
+    light,
+    reach,
+    places,
+    lo,
+    hi,
+    cutoff,
+    first,
+    work,
+    costs,
 ):
-    """Accumulated costs of the query with the windows of `values` from `begins` on, infinite above the cutoff.
-
-    `begins` ascend. With `reach` above 0 the way on is bounded by two passes: `low` and `high` are the query's
-    ranges, of weights `light`, and each query point meets `reach` points of a window from either of its `places`.
-    """
+    """Windows from the `first` on, see `settle`; the one that comes next when no cells are left."""
     channels, m = rows.shape[0], points.shape[1]
-    lanes, prices = np.zeros((channels, (m + 1) * LANES)), np.zeros((m + 1) * LANES)
-    row, rests = np.empty((m + 1) * LANES), np.zeros(m * LANES)
-    work = np.empty((5, m * LANES if reach else 0))
-    for at in range(0, begins.shape[0], LANES):
+    room, lanes, prices, rests, passes = work
+    row, goes_on = room[0], room[2][0] > 0.0  # in the middle of a block
+    for at in range(first, begins.shape[0], LANES):
         size = min(LANES, begins.shape[0] - at)
         side_by_side = size == LANES and begins[at + size - 1] - begins[at] == LANES - 1
-        for k in range(channels):
+        for k in range(0 if goes_on else channels):
             if side_by_side:
                 s, c, v = load(scale[k], at), load(shift[k], at), values[k]
                 for i in range(m):
@@ -172,15 +186,39 @@ def settle(
                 v, u, c = values[k, begins[b] : begins[b] + m], scale[k, b], shift[k, b]
                 for i in range(m):
                     lanes[k, (i + 1) * LANES + s] = v[i] * u + c
-        if reach and not _two_passes(p, rows, lanes, low, high, light, reach, places, hi, cutoff, work, rests):
-            fill(costs, at, at + size, INF)
-            continue
-        if not reach:
-            _lanes._price(p, lanes, prices)
-        done = _lanes._accumulate(p, rows, weighted, points, lanes, prices, lo, hi, min(cutoff, BIG), rests, row)
+        if not goes_on:
+            if reach and not _two_passes(p, rows, lanes, low, high, light, reach, places, hi, cutoff, passes, rests):
+                fill(costs, at, at + size, INF)
+                continue
+            if not reach:
+                _lanes._price(p, lanes, prices)
+        limit = min(cutoff, BIG)
+        reached = _lanes._accumulate(p, rows, weighted, points, lanes, prices, lo, hi, limit, rests, room)
+        if reached == UNFINISHED:
+            return at
+        goes_on = False
         for s in range(size):
             cost = row[m * LANES + s]
-            costs[at + s] = cost if done and cost <= cutoff and cost < 0.5 * BIG else INF
+            costs[at + s] = cost if reached == DONE and cost <= cutoff and cost < 0.5 * BIG else INF
+    return begins.shape[0]
+
+
+def settle(
+    p, rows, weighted, points, values, begins, scale, shift, low, high, light, reach, places, lo, hi, cutoff, costs
+):
+    """Accumulated costs of the query with the windows of `values` from `begins` on, infinite above the cutoff.
+
+    `begins` ascend. With `reach` above 0 the way on is bounded by two passes: `low` and `high` are the query's
+    ranges, of weights `light`, and each query point meets `reach` points of a window from either of its `places`.
+    """
+    m, size, at = points.shape[1], (points.shape[1] + 1) * LANES, 0
+    room, passes = _lanes.room_for(m), np.empty((5, m * LANES if reach else 0))
+    work = room, np.zeros((len(rows), size)), np.zeros(size), np.zeros(m * LANES), passes
+    windows = values, begins, scale, shift, low, high, light, reach, places, lo, hi, cutoff
+    for room[-1][0] in budgets():
+        at = _settle(p, rows, weighted, points, *windows, at, work, costs)
+        if at == len(begins):
+            return
 
 
 @inner

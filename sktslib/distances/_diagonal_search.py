@@ -9,20 +9,21 @@ from numba.extending import overload
 
 from . import _recurrence
 from ._compiled import inner, kernel
+from ._pieces import pieces
 from ._recurrence import closed_border, even_in_search, join, late, least, matched_pair, moves
 from ._strips import (
     LANES,
     ROWS,
     SHIFT,
     deal,
-    dealt,
+    deal_out,
+    deal_query,
     lane_of,
     leave,
     load,
     place_of,
     places_at,
     price_at,
-    query_in_lanes,
     room_for,
     row_at,
     terms_at,
@@ -31,7 +32,7 @@ from ._vector import larger, smaller, where
 from ._vector_memory import REGISTERS, copy, entering, fill, shifted, store
 
 INF = np.inf
-# Searches go along the series in blocks, so that what the strips hand to each other stays in the cache.
+# Searches go along the series in blocks of points, so that what the strips hand to each other stays in the cache.
 BLOCK = 4096
 
 
@@ -66,7 +67,8 @@ def _search_evenly(p, rows, weighted, points, series, radius, side, i, begin, en
     here = load(points[0], i), load(points[1], i), load(points[2], i)
     query = here, row_at(rows, weighted, 0, i), INF if i == 0 else -INF
     edges, lane, behind = (edge, origin), lane_of(bottom), LANES - 1 - bottom
-    corner = edge[begin + LANES - 2], origin[begin + LANES - 2]
+    # The edge holds its corner at the begin only: a strip of one row has written its own costs over it by now.
+    corner = (edge[LANES - 2], origin[LANES - 2]) if begin == 0 else (state[4, 0], state[4, 1])
     values = load(state[0], 0), load(state[1], 0), load(state[2], 0), load(state[3], 0)
     at = places_at(begin - series[2], series[0].shape[1] >> SHIFT)
     carried = values[0], values[1], values[2], values[3], corner[0], corner[1], at
@@ -77,6 +79,7 @@ def _search_evenly(p, rows, weighted, points, series, radius, side, i, begin, en
     store(state[1], 0, carried[1])
     store(state[2], 0, carried[2])
     store(state[3], 0, carried[3])
+    state[4, 0], state[4, 1] = carried[4], carried[5]
 
 
 @inner
@@ -157,38 +160,39 @@ def _overload_search(p, rows, weighted, points, series, radius, side, i, begin, 
 
 
 @kernel
-def warped(p, rows, weighted, points, y, radius, shortest, longest, side):
-    """Warped profile of a whole series, as `_elastic.warped` fills it: costs and starts.
-
-    What is returned stands in the memory that the strips have worked in: new memory would take as long as a tenth
-    of the search.
-    """
-    n, m, strips = y.shape[1], points.shape[1], -(-points.shape[1] // LANES)
-    rows, points = query_in_lanes(rows, points)
-    side = dealt(side[1:], points.shape[1])
-    edge, origin = np.empty(n + 3 * LANES), np.zeros(n + 3 * LANES)
-    fill(edge, 0, edge.shape[0], INF)
-    for j in range(-1, n):
-        edge[LANES - 1 + j] = 0.0
-        origin[LANES - 1 + j] = j + 1.0 if closed_border(p) else -2.0 - j
-    state = np.zeros((strips, 4, LANES))
-    for s in range(strips):
-        copy(side, s * LANES, (s + 1) * LANES, state[s, 0], 0)
-        copy(side, s * LANES, (s + 1) * LANES, state[s, 1], 0)
-        if not closed_border(p):
-            fill(state[s, 2], 0, LANES, -1.0)
-            fill(state[s, 3], 0, LANES, -1.0)
-    behind = strips * LANES + REGISTERS  # a strip stands behind the one above it by what its lanes stand apart
-    yr, prices = room_for(p, y.shape[0], BLOCK + behind + 2)
-    for at in range(0, n + m + LANES * strips, BLOCK):
-        deal(p, y, at - behind, BLOCK + behind + 2, yr, prices)
-        series = yr, prices, at - behind
-        for s in range(strips):
+def _go_on(p, rows, weighted, points, y, radius, side, block, begin, end, work):
+    """Blocks [begin, end) of the series against all strips of the query; see `warped` for what is worked in."""
+    n, m = y.shape[1], points.shape[1]
+    in_lanes, costs, sides, edge, origin, state, yr, gaps = work
+    if begin == 0:
+        deal_query(rows, points, in_lanes, costs)
+        deal_out(side[1:], sides)
+        fill(edge, 0, edge.shape[0], INF)
+        fill(origin, 0, edge.shape[0], 0.0)
+        for j in range(-1, n):
+            edge[LANES - 1 + j] = 0.0
+            origin[LANES - 1 + j] = j + 1.0 if closed_border(p) else -2.0 - j
+        for s in range(state.shape[0]):
+            copy(sides, s * LANES, (s + 1) * LANES, state[s, 0], 0)
+            copy(sides, s * LANES, (s + 1) * LANES, state[s, 1], 0)
+            for r in range(2, 5):
+                fill(state[s, r], 0, LANES, 0.0 if closed_border(p) else -1.0)
+    # A strip stands behind the one above it by what its lanes stand apart.
+    behind = state.shape[0] * LANES + REGISTERS
+    for at in range(begin * block, end * block, block):
+        deal(p, y, at - behind, block + behind + 2, yr, gaps)
+        series = yr, gaps, at - behind
+        for s in range(state.shape[0]):
             height = min(LANES, m - s * LANES)
-            a, b = max(0, at - s * LANES), min(n + height - 1, at + BLOCK - s * LANES)
+            a, b = max(0, at - s * LANES), min(n + height - 1, at + block - s * LANES)
             if a < b:
                 i, bottom = s * LANES, height - 1
-                search(p, rows, weighted, points, series, radius, side, i, a, b, edge, origin, bottom, state[s])
+                search(p, in_lanes, weighted, costs, series, radius, sides, i, a, b, edge, origin, bottom, state[s])
+
+
+@kernel
+def _list(edge, origin, n, shortest, longest):
+    """The candidates that are long enough and not too long, in place of all."""
     distance, starts = edge[LANES - 1 : LANES - 1 + n], origin[LANES - 1 : LANES - 1 + n]
     begin = starts.view(np.int64)
     for j in range(n):
@@ -196,4 +200,21 @@ def warped(p, rows, weighted, points, y, radius, shortest, longest, side):
         length = j + 1 - start
         found = distance[j] < INF and start >= 0 and length >= shortest and length <= longest
         distance[j], begin[j] = distance[j] if found else INF, start if found else -1
-    return distance, begin
+
+
+def warped(p, rows, weighted, points, y, radius, shortest, longest, side):
+    """Warped profile of a whole series, as `_elastic.warped` fills it: costs and starts.
+
+    What is returned stands in the memory that the strips have worked in: new memory would take as long as a tenth of
+    the search.
+    """
+    (channels, n), m = y.shape, points.shape[1]
+    strips, block = -(-m // LANES), BLOCK + BLOCK % 2  # even, since costs are moved on by two steps at a time
+    size = strips * LANES
+    edge, origin = np.empty(n + 3 * LANES), np.empty(n + 3 * LANES)
+    query = np.empty((channels, 4, size)), np.empty((3, size)), np.empty(size)
+    work = *query, edge, origin, np.empty((strips, 5, LANES)), *room_for(p, channels, block + size + REGISTERS + 2)
+    for begin, end in pieces(-(-(n + m + size) // block), block * m):
+        _go_on(p, rows, weighted, points, y, radius, side, block, begin, end, work)
+    _list(edge, origin, n, shortest, longest)
+    return edge[LANES - 1 : LANES - 1 + n], origin[LANES - 1 : LANES - 1 + n].view(np.int64)

@@ -9,21 +9,22 @@ import math
 import numpy as np
 
 from ._compiled import inner, kernel
-from ._elastic import borders, fill_rows
+from ._elastic import fill_borders, fill_rows
+from ._pieces import pieces
 from ._recurrence import closed_border, even, join, late, least, moves, weighting
 from ._strips import (
     LANES,
     ROWS,
     SHIFT,
     deal,
-    dealt,
+    deal_out,
+    deal_query,
     lane_of,
     leave,
     load,
     place_of,
     places_at,
     price_at,
-    query_in_lanes,
     room_for,
     row_at,
     splat,
@@ -35,6 +36,7 @@ from ._vector_memory import copy, entering, fill, shifted, store_codes
 INF = np.inf
 # Paths keep the edges between strips; beyond so many numbers, those of some strips only.
 KEPT = 2**23
+NO_EDGES = np.empty((0, 0))
 
 
 @inner
@@ -85,23 +87,22 @@ def _strip(p, rows, weighted, points, yr, prices, first, final, side, i, begin, 
 
 
 @inner
-def _begun(p, x, w, points, y, lo, hi, start):
-    """What the strips need of two whole series: query, points, ranges of the band, border, edge, series and prices."""
-    n, m, channels = y.shape[1], x.shape[1], y.shape[0]
-    rows = np.empty((channels, 4, m))
+def _begin(p, x, w, points, y, lo, hi, start, edge, work):
+    """Fill what the strips need of two whole series: query, points, band, border, edge, series and gap costs."""
+    rows, in_lanes, costs, first, final, side, sides, yr, gaps = work
+    n = y.shape[1]
     fill_rows(p, x, w, rows)
-    top, side = borders(p, points, y, None, n, 0, start)
-    rows, points = query_in_lanes(rows, points)
-    size = points.shape[1]
-    first, final = np.zeros(size), np.full(size, float(n))
-    if lo.shape[0] > 0:
-        first, final = dealt(lo, size), dealt(hi, size)
-    edge = np.empty(n + 3 * LANES)
+    deal_query(rows, points, in_lanes, costs)
     fill(edge, 0, edge.shape[0], INF)
-    copy(top, 0, n + 1, edge, LANES - 2)
-    yr, prices = room_for(p, channels, n)
-    deal(p, y, 0, n, yr, prices)
-    return rows, points, first, final, dealt(side[1:], size), edge, yr, prices
+    fill_borders(p, points, y, None, 0, start, edge, LANES - 2, n, side)
+    deal_out(side[1:], sides)
+    if lo.shape[0] > 0:
+        deal_out(lo, first)
+        deal_out(hi, final)
+    else:
+        fill(first, 0, first.shape[0], 0.0)
+        fill(final, 0, final.shape[0], float(n))
+    deal(p, y, 0, n, yr, gaps)
 
 
 @inner
@@ -122,18 +123,39 @@ def _pass(p, rows, weighted, points, yr, prices, lo, hi, side, m, n, i, edge, co
     return begin
 
 
-@inner
-def _follow(p, rows, weighted, points, yr, prices, lo, hi, side, edge, kept, apart, i, j):
-    """The path that ends in query point i and series point j, strip by strip from the edges `kept` between them.
+@kernel
+def _go_on(p, x, w, points, y, lo, hi, start, free, begin, end, edge, work, kept, apart):
+    """Strips [begin, end) of two whole series; the cost of the best path once all are done.
 
-    Every `apart`-th edge was kept; the others are computed again where the path comes by.
+    Every `apart`-th edge between two strips is kept, none with 0.
     """
-    path, steps = np.empty((2, i + j + 1), np.intp), np.empty(i + j + 1, np.uint8)
-    m, strips = i + 1, -(-(i + 1) // LANES)
-    between = np.empty((apart, edge.shape[0]))
-    codes = np.empty((j + 1 + LANES) * LANES, np.uint8)
-    k = path.shape[1]
-    for group in range(kept.shape[0] - 1, -1, -1):
+    m, n, weighted = x.shape[1], y.shape[1], weighting(p, w)
+    if begin == 0:
+        _begin(p, x, w, points, y, lo, hi, start, edge, work)
+    _, rows, points, lo, hi, _, side, yr, gaps = work
+    for s in range(begin, end):
+        if apart > 0 and s % apart == 0:
+            copy(edge, 0, edge.shape[0], kept[s // apart], 0)
+        _pass(p, rows, weighted, points, yr, gaps, lo, hi, side, m, n, s * LANES, edge, None)
+    best = INF
+    if end * LANES >= m:
+        for j in range(n - 1 - free, n):
+            best = min(best, edge[LANES - 1 + j])
+    return best
+
+
+@kernel
+def _follow(p, w, begin, end, edge, work, kept, apart, between, codes, path, steps, at):
+    """The path that goes through query point at[0] and series point at[1], back through groups of strips.
+
+    Every `apart`-th edge was kept; the others are computed again where the path comes by. It is written from place
+    at[2] down.
+    """
+    _, rows, points, lo, hi, _, side, yr, gaps = work
+    weighted = weighting(p, w)
+    i, j, k, m = at[0], at[1], at[2], work[0].shape[2]
+    strips = -(-m // LANES)
+    for group in range(kept.shape[0] - 1 - begin, kept.shape[0] - 1 - end, -1):
         first, until = group * apart, min(strips, (group + 1) * apart)
         copy(kept[group], 0, edge.shape[0], between[0], 0)
         # Down to the group's last strip, keeping the edges, then up along the path.
@@ -145,56 +167,59 @@ def _follow(p, rows, weighted, points, yr, prices, lo, hi, side, edge, kept, apa
             above = (first + s) * LANES
             copy(between[s], 0, edge.shape[0], edge, 0)
             if down:
-                _pass(p, rows, weighted, points, yr, prices, lo, hi, side, m, j + 1, above, edge, None)
+                _pass(p, rows, weighted, points, yr, gaps, lo, hi, side, m, j + 1, above, edge, None)
                 copy(edge, 0, edge.shape[0], between[s + 1], 0)
                 continue
-            begin = _pass(p, rows, weighted, points, yr, prices, lo, hi, side, m, j + 1, above, edge, codes)
+            last = _pass(p, rows, weighted, points, yr, gaps, lo, hi, side, m, j + 1, above, edge, codes)
             while i >= above and j >= 0:
                 k -= 1
                 path[0, k], path[1, k] = i, j
-                move = codes[(i - above + j - begin) * LANES + lane_of(i - above)]
+                move = codes[(i - above + j - last) * LANES + lane_of(i - above)]
                 steps[k] = move
                 if move != 2:
                     i -= 1
                 if move != 1:
                     j -= 1
-    return path, steps, k
+    at[0], at[1], at[2] = i, j, k
 
 
-@kernel
+def _room(p, x, y):
+    """The edge between strips, and what they work in besides."""
+    (channels, m), n = x.shape, y.shape[1]
+    size = m + -m % LANES
+    points = np.empty((6, size))  # in one piece: each array takes time
+    work = np.empty((channels, 4, m)), np.empty((channels, 4, size)), points[:3], points[3], points[4]
+    return np.empty(n + 3 * LANES), (*work, np.empty(m + 1), points[5], *room_for(p, channels, n))
+
+
 def cost(p, x, w, points, y, lo, hi, start, free):
     """Cost of the best path of two whole series; without weights (None) they are all 1.
 
     Query point i meets the points lo[i] <= j < hi[i] of the series, or all of them if those are empty. The path
     begins at one of the first `start` + 1 points of the series, and ends at one of the last `free` + 1.
     """
-    m, n, weighted = x.shape[1], y.shape[1], weighting(p, w)
-    rows, points, lo, hi, side, edge, yr, prices = _begun(p, x, w, points, y, lo, hi, start)
-    for i in range(0, m, LANES):
-        _pass(p, rows, weighted, points, yr, prices, lo, hi, side, m, n, i, edge, None)
-    best = INF
-    for j in range(n - 1 - free, n):
-        best = min(best, edge[LANES - 1 + j])
+    pair, room = (p, x, w, points, y, lo, hi, start, free), _room(p, x, y)
+    for begin, end in pieces(-(-x.shape[1] // LANES), LANES * y.shape[1]):
+        best = _go_on(*pair, begin, end, *room, NO_EDGES, 0)
     return best
 
 
-@kernel
 def path(p, x, w, points, y, lo, hi, start, free):
-    """The best path (2, K) and its moves (K,), as `_elastic.backtrack` gives them, and where in both they begin.
+    """The best path (2, K) and its moves (K,), as `_elastic.backtrack` gives them.
 
     Memory: the edges between strips, or some of them.
     """
-    m, n, weighted = x.shape[1], y.shape[1], weighting(p, w)
-    rows, points, lo, hi, side, edge, yr, prices = _begun(p, x, w, points, y, lo, hi, start)
+    m, n = x.shape[1], y.shape[1]
     strips = -(-m // LANES)
     apart = 1 if strips * n <= KEPT else math.ceil(math.sqrt(strips))
+    pair, (edge, work) = (p, x, w, points, y, lo, hi, start, free), _room(p, x, y)
     kept = np.empty((-(-strips // apart), edge.shape[0]))
-    for s in range(strips):
-        if s % apart == 0:
-            copy(edge, 0, edge.shape[0], kept[s // apart], 0)
-        _pass(p, rows, weighted, points, yr, prices, lo, hi, side, m, n, s * LANES, edge, None)
-    j = n - 1 - free
-    for t in range(j + 1, n):
-        if edge[LANES - 1 + t] < edge[LANES - 1 + j]:
-            j = t
-    return _follow(p, rows, weighted, points, yr, prices, lo, hi, side, edge, kept, apart, m - 1, j)
+    for begin, end in pieces(strips, LANES * n):
+        _go_on(*pair, begin, end, edge, work, kept, apart)
+    j = n - 1 - free + int(np.argmin(edge[LANES - 1 + n - 1 - free : LANES - 1 + n]))
+    at, found = np.array([m - 1, j, m + j]), (np.empty((2, m + j), np.intp), np.empty(m + j, np.uint8))
+    between, codes = np.empty((apart, edge.shape[0])), np.empty((j + 1 + LANES) * LANES, np.uint8)
+    for begin, end in pieces(len(kept), 4 * apart * LANES * n):
+        _follow(p, w, begin, end, edge, work, kept, apart, between, codes, *found, at)
+    path, steps = found
+    return path[:, at[2] :].copy(), steps[at[2] :]

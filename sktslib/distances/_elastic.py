@@ -7,6 +7,7 @@ so that a driver keeps one column of ``m + 1`` costs whatever the length of the 
 import numpy as np
 
 from ._compiled import inner, kernel
+from ._pieces import pieces
 from ._recurrence import (
     closed_border,
     even,
@@ -164,92 +165,96 @@ def _advance(p, rows, points, y, tx, ty, j, at, lo, hi, radius, top, col, start,
 
 # ------------------------------------------------------------------------------------------------------------ drivers
 @kernel
-def rows_of(p, x, w):
-    """What the recurrence takes of each point of weighted queries (count, channels, m): (count, channels, 4, m)."""
-    out = np.empty((x.shape[0], x.shape[1], 4, x.shape[2]))
+def _fill_all_rows(p, x, w, out):
     for q in range(x.shape[0]):
         fill_rows(p, x[q], w[q], out[q])
+
+
+def rows_of(p, x, w):
+    """What the recurrence takes of each point of weighted queries (count, channels, m): (count, channels, 4, m)."""
+    out = np.empty((*x.shape[:2], 4, x.shape[2]))
+    _fill_all_rows(p, x, w, out)
     return out
 
 
 @kernel
-def series_gaps(p, y, ty):
-    """The prices of leaving the points of the series unmatched (n,)."""
-    out = np.empty(y.shape[1])
+def _fill_gaps(p, y, ty, out):
     for j in range(out.shape[0]):
         out[j] = series_gap(p, y, ty, j)
+
+
+def series_gaps(p, y, ty):
+    """The gap costs of the points of the series (n,)."""
+    out = np.empty(y.shape[1])
+    _fill_gaps(p, y, ty, out)
     return out
 
 
-@kernel
-def borders(p, points, y, ty, n, begin, start):
-    """Costs (n + 1) along the series and (m + 1) along the query before any pair of points.
+@inner
+def fill_borders(p, points, y, ty, begin, start, top, at, n, side):
+    """Costs top[at : at + n + 1] along the series and side[: m + 1] along the query before any pair of points.
 
     So many points may be left out at the query's begin and at the series' begin.
     """
-    top, side = np.full(n + 1, INF), np.full(points.shape[1] + 1, INF)
-    fill(top, 0, start + 1, 0.0)
+    fill(top, at, at + n + 1, INF)
+    fill(side, 0, side.shape[0], INF)
+    fill(top, at, at + start + 1, 0.0)
     fill(side, 0, begin + 1, 0.0)
     if not closed_border(p):
         for i in range(points.shape[1]):
             side[i + 1] = side[i] + points[0, i]
         for j in range(n):
-            top[j + 1] = top[j] + series_gap(p, y, ty, j)
+            top[at + j + 1] = top[at + j] + series_gap(p, y, ty, j)
+
+
+@kernel
+def _fill_both_borders(p, points, y, ty, begin, start, top, side):
+    fill_borders(p, points, y, ty, begin, start, top, 0, top.shape[0] - 1, side)
+
+
+def borders(p, points, y, ty, n, begin, start):
+    """The borders of two whole series: (n + 1) along the series, (m + 1) along the query; see `fill_borders`."""
+    top, side = np.empty(n + 1), np.empty(points.shape[1] + 1)
+    _fill_both_borders(p, points, y, ty, begin, start, top, side)
     return top, side
 
 
 @kernel
-def accumulate(p, rows, points, y, tx, ty, lo, hi, top, side, matrix, taken):
-    """Accumulated costs of two whole series; the cell (i, j) of query and series exists for lo[j] <= i < hi[j].
-
-    `top` (n + 1) and `side` (m + 1) are the borders. Returns the last row (n) and the last column (m + 1); fills
-    `matrix` and `taken` (n, m) unless they are empty. Memory without them: O(m + n).
-    """
-    n, m = top.shape[0] - 1, side.shape[0] - 1
-    col, bottom = side.copy(), np.full(n, INF)
-    ground = np.zeros((3, m))
-    for j in range(n):
+def _accumulate(p, rows, points, y, tx, ty, lo, hi, top, begin, end, col, bottom, ground, matrix, taken):
+    """Columns [begin, end) of two whole series; see `accumulate`."""
+    n, m = bottom.shape[0], col.shape[0] - 1
+    for j in range(begin, end):
         if j > 0:  # cells that enter the band now still hold the border of column 0
             fill(col, hi[j - 1] + 1, hi[j] + 1, INF)
         _advance(p, rows, points, y, tx, ty, j, j, lo[j], hi[j], None, top[j + 1], col, None, ground, taken)
         if matrix.size:
             for i in range(lo[j], hi[j]):
                 matrix[j, i] = col[i + 1]
-        if hi[j] == m:
-            bottom[j] = col[m]
-    fill(col, 1, lo[n - 1] + 1, INF)  # cells that left the band still hold older columns
+        bottom[j] = col[m] if hi[j] == m else INF
+    if end == n:
+        fill(col, 1, lo[n - 1] + 1, INF)  # cells that left the band still hold older columns
+
+
+def accumulate(p, rows, points, y, tx, ty, lo, hi, top, side, matrix, taken):
+    """Accumulated costs of two whole series; the cell (i, j) of query and series exists for lo[j] <= i < hi[j].
+
+    `top` (n + 1) and `side` (m + 1) are the borders. Returns the last row (n) and the last column (m + 1); fills
+    `matrix` and `taken` (n, m) unless they are empty. Memory without them: O(m + n).
+    """
+    n, m = len(top) - 1, len(side) - 1
+    col, bottom, ground = side.copy(), np.empty(n), np.zeros((3, m))
+    for begin, end in pieces(n, m):
+        _accumulate(p, rows, points, y, tx, ty, lo, hi, top, begin, end, col, bottom, ground, matrix, taken)
     return bottom, col
 
 
 @kernel
-def warped(
-    p,
-    rows,
-    points,
-    y,
-    tx,
-    ty,
-    first,
-    offset,
-    radius,
-    shortest,
-    longest,
-    col,
-    start,
-    ground,
-    distance,
-    begin,
-    matrix,
+def _warped(
+    p, rows, points, y, tx, ty, first, offset, radius, shortest, longest, col, start, ground, distance, begin, matrix
 ):
-    """Warped profile: the cost of the best candidate that ends at each point of the series, and where it starts.
-
-    Goes on from the state `col, start` and leaves it ready for the next chunk: column `first` of `y` is sample
-    `offset` of the sequence. Candidates shorter than `shortest` or longer than `longest` are none (inf, -1).
-    """
     m = col.shape[0] - 1
-    n = distance.shape[0]
     nothing = np.empty((0, 0), np.uint8)
-    for k in range(n):
+    for k in range(distance.shape[0]):
         at = offset + k
         _advance(p, rows, points, y, tx, ty, first + k, at, 0, m, radius, 0.0, col, start, ground, nothing)
         length = at + 1 - start[m]
@@ -261,11 +266,23 @@ def warped(
             copy(col, 1, m + 1, matrix[k], 0)
 
 
+def warped(
+    p, rows, points, y, tx, ty, first, offset, radius, shortest, longest, col, start, ground, distance, begin, matrix
+):
+    """Warped profile: the cost of the best candidate that ends at each point of the series, and where it starts.
+
+    Goes on from the state `col, start` and leaves it ready for the next chunk: column `first` of `y` is sample
+    `offset` of the sequence. Candidates shorter than `shortest` or longer than `longest` are none (inf, -1).
+    """
+    query, limits = (p, rows, points, y, tx, ty), (radius, shortest, longest, col, start, ground)
+    for a, b in pieces(len(distance), len(col)):
+        _warped(*query, first + a, offset + a, *limits, distance[a:b], begin[a:b], matrix[a:b])
+
+
 @kernel
-def backtrack(taken, i, j):
-    """The path that ends in the cell of query point i and series point j, as an array (2, K), and its moves (K,)."""
-    path, steps = np.empty((2, i + j + 1), np.intp), np.empty(i + j + 1, np.uint8)
-    k = path.shape[1]
+def _backtrack(taken, i, j, path, steps):
+    """Fill path (2, K) and moves (K,) from their ends; returns where they begin."""
+    k = steps.shape[0]
     while i >= 0 and j >= 0:
         k -= 1
         path[0, k], path[1, k] = i, j
@@ -275,12 +292,19 @@ def backtrack(taken, i, j):
             i -= 1
         if move != 1:
             j -= 1
+    return k
+
+
+def backtrack(taken, i, j):
+    """The path that ends in the cell of query point i and series point j, as an array (2, K), and its moves (K,)."""
+    path, steps = np.empty((2, i + j + 1), np.intp), np.empty(i + j + 1, np.uint8)
+    k = _backtrack(taken, i, j, path, steps)
     return path[:, k:].copy(), steps[k:]
 
 
 @kernel(keep=False)  # the caller's function is not ours to know
-def fill_costs(dist, x, y, out):
-    """out[j, i] = dist(x[i], y[j])."""
-    for j in range(out.shape[0]):
+def fill_costs(dist, x, y, begin, end, out):
+    """out[j, i] = dist(x[i], y[j]) for begin <= j < end."""
+    for j in range(begin, end):
         for i in range(out.shape[1]):
             out[j, i] = dist(x[i], y[j])

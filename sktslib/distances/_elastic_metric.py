@@ -267,8 +267,7 @@ class ElasticMetric(Metric):
     def _path(self, problem, *, whole=False):
         free = self._free_points(problem, whole)
         if self._runs_diagonally(problem, free):
-            path, steps, first = diagonals.path(*self._in_strips(problem, free))
-            path, steps = path[:, first:].copy(), steps[first:]
+            path, steps = diagonals.path(*self._in_strips(problem, free))
         else:
             bottom, side, taken = self._accumulate(problem, keep="moves", whole=whole)
             _, i, j = self._ending(bottom, side, problem, whole=whole)

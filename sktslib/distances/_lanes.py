@@ -10,6 +10,7 @@ import numpy as np
 
 from ._compiled import inner, kernel
 from ._elastic import rows_of
+from ._pieces import budgets
 from ._recurrence import closed_border, even, gap, gap_terms, has_weights, join, lagged, late, least, moves, terms
 from ._vector import REGISTER, larger, smaller
 from ._vector_memory import copy, fill, makers, some, store
@@ -17,6 +18,7 @@ from ._vector_memory import copy, fill, makers, some, store
 LANES = 2 * REGISTER
 ROWS = 4
 BIG = 1e300
+ABOVE, DONE, UNFINISHED = 0, 1, 2
 AHEAD = 8  # points computed at a time where it is not known how many will be needed
 
 load, splat, _ = makers(LANES, fused=True)
@@ -130,8 +132,11 @@ def _above(row, j, cutoff, rests, i):
 
 
 @inner
-def _accumulate(p, rows, weighted, points, Y, prices, lo, hi, cutoff, rests, row):
-    """Accumulated costs of the last query point with each point of each series, in `row`; whether it got to the end.
+def _accumulate(p, rows, weighted, points, Y, prices, lo, hi, cutoff, rests, room):
+    """Accumulated costs of the last query point with each point of each series, in `row`: DONE if it got to the end.
+
+    ABOVE if all are above the cutoff before. UNFINISHED if that takes more cells than are left: with the same room it
+    goes on where it was. See `room_for`.
 
     Cells above the cutoff in all lanes are passed over where no cell at or below it leads to them: of the row before,
     whose border is its column 0, those outside columns alive to dead are above it, and hold some number above it.
@@ -139,13 +144,19 @@ def _accumulate(p, rows, weighted, points, Y, prices, lo, hi, cutoff, rests, row
     None where all weights are 1, and nothing is multiplied by them.
     """
     m = points.shape[1]
-    held = np.empty((5, LANES))
-    alive, dead, side = 0, hi[min(ROWS, m) - 1], 0.0
-    reach = dead  # the last column that holds costs
-    fill(row, 0, LANES, 0.0)
-    for j in range(LANES, (dead + 1) * LANES):
-        row[j] = BIG if closed_border(p) else row[j - LANES] + prices[j]
-    for i in range(0, m, ROWS):
+    row, held, state, left = room
+    begun, alive, dead, reach, side = int(state[0]), int(state[1]), int(state[2]), int(state[3]), state[4]
+    if begun == 0:
+        alive, dead, side = 0, hi[min(ROWS, m) - 1], 0.0
+        reach = dead  # the last column that holds costs
+        fill(row, 0, LANES, 0.0)
+        for j in range(LANES, (dead + 1) * LANES):
+            row[j] = BIG if closed_border(p) else row[j - LANES] + prices[j]
+    for i in range(begun, m, ROWS):
+        if i > begun and left[0] <= 0.0:
+            state[0], state[1], state[2], state[3], state[4] = i, alive, dead, reach, side
+            return UNFINISHED
+        state[0] = 0.0
         height = min(ROWS, m - i)
         if i > 0:  # points that enter the band still hold the border
             fill(row, (hi[i - 1] + 1) * LANES, (hi[i + height - 1] + 1) * LANES, BIG)
@@ -156,7 +167,7 @@ def _accumulate(p, rows, weighted, points, Y, prices, lo, hi, cutoff, rests, row
             while alive < dead and _above(row, alive, cutoff, rests, before):
                 alive += 1
             if dead < lo[i] or _above(row, alive, cutoff, rests, before):
-                return False
+                return ABOVE
         first, last = max(lo[i], alive - 1), hi[i + height - 1]
         # The column before the first point: the border before point 0, else nothing.
         copy(row, first * LANES, (first + 1) * LANES, held[4], 0)
@@ -176,8 +187,9 @@ def _accumulate(p, rows, weighted, points, Y, prices, lo, hi, cutoff, rests, row
                 break
         if rests is not None and begin < reach:  # costs of rows before would lack what these rows cost
             fill(row, (begin + 1) * LANES, (reach + 1) * LANES, BIG)
+        left[0] -= (begin - first) * ROWS * LANES
         alive, dead, reach = first, begin, begin
-    return True
+    return DONE
 
 
 @inner
@@ -196,19 +208,37 @@ def prices_of(p, Y, prices):
 
 
 @kernel
+def _accumulate_all(p, rows, weighted, points, Y, prices, lo, hi, cutoff, ends, first, room, out):
+    """Queries from `first` on, see `accumulate`; the one that comes next when no cells are left."""
+    row = room[0]
+    for q in range(first, rows.shape[0]):
+        reached = _accumulate(p, rows[q], weighted, points[q], Y, prices, lo, hi, cutoff, None, room)
+        if reached == UNFINISHED:
+            return q
+        if reached == ABOVE:
+            fill(out[q], 0, ends.shape[0], BIG)
+        else:
+            for s in range(ends.shape[0]):
+                out[q, s] = row[ends[s] * LANES + s]
+    return rows.shape[0]
+
+
+def room_for(n):
+    """What `_accumulate` works in: a row of costs, those held in registers, its state, and the cells that are left."""
+    return np.empty((n + 1) * LANES), np.empty((5, LANES)), np.zeros(5), np.empty(1)
+
+
 def accumulate(p, rows, weighted, points, Y, prices, lo, hi, cutoff, ends, out):
     """Accumulated costs of whole queries with whole series: of query q with the first ends[s] points of series s.
 
     Queries are (n_queries, channels, 4, m), padded to whole sweeps; query point i meets the points
     lo[i] <= j < hi[i]. Costs above `cutoff` (BIG: none) may come out as any number above it.
     """
-    row = np.empty(Y.shape[1])
-    for q in range(rows.shape[0]):
-        if _accumulate(p, rows[q], weighted, points[q], Y, prices, lo, hi, cutoff, None, row):
-            for s in range(ends.shape[0]):
-                out[q, s] = row[ends[s] * LANES + s]
-        else:
-            fill(out[q], 0, ends.shape[0], BIG)
+    room, q = room_for(Y.shape[1] // LANES - 1), 0
+    for room[-1][0] in budgets():
+        q = _accumulate_all(p, rows, weighted, points, Y, prices, lo, hi, cutoff, ends, q, room, out)
+        if q == len(rows):
+            return
 
 
 def padded(record, x, w):

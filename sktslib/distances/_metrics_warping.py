@@ -11,6 +11,7 @@ from . import _elastic as kernels
 from . import _recurrences as recurrences
 from ._elastic_metric import BAND_CONSTRAINTS, ElasticMetric, Problem, Query, free_points, norm_of
 from ._normalise import standardise
+from ._pieces import pieces
 from ._registry import register
 
 
@@ -37,7 +38,8 @@ def local_costs(dist, x, y):
     fill = kernels.fill_costs
     if not isinstance(dist, Dispatcher):
         fill = getattr(fill, "py_func", fill)
-    fill(dist, x, y, out)
+    for begin, end in pieces(len(y), len(x)):
+        fill(dist, x, y, begin, end, out)
     if not np.isfinite(out).all() or (out < 0).any():
         bad = out[~np.isfinite(out) | (out < 0)]
         raise ValueError(

@@ -10,26 +10,29 @@ import numpy as np
 
 from ._compiled import kernel
 from ._elastic import _ground_column, _lags_fixed, series_gap
+from ._pieces import pieces
 from ._recurrence import join, late, moves
+from ._vector_memory import fill
 
 INF = np.inf
 AHEAD = 16  # query points priced at a time where it is not known how many will be needed
 
 
 @kernel
-def accumulate(p, rows, points, y, tx, ty, lo, hi, top, side, cutoff):
-    """Last row (n) and last column (m + 1) as `_elastic.accumulate` gives them, infinite above the cutoff."""
-    n, m = top.shape[0] - 1, side.shape[0] - 1
-    col, bottom, ground = side.copy(), np.full(n, INF), np.zeros((3, m))
-    # Rows of `col` count from the border; those outside [alive, dead) are above the cutoff in the last column.
-    alive, dead = 0, m + 1
-    while dead > 0 and col[dead - 1] > cutoff:
+def _accumulate(p, rows, points, y, tx, ty, lo, hi, top, first_j, last_j, cutoff, alive, dead, col, bottom, ground):
+    """Columns [first_j, last_j); see `accumulate`.
+
+    Rows of `col` count from the border; those outside [alive, dead) are above the cutoff in the last column. They are
+    given back for the columns that follow.
+    """
+    m = col.shape[0] - 1
+    while first_j == 0 and dead > 0 and col[dead - 1] > cutoff:
         dead -= 1
-    for j in range(n):
+    for j in range(first_j, last_j):
         if dead == 0:
             break
         if j > 0:
-            col[hi[j - 1] + 1 : hi[j] + 1] = INF  # they still hold the border
+            fill(col, hi[j - 1] + 1, hi[j] + 1, INF)  # they still hold the border
         price = 0.0 if rows is None else series_gap(p, y, ty, j)
         begin, end = max(lo[j] + 1, max(alive, 1)), hi[j] + 1
         diag = col[begin - 1]
@@ -60,8 +63,19 @@ def accumulate(p, rows, points, y, tx, ty, lo, hi, top, side, cutoff):
         alive, dead = first, last
         if hi[j] == m and dead == m + 1:
             bottom[j] = col[m]
-    if dead == 0:
-        return bottom, np.full(m + 1, INF)
+    return alive, dead
+
+
+def accumulate(p, rows, points, y, tx, ty, lo, hi, top, side, cutoff):
+    """Last row (n) and last column (m + 1) as `_elastic.accumulate` gives them, infinite above the cutoff."""
+    n, m = len(top) - 1, len(side) - 1
+    col, bottom, ground = side.copy(), np.full(n, INF), np.zeros((3, m))
+    alive, dead = 0, m + 1
+    for begin, end in pieces(n, m):
+        state = alive, dead, col, bottom, ground
+        alive, dead = _accumulate(p, rows, points, y, tx, ty, lo, hi, top, begin, end, cutoff, *state)
+        if dead == 0:
+            return bottom, np.full(m + 1, INF)
     col[1 : lo[n - 1] + 1] = INF  # cells that left the band still hold older columns
     col[:alive] = INF
     col[dead:] = INF

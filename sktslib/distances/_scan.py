@@ -4,7 +4,8 @@ import numpy as np
 
 from . import _lanes
 from ._compiled import inner, kernel
-from ._lanes import BIG, LANES
+from ._lanes import BIG, DONE, LANES, UNFINISHED
+from ._pieces import budgets
 from ._vector_memory import fill
 
 INF = np.inf
@@ -40,25 +41,57 @@ def _insert(best, cost):
 
 
 @kernel
+def _go_on(
+    p, rows, weighted, points, values, begins, lengths, order, itself, bounds, lo, hi, limits, share, more, work, costs
+):
+    """Queries from counts[0] on, see `scan`; whether all are done."""
+    room, lanes, prices, best, block, counts = work
+    row, k = room[0], best.shape[0]
+    goes_on = room[2][0] > 0.0  # in the middle of a block
+    for q in range(counts[0], order.shape[0]):
+        if not goes_on:
+            fill(best, 0, k, INF)
+            counts[1] = 0
+        while goes_on or counts[1] < order.shape[1]:
+            cutoff = min(limits[q], best[k - 1] * (1.0 + share) + more)
+            if not goes_on:
+                size, at = 0, counts[1]
+                while at < order.shape[1] and size < LANES:
+                    candidate = order[q, at]
+                    at += 1
+                    if candidate == itself[q]:
+                        continue
+                    if bounds[q, candidate] <= cutoff:
+                        block[size] = candidate
+                        size += 1
+                    else:
+                        counts[3] += 1
+                counts[1], counts[2] = at, size
+                if size == 0:
+                    break
+                _beside(values, begins, lengths, block, size, lanes)
+                _lanes._price(p, lanes, prices)
+            limit = min(cutoff, BIG)
+            reached = _lanes._accumulate(p, rows[q], weighted, points[q], lanes, prices, lo, hi, limit, None, room)
+            if reached == UNFINISHED:
+                counts[0] = q
+                return False
+            goes_on = False
+            for s in range(counts[2]):
+                cost = row[lengths[block[s]] * LANES + s]
+                cost = cost if cost < 0.5 * BIG else INF
+                if reached == DONE and cost <= cutoff:
+                    costs[q, block[s]] = cost
+                    counts[5] += 1
+                    if cost < best[k - 1]:
+                        _insert(best, cost)
+                else:
+                    counts[4] += 1
+    return True
+
+
 def scan(
-    p,
-    rows,
-    weighted,
-    points,
-    values,
-    begins,
-    lengths,
-    order,
-    itself,
-    bounds,
-    n,
-    lo,
-    hi,
-    limits,
-    k,
-    share,
-    more,
-    costs,
+    p, rows, weighted, points, values, begins, lengths, order, itself, bounds, n, lo, hi, limits, k, share, more, costs
 ):
     """Accumulated costs of queries with the series order[query], in that order, infinite where they do not matter.
 
@@ -67,39 +100,11 @@ def scan(
     for which rounding may ask. Returns how many were passed over for their bounds, begun and given up, and
     computed.
     """
-    lanes, prices = np.zeros((rows.shape[1], (n + 1) * LANES)), np.zeros((n + 1) * LANES)
-    row, best, block = np.empty((n + 1) * LANES), np.empty(k), np.empty(LANES, np.int64)
-    bounded = abandoned = computed = 0
-    for q in range(order.shape[0]):
-        fill(best, 0, k, INF)
-        at = 0
-        while at < order.shape[1]:
-            cutoff = min(limits[q], best[k - 1] * (1.0 + share) + more)
-            size = 0
-            while at < order.shape[1] and size < LANES:
-                candidate = order[q, at]
-                at += 1
-                if candidate == itself[q]:
-                    continue
-                if bounds[q, candidate] <= cutoff:
-                    block[size] = candidate
-                    size += 1
-                else:
-                    bounded += 1
-            if size == 0:
-                break
-            _beside(values, begins, lengths, block, size, lanes)
-            _lanes._price(p, lanes, prices)
-            limit = min(cutoff, BIG)
-            reached = _lanes._accumulate(p, rows[q], weighted, points[q], lanes, prices, lo, hi, limit, None, row)
-            for s in range(size):
-                cost = row[lengths[block[s]] * LANES + s]
-                cost = cost if cost < 0.5 * BIG else INF
-                if reached and cost <= cutoff:
-                    costs[q, block[s]] = cost
-                    computed += 1
-                    if cost < best[k - 1]:
-                        _insert(best, cost)
-                else:
-                    abandoned += 1
-    return bounded, abandoned, computed
+    room, size = _lanes.room_for(n), (n + 1) * LANES
+    # The query, its next candidate and the size of its block; then what became of the candidates.
+    counts = np.zeros(6, np.int64)
+    work = room, np.zeros((rows.shape[1], size)), np.zeros(size), np.empty(k), np.empty(LANES, np.int64), counts
+    pair, how = (p, rows, weighted, points, values, begins, lengths, order, itself, bounds, lo, hi), (share, more)
+    for room[-1][0] in budgets():
+        if _go_on(*pair, limits, *how, work, costs):
+            return counts[3:]

@@ -16,6 +16,7 @@ from typing import NamedTuple
 import numpy as np
 
 from ._compiled import kernel
+from ._pieces import pieces
 
 INF = np.inf
 NO_COSTS = np.empty((0, 0))
@@ -23,6 +24,7 @@ LOG2 = 0.6931471805599453
 HALF_LOG2 = 0.5 * LOG2
 ROOT_HALF = 0.7071067811865476
 HALVES = np.append(0.5 ** np.arange(128), 0.0)  # what lies 128 powers of two below another term is lost beside it
+COST = 8  # so many times what a cell of a recurrence without exponentials takes
 LARGE, SMALL = 2.0**20, 2.0**-20  # shares beyond are brought back, by 20 powers
 
 
@@ -74,16 +76,10 @@ def _local_kernels(p, x, w, y, j, lo, hi, cost, share, power):
 
 
 @kernel
-def accumulate(p, x, w, y, lo, hi, matrix):
-    """The last accumulated cost R of two whole series; fills `matrix` (n, m) unless it is empty. Memory without: O(m).
-
-    The cell (i, j) of query and series exists for lo[j] <= i < hi[j].
-    """
-    m, n = x.shape[1], y.shape[1]
-    col, powers = np.zeros(m + 1), np.full(m + 1, -INF)
-    col[0], powers[0] = 1.0, 0.0
-    cost, share, power = np.empty(m), np.empty(m), np.empty(m)
-    for j in range(n):
+def _accumulate(p, x, w, y, lo, hi, begin, end, work, matrix):
+    """Columns [begin, end) of two whole series, and R of the last cell done; see `accumulate`."""
+    m, (col, powers, cost, share, power) = x.shape[1], work
+    for j in range(begin, end):
         _local_kernels(p, x, w, y, j, lo[j], hi[j], cost, share, power)
         diag, p_diag = col[lo[j]], powers[lo[j]]
         above, p_above = 0.0, -INF
@@ -109,21 +105,29 @@ def accumulate(p, x, w, y, lo, hi, matrix):
     return _cost(col[m], powers[m])
 
 
+def accumulate(p, x, w, y, lo, hi, matrix):
+    """The last accumulated cost R of two whole series; fills `matrix` (n, m) unless it is empty. Memory without: O(m).
+
+    The cell (i, j) of query and series exists for lo[j] <= i < hi[j].
+    """
+    m, n = x.shape[1], y.shape[1]
+    work = np.zeros(m + 1), np.full(m + 1, -INF), np.empty(m), np.empty(m), np.empty(m)
+    work[0][0], work[1][0] = 1.0, 0.0
+    for begin, end in pieces(n, COST * m):
+        cost = _accumulate(p, x, w, y, lo, hi, begin, end, work, matrix)
+    return cost
+
+
 @kernel
 def _cost(share, power):
     return -np.log(share) - power * LOG2 if share > 0.0 else INF
 
 
 @kernel
-def expected_alignment(matrix):
-    """How probable each cell (n, m) is on an alignment, by its accumulated costs; the gradient of R_mn by the c_ij.
-
-    From the last cell back, each hands what it has to its three predecessors, by their shares in its soft minimum.
-    """
+def _expect(matrix, begin, end, expected):
+    """Columns [begin, end) of the expected alignment, counted from the last one; see `expected_alignment`."""
     n, m = matrix.shape
-    expected = np.zeros((n, m))
-    expected[n - 1, m - 1] = 1.0
-    for j in range(n - 1, -1, -1):
+    for j in range(n - 1 - begin, n - 1 - end, -1):
         for i in range(m - 1, -1, -1):
             if expected[j, i] == 0.0:
                 continue
@@ -141,4 +145,16 @@ def expected_alignment(matrix):
                 expected[j, i - 1] += share * b
             if c > 0.0:
                 expected[j - 1, i] += share * c
+
+
+def expected_alignment(matrix):
+    """How probable each cell (n, m) is on an alignment, by its accumulated costs; the gradient of R_mn by the c_ij.
+
+    From the last cell back, each hands what it has to its three predecessors, by their shares in its soft minimum.
+    """
+    n, m = matrix.shape
+    expected = np.zeros((n, m))
+    expected[n - 1, m - 1] = 1.0
+    for begin, end in pieces(n, COST * m):
+        _expect(matrix, begin, end, expected)
     return expected

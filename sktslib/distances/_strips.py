@@ -39,23 +39,13 @@ def deal_out(values, out):
 
 
 @inner
-def dealt(values, size):
-    out = np.empty(size)
-    deal_out(values, out)
-    return out
-
-
-@inner
-def query_in_lanes(rows, points):
+def deal_query(rows, points, out, costs):
     """Query and costs of its points to the end of the last strip, in the order of the lanes."""
-    size = points.shape[1] + -points.shape[1] % LANES
-    out, costs = np.empty((rows.shape[0], 4, size)), np.empty((3, size))
     for k in range(rows.shape[0]):
         for r in range(4):
             deal_out(rows[k, r], out[k, r])
     for r in range(3):
         deal_out(points[r], costs[r])
-    return out, costs
 
 
 @inner
@@ -64,11 +54,10 @@ def place_of(j, size):
     return (j & (REGISTERS - 1)) * size + size - REGISTER - 2 - (j >> SHIFT)
 
 
-@inner
-def room_for(p, channels, count):
-    """Room for `count` points of a series, and for the prices of leaving them unmatched, if they have any."""
+def room_for(record, channels, count):
+    """Room for `count` points of a series, and for the gap costs of its points, if they have any."""
     length = (((count + LANES) >> SHIFT) + REGISTER + 3) * REGISTERS
-    return np.zeros((channels, length)), np.zeros(length if charged(p) else 0)
+    return np.zeros((channels, length)), np.zeros(length if charged(record) else 0)
 
 
 @inner

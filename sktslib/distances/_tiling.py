@@ -14,12 +14,14 @@ from numba import types
 from numba.extending import overload
 
 from ._compiled import inner, kernel
+from ._pieces import pieces
 from ._recurrence import closed_border, gap, gap_terms, join, late, moves, terms
 from ._vector import REGISTER, compiled_as, smaller, where
 from ._vector_memory import makers, store
 
 INF = np.inf
 LANES = 2 * REGISTER
+COST = 4  # so many times what a cell of two whole series takes
 
 _load, _splat, _ = makers(LANES, fused=False)
 
@@ -158,7 +160,7 @@ def column(wide, p, rows, points, Y, tx, ty, t, at, i, end, oldest, fresh, borde
 
 
 @kernel
-def advance(
+def _advance(
     wide,
     p,
     rows,
@@ -177,13 +179,7 @@ def advance(
     best,
     begin,
 ):
-    """Go on from sample `begin_at`, which counts as sample `begin_at` + `offset`, to the last; changes `state`.
-
-    `wide`: None for one lane, True for LANES.
-
-    Fills, per boundary t + 1 behind sample t, ``best`` (k + 1): the cheapest tiling up to there whose last part is
-    of each label; and ``begin`` (k): where its last tile begins.
-    """
+    """Samples from `begin_at` on, see `advance`."""
     k = first.shape[0] - 1
     lanes = lanes_of(wide)
     n = best.shape[0] // ((k + 1) * lanes)
@@ -234,14 +230,43 @@ def advance(
             store(edge, b * lanes, cheapest)
 
 
-@kernel
-def windows(cost, lengths, begin_at, background, transitions, edges, best):
-    """The same for windows: ``cost[q, t]`` is that of the window of query q that ends with sample t.
+def advance(
+    wide,
+    p,
+    rows,
+    points,
+    first,
+    Y,
+    tx,
+    ty,
+    begin_at,
+    offset,
+    background,
+    transitions,
+    shortest,
+    longest,
+    state,
+    best,
+    begin,
+):
+    """Go on from sample `begin_at`, which counts as sample `begin_at` + `offset`, to the last; changes `state`.
 
-    ``edges`` (n + 1, k + 1) holds what it costs to go on from a boundary by each label; row `begin_at` is known.
+    `wide`: None for one lane, True for LANES.
+
+    Fills, per boundary t + 1 behind sample t, ``best`` (k + 1): the cheapest tiling up to there whose last part is
+    of each label; and ``begin`` (k): where its last tile begins.
     """
-    k, n = cost.shape
-    for t in range(begin_at, n):
+    width = len(first) * (LANES if wide else 1)  # of a row of `best`
+    queries, rules = (p, rows, points, first, Y, tx, ty), (background, transitions, shortest, longest)
+    for a, b in pieces(len(best) // width - begin_at, COST * first[-1] * width // len(first)):
+        done = best[: (begin_at + b) * width]
+        _advance(wide, *queries, begin_at + a, offset, *rules, state, done, begin)
+
+
+@kernel
+def _windows(cost, lengths, begin_at, end, background, transitions, edges, best):
+    k = cost.shape[0]
+    for t in range(begin_at, end):
         best[t + 1, 0] = edges[t, 0] + background[t]
         for q in range(k):
             s = t + 1 - lengths[q]
@@ -251,3 +276,12 @@ def windows(cost, lengths, begin_at, background, transitions, edges, best):
             for a in range(k + 1):
                 cheapest = min(best[t + 1, a] + transitions[a, b], cheapest)
             edges[t + 1, b] = cheapest
+
+
+def windows(cost, lengths, begin_at, background, transitions, edges, best):
+    """The same for windows: ``cost[q, t]`` is that of the window of query q that ends with sample t.
+
+    ``edges`` (n + 1, k + 1) holds what it costs to go on from a boundary by each label; row `begin_at` is known.
+    """
+    for a, b in pieces(cost.shape[1] - begin_at, edges.shape[1] ** 2):
+        _windows(cost, lengths, begin_at + a, begin_at + b, background, transitions, edges, best)

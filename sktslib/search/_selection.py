@@ -26,12 +26,10 @@ def _free(sorted_start, sorted_end, longest, s, e, max_overlap):
 
 
 @kernel
-def _all_free(sorted_start, sorted_end, longest, start, end, max_overlap):
+def _all_free(sorted_start, sorted_end, longest, start, end, max_overlap, out):
     """The same of each of some ranges."""
-    out = np.empty(start.shape[0], np.bool_)
     for k in range(start.shape[0]):
         out[k] = _free(sorted_start, sorted_end, longest, start[k], end[k], max_overlap)
-    return out
 
 
 @kernel
@@ -51,9 +49,12 @@ def _insert(sorted_start, sorted_end, n, s, e):
 
 
 @kernel
-def _greedy(start, end, sorted_start, sorted_end, n, most, longest, max_overlap):
-    """Take ranges in the given order, dropping those that overlap one of the n chosen too much; which are taken."""
-    taken, first = np.empty(min(start.shape[0], most - n), np.int64), n
+def _greedy(start, end, sorted_start, sorted_end, n, most, longest, max_overlap, taken):
+    """Take ranges in the given order, dropping those that overlap one of the n chosen too much.
+
+    Fills `taken` with which they are; their count, and the length of the longest range chosen.
+    """
+    first = n
     for k in range(start.shape[0]):
         if n == most:
             break
@@ -62,7 +63,7 @@ def _greedy(start, end, sorted_start, sorted_end, n, most, longest, max_overlap)
             taken[n - first] = k
             n += 1
             longest = max(longest, end[k] - start[k])
-    return taken[: n - first].copy(), longest
+    return n - first, longest
 
 
 class _Chosen:
@@ -85,7 +86,9 @@ class _Chosen:
 
     def free(self, start, end):
         """Whether each of some ranges is free."""
-        return _all_free(*self._sorted, start, end, self.max_overlap)
+        out = np.empty(len(start), np.bool_)
+        _all_free(*self._sorted, start, end, self.max_overlap, out)
+        return out
 
     def next_free(self, start, end, at):
         """The first place from `at` on of a range that is free."""
@@ -95,9 +98,10 @@ class _Chosen:
         """Choose ranges in the given order as long as they are free; which ones."""
         self._make_room(min(len(start), self.most - self.n))
         how = self.n, self.most, self.longest, self.max_overlap
-        taken, self.longest = _greedy(start, end, self._start, self._end, *how)
-        self.n += len(taken)
-        return taken
+        taken = np.empty(min(len(start), self.most - self.n), np.int64)
+        count, self.longest = _greedy(start, end, self._start, self._end, *how, taken)
+        self.n += count
+        return taken[:count]
 
     def add(self, start, end):
         """Choose a range that is free."""
