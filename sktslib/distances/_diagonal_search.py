@@ -167,11 +167,9 @@ def _go_on(p, rows, weighted, points, y, radius, side, block, begin, end, work):
     if begin == 0:
         deal_query(rows, points, in_lanes, costs)
         deal_out(side[1:], sides)
-        fill(edge, 0, edge.shape[0], INF)
-        fill(origin, 0, edge.shape[0], 0.0)
-        for j in range(-1, n):
-            edge[LANES - 1 + j] = 0.0
-            origin[LANES - 1 + j] = j + 1.0 if closed_border(p) else -2.0 - j
+        fill(edge, 0, LANES - 2, INF)
+        fill(edge, n + LANES - 1, edge.shape[0], INF)
+        edge[LANES - 2], origin[LANES - 2] = 0.0, 0.0 if closed_border(p) else -1.0
         for s in range(state.shape[0]):
             copy(sides, s * LANES, (s + 1) * LANES, state[s, 0], 0)
             copy(sides, s * LANES, (s + 1) * LANES, state[s, 1], 0)
@@ -182,6 +180,9 @@ def _go_on(p, rows, weighted, points, y, radius, side, block, begin, end, work):
     for at in range(begin * block, end * block, block):
         deal(p, y, at - behind, block + behind + 2, yr, gaps)
         series = yr, gaps, at - behind
+        for j in range(at, min(at + block, n)):
+            edge[LANES - 1 + j] = 0.0
+            origin[LANES - 1 + j] = j + 1.0 if closed_border(p) else -2.0 - j
         for s in range(state.shape[0]):
             height = min(LANES, m - s * LANES)
             a, b = max(0, at - s * LANES), min(n + height - 1, at + block - s * LANES)
@@ -191,11 +192,9 @@ def _go_on(p, rows, weighted, points, y, radius, side, block, begin, end, work):
 
 
 @kernel
-def _list(edge, origin, n, shortest, longest):
-    """The candidates that are long enough and not too long, in place of all."""
-    distance, starts = edge[LANES - 1 : LANES - 1 + n], origin[LANES - 1 : LANES - 1 + n]
-    begin = starts.view(np.int64)
-    for j in range(n):
+def _list(first, last, shortest, longest, distance, starts, begin):
+    """The candidates that are long enough and not too long, in place of all; `begin` is the memory of `starts`."""
+    for j in range(first, last):
         start = int(starts[j])
         length = j + 1 - start
         found = distance[j] < INF and start >= 0 and length >= shortest and length <= longest
@@ -216,5 +215,8 @@ def warped(p, rows, weighted, points, y, radius, shortest, longest, side):
     work = *query, edge, origin, np.empty((strips, 5, LANES)), *room_for(p, channels, block + size + REGISTERS + 2)
     for begin, end in pieces(-(-(n + m + size) // block), block * m):
         _go_on(p, rows, weighted, points, y, radius, side, block, begin, end, work)
-    _list(edge, origin, n, shortest, longest)
-    return edge[LANES - 1 : LANES - 1 + n], origin[LANES - 1 : LANES - 1 + n].view(np.int64)
+    distance, starts = edge[LANES - 1 : LANES - 1 + n], origin[LANES - 1 : LANES - 1 + n]
+    start = starts.view(np.int64)
+    for begin, end in pieces(n, 1):
+        _list(begin, end, shortest, longest, distance, starts, start)
+    return distance, start

@@ -165,15 +165,16 @@ def _advance(p, rows, points, y, tx, ty, j, at, lo, hi, radius, top, col, start,
 
 # ------------------------------------------------------------------------------------------------------------ drivers
 @kernel
-def _fill_all_rows(p, x, w, out):
-    for q in range(x.shape[0]):
+def _fill_all_rows(p, x, w, begin, end, out):
+    for q in range(begin, end):
         fill_rows(p, x[q], w[q], out[q])
 
 
 def rows_of(p, x, w):
     """What the recurrence takes of each point of weighted queries (count, channels, m): (count, channels, 4, m)."""
     out = np.empty((*x.shape[:2], 4, x.shape[2]))
-    _fill_all_rows(p, x, w, out)
+    for begin, end in pieces(len(x), out[0].size):
+        _fill_all_rows(p, x, w, begin, end, out)
     return out
 
 
