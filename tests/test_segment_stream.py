@@ -1,15 +1,17 @@
 """Segmentations that come in chunks against those of the whole recording."""
 
+import itertools
 import pickle
 
+import naive
 import numpy as np
 import pandas as pd
 import pytest
-from hypothesis import given
+from hypothesis import example, given
 from hypothesis import strategies as st
 
 from sktslib import QuerySegmenter
-from sktslib.distances import DTW, LCSS, TWED, Euclidean
+from sktslib.distances import DDTW, DTW, ERP, LCSS, TWED, WDTW, Euclidean
 
 METRICS = [DTW(alpha=0.6), LCSS(eps=0.5), TWED(nu=0.1), Euclidean()]
 
@@ -73,6 +75,76 @@ def test_a_stream_gives_what_the_whole_recording_gives(metric, case, pickled):
     for part in found:
         for q in set(part.query.tolist()):
             assert np.isfinite(part.warped(q)).all()
+
+
+@st.composite
+def tied(draw):
+    """Queries and a recording of few integers, so that costs are equal everywhere, and rules that forbid."""
+    k = draw(st.integers(1, 3))
+    value = st.integers(-1, 1) if draw(st.booleans()) else st.just(-1)
+    queries = [np.array(draw(st.lists(value, min_size=1, max_size=4)), float) for _ in range(k)]
+    y = np.array(draw(st.lists(value, min_size=4, max_size=24)), float)
+    if draw(st.booleans()):
+        y[draw(st.lists(st.integers(1, len(y) - 1), max_size=2))] = np.nan
+    price = st.sampled_from([0.0, 0.0, 0.5, 1.0, 3.0, 9.0, np.inf])
+    rules = {"background": draw(st.sampled_from([0.0, 0.5, 1.0])), "transitions": None}
+    if draw(st.booleans()):
+        rules["transitions"] = np.array(draw(st.lists(price, min_size=(k + 1) ** 2, max_size=(k + 1) ** 2)))
+        rules["transitions"] = rules["transitions"].reshape(k + 1, k + 1)
+        rules["transitions"][0, 0] = 0.0
+    one_by_one = draw(st.booleans())
+    cuts = range(1, len(y)) if one_by_one else sorted(draw(st.sets(st.integers(1, len(y) - 1), max_size=4)))
+    lengths = draw(st.none() | st.tuples(st.integers(1, 3), st.integers(0, 3)))
+    return queries, y, rules, list(cuts), lengths
+
+
+TIED = [Euclidean(), DTW(), LCSS(eps=0.5), ERP(), DDTW(), WDTW(g=0.5)]
+
+
+@pytest.mark.parametrize("metric", TIED, ids=lambda metric: metric.name)
+@example(
+    case=(
+        [-np.ones(3), -np.ones(1), -np.ones(2)],
+        -np.ones(5),
+        {"background": 0.5, "transitions": np.array([[0, 0, 0, 1], [3, 3, 1, 9], [0, 0.5, 0, 0], [3, 0, 0, 0.0]])},
+        [1, 2, 3, 4],
+        None,
+    ),
+    delay=None,
+)
+@given(case=tied(), delay=st.none() | st.integers(0, 3) | st.just(50))
+def test_ties_are_broken_as_in_the_whole_recording(metric, case, delay):
+    queries, y, rules, cuts, lengths = case
+    longest = max(map(len, queries))
+    if metric.name != "euclidean" and lengths is not None:
+        rules = {**rules, "min_length": lengths[0], "max_length": sum(lengths)}
+    if metric.name == "euclidean" and len(y) < longest:
+        return
+    segmenter = QuerySegmenter(metric, nan_policy="omit", **rules).fit(queries)
+    if delay is not None:
+        delay += longest + (metric._reach if metric.name == "ddtw" else 0)
+    got, late = streamed(segmenter.stream(max_delay=delay), y, cuts)
+    got = [segment for part in got for segment in part]
+    assert all(s < e for s, e, _, _ in got)
+    assert all(a.end <= b.start for a, b in itertools.pairwise(got))
+    if delay is None or delay >= len(y):
+        assert got == list(segmenter.segment(y))
+        return
+    if len(cuts) == len(y) - 1:
+        assert late <= delay
+    # Whatever was decided early, what is forbidden never comes.
+    assert price_of(got, y, rules["background"], rules["transitions"]) < np.inf
+
+
+def price_of(found, y, background, transitions):
+    """What a cut costs, each stretch between gaps by itself."""
+    missing = np.isnan(y)
+    edges = [-1, *np.flatnonzero(missing), len(y)]
+    total = 0.0
+    for a, b in itertools.pairwise(edges):
+        inside = [(s - a - 1, e - a - 1, label, cost) for s, e, label, cost in found if a < s < b]
+        total += naive.price_of_tiling(inside, b - a - 1, background, transitions)
+    return total
 
 
 @pytest.mark.parametrize("metric", METRICS[1:])
@@ -148,3 +220,5 @@ def test_a_stream_that_is_misused():
         segmenter.stream(max_delay=0)
     with pytest.raises(ValueError, match=r"must be at least the length of the longest query, \d+ samples.*Got 1\."):
         segmenter.stream(max_delay=1)
+    with pytest.raises(ValueError, match=r"longest query, 3 samples and the 2 that the metric looks ahead.*Got 4\."):
+        QuerySegmenter("ddtw").fit([0.0, 1.0, 0.0]).stream(max_delay=4)

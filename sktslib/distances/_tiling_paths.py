@@ -53,14 +53,14 @@ def trace(best, begin, transitions, base, fresh, j, label):
 def agreed(best, begin, transitions, base, start, label):
     """The last node that all tilings still in question have in common.
 
-    Those are the ones that may go on from the last boundary, and those of the paths on their way: by queries `label`,
-    begun at boundaries `start`.
+    Those are the ones that may end at the last boundary or go on from there, and those of the paths on their way: by
+    queries `label`, begun at boundaries `start`.
     """
     n = best.shape[0] - 1
     live = np.zeros(best.shape, np.bool_)
     for i in range(start.shape[0]):
         live[start[i] - base, before(best, start[i] - base, transitions, label[i])] = True
-    for b in range(best.shape[1]):
+    for b in range(-1, best.shape[1]):  # what goes on pays a transition, what ends (-1) does not
         live[n, before(best, n, transitions, b)] = True
     count = live.sum()
     for j in range(n, -1, -1):
@@ -77,9 +77,12 @@ def agreed(best, begin, transitions, base, start, label):
 
 @kernel
 def likeliest(best, begin, transitions, base, limit):
-    """The last node at or before a boundary of the tiling that is the cheapest now."""
+    """The last node at or before a boundary of the tiling from which it is cheapest to go on by background.
+
+    Then something may always follow, whatever transitions forbid.
+    """
     j = best.shape[0] - 1
-    label = before(best, j, transitions, -1)
+    label = before(best, j, transitions, 0)
     while j > limit:
         j, label = previous(best, begin, transitions, base, j, label)
     return j, label

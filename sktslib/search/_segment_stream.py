@@ -84,17 +84,19 @@ class SegmentStream:
 
     def __init__(self, segmenter, max_delay=None):
         self.max_delay = check_count(max_delay, "max_delay", none=True, owner="stream")
-        longest = max(template.x.shape[1] for template in segmenter._templates)
-        if max_delay is not None and max_delay < longest:
+        self._segmenter = segmenter
+        self._paths = (Columns if segmenter._mode == "warped" else Windows)(segmenter)
+        longest, reach = max(template.x.shape[1] for template in segmenter._templates), self._paths.reach
+        if max_delay is not None and max_delay < longest + reach:
+            ahead = f" and the {reach} that the metric looks ahead" if reach else ""
             raise ValueError(
                 f"The 'max_delay' parameter of stream must be at least the length of the longest query, {longest} "
-                f"samples: the begin of a repetition would be background before its end has come. Got {max_delay}."
+                f"samples{ahead}: the begin of a repetition would be background before its end has come. Got "
+                f"{max_delay}."
             )
-        self._segmenter = segmenter
         template, metric = segmenter._templates[0], segmenter.metric_
         self._clock = Clock(metric, template.tx)
         self._feed = _Buffer(metric, template.x, template.w, template.tx)
-        self._paths = (Columns if segmenter._mode == "warped" else Windows)(segmenter)
         self._times, self._flushed = None, False
         self._begin(0)
 
@@ -136,7 +138,8 @@ class SegmentStream:
             if a > done:
                 found += self._break(done, a)
             self._feed.end = b
-            found += self._advance(b if b < self._feed.seen else b - self._paths.reach)
+            more = b == self._feed.seen  # else a gap decides all
+            found += self._advance(b - self._paths.reach if more else b, decide=more)
             done = b
         if done < self._feed.seen:
             found += self._break(done, self._feed.seen)
@@ -184,9 +187,10 @@ class SegmentStream:
         start, label = self._paths.live()
         begun = start >= self._base
         node = agreed(*history, start[begun], label[begun])
-        late = len(best) - 1 - (self.max_delay if self.max_delay is not None else len(best))
-        if node[0] < late:
-            node = self._force(history, late)
+        if self.max_delay is not None:
+            late = min(self._feed.seen - self.max_delay - self._base, len(best) - 1)
+            if node[0] < late:
+                node = self._force(history, late)
         return self._decide(*node)
 
     def _force(self, history, late):
