@@ -8,8 +8,10 @@ costs a tile goes before background and the first query before the others.
 import numpy as np
 
 from ._compiled import kernel
+from ._pieces import budgets, pieces
 
 INF = np.inf
+ROOM = 4096  # tiles that are traced at a time
 
 
 @kernel
@@ -31,22 +33,34 @@ def previous(best, begin, transitions, base, j, label):
 
 
 @kernel
+def _trace(best, begin, transitions, base, fresh, j, label, steps, found, cost):
+    """The parts before a node, up to so many steps and as many as there is room for; how many, and the node then."""
+    count = 0
+    while j > 0 and steps > 0 and count < cost.shape[0]:
+        s, c = previous(best, begin, transitions, base, j, label)
+        if label > 0:
+            paid = 0.0 if fresh and s == 0 else best[s, c] + transitions[c, label]
+            found[0, count], found[1, count], found[2, count] = label, s, j
+            cost[count] = best[j, label] - paid
+            count += 1
+        j, label = s, c
+        steps -= 1
+    return count, j, label
+
+
 def trace(best, begin, transitions, base, fresh, j, label):
     """Labels, starts, ends and costs of the tiles that lead to a node, in order; they count from row 0.
 
     `fresh`: nothing was before row 0, so that the first part follows nothing.
     """
-    labels, start = np.empty(j, np.int64), np.empty(j, np.int64)
-    end, cost = np.empty(j, np.int64), np.empty(j)
-    count = 0
-    while j > 0:
-        s, c = previous(best, begin, transitions, base, j, label)
-        if label > 0:
-            paid = 0.0 if fresh and s == 0 else best[s, c] + transitions[c, label]
-            labels[count], start[count], end[count], cost[count] = label, s, j, best[j, label] - paid
-            count += 1
-        j, label = s, c
-    return labels[:count][::-1], start[:count][::-1], end[:count][::-1], cost[:count][::-1]
+    found, cost, parts = np.empty((3, ROOM), np.int64), np.empty(ROOM), []
+    for budget in budgets():
+        count, j, label = _trace(best, begin, transitions, base, fresh, j, label, budget, found, cost)
+        parts.append((found[:, :count].copy(), cost[:count].copy()))
+        if j == 0:
+            break
+    found, cost = (np.concatenate(a, axis=-1)[..., ::-1] for a in zip(*parts, strict=True))
+    return *found, cost
 
 
 @kernel
@@ -89,16 +103,21 @@ def likeliest(best, begin, transitions, base, limit):
 
 
 @kernel
+def _through(best, begin, transitions, base, j, first, last, out):
+    for t in range(first, last):
+        for a in range(best.shape[1]):
+            if best[t, a] < INF:
+                s, c = previous(best, begin, transitions, base, t, a)
+                out[t, a] = s >= j and out[s, c]
+
+
 def through(best, begin, transitions, base, j, label, limit):
     """Whether the cheapest tiling that leads to a node passes the given one and then none up to a boundary `limit`.
 
     Nodes at earlier boundaries are left as they are.
     """
-    out = np.zeros(best.shape, np.bool_)
+    out, first = np.zeros(best.shape, np.bool_), max(j, limit) + 1
     out[:j], out[j, label] = True, True
-    for t in range(max(j, limit) + 1, best.shape[0]):
-        for a in range(best.shape[1]):
-            if best[t, a] < INF:
-                s, c = previous(best, begin, transitions, base, t, a)
-                out[t, a] = s >= j and out[s, c]
+    for a, b in pieces(len(best) - first, best.shape[1]):
+        _through(best, begin, transitions, base, j, first + a, first + b, out)
     return out
