@@ -57,6 +57,11 @@ SIZES = {
     "_pieces.SECONDS": [0.0, 0.03],
     "_diagonal_search.BLOCK": [2, 7, 40, 4096],
     "_diagonals.KEPT": [1, 2**23],
+    "_tilings.LEAD": [1, 4],
+    "_tiling_paths.ROOM": [1, 3, 4096],
+    "_neighbours.FEW_CELLS": [0, 200_000],
+    "_neighbours.QUERIES": [1, 3, 64],
+    "_sliding.LEAST": [1, 2**20],
 }
 
 

@@ -89,6 +89,7 @@ def test_registry_entries_are_whole(name):
 EVERYTHING = """
 import sys
 import numpy as np
+from numba import types
 from numba.core.dispatcher import Dispatcher
 from sktslib import QuerySearcher, QuerySegmenter
 from sktslib.distances import get_metric, nearest_neighbors, pairwise_distances
@@ -102,6 +103,11 @@ for metric in (get_metric("dtw"), get_metric("lcss"), get_metric("euclidean")):
 modules = [module for name, module in list(sys.modules.items()) if name.startswith("sktslib.")]
 kernels = {f for module in modules for f in vars(module).values() if isinstance(f, Dispatcher)}
 kept = [f for f in kernels if type(f._cache).__name__ != "NullCache"]
+def has_arrays(kind):
+    return isinstance(kind, types.Array) or any(map(has_arrays, getattr(kind, "types", ())))
+# numba makes a returned array in Python code, in which an interrupt ends as a SystemError.
+returned = [f.__name__ for f in kept for made in f.overloads.values() if has_arrays(made.signature.return_type)]
+assert not returned, returned
 print(sum(map(lambda f: sum(f.stats.cache_hits.values()), kept)), [f.__name__ for f in kept if f.stats.cache_misses])
 """
 

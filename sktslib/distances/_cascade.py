@@ -14,7 +14,7 @@ import numpy as np
 
 from . import _lanes
 from ._bounds import LANES, load, splat
-from ._compiled import inner, kernel
+from ._compiled import block_size, inner, kernel
 from ._lanes import BIG, DONE, UNFINISHED
 from ._pieces import budgets
 from ._recurrence import gap, gap_terms, join, late, moves, terms
@@ -22,7 +22,7 @@ from ._vector import REGISTER, larger, smaller
 from ._vector_memory import fill, makers, some, store
 
 INF = np.inf
-STRIDE = 8  # points entered between two looks at the cutoff
+STRIDE = block_size(8, 3)  # points entered between two looks at the cutoff
 WIDE = 4 * REGISTER  # windows bounded at a time: finding the numbers takes longer than computing with them
 
 load_wide, _, _ = makers(WIDE, fused=True)

@@ -1,5 +1,6 @@
 """How kernels are compiled: which are kept on disk, which only other kernels call, and what an interrupt does."""
 
+import os
 import signal
 import threading
 from contextlib import contextmanager
@@ -9,6 +10,14 @@ from numba import njit
 from numba.core.dispatcher import Dispatcher
 
 from ._kernel_cache import KernelCache
+
+SMALL = os.environ.get("SKTSLIB_BLOCKS") == "small"
+
+
+def block_size(usual, small):
+    """A size that decides how work is cut and no result; tests set all to the small one, and cross all borders."""
+    return small if SMALL else usual
+
 
 # For functions that only kernels call: without what Python would need to call them they take less time to compile.
 inner = njit(nogil=True, no_cpython_wrapper=True, no_cfunc_wrapper=True)

@@ -8,7 +8,7 @@ from numba import types
 from numba.extending import overload
 
 from . import _recurrence
-from ._compiled import inner, kernel
+from ._compiled import block_size, inner, kernel
 from ._pieces import pieces
 from ._recurrence import closed_border, even_in_search, join, late, least, matched_pair, moves
 from ._strips import (
@@ -33,7 +33,7 @@ from ._vector_memory import REGISTERS, copy, entering, fill, shifted, store
 
 INF = np.inf
 # Searches go along the series in blocks of points, so that what the strips hand to each other stays in the cache.
-BLOCK = 4096
+BLOCK = block_size(4096, 8)
 
 
 @inner

@@ -190,6 +190,8 @@ def stamp():
         loader = globals().get("__loader__")  # the package may lie in an archive
         digest.update(loader.get_data(str(path)) if hasattr(loader, "get_data") else path.read_bytes())
     versions = sys.version, numba.__version__, llvmlite.__version__, np.__version__
-    switches = sorted(item for item in os.environ.items() if item[0].startswith("NUMBA_") and item[0] not in NO_SWITCH)
+    switches = sorted(
+        item for item in os.environ.items() if item[0].startswith(("NUMBA_", "SKTSLIB_")) and item[0] not in NO_SWITCH
+    )
     digest.update(repr((versions, switches)).encode())
     return digest.hexdigest()[:16]

@@ -8,7 +8,7 @@ point; a query is ``(channels, 4, m)``, padded to whole sweeps.
 
 import numpy as np
 
-from ._compiled import inner, kernel
+from ._compiled import block_size, inner, kernel
 from ._elastic import rows_of
 from ._pieces import budgets
 from ._recurrence import closed_border, even, gap, gap_terms, has_weights, join, lagged, late, least, moves, terms
@@ -19,7 +19,7 @@ LANES = 2 * REGISTER
 ROWS = 4
 BIG = 1e300
 ABOVE, DONE, UNFINISHED = 0, 1, 2
-AHEAD = 8  # points computed at a time where it is not known how many will be needed
+AHEAD = block_size(8, 2)  # points computed at a time where it is not known how many will be needed
 
 load, splat, _ = makers(LANES, fused=True)
 

@@ -5,7 +5,9 @@ No result depends on where the cuts are.
 
 from time import perf_counter
 
-CELLS = 2**22  # of the first piece: a millisecond or a few
+from ._compiled import block_size
+
+CELLS = block_size(2**22, 300)  # of the first piece: a millisecond or a few
 SECONDS = 0.03  # that a piece should take
 
 

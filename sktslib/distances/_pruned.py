@@ -8,14 +8,14 @@ below the cutoff is the same to the bit.
 
 import numpy as np
 
-from ._compiled import kernel
+from ._compiled import block_size, kernel
 from ._elastic import _ground_column, _lags_fixed, series_gap
 from ._pieces import pieces
 from ._recurrence import join, late, moves
 from ._vector_memory import fill
 
 INF = np.inf
-AHEAD = 16  # query points priced at a time where it is not known how many will be needed
+AHEAD = block_size(16, 3)  # query points priced at a time where it is not known how many will be needed
 
 
 @kernel

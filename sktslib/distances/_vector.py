@@ -16,6 +16,8 @@ from numba import config, types
 from numba.core import cgutils
 from numba.extending import lower_builtin, models, register_model, type_callable
 
+from ._compiled import block_size
+
 
 def _has(feature):
     """Whether the processor that kernels are compiled for has a feature: the machine's, or the one numba is told of."""
@@ -25,7 +27,7 @@ def _has(feature):
 
 
 # Floats in one of the processor's registers. No result depends on it.
-REGISTER = 8 if _has("avx512f") else 4
+REGISTER = block_size(8 if _has("avx512f") else 4, 2)
 # Where the least of integers is one instruction beside the adders. Others have none or take two and wait longer.
 BITS = REGISTER == 8 and (config.CPU_NAME or binding.get_host_cpu_name()).startswith("znver")
 

@@ -1,0 +1,132 @@
+"""Long calls run by pieces: no number depends on the cuts, and between two of them an interrupt is heard."""
+
+import os
+import signal
+import subprocess
+import sys
+
+import numpy as np
+import pytest
+from hypothesis import given
+from hypothesis import strategies as st
+from strategies import small_sizes
+
+from sktslib import QuerySearcher, QuerySegmenter
+from sktslib.distances import SoftDTW, _pieces, get_metric, nearest_neighbors, pairwise_distances
+
+rng = np.random.default_rng(0)
+Y, X = rng.integers(-8, 9, (400, 1)) / 4, rng.integers(-8, 9, (40, 30, 1)) / 4
+
+
+def path(metric, x, y):
+    found = metric.distance(x, y)
+    return [float(found), found.path]
+
+
+def found(metric, y, **parameters):
+    matches = QuerySearcher(metric, **parameters).fit(Y[:20]).search(y)
+    return [matches.start, matches.end, matches.distance]
+
+
+def segments(metric, y, **parameters):
+    cut = QuerySegmenter(metric, **parameters).fit(Y[:20]).segment(y)
+    return [cut.start, cut.end, cut.cost]
+
+
+CALLS = {
+    "pair": lambda n: path(get_metric("dtw"), Y[:70], Y[20:n]),
+    "pair, band": lambda n: path(get_metric("erp", {"window": 0.2}), Y[:70], Y[20:n]),
+    "pair, times": lambda n: path(get_metric("twed", {"nu": 0.5}), Y[:9], Y[20:n]),
+    "pair, cutoff": lambda n: [float(get_metric("msm").distance(Y[:40], Y[20:n], cutoff=1e9))],
+    "pair, matrix": lambda n: [get_metric("dtw").distance(Y[:9], Y[20:n]).cost_matrix],
+    "pair, soft": lambda n: [SoftDTW()(Y[:9], Y[20:n]), SoftDTW().expected_alignment(Y[:9], Y[20:n])],
+    "pair, function": lambda n: path(get_metric("dtw", {"dist": lambda a, b: abs(a - b)}), Y[:9], Y[20:n]),
+    "matrix": lambda n: [pairwise_distances(X[:, : n // 14])],
+    "matrix, band": lambda n: [pairwise_distances(X[:, : n // 14], metric="twed", metric_params={"window": 0.3})],
+    "matrix, bits": lambda n: [pairwise_distances(X[:, : n // 14], metric="edr", metric_params={"eps": 0.5})],
+    "neighbors": lambda n: [*nearest_neighbors(X[:, : n // 14], metric="dtw", n_neighbors=3)],
+    "neighbors, counts": lambda n: [
+        *nearest_neighbors(X, metric="lcss", n_neighbors=3, metric_params={"window": 0.5}, weight=np.arange(1, 31))
+    ],
+    "subsequences": lambda n: found("dtw", Y[:n], n_matches=3),
+    "subsequences, lags": lambda n: found("wdtw", Y[:n], n_matches=3),
+    "windows": lambda n: found("dtw", Y[:n], mode="windows", normalize="zscore", n_matches=3),
+    "windows, threshold": lambda n: found("msm", Y[:n], mode="windows", n_matches=None, threshold=12.0),
+    "segments": lambda n: segments("dtw", Y[:n], background=0.3),
+    "segments, limits": lambda n: segments("edr", Y[:n], background=0.3, max_length=30),
+    "segments of windows": lambda n: segments("euclidean", Y[:n], background=0.5),
+}
+
+
+@pytest.mark.parametrize("name", CALLS)
+@given(data=st.data())
+def test_no_result_depends_on_the_cuts(name, data):
+    n = data.draw(st.integers(90, 400))
+    want = CALLS[name](n)
+    with small_sizes(data):
+        got = CALLS[name](n)
+    for a, b in zip(got, want, strict=True):
+        np.testing.assert_array_equal(a, b)
+
+
+@pytest.mark.parametrize("name", CALLS)
+def test_an_interrupt_between_pieces_is_heard(name, monkeypatch):
+    """And what comes after it is right."""
+    want, looks = CALLS[name](300), []
+
+    def interrupted():
+        looks.append(None)
+        if len(looks) == 3:
+            raise KeyboardInterrupt
+        return 0.0
+
+    with monkeypatch.context() as patch:
+        patch.setattr(_pieces, "CELLS", 1)
+        patch.setattr(_pieces, "perf_counter", interrupted)
+        with pytest.raises(KeyboardInterrupt):
+            CALLS[name](300)
+    for a, b in zip(CALLS[name](300), want, strict=True):
+        np.testing.assert_array_equal(a, b)
+
+
+SIGNALS = """
+import signal, sys, time
+sys.path.insert(0, sys.argv[1])
+from test_pieces import CALLS
+from sktslib.distances import _pieces
+_pieces.SECONDS = 1e-5
+signal.signal(signal.SIGALRM, signal.default_int_handler)
+heard, wanted = 0, time.perf_counter() + 4.0
+for name, call in CALLS.items():
+    call(300)  # whatever is compiled is
+while time.perf_counter() < wanted or heard < 20:
+    for k, call in enumerate(CALLS.values()):
+        try:
+            signal.setitimer(signal.ITIMER_REAL, 1e-4 * (1 + k % 7), 1e-3)
+            call(300)
+        except KeyboardInterrupt:
+            heard += 1
+        finally:
+            while True:  # another one may come before it is off
+                try:
+                    signal.setitimer(signal.ITIMER_REAL, 0)
+                    break
+                except KeyboardInterrupt:
+                    continue
+print("heard")
+"""
+
+
+@pytest.mark.skipif(not hasattr(signal, "setitimer"), reason="there is no timer to send signals")
+def test_signals_at_any_moment_are_interrupts():
+    """Never a SystemError, which is what a kernel that returns an array makes of one."""
+    here = {**os.environ, "PYTHONPATH": os.pathsep.join(sys.path)}
+    code = [sys.executable, "-c", SIGNALS, os.path.dirname(__file__)]
+    done = subprocess.run(
+        code,
+        env=here,
+        capture_output=True,
+        text=True,
+        check=False,
+    )
+    assert (done.stdout.strip(), done.stderr) == ("heard", "")
