@@ -87,8 +87,9 @@ def test_searches_along_diagonals_equal_columns_to_the_bit(name, data):
 
 @pytest.mark.parametrize("name", ["dtw", "ddtw", "shape_dtw", "adtw", "lcss"])
 @pytest.mark.parametrize("m", [1, 2, LANES - 1, LANES, LANES + 1, 2 * LANES + 1])
-def test_searches_find_a_copy_behind_a_border_of_blocks(name, m):
-    """With the sizes as they are, so that nothing but the lengths decides what is crossed."""
+def test_searches_find_a_copy_behind_a_border_of_blocks(name, m, monkeypatch):
+    """With blocks as long as users have them, so that nothing but the lengths decides what is crossed."""
+    monkeypatch.setattr(_diagonal_search, "BLOCK", 4096)
     rng = np.random.default_rng(m)
     n = 2 * _diagonal_search.BLOCK + 100
     ends = np.array([1, 2]) * _diagonal_search.BLOCK - (m - 1) // LANES * LANES  # where blocks of the last strip end
