@@ -190,8 +190,6 @@ def stamp():
         loader = globals().get("__loader__")  # the package may lie in an archive
         digest.update(loader.get_data(str(path)) if hasattr(loader, "get_data") else path.read_bytes())
     versions = sys.version, numba.__version__, llvmlite.__version__, np.__version__
-    switches = sorted(
-        item for item in os.environ.items() if item[0].startswith(("NUMBA_", "SKTSLIB_")) and item[0] not in NO_SWITCH
-    )
-    digest.update(repr((versions, switches)).encode())
+    named = (name for name in sorted(os.environ) if name.startswith(("NUMBA_", "SKTSLIB_")) and name not in NO_SWITCH)
+    digest.update(repr((versions, [(name, os.environ[name]) for name in named])).encode())
     return digest.hexdigest()[:16]
