@@ -163,7 +163,7 @@ class Search:
         """The query, or the points of it that are shown, against [start, end) of the sequence, in a warped search."""
         first, problem = self._run(start)
         piece = problem.piece(start - first, end - first)
-        return piece if shown is None else piece.part(*shown)
+        return piece if shown is None or shown[1] - shown[0] == len(self.x[0]) else piece.part(*shown)
 
     def cost(self, start, end, shown=None):
         """Accumulated cost of the query, or of a part of its points, and [start, end), in a warped search."""

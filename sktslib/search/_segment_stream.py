@@ -9,6 +9,7 @@ from ._missing import runs
 from ._segments import Segments
 from ._sources import Comparison, Sources, hold
 from ._stream import Buffered
+from ._tiling import Tiles, listed_costs
 from ._tiling_feed import Columns, Windows
 from ._times import SparseTimes, followed, times_at
 
@@ -190,11 +191,12 @@ class SegmentStream:
         )
         feed, segmenter, query = self._feed, self._segmenter, label - 1
         pieces = hold([Buffered(how, feed) for how in self._hows], query, start, end)
+        shown = np.column_stack([np.zeros_like(label), self._lengths[query]])
+        cost = listed_costs(pieces, segmenter._rules, Tiles(start, end, query, cost, shown))
         times, offset = self._times, feed.seen - (0 if self._times is None else len(self._times))
         if times is not None:
             edges = np.concatenate([start, end])
             times = SparseTimes(edges, times_at(times, edges - offset))
-        shown = np.column_stack([np.zeros_like(label), self._lengths[query]])
         kinds, whole = segmenter.classes_[segmenter._kinds[query]], np.zeros(len(label), bool)
         segments = Segments(start, end, kinds, cost, query, whole, times, Sources(pieces, shown))
         feed.forget(min(self._base - self._paths.reach, self._paths.needed))

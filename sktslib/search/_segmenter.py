@@ -16,6 +16,7 @@ from ._segment_stream import SegmentStream
 from ._segments import Segments
 from ._several import refuse_several, several
 from ._sources import Sources, Whole
+from ._tiling import listed_costs
 
 
 class QuerySegmenter(FittedSegmenter):
@@ -206,7 +207,8 @@ class QuerySegmenter(FittedSegmenter):
         refuse_several(X)
         y, ty, given = self._door(X, times)
         _, searches, tiles = self._segmented(y, ty, self._rules, self.refine)
-        start, end, query, cost, shown = tiles
+        start, end, query, _, shown = tiles
+        cost = listed_costs(searches, self._rules, tiles)
         label = self.classes_[self._kinds[query]]
         partial = np.diff(shown, axis=1)[:, 0] < np.array([t.x.shape[1] for t in self._templates])[query]
         sources = Sources([Whole.of(search) for search in searches], shown)

@@ -30,7 +30,7 @@ class Segments(_Table):
     label : ndarray of shape (n_segments,)
         The kind that was learned, or the number of the given query, from 1.
     cost : ndarray of shape (n_segments,)
-        Un-normalised cost of each repetition.
+        Un-normalized cost of each repetition, that of the cheapest path of its range.
     query : ndarray of int of shape (n_segments,)
         Which of the fitted `queries_`, from 0; a kind may have several.
     partial : ndarray of bool of shape (n_segments,)

@@ -84,6 +84,11 @@ class Pieces:
         first, search = self._search(start, end)
         return search.path(start - first, end - first, shown) + np.array([[0], [first]])
 
+    def cost(self, start, end, shown=None):
+        """Accumulated cost of a range and the query, or a part of its points, in a warped search."""
+        first, search = self._search(start, end)
+        return search.cost(start - first, end - first, shown)
+
     def explain(self, start, end):
         """What a candidate costs at each point; its path in samples of the whole sequence."""
         first, search = self._search(start, end)
