@@ -11,6 +11,7 @@ from sktslib import QuerySegmenter, get_distance_dict, load_ecg_example, time_se
 from sktslib.distances import DTW, LCSS, TWED, _tilings, get_metric, metric_names
 from sktslib.distances._tiling import LANES
 from sktslib.distances._tilings import LEAD
+from sktslib.search import _segmenter
 
 TILES = [
     ("dtw", {}),
@@ -21,6 +22,13 @@ TILES = [
     ("erp", {"g": 0.5}),
     ("msm", {"c": 0.5}),
 ]
+
+
+def as_carried(segmenter, y, **times):
+    """The segmentation with the costs of the paths that the cells carried, which choose it."""
+    with pytest.MonkeyPatch.context() as patch:
+        patch.setattr(_segmenter, "listed_costs", lambda searches, rules, tiles: tiles.cost)
+        return segmenter.segment(y, **times)
 
 
 def total(segments, background, n, transitions=None):
@@ -101,20 +109,44 @@ def test_cells_carry_the_start_of_their_cheapest_path(case, metric, data):
     queries, weights, y, transitions = case
     (name, p), n = metric, len(y)
     low = data.draw(st.lists(st.integers(1, 4), min_size=2, max_size=2))
-    high = [a + data.draw(st.integers(0, 5)) for a in low]
+    high = [a + data.draw(st.integers(0, 5)) for a in low] if data.draw(st.booleans()) else [n, n]
     segmenter = QuerySegmenter(get_metric(name, p), background=0.7, transitions=transitions)
-    segmenter.set_params(min_length=low, max_length=high).fit(queries, weight=weights)
-    segments = segmenter.segment(y)
+    segmenter.set_params(min_length=low, max_length=None if high == [n, n] else high).fit(queries, weight=weights)
+    segments, carried = segmenter.segment(y), as_carried(segmenter, y)
     steps = [naive.steps(name, x, y, w, search=True, **p) for x, w in zip(queries, weights, strict=True)]
     bounds = list(zip(low, high, strict=True))
     least = naive.carried_tiling(steps, n, 0.7, transitions, bounds)
-    assert total(segments, 0.7, n, transitions) == pytest.approx(least, rel=1e-9, abs=1e-11)
-    for s, e, label, cost in segments:
+    assert total(carried, 0.7, n, transitions) == pytest.approx(least, rel=1e-9, abs=1e-11)
+    assert [one[:3] for one in segments] == [one[:3] for one in carried]
+    for (s, e, label, cost), dearer in zip(segments, carried.cost, strict=True):
         assert bounds[label - 1][0] <= e - s <= bounds[label - 1][1]
         exact = naive.tile_cost(name, queries[label - 1], y, weights[label - 1], s, e, **p)
-        assert cost >= exact - 1e-9 * max(1.0, exact)
-        if name == "dtw":
-            assert cost == pytest.approx(exact, rel=1e-9, abs=1e-11)
+        assert cost == pytest.approx(exact, rel=1e-9, abs=1e-11)
+        assert dearer >= exact - 1e-9 * max(1.0, exact)
+    stream = segmenter.stream()
+    found = [stream.update(y[a : a + 3]) for a in range(0, n, 3)] + [stream.flush()]
+    assert [one for part in found for one in part] == list(segments)
+
+
+DEARER = [  # the cheapest path of the last repetition is lost to one that then is longer than allowed
+    ("lcss", {"eps": 0.5}, [2.0, 1, 1, 0], [2.0, -2, 0, 2, 2, 0, 2, -2], 5, 5.0, [4.0, 6.0]),
+    ("msm", {}, [2.0, 2, -1, -2], [-1.0, -2, -1, 1, -1, -1, -1], 4, 2.0, [6.0, 5.0]),
+    ("erp", {}, [-1.0, 2, -2], [-1.0, -2, -2, -1, -2, 1, -2, 1, 0, 2, 2], 3, 2.0, [2.0, 4.0, 5.0, 5.0]),
+    ("wdtw", {"g": 0.3}, [2.0, -1, 0, -1], [1.0, 2, -1, 1, 0, 1], 5, 5.0, [0.7086873898, 2.7652610137]),
+]
+
+
+@pytest.mark.parametrize(("name", "p", "x", "y", "longest", "background", "dearer"), DEARER)
+def test_costs_are_those_of_the_ranges(name, p, x, y, longest, background, dearer):
+    segmenter = QuerySegmenter(get_metric(name, p), background=background, max_length=longest).fit(x)
+    segments, x, y = segmenter.segment(y), np.array(x), np.array(y)
+    exact = [naive.tile_cost(name, x, y, None, s, e, **p) for s, e, _, _ in segments]
+    np.testing.assert_allclose(as_carried(segmenter, y).cost, dearer, rtol=1e-8)
+    np.testing.assert_allclose(segments.cost, exact, rtol=1e-9)
+    assert segments.cost.sum() < sum(dearer) - 0.1
+    stream = segmenter.stream()
+    found = [stream.update(y[t : t + 1]) for t in range(len(y))] + [stream.flush()]
+    assert [one for part in found for one in part] == list(segments)
 
 
 @pytest.mark.parametrize("name", metric_names("lockstep"))
@@ -236,16 +268,20 @@ def test_lags_in_time_count_from_the_start_of_the_tile(case, data):
     tqs, ts = [data.draw(times(len(x))) for x in queries], data.draw(times(len(y)))
     segmenter = QuerySegmenter(TWED(nu=0.2), background=0.7, transitions=transitions)
     segments = segmenter.fit(queries, weight=weights, times=tqs).segment(y, times=ts)
+    carried = as_carried(segmenter, y, times=ts)
     steps = [
         naive.steps("twed", x, y, w, tq, ts, search=True, nu=0.2)
         for x, w, tq in zip(queries, weights, tqs, strict=True)
     ]
     least = naive.carried_tiling(steps, len(y), 0.7, transitions)
-    assert total(segments, 0.7, len(y), transitions) == pytest.approx(least, rel=1e-9, abs=1e-11)
+    assert total(carried, 0.7, len(y), transitions) == pytest.approx(least, rel=1e-9, abs=1e-11)
+    for s, e, label, cost in segments:
+        times_of = {"tq": tqs[label - 1], "ts": ts}
+        exact = naive.tile_cost("twed", queries[label - 1], y, weights[label - 1], s, e, **times_of, nu=0.2)
+        assert cost == pytest.approx(exact, rel=1e-9, abs=1e-11)
     stream = segmenter.stream()
     found = [stream.update(y[a : a + 3], times=ts[a : a + 3]) for a in range(0, len(y), 3)] + [stream.flush()]
-    np.testing.assert_array_equal(np.concatenate([part.end for part in found]), segments.end)
-    np.testing.assert_allclose(np.concatenate([part.cost for part in found]), segments.cost, rtol=1e-9, atol=1e-9)
+    assert [one for part in found for one in part] == list(segments)
 
 
 def test_few_samples_are_computed_twice(monkeypatch):

@@ -66,6 +66,13 @@ class Problem(NamedTuple):
         ty = None if self.ty is None else self.ty[start:end] - self.ty[start]
         return self._replace(y=y, ty=ty)
 
+    def part(self, first, last):
+        """A part of the query, its points compared as they are in the whole."""
+        x, w, tx = (None if a is None else np.ascontiguousarray(a[..., first:last]) for a in (self.x, self.w, self.tx))
+        y = np.ascontiguousarray(self.y[:, first:last]) if self.x is None else self.y
+        tx = None if tx is None else tx - tx[0]
+        return self._replace(x=x, w=w, y=y, tx=tx, points=np.ascontiguousarray(self.points[:, first:last]))
+
 
 def free_points(m):
     """Points that cost nothing by themselves."""
@@ -331,8 +338,3 @@ class ElasticMetric(Metric):
         """Exact distance of the query to a piece of the series, as searches report it."""
         piece = problem.piece(start, end)
         return self._report_search(self._cost(piece, whole=True), piece)
-
-    def _piece_path(self, problem, start, end):
-        path = self._path(problem.piece(start, end), whole=True)
-        path[1] += start
-        return path

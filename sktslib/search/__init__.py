@@ -7,6 +7,7 @@ from ._segment_stream import SegmentStream
 from ._segmenter import QuerySegmenter
 from ._segments import Segment, Segments
 from ._stream import Stream
+from ._times import SparseTimes
 from .query_search import time_series_search
 from .search_utils import elastic_search, lockstep_search, start_sequences_index
 from .segmentation import time_series_segmentation
@@ -21,6 +22,7 @@ __all__ = [
     "Segment",
     "SegmentStream",
     "Segments",
+    "SparseTimes",
     "Stream",
     "elastic_search",
     "lockstep_search",

@@ -6,8 +6,9 @@ from typing import NamedTuple
 import numpy as np
 
 from ..distances._recurrence import closed_border
+from ..utils.validation import as_dates, as_times
 from ._missing import runs
-from ._results import followed
+from ._times import followed
 from ._windows import window_profile
 
 ENDLESS = 2**62
@@ -40,18 +41,22 @@ class Clock:
     """The caller's times as the kernels count them: datetimes in seconds from the first one of the sequence."""
 
     def __init__(self, metric, tx):
-        self.timed, self.origin = metric.uses_times and tx is not None, None
+        self.metric, self.timed, self.origin = metric, tx is not None, None
 
     def __call__(self, times):
-        if not self.timed:
+        if not self.metric.uses_times or (times is None and not self.timed):
             return None
         if times is None:
             raise ValueError("'times' must be given with the sequence, for 'fit' was given those of the query.")
-        times = np.asarray(times)
-        if times.dtype.kind not in "Mm":
-            return times.astype(float)
-        self.origin = times[0] if self.origin is None else self.origin
-        return (times - self.origin) / np.timedelta64(1, "s")
+        if not self.timed:
+            raise ValueError(
+                f"'times' must be None, for 'fit' was given none of the query, and {self.metric.full_name} compares "
+                "times. Pass those of the query to 'fit' too."
+            )
+        given = as_dates(times)
+        if self.origin is None and given.dtype.kind in "MO":
+            self.origin = given[0]
+        return as_times(times, len(given), "times", self.origin)
 
 
 class Feed:

@@ -7,7 +7,8 @@ from ._feed import Clock, chunk_at
 from ._profile import ALONE, APART, check_room, choose
 from ._query import keep_times
 from ._results import Matches, Profile
-from ._stream import Pieces, Stream, make_feed
+from ._sources import Pieces
+from ._stream import Stream, make_feed
 
 CHUNK = 2**17  # samples read at a time, unless the sequence says how it is stored
 IN_MEMORY = (np.ndarray, list, tuple, str, bytes, dict)
@@ -73,23 +74,20 @@ class _Read(Pieces):
     """Candidates of a long sequence, read again when they are asked for."""
 
     def __init__(self, searcher, long, clock):
-        super().__init__(searcher)
+        super().__init__(searcher._how)
         self.long, self.clock = long, clock
-        self.apart = APART if self.mode == "windows" and self.lengths is None else ALONE
+        self.apart = APART if self.mode == "windows" and self.how.lengths is None else ALONE
 
     @property
     def sequence(self):
         return self.long.sequence
 
-    def read(self, start, end):
-        first, last = max(start - self.reach, 0), min(end + self.reach, len(self.long))
-        y, times = self.long.read(first, last)
-        y = as_series(y, "X", missing=True)
-        gaps = np.flatnonzero(np.isnan(y).any(axis=0)) if self.mode == "warped" else np.empty(0, int)
-        low = int(max([g + 1 for g in gaps if g + first < start], default=0))
-        high = int(min([g for g in gaps if g + first >= end], default=y.shape[1]))
-        ty = None if times is None else self.clock(times)
-        return first + low, np.ascontiguousarray(y[:, low:high]), None if ty is None else ty[low:high]
+    def extent(self, start):
+        return 0, len(self.long)
+
+    def cut(self, start, end):
+        y, times = self.long.read(start, end)
+        return as_series(y, "X", missing=True), None if times is None else self.clock(times)
 
 
 class _ByThreshold:

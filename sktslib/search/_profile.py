@@ -116,10 +116,6 @@ class Search:
             pieces = tuple((int(a), _piece_problem(metric, x, w, y, tx, ty, a, b)) for a, b in runs(y))
         return cls(metric, x, w, y, tx, ty, mode, normalize, pieces, lengths)
 
-    @property
-    def sequence(self):
-        return self.y[0] if len(self.y) == 1 else self.y.T
-
     def profile(self, min_length=None, max_length=None, rule=None):
         """Distance and range of every candidate; with a `rule` those that it cannot choose may be left out."""
         m, n = self.x.shape[1], self.y.shape[1]
@@ -163,15 +159,23 @@ class Search:
         """The gapless stretch that holds a sample."""
         return self.runs[bisect_right(self.runs, start, key=lambda run: run[0]) - 1]
 
-    def path(self, start, end):
-        """Alignment of the query with [start, end) of the sequence, indices into the whole sequence."""
+    def _piece(self, start, end, shown):
+        """The query, or the points of it that are shown, against [start, end) of the sequence, in a warped search."""
+        first, problem = self._run(start)
+        piece = problem.piece(start - first, end - first)
+        return piece if shown is None or shown[1] - shown[0] == len(self.x[0]) else piece.part(*shown)
+
+    def cost(self, start, end, shown=None):
+        """Accumulated cost of the query, or of a part of its points, and [start, end), in a warped search."""
+        return self.metric._cost(self._piece(start, end, shown), whole=True)
+
+    def path(self, start, end, shown=None):
+        """Alignment of the query, or of a part of its points, with [start, end); indices into both as a whole."""
         if not self.metric._has_path:
             return self.metric._path(None)  # an error that says why
         if self.mode == "warped":
-            first, problem = self._run(start)
-            path = self.metric._piece_path(problem, start - first, end - first)
-            path[1] += first
-            return path
+            path = self.metric._path(self._piece(start, end, shown), whole=True)
+            return path + np.array([[0 if shown is None else shown[0]], [start]])
         path = np.tile(np.arange(self.x.shape[1]), (2, 1))
         if isinstance(self.metric, ElasticMetric):
             x, y, *times = self.window(start, end)

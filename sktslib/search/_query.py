@@ -1,6 +1,7 @@
 """What both estimators share: learning the query, and the way of a sequence to the search."""
 
 from copy import copy
+from datetime import date, timedelta
 from typing import NamedTuple
 
 import numpy as np
@@ -43,7 +44,14 @@ def times_of(X, times):
 
 def dated(times):
     """Whether times are dates or durations, and not numbers."""
-    return times is not None and getattr(times, "dtype", np.asarray(times).dtype).kind in "Mm"
+    if times is None:
+        return False
+    dtype = getattr(times, "dtype", None)
+    if getattr(dtype, "kind", None) not in (None, "O"):
+        return dtype.kind in "Mm"
+    given = np.asarray(times)
+    first = next((v for v in given.flat if v is not None and v == v), None)
+    return given.dtype.kind in "Mm" or isinstance(first, date | timedelta)
 
 
 def keep_times(times):

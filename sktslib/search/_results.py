@@ -1,48 +1,15 @@
 """What searches and segmentations return."""
 
-from dataclasses import dataclass, field, replace
+from copy import deepcopy
+from dataclasses import dataclass, field, fields, replace
+from functools import reduce
 from numbers import Integral
 from typing import NamedTuple
 
 import numpy as np
 
 from ..utils.validation import shown
-
-
-def times_at(times, index):
-    """Times of sample indices; the end of the last sample lies one last step behind it."""
-    if times is None:
-        return None
-    index = np.asarray(index)
-    if isinstance(times, Ticks):
-        return times.times[np.searchsorted(times.samples, index)]
-    if len(times) > 1:
-        after = times[-1:] + (times[-1:] - times[-2:-1])
-    else:
-        after = times[-1:]
-    return joined(times, after)[index]
-
-
-def joined(times, more):
-    """Two pieces of times, one after the other; only a pandas index knows time zones."""
-    return times.append(more) if hasattr(times, "append") else np.concatenate([times, more])
-
-
-def followed(times, more, sample):
-    """Times so far, if any, and those from a sample on, which must be later."""
-    if times is None or not len(times):
-        return more
-    if len(more) and not more[0] > times[-1]:
-        raise ValueError(f"'times' must be strictly increasing. Got {more[0]} after {times[-1]}, at sample {sample}.")
-    return joined(times, more)
-
-
-class Ticks:
-    """Times of some samples of a sequence that is gone."""
-
-    def __init__(self, samples, times):
-        self.samples, first = np.unique(samples, return_index=True)
-        self.times = times[first]
+from ._times import joined, kept_times, times_at
 
 
 class _From:
@@ -145,6 +112,34 @@ class _Table:
     def _times_at(self, index):
         return times_at(self.times, index)
 
+    # A pickle holds the samples and times that the entries depend on. A copy shares the sequence, which never changes.
+    def __getstate__(self):
+        if self._source is None:
+            return vars(self)
+        return {**vars(self), "times": self._times_kept(), "_source": self._source_kept()}
+
+    def __copy__(self):
+        return replace(self)
+
+    def __deepcopy__(self, memo):
+        own = [one.name for one in fields(self) if one.name != "_source"]
+        return replace(self, **{name: deepcopy(getattr(self, name), memo) for name in own})
+
+    def _times_kept(self):
+        return kept_times(self.times, np.concatenate([self.start, self.end]))
+
+    def _to_draw(self, sequence):
+        """The whole sequence, for a picture."""
+        if sequence is None:
+            sequence = None if self._source is None else self._source.sequence
+            if sequence is None:
+                name = self._entries
+                raise ValueError(
+                    f"The {name} of a stream cannot be drawn without the sequence, nor can {name} that were pickled: "
+                    "they hold the samples on which they lie, and no others. Pass yours: plot(sequence=...)."
+                )
+        return sequence
+
     def _place(self, k):
         """The number of an entry, checked; negative ones count from the end."""
         n = len(self)
@@ -175,6 +170,8 @@ class _Table:
 class Matches(_Ranges, _Table):
     """Occurrences of a query, best first.
 
+    A pickle holds the samples of the sequence that the matches depend on, and no others.
+
     Attributes
     ----------
     start, end : ndarray of shape (n_matches,)
@@ -183,8 +180,9 @@ class Matches(_Ranges, _Table):
         Their distances, ascending.
     query, sequence : ndarray of int of shape (n_matches,) or None
         Which of several queries, and in which of several sequences, from 0; None where there is one.
-    times : ndarray of shape (n_timepoints,) or None
-        The sequence's times, as they were given; of several sequences a list. Of a stream those of the matches.
+    times : ndarray of shape (n_timepoints,), SparseTimes or None
+        The sequence's times, as they were given; of several sequences a list. Of a stream, and where the matches were
+        pickled, those of the starts and ends alone: ``times.times`` of the samples ``times.samples``.
     label : ndarray of shape (n_matches,) or None
         The kind that is matched, where the queries were learned from labels.
     channels : list of str or None
@@ -247,6 +245,15 @@ class Matches(_Ranges, _Table):
             label = kinds[np.zeros(len(self), np.int64) if self.query is None else self.query]
         return replace(self, label=label, channels=channels)
 
+    def _source_kept(self):
+        return self._source.kept(self.start, self.end)
+
+    def _times_kept(self):
+        if self.sequence is None or self.times is None:
+            return super()._times_kept()
+        edges, own = np.concatenate([self.start, self.end]), np.tile(self.sequence, 2)
+        return [kept_times(times, edges[own == k]) for k, times in enumerate(self.times)]
+
     def _source_of(self, k):
         return self._source.source_of(k) if hasattr(self._source, "source_of") else self._source
 
@@ -254,15 +261,27 @@ class Matches(_Ranges, _Table):
         if self.sequence is None or self.times is None:
             return super()._times_at(index)
         each = [times_at(times, index[self.sequence == k]) for k, times in enumerate(self.times)]
-        out = np.empty(len(index), np.result_type(*each))
-        for k, times in enumerate(each):
-            out[self.sequence == k] = times
-        return out
+        return reduce(joined, each)[np.argsort(np.argsort(self.sequence, kind="stable"), kind="stable")]
 
-    def plot(self, ax=None):
-        """Draw the sequence with its occurrences; returns the Display."""
+    def plot(self, ax=None, *, sequence=None, ts=None):
+        """Draw the sequence with its occurrences.
+
+        Parameters
+        ----------
+        ax : matplotlib Axes or sequence of them, optional
+            Where to draw. Default: a new figure.
+        sequence : array-like of shape (n,) or (n, channels), optional
+            The sequence that was searched. It must be given where the matches do not hold it: those of a stream, and
+            those that were pickled.
+        ts : array-like of shape (n,), optional
+            Its times. Default: those of the search, or of a pandas index.
+
+        Returns
+        -------
+        SearchDisplay
+        """
         from ..utils.visualisation import plot_search_distance_result
 
         if self.sequence is not None:
             raise ValueError("Matches in several sequences cannot be drawn in one picture. Search each on its own.")
-        return plot_search_distance_result(self, self._source.sequence, self.times, ax=ax)
+        return plot_search_distance_result(self, self._to_draw(sequence), ts, ax=ax)

@@ -20,6 +20,7 @@ from ._query import (
     QueryEstimator,
     borrowed,
     check_labels,
+    keep_times,
     one_query,
     refuse_sample_weight,
     same_channels,
@@ -27,6 +28,7 @@ from ._query import (
 )
 from ._results import Matches
 from ._several import Streams, entry, in_jobs, merge, one_each, refuse_several, several
+from ._sources import Comparison, Whole
 from ._stream import Stream
 from ._tuning import learn_threshold
 from ._windows import scaled_lengths
@@ -241,6 +243,12 @@ class QuerySearcher(ClassNamePrefixFeaturesOutMixin, TransformerMixin, QueryEsti
         return self._learned_threshold if self.threshold is None else self.threshold
 
     @property
+    def _how(self):
+        """How the query is compared with ranges of a sequence."""
+        how = self.metric_, self._x, self._w, self._tx if self.metric_.uses_times else None
+        return Comparison(*how, self._mode, self.normalize, self._lengths)
+
+    @property
     def _rule(self):
         """What the choice is known to leave out; None where it needs the whole profile."""
         return Rule(self.n_matches, self._limit, self.max_overlap) if self.percentile is None else None
@@ -303,7 +311,7 @@ class QuerySearcher(ClassNamePrefixFeaturesOutMixin, TransformerMixin, QueryEsti
             calls += [(_search_one, some, sequence, t, None if sequences is None else s) for some in together]
         found = [matches for some in in_jobs(self.n_jobs, calls) for matches in some]
         names = [(q, s) for s in range(len(each)) for q in range(len(parts))]
-        given = [matches.times for matches in found[:: len(parts)]]
+        given = [keep_times(times_of(sequence, t)) for sequence, t in zip(each, every, strict=True)]
         given = None if any(t is None for t in given) else given if sequences is not None else given[0]
         return merge(found, names, self._parts is not None, sequences is not None, self.n_matches, given)
 
@@ -375,7 +383,7 @@ class QuerySearcher(ClassNamePrefixFeaturesOutMixin, TransformerMixin, QueryEsti
             matches = matches_of(search, profile, *rule, given, self.percentile)
             if not warped and borrowed(search.y, X):
                 del profile  # so that it and a copy of the sequence are never held at once
-                matches = replace(matches, _source=replace(search, y=search.y.copy()))
+                matches = replace(matches, _source=Whole(self._how, search.y.copy(), search.ty))
         return matches._named(self._kinds, names_of(X))
 
     def stream(self):
@@ -503,4 +511,4 @@ def matches_of(search, profile, n_matches, threshold, max_overlap, times, percen
         search, profile.distance, *profile._edges, profile._slack, n_matches, threshold, max_overlap, percentile
     )
     order = np.argsort(distance, kind="stable")
-    return Matches(start[order], end[order], distance[order], times=times, _source=search)
+    return Matches(start[order], end[order], distance[order], times=times, _source=Whole.of(search))

@@ -1,54 +1,17 @@
 """Segmentation of a recording that comes in chunks: what every tiling still in question has in common is decided."""
 
-from collections.abc import Sequence
-from dataclasses import dataclass, field
-
 import numpy as np
 
 from ..distances._tiling_paths import agreed, before, likeliest, through, trace
 from ..utils.validation import check_count
 from ._feed import Clock, Feed, chunk_at, is_nothing
 from ._missing import runs
-from ._results import followed, times_at
 from ._segments import Segments
-from ._sources import Sources
+from ._sources import Comparison, Sources, hold
+from ._stream import Buffered
+from ._tiling import Tiles, listed_costs
 from ._tiling_feed import Columns, Windows
-
-
-@dataclass(frozen=True, eq=False)
-class StreamedSegments(Segments):
-    """Repetitions in a stream: ranges count from its first sample, `times` are those of the stretch they lie in."""
-
-    _first: int = field(default=0, repr=False)
-
-    def _times_at(self, index):
-        return times_at(self.times, index - self._first)
-
-
-@dataclass(frozen=True)
-class _Searches(Sequence):
-    """A search by each query, made when asked for: a stretch may be too short for some of them."""
-
-    segmenter: object
-    y: np.ndarray
-    ty: np.ndarray | None
-
-    def __len__(self):
-        return len(self.segmenter._templates)
-
-    def __getitem__(self, k):
-        return self.segmenter._compare(self.segmenter._templates[k], self.y, self.ty)
-
-
-class _Stretch(Sources):
-    """Searches of the samples that decided repetitions lie on."""
-
-    @property
-    def sequence(self):
-        raise ValueError(
-            "The segments of a stream cannot be drawn, for it does not keep the recording. Pass yours to "
-            "sktslib.utils.visualisation.plot_segmentation."
-        )
+from ._times import SparseTimes, followed, times_at
 
 
 class _Buffer(Feed):
@@ -97,6 +60,9 @@ class SegmentStream:
         template, metric = segmenter._templates[0], segmenter.metric_
         self._clock = Clock(metric, template.tx)
         self._feed = _Buffer(metric, template.x, template.w, template.tx)
+        tx = [template.tx if metric.uses_times else None for template in segmenter._templates]
+        self._hows = [Comparison(metric, t.x, t.w, tx[k], segmenter._mode) for k, t in enumerate(segmenter._templates)]
+        self._lengths = np.array([template.x.shape[1] for template in segmenter._templates])
         self._times, self._flushed = None, False
         self._begin(0)
 
@@ -129,7 +95,7 @@ class SegmentStream:
         if is_nothing(X):
             return self._segments([])
         with chunk_at(self.n_samples_seen):
-            y, _, given = self._segmenter._door(X, None if times is None else np.asarray(times))
+            y, _, given = self._segmenter._door(X, times)
         ty = self._clock(given)
         self._keep_times(given)
         begin, done, found = self._feed.seen, self._feed.seen, []
@@ -223,20 +189,17 @@ class SegmentStream:
         start, end, label, cost = (
             np.array([tile[k] for tile in found], dtype) for k, dtype in enumerate((int, int, int, float))
         )
-        feed, reach = self._feed, self._paths.reach
-        first, last = feed.first, feed.first
-        if found:
-            first, last = max(int(start[0]) - reach, feed.first), min(int(end[-1]) + reach + 1, feed.seen)
-        offset = feed.seen - (0 if self._times is None else len(self._times))
-        times = None if self._times is None else self._times[first - offset : last - offset]
-        segmenter = self._segmenter
-        queries = tuple(template.x for template in segmenter._templates)
-        length = np.array([x.shape[1] for x in queries])
-        shown = np.column_stack([np.zeros_like(label), length[label - 1]])
-        sources = _Stretch(_Searches(segmenter, *feed.cut(first, last)), queries, shown, first)
-        kinds, whole = segmenter.classes_[segmenter._kinds[label - 1]], np.zeros(len(label), bool)
-        segments = StreamedSegments(start, end, kinds, cost, label - 1, whole, times, sources, _first=first)
-        feed.forget(min(self._base - reach, self._paths.needed))
+        feed, segmenter, query = self._feed, self._segmenter, label - 1
+        pieces = hold([Buffered(how, feed) for how in self._hows], query, start, end)
+        shown = np.column_stack([np.zeros_like(label), self._lengths[query]])
+        cost = listed_costs(pieces, segmenter._rules, Tiles(start, end, query, cost, shown))
+        times, offset = self._times, feed.seen - (0 if self._times is None else len(self._times))
+        if times is not None:
+            edges = np.concatenate([start, end])
+            times = SparseTimes(edges, times_at(times, edges - offset))
+        kinds, whole = segmenter.classes_[segmenter._kinds[query]], np.zeros(len(label), bool)
+        segments = Segments(start, end, kinds, cost, query, whole, times, Sources(pieces, shown))
+        feed.forget(min(self._base - self._paths.reach, self._paths.needed))
         if self._times is not None:
             self._times = self._times[max(feed.first - offset, 0) :]
         return segments

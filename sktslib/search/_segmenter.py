@@ -15,7 +15,8 @@ from ._query import check_labels, one_query, refuse_sample_weight, times_of
 from ._segment_stream import SegmentStream
 from ._segments import Segments
 from ._several import refuse_several, several
-from ._sources import Sources
+from ._sources import Sources, Whole
+from ._tiling import listed_costs
 
 
 class QuerySegmenter(FittedSegmenter):
@@ -206,10 +207,11 @@ class QuerySegmenter(FittedSegmenter):
         refuse_several(X)
         y, ty, given = self._door(X, times)
         _, searches, tiles = self._segmented(y, ty, self._rules, self.refine)
-        start, end, query, cost, shown = tiles
+        start, end, query, _, shown = tiles
+        cost = listed_costs(searches, self._rules, tiles)
         label = self.classes_[self._kinds[query]]
         partial = np.diff(shown, axis=1)[:, 0] < np.array([t.x.shape[1] for t in self._templates])[query]
-        sources = Sources(searches, tuple(search.x for search in searches), shown)
+        sources = Sources([Whole.of(search) for search in searches], shown)
         return Segments(start, end, label, cost, query, partial, given, sources, names_of(X))
 
     def stream(self, max_delay=None):

@@ -21,6 +21,8 @@ class Segment(NamedTuple):
 class Segments(_Table):
     """Repetitions of queries in temporal order; the samples between them are background.
 
+    A pickle holds the samples of the recording that the repetitions depend on, and no others.
+
     Attributes
     ----------
     start, end : ndarray of shape (n_segments,)
@@ -28,13 +30,14 @@ class Segments(_Table):
     label : ndarray of shape (n_segments,)
         The kind that was learned, or the number of the given query, from 1.
     cost : ndarray of shape (n_segments,)
-        Un-normalised cost of each repetition.
+        Un-normalized cost of each repetition, that of the cheapest path of its range.
     query : ndarray of int of shape (n_segments,)
         Which of the fitted `queries_`, from 0; a kind may have several.
     partial : ndarray of bool of shape (n_segments,)
         Whether a repetition is cut off by an end of the recording.
-    times : ndarray of shape (n_timepoints,) or None
-        The recording's times, as they were given.
+    times : ndarray of shape (n_timepoints,), SparseTimes or None
+        The recording's times, as they were given. Of a stream, and where the segments were pickled, those of the starts
+        and ends alone: ``times.times`` of the samples ``times.samples``.
     channels : list of str or None
         Names of the channels, the columns of the recording where it was a table or a column of one.
 
@@ -59,7 +62,7 @@ class Segments(_Table):
     _source: object = field(default=None, repr=False)
     channels: list[str] | None = field(default=None, repr=False)
     _columns = ("start", "end", "label", "cost", "stretch")
-    _entry, _entries = "repetition", "repetitions"
+    _entry, _entries = "repetition", "segments"
 
     def __iter__(self):
         for s, e, k, c in zip(self.start, self.end, self.label.tolist(), self.cost, strict=True):
@@ -85,6 +88,9 @@ class Segments(_Table):
     def path(self, k):
         """Alignment of the k-th repetition: query indices and sequence indices, an array (2, K)."""
         return self._source.path(self, self._place(k))
+
+    def _source_kept(self):
+        return self._source.kept(self)
 
     def warped(self, query=None):
         """Every repetition on the time base of its query.
@@ -148,11 +154,26 @@ class Segments(_Table):
         times = np.asarray(self.start_time)
         return _as_numbers(times - times[:1]) if times.size else np.empty(0)
 
-    def plot(self, ax=None):
-        """Draw the recording with its segments; returns the Display."""
+    def plot(self, ax=None, *, sequence=None, ts=None):
+        """Draw the recording with its segments.
+
+        Parameters
+        ----------
+        ax : matplotlib Axes or sequence of them, optional
+            Where to draw. Default: a new figure.
+        sequence : array-like of shape (n,) or (n, channels), optional
+            The recording. It must be given where the segments do not hold it: those of a stream, and those that were
+            pickled.
+        ts : array-like of shape (n,), optional
+            Its times. Default: those of the segmentation, or of a pandas index.
+
+        Returns
+        -------
+        SegmentationDisplay
+        """
         from ..utils.visualisation import plot_segmentation
 
-        return plot_segmentation(self, self._source.sequence, self.times, ax=ax)
+        return plot_segmentation(self, self._to_draw(sequence), ts, ax=ax)
 
     def plot_repetitions(self, query=None, ax=None):
         """Draw the repetitions one over the other on the query's time base; returns the Display."""

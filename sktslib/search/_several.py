@@ -1,13 +1,14 @@
 """Several queries and several sequences: one search each, one table of matches."""
 
 from contextlib import contextmanager
-from functools import reduce
 
 import numpy as np
 from joblib import Parallel, delayed
 
 from ..distances._pairwise import check_jobs
-from ._results import Matches, Ticks, joined
+from ._results import Matches
+from ._sources import hold
+from ._times import SparseTimes
 
 
 def several(X):
@@ -76,7 +77,6 @@ def merge(found, names, many_queries, many_sequences, n_matches, times=None):
             own = order[query[order] == q]
             rank[own] = np.arange(len(own))
         order = order[rank[order] < n_matches]
-    sources = [source for matches in found for source in [matches._source] * len(matches)]
     return Matches(
         start[order],
         end[order],
@@ -84,22 +84,33 @@ def merge(found, names, many_queries, many_sequences, n_matches, times=None):
         query[order] if many_queries else None,
         sequence[order] if many_sequences else None,
         times,
-        _Several([sources[k] for k in order], found[0]._source),
+        _Several([matches._source for matches in found], [name[1] for name in names], which[order]),
     )
 
 
 class _Several:
-    """The sources of the matches, one by one."""
+    """What the matches of several searches were found in."""
 
-    def __init__(self, sources, any_source):
-        self.sources, self.any_source = sources, any_source
+    def __init__(self, readers, sequences, which):
+        self.readers, self.sequences, self.which = readers, sequences, which  # the search of each match
 
     def source_of(self, k):
-        return self.sources[k]
+        return self.readers[self.which[k]]
 
     @property
     def sequence(self):
-        return self.any_source.sequence
+        return self.readers[0].sequence
+
+    def kept(self, start, end):
+        """The same of the samples alone that the matches depend on, those of one sequence together."""
+        readers = list(self.readers)
+        for sequence in set(self.sequences):
+            own = [k for k, s in enumerate(self.sequences) if s == sequence]
+            some = np.flatnonzero(np.isin(self.which, own))
+            held = hold([readers[k] for k in own], np.searchsorted(own, self.which[some]), start[some], end[some])
+            for k, reader in zip(own, held, strict=True):
+                readers[k] = reader
+        return _Several(readers, self.sequences, self.which)
 
 
 class Streams:
@@ -124,5 +135,5 @@ class Streams:
     def _merged(self, found):
         times = [part.times for part in found]
         if times[0] is not None:
-            times = [Ticks(np.concatenate([t.samples for t in times]), reduce(joined, (t.times for t in times)))]
+            times = [SparseTimes.of(times)]
         return merge(found, [(k, 0) for k in range(len(found))], True, False, None, times[0])._named(self._kinds)

@@ -1,14 +1,15 @@
 """Searches of sequences that are not held in memory: streams, and files that are read by chunks."""
 
-from dataclasses import replace
 from functools import reduce
 
 import numpy as np
 
 from ._cascade import Rule
 from ._feed import Clock, WarpedFeed, WindowFeed, chunk_at, is_nothing
-from ._profile import ALONE, Search, check_lengths, choose, neighbours
-from ._results import Matches, Ticks, followed, joined, times_at
+from ._profile import check_lengths, choose
+from ._results import Matches
+from ._sources import Held, Pieces, Stretches
+from ._times import SparseTimes, followed, joined, times_at
 
 
 def make_feed(searcher, rule=None):
@@ -19,52 +20,6 @@ def make_feed(searcher, rule=None):
     if searcher._lengths is None:
         check_lengths(x.shape[1], searcher.min_length, searcher.max_length)
     return WindowFeed(metric, x, w, tx if metric.uses_times else None, searcher.normalize, searcher._lengths, rule)
-
-
-class Pieces:
-    """Exact distances and paths of candidates, each from the samples that it lies on."""
-
-    def __init__(self, searcher):
-        self.metric, self.mode, self.normalize = searcher.metric_, searcher._mode, searcher.normalize
-        self.x, self.w, self.tx, self.lengths = searcher._x, searcher._w, searcher._tx, searcher._lengths
-        self.reach = self.metric._reach if self.mode == "warped" else 0
-        self.apart = ALONE  # how far candidates may be from each other to be read together
-        self.kept = {}  # range -> first sample, samples and their times
-
-    @property
-    def sequence(self):
-        raise ValueError(
-            "The matches of a stream cannot be drawn, for it does not keep the sequence. Pass yours to "
-            "sktslib.utils.visualisation.plot_search_distance_result(matches, sequence)."
-        )
-
-    def read(self, start, end):
-        """First sample, samples (channels, n) and times of a stretch that holds [start, end) and what it depends on."""
-        return self.kept[start, end]
-
-    def _search(self, start, end):
-        first, y, ty = self.read(start, end)
-        lengths = None if self.lengths is None else np.array([end - start])
-        return first, Search.of(self.metric, self.x, self.w, y, self.tx, ty, self.mode, self.normalize, lengths)
-
-    def distances(self, start, end):
-        """Exact distances of candidates."""
-        out = np.empty(len(start))
-        for which in neighbours(start, self.x.shape[1], self.apart):
-            first, search = self._search(int(start[which[0]]), int(end[which[-1]]))
-            out[which] = search.distances(start[which] - first, end[which] - first)
-        return out
-
-    def path(self, start, end):
-        """Alignment of a candidate, in samples of the whole sequence."""
-        first, search = self._search(start, end)
-        return search.path(start - first, end - first) + np.array([[0], [first]])
-
-    def explain(self, start, end):
-        """What a candidate costs at each point; its path in samples of the whole sequence."""
-        first, search = self._search(start, end)
-        found = search.explain(start - first, end - first)
-        return replace(found, path=found.path + np.array([[0], [first]]))
 
 
 class Groups:
@@ -167,7 +122,7 @@ class Stream:
         if is_nothing(X):
             return self._matches([])
         with chunk_at(self.n_samples_seen):
-            y, _, given = self._searcher._door(X, None if times is None else np.asarray(times))
+            y, _, given = self._searcher._door(X, times)
         return self._take(y, given)
 
     def _take(self, y, times):
@@ -209,14 +164,14 @@ class Stream:
             horizon = min(horizon, feed.seen - 1)
         rows = []
         for group in self._groups.close(horizon):
-            pieces = _Buffered(searcher, feed)
+            pieces = Buffered(searcher._how, feed)
             start, end, by, distance = choose(pieces, *group, self._slack, None, searcher._limit, searcher.max_overlap)
             rows += [
                 (b, d, s, e, pieces.read(s, e), times_at(self._times, [s - feed.first, e - feed.first]))
                 for b, d, s, e in zip(by.tolist(), distance.tolist(), start.tolist(), end.tolist(), strict=True)
             ]
         begin, first = self._groups.begin, feed.first
-        kept = _Buffered(searcher, feed).reach + (self._times is not None)  # the last step of time needs two samples
+        kept = searcher._how.reach + (self._times is not None)  # the last step of time needs two samples
         feed.forget((horizon if begin is None else min(begin, horizon)) - kept)
         if self._times is not None:
             self._times = self._times[feed.first - first :]
@@ -228,27 +183,24 @@ class Stream:
 
     def _matches(self, rows):
         rows = sorted(rows, key=lambda row: row[1])
-        pieces = Pieces(self._searcher)
-        pieces.kept = {(s, e): piece for _, _, s, e, piece, _ in rows}
+        pieces = Held(self._searcher._how, Stretches([row[4] for row in rows]))
         columns = [np.array([row[k] for row in rows], dtype) for k, dtype in ((2, np.int64), (3, np.int64), (1, float))]
         times = self._times
         if times is not None:
             samples = np.array([row[2:4] for row in rows], np.int64).reshape(-1)
-            times = Ticks(samples, reduce(joined, (row[5] for row in rows), times[:0]))
+            times = SparseTimes(samples, reduce(joined, (row[5] for row in rows), times[:0]))
         return Matches(*columns, times=times, _source=pieces)._named(self._searcher._kinds)
 
 
-class _Buffered(Pieces):
+class Buffered(Pieces):
     """Candidates that lie within a feed's buffer."""
 
-    def __init__(self, searcher, feed):
-        super().__init__(searcher)
+    def __init__(self, how, feed):
+        super().__init__(how)
         self.feed = feed
 
-    def read(self, start, end):
-        first, last = max(start - self.reach, self.feed.first), min(end + self.reach, self.feed.seen)
-        y, _ = self.feed.cut(first, last)
-        gaps = np.flatnonzero(np.isnan(y).any(axis=0)) + first if self.mode == "warped" else ()
-        for gap in gaps:  # features do not reach across a gap
-            first, last = (max(first, gap + 1), last) if gap < start else (first, min(last, gap))
-        return first, *self.feed.cut(first, last)
+    def extent(self, start):
+        return self.feed.first, self.feed.seen
+
+    def cut(self, start, end):
+        return self.feed.cut(start, end)

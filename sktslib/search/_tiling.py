@@ -87,6 +87,20 @@ def tile(searches, rules):
     return Tiles(*(np.concatenate(part) for part in zip(*parts, strict=True)))
 
 
+def listed_costs(sources, rules, tiles):
+    """What each tile's query costs against its range; `sources` compare the queries with ranges of the series.
+
+    The path behind a tile is the cheapest one of its range, unless the best way to a cell depends on how the path came
+    there: on its start, or on others that were longer than allowed and dropped.
+    """
+    one = sources[0]
+    dropped = any(longest is not None for _, longest in rules.limits)
+    if one.mode != "warped" or not (dropped or one.metric._depends_on_start):
+        return tiles.cost
+    rows = zip(*(column.tolist() for column in (tiles.query, tiles.start, tiles.end, tiles.shown)), strict=True)
+    return np.array([sources[q].cost(s, e, shown) for q, s, e, shown in rows])
+
+
 def _windows(searches, rules):
     """Costs (k, n) of each query's windows by their last sample, and the windows' lengths (k,)."""
     n = searches[0].y.shape[1]

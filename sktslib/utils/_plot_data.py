@@ -33,6 +33,13 @@ def as_series(values, name):
 def as_times(times, n, name, series=None):
     """Return the times of `n` samples; without times, those of the index of `series`, or the sample indices."""
     index = getattr(series, "index", None)
+    if hasattr(times, "samples"):  # those of some samples, which the result of a stream knows
+        if not hasattr(index, "tz"):
+            raise ValueError(
+                f"The '{name}' parameter must be given: the result holds the times of its own starts and ends, and no "
+                f"others. Got None. Pass the times of the whole sequence, or numpy.arange({n}) to draw it by samples."
+            )
+        times = None
     if times is None and hasattr(index, "tz"):
         times = index
     if times is None:

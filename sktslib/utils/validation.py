@@ -13,7 +13,17 @@ import numpy as np
 
 FLOAT = np.dtype(np.float64)
 
-__all__ = ["as_floats", "as_series", "as_times", "as_weight", "check_count", "check_number", "shown", "unknown_name"]
+__all__ = [
+    "as_dates",
+    "as_floats",
+    "as_series",
+    "as_times",
+    "as_weight",
+    "check_count",
+    "check_number",
+    "shown",
+    "unknown_name",
+]
 
 
 def shown(value):
@@ -255,14 +265,14 @@ def as_weight(weight, m, channels, *, name="weight"):
     return np.array(np.broadcast_to(w.reshape(m, -1).T, (channels, m)), order="C")
 
 
-def as_times(times, length, name):
+def as_times(times, length, name, origin=None):
     """Return strictly increasing times as float64 `(length,)`; None stays None.
 
-    Datetimes become seconds from the first, durations seconds, numbers stay as they are.
+    Datetimes become seconds from the first, or from the `origin`, durations seconds, numbers stay as they are.
     """
     if times is None:
         return None
-    given, t = _seconds(times, name)
+    given, t = _seconds(times, name, origin)
     if t.shape != (length,):
         raise ValueError(f"{name!r} must have one time per point, shape ({length},). Got shape {t.shape}.")
     refuse_missing(t, name, "Every point needs a time.")
@@ -276,21 +286,27 @@ def as_times(times, length, name):
     return t
 
 
-def _seconds(times, name):
-    """Times as an array of the caller's kind, for messages, and as floats."""
+def as_dates(times):
+    """Times as an array, datetimes with a time zone as numpy's, which know none."""
     dtype = getattr(times, "dtype", None)
     if getattr(dtype, "tz", None) is not None:  # pandas' own kind of datetimes; numpy's know no time zone
-        times = np.asarray(times, f"datetime64[{dtype.unit}]")
+        return np.asarray(times, f"datetime64[{dtype.unit}]")
+    return np.asarray(times)
+
+
+def _seconds(times, name, origin):
+    """Times as an array of the caller's kind, for messages, and as floats."""
     try:
-        given = np.asarray(times)
+        given = as_dates(times)
     except ValueError:
         raise _ragged(name) from None
     if given.dtype.kind == "O":
-        first = next((v for v in given.flat if v is not None and v == v), None)
+        first = next((v for v in given.flat if v is not None and v == v), None) if origin is None else origin
         return given, _elapsed(given, first, name) if isinstance(first, date | timedelta) else as_floats(times, name)
     if given.dtype.kind == "M":
         known = given[~np.isnat(given)]
-        return given, (given - (known[0] if known.size else given)) / np.timedelta64(1, "s")
+        first = origin if origin is not None else known[0] if known.size else given
+        return given, (given - first) / np.timedelta64(1, "s")
     if given.dtype.kind == "m":
         return given, given / np.timedelta64(1, "s")
     if given.dtype.kind in "SU":
