@@ -551,7 +551,7 @@ def elastic(
     """
     Elastic distance of two whole series: (distance, D, path); the path is None for soft_dtw, gak and sbd.
 
-    The latter two compare each series also with itself, in a band of its own: `r` may be a function of both lengths.
+    The radius `r` of a band in samples may be a function of both lengths.
     """
     if do_sign_norm:
         x, y = standardise(points(x)).reshape(np.shape(x)), standardise(points(y)).reshape(np.shape(y))
@@ -563,8 +563,11 @@ def elastic(
         Wy = interpolate(Wx, n)
 
         def matrix(a, b, W):
-            radius = r(len(a), len(b)) if callable(r) else r
-            allowed = band(len(a), len(b), band_kind, radius)
+            if band_kind == "sakoe-chiba":  # one radius for all three terms, from the lengths of the pair
+                radius = r(m, n) if callable(r) else r
+                allowed = np.array([[abs(i - j) <= radius for j in range(len(b))] for i in range(len(a))])
+            else:
+                allowed = band(len(a), len(b), band_kind)
             if name == "gak":
                 return gak_matrix(a, b, W, sigma, allowed, triangular)
             return soft_dtw_matrix(a, b, W, gamma, allowed)

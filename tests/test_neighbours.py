@@ -102,6 +102,31 @@ def test_equal_distances_come_by_position(p):
     np.testing.assert_array_equal(zeros.indices, [[0, 1, 2, 3]] * 2)
 
 
+@pytest.mark.parametrize("few", [0, 10**9])
+@pytest.mark.parametrize("name", metric_names())
+def test_near_ties_come_in_the_order_of_the_matrix_to_the_last_digit(name, few, monkeypatch):
+    monkeypatch.setattr(_neighbours, "FEW_CELLS", few)
+    rng = np.random.default_rng(8)
+    size = 5 if numba.config.DISABLE_JIT else 12
+    for channels, ragged in ((1, False), (1, True), (3, False)):
+        base = np.cumsum(rng.normal(size=(16, channels)), axis=0)
+        near = [base + 0.3 * rng.permutation(base) for _ in range(size)]
+        near += [a + 1e-15 * rng.normal(size=a.shape) for a in near]
+        if ragged and name != "short_time_series":
+            near = [a[rng.integers(0, 9) :] for a in near]
+        X = [base + 0.1 * rng.normal(size=base.shape) for _ in range(3)]
+        for p in [{}, *([{"window": 0.4}, {"p": 3.0, "lmbda": 0.01}] if name == "twed" else [])]:
+            for queries, others in ((X, near), (near, None)):
+                matrix = pairwise_distances(queries, others, name, metric_params=p)
+                k = len(near) - 1
+                if others is None:
+                    np.fill_diagonal(matrix, np.nan)  # sorted behind everything
+                order = np.argsort(matrix, axis=1, kind="stable")[:, :k]
+                got = nearest_neighbors(queries, others, name, k, metric_params=p)
+                np.testing.assert_array_equal(got.indices, order)
+                np.testing.assert_array_equal(got.distances, np.take_along_axis(matrix, order, axis=1))
+
+
 def test_what_is_far_is_pruned():
     rng = np.random.default_rng(5)
     Y = rng.normal(size=(300, 40)) + 5 * np.arange(300)[:, None]

@@ -51,6 +51,7 @@ def test_a_collection_with_itself_and_ragged_ones(name):
     np.testing.assert_allclose(got, want, rtol=1e-9, atol=1e-12)
     if metric.symmetric:
         np.testing.assert_array_equal(got, got.T)
+        np.testing.assert_array_equal(got, pairwise_distances(X, list(X), metric))  # each pair both ways
         np.testing.assert_allclose(np.diag(got), 0, atol=1e-12)
     np.testing.assert_allclose(pairwise_distances(X, X[:7], metric), want[:, :7], rtol=1e-9, atol=1e-12)
     np.testing.assert_array_equal(got, pairwise_distances(X, metric=metric, n_jobs=2))

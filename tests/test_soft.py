@@ -20,7 +20,7 @@ from sktslib import (
     time_series_search,
     time_series_segmentation,
 )
-from sktslib.distances import DTW, GAK, SBD, SoftDTW, get_metric, pairwise_distances
+from sktslib.distances import DTW, GAK, SBD, SoftDTW, barycenter, get_metric, pairwise_distances
 from sktslib.distances._soft import Soft, accumulate
 from sktslib.search import elastic_search
 
@@ -70,6 +70,56 @@ def test_distance_and_matrix_equal_the_naive_twin(data):
     if name == "soft_dtw":
         np.testing.assert_allclose(got.cost_matrix, want.D, **CLOSE)
         np.testing.assert_array_equal(pickle.loads(pickle.dumps(got)).cost_matrix, got.cost_matrix)
+
+
+def test_a_band_has_one_radius_for_all_three_terms():
+    band = {"window": "sakoe-chiba", "factor": 0}
+    assert GAK(sigma=3.0, **band)(np.zeros(3), np.zeros(12)) == 1.0  # no alignment: as far as can be
+    assert SoftDTW(**band)(np.zeros(3), np.zeros(12)) == math.inf
+    assert SoftDTW(divergence=False, **band)(np.zeros(3), np.zeros(12)) == math.inf
+    # Of zeros the kernels count alignments: of 2 and 3 points within one sample 4, of 2 points 3, of 3 points 11.
+    band["factor"] = 1
+    assert GAK(**band)(np.zeros(2), np.zeros(3)) == pytest.approx(1 - 4 / math.sqrt(3 * 11))
+    assert SoftDTW(**band)(np.zeros(2), np.zeros(3)) == pytest.approx(math.log(33) / 2 - math.log(4))
+    # A share of the shorter of the two lengths: 1 here as well.
+    assert GAK(window=0.5)(np.zeros(2), np.zeros(3)) == pytest.approx(1 - 4 / math.sqrt(3 * 11))
+
+
+def test_a_banded_value_may_be_negative():
+    x, band = np.array([0, -1, 3, -5, 5, -3, 1, 0]), {"window": "sakoe-chiba", "factor": 2}
+    twin = {"band_kind": "sakoe-chiba", "r": 2}
+    for name, p in (("gak", {"sigma": 10.0}), ("soft_dtw", {"gamma": 200.0})):
+        got = get_metric(name, {**p, **band})(x, -x)
+        assert got == pytest.approx(naive.elastic(name, x, -x, **p, **twin).distance)
+        assert -3 < got < -0.014
+        assert get_metric(name, p)(x, -x) > 0
+    assert GAK(sigma=10.0, triangular=3)(x, -x) > 0
+
+
+@pytest.mark.parametrize("name", SOFT)
+def test_collections_of_many_lengths_and_radii_equal_the_pairs(name):
+    rng = np.random.default_rng(4)
+    X = [rng.normal(size=n) for n in (3, 9, 5, 12, 9, 1, 4)]
+    w = [1.0, 0.5, 0.25]
+    for p in ({"window": 0.3}, {"window": "sakoe-chiba"}, {"window": "sakoe-chiba", "factor": 2}):
+        metric = get_metric(name, p)
+        want = np.array([[metric(x, y) for y in X] for x in X])
+        assert (want == (1.0 if name == "gak" else math.inf)).sum() > 5
+        np.testing.assert_array_equal(pairwise_distances(X, metric=metric), want)
+        np.testing.assert_array_equal(pairwise_distances(X[:2], X, metric, n_jobs=2), want[:2])
+        got = pairwise_distances(X[:1], X, metric, weight=w)
+        np.testing.assert_array_equal(got, [[metric(X[0], y, weight=w) for y in X]])
+
+
+def test_without_an_alignment_there_is_no_expected_one():
+    x, y = [1.0, 2.0, 3.0], [1.0, 1.0, 2.0, 2.0, 3.0]
+    metric = SoftDTW(window="sakoe-chiba", factor=1)
+    for refused in (metric, GAK(triangular=2)):
+        with pytest.raises(ValueError, match=r"alignment within the band of \w+. Got lengths 3 and 5 with"):
+            refused.expected_alignment(x, y)
+    with pytest.raises(ValueError, match="alignment within the band of SoftDTW"):
+        barycenter([x, y], metric, method="soft")
+    assert metric.distance(x, y).cost_matrix[-1, -1] == math.inf
 
 
 @given(pairs())

@@ -13,6 +13,14 @@ def radius_of(window, factor, m, n):
     return int(np.floor(window * shorter + 1e-9))  # 0.29 of 100 points is 29, whatever the rounding of the product
 
 
+def plain_band(radius, m, n):
+    """The ranges of the cells with |i - j| <= radius (None: all), as `band` gives its own; they may be empty."""
+    if radius is None:
+        return np.zeros(n, np.int64), np.full(n, m, np.int64)
+    j = np.arange(n)
+    return np.clip(j - radius, 0, m), np.clip(j + radius + 1, 0, m)
+
+
 def band(window, factor, m, n):
     """Ranges `lo[j] <= i < hi[j]` of query points i for each series point j, as two integer arrays (n,)."""
     if window is None or min(m, n) == 1:

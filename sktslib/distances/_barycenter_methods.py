@@ -12,7 +12,6 @@ from scipy.optimize import minimize
 
 from ._metrics import Metric
 from ._normalise import full_weight
-from ._soft import expected_alignment
 
 FIRST_STEP, LAST_STEP = 0.05, 0.005  # of the subgradient method, as in the experiments of Schultz & Jain
 PATIENCE = 10  # epochs without an improvement after which it stops
@@ -125,8 +124,7 @@ def soft(task, z):
 
     def pair(x, y):
         """Soft-DTW of both series, its gradient by x, and the mean cost of their alignments."""
-        matrix = metric._matrix(x, task.w, y)
-        E = expected_alignment(matrix)
+        matrix, E = metric._expected(x, task.w, y)
         count, partners = E.sum(axis=0), y @ E
         cost = (w * (x * x * count - 2 * x * partners + (y * y) @ E)).sum()
         return metric._unit * matrix[-1, -1], 2 * w * (x * count - partners), cost

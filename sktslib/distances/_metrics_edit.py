@@ -5,6 +5,7 @@ from numbers import Real
 import numpy as np
 
 from ..utils._sklearn import Interval
+from . import _elastic as kernels
 from . import _recurrences as recurrences
 from ._elastic_metric import BAND_CONSTRAINTS, ElasticMetric, Query, free_points, norm_of
 from ._registry import register
@@ -289,13 +290,15 @@ class TWED(PriceMetric):
         return super()._problem(x, w, y, tx, ty, search=search)
 
     def _query(self, x, w, n, tx=None, *, search=False):
-        m = x.shape[1]
-        step = np.abs(np.diff(x, axis=1))
+        record = recurrences.TWEDRecord(norm_of(x, self.p), float(self.nu), float(self.lmbda))
+        points = free_points(x.shape[1])
+        # To the last digit what a point of the series costs, so that d(x, y) = d(y, x).
+        if w is None and isinstance(record.norm, recurrences.Lp):  # compiled powers are not quite numpy's
+            points[0, 1:] = kernels.series_gaps(record, x, tx)[1:]
+            return Query(record, x, w, points)
+        step, p = np.abs(np.diff(x, axis=1)), float(self.p)
         if w is not None:
             step = np.minimum(w[:, 1:], w[:, :-1]) * step
-        points = free_points(m)
-        points[0, 1:] = (
-            (step**self.p).sum(axis=0) ** (1.0 / self.p) + self.nu * (1.0 if tx is None else np.diff(tx)) + self.lmbda
-        )
-        record = recurrences.TWEDRecord(norm_of(x, self.p), float(self.nu), float(self.lmbda))
+        length = step[0] if len(x) == 1 else sum(step**p) ** (1.0 / p)
+        points[0, 1:] = length + record.nu * (1.0 if tx is None else np.diff(tx)) + record.lmbda
         return Query(record, x, w, points)

@@ -1,5 +1,7 @@
 """Shape-based distance: a metric class that knows shifts and no warping."""
 
+from functools import lru_cache
+
 import numpy as np
 from joblib import delayed
 
@@ -37,23 +39,26 @@ class SBD(PathlessMetric):
         m, n = x.shape[1], y.shape[2]
         size = _sbd.transform_length(m, n)
         y = _sbd.scaled(y)
-        return _sbd.distances(*_sbd.query(x, w, size), m, _sbd.transform(y, size), _sbd.norms(y, w, size), n, size)
+        return _sbd.distances(*_sbd.query(x, w, size), m, y, _sbd.transform(y, size), _sbd.norms(y, w, size), n, size)
 
     def _pairwise(self, X, Y, w, mirrored, out):
-        """Tasks, one a block of series of one length; each series is transformed once."""
+        """Tasks, one a block of series of one length; no distance depends on what else is compared."""
         lengths = np.array([y.shape[1] for y in Y])
-        size = _sbd.transform_length(max(x.shape[1] for x in X), int(lengths.max()))
-        queries = [_sbd.query(x, w, size) for x in X]
+        sizes = {_sbd.transform_length(m, n) for m in {x.shape[1] for x in X} for n in set(lengths.tolist())}
+        # Once for each length of transforms; those for series of about one length follow each other.
+        query = lru_cache(4 * len(X))(lambda a, size: _sbd.query(X[a], w, size))
         order = np.argsort(lengths, kind="stable")
-        block, begin, tasks = max(1, 2**18 // size), 0, []
+        block, begin, tasks = max(1, 2**18 // max(sizes)), 0, []
 
         def compare(members, others):
-            n = int(lengths[members[0]])
+            n, series = int(lengths[members[0]]), {}
             y = _sbd.scaled(np.array([Y[b] for b in members]))
-            spectra = np.array([queries[b][0] for b in members]) if mirrored else _sbd.transform(y, size)
-            norms = _sbd.norms(y, w, size)
             for a in others:
-                out[a, members] = _sbd.distances(*queries[a], X[a].shape[1], spectra, norms, n, size)
+                m = X[a].shape[1]
+                size = _sbd.transform_length(m, n)
+                if size not in series:
+                    series[size] = _sbd.transform(y, size), _sbd.norms(y, w, size)
+                out[a, members] = _sbd.distances(*query(a, size), m, y, *series[size], n, size)
                 if mirrored:
                     out[members, a] = out[a, members]
 

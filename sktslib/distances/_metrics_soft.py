@@ -1,6 +1,6 @@
 """Metric classes of soft minima over all alignments, and what classes without a warping path share."""
 
-from functools import lru_cache
+from functools import cache, lru_cache
 from numbers import Integral, Real
 from typing import NamedTuple
 
@@ -10,7 +10,7 @@ from joblib import delayed
 from ..utils._sklearn import Interval
 from . import _soft as kernels
 from ._alignment import Alignment
-from ._bands import band
+from ._bands import band, plain_band, radius_of
 from ._collection import as_collection
 from ._elastic_metric import BAND_CONSTRAINTS, check_band
 from ._metrics import Metric, check_pair
@@ -18,7 +18,7 @@ from ._normalise import full_weight
 from ._registry import register
 from ._resample import resample
 
-_cells = lru_cache(maxsize=256)(band)
+_cells, _plain_cells = lru_cache(maxsize=256)(band), lru_cache(maxsize=256)(plain_band)
 
 
 class Pair(NamedTuple):
@@ -68,47 +68,71 @@ class SoftMetric(PathlessMetric):
         """The distance behind R of the pair and the mean of the two series' R with themselves."""
         raise NotImplementedError
 
-    def _accumulate(self, x, w, y, matrix=kernels.NO_COSTS):
-        lo, hi = _cells(self.window, self.factor, x.shape[1], y.shape[1])
-        return kernels.accumulate(self._record(), x, full_weight(w, x), y, lo, hi, matrix)
+    def _radius(self, m, n):
+        """The largest lag of a Sakoe-Chiba band, which all three terms of a pair have in common; else None."""
+        return radius_of(self.window, self.factor, m, n)
+
+    def _accumulate(self, x, w, y, radius, matrix=kernels.NO_COSTS):
+        m, n = x.shape[1], y.shape[1]
+        if self.window == "itakura":
+            cells = _cells(self.window, None, m, n)
+        else:
+            cells = _plain_cells(radius, m, n)
+        return kernels.accumulate(self._record(), x, full_weight(w, x), y, *cells, matrix)
 
     def _matrix(self, x, w, y):
         """Accumulated costs (n, m), in units of gamma."""
-        matrix = np.full((y.shape[1], x.shape[1]), np.inf)
-        self._accumulate(x, w, y, matrix)
+        m, n = x.shape[1], y.shape[1]
+        matrix = np.full((n, m), np.inf)
+        self._accumulate(x, w, y, self._radius(m, n), matrix)
         return matrix
 
-    def _own(self, a, w):
+    def _own(self, a, w, radius):
         """R of a series with itself, under the weights that the query's are at the series' length."""
         if not self._compares_with_itself:
             return 0.0
-        return self._accumulate(a, own_weight(a, w), a)
+        return self._accumulate(a, own_weight(a, w), a, radius)
 
     def _distance(self, x, w, y, tx, ty):
-        own = (self._own(x, w) + self._own(y, w)) / 2
-        return self._alignment(self._reported(self._accumulate(x, w, y), own), x, w, y)
+        radius = self._radius(x.shape[1], y.shape[1])
+        own = (self._own(x, w, radius) + self._own(y, w, radius)) / 2
+        return self._alignment(self._reported(self._accumulate(x, w, y, radius), own), x, w, y)
 
     def _windows(self, x, w, y, tx, ty):
-        own, out = self._own(x, w), np.empty(len(y))
+        radius = self._radius(x.shape[1], y.shape[2])
+        own, out = self._own(x, w, radius), np.empty(len(y))
         for k, window in enumerate(y):
-            out[k] = self._reported(self._accumulate(x, w, window), (own + self._own(window, w)) / 2)
+            out[k] = self._reported(self._accumulate(x, w, window, radius), (own + self._own(window, w, radius)) / 2)
         return out
 
     def _pairwise(self, X, Y, w, mirrored, out):
-        """Tasks, one a series of the larger collection: what a series has with itself is computed once."""
+        """Tasks, one a series of the larger collection: what a series has with itself is computed once a radius."""
         by_row = len(X) > len(Y)
         lines, others = (X, Y) if by_row else (Y, X)
-        own_of_others = [self._own(a, w) for a in others]
+        own_of_others = cache(lambda s, radius: self._own(others[s], w, radius))
+        own_of_lines = own_of_others if mirrored else cache(lambda k, radius: self._own(lines[k], w, radius))
 
         def line(k):
-            own = own_of_others[k] if mirrored else self._own(lines[k], w)
             for s in range(k + 1 if mirrored else len(others)):
                 a, b = (k, s) if by_row else (s, k)
-                out[a, b] = self._reported(self._accumulate(X[a], w, Y[b]), (own + own_of_others[s]) / 2)
+                radius = self._radius(X[a].shape[1], Y[b].shape[1])
+                own = (own_of_lines(k, radius) + own_of_others(s, radius)) / 2
+                out[a, b] = self._reported(self._accumulate(X[a], w, Y[b], radius), own)
                 if mirrored:
                     out[b, a] = out[a, b]
 
         return [delayed(line)(k) for k in range(len(lines))]
+
+    def _expected(self, x, w, y):
+        """Accumulated costs (n, m) and how probable each cell is."""
+        matrix = self._matrix(x, w, y)
+        if matrix[-1, -1] == np.inf:
+            raise ValueError(
+                f"The series must have an alignment within the band of {type(self).__name__}. Got lengths "
+                f"{x.shape[1]} and {y.shape[1]} with {self!r}, under which no path leads from the first pair of points "
+                "to the last one. Widen the band, or bring the series to one length."
+            )
+        return matrix, kernels.expected_alignment(matrix)
 
     def expected_alignment(self, x, y, *, weight=None):
         """How probable it is that two points meet, where an alignment is as probable as it is good.
@@ -128,6 +152,11 @@ class SoftMetric(PathlessMetric):
             In [0, 1]; the first and the last cell are 1. It is the gradient of the un-normalised value by the local
             costs (Cuturi & Blondel 2017).
 
+        Raises
+        ------
+        ValueError
+            If the band holds no alignment, because the lengths differ by more than its radius.
+
         Examples
         --------
         >>> from sktslib.distances import SoftDTW
@@ -137,7 +166,7 @@ class SoftMetric(PathlessMetric):
                [0., 1.]])
         """
         self._validate()
-        return np.ascontiguousarray(kernels.expected_alignment(self._matrix(*_pair_as(x, weight, y))).T)
+        return np.ascontiguousarray(self._expected(*_pair_as(x, weight, y))[1].T)
 
 
 def _pair_as(x, weight, y):
@@ -164,7 +193,9 @@ class SoftDTW(SoftMetric):
     divergence : bool, default=True
         Whether to report the divergence; False: s(x, y) itself, which may be negative.
     window : None, float in (0, 1], "sakoe-chiba" or "itakura", default=None
-        Band of the alignments. A float is the radius of a Sakoe-Chiba band as a share of the shorter length.
+        Band of the alignments. A float is the radius r of a Sakoe-Chiba band as a share of the shorter length: points
+        with ``|i - j| <= r`` meet, in all three terms. Series whose lengths differ by more are infinitely far. The
+        divergence of a band may be negative.
     factor : int, optional
         Radius in samples of the "sakoe-chiba" window; None: half the shorter length.
 
@@ -246,7 +277,9 @@ class GAK(SoftMetric):
         all: the paper's band, which keeps the kernel positive definite. Series whose lengths differ by as much have
         distance 1.
     window : None, float in (0, 1], "sakoe-chiba" or "itakura", default=None
-        Band of the alignments. A float is the radius of a Sakoe-Chiba band as a share of the shorter length.
+        Band of the alignments. A float is the radius r of a Sakoe-Chiba band as a share of the shorter length: points
+        with ``|i - j| <= r`` meet, in all three kernels. Series whose lengths differ by more have distance 1. With a
+        band the kernel need not be positive definite, and the distance may be negative; `triangular` prevents both.
     factor : int, optional
         Radius in samples of the "sakoe-chiba" window; None: half the shorter length.
 

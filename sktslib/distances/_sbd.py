@@ -28,10 +28,11 @@ def transform(a, size):
 
 
 def query(x, w, size):
-    """Transform (channels, frequencies) and norm of a query (channels, m)."""
+    """The query (channels, m) as `distances` takes it: scaled, transformed (channels, frequencies), and its norm."""
     x = scaled(x)
-    weighted = x if w is None else w * x
-    return rfft(weighted, size), np.sqrt((weighted * x).sum())
+    if w is None:
+        return x, rfft(x, size), norms(x[np.newaxis], None, size)[0, 0]
+    return None, rfft(w * x, size), np.sqrt((w * x * x).sum())
 
 
 def _shifts(m, n, size):
@@ -44,7 +45,7 @@ def norms(y, w, size):
 
     A point that meets a query point counts as that point's weight, others fully.
     """
-    total = (y * y).sum(axis=(1, 2))[:, np.newaxis]
+    total = (y * y).reshape(len(y), -1).sum(axis=1, keepdims=True)
     if w is None:
         return np.sqrt(total)
     at = _shifts(w.shape[1], y.shape[2], size)
@@ -63,15 +64,42 @@ def _seen(y, w, shift):
     return (weight * y * y).sum()
 
 
-def distances(query, norm, m, series, norms, n, size):
-    """Distances (k,) of a query of m points to series of n points each.
+def _is_later(x, series):
+    """Whether a series has the larger value where it first differs from each of the others (k, channels, n)."""
+    x, series = x.ravel(), series.reshape(len(series), -1)
+    first = np.argmax(series != x, axis=1)
+    return x[first] > series[np.arange(len(series)), first]
 
-    `query` (channels, frequencies) is the transform of the weighted query and `norm` its norm; `series` (k, channels,
-    frequencies) are the transforms of the series and `norms` theirs.
+
+def distances(x, query, norm, m, series, spectra, norms, n, size):
+    """Distances (k,) of a query of m points to series (k, channels, n).
+
+    `query` (channels, frequencies) is the transform of the weighted query and `norm` its norm; `spectra` (k, channels,
+    frequencies) are the transforms of the series and `norms` theirs. `x` is the query itself, or None under weights.
     """
-    cross = irfft((np.conj(query) * series).sum(axis=1), size)[:, _shifts(m, n, size)]
     both = norm * norms
+    if x is None:
+        cross = irfft((np.conj(query) * spectra).sum(axis=1), size)[:, _shifts(m, n, size)]
+    else:
+        cross = _largest(x, query, m, series, spectra, n, size)[:, np.newaxis]
     ratio = np.divide(cross, both, out=np.zeros_like(cross), where=both > 0)
     if norm == 0.0:
         ratio[np.broadcast_to(norms == 0, ratio.shape)] = 1.0  # nothing is like nothing
     return 1.0 - np.minimum(ratio.max(axis=1), 1.0)
+
+
+def _largest(x, query, m, series, spectra, n, size):
+    """The largest cross-correlation (k,) over all shifts.
+
+    Which of two series is the query must change no digit, for d(x, y) = d(y, x): it is the first one in a fixed order.
+    """
+    if m > n:
+        product, m, n = np.conj(spectra) * query, n, m
+    else:
+        product = np.conj(query) * spectra
+        if m == n:
+            later = _is_later(x, series)
+            product[later] = np.conj(spectra[later]) * query
+    circular = irfft(product.sum(axis=1) if len(x) > 1 else product[:, 0], size)
+    largest = circular[:, :n].max(axis=1)
+    return np.maximum(largest, circular[:, size - m + 1 :].max(axis=1)) if m > 1 else largest

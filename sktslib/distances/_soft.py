@@ -88,9 +88,10 @@ def _accumulate(p, x, w, y, lo, hi, begin, end, work, matrix):
             left, p_left = col[i + 1], powers[i + 1]
             top = max(p_diag, max(p_above, p_left))
             if top > -INF:
+                # The diagonal way comes last: so that exchanging the two series changes no digit.
                 above = above * HALVES[int(min(top - p_above, 128.0))]
-                above += diag * HALVES[int(min(top - p_diag, 128.0))]
                 above += left * HALVES[int(min(top - p_left, 128.0))]
+                above += diag * HALVES[int(min(top - p_diag, 128.0))]
                 above *= share[i]
                 p_above = top + power[i]
                 if above > LARGE:
