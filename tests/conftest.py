@@ -1,36 +1,19 @@
 """Settings that must stand before numba and matplotlib are imported, and Hypothesis profiles."""
 
 import getpass
-import hashlib
 import os
-import platform
 import tempfile
-from importlib.metadata import version
 from pathlib import Path
 
 import pytest
 from hypothesis import HealthCheck, Phase, settings
 
-PACKAGE = Path(__file__).resolve().parents[1] / "sktslib"
-
 
 def cache_folder() -> Path:
-    """Name a folder for compiled kernels after everything that decides what they hold.
-
-    numba looks at the file of the kernel alone: it misses edits in files that the kernel takes pieces from, and it
-    misses its own switches, such as ``NUMBA_BOUNDSCHECK``.
-    """
-    digest = hashlib.sha256()
-    for source in sorted(PACKAGE.rglob("*.py")):
-        digest.update(source.relative_to(PACKAGE).as_posix().encode())
-        digest.update(hashlib.sha256(source.read_bytes()).digest())
-    digest.update(f"{platform.python_version()} {version('numba')} {version('numpy')}".encode())
-    for name in sorted(os.environ):
-        if name.startswith("NUMBA_"):
-            digest.update(f" {name}={os.environ[name]}".encode())
+    """A folder for compiled kernels, which are told apart by all that they are made of (`_kernel_cache`)."""
     # A container's user may have a number and no name.
     user = getattr(os, "getuid", getpass.getuser)()
-    return Path(tempfile.gettempdir()) / f"sktslib-numba-{user}" / digest.hexdigest()[:16]
+    return Path(tempfile.gettempdir()) / f"sktslib-tests-{user}"
 
 
 if "NUMBA_CACHE_DIR" not in os.environ:

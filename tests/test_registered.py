@@ -373,7 +373,7 @@ import sys
 sys.path.insert(0, sys.argv[1])
 import edited
 from sktslib.distances import get_metric, _diagonals
-print(float(get_metric("edited")([0.0, 0.0], [1.0, 1.0])), sum(_diagonals.cost.stats.cache_hits.values()))
+print(float(get_metric("edited")([0.0, 0.0], [1.0, 1.0])), sum(_diagonals._go_on.stats.cache_hits.values()))
 """
 OTHER = """
 from sktslib.distances import DTW, _diagonals
