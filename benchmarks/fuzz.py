@@ -5,7 +5,8 @@ python benchmarks/fuzz.py --repeat AREA:SEED:NUMBER
 
 A case is drawn from its area, seed and number alone, so that it can be repeated. One comparison is one number, or one
 array of an answer as a whole, against an answer found in another way: mostly by `naive`, for chunks and streams by a
-call with the whole sequence. Warnings and unexpected exceptions are differences too. The exit code is 1 if there is any.
+call with the whole sequence. Warnings and unexpected exceptions are differences too. The exit code is 1 if there
+is any.
 """
 
 import argparse
@@ -25,12 +26,14 @@ sys.path[:0] = [str(HERE), str(HERE.parents[0] / "tests"), str(HERE.parents[0])]
 import conftest  # noqa: E402, F401  # names the folder of compiled kernels before numba is imported
 import fuzz_collections  # noqa: E402
 import fuzz_pairs  # noqa: E402
+import fuzz_profiles  # noqa: E402
 import fuzz_searches  # noqa: E402
 import fuzz_segments  # noqa: E402
 import numpy as np  # noqa: E402
 from fuzz_cases import Case  # noqa: E402
 
-AREAS = {**fuzz_pairs.AREAS, **fuzz_collections.AREAS, **fuzz_searches.AREAS, **fuzz_segments.AREAS}
+MODULES = fuzz_pairs, fuzz_collections, fuzz_profiles, fuzz_searches, fuzz_segments
+AREAS = {name: area for module in MODULES for name, area in module.AREAS.items()}
 SLICE = 2.0  # seconds of one area at a time
 SHOWN = 5  # differences of one kind that are listed
 

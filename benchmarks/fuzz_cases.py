@@ -12,6 +12,8 @@ KINDS = ["quarters", "quarters", "symbols", "normal", "normal", "rounded", "walk
 SHARES = [0.1, 0.29, 0.5, 1.0]
 NORMED = ("frechet", "erp", "twed")  # a root over several channels leaves no exact ties
 COUNTS = ("lcss", "edr")
+RATIOS = (*COUNTS, "gak", "sbd", "cosine", "correlation", "pearson_correlation")
+ROUNDING = 1e-15  # of what is subtracted from 1; the tolerance is 100 times that
 ENTRIES = {
     "adtw": {"omega": [0.0, 0.5, 2.0, 0.1]},
     "wdtw": {"g": [0.0, 0.05, 1.0]},
@@ -54,6 +56,22 @@ naive = _Quiet()
 def same(v):
     """The values as they are."""
     return v
+
+
+def again(name, wanted, *, sure=False, unit=0.0):
+    """What `close` takes: the wanted answer of changed values; `sure` says that roundings decide nothing.
+
+    `unit` is the size of what is subtracted to get the answer.
+    """
+    size = ROUNDING * (unit + (name in RATIOS))
+    return lambda change: wanted(same if sure else change) + size
+
+
+def settled(name, p, distance):
+    """A distance on a scale that ends: that of Pearson with beta has a pole and a root, which magnify roundings."""
+    if name == "pearson_correlation" and p.get("beta") is not None:
+        return 2 / (1 + np.asarray(distance) ** (1 / p["beta"]))
+    return distance
 
 
 class Nudge:

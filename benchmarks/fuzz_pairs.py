@@ -1,7 +1,7 @@
 """Areas of `fuzz.py` about two series: distances, cost matrices, paths, cutoffs, the functions of the same names."""
 
 import numpy as np
-from fuzz_cases import COUNTS, naive, same
+from fuzz_cases import COUNTS, again, naive, same, settled
 from numba import njit
 
 from sktslib import get_distance_dict
@@ -30,10 +30,10 @@ def draw_pair(case, high=70, equal=False, **how):
     return x, y, w
 
 
-def pair_forms(case, metric, x, y, w, times, got, want, again):
+def pair_forms(case, metric, x, y, w, times, got, want, other, scale=same):
     """Other forms of the same question: cutoffs, a column, scaled weights, no weights, the other way round."""
     value = float(got)
-    case.close("call", metric(x, y, weight=w, **times), want, again)
+    case.close("call", scale(metric(x, y, weight=w, **times)), want, other)
     if np.isfinite(value):
         for factor in (1.0, 1 + 1e-9, 3.0, 0.999, 0.4):
             cutoff = max(value * factor, 0.0)
@@ -48,7 +48,7 @@ def pair_forms(case, metric, x, y, w, times, got, want, again):
         case.equal("uniform weights", uniform, float(metric.distance(x, y, **times)))
     elif metric.symmetric:
         swapped = {"tx": times.get("ty"), "ty": times.get("tx")}
-        case.close("the other way round", float(metric.distance(y, x, **swapped)), want, again)
+        case.close("the other way round", scale(float(metric.distance(y, x, **swapped))), want, other)
 
 
 def draw_times(case, name, x, y):
@@ -69,16 +69,17 @@ def elastic(case, **how):
         return naive.elastic(name, change(x), change(y), w, **times, **p)
 
     want, got = wanted(), metric.distance(x, y, weight=w, **times)
-    sure = name in COUNTS and not p.get("do_sign_norm")
-    again = None if sure else lambda change: wanted(change).distance
-    case.close("distance", float(got), want.distance, again)
-    case.close("cost_matrix", got.cost_matrix, want.D, None if sure else lambda change: wanted(change).D)
-    check_path(case, name, p, got.path, want, x, y, w, times, again)
-    pair_forms(case, metric, x, y, w, times, got, want.distance, again)
-    functions(case, name, metric, x, y, w, times, want, again)
+    sure = name in COUNTS
+    other = again(name, lambda change: wanted(change).distance, sure=sure)
+    case.close("distance", float(got), want.distance, other)
+    case.close("cost_matrix", got.cost_matrix, want.D, again(name, lambda change: wanted(change).D, sure=sure))
+    if np.isfinite(want.distance):  # else squares are too large for a path
+        check_path(case, name, p, got.path, want, x, y, w, times, other)
+    pair_forms(case, metric, x, y, w, times, got, want.distance, other)
+    functions(case, name, metric, x, y, w, times, want, other)
 
 
-def check_path(case, name, p, path, want, x, y, w, times, again):
+def check_path(case, name, p, path, want, x, y, w, times, other):
     if case.ties(name, p):
         case.equal("path", path, want.path)
         return
@@ -91,7 +92,7 @@ def check_path(case, name, p, path, want, x, y, w, times, again):
         i, j = path
         rising = (np.diff(path) > 0).all() and all(f.pairs(a + 1, b + 1) for a, b in zip(i, j, strict=True))
         total = 1 - sum(f.w[k] for k in i) / sum(sorted(f.w, reverse=True)[: min(m, n)])
-        case.close("path", total if rising else np.nan, want.distance)
+        case.close("path", total if rising else np.nan, want.distance, other)
         return
     kind = p.get("dtw_type", "dtw")
     free = p.get("tolerance", 0) if kind == "psi-dtw" else 0
@@ -101,23 +102,24 @@ def check_path(case, name, p, path, want, x, y, w, times, again):
     ends = path[0, -1] == m - 1 and (kind == "oe-dtw" or n - 1 - path[1, -1] <= row)
     if kind == "psi-dtw":
         ends = ends or (path[1, -1] == n - 1 and m - 1 - path[0, -1] <= free)
-    case.close("path", total if ends or kind == "oe-dtw" else np.nan, want.distance, again)
+    case.close("path", total if ends or kind == "oe-dtw" else np.nan, want.distance, other)
 
 
-def functions(case, name, metric, x, y, w, times, want, again):
+def functions(case, name, metric, x, y, w, times, want, other):
     """The functions `dtw`, `lcss`, `twed` and `tam`."""
     given = metric.get_params()
     if name == "dtw":
         result = dtw(x, y, w, **given)
     elif name == "lcss":
         result = lcss(x, y, given.pop("eps"), weight=w, **given)
-        case.close("lcss similarity", lcss(x, y, weight=w, report="similarity", **metric.get_params()), 1 - want[0])
+        similarity = lcss(x, y, weight=w, report="similarity", **metric.get_params())
+        case.close("lcss similarity", similarity, 1 - want.distance, lambda change: 1 - other(change))
     elif name == "twed" and metric.window is None:
         given = {key: given[key] for key in ("nu", "lmbda", "p")}
         result = twed(x, y, times.get("tx"), times.get("ty"), weight=w, **given)
     else:
         return
-    case.close(f"function {name}", float(result), want.distance, again)
+    case.close(f"function {name}", float(result), want.distance, other)
     if name == "dtw" and case.exact:
         for report in ("distance", "ratios", "instants"):
             slow = naive.tam(x, y, report, w)
@@ -153,16 +155,13 @@ def pathless(case, **how):
 
     want, got = wanted(), metric.distance(x, y, weight=w)
 
-    def again(change):
-        # The three terms are rounded too, and their difference is small.
-        value = wanted(change).distance
-        size = abs(want.D[-1, -1]) if name == "soft_dtw" else 1.0
-        return value + size * 2.0**-50
-
-    case.close("distance", float(got), want.distance, again)
+    unit = 0.0  # the three terms are rounded, and their difference may be small
     if name == "soft_dtw":
-        case.close("cost_matrix", got.cost_matrix, want.D, lambda change: wanted(change).D + 1e-15 * metric.gamma)
-    pair_forms(case, metric, x, y, w, {}, got, want.distance, again)
+        unit = metric.gamma * (len(x) + len(y)) + abs(want.D[-1, -1])
+        case.close("cost_matrix", got.cost_matrix, want.D, again(name, lambda change: wanted(change).D, unit=unit))
+    other = again(name, lambda change: wanted(change).distance, unit=unit)
+    case.close("distance", float(got), want.distance, other)
+    pair_forms(case, metric, x, y, w, {}, got, want.distance, other)
     if name != "sbd" and metric.window is None and max(len(x), len(y)) <= 4:
         own = {key: p[key] for key in ("gamma", "sigma", "triangular") if key in p}
         if name == "gak" and p["triangular"] is not None and p["triangular"] <= abs(len(x) - len(y)):
@@ -188,20 +187,19 @@ def lockstep(case, **how):
     case.show(metric=metric, p=p)
 
     def wanted(change=same):
-        return naive.lockstep(name, change(x), change(y), w, **times, **p)
+        return settled(name, p, naive.lockstep(name, change(x), change(y), w, **times, **p))
 
     try:
         want = wanted()
     except (ValueError, ZeroDivisionError):  # interpolation leaves no positive weight
         case.refused("weights of zeros", lambda: metric.distance(x, y, weight=w, **times))
         return
-    got = metric.distance(x, y, weight=w, **times)
-    again = lambda change: wanted(change)  # noqa: E731
-    case.close("distance", got, want, again)
-    pair_forms(case, metric, x, y, w, times, got, want, again)
+    got, other = metric.distance(x, y, weight=w, **times), again(name, wanted)
+    case.close("distance", settled(name, p, got), want, other)
+    pair_forms(case, metric, x, y, w, times, got, want, other, lambda value: settled(name, p, value))
     function = getattr(lockstep_distances, name if name == "pearson_correlation" else f"{name}_distance")
     got = function(x, y, weight=w, **p, **times)
-    case.close("function", got, want, again)
+    case.close("function", settled(name, p, got), want, other)
     if len(x) == len(y):
         q = case.pick([0.5, 1, 2, 3.5])
         want = naive.lockstep("minkowski", x, y, w, p=q)
@@ -232,14 +230,51 @@ def table(case):
 
             if group == "time" and not case.exact:
                 continue
-            again = None if name in COUNTS else lambda change, f=wanted: f(change) + 1e-15
-            case.close(name, frame.loc[key, "Distance"], wanted(same), again)
+            other = again(name, wanted, sure=name in COUNTS, unit=(name == "soft_dtw") * (1 + 2 * len(x)))
+            case.close(name, frame.loc[key, "Distance"], wanted(same), other)
+
+
+DEGREES = dict.fromkeys(("lcss", "edr", "braycurtis", "canberra", "correlation", "cosine", "hamming"), 0)
+DEGREES |= dict.fromkeys(("pearson_correlation",), 0)
+DEGREES |= dict.fromkeys(("dtw", "adtw", "wdtw", "ddtw", "wddtw", "shape_dtw", "sqeuclidean"), 2)
 
 
 def extreme(case):
-    """Elastic and lockstep distances of values near the limits of float64."""
-    kind = {"kinds": ["extreme"]}
-    (elastic if case.chance(0.5) else lockstep)(case, **kind)
+    """Distances near the limits of float64: those of the same series in another unit, a power of two."""
+    name = case.pick((*WARPED, *LOCKSTEP))
+    equal = name == "short_time_series"
+    x, y, w = draw_pair(case, high=20, equal=equal, kinds=["quarters", "normal", "rounded", "walk"])
+    p, exponent = case.parameters(name), case.pick([-520, -500, -332, 332, 500, 520])
+    unit, degree = 2.0**exponent, DEGREES.get(name, 1)
+    if name == "dtw":
+        p["do_sign_norm"] = case.chance(0.2)
+        degree = 0 if p["do_sign_norm"] else 2
+    units = {"omega": unit**2 if exponent < 512 else np.inf, "c": unit, "lmbda": unit, "nu": unit, "eps": unit}
+    units["g"] = unit if name == "erp" else 1.0
+    if name == "adtw" and (exponent < -500 or exponent > 500):
+        p["omega"] = 0.0
+    metric = get_metric(name, {key: v * units[key] if v and key in units else v for key, v in p.items()})
+    case.show(metric=metric, unit=unit)
+
+    def wanted(change=same):
+        if name in LOCKSTEP:
+            value = settled(name, p, naive.lockstep(name, change(x), change(y), w, **p))
+        else:
+            value = naive.elastic(name, change(x), change(y), w, **p).distance
+        with np.errstate(all="ignore"):
+            return np.ldexp(value, degree * exponent)
+
+    try:
+        want = wanted()
+    except (ValueError, ZeroDivisionError):  # interpolation leaves no positive weight
+        return
+    other = again(name, lambda change: wanted(change) + 1e-306, sure=name in COUNTS)  # tiny numbers have fewer digits
+    got = metric.distance(x * unit, y * unit, weight=w)
+    case.close(f"{name} distance", settled(name, p, float(got)), want, other)
+    back = {"tx": None, "ty": None}
+    case.close(
+        f"{name} cutoff", settled(name, p, metric(x * unit, y * unit, weight=w, cutoff=1e308, **back)), want, other
+    )
 
 
 AREAS = {

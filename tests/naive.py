@@ -3,6 +3,7 @@
 import math
 from collections import namedtuple
 from fractions import Fraction
+from itertools import pairwise
 from types import SimpleNamespace
 
 import numpy as np
@@ -29,6 +30,7 @@ WARPED = ("dtw", "adtw", "wdtw", "ddtw", "wddtw", "shape_dtw", "lcss", "edr", "e
 PATHLESS = ("soft_dtw", "gak", "sbd")
 
 Elastic = namedtuple("Elastic", "distance D path")
+Divided = namedtuple("Divided", "weights")  # weights (m, C) that are relative already
 
 
 # ---------------------------------------------------------------------------------------------------- series and
@@ -45,6 +47,8 @@ def relative(weight, m, C):
     """Weights of shape (m, C), divided by their largest value; ones for None."""
     if weight is None:
         return np.ones((m, C))
+    if isinstance(weight, Divided):
+        return weight.weights
     weight = np.array(weight, dtype=float)
     full = np.zeros((m, C))
     for i in range(m):
@@ -521,7 +525,7 @@ def fill(f, s, e, free_row=0, free_column=0, allowed=None, r=None):
 def trace(f, move, i, j, matched_only=False):
     """The path that ends in cell (i, j), 1-based, as 0-based index pairs in two rows."""
     path = []
-    while i > 0 and j > 0:
+    while i > 0 and j > 0 and move[i, j] >= 0:  # a cost that is too large for a float has no move
         if not matched_only or (move[i, j] == DIAG and f.pairs(i, j)):
             path.append((i - 1, j - 1))
         i, j = {DIAG: (i - 1, j - 1), UP: (i - 1, j), LEFT: (i, j - 1)}[move[i, j]]
@@ -546,7 +550,7 @@ def cost_along(f, path, s=0, free_row=0, free_column=0):
     entries += [(border(0, p), f.up)] if i == 1 else []
     entries += [(border(i, 0), f.left)] if p == 1 else []
     total = min((f.join(before, move(i, s + p, s)) for before, move in entries if before < INF), default=INF)
-    for (a, b), (i, p) in zip(cells[:-1], cells[1:], strict=True):
+    for (a, b), (i, p) in pairwise(cells):
         move = {(1, 1): f.diag, (1, 0): f.up, (0, 1): f.left}[i - a, p - b]
         total = f.join(total, move(i, s + p, s))
     return total
@@ -678,10 +682,9 @@ def expected_alignment(x, y, weight=None, *, gamma=None, sigma=None, triangular=
             if gamma is not None:
                 logarithm -= d / gamma
             else:
-                g = math.exp(-d / (2 * sigma**2))
-                if triangular is not None:
-                    g *= max(0.0, 1 - abs(i - j) / triangular)
-                logarithm += math.log(g / (2 - g)) if g > 0 else -INF
+                near = 1.0 if triangular is None else max(0.0, 1 - abs(i - j) / triangular)
+                of_g = -d / (2 * sigma**2) + (math.log(near) if near > 0 else -INF)
+                logarithm += of_g - math.log(2 - math.exp(of_g))
         found.append((logarithm, path))
     most = max(logarithm for logarithm, _ in found)
     for logarithm, path in found:
@@ -842,7 +845,7 @@ def observed(name, x, y, W, seen, tx=None, ty=None, **params):
     whole, part = W, w
     if name == "short_time_series":
         whole, part = np.minimum(W[1:], W[:-1]), np.minimum(w[1:], w[:-1])
-    if 2 * w.sum() < W.sum() or w.sum() == 0 or (name in SUMS and part.sum() == 0):
+    if 2 * math.fsum(w.flat) < math.fsum(W.flat) or w.sum() == 0 or (name in SUMS and part.sum() == 0):
         return INF
     largest = w.max()  # `lockstep` divides by it
     value = lockstep(name, x, y, w, tx=tx, ty=ty, **params)
@@ -863,7 +866,7 @@ def observed_windows(name, x, y, weight=None, *, normalize=None, tq=None, ts=Non
             times = None if ts is None else ts[s : s + m]
             out[s] = windows(name, x, y[s : s + m], weight, normalize=normalize, tq=tq, ts=times, **params)[0]
             continue
-        if name not in LOCKSTEP or 2 * np.where(seen, W, 0.0).sum() < W.sum():
+        if name not in LOCKSTEP or 2 * math.fsum(np.where(seen, W, 0.0).flat) < math.fsum(W.flat):
             out[s] = INF
             continue
         w = np.where(seen, W, 0.0)
@@ -953,7 +956,7 @@ def tile_cost(name, x, y, weight, s, e, *, tq=None, ts=None, r=None, **params):
             return d ** params.get("p", 3)
         return d if name in ("manhattan", "sqeuclidean", "canberra") else m * d
     if name in PATHLESS:
-        return m * elastic(name, x, y[s:e], weight, **params).distance
+        return (1 if name == "soft_dtw" else m) * elastic(name, x, y[s:e], weight, **params).distance
     D, _ = fill(steps(name, x, y, weight, tq, ts, search=True, **params), s, e, r=r)
     return m * D[-1, -1] if name == "frechet" else D[-1, -1]
 
@@ -1007,13 +1010,13 @@ def costs_of_segments(name, x, y, weight=None, *, tq=None, ts=None, **params):
     """The cost of each segment [s, e) of the series, (n + 1, n + 1), infinite where there is none."""
     n, m = len(y), len(x)
     out = np.full((n + 1, n + 1), INF)
+    if name in LOCKSTEP or name in PATHLESS:
+        for s in range(n - m + 1):
+            out[s, s + m] = tile_cost(name, x, y, weight, s, s + m, tq=tq, ts=ts, **params)
+        return out
+    f = steps(name, x, y, weight, tq, ts, search=True, **params)
     for s in range(n):
-        if name in LOCKSTEP or name in PATHLESS:
-            if s + m <= n:
-                out[s, s + m] = tile_cost(name, x, y, weight, s, s + m, tq=tq, ts=ts, **params)
-        else:
-            f = steps(name, x, y, weight, tq, ts, search=True, **params) if s == 0 else f
-            out[s, s + 1 :] = fill(f, s, n)[0][-1, 1:]
+        out[s, s + 1 :] = fill(f, s, n)[0][-1, 1:]
     return out
 
 
