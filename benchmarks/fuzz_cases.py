@@ -126,7 +126,7 @@ class Case:
             self.differ(what, f"shapes {a.shape} and {b.shape}")
             return False
         with np.errstate(all="ignore"):
-            wrong = ~((a == b) | (np.abs(a - b) <= rtol * np.abs(b)))
+            wrong = ~((a == b) | (np.isfinite(b) & (np.abs(a - b) <= rtol * np.abs(b))))
             if wrong.any() and again is not None:
                 margin = np.zeros(b.shape)
                 for seed in range(6):
@@ -239,6 +239,8 @@ class Case:
         p = {key: self.pick(values) for key, values in ENTRIES.get(name, {}).items()}
         if name == "soft_dtw" and self.scale != 1:
             p["gamma"] *= self.scale**2
+        if name in COUNTS and not self.exact:
+            p["eps"] += 1e-7  # else a norm over channels may be equal to it but for its rounding
         if name == "dtw":
             p["alpha"] = self.pick([1.0, 1.0, 1.0, 0.7, 0.3, 0.0])
         return p

@@ -256,7 +256,8 @@ def warped(case, missing=False):
     f = naive.steps(name, x, y, w, tq, ts, search=True, **{k: v for k, v in p.items() if k != "do_dist_norm"})
 
     def exact(s, e):
-        cost = naive.fill(f, s, e, r=radius)[0][-1, -1]
+        allowed = None if radius is None else naive.band(m, e - s, "sakoe-chiba", radius)  # that of two whole series
+        cost = naive.fill(f, s, e, allowed=allowed)[0][-1, -1]
         return naive.reported(name, f, cost, p.get("do_dist_norm", False))
 
     if np.isfinite(profile.distance).any() and (profile.start >= -1).all():

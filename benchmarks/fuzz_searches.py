@@ -45,7 +45,7 @@ def api(case):
     n = case.between(m, m + 20)
     x = case.series(m)
     y, w = plant(case, x, n), case.weights(m)
-    p = case.parameters(name) if name not in ("lcss", "edr") else {"eps": 0.5}
+    p = case.parameters(name)
     if name == "pearson_correlation":
         p["beta"] = None
     tq, ts = draw_times(case, name, m, n)

@@ -35,11 +35,13 @@ def test_what_is_not_close_is_a_difference():
     assert case.close("as rounded as its input", 1 + 1e-8, 1.0, wanted)
     assert not case.close("wrong", 1 + 1e-4, 1.0, wanted)
     assert not case.close("infinite", np.inf, 1.0)
+    assert not case.close("finite", 1.0, np.inf)
+    assert case.close("both infinite", np.inf, np.inf)
     assert not case.close("nothing", np.nan, np.nan)
     assert not case.close("shape", [1.0], 1.0)
     assert not case.equal("other", [1, 2], [1, 3])
-    assert case.count == 7
-    assert [what for what, *_ in case.differences] == ["wrong", "infinite", "nothing", "shape", "other"]
+    assert case.count == 9
+    assert [what for what, *_ in case.differences] == ["wrong", "infinite", "finite", "nothing", "shape", "other"]
 
 
 def test_a_nudge_keeps_equal_values_equal():
