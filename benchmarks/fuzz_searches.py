@@ -2,7 +2,8 @@
 
 import numpy as np
 from fuzz_cases import COUNTS, again, naive, same
-from fuzz_profiles import PLAIN, SHARP, draw_times, plant, wanted_matches
+from fuzz_matches import wanted_matches
+from fuzz_profiles import PLAIN, SHARP, draw_times, plant
 
 from sktslib import QuerySearcher, get_distance_dict, time_series_search
 from sktslib.distances import get_metric
