@@ -1,5 +1,7 @@
 """Areas of `fuzz.py` about searches in other forms: several queries, functions, transformers."""
 
+from itertools import pairwise
+
 import numpy as np
 from fuzz_cases import COUNTS, again, naive, same
 from fuzz_matches import wanted_matches
@@ -123,4 +125,37 @@ def queries(case):
     case.close("transform", made.transform(X), filled, lambda c: np.where(finite, other(c), filled * (1 + 1e-12)))
 
 
-AREAS = {"several": several, "api": api, "queries": queries}
+def explained(case):
+    """What matches explain: their paths, the costs of points, the lags."""
+    case.begin(kinds=["normal", "walk", "rounded"], channels=(1, 2))
+    name = case.pick(
+        ["dtw", "adtw", "msm", "erp", "twed", "wdtw", "euclidean", "manhattan", "sqeuclidean", "minkowski"]
+    )
+    p, m = case.parameters(name), case.between(1, 8)
+    p |= {"alpha": 1.0} if name == "dtw" else {}
+    x, w = case.series(m), case.weights(m)
+    y = plant(case, x, case.between(m, 30)) + 0.01 * case.rng.normal(size=1)
+    case.show(name=name, p=p, x=x, y=y, w=w)
+    matches = QuerySearcher(get_metric(name, p), n_matches=2).fit(x, weight=w).search(y)
+    power = {"euclidean": 2, "minkowski": p.get("p")}.get(name, 1)
+    for k, match in enumerate(matches):
+        found, path = matches.explain(k), matches.path(k)
+        case.equal("path", found.path, path)
+        total, slack = match.distance**power, 1e-15 * np.abs(found.cost).sum()
+        case.close("cost", found.cost.sum(), total, lambda change, t=total, s=slack: t + s)
+        late, met, steps = np.zeros(m), np.zeros(m), [0, 0, 0]
+        for i, j in path.T:
+            late[i] += j - (match.start + i * (match.end - match.start - 1) / max(m - 1, 1))
+            met[i] += 1
+        lag = [late[i] / met[i] if met[i] else -99.0 for i in range(m)]
+        got = np.where(np.isnan(found.lag), -99.0, found.lag)
+        case.close("lag", got, lag, lambda change, lag=lag: np.array(lag) + 1e-13)
+        for (a, b), (i, j) in pairwise(path.T.tolist()):
+            steps[{(1, 0): 0, (0, 1): 1, (1, 1): 2}[i - a, j - b]] += 1
+        n = match.end - match.start
+        share = [s / possible if possible else 0.0 for s, possible in zip(steps, (m - 1, n - 1), strict=False)]
+        share.append(steps[2] / (min(m, n) - 1) if min(m, n) > 1 else 1.0)
+        case.close("shares", [found.advance, found.delay, found.phase], share)
+
+
+AREAS = {"several": several, "api": api, "queries": queries, "explained": explained}

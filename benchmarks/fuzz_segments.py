@@ -212,6 +212,35 @@ def partial(case):
     case.equal("total within bounds", bool(least - slack <= total <= most + slack), True)
 
 
+def long_segmentation(case):
+    """Segmentations of recordings that are computed in stretches side by side, by carried starts."""
+    case.begin(kinds=["normal", "rounded", "walk"], channels=(1, 1, 2))
+    name = case.pick(["dtw", "adtw", "lcss", "edr", "erp", "msm", "wdtw", "twed"])
+    p, count = case.parameters(name), case.pick([1, 2])
+    p |= {"alpha": 1.0} if name == "dtw" else {}
+    queries = [case.series(case.between(2, 5)) for _ in range(count)]
+    longest = max(map(len, queries))
+    y = 3 * case.series(case.between(120 * longest, 300 * longest))
+    for s in case.rng.integers(0, len(y) - longest, len(y) // (3 * longest)):
+        x = case.pick(queries)
+        y[s : s + len(x)] = x + 0.1 * case.rng.normal(size=x.shape)
+    transitions = case.pick([None, case.rng.uniform(0, 2, (count + 1, count + 1))])
+    if transitions is not None:
+        transitions[0, 0] = 0.0
+    b, most = case.pick([0.2, 1.0, 50.0]), case.pick([None, None, 9])
+    case.show(name=name, p=p, queries=queries, y=y, transitions=transitions, b=b, most=most)
+    given = queries if count > 1 else queries[0]
+    segmenter = QuerySegmenter(get_metric(name, p), background=b, transitions=transitions, max_length=most).fit(given)
+    segments = segmenter.segment(y)
+    steps = [naive.steps(name, x, y, search=True, **p) for x in queries]
+    least = naive.carried_tiling(steps, len(y), b, transitions, [(1, most or len(y))] * count)
+    total = naive.price_of_tiling(list(segments), len(y), b, transitions)
+    case.close("total", total, least, lambda change: least * (1 + 1e-14), rtol=1e-9)
+    exact = [naive.fill(steps[k - 1], s, e)[0][-1, -1] for s, e, k, _ in segments]
+    if most is None and name in FREE and (name != "twed" or p["nu"] == 0):
+        case.close("costs", segments.cost, exact, lambda change: np.array(exact) + 1e-15 * least, rtol=1e-9)
+
+
 def segmentation_api(case):
     """time_series_segmentation: the boundaries of several distances."""
     of = Problem(case, ("dtw",))
@@ -240,5 +269,6 @@ AREAS = {
     "segmentation": segmentation,
     "carried": carried,
     "partial": partial,
+    "long_segmentation": long_segmentation,
     "segmentation_api": segmentation_api,
 }
