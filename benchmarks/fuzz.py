@@ -4,9 +4,9 @@ python benchmarks/fuzz.py --minutes 10 --seed 0 [--only NAME ...] [--without NAM
 python benchmarks/fuzz.py --repeat AREA:SEED:NUMBER
 
 A case is drawn from its area, seed and number alone, so that it can be repeated. One comparison is one number, or one
-array of an answer as a whole, against an answer found in another way: mostly by `naive`, for chunks and streams by a
-call with the whole sequence. Warnings and unexpected exceptions are differences too. The exit code is 1 if there
-is any.
+array of an answer as a whole, against an answer that `naive` or a few plain lines found. Comparisons of the package with
+itself (chunks and streams with the whole sequence, cutoffs, columns, jobs) are counted apart. Warnings and unexpected
+exceptions are differences too. The exit code is 1 if there is any.
 """
 
 import argparse
@@ -53,13 +53,13 @@ def run_case(area, seed, number):
 
 
 def run_some(area, seed, first, step, seconds, most):
-    """Cases of an area one after the other: the next number, how many cases and comparisons, and the differences."""
-    end, number, cases, count, found = time.perf_counter() + seconds, first, 0, 0, []
+    """Cases of an area one after the other: the next number, how many cases and comparisons (with itself), and the differences."""
+    end, number, cases, count, own, found = time.perf_counter() + seconds, first, 0, 0, 0, []
     while cases < most and (cases == 0 or time.perf_counter() < end):
         case = run_case(area, seed, number)
         found += [(area, f"{area}:{seed}:{number}", what, text) for what, text, _ in case.differences]
-        cases, count, number = cases + 1, count + case.count, number + step
-    return area, number, cases, count, found
+        cases, count, own, number = cases + 1, count + case.count, own + case.own, number + step
+    return area, number, cases, count, own, found
 
 
 def in_turns(areas, jobs):
@@ -75,12 +75,14 @@ class Report:
 
     def __init__(self):
         self.begin = self.last = time.perf_counter()
-        self.cases, self.counts, self.seconds, self.kinds = Counter(), Counter(), Counter(), defaultdict(list)
+        self.cases, self.counts, self.own, self.seconds = Counter(), Counter(), Counter(), Counter()
+        self.kinds = defaultdict(list)
 
     def take(self, result, seconds):
-        area, _, cases, count, found = result
+        area, _, cases, count, own, found = result
         self.cases[area] += cases
         self.counts[area] += count
+        self.own[area] += own
         self.seconds[area] += seconds
         for of, name, what, text in found:
             kind = self.kinds[of, what]
@@ -97,11 +99,13 @@ class Report:
         return f"{seconds:7.0f} s  {total:9,} comparisons  {total / seconds:6.0f} a second  {differences} differences"
 
     def table(self):
-        print(f"\n{'area':18}{'cases':>10}{'comparisons':>14}{'a second':>10}{'differences':>13}")
+        print(f"\n{'area':18}{'cases':>10}{'comparisons':>14}{'a second':>10}{'with itself':>13}{'differences':>13}")
         for area in self.cases:
             found = sum(len(names) for (of, _), names in self.kinds.items() if of == area)
             rate = self.counts[area] / max(self.seconds[area], 1e-9)
-            print(f"{area:18}{self.cases[area]:>10,}{self.counts[area]:>14,}{rate:>10.0f}{found:>13,}")
+            print(
+                f"{area:18}{self.cases[area]:>10,}{self.counts[area]:>14,}{rate:>10.0f}{self.own[area]:>13,}{found:>13,}"
+            )
         print(f"\n{self.line()}")
         for (area, what), names in self.kinds.items():
             print(f"{len(names):6} x {area} {what}: {' '.join(names[:3])}")
@@ -147,7 +151,7 @@ def repeat(name):
             print(f"{key} = {value!r}")
         for what, text, details in case.differences:
             print(f"\nDIFFERENCE {what}: {text}\n{details}")
-    print(f"\n{case.count} comparisons, {len(case.differences)} differences")
+    print(f"\n{case.count} comparisons, {case.own} with itself, {len(case.differences)} differences")
     return len(case.differences)
 
 

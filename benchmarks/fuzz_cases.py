@@ -94,7 +94,7 @@ class Case:
     """Draws from its own generator, compares, and keeps what differs."""
 
     def __init__(self, rng):
-        self.rng, self.count, self.differences, self.shown = rng, 0, [], {}
+        self.rng, self.count, self.own, self.differences, self.shown = rng, 0, 0, [], {}
         self.exact = False  # whether sums and products of what was drawn are exact, and ties are ties
 
     # ------------------------------------------------------------------------------------------------------ comparing
@@ -105,22 +105,27 @@ class Case:
     def differ(self, what, text, details=""):
         self.differences.append((what, text, details))
 
-    def equal(self, what, got, want):
+    def counted(self, own):
+        """One comparison more; `own` where the wanted answer is the package's too, to the same question put otherwise."""
+        self.own += own
+        self.count += not own
+
+    def equal(self, what, got, want, *, own=False):
         """One comparison of numbers or arrays that must be equal."""
-        self.count += 1
+        self.counted(own)
         a, b = np.asarray(got), np.asarray(want)
         if a.shape != b.shape or not np.array_equal(a, b):
             self.differ(what, _short(a, b), f"got  {a!r}\nwant {b!r}")
             return False
         return True
 
-    def close(self, what, got, want, again=None, rtol=1e-10):
+    def close(self, what, got, want, again=None, rtol=1e-10, *, own=False):
         """One comparison of numbers or arrays that may differ by roundings.
 
         Beyond the relative tolerance the difference may be as large as what the definition itself makes of changes in
         the last place of the input: `again` computes the wanted answer of values changed by a function.
         """
-        self.count += 1
+        self.counted(own)
         a, b = np.asarray(got, float), np.asarray(want, float)
         if a.shape != b.shape:
             self.differ(what, f"shapes {a.shape} and {b.shape}")

@@ -91,7 +91,7 @@ def pairwise(case):
     got = pairwise_distances(of.X, of.Y, of.metric, weight=of.w)
     case.close("matrix", got, want, other)
     if case.chance(0.2):
-        case.equal("two jobs", pairwise_distances(of.X, of.Y, of.metric, weight=of.w, n_jobs=2), got)
+        case.equal("two jobs", pairwise_distances(of.X, of.Y, of.metric, weight=of.w, n_jobs=2), got, own=True)
     try:
         own = of.wanted(of.X, of.X)
     except (ValueError, ZeroDivisionError):
@@ -100,13 +100,13 @@ def pairwise(case):
     case.close("with itself", itself, own, of.again(of.X, of.X))
     if not of.ragged:
         array = np.array(of.X)
-        case.equal("an array", pairwise_distances(array, metric=of.metric, weight=of.w), itself)
+        case.equal("an array", pairwise_distances(array, metric=of.metric, weight=of.w), itself, own=True)
     estimator = PairwiseDistances(of.metric, weight=of.w).fit(of.Y)
     case.close("PairwiseDistances", estimator.transform(of.X), want, other)
     gamma = case.pick([0.1, 1.0])
     if of.w is None and np.isfinite(want).all() and (want >= 0).all():
         kernel = DistanceKernel(of.metric, gamma=gamma).fit(of.Y).transform(of.X)
-        case.close("DistanceKernel", kernel, np.exp(-gamma * got), rtol=1e-12)
+        case.close("DistanceKernel", kernel, np.exp(-gamma * got), rtol=1e-12, own=True)
 
 
 def gaps(case):
@@ -158,7 +158,7 @@ def neighbors(case):
         _neighbours.FEW_CELLS = few
     check_neighbors(case, of, Y, found.distances, found.indices, want, k, "nearest_neighbors")
     report = found.report
-    case.equal("report", report.bounded + report.abandoned + report.computed, len(of.X) * most)
+    case.equal("report", report.bounded + report.abandoned + report.computed, len(of.X) * most, own=True)
     if itself:
         return
     graph = KNeighborsTimeSeriesTransformer(of.metric, n_neighbors=k, weight=of.w).fit(Y)
@@ -174,7 +174,7 @@ def neighbors(case):
     if np.isfinite(matrix).all() and (matrix >= 0).all():
         radius = float(np.median(matrix))
         graph = RadiusNeighborsTimeSeriesTransformer(of.metric, radius=radius, weight=of.w, mode="connectivity")
-        case.equal("radius", graph.fit(Y).transform(of.X).toarray(), (matrix <= radius).astype(float))
+        case.equal("radius", graph.fit(Y).transform(of.X).toarray(), (matrix <= radius).astype(float), own=True)
 
 
 def check_neighbors(case, of, Y, distances, indices, want, k, what):
@@ -189,7 +189,7 @@ def check_neighbors(case, of, Y, distances, indices, want, k, what):
     named = np.take_along_axis(want, indices, axis=1)
     case.close(f"{what} named", distances, named, lambda change: np.take_along_axis(changed(change), indices, axis=1))
     twice = [len(set(row)) for row in indices.tolist()]
-    case.equal(f"{what} each once", twice, [k] * len(indices))
+    case.equal(f"{what} each once", twice, [k] * len(indices), own=True)
     # Copies of one series are exactly as far: of them the first ones come first.
     wrong = 0
     for row in indices.tolist():
@@ -222,7 +222,7 @@ def barycenters(case):
     for what, at, got in (("first", init, cost[0]), ("last", z, cost[-1])):
         sure = name in COUNTS and at is init
         case.close(f"{what} cost", got, mean(at), again(name, lambda change, at=at: mean(at, change), sure=sure))
-    case.equal("never rises", bool((np.diff(cost) <= 0).all()), True)
+    case.equal("never rises", bool((np.diff(cost) <= 0).all()), True, own=True)
     if name == "dtw" and method == "dba" and not case.exact:
         above, below = np.zeros(init.shape), np.zeros(len(init))
         for x, v in zip(X, share, strict=True):

@@ -77,14 +77,14 @@ def check_matches(case, searcher, y, ts, profile, exact=None):
     labels = np.zeros(len(y), int)
     for k, m in reversed(list(enumerate(matches))):
         labels[m.start : m.end] = k + 1
-    case.equal("predict", searcher.predict(y, times=ts), labels)
+    case.equal("predict", searcher.predict(y, times=ts), labels, own=True)
     ending = np.full(len(y), np.inf)
     for e, d in zip(profile.end, profile.distance, strict=True):
         ending[e - 1] = min(ending[e - 1], d)
     found = np.isfinite(ending)
     ending[~found] = ending[found].max() if found.any() else 0.0
     if searcher.scales is None:
-        case.equal("transform", searcher.transform(y, times=ts)[:, 0], ending)
+        case.equal("transform", searcher.transform(y, times=ts)[:, 0], ending, own=True)
     if case.chance(0.5):
         check_chunks(case, searcher, y, ts, profile, matches, rule)
     return matches
@@ -94,11 +94,11 @@ def check_chunks(case, searcher, y, ts, profile, matches, rule):
     """Read by chunks, and as a stream, a sequence gives the same."""
     with chunks_of(case.between(1, 16)):
         long = searcher.profile(Slices(y), times=ts)
-        case.close("chunks: profile", long.distance, profile.distance, rtol=1e-12)
+        case.close("chunks: profile", long.distance, profile.distance, rtol=1e-12, own=True)
         if "percentile" not in rule or rule["percentile"] in (0, 100):
             read = searcher.search(Slices(y), times=ts)
-            case.equal("chunks: ranges", ranges(read), ranges(matches))
-            case.close("chunks: distances", np.sort(read.distance), np.sort(matches.distance), rtol=1e-11)
+            case.equal("chunks: ranges", ranges(read), ranges(matches), own=True)
+            case.close("chunks: distances", np.sort(read.distance), np.sort(matches.distance), rtol=1e-11, own=True)
     if rule.get("threshold") is None:
         return
     stream, parts, at = searcher.stream(), [], 0
@@ -107,10 +107,10 @@ def check_chunks(case, searcher, y, ts, profile, matches, rule):
         parts.append(stream.update(y[at : at + size], times=None if ts is None else ts[at : at + size]))
         at += size
     parts.append(stream.flush())
-    case.equal("stream: ranges", sorted(r for part in parts for r in ranges(part)), ranges(matches))
+    case.equal("stream: ranges", sorted(r for part in parts for r in ranges(part)), ranges(matches), own=True)
     distance = np.sort(np.concatenate([part.distance for part in parts]))
-    case.close("stream: distances", distance, np.sort(matches.distance), rtol=1e-11)
-    case.equal("stream: samples", stream.n_samples_seen, len(y))
+    case.close("stream: distances", distance, np.sort(matches.distance), rtol=1e-11, own=True)
+    case.equal("stream: samples", stream.n_samples_seen, len(y), own=True)
 
 
 def ranges(matches):

@@ -39,13 +39,13 @@ def pair_forms(case, metric, x, y, w, times, got, want, other, scale=same):
             cutoff = max(value * factor, 0.0)
             below = value <= cutoff
             result = float(metric.distance(x, y, weight=w, cutoff=cutoff, **times))
-            case.equal(f"cutoff of {factor}", result, value if below else np.inf)
+            case.equal(f"cutoff of {factor}", result, value if below else np.inf, own=True)
     columns = metric.distance(x.reshape(len(x), -1), y.reshape(len(y), -1), weight=w, **times)
-    case.equal("columns", float(columns), value)
+    case.equal("columns", float(columns), value, own=True)
     if w is not None:
-        case.equal("weights times 4", float(metric.distance(x, y, weight=4 * w, **times)), value)
+        case.equal("weights times 4", float(metric.distance(x, y, weight=4 * w, **times)), value, own=True)
         uniform = float(metric.distance(x, y, weight=np.full(len(x), 3.0), **times))
-        case.equal("uniform weights", uniform, float(metric.distance(x, y, **times)))
+        case.equal("uniform weights", uniform, float(metric.distance(x, y, **times)), own=True)
     elif metric.symmetric:
         swapped = {"tx": times.get("ty"), "ty": times.get("tx")}
         case.close("the other way round", scale(float(metric.distance(y, x, **swapped))), want, other)

@@ -213,8 +213,8 @@ def long(case):
     profile = searcher.profile(y)
     with chunks_of(case.pick([1000, 1537, 4096, 700])):
         read = searcher.profile(Slices(y))
-    case.close("chunks: profile", profile.distance, read.distance, rtol=1e-12)
-    case.equal("chunks: start", profile.start, read.start)
+    case.close("chunks: profile", profile.distance, read.distance, rtol=1e-12, own=True)
+    case.equal("chunks: start", profile.start, read.start, own=True)
     border = 4096 * case.between(1, n // 4096) if n >= 4096 else n
     reach = min(2 * m + 20, 90)
     a, b = max(border - reach, 0), min(border + reach // 2, n)

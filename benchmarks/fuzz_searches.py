@@ -31,13 +31,13 @@ def several(case):
             found += [(m.distance, s, m.start, m.end) for m in alone.fit(x, weight=w).search(y)]
         found.sort(key=lambda row: row[0])
         mine = got.query == q
-        case.equal("distances", np.sort(got.distance[mine]), np.array([row[0] for row in found[:most]]))
+        case.equal("distances", np.sort(got.distance[mine]), np.array([row[0] for row in found[:most]]), own=True)
         rows = {(d, s, a, b) for d, s, a, b in found}
         names = zip(*(getattr(got, k)[mine].tolist() for k in ("distance", "sequence", "start", "end")), strict=True)
-        case.equal("matches", sum(name not in rows for name in names), 0)
+        case.equal("matches", sum(name not in rows for name in names), 0, own=True)
     columns = searcher.transform(sequences[0])
     for q, (x, w) in enumerate(zip(queries, weights, strict=True)):
-        case.equal("transform", columns[:, q], alone.fit(x, weight=w).transform(sequences[0])[:, 0])
+        case.equal("transform", columns[:, q], alone.fit(x, weight=w).transform(sequences[0])[:, 0], own=True)
 
 
 def api(case):
@@ -140,9 +140,9 @@ def explained(case):
     power = {"euclidean": 2, "minkowski": p.get("p")}.get(name, 1)
     for k, match in enumerate(matches):
         found, path = matches.explain(k), matches.path(k)
-        case.equal("path", found.path, path)
+        case.equal("path", found.path, path, own=True)
         total, slack = match.distance**power, 1e-15 * np.abs(found.cost).sum()
-        case.close("cost", found.cost.sum(), total, lambda change, t=total, s=slack: t + s)
+        case.close("cost", found.cost.sum(), total, lambda change, t=total, s=slack: t + s, own=True)
         late, met, steps = np.zeros(m), np.zeros(m), [0, 0, 0]
         for i, j in path.T:
             late[i] += j - (match.start + i * (match.end - match.start - 1) / max(m - 1, 1))

@@ -119,15 +119,15 @@ def segmentation(case):
         total += of.price(own, costs, b, e - s)
         reported += [c for *_, c in own]
         costs_found += [costs[k - 1][a, z] for a, z, k, _ in own]
-    case.equal("all lie between gaps", len(reported), len(found))
+    case.equal("all lie between gaps", len(reported), len(found), own=True)
     case.close("total", total, least, roundings(of, least, total), rtol=1e-9)
     allowed = 1e-15 * (least + unit_of(of) * n)
     case.close("costs", reported, costs_found, lambda change: np.array(costs_found) + allowed)
     labels = np.zeros(n, int)
     for s, e, k, _ in found:
         labels[s:e] = k
-    case.equal("predict", segmenter.predict(y, times=of.ts), labels)
-    case.equal("boundaries", segments.boundaries, np.union1d(segments.start, segments.end))
+    case.equal("predict", segmenter.predict(y, times=of.ts), labels, own=True)
+    case.equal("boundaries", segments.boundaries, np.union1d(segments.start, segments.end), own=True)
     check_stream(case, of, segmenter, y, segments)
 
 
@@ -141,10 +141,12 @@ def check_stream(case, of, segmenter, y, segments):
     parts.append(stream.flush())
     for name in ("start", "end", "label"):
         got = np.concatenate([getattr(part, name) for part in parts])
-        if not case.equal(f"stream: {name}", got, getattr(segments, name)):
+        if not case.equal(f"stream: {name}", got, getattr(segments, name), own=True):
             return
     got = np.concatenate([part.cost for part in parts])
-    case.close("stream: cost", got, segments.cost, lambda c: segments.cost * (1 + 1e-11) + 1e-13 * unit_of(of))
+    case.close(
+        "stream: cost", got, segments.cost, lambda c: segments.cost * (1 + 1e-11) + 1e-13 * unit_of(of), own=True
+    )
 
 
 def carried(case):
@@ -166,7 +168,7 @@ def carried(case):
     case.close("total", total, least, roundings(of, least, total), rtol=1e-9)
     exact = of.costs()
     bounds = all(low[k - 1] <= e - s <= high[k - 1] for s, e, k, _ in segments)
-    case.equal("bounds", bounds, True)
+    case.equal("bounds", bounds, True, own=True)
     slack = 1e-9 * max(abs(least), 1e-300)
     upper = all(c >= exact[k - 1][s, e] * (1 - 1e-9) - slack for s, e, k, c in segments)
     case.equal("costs are upper bounds", upper, True)
@@ -258,7 +260,7 @@ def segmentation_api(case):
                 continue
             segments = QuerySegmenter(get_metric(name, p)).fit(x, weight=w).segment(y)
             costs = naive.costs_of_segments(name, x, y, w, **p)
-            case.equal(f"boundaries of {name}", found[key], np.union1d(segments.start, segments.end))
+            case.equal(f"boundaries of {name}", found[key], np.union1d(segments.start, segments.end), own=True)
             if name not in ("twed", "wdtw", "wddtw"):
                 least = naive.cheapest_segmentation([costs], b)
                 rows = [(s, e, 1, costs[s, e]) for s, e, *_ in segments]
