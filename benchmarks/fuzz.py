@@ -4,9 +4,9 @@ python benchmarks/fuzz.py --minutes 10 --seed 0 [--only NAME ...] [--without NAM
 python benchmarks/fuzz.py --repeat AREA:SEED:NUMBER
 
 A case is drawn from its area, seed and number alone, so that it can be repeated. One comparison is one number, or one
-array of an answer as a whole, against an answer that `naive` or a few plain lines found. Comparisons of the package with
-itself (chunks and streams with the whole sequence, cutoffs, columns, jobs) are counted apart. Warnings and unexpected
-exceptions are differences too. The exit code is 1 if there is any.
+array of an answer as a whole, against an answer that `naive` or a few plain lines found. Comparisons of the package
+with itself (chunks and streams with the whole sequence, cutoffs, columns, jobs) are counted apart. Warnings and
+unexpected exceptions are differences too. The exit code is 1 if there is any.
 """
 
 import argparse
@@ -53,7 +53,7 @@ def run_case(area, seed, number):
 
 
 def run_some(area, seed, first, step, seconds, most):
-    """Cases of an area one after the other: the next number, how many cases and comparisons (with itself), and the differences."""
+    """Cases of an area one after the other: the next number, the counts of cases and comparisons, the differences."""
     end, number, cases, count, own, found = time.perf_counter() + seconds, first, 0, 0, 0, []
     while cases < most and (cases == 0 or time.perf_counter() < end):
         case = run_case(area, seed, number)

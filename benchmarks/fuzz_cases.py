@@ -106,7 +106,7 @@ class Case:
         self.differences.append((what, text, details))
 
     def counted(self, own):
-        """One comparison more; `own` where the wanted answer is the package's too, to the same question put otherwise."""
+        """One comparison more; `own` where the wanted answer is the package's too."""
         self.own += own
         self.count += not own
 

@@ -169,7 +169,7 @@ def neighbors(case):
         for b in row:
             votes[a, labels[b]] += 1 / k
     model = KNeighborsTimeSeriesClassifier(of.metric, n_neighbors=k, weight=of.w).fit(Y, labels)
-    case.close("predict_proba", model.predict_proba(of.X), votes[:, : model.classes_.size], rtol=1e-12)
+    case.close("predict_proba", model.predict_proba(of.X), votes[:, : model.classes_.size], rtol=1e-12, own=True)
     matrix = pairwise_distances(of.X, Y, of.metric, weight=of.w)
     if np.isfinite(matrix).all() and (matrix >= 0).all():
         radius = float(np.median(matrix))
