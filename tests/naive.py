@@ -3,6 +3,7 @@
 import math
 from collections import namedtuple
 from fractions import Fraction
+from itertools import pairwise
 from types import SimpleNamespace
 
 import numpy as np
@@ -29,6 +30,7 @@ WARPED = ("dtw", "adtw", "wdtw", "ddtw", "wddtw", "shape_dtw", "lcss", "edr", "e
 PATHLESS = ("soft_dtw", "gak", "sbd")
 
 Elastic = namedtuple("Elastic", "distance D path")
+Divided = namedtuple("Divided", "weights")  # weights (m, C) that are relative already
 
 
 # ---------------------------------------------------------------------------------------------------- series and
@@ -45,6 +47,8 @@ def relative(weight, m, C):
     """Weights of shape (m, C), divided by their largest value; ones for None."""
     if weight is None:
         return np.ones((m, C))
+    if isinstance(weight, Divided):
+        return weight.weights
     weight = np.array(weight, dtype=float)
     full = np.zeros((m, C))
     for i in range(m):
@@ -521,11 +525,35 @@ def fill(f, s, e, free_row=0, free_column=0, allowed=None, r=None):
 def trace(f, move, i, j, matched_only=False):
     """The path that ends in cell (i, j), 1-based, as 0-based index pairs in two rows."""
     path = []
-    while i > 0 and j > 0:
+    while i > 0 and j > 0 and move[i, j] >= 0:  # a cost that is too large for a float has no move
         if not matched_only or (move[i, j] == DIAG and f.pairs(i, j)):
             path.append((i - 1, j - 1))
         i, j = {DIAG: (i - 1, j - 1), UP: (i - 1, j), LEFT: (i, j - 1)}[move[i, j]]
     return np.array(path[::-1], dtype=int).reshape(-1, 2).T
+
+
+def cost_along(f, path, s=0, free_row=0, free_column=0):
+    """What the moves along a path cost: cells (0-based, the series counted from its sample s), entered from the border.
+
+    The first cell is entered by the cheapest of the moves that come from the border.
+    """
+    cells = [(int(i) + 1, int(j) + 1) for i, j in np.transpose(path)]
+
+    def border(i, p):
+        if f.closed:
+            return 0.0 if (i == 0 and p <= free_row) or (p == 0 and i <= free_column) else INF
+        before = [f.up(a, 0, s) for a in range(1, i + 1)] + [f.left(0, s + a, s) for a in range(1, p + 1)]
+        return sum(before)
+
+    i, p = cells[0]
+    entries = [(border(i - 1, p - 1), f.diag)] if i == 1 or p == 1 else []
+    entries += [(border(0, p), f.up)] if i == 1 else []
+    entries += [(border(i, 0), f.left)] if p == 1 else []
+    total = min((f.join(before, move(i, s + p, s)) for before, move in entries if before < INF), default=INF)
+    for (a, b), (i, p) in pairwise(cells):
+        move = {(1, 1): f.diag, (1, 0): f.up, (0, 1): f.left}[i - a, p - b]
+        total = f.join(total, move(i, s + p, s))
+    return total
 
 
 def elastic(
@@ -636,6 +664,40 @@ def gak_matrix(x, y, W, sigma, allowed, triangular=None):
     return K
 
 
+def alignments(m, n):
+    """All alignments of m and n points, as lists of index pairs."""
+    if m == n == 1:
+        return [[(0, 0)]]
+    before = [(a, b) for a, b in ((m - 1, n - 1), (m - 1, n), (m, n - 1)) if a > 0 and b > 0]
+    return [[*path, (m - 1, n - 1)] for a, b in before for path in alignments(a, b)]
+
+
+def expected_alignment(x, y, weight=None, *, gamma=None, sigma=None, triangular=None):
+    """The share of each cell in all alignments, each counted by its probability; the cells of `soft_dtw` or `gak`."""
+    x, y = points(x), points(y)
+    W = relative(weight, *x.shape)
+    share, total = np.zeros((len(x), len(y))), 0.0
+    found = []
+    for path in alignments(len(x), len(y)):
+        logarithm = 0.0
+        for i, j in path:
+            d = squared(W[i], x[i], y[j])
+            if gamma is not None:
+                logarithm -= d / gamma
+            else:
+                near = 1.0 if triangular is None else max(0.0, 1 - abs(i - j) / triangular)
+                of_g = -d / (2 * sigma**2) + (math.log(near) if near > 0 else -INF)
+                logarithm += of_g - math.log(2 - math.exp(of_g))
+        found.append((logarithm, path))
+    most = max(logarithm for logarithm, _ in found)
+    for logarithm, path in found:
+        odds = math.exp(logarithm - most)
+        total += odds
+        for i, j in path:
+            share[i, j] += odds
+    return share / total
+
+
 def sbd(x, y, weight=None):
     """
     Shape-based distance (Paparrizos & Gravano 2015): 1 - the largest normalised cross-correlation over all shifts.
@@ -676,11 +738,28 @@ def reported(name, f, cost, do_dist_norm):
 
 
 def elastic_search(
-    name, x, y, weight=None, *, tq=None, ts=None, r=None, min_length=None, max_length=None, do_dist_norm=False, **params
+    name,
+    x,
+    y,
+    weight=None,
+    *,
+    tq=None,
+    ts=None,
+    r=None,
+    min_length=None,
+    max_length=None,
+    do_dist_norm=False,
+    stretch=None,
+    **params,
 ):
-    """Warped search with carried starts (Sakurai et al. 2007): (distance (n,), start (n,), D (m, n)) for each end."""
+    """Warped search with carried starts (Sakurai et al. 2007): (distance (n,), start (n,), D (m, n)) for each end.
+
+    With `stretch` (a, b) candidates lie within y[a:b], in whose samples starts and ends then count.
+    """
     f = steps(name, x, y, weight, tq, ts, search=True, **params)
     m, n = f.m, f.n
+    if stretch is not None:
+        f, n = shifted(f, stretch[0]), stretch[1] - stretch[0]
     D = np.full((m + 1, n + 1), INF)
     S = np.zeros((m + 1, n + 1), dtype=int)
     paired = np.zeros((m + 1, n + 1), dtype=bool)
@@ -713,6 +792,16 @@ def elastic_search(
     return distance, start, D[1:, 1:]
 
 
+def shifted(f, a):
+    """The step costs `f` of a series whose sample 0 is the sample a."""
+    out = SimpleNamespace(**vars(f))
+    out.diag = lambda i, j, b: f.diag(i, j + a, b + a)
+    out.up = lambda i, j, b: f.up(i, j + a, b + a)
+    out.left = lambda i, j, b: f.left(i, j + a, b + a)
+    out.pairs = lambda i, j: f.pairs(i, j + a)
+    return out
+
+
 def brute_search(name, x, y, weight=None, *, tq=None, ts=None, r=None, do_dist_norm=False, **params):
     """For each end the minimum over all starts of the cost of x and y[start:end], each by the recurrence of a pair."""
     f = steps(name, x, y, weight, tq, ts, search=True, **params)
@@ -738,6 +827,71 @@ def windows(name, x, y, weight=None, *, normalize=None, tq=None, ts=None, **para
         else:
             out[s] = elastic(name, query, window, weight, tx=tx, ty=ty, **params).distance
     return out
+
+
+SUMS = {"minkowski": None, "euclidean": 2, "mahalanobis": 2, "short_time_series": 2}
+SUMS |= {"sqeuclidean": 1, "manhattan": 1, "canberra": 1}
+
+
+def filled(v):
+    """A series whose missing values are interpolated between their neighbours, per channel."""
+    out = points(v).copy()
+    for c in range(out.shape[1]):
+        seen = [i for i in range(len(out)) if not math.isnan(out[i, c])]
+        out[:, c] = np.interp(range(len(out)), seen, out[seen, c]) if seen else 0.0
+    return out.reshape(np.shape(v))
+
+
+def observed(name, x, y, W, seen, tx=None, ty=None, **params):
+    """Lockstep distance of two series of one length where only `seen` (m, C) is observed; W are the full weights."""
+    w = np.where(seen, W, 0.0)
+    whole, part = W, w
+    if name == "short_time_series":
+        whole, part = np.minimum(W[1:], W[:-1]), np.minimum(w[1:], w[:-1])
+    if 2 * math.fsum(w.flat) < math.fsum(W.flat) or w.sum() == 0 or (name in SUMS and part.sum() == 0):
+        return INF
+    largest = w.max()  # `lockstep` divides by it
+    value = lockstep(name, x, y, w, tx=tx, ty=ty, **params)
+    if name in SUMS:
+        power = params.get("p", 3) if name == "minkowski" else SUMS[name]
+        return value * (largest * whole.sum() / part.sum()) ** (1 / power)
+    return value * largest if name == "chebyshev" else value
+
+
+def observed_windows(name, x, y, weight=None, *, normalize=None, tq=None, ts=None, **params):
+    """As `windows`, where the series may have missing values (NaN)."""
+    m, Y = len(x), points(y)
+    W = relative(weight, *points(x).shape)
+    out = np.zeros(len(y) - m + 1)
+    for s in range(len(out)):
+        seen = ~np.isnan(Y[s : s + m])
+        if seen.all():
+            times = None if ts is None else ts[s : s + m]
+            out[s] = windows(name, x, y[s : s + m], weight, normalize=normalize, tq=tq, ts=times, **params)[0]
+            continue
+        if name not in LOCKSTEP or 2 * math.fsum(np.where(seen, W, 0.0).flat) < math.fsum(W.flat):
+            out[s] = INF
+            continue
+        w = np.where(seen, W, 0.0)
+        a, b = (normalise(points(v), w, normalize) for v in (x, filled(y[s : s + m])))
+        times = (None, None) if ts is None else ([t - tq[0] for t in tq], [t - ts[s] for t in ts[s : s + m]])
+        out[s] = observed(name, a, b, W, seen, *times, **params)
+    return out
+
+
+def scaled_windows(name, x, y, lengths, weight=None, *, normalize=None, tq=None, ts=None, **params):
+    """The distance at each start of the window that fits best, of several lengths, and that length (ties: shortest)."""
+    m, n = len(x), len(y)
+    distance, length = np.full(max(n - min(lengths) + 1, 0), INF), np.zeros(max(n - min(lengths) + 1, 0), dtype=int)
+    for s in range(len(distance)):
+        for size in sorted(lengths):
+            if s + size <= n:
+                piece = interpolate(points(y[s : s + size]), m).reshape(np.shape(x))
+                t = None if ts is None else interpolate(points(ts[s : s + size]), m)[:, 0]
+                value = windows(name, x, piece, weight, normalize=normalize, tq=tq, ts=t, **params)[0]
+                if value < distance[s]:
+                    distance[s], length[s] = value, size
+    return distance, length
 
 
 def percentile_of(distance, p):
@@ -805,7 +959,7 @@ def tile_cost(name, x, y, weight, s, e, *, tq=None, ts=None, r=None, **params):
             return d ** params.get("p", 3)
         return d if name in ("manhattan", "sqeuclidean", "canberra") else m * d
     if name in PATHLESS:
-        return m * elastic(name, x, y[s:e], weight, **params).distance
+        return (1 if name == "soft_dtw" else m) * elastic(name, x, y[s:e], weight, **params).distance
     D, _ = fill(steps(name, x, y, weight, tq, ts, search=True, **params), s, e, r=r)
     return m * D[-1, -1] if name == "frechet" else D[-1, -1]
 
@@ -853,6 +1007,38 @@ def tilings(n, tile_costs, b, transitions=None):
 
     costs = [{(s, e): f(s, e) for s in range(n) for e in range(s + 1, n + 1)} for f in tile_costs]
     return min(price_of_tiling(tiles, n, b, transitions) for tiles in covers(0))
+
+
+def costs_of_segments(name, x, y, weight=None, *, tq=None, ts=None, **params):
+    """The cost of each segment [s, e) of the series, (n + 1, n + 1), infinite where there is none."""
+    n, m = len(y), len(x)
+    out = np.full((n + 1, n + 1), INF)
+    if name in LOCKSTEP or name in PATHLESS:
+        for s in range(n - m + 1):
+            out[s, s + m] = tile_cost(name, x, y, weight, s, s + m, tq=tq, ts=ts, **params)
+        return out
+    f = steps(name, x, y, weight, tq, ts, search=True, **params)
+    for s in range(n):
+        out[s, s + 1 :] = fill(f, s, n)[0][-1, 1:]
+    return out
+
+
+def cheapest_segmentation(costs, b, transitions=None):
+    """The least cost of all segmentations: `costs` holds what `costs_of_segments` gives for each query."""
+    n, k = len(costs[0]) - 1, len(costs)
+    T = np.zeros((k + 1, k + 1)) if transitions is None else np.asarray(transitions, float)
+    last = np.full((n + 1, k + 1), INF)  # up to each sample, by what comes last
+
+    def enter(s, label):
+        return 0.0 if s == 0 else min(last[s, a] + T[a, label] for a in range(k + 1) if a or label)
+
+    for e in range(1, n + 1):
+        last[e, 0] = b + min(enter(e - 1, 0), last[e - 1, 0])
+        for q in range(k):
+            last[e, q + 1] = min(
+                (enter(s, q + 1) + costs[q][s, e] for s in range(e) if costs[q][s, e] < INF), default=INF
+            )
+    return last[n].min() if n else 0.0
 
 
 def carried_tiling(queries, n, b, transitions=None, bounds=None):
@@ -954,3 +1140,50 @@ def event_f1(y_true, y_pred, min_iou=0.5, tolerance=None):
 
     hits = most(0, frozenset(range(len(pred))))
     return 2 * hits / (len(true) + len(pred))
+
+
+def runs(labels):
+    """All runs of equal labels, background too: [start, end, label]."""
+    found = []
+    for i, label in enumerate(labels):
+        if found and found[-1][2] == label:
+            found[-1][1] = i + 1
+        else:
+            found.append([i, i + 1, label])
+    return found
+
+
+def intersection_over_union(a, b):
+    """Samples in both ranges over samples in either."""
+    return len(set(range(*a)) & set(range(*b))) / len(set(range(*a)) | set(range(*b)))
+
+
+def boundary_error(y_true, y_pred, min_iou=0.5):
+    """The least mean border distance of all matchings of events with the most pairs."""
+    true, pred = events(y_true), events(y_pred)
+    if not true and not pred:
+        return 0.0
+
+    def best(k, free):
+        """Most pairs and, of these, the least sum of errors."""
+        if k == len(true):
+            return 0, 0.0
+        found = best(k + 1, free)
+        for q in free:
+            if intersection_over_union(true[k], pred[q]) >= min_iou:
+                pairs, error = best(k + 1, free - {q})
+                error += abs(true[k][0] - pred[q][0]) + abs(true[k][1] - pred[q][1])
+                if pairs + 1 > found[0] or (pairs + 1 == found[0] and error < found[1]):
+                    found = pairs + 1, error
+        return found
+
+    pairs, error = best(0, frozenset(range(len(pred))))
+    return error / (2 * pairs) if pairs else INF
+
+
+def segmentation_covering(y_true, y_pred):
+    """Each true segment's best intersection over union, weighted by its length; runs of labels, background too."""
+    true, pred = ([(a, b) for a, b, _ in runs(y)] for y in (y_true, y_pred))
+    if not true:
+        return 1.0
+    return sum((b - a) * max(intersection_over_union((a, b), other) for other in pred) for a, b in true) / len(y_true)

@@ -1,0 +1,287 @@
+"""Areas of `fuzz.py` about two series: distances, cost matrices, paths, cutoffs, the functions of the same names."""
+
+import numpy as np
+from fuzz_cases import COUNTS, again, naive, same, settled
+from numba import njit
+
+from sktslib import get_distance_dict
+from sktslib.distances import DTW, Mahalanobis, get_metric, lockstep_distances, time_series_distance
+from sktslib.distances.elastic_distances import dlp, dtw, lcss, twed
+from sktslib.distances.time_distances import tam
+
+WARPED, PATHLESS, LOCKSTEP = naive.WARPED, naive.PATHLESS, naive.LOCKSTEP
+
+
+@njit
+def absolute(a, b):
+    return abs(a - b)
+
+
+def absolute_points(a, b):
+    return np.abs(a - b).sum()
+
+
+def draw_pair(case, high=70, equal=False, **how):
+    case.begin(**how)
+    x = case.series(case.length(1, high))
+    y = case.series(len(x) if equal or case.chance(0.2) else case.length(1, high), like=x)
+    w = case.weights(len(x))
+    case.show(x=x, y=y, w=w)
+    return x, y, w
+
+
+def pair_forms(case, metric, x, y, w, times, got, want, other, scale=same):
+    """Other forms of the same question: cutoffs, a column, scaled weights, no weights, the other way round."""
+    value = float(got)
+    case.close("call", scale(metric(x, y, weight=w, **times)), want, other)
+    if np.isfinite(value):
+        for factor in (1.0, 1 + 1e-9, 3.0, 0.999, 0.4):
+            cutoff = max(value * factor, 0.0)
+            below = value <= cutoff
+            result = float(metric.distance(x, y, weight=w, cutoff=cutoff, **times))
+            case.equal(f"cutoff of {factor}", result, value if below else np.inf, own=True)
+    columns = metric.distance(x.reshape(len(x), -1), y.reshape(len(y), -1), weight=w, **times)
+    case.equal("columns", float(columns), value, own=True)
+    if w is not None:
+        case.equal("weights times 4", float(metric.distance(x, y, weight=4 * w, **times)), value, own=True)
+        uniform = float(metric.distance(x, y, weight=np.full(len(x), 3.0), **times))
+        case.equal("uniform weights", uniform, float(metric.distance(x, y, **times)), own=True)
+    elif metric.symmetric:
+        swapped = {"tx": times.get("ty"), "ty": times.get("tx")}
+        case.close("the other way round", scale(float(metric.distance(y, x, **swapped))), want, other)
+
+
+def draw_times(case, name, x, y):
+    if name not in ("twed", "short_time_series") or case.chance(0.5):
+        return {}
+    times = {"tx": case.times(len(x)), "ty": case.times(len(y))}
+    case.show(**times)
+    return times
+
+
+def elastic(case, **how):
+    """Elastic distances with a path: distance, cost matrix, path, cutoffs."""
+    x, y, w = draw_pair(case, **how)
+    metric, name, p = case.elastic(WARPED, len(x), len(y))
+    times = draw_times(case, name, x, y)
+
+    def wanted(change=same):
+        return naive.elastic(name, change(x), change(y), w, **times, **p)
+
+    want, got = wanted(), metric.distance(x, y, weight=w, **times)
+    sure = name in COUNTS
+    other = again(name, lambda change: wanted(change).distance, sure=sure)
+    case.close("distance", float(got), want.distance, other)
+    case.close("cost_matrix", got.cost_matrix, want.D, again(name, lambda change: wanted(change).D, sure=sure))
+    if np.isfinite(want.distance):  # else squares are too large for a path
+        check_path(case, name, p, got.path, want, x, y, w, times, other)
+    pair_forms(case, metric, x, y, w, times, got, want.distance, other)
+    functions(case, name, metric, x, y, w, times, want, other)
+
+
+def check_path(case, name, p, path, want, x, y, w, times, other):
+    if case.ties(name, p):
+        case.equal("path", path, want.path)
+        return
+    if p.get("do_sign_norm"):
+        x, y = (naive.standardise(naive.points(v)).reshape(np.shape(v)) for v in (x, y))
+    own = {k: v for k, v in p.items() if k in ("alpha", "omega", "g", "reach", "eps", "c", "nu", "lmbda", "p")}
+    f = naive.steps(name, x, y, w, **times, **own)
+    m, n = len(x), len(y)
+    if name == "lcss":
+        i, j = path
+        rising = (np.diff(path) > 0).all() and all(f.pairs(a + 1, b + 1) for a, b in zip(i, j, strict=True))
+        total = 1 - sum(f.w[k] for k in i) / sum(sorted(f.w, reverse=True)[: min(m, n)])
+        case.close("path", total if rising else np.nan, want.distance, other)
+        return
+    kind = p.get("dtw_type", "dtw")
+    free = p.get("tolerance", 0) if kind == "psi-dtw" else 0
+    row = n if kind in ("obe-dtw", "sub-dtw") else free
+    total = naive.cost_along(f, path, 0, row, free)
+    total /= m if p.get("do_dist_norm") else max(m, n) if name == "edr" else 1
+    ends = path[0, -1] == m - 1 and (kind == "oe-dtw" or n - 1 - path[1, -1] <= row)
+    if kind == "psi-dtw":
+        ends = ends or (path[1, -1] == n - 1 and m - 1 - path[0, -1] <= free)
+    case.close("path", total if ends or kind == "oe-dtw" else np.nan, want.distance, other)
+
+
+def functions(case, name, metric, x, y, w, times, want, other):
+    """The functions `dtw`, `lcss`, `twed` and `tam`."""
+    given = metric.get_params()
+    if name == "dtw":
+        result = dtw(x, y, w, **given)
+    elif name == "lcss":
+        result = lcss(x, y, given.pop("eps"), weight=w, **given)
+        similarity = lcss(x, y, weight=w, report="similarity", **metric.get_params())
+        case.close("lcss similarity", similarity, 1 - want.distance, lambda change: 1 - other(change))
+    elif name == "twed" and metric.window is None:
+        given = {key: given[key] for key in ("nu", "lmbda", "p")}
+        result = twed(x, y, times.get("tx"), times.get("ty"), weight=w, **given)
+    else:
+        return
+    case.close(f"function {name}", float(result), want.distance, other)
+    if name == "dtw" and case.exact:
+        for report in ("distance", "ratios", "instants"):
+            slow = naive.tam(x, y, report, w)
+            slow = [len(steps) for steps in slow] if report == "instants" else slow
+            case.close(f"tam {report}", tam(x, y, report, weight=w), slow)
+        case.close("TAM", get_metric("tam")(x, y, weight=w), naive.tam(x, y, weight=w))
+
+
+def local_costs(case):
+    """dtw with a local cost of the caller's own, compiled and plain."""
+    x, y, w = draw_pair(case, high=12)
+    p = {"alpha": case.pick([1.0, 1.0, 0.5]), "dtw_type": case.pick(["dtw", "oe-dtw", "sub-dtw"])}
+    here, other = case.band(len(x), len(y), "dtw")
+    dist = absolute if x.ndim == 1 and case.chance(0.7) else absolute_points
+    metric = DTW(dist=dist, **p, **here)
+    case.show(metric=metric)
+
+    def wanted(change=same):
+        return naive.elastic("dtw", change(x), change(y), w, dist=absolute_points, **p, **other)
+
+    want, got = wanted(), metric.distance(x, y, weight=w)
+    case.close("distance", float(got), want.distance, lambda change: wanted(change).distance)
+    case.close("cost_matrix", got.cost_matrix, want.D, lambda change: wanted(change).D)
+
+
+def pathless(case, **how):
+    """soft_dtw, gak and sbd: distance, cost matrix, expected alignment."""
+    x, y, w = draw_pair(case, **{"high": 40, **how})
+    metric, name, p = case.elastic(PATHLESS, len(x), len(y))
+
+    def wanted(change=same):
+        return naive.elastic(name, change(x), change(y), w, **p)
+
+    want, got = wanted(), metric.distance(x, y, weight=w)
+
+    unit = 0.0  # the three terms are rounded, and their difference may be small
+    if name == "soft_dtw":
+        unit = metric.gamma * (len(x) + len(y)) + abs(want.D[-1, -1])
+        case.close("cost_matrix", got.cost_matrix, want.D, again(name, lambda change: wanted(change).D, unit=unit))
+    other = again(name, lambda change: wanted(change).distance, unit=unit)
+    case.close("distance", float(got), want.distance, other)
+    pair_forms(case, metric, x, y, w, {}, got, want.distance, other)
+    if name != "sbd" and metric.window is None and max(len(x), len(y)) <= 4:
+        own = {key: p[key] for key in ("gamma", "sigma", "triangular") if key in p}
+        if name == "gak" and p["triangular"] is not None and p["triangular"] <= abs(len(x) - len(y)):
+            return  # no alignment has any weight
+
+        def share(change):
+            return naive.expected_alignment(change(x), change(y), w, **own)
+
+        case.close("expected_alignment", metric.expected_alignment(x, y, weight=w), share(same), share, rtol=1e-8)
+
+
+def lockstep(case, **how):
+    """Lockstep distances, their functions, dlp."""
+    name = case.pick(LOCKSTEP)
+    x, y, w = draw_pair(case, equal=name == "short_time_series", **how)
+    p = case.parameters(name)
+    if name == "mahalanobis" and case.chance(0.7):
+        size = min(len(x), len(y)) * case.channels
+        a = case.rng.integers(-3, 4, (size, size)) / 4 if case.exact else case.rng.normal(size=(size, size))
+        p = {"VI": a @ a.T + np.eye(size)}
+    metric = Mahalanobis(**p) if name == "mahalanobis" else get_metric(name, p)
+    times = draw_times(case, name, x, y)
+    case.show(metric=metric, p=p)
+
+    def wanted(change=same):
+        return settled(name, p, naive.lockstep(name, change(x), change(y), w, **times, **p))
+
+    try:
+        want = wanted()
+    except (ValueError, ZeroDivisionError):  # interpolation leaves no positive weight
+        case.refused("weights of zeros", lambda: metric.distance(x, y, weight=w, **times))
+        return
+    got, other = metric.distance(x, y, weight=w, **times), again(name, wanted)
+    case.close("distance", settled(name, p, got), want, other)
+    pair_forms(case, metric, x, y, w, times, got, want, other, lambda value: settled(name, p, value))
+    function = getattr(lockstep_distances, name if name == "pearson_correlation" else f"{name}_distance")
+    got = function(x, y, weight=w, **p, **times)
+    case.close("function", settled(name, p, got), want, other)
+    if len(x) == len(y):
+        q = case.pick([0.5, 1, 2, 3.5])
+        want = naive.lockstep("minkowski", x, y, w, p=q)
+        case.close("dlp", dlp(x, y, q, weight=w), want)
+
+
+def table(case):
+    """time_series_distance: a table of all distances."""
+    case.begin()
+    x = case.series(case.length(1, 12))
+    y = case.series(len(x), like=x)
+    tx, ty = (case.times(len(x)), case.times(len(y))) if case.chance(0.5) else (None, None)
+    case.show(x=x, y=y, tx=tx, ty=ty)
+    cfg = get_distance_dict()
+    frame = time_series_distance(cfg, x, y, tx, ty)
+    for group, entries in cfg.items():
+        for key, entry in entries.items():
+            name = entry["function"]
+            times = {"tx": tx, "ty": ty} if name in ("twed", "short_time_series") else {}
+
+            def wanted(change, name=name, group=group, times=times):
+                a, b = change(x), change(y)
+                if group == "lockstep":
+                    return naive.lockstep(name, a, b, **times)
+                if group == "time":
+                    return naive.tam(x, y)
+                return naive.elastic(name, a, b, do_dist_norm=name == "dtw", **times).distance
+
+            if group == "time" and not case.exact:
+                continue
+            other = again(name, wanted, sure=name in COUNTS, unit=(name == "soft_dtw") * (1 + 2 * len(x)))
+            case.close(name, frame.loc[key, "Distance"], wanted(same), other)
+
+
+DEGREES = dict.fromkeys(("lcss", "edr", "braycurtis", "canberra", "correlation", "cosine", "hamming"), 0)
+DEGREES |= dict.fromkeys(("pearson_correlation",), 0)
+DEGREES |= dict.fromkeys(("dtw", "adtw", "wdtw", "ddtw", "wddtw", "shape_dtw", "sqeuclidean"), 2)
+
+
+def extreme(case):
+    """Distances near the limits of float64: those of the same series in another unit, a power of two."""
+    name = case.pick((*WARPED, *LOCKSTEP))
+    equal = name == "short_time_series"
+    x, y, w = draw_pair(case, high=20, equal=equal, kinds=["quarters", "normal", "rounded", "walk"])
+    p, exponent = case.parameters(name), case.pick([-520, -500, -332, 332, 500, 520])
+    unit, degree = 2.0**exponent, DEGREES.get(name, 1)
+    if name == "dtw":
+        p["do_sign_norm"] = case.chance(0.2)
+        degree = 0 if p["do_sign_norm"] else 2
+    units = {"omega": unit**2 if exponent < 512 else np.inf, "c": unit, "lmbda": unit, "nu": unit, "eps": unit}
+    units["g"] = unit if name == "erp" else 1.0
+    if name == "adtw" and (exponent < -500 or exponent > 500):
+        p["omega"] = 0.0
+    metric = get_metric(name, {key: v * units[key] if v and key in units else v for key, v in p.items()})
+    case.show(metric=metric, unit=unit)
+
+    def wanted(change=same):
+        if name in LOCKSTEP:
+            value = settled(name, p, naive.lockstep(name, change(x), change(y), w, **p))
+        else:
+            value = naive.elastic(name, change(x), change(y), w, **p).distance
+        with np.errstate(all="ignore"):
+            return np.ldexp(value, degree * exponent)
+
+    try:
+        want = wanted()
+    except (ValueError, ZeroDivisionError):  # interpolation leaves no positive weight
+        return
+    other = again(name, lambda change: wanted(change) + 1e-306, sure=name in COUNTS)  # tiny numbers have fewer digits
+    got = metric.distance(x * unit, y * unit, weight=w)
+    case.close(f"{name} distance", settled(name, p, float(got)), want, other)
+    back = {"tx": None, "ty": None}
+    case.close(
+        f"{name} cutoff", settled(name, p, metric(x * unit, y * unit, weight=w, cutoff=1e308, **back)), want, other
+    )
+
+
+AREAS = {
+    "elastic": elastic,
+    "local_costs": local_costs,
+    "pathless": pathless,
+    "lockstep": lockstep,
+    "table": table,
+    "extreme": extreme,
+}
