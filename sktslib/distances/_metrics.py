@@ -10,7 +10,7 @@ from numpy.lib.stride_tricks import sliding_window_view
 from ..utils._sklearn import Estimator, validate_parameter_constraints
 from ..utils.validation import as_series, as_times, as_weight, shown
 from ._normalise import full_weight, normalise
-from ._resample import between, places
+from ._resample import alike, between, places
 
 
 class Metric(Estimator):
@@ -166,7 +166,7 @@ class Metric(Estimator):
         for first in range(0, len(out), block):
             start = np.arange(first, min(first + block, len(out)))[:, np.newaxis]
             windows = between(y[:, start + left], y[:, start + right], share)
-            windows = normalise(np.ascontiguousarray(windows.transpose(1, 0, 2)), full, normalize)
+            windows = normalise(np.ascontiguousarray(windows.transpose(1, 0, 2)), full, normalize, alike(length, m))
             times = None
             if ty is not None:
                 times = between(ty[start + left], ty[start + right], share)

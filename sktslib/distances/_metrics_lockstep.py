@@ -10,7 +10,7 @@ from . import _sliding as sliding
 from ._metrics import Metric
 from ._normalise import full_weight, normalise
 from ._registry import register
-from ._resample import places, resample
+from ._resample import alike, places, resample
 
 SCALINGS = {None: 0, "mean": 1, "zscore": 2, "minmax": 3}
 
@@ -31,6 +31,11 @@ def equal_lengths(x, w, y):
     return resample(x, n), w, y
 
 
+def both_alike(m, n):
+    """`alike` of two series of m and n points that are brought to one length."""
+    return alike(m, n) if m > n else 0.0, alike(n, m) if n > m else 0.0
+
+
 class LockstepMetric(Metric):
     """A lockstep distance made of one term per point."""
 
@@ -42,13 +47,17 @@ class LockstepMetric(Metric):
     def _record(self):
         raise NotImplementedError
 
-    def _prepare(self, x, w):
-        return normalise(x, w, "mean") if self.centred else x
+    def _prepare(self, x, w, near=0.0):
+        return normalise(x, w, "mean", near) if self.centred else x
 
     def _distance(self, x, w, y, tx, ty):
+        near = both_alike(x.shape[1], y.shape[1])
         x, w, y = equal_lengths(x, w, y)
-        w = full_weight(w, x)
-        return float(kernels.distance(self._record(), self._prepare(x, w), self._prepare(y, w), w))
+        return self._of_one_length(x, full_weight(w, x), y, near)
+
+    def _of_one_length(self, x, w, y, near):
+        x, y = (self._prepare(a, w, share) for a, share in zip((x, y), near, strict=True))
+        return float(kernels.distance(self._record(), x, y, w))
 
     def _profile(self, x, w, y, tx, ty, normalize, exactly=False):
         full, scaling, record = full_weight(w, x), self._scaling(normalize), self._record()
@@ -66,7 +75,8 @@ class LockstepMetric(Metric):
         full, scaling = full_weight(w, x), self._scaling(normalize)
         out = np.empty(y.shape[1] - length + 1)
         left, share = places(length, x.shape[1])
-        kernels.stretched(self._record(), self._normalised(x, full, scaling), y, full, scaling, left, share, out)
+        near = alike(length, x.shape[1])
+        kernels.stretched(self._record(), self._normalised(x, full, scaling), y, full, scaling, near, left, share, out)
         return out
 
     @staticmethod
@@ -89,8 +99,10 @@ class LockstepMetric(Metric):
     def _tile_cost(self, distance, m):
         return m * distance if self.power is None else distance**self.power
 
-    def _observed(self, x, full, seen, y, tx, ty):
+    def _observed(self, x, full, seen, y, tx, ty, near=(0.0, 0.0)):
         """Distance from the points of positive weight `seen` alone; a sum is rescaled to the `full` weight."""
+        if self.centred:
+            return self._of_one_length(x, seen, y, near)
         distance = self._distance(x, seen, y, tx, ty)
         if self.power is None:
             return distance
