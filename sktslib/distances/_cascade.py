@@ -17,7 +17,6 @@ from numba import njit
 from . import _bounds, _lanes
 from ._bounds import LANES, load, splat
 from ._compiled import inner, version_of
-from ._lanes import BIG
 from ._recurrence import gap, gap_terms, join, late, moves, terms
 from ._vector import REGISTER, larger, smaller
 from ._vector_memory import fill, makers, some, store
@@ -180,10 +179,10 @@ def _make(version):
                 continue
             if not reach:
                 _lanes._price(p, lanes, prices)
-            done = _lanes._accumulate(p, rows, weighted, points, lanes, prices, lo, hi, min(cutoff, BIG), rests, row)
+            done = _lanes._accumulate(p, rows, weighted, points, lanes, prices, lo, hi, cutoff, rests, row)
             for s in range(size):
                 cost = row[m * LANES + s]
-                costs[at + s] = cost if done and cost <= cutoff and cost < 0.5 * BIG else INF
+                costs[at + s] = cost if done and cost <= cutoff else INF
 
     return by_query, by_window, settle
 

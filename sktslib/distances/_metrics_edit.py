@@ -6,7 +6,7 @@ import numpy as np
 
 from ..utils._sklearn import Interval
 from . import _recurrences as recurrences
-from ._elastic_metric import BAND_CONSTRAINTS, ElasticMetric, Query, free_points, norm_of
+from ._elastic_metric import BAND_CONSTRAINTS, ElasticMetric, Query, free_points, norm_exponent, norm_of
 from ._registry import register
 
 
@@ -26,7 +26,8 @@ def matched(path, problem, eps):
     """The pairs of a path that lie within `eps`."""
     x, y = problem.x[:, path[0]], problem.y[:, path[1]]
     differences = np.abs(problem.w[:, path[0]] * (x - y))
-    return path[:, np.sqrt((differences**2).sum(axis=0)) <= eps]
+    norm = differences[0] if len(x) == 1 else np.sqrt((differences**2).sum(axis=0))  # as in the recurrence
+    return path[:, norm <= eps]
 
 
 def diagonal_moves(path):
@@ -67,6 +68,9 @@ class LCSS(ElasticMetric):
         self.eps = eps
         self.window = window
         self.factor = factor
+
+    def _exponent(self, channels):
+        return norm_exponent(channels)
 
     def _query(self, x, w, n, tx=None, *, search=False):
         m, (point, w) = x.shape[1], point_weights(x, w)
@@ -128,6 +132,9 @@ class EDR(ElasticMetric):
         self.window = window
         self.factor = factor
 
+    def _exponent(self, channels):
+        return norm_exponent(channels)
+
     def _query(self, x, w, n, tx=None, *, search=False):
         point, w = point_weights(x, w)
         record = recurrences.EditRecord(norm_of(x, 2.0), float(self.eps))
@@ -186,6 +193,9 @@ class ERP(PriceMetric):
         self.window = window
         self.factor = factor
 
+    def _exponent(self, channels):
+        return norm_exponent(channels)
+
     def _query(self, x, w, n, tx=None, *, search=False):
         out = np.abs(x - self.g) if w is None else w * np.abs(x - self.g)
         points = free_points(x.shape[1])
@@ -226,6 +236,9 @@ class MSM(PriceMetric):
     @property
     def metric(self):
         return self.c > 0 and self.window is None
+
+    def _exponent(self, channels):
+        return 1.0
 
     def _query(self, x, w, n, tx=None, *, search=False):
         return Query(recurrences.MSMRecord(float(self.c)), x, w, free_points(x.shape[1]))
@@ -280,6 +293,9 @@ class TWED(PriceMetric):
     def _depends_on_start(self):
         return self.nu > 0 or self.window is not None
 
+    def _exponent(self, channels):
+        return norm_exponent(channels, self.p)
+
     def _problem(self, x, w, y, tx, ty, *, search=False):
         if (tx is None) != (ty is None):
             raise ValueError(
@@ -294,8 +310,7 @@ class TWED(PriceMetric):
         if w is not None:
             step = np.minimum(w[:, 1:], w[:, :-1]) * step
         points = free_points(m)
-        points[0, 1:] = (
-            (step**self.p).sum(axis=0) ** (1.0 / self.p) + self.nu * (1.0 if tx is None else np.diff(tx)) + self.lmbda
-        )
+        norm = step[0] if len(x) == 1 else (step**self.p).sum(axis=0) ** (1.0 / self.p)
+        points[0, 1:] = norm + self.nu * (1.0 if tx is None else np.diff(tx)) + self.lmbda
         record = recurrences.TWEDRecord(norm_of(x, self.p), float(self.nu), float(self.lmbda))
         return Query(record, x, w, points)

@@ -4,6 +4,7 @@ from numbers import Real
 
 import numpy as np
 
+from ..utils._sizes import check_size
 from ..utils._sklearn import Interval
 from . import _lockstep as kernels
 from . import _sliding as sliding
@@ -57,7 +58,11 @@ class LockstepMetric(Metric):
 
     def _of_one_length(self, x, w, y, near):
         x, y = (self._prepare(a, w, share) for a, share in zip((x, y), near, strict=True))
-        return float(kernels.distance(self._record(), x, y, w))
+        return float(self._finite(kernels.distance(self._record(), x, y, w)))
+
+    def _finite(self, distance):
+        """Distances that float64 can hold."""
+        return distance
 
     def _profile(self, x, w, y, tx, ty, normalize, exactly=False):
         full, scaling, record = full_weight(w, x), self._scaling(normalize), self._record()
@@ -67,7 +72,7 @@ class LockstepMetric(Metric):
             sliding.profile(record, x, w, y, scaling, out)
         else:
             kernels.profile(record, x, y, full, scaling, out)
-        return out
+        return self._finite(out)
 
     def _scaled_profile(self, x, w, y, tx, ty, normalize, length):
         if not self._is_fold:
@@ -77,7 +82,7 @@ class LockstepMetric(Metric):
         left, share = places(length, x.shape[1])
         near = alike(length, x.shape[1])
         kernels.stretched(self._record(), self._normalised(x, full, scaling), y, full, scaling, near, left, share, out)
-        return out
+        return self._finite(out)
 
     @staticmethod
     def _normalised(x, w, scaling):
@@ -95,6 +100,9 @@ class LockstepMetric(Metric):
 
     def _slack(self, x, w, n_windows, normalize):
         return sliding.slack(self._record(), x, w, n_windows, self._scaling(normalize)) if self._is_fold else 0.0
+
+    def _check_cost_size(self, a, what, check=check_size):
+        check(a, what, self.power or 1.0, f"The cost of a segmentation by the {self.full_name}")
 
     def _tile_cost(self, distance, m):
         return m * distance if self.power is None else distance**self.power
@@ -153,6 +161,9 @@ class SquaredEuclidean(LockstepMetric):
 
     name, full_name, power = "sqeuclidean", "Squared Euclidean Distance", 1.0
 
+    def _exponent(self, channels):
+        return 2.0
+
     def _record(self):
         return kernels.SquaredRecord()
 
@@ -210,6 +221,14 @@ class Minkowski(LockstepMetric):
     @property
     def power(self):
         return float(self.p)
+
+    def _finite(self, distance):
+        if self.p < 1 and not np.isfinite(distance).all():
+            raise ValueError(
+                f"The 'p' parameter of Minkowski must not be so small that distances leave float64. Got {self.p}: the "
+                "sum over the points, to the power 1 / p, is above 1.8e308. Take a larger p, or shorter series."
+            )
+        return distance
 
     def _record(self):
         return kernels.MinkowskiRecord(float(self.p))

@@ -41,6 +41,13 @@ def standardise(a):
     return normalise(a, np.ones_like(a), "zscore")
 
 
+def deviation(a):
+    """Population standard deviation of each channel (..., channels, 1), under an offset and at any size."""
+    apart = a - a[..., :1]
+    size = np.frexp(np.abs(apart).max(axis=-1, keepdims=True))[1]
+    return np.ldexp(np.ldexp(apart, -size).std(axis=-1, keepdims=True), size)
+
+
 def _range(a, w):
     """The least and the largest of the points of positive weight of each channel."""
     low = high = a

@@ -9,7 +9,7 @@ from numba import njit
 
 from . import _lanes
 from ._compiled import inner, version_of
-from ._lanes import BIG, LANES
+from ._lanes import LANES
 from ._vector_memory import fill
 
 INF = np.inf
@@ -98,11 +98,9 @@ def _make(version):
                     break
                 _beside(values, begins, lengths, block, size, lanes)
                 _lanes._price(p, lanes, prices)
-                limit = min(cutoff, BIG)
-                reached = _lanes._accumulate(p, rows[q], weighted, points[q], lanes, prices, lo, hi, limit, None, row)
+                reached = _lanes._accumulate(p, rows[q], weighted, points[q], lanes, prices, lo, hi, cutoff, None, row)
                 for s in range(size):
                     cost = row[lengths[block[s]] * LANES + s]
-                    cost = cost if cost < 0.5 * BIG else INF
                     if reached and cost <= cutoff:
                         costs[q, block[s]] = cost
                         computed += 1

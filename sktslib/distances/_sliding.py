@@ -174,6 +174,7 @@ def _extremes(y, m):
     return (extreme(y, m, origin=-(m // 2))[: len(y) - m + 1] for extreme in (minimum_filter1d, maximum_filter1d))
 
 
+@np.errstate(over="ignore", invalid="ignore")  # what is not finite is computed again
 def profile(record, x, w, y, scaling, out, size=None):
     """Fill `out` with the distances of a query, normalised already, to all windows, as `_lockstep.profile` does.
 
