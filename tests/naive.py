@@ -320,7 +320,7 @@ def scales(x, slope):
     out = []
     for c in range(x.shape[1]):
         value, derivative = spread(x[:, c]), spread(slope[:, c])
-        if derivative <= 1e-13 * max(abs(x[:, c])):
+        if derivative <= 2.0**-50 * max(abs(x[:, c])):
             derivative = 0.0
         out.append(value / derivative if value > 0 and derivative > 0 else 1.0)
     return np.array(out)

@@ -131,6 +131,7 @@ def barycenter(
     max_iter = check_count(max_iter, "max_iter", low=0)
     tol = check_number(tol, "tol", low=0)
     given, X = X, as_collection(X, "X")
+    metric._check_sizes(X, X)
     flat = getattr(given, "ndim", None) == 2 or np.ndim(given[0]) == 1
     share = shares(series_weight, len(X))
     X, share = [x for x, v in zip(X, share, strict=True) if v > 0], share[share > 0]

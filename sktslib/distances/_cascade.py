@@ -15,7 +15,7 @@ import numpy as np
 from . import _lanes
 from ._bounds import LANES, load, splat
 from ._compiled import block_size, inner, kernel
-from ._lanes import BIG, DONE, UNFINISHED
+from ._lanes import DONE, UNFINISHED
 from ._pieces import budgets
 from ._recurrence import gap, gap_terms, join, late, moves, terms
 from ._vector import REGISTER, larger, smaller
@@ -192,14 +192,13 @@ def _settle(
                 continue
             if not reach:
                 _lanes._price(p, lanes, prices)
-        limit = min(cutoff, BIG)
-        reached = _lanes._accumulate(p, rows, weighted, points, lanes, prices, lo, hi, limit, rests, room)
+        reached = _lanes._accumulate(p, rows, weighted, points, lanes, prices, lo, hi, cutoff, rests, room)
         if reached == UNFINISHED:
             return at
         goes_on = False
         for s in range(size):
             cost = row[m * LANES + s]
-            costs[at + s] = cost if reached == DONE and cost <= cutoff and cost < 0.5 * BIG else INF
+            costs[at + s] = cost if reached == DONE and cost <= cutoff else INF
     return begins.shape[0]
 
 

@@ -86,6 +86,11 @@ def norm_of(x, p):
     return recurrences.L2() if p == 2 else recurrences.Lp(float(p))
 
 
+def norm_exponent(channels, p=2.0):
+    """The power of differences in such a norm."""
+    return 1.0 if channels == 1 else float(p)
+
+
 def check_band(metric):
     """Refuse a width in samples where a share of the length is meant, and a radius without the band it belongs to."""
     name, window = type(metric).__name__, metric.window
@@ -112,6 +117,9 @@ class ElasticMetric(Metric):
     def _validate(self):
         check_band(self)
         super()._validate()
+
+    def _exponent(self, channels):
+        return 2.0
 
     # What the drivers of collections need to know.
     _has_lanes = True
@@ -216,7 +224,6 @@ class ElasticMetric(Metric):
             ends = np.full(len(block), n)
             lanes.accumulate(record, *rows, points[np.newaxis], Y, prices, lo, hi, lanes.BIG, ends, out)
             costs[first : first + len(block)] = out[0]
-        costs[costs >= 0.5 * lanes.BIG] = INF
         return self._report(costs, Problem(record, x, None, features[0], None, None, points))
 
     def _cost(self, problem, *, whole=False):

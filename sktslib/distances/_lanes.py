@@ -1,6 +1,6 @@
 """Many series at once: LANES series side by side in vectors, four query points per sweep held in registers.
 
-The recurrences are those of `_recurrences`. Borders are large finite numbers here: no infinity ever meets another.
+The recurrences are those of `_recurrences`.
 
 Layout: a block of series is ``(channels, (length + 1) * LANES)``, its first LANES numbers the pad before the first
 point; a query is ``(channels, 4, m)``, padded to whole sweeps.
@@ -17,7 +17,7 @@ from ._vector_memory import copy, fill, makers, some, store
 
 LANES = 2 * REGISTER
 ROWS = 4
-BIG = 1e300
+BIG = np.inf  # a cost that no path has
 ABOVE, DONE, UNFINISHED = 0, 1, 2
 AHEAD = block_size(8, 2)  # points computed at a time where it is not known how many will be needed
 

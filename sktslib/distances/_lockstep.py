@@ -7,6 +7,7 @@ type; they share a file with their drivers for the sake of numba's cache.
 Layout: series `(channels, length)`; weights `(channels, length)` of the query.
 """
 
+import math
 from typing import NamedTuple
 
 import numpy as np
@@ -16,19 +17,29 @@ from ._compiled import inner, kernel
 
 INF = np.inf
 BLOCK = 512  # positions per block: the accumulators and the block's samples stay in the first-level cache
+LEAST, MOST = 1e-250, 1e300  # a sum between them lost nothing to underflow, and none of its terms overflowed
+NARROW, WIDE = 1e-140, 1e140  # ranges between them can be squared and added up
 
 # ------------------------------------------------------------------------------------------------ dispatch by type
 _FOLDS = {}
 
 
-def fold(*, terms, finish, size=1, combine=None):
-    """Register the functions of a parameter record."""
+def fold(*, terms, finish, size=1, combine=None, degree=-1):
+    """Register the functions of a parameter record.
+
+    `degree` says how sums that over- or underflow are mended: 1 or 2 for powers of differences, by which power the
+    distance grows with them; 0 for products, where the size of either series does not count; -1 where none can.
+    """
 
     def register(record):
         def n_accumulators(p):
             return size
 
-        _FOLDS[record] = {"terms": terms, "finish": finish, "combine": combine or _add, "size": n_accumulators}
+        def growth(p):
+            return degree
+
+        functions = {"terms": terms, "finish": finish, "combine": combine or _add}
+        _FOLDS[record] = {**functions, "size": n_accumulators, "degree": growth}
         return record
 
     return register
@@ -75,6 +86,15 @@ def _overload_size(p):
     return _part("size", p.instance_class)
 
 
+def degree(p):
+    return _part("degree", type(p))(p)
+
+
+@overload(degree)
+def _overload_degree(p):
+    return _part("degree", p.instance_class)
+
+
 def _add(p, total, new):
     return total + new
 
@@ -105,7 +125,7 @@ def _minkowski_root(p, a, b, c):
     return np.sqrt(a) if p.p == 2.0 else a ** (1.0 / p.p)
 
 
-@fold(terms=_minkowski, finish=_minkowski_root)
+@fold(terms=_minkowski, finish=_minkowski_root, degree=1)
 class MinkowskiRecord(NamedTuple):
     p: float
 
@@ -114,7 +134,7 @@ def _squares(p, w, x, y):
     return w * (x - y) * (x - y), 0.0, 0.0
 
 
-@fold(terms=_squares, finish=_as_is)
+@fold(terms=_squares, finish=_as_is, degree=2)
 class SquaredRecord(NamedTuple):
     pass
 
@@ -123,7 +143,7 @@ def _square_root(p, a, b, c):
     return np.sqrt(a)
 
 
-@fold(terms=_squares, finish=_square_root)
+@fold(terms=_squares, finish=_square_root, degree=1)
 class EuclideanRecord(NamedTuple):
     pass
 
@@ -194,7 +214,7 @@ def _one_minus_cosine(p, a, b, c):
     return 1.0 - _cosine(a, b, c)
 
 
-@fold(terms=_products, finish=_one_minus_cosine, size=3)
+@fold(terms=_products, finish=_one_minus_cosine, size=3, degree=0)
 class CosineRecord(NamedTuple):
     pass
 
@@ -206,11 +226,68 @@ def _pearson(p, a, b, c):
     return INF if r == -1.0 else ((1.0 - r) / (1.0 + r)) ** p.beta
 
 
-@fold(terms=_products, finish=_pearson, size=3)
+@fold(terms=_products, finish=_pearson, size=3, degree=0)
 class PearsonRecord(NamedTuple):
     """Pearson correlation distance; a negative `beta` stands for the form 2 (1 - r)."""
 
     beta: float
+
+
+# ------------------------------------------------------------------------------------------- numbers large and small
+@kernel
+def _power(size):
+    """A power of two by which a size above 0 comes near 1, or as near as factors reach."""
+    return math.ldexp(1.0, min(-math.frexp(size)[1], 1000))
+
+
+@inner
+def _within(total):
+    return (total > LEAST) & (total < MOST)
+
+
+@inner
+def _is_sure(p, a, b, c):
+    """Whether nothing that counts over- or underflowed; sums of 0 are not sure."""
+    if degree(p) < 0:
+        return True
+    return _within(a) if degree(p) > 0 else _within(b) & _within(c)
+
+
+@kernel
+def _of_differences(p, x, y, w, by, unit):
+    a = 0.0
+    for k in range(x.shape[0]):
+        for i in range(x.shape[1]):
+            a = combine(p, a, terms(p, w[k, i], (x[k, i] - y[k, i]) * by / unit, 0.0)[0])
+    return a
+
+
+@kernel
+def _rescaled(p, x, y, w):
+    """Distance of two series whose sums over- or underflow: by powers of two, which are exact."""
+    larger = larger_x = larger_y = 0.0
+    for k in range(x.shape[0]):
+        for i in range(x.shape[1]):
+            if w[k, i] > 0.0:
+                larger_x, larger_y = max(larger_x, abs(x[k, i])), max(larger_y, abs(y[k, i]))
+                larger = max(larger, abs(x[k, i] - y[k, i]))
+    if degree(p) > 0:
+        if larger == 0.0:
+            return 0.0
+        by, unit = _power(larger), 1.0
+        total = _of_differences(p, x, y, w, by, unit)
+        if not _within(total):  # a high power of less than 1
+            unit = larger * by
+            total = _of_differences(p, x, y, w, by, unit)
+        total = finish(p, total, 0.0, 0.0) * unit / by
+        return total if degree(p) == 1 else total * unit / by
+    a = b = c = 0.0
+    by_x, by_y = _power(larger_x) if larger_x > 0.0 else 1.0, _power(larger_y) if larger_y > 0.0 else 1.0
+    for k in range(x.shape[0]):
+        for i in range(x.shape[1]):
+            s, t, u = terms(p, w[k, i], x[k, i] * by_x, y[k, i] * by_y)
+            a, b, c = combine(p, a, s), combine(p, b, t), combine(p, c, u)
+    return finish(p, a, b, c)
 
 
 # ------------------------------------------------------------------------------------------------------------ drivers
@@ -222,7 +299,7 @@ def distance(p, x, y, w):
         for i in range(x.shape[1]):
             s, t, u = terms(p, w[k, i], x[k, i], y[k, i])
             a, b, c = combine(p, a, s), combine(p, b, t), combine(p, c, u)
-    return finish(p, a, b, c)
+    return finish(p, a, b, c) if _is_sure(p, a, b, c) else _rescaled(p, x, y, w)
 
 
 @kernel
@@ -237,6 +314,7 @@ def first_terms(p, x, y, w, out):
 def one_to_many(p, x, w, series, out):
     """out[s] = distance of x (channels, m) to each of many series of its length, `series` (channels, m, n_series)."""
     acc = np.empty((3, min(BLOCK, out.shape[0])))
+    idle, odd = np.zeros(acc.shape[1], np.bool_), np.empty(acc.shape[1], np.bool_)
     for first in range(0, out.shape[0], BLOCK):
         last = min(first + BLOCK, out.shape[0])
         acc[:] = 0.0
@@ -246,6 +324,11 @@ def one_to_many(p, x, w, series, out):
                 _accumulate(p, w[k, i], x[k, i], series[k, i, first:last], a, b, c)
         for s in range(last - first):
             out[first + s] = finish(p, a[s], b[s], c[s])
+        odd[:] = False
+        if _doubt(p, a, b, c, idle, odd[: last - first]):
+            for s in range(last - first):
+                if odd[s]:
+                    out[first + s] = distance(p, x, np.ascontiguousarray(series[:, :, first + s]), w)
 
 
 @kernel
@@ -283,6 +366,29 @@ def _accumulate_four(p, w, x, y, first, left, a):
         a[s] = combine(p, t, terms(p, w3, x3, v3[s])[0])
 
 
+@inner
+def _normalised_four(p, w, x, y, first, left, shift, rest, scale, a, b, c):
+    """The same for windows that are normalised by their shift, rest and scale."""
+    v0, v1, v2, v3 = _four(y, first, left, a.shape[0])
+    w0, w1, w2, w3 = w[0], w[1], w[2], w[3]
+    x0, x1, x2, x3 = x[0], x[1], x[2], x[3]
+    if size(p) == 1:
+        for s in range(a.shape[0]):
+            t = combine(p, a[s], terms(p, w0, x0, (v0[s] - shift[s] - rest[s]) * scale[s])[0])
+            t = combine(p, t, terms(p, w1, x1, (v1[s] - shift[s] - rest[s]) * scale[s])[0])
+            t = combine(p, t, terms(p, w2, x2, (v2[s] - shift[s] - rest[s]) * scale[s])[0])
+            a[s] = combine(p, t, terms(p, w3, x3, (v3[s] - shift[s] - rest[s]) * scale[s])[0])
+    else:
+        for s in range(a.shape[0]):
+            t0 = terms(p, w0, x0, (v0[s] - shift[s] - rest[s]) * scale[s])
+            t1 = terms(p, w1, x1, (v1[s] - shift[s] - rest[s]) * scale[s])
+            t2 = terms(p, w2, x2, (v2[s] - shift[s] - rest[s]) * scale[s])
+            t3 = terms(p, w3, x3, (v3[s] - shift[s] - rest[s]) * scale[s])
+            a[s] = combine(p, combine(p, combine(p, combine(p, a[s], t0[0]), t1[0]), t2[0]), t3[0])
+            b[s] = combine(p, combine(p, combine(p, combine(p, b[s], t0[1]), t1[1]), t2[1]), t3[1])
+            c[s] = combine(p, combine(p, combine(p, combine(p, c[s], t0[2]), t1[2]), t2[2]), t3[2])
+
+
 @kernel
 def _row(y, at, share, row):
     """The samples at `at` and after, or the points that lie a share of a step behind them."""
@@ -295,105 +401,238 @@ def _row(y, at, share, row):
     return row
 
 
-@kernel
-def _moments(y, w, k, first, left, share, scaling, shift, scale, low, high, row):
-    """Shift and scale that normalise channel k of each window of a block; one pass per moment keeps them exact."""
+@inner
+def _four(y, first, left, size):
+    """The samples of four points of each window."""
+    a, b, c, d = first + left[0], first + left[1], first + left[2], first + left[3]
+    return y[a : a + size], y[b : b + size], y[c : c + size], y[d : d + size]
+
+
+@kernel(error_model="numpy")
+def _moments(y, w, k, first, left, share, scaling, alike, shift, rest, scale, low, high, row, idle, odd):
+    """Shift, rest and scale that normalise channel k of each window of a block.
+
+    Samples are added up less one of the window, so that an offset costs no digits; and as the mean lies between two
+    numbers, it is kept as two, `shift` and `rest`. A window is constant if its range is not above the share `alike` of
+    its largest size. `odd` marks windows whose squares over- or underflow, `idle` those that were constant in all
+    channels so far.
+    """
     m, size = w.shape[1], shift.shape[0]
     low[:] = INF
     high[:] = -INF
-    total = 0.0
     shift[:] = 0.0
-    for i in range(m):
+    rest[:] = 0.0
+    plain, total, i = not share.any(), 0.0, 0
+    while i < m:
+        if plain and total > 0.0 and i + 4 <= m and w[k, i : i + 4].min() > 0.0:
+            w0, w1, w2, w3 = w[k, i], w[k, i + 1], w[k, i + 2], w[k, i + 3]
+            v0, v1, v2, v3 = _four(y[k], first, left[i : i + 4], size)
+            for s in range(size):
+                low[s] = min(min(min(low[s], v0[s]), min(v1[s], v2[s])), v3[s])
+                high[s] = max(max(max(high[s], v0[s]), max(v1[s], v2[s])), v3[s])
+                t = shift[s] + w0 * (v0[s] - rest[s]) + w1 * (v1[s] - rest[s])
+                shift[s] = t + w2 * (v2[s] - rest[s]) + w3 * (v3[s] - rest[s])
+            total = total + w0 + w1 + w2 + w3
+            i += 4
+            continue
         wi = w[k, i]
         if wi > 0.0:
-            total += wi
             v = _row(y[k], first + left[i], share[i], row)
+            if total == 0.0:
+                for s in range(size):
+                    rest[s] = v[s]
             for s in range(size):
                 low[s] = min(low[s], v[s])
                 high[s] = max(high[s], v[s])
-                shift[s] += wi * v[s]
+                shift[s] += wi * (v[s] - rest[s])
+            total += wi
+        i += 1
+    total = total if total > 0.0 else 1.0
     for s in range(size):
-        shift[s] = low[s] if scaling == 3 else shift[s] / max(total, 1e-300)
+        one, mean = rest[s], shift[s] / total
+        shift[s] = one + mean
+        part = shift[s] - one
+        rest[s] = (one - (shift[s] - part)) + (mean - part)  # what that sum lost to rounding
         scale[s] = 0.0
     if scaling == 2:
-        for i in range(m):
-            wi = w[k, i]
-            if wi > 0.0:
-                v = _row(y[k], first + left[i], share[i], row)
-                for s in range(size):
-                    scale[s] += wi * (v[s] - shift[s]) * (v[s] - shift[s])
+        _deviations(y, w, k, first, left, share, shift, rest, scale, row)
+        for s in range(size):
+            rest[s] /= total
+            scale[s] = scale[s] / total - rest[s] * rest[s]
+    elif scaling == 3:
+        for s in range(size):
+            shift[s], rest[s] = low[s], 0.0
     for s in range(size):
-        if not low[s] < high[s]:
-            scale[s] = 0.0  # a constant window: its points become zeros
-        elif scaling == 1:
-            scale[s] = 1.0
-        elif scaling == 2:
-            scale[s] = 1.0 / np.sqrt(scale[s] / total)
+        width = high[s] - low[s]
+        varies = width > 0.0 and width > alike * max(abs(low[s]), abs(high[s]))
+        if scaling == 2:
+            odd[s] |= varies & ((width < NARROW) | (width > WIDE))
+            scale[s] = 1.0 / np.sqrt(scale[s]) if scale[s] > 0.0 else 0.0
         else:
-            scale[s] = high[s] - low[s]
+            scale[s] = 1.0 if scaling == 1 else width
+        scale[s] = scale[s] if varies else 0.0  # a constant window: its points become zeros
+        idle[s] &= not varies
 
 
 @kernel
-def _normalised(v, shift, scale, scaling, out):
+def _deviations(y, w, k, first, left, share, shift, rest, scale, row):
+    """rest, scale = weighted sums of what the windows' samples are above their shift, and of its square."""
+    m, size, plain, i = w.shape[1], shift.shape[0], not share.any(), 0
+    rest[:] = 0.0
+    while i < m:
+        if plain and i + 4 <= m:
+            w0, w1, w2, w3 = w[k, i], w[k, i + 1], w[k, i + 2], w[k, i + 3]
+            v0, v1, v2, v3 = _four(y[k], first, left[i : i + 4], size)
+            for s in range(size):
+                d0, d1, d2, d3 = v0[s] - shift[s], v1[s] - shift[s], v2[s] - shift[s], v3[s] - shift[s]
+                rest[s] = rest[s] + w0 * d0 + w1 * d1 + w2 * d2 + w3 * d3
+                scale[s] = scale[s] + w0 * d0 * d0 + w1 * d1 * d1 + w2 * d2 * d2 + w3 * d3 * d3
+            i += 4
+            continue
+        wi = w[k, i]
+        v = _row(y[k], first + left[i], share[i], row)
+        for s in range(size):
+            d = v[s] - shift[s]
+            rest[s] += wi * d
+            scale[s] += wi * d * d
+        i += 1
+
+
+@kernel
+def _normalised(v, shift, rest, scale, scaling, out):
     # Not a product with zero: a constant window beside a huge offset must give exact zeros.
     if scaling > 2:  # a quotient, because a product with the inverse would not make the largest value 1
         for s in range(out.shape[0]):
-            out[s] = (v[s] - shift[s]) / scale[s] if scale[s] > 0.0 else 0.0
+            out[s] = ((v[s] - shift[s]) - rest[s]) / scale[s] if scale[s] > 0.0 else 0.0
         return
     for s in range(out.shape[0]):
-        out[s] = (v[s] - shift[s]) * scale[s] if scale[s] > 0.0 else 0.0
+        out[s] = ((v[s] - shift[s]) - rest[s]) * scale[s] if scale[s] > 0.0 else 0.0
 
 
 @kernel
 def normalise_one(x, w, scaling, out):
     """Normalise one series as `profile` does its windows: a copy of it in a sequence is the same to the bit."""
-    shift, scale, low, high, row = np.empty(1), np.empty(1), np.empty(1), np.empty(1), np.empty(1)
-    left, share = np.arange(x.shape[1]), np.zeros(x.shape[1])
+    _normalise_one(x, w, scaling, 0.0, out)
+
+
+@kernel
+def _normalise_one(x, w, scaling, alike, out):
+    shift, rest, scale, low, high, row = (
+        np.empty(1), np.empty(1), np.empty(1), np.empty(1), np.empty(1), np.empty(1),
+    )  # fmt: skip
+    idle, odd = np.ones(1, np.bool_), np.zeros(1, np.bool_)
+    left, share, y = np.arange(x.shape[1]), np.zeros(x.shape[1]), x
     for k in range(x.shape[0]):
-        _moments(x, w, k, 0, left, share, scaling, shift, scale, low, high, row)
+        odd[0] = False
+        _moments(x, w, k, 0, left, share, scaling, alike, shift, rest, scale, low, high, row, idle, odd)
+        if odd[0]:
+            y = x * _power(high[0] - low[0])
+            _moments(y, w, k, 0, left, share, scaling, alike, shift, rest, scale, low, high, row, idle, odd)
         for i in range(x.shape[1]):
-            _normalised(x[k, i : i + 1], shift, scale, scaling, out[k, i : i + 1])
+            _normalised(y[k, i : i + 1], shift, rest, scale, scaling, out[k, i : i + 1])
+        y = x
+
+
+@kernel
+def _alone(p, x, y, w, scaling, alike, at, left, share):
+    """Distance of the query to one window, whose sums or squares over- or underflow."""
+    window = np.empty_like(x)
+    for k in range(x.shape[0]):
+        for i in range(x.shape[1]):
+            before = y[k, at + left[i]]
+            after = y[k, at + left[i] + 1] if share[i] > 0.0 else before
+            window[k, i] = before + (after - before) * share[i]
+    if scaling > 0:
+        _normalise_one(window.copy(), w, scaling, alike, window)
+    return distance(p, x, window, w)
 
 
 def profile(p, x, y, w, scaling, out):
     """out[j] = distance of the query to the window of its length that starts at j, see `stretched`."""
-    stretched(p, x, y, w, scaling, np.arange(x.shape[1]), np.zeros(x.shape[1]), out)
+    stretched(p, x, y, w, scaling, 0.0, np.arange(x.shape[1]), np.zeros(x.shape[1]), out)
 
 
 @kernel
-def stretched(p, x, y, w, scaling, left, share, out):
+def stretched(p, x, y, w, scaling, alike, left, share, out):
     """out[j] = distance of the query to the window that starts at j.
 
     Its point i lies a share of a step behind sample j + left[i]. `scaling` of each window: 0 none, 1 mean, 2 zscore,
-    3 minmax, 4 minmax and then mean.
+    3 minmax, 4 minmax and then mean; `alike` as in `_moments`.
 
     The query point is outside and a block of positions inside, so that the inner loops are vector code without leave
     to reorder sums.
     """
     n_channels, m = x.shape
     acc = np.empty((3, BLOCK))
-    shift, scale, low, high, row = (np.empty(BLOCK), np.empty(BLOCK), np.empty(BLOCK), np.empty(BLOCK), np.empty(BLOCK))
-    between, plain = np.empty(BLOCK), scaling == 0 and not share.any()
+    shift, rest, scale = np.empty(BLOCK), np.empty(BLOCK), np.empty(BLOCK)
+    low, high, row = np.empty(BLOCK), np.empty(BLOCK), np.empty(BLOCK)
+    idle, odd = np.empty(BLOCK, np.bool_), np.empty(BLOCK, np.bool_)
+    even = not share.any()
+    between, plain = np.empty(BLOCK), scaling == 0 and even
     for first in range(0, out.shape[0], BLOCK):
         size_ = min(BLOCK, out.shape[0] - first)
         a, b, c = acc[0, :size_], acc[1, :size_], acc[2, :size_]
         acc[:] = 0.0
+        idle[:] = scaling > 0
+        odd[:] = False
         for k in range(n_channels):
             if scaling > 0:
                 _moments(
-                    y, w, k, first, left, share, scaling,
-                    shift[:size_], scale[:size_], low[:size_], high[:size_], between[:size_],
+                    y, w, k, first, left, share, scaling, alike, shift[:size_], rest[:size_], scale[:size_],
+                    low[:size_], high[:size_], between[:size_], idle[:size_], odd[:size_],
                 )  # fmt: skip
             done = 0
             if plain and size(p) == 1:
                 for i in range(0, m - 3, 4):
                     _accumulate_four(p, w[k, i : i + 4], x[k, i : i + 4], y[k], first, left[i : i + 4], a)
                 done = m - m % 4
+            elif even and 0 < scaling < 3:
+                for i in range(0, m - 3, 4):
+                    _normalised_four(
+                        p, w[k, i : i + 4], x[k, i : i + 4], y[k], first, left[i : i + 4],
+                        shift[:size_], rest[:size_], scale[:size_], a, b, c,
+                    )  # fmt: skip
+                done = m - m % 4
             for i in range(done, m):
                 v = _row(y[k], first + left[i], share[i], between[:size_])
                 if scaling > 0:
-                    _normalised(v, shift[:size_], scale[:size_], scaling, row[:size_])
+                    _normalised(v, shift[:size_], rest[:size_], scale[:size_], scaling, row[:size_])
                     v = row[:size_]
                 _accumulate(p, w[k, i], x[k, i], v, a, b, c)
         for s in range(size_):
             out[first + s] = finish(p, a[s], b[s], c[s])
+        if degree(p) == 0 and scaling == 0:
+            _find_blank(y, first, left[-1] + 1 + (share[-1] > 0.0), c, idle)
+        if _doubt(p, a, b, c, idle, odd):
+            for s in range(size_):
+                if odd[s]:
+                    out[first + s] = _alone(p, x, y, w, scaling, alike, first + s, left, share)
+
+
+@kernel
+def _find_blank(y, first, span, squares, idle):
+    """Mark as idle the windows of `span` samples that are all 0, where any square of a window is."""
+    zeros = 0
+    for s in range(squares.shape[0]):
+        zeros += squares[s] == 0.0
+    at = first  # no sample of the window before that is other than 0
+    for s in range(squares.shape[0] if zeros else 0):
+        at = max(at, first + s)
+        while at < first + s + span and not y[:, at].any():
+            at += 1
+        idle[s] = at == first + s + span
+
+
+@inner
+def _doubt(p, a, b, c, idle, odd):
+    """Mark as `odd` what is not sure, too; how many there are. An idle window's sum of squares is 0 indeed."""
+    count = 0
+    if degree(p) > 0:
+        for s in range(a.shape[0]):
+            odd[s] |= not _within(a[s])
+    elif degree(p) == 0:
+        for s in range(a.shape[0]):
+            odd[s] |= not (_within(b[s]) & (_within(c[s]) | idle[s]))
+    for s in range(a.shape[0]):
+        count += odd[s]
+    return count

@@ -7,10 +7,11 @@ from operator import is_
 import numpy as np
 from numpy.lib.stride_tricks import sliding_window_view
 
+from ..utils._sizes import FEW, MANY, check_size, check_sizes
 from ..utils._sklearn import Estimator, validate_parameter_constraints
-from ..utils.validation import as_series, as_times, as_weight, shown
+from ..utils.validation import as_times, as_weight, shown, sized_series
 from ._normalise import full_weight, normalise
-from ._resample import between, places
+from ._resample import alike, between, places
 
 
 class Metric(Estimator):
@@ -31,6 +32,9 @@ class Metric(Estimator):
     _has_path = True  # whether it says which points of two series meet
     _takes_weights = True
     _is_fold = False  # whether the kernels know it as a sum of terms
+    _exponent = (
+        None  # function of the number of channels: to which power differences are raised; None: any size will do
+    )
     entry_parameters = ""  # what get_distance_dict offers to edit
     function_defaults = {}
     _parameter_constraints = {}
@@ -93,7 +97,7 @@ class Metric(Estimator):
         (20.0, inf)
         """
         self._check()
-        x, y, w = check_pair(x, y, weight)
+        x, y, w = check_pair(x, y, weight, metric=self)
         tx, ty = as_times(tx, x.shape[1], "tx"), as_times(ty, y.shape[1], "ty")
         if cutoff is None:
             return self._distance(x, w, y, tx, ty)
@@ -113,6 +117,20 @@ class Metric(Estimator):
 
     def _validate(self):
         validate_parameter_constraints(self._parameter_constraints, self.get_params(deep=False), type(self).__name__)
+
+    def _check_size(self, a, what, check=check_size):
+        """Refuse a series (channels, length) with values too large for the distance."""
+        if self._exponent is not None:
+            check(a, what, self._exponent(len(a)), self.full_name)
+
+    def _check_cost_size(self, a, what, check=check_size):
+        """The same for the costs of a segmentation."""
+        self._check_size(a, what, check)
+
+    def _check_sizes(self, X, Y, names=("X", "Y")):
+        """The same for two collections, and refuse two series that are both too small."""
+        if self._exponent is not None:
+            check_sizes(X, Y, names, self._exponent(len(X[0])), self.full_name)
 
     def _check_search(self, mode):
         """Refuse parameters that mean nothing in a search by "windows" or "warped", or in a "tiling"."""
@@ -166,7 +184,7 @@ class Metric(Estimator):
         for first in range(0, len(out), block):
             start = np.arange(first, min(first + block, len(out)))[:, np.newaxis]
             windows = between(y[:, start + left], y[:, start + right], share)
-            windows = normalise(np.ascontiguousarray(windows.transpose(1, 0, 2)), full, normalize)
+            windows = normalise(np.ascontiguousarray(windows.transpose(1, 0, 2)), full, normalize, alike(length, m))
             times = None
             if ty is not None:
                 times = between(ty[start + left], ty[start + right], share)
@@ -200,10 +218,14 @@ def _equal(a, b):
     return a is b or bool(a == b)
 
 
-def check_pair(x, y, weight, names=("x", "y")):
-    """Both series and the relative weights, through the door."""
-    x = as_series(x, names[0])
-    y = as_series(y, names[1], channels=x.shape[0], like=repr(names[0]))
+def check_pair(x, y, weight, names=("x", "y"), metric=None):
+    """Both series, which the metric can compare, and the relative weights, validated."""
+    x, of_x = sized_series(x, names[0])
+    y, of_y = sized_series(y, names[1], x.shape[0], repr(names[0]))
+    if metric is not None and metric._exponent is not None:
+        power = metric._exponent(x.shape[0])
+        if power > 2 or not (FEW < of_x < MANY and FEW < of_y < MANY):  # a check by sums that are known takes no time
+            check_sizes([x], [y], names, power, metric.full_name)
     return x, y, as_weight(weight, x.shape[1], x.shape[0])
 
 

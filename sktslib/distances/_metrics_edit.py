@@ -7,7 +7,7 @@ import numpy as np
 from ..utils._sklearn import Interval
 from . import _elastic as kernels
 from . import _recurrences as recurrences
-from ._elastic_metric import BAND_CONSTRAINTS, ElasticMetric, Query, free_points, norm_of
+from ._elastic_metric import BAND_CONSTRAINTS, ElasticMetric, Query, free_points, norm_exponent, norm_of
 from ._registry import register
 
 
@@ -27,7 +27,8 @@ def matched(path, problem, eps):
     """The pairs of a path that lie within `eps`."""
     x, y = problem.x[:, path[0]], problem.y[:, path[1]]
     differences = np.abs(problem.w[:, path[0]] * (x - y))
-    return path[:, np.sqrt((differences**2).sum(axis=0)) <= eps]
+    norm = differences[0] if len(x) == 1 else np.sqrt((differences**2).sum(axis=0))  # as in the recurrence
+    return path[:, norm <= eps]
 
 
 def diagonal_moves(path):
@@ -68,6 +69,9 @@ class LCSS(ElasticMetric):
         self.eps = eps
         self.window = window
         self.factor = factor
+
+    def _exponent(self, channels):
+        return norm_exponent(channels)
 
     def _query(self, x, w, n, tx=None, *, search=False):
         m, (point, w) = x.shape[1], point_weights(x, w)
@@ -129,6 +133,9 @@ class EDR(ElasticMetric):
         self.window = window
         self.factor = factor
 
+    def _exponent(self, channels):
+        return norm_exponent(channels)
+
     def _query(self, x, w, n, tx=None, *, search=False):
         point, w = point_weights(x, w)
         record = recurrences.EditRecord(norm_of(x, 2.0), float(self.eps))
@@ -187,6 +194,9 @@ class ERP(PriceMetric):
         self.window = window
         self.factor = factor
 
+    def _exponent(self, channels):
+        return norm_exponent(channels)
+
     def _query(self, x, w, n, tx=None, *, search=False):
         out = np.abs(x - self.g) if w is None else w * np.abs(x - self.g)
         points = free_points(x.shape[1])
@@ -227,6 +237,9 @@ class MSM(PriceMetric):
     @property
     def metric(self):
         return self.c > 0 and self.window is None
+
+    def _exponent(self, channels):
+        return 1.0
 
     def _query(self, x, w, n, tx=None, *, search=False):
         return Query(recurrences.MSMRecord(float(self.c)), x, w, free_points(x.shape[1]))
@@ -280,6 +293,9 @@ class TWED(PriceMetric):
     @property
     def _depends_on_start(self):
         return self.nu > 0 or self.window is not None
+
+    def _exponent(self, channels):
+        return norm_exponent(channels, self.p)
 
     def _problem(self, x, w, y, tx, ty, *, search=False):
         if (tx is None) != (ty is None):

@@ -4,13 +4,14 @@ from numbers import Real
 
 import numpy as np
 
+from ..utils._sizes import check_size
 from ..utils._sklearn import Interval
 from . import _lockstep as kernels
 from . import _sliding as sliding
 from ._metrics import Metric
 from ._normalise import full_weight, normalise
 from ._registry import register
-from ._resample import places, resample
+from ._resample import alike, places, resample
 
 SCALINGS = {None: 0, "mean": 1, "zscore": 2, "minmax": 3}
 
@@ -31,6 +32,11 @@ def equal_lengths(x, w, y):
     return resample(x, n), w, y
 
 
+def both_alike(m, n):
+    """`alike` of two series of m and n points that are brought to one length."""
+    return alike(m, n) if m > n else 0.0, alike(n, m) if n > m else 0.0
+
+
 class LockstepMetric(Metric):
     """A lockstep distance made of one term per point."""
 
@@ -42,13 +48,21 @@ class LockstepMetric(Metric):
     def _record(self):
         raise NotImplementedError
 
-    def _prepare(self, x, w):
-        return normalise(x, w, "mean") if self.centred else x
+    def _prepare(self, x, w, near=0.0):
+        return normalise(x, w, "mean", near) if self.centred else x
 
     def _distance(self, x, w, y, tx, ty):
+        near = both_alike(x.shape[1], y.shape[1])
         x, w, y = equal_lengths(x, w, y)
-        w = full_weight(w, x)
-        return float(kernels.distance(self._record(), self._prepare(x, w), self._prepare(y, w), w))
+        return self._of_one_length(x, full_weight(w, x), y, near)
+
+    def _of_one_length(self, x, w, y, near):
+        x, y = (self._prepare(a, w, share) for a, share in zip((x, y), near, strict=True))
+        return float(self._finite(kernels.distance(self._record(), x, y, w)))
+
+    def _finite(self, distance):
+        """Distances that float64 can hold."""
+        return distance
 
     def _profile(self, x, w, y, tx, ty, normalize, exactly=False):
         full, scaling, record = full_weight(w, x), self._scaling(normalize), self._record()
@@ -58,7 +72,7 @@ class LockstepMetric(Metric):
             sliding.profile(record, x, w, y, scaling, out)
         else:
             kernels.profile(record, x, y, full, scaling, out)
-        return out
+        return self._finite(out)
 
     def _scaled_profile(self, x, w, y, tx, ty, normalize, length):
         if not self._is_fold:
@@ -66,8 +80,9 @@ class LockstepMetric(Metric):
         full, scaling = full_weight(w, x), self._scaling(normalize)
         out = np.empty(y.shape[1] - length + 1)
         left, share = places(length, x.shape[1])
-        kernels.stretched(self._record(), self._normalised(x, full, scaling), y, full, scaling, left, share, out)
-        return out
+        near = alike(length, x.shape[1])
+        kernels.stretched(self._record(), self._normalised(x, full, scaling), y, full, scaling, near, left, share, out)
+        return self._finite(out)
 
     @staticmethod
     def _normalised(x, w, scaling):
@@ -86,11 +101,16 @@ class LockstepMetric(Metric):
     def _slack(self, x, w, n_windows, normalize):
         return sliding.slack(self._record(), x, w, n_windows, self._scaling(normalize)) if self._is_fold else 0.0
 
+    def _check_cost_size(self, a, what, check=check_size):
+        check(a, what, self.power or 1.0, f"The cost of a segmentation by the {self.full_name}")
+
     def _tile_cost(self, distance, m):
         return m * distance if self.power is None else distance**self.power
 
-    def _observed(self, x, full, seen, y, tx, ty):
+    def _observed(self, x, full, seen, y, tx, ty, near=(0.0, 0.0)):
         """Distance from the points of positive weight `seen` alone; a sum is rescaled to the `full` weight."""
+        if self.centred:
+            return self._of_one_length(x, seen, y, near)
         distance = self._distance(x, seen, y, tx, ty)
         if self.power is None:
             return distance
@@ -140,6 +160,9 @@ class SquaredEuclidean(LockstepMetric):
     """
 
     name, full_name, power = "sqeuclidean", "Squared Euclidean Distance", 1.0
+
+    def _exponent(self, channels):
+        return 2.0
 
     def _record(self):
         return kernels.SquaredRecord()
@@ -198,6 +221,14 @@ class Minkowski(LockstepMetric):
     @property
     def power(self):
         return float(self.p)
+
+    def _finite(self, distance):
+        if self.p < 1 and not np.isfinite(distance).all():
+            raise ValueError(
+                f"The 'p' parameter of Minkowski must not be so small that distances leave float64. Got {self.p}: the "
+                "sum over the points, to the power 1 / p, is above 1.8e308. Take a larger p, or shorter series."
+            )
+        return distance
 
     def _record(self):
         return kernels.MinkowskiRecord(float(self.p))

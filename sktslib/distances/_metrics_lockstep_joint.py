@@ -180,6 +180,8 @@ class Mahalanobis(LockstepMetric):
             )
         d = (y - x) * np.sqrt(full_weight(w, x))
         d = d.transpose(0, 2, 1).reshape(len(y), -1)
+        size = np.frexp(np.abs(d).max(axis=1, keepdims=True))[1]
+        d = np.ldexp(d, -size)  # no square over- or underflows
         image = d @ VI
         total = (image * d).sum(axis=1)
         if (total < -1e-9 * np.abs(image * d).sum(axis=1)).any():
@@ -187,7 +189,7 @@ class Mahalanobis(LockstepMetric):
                 "The 'VI' parameter of Mahalanobis must be positive semi-definite, as the inverse of a covariance "
                 f"is. Got a matrix by which a difference has the squared length {total.min():g}."
             )
-        return np.sqrt(np.maximum(total, 0.0))
+        return np.ldexp(np.sqrt(np.maximum(total, 0.0)), size[:, 0])
 
 
 @register
@@ -233,5 +235,14 @@ def slope_weight(w):
 
 
 def slopes(a, t):
-    step = 1.0 if t is None else np.diff(t)
-    return np.ascontiguousarray(np.diff(a, axis=-1) / step)
+    steps = np.diff(a, axis=-1)
+    if t is None:
+        return np.ascontiguousarray(steps)
+    with np.errstate(over="ignore"):
+        out = np.ascontiguousarray(steps / np.diff(t))
+    if not np.isfinite(out).all():
+        raise ValueError(
+            f"The slopes of a series must fit into float64. Got steps of up to {np.abs(steps).max():g} within times of "
+            f"down to {np.diff(t).min():g}; choose a larger unit of time."
+        )
+    return out

@@ -57,6 +57,9 @@ class SoftMetric(PathlessMetric):
     )
     _compares_with_itself = True
 
+    def _exponent(self, channels):
+        return 2.0
+
     def _validate(self):
         check_band(self)
         super()._validate()
@@ -134,6 +137,10 @@ class SoftMetric(PathlessMetric):
             )
         return matrix, kernels.expected_alignment(matrix)
 
+    def _pair(self, x, weight, y):
+        x, y, w = check_pair(x, y, weight, metric=self)
+        return x, w, y
+
     def expected_alignment(self, x, y, *, weight=None):
         """How probable it is that two points meet, where an alignment is as probable as it is good.
 
@@ -166,12 +173,7 @@ class SoftMetric(PathlessMetric):
                [0., 1.]])
         """
         self._validate()
-        return np.ascontiguousarray(self._expected(*_pair_as(x, weight, y))[1].T)
-
-
-def _pair_as(x, weight, y):
-    x, y, w = check_pair(x, y, weight)
-    return x, w, y
+        return np.ascontiguousarray(self._expected(*self._pair(x, weight, y))[1].T)
 
 
 def own_weight(a, w):
@@ -328,6 +330,7 @@ class GAK(SoftMetric):
             Itself.
         """
         X = as_collection(X, "X")
+        self._check_sizes(X, X)
         points = np.concatenate(X, axis=1)
         points = points[:, np.linspace(0, points.shape[1] - 1, min(points.shape[1], 1000)).astype(int)]
         a, b = np.triu_indices(points.shape[1], 1)

@@ -39,6 +39,9 @@ class TAM(Metric):
     def symmetric(self):
         return False  # ties of the path are broken in favour of the query
 
+    def _exponent(self, channels):
+        return 2.0
+
     def _distance(self, x, w, y, tx, ty):
         advance, delay, phase = self._ratios(x, w, y)
         return advance + delay + (1.0 - phase)

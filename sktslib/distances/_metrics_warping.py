@@ -9,10 +9,11 @@ from ..utils._sklearn import Interval, StrOptions
 from ..utils.validation import shown
 from . import _elastic as kernels
 from . import _recurrences as recurrences
-from ._elastic_metric import BAND_CONSTRAINTS, ElasticMetric, Problem, Query, free_points, norm_of
-from ._normalise import standardise
+from ._elastic_metric import BAND_CONSTRAINTS, ElasticMetric, Problem, Query, free_points, norm_exponent, norm_of
+from ._normalise import deviation, standardise
 from ._pieces import pieces
 from ._registry import register
+from ._resample import ALIKE
 
 
 def gradient(a):
@@ -21,10 +22,9 @@ def gradient(a):
 
 def slope_scale(x, slope):
     """The factor per channel that gives the slopes the spread of the values; 1 where either does not vary."""
-    spread, steep = x.std(axis=1, keepdims=True), slope.std(axis=1, keepdims=True)
-    # A ramp's slopes differ by rounding alone; so do the deviations of a constant from its mean.
-    rounding = 1e-13 * np.abs(x).max(axis=1, keepdims=True)
-    varies = (spread > rounding) & (steep > rounding)
+    spread, steep = deviation(x), deviation(slope)
+    # A ramp's slopes differ by what its points were rounded by, which is no more than a few units of the last place.
+    varies = (spread > 0) & (steep > ALIKE * np.abs(x).max(axis=1, keepdims=True))
     return np.divide(spread, steep, out=np.ones_like(spread), where=varies)
 
 
@@ -160,6 +160,9 @@ class DTW(ElasticMetric):
             return (self.tolerance,) * 4
         free = n - 1
         return 0, 0, free if self.dtw_type in ("obe-dtw", "sub-dtw") else 0, free if self.dtw_type != "dtw" else 0
+
+    def _exponent(self, channels):
+        return 1.0 if self.do_sign_norm or self.dist is not None else 2.0
 
     def _features(self, a):
         a = standardise(a) if self.do_sign_norm else a
@@ -313,6 +316,9 @@ class Frechet(ElasticMetric):
                 "The Frechet distance has no segmentation: the costs of its tiles are maxima and do not add up. Take "
                 "another elastic metric, such as 'dtw'."
             )
+
+    def _exponent(self, channels):
+        return norm_exponent(channels)
 
     def _query(self, x, w, n, tx=None, *, search=False):
         return Query(recurrences.FrechetRecord(norm_of(x, 2.0)), x, w, free_points(x.shape[1]))

@@ -2,43 +2,74 @@
 
 import numpy as np
 
+from ._lockstep import NARROW, WIDE
+
 
 def full_weight(w, x):
     """The weights as an array, ones where there are none."""
     return np.ones_like(x) if w is None else w
 
 
-def constant_channels(a, w):
-    """Which channels (..., channels, m) have one value at all points of positive weight; their least and largest."""
-    low = np.where(w > 0, a, np.inf).min(axis=-1, keepdims=True)
-    high = np.where(w > 0, a, -np.inf).max(axis=-1, keepdims=True)
-    return ~(low < high), low, high
-
-
-def normalise(a, w, how):
+def normalise(a, w, how, alike=0.0):
     """Normalise each channel of each series `(..., channels, m)` by its weighted moments; constant ones become zeros.
 
-    `how`: None, "mean", "zscore" or "minmax"; `w` (channels, m).
+    `how`: None, "mean", "zscore" or "minmax"; `w` (channels, m). A channel is constant if its points of positive weight
+    differ by no more than the share `alike` of their largest size.
     """
     if how is None:
         return a
-    constant, low, high = constant_channels(a, w)
-    weight = np.broadcast_to(w, a.shape)
-    total = np.maximum(weight.sum(axis=-1, keepdims=True), 1e-300)  # a channel of weight zero counts as constant
-    centred = a - (low if how == "minmax" else (weight * a).sum(axis=-1, keepdims=True) / total)
-    if how == "zscore":
-        spread = np.sqrt((weight * centred**2).sum(axis=-1, keepdims=True) / total)
+    low, high = _range(a, w)
+    constant = ~(low < high)
+    if alike:
+        constant |= high - low <= alike * np.maximum(np.abs(low), np.abs(high))
+    if how == "minmax":
+        out, spread = a - low, high - low
     else:
-        spread = np.ones_like(low) if how == "mean" else high - low
-    return np.where(constant, 0.0, centred / np.where(constant, 1.0, spread))
+        if how == "zscore":
+            a = _in_reach(a, high - low)
+        out = a - _mean(a, w)
+        out -= _mean(out, w)  # under an offset the mean lies between two numbers
+        spread = np.sqrt(_mean(out * out, w)) if how == "zscore" else np.ones_like(low)
+    out /= np.where(constant, 1.0, spread)
+    if constant.any():
+        np.copyto(out, 0.0, where=constant)
+    return out
 
 
 def standardise(a):
     """Each channel to mean 0 and population standard deviation 1; a constant channel becomes zeros."""
-    centred = a - a.mean(axis=1, keepdims=True)
-    spread = centred.std(axis=1, keepdims=True)
-    constant = a.max(axis=1, keepdims=True) == a.min(axis=1, keepdims=True)
-    return np.where(constant, 0.0, centred / np.where(constant, 1.0, spread))
+    return normalise(a, np.ones_like(a), "zscore")
+
+
+def deviation(a):
+    """Population standard deviation of each channel (..., channels, 1), under an offset and at any size."""
+    apart = a - a[..., :1]
+    size = np.frexp(np.abs(apart).max(axis=-1, keepdims=True))[1]
+    return np.ldexp(np.ldexp(apart, -size).std(axis=-1, keepdims=True), size)
+
+
+def _range(a, w):
+    """The least and the largest of the points of positive weight of each channel."""
+    low = high = a
+    if not w.all():
+        low, high = np.where(w > 0, a, np.inf), np.where(w > 0, a, -np.inf)
+    return low.min(axis=-1, keepdims=True), high.max(axis=-1, keepdims=True)
+
+
+def _mean(a, w):
+    """The weighted mean of each channel; where no point has a weight, any number."""
+    if (w == 1.0).all():
+        return a.mean(axis=-1, keepdims=True)
+    total = w.sum(axis=-1, keepdims=True)
+    return (w * a).sum(axis=-1, keepdims=True) / np.where(total > 0, total, 1.0)
+
+
+def _in_reach(a, spread):
+    """Channels whose squares over- or underflow times a power of two, which is exact."""
+    odd = (spread > 0) & ((spread < NARROW) | (spread > WIDE))
+    if not odd.any():
+        return a
+    return a * np.where(odd, np.ldexp(1.0, np.minimum(-np.frexp(spread)[1], 1000)), 1.0)
 
 
 def fill(a):

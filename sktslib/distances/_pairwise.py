@@ -69,6 +69,7 @@ def pairwise_distances(X, Y=None, metric="dtw", *, metric_params=None, weight=No
     same, omit = Y is None or Y is X, nan_policy == "omit"
     X = as_collection(X, "X", missing=omit)
     Y = X if same else as_collection(Y, "Y", channels=len(X[0]), missing=omit)
+    metric._check_sizes(X, Y)
     w = collection_weight(weight, X)
     mirrored = same and w is None and metric.symmetric
     out = np.zeros((len(X), len(Y)))
@@ -142,6 +143,7 @@ def _by_terms(metric, X, Y, w, mirrored, out):
 
     def row(a):
         _lockstep.one_to_many(metric._record(), X[a], w, series, out[a])
+        metric._finite(out[a])
 
     return [delayed(row)(a) for a in range(len(X))]
 
@@ -214,7 +216,6 @@ def _by_lanes(metric, X, Y, w, mirrored, out):
             lo, hi = band(metric.window, metric.factor, n, m)
             costs = np.empty((len(of), len(members)))
             _lanes.accumulate(record, rows, weighted, points, Yb, prices, lo, hi, _lanes.BIG, lengths[members], costs)
-            costs[costs >= 0.5 * _lanes.BIG] = np.inf
             if not metric._reports_cost:
                 costs = _reported(metric, X[of[0]], record, points[0], costs, [features[b] for b in members])
             out[np.ix_(of, members)] = costs

@@ -9,8 +9,10 @@ import numpy as np
 from ._compiled import kernel
 
 EPS = 2.0**-52
+LEAST, MOST = 1e-270, 1e300  # sums of squares between them lost nothing to underflow, and did not overflow
 ERROR = 1e-12  # of the sum of squares: what the profile may be wrong by
 SMALL = 1e-6  # of the sum of squares: what is less is computed directly
+SMALLEST = 1e-130  # a size whose square is far from underflow
 RUN = 1024  # terms added in a row; longer running sums are added up from such parts, for the sake of their error
 PIECE = 1024  # windows at a time whose sums stay in the first-level cache
 
@@ -54,14 +56,20 @@ def _run_both(y, b, m, before, after):
 
 
 @kernel
-def _rounding(m):
+def rounding(m):
     """Relative error of a running sum of m terms."""
     return EPS * 2.0 * (min(m, RUN) ** 0.5 + m / RUN + 4.0)
 
 
 @kernel(error_model="numpy")
 def moments(y, m, first, mean, spread, error):
-    """Mean and sum of squared deviations of the windows of m samples that start at `first` and after.
+    """Mean and sum of squared deviations of the windows of m samples that start at `first` and after."""
+    moments_about(y, m, 0.0, first, mean, spread, error)
+
+
+@kernel(error_model="numpy")
+def moments_about(y, m, origin, first, mean, spread, error):
+    """The same with means less an `origin`, so that they keep their digits under an offset.
 
     All windows that hold the sample `b` are split there into what lies before it and the rest; the sums of either part
     run away from b and are taken relative to y[b]. So no sample outside of a window ever enters its sums, and as y[b]
@@ -69,11 +77,11 @@ def moments(y, m, first, mean, spread, error):
     """
     end = first + mean.shape[0]  # of the windows' starts
     before, next_before, after = np.zeros((2, m + 1)), np.zeros((2, m + 1)), np.zeros((2, m + 1))
-    relative = _rounding(m)
+    relative = rounding(m)
     share = 1.0 / m
     for b in range(first, end + m - 1, m):
         low, high = max(b - m + 1, first), min(b, end - 1)
-        level = y[b]
+        level = y[b] - origin
         if high == b and b + m < y.shape[0]:
             _run_both(y, b, m, next_before, after)
         else:
@@ -91,16 +99,52 @@ def moments(y, m, first, mean, spread, error):
         before, next_before = next_before, before
 
 
+@kernel
+def find_constants(y, m, first, products, mean, spread, error):
+    """Tell constant windows from those whose squares over- or underflow, whose error is infinite.
+
+    With `products` a window's own square counts, which may underflow too.
+    """
+    count = 0
+    for j in range(spread.shape[0]):
+        count += not spread[j] > LEAST
+    if count == 0:
+        return
+    last, end, j = -1, first + spread.shape[0] + m - 1, 0
+    while j < spread.shape[0]:
+        if spread[j] > LEAST:
+            j += 1
+            continue
+        if last < first + j:  # how long the window's first sample stays
+            last = first + j
+            while last + 1 < end and y[last + 1] == y[last]:
+                last += 1
+        sure = last >= first + j + m - 1
+        after = last - first - m + 2 if sure else j + 1  # the windows up to there are constant as well
+        sure = sure and not (products and 0.0 < abs(mean[j]) < SMALLEST)
+        while j < after:
+            spread[j], error[j] = 0.0, 0.0 if sure else np.inf
+            j += 1
+
+
 @kernel(error_model="numpy")
-def weighted_moments(s, q, norm_s, norm_q, bound, w_norm, step, total, mean, spread, error):
-    """The same from the weighted sums s of samples and q of squares, both less the level of their row."""
+def weighted_moments(s, q, norm_s, norm_q, bound, w_norm, step, total, origin, level, how, mean, spread, error):
+    """The same from the weighted sums s of samples and q of squares, both less the level of their row.
+
+    `how` means count: 0 not at all, 1 by their difference from the `level`, 2 by the product with it.
+    """
     for r in range(s.shape[0]):
-        level, wrong_s, wrong_q = norm_s[r, 1], bound * w_norm * norm_s[r, 0], bound * w_norm * norm_q[r, 0]
+        base, wrong_s, wrong_q = norm_s[r, 1] - origin, bound * w_norm * norm_s[r, 0], bound * w_norm * norm_q[r, 0]
         for t in range(min(step, mean.shape[0] - r * step)):
             at = r * step + t
-            mean[at] = level + s[r, t] / total
+            mean[at] = base + s[r, t] / total
             spread[at] = q[r, t] - s[r, t] * s[r, t] / total
             error[at] = wrong_q + 2.0 * abs(s[r, t]) / total * wrong_s + 2.0**-50 * abs(q[r, t])
+        if how > 0:
+            for t in range(min(step, mean.shape[0] - r * step)):
+                at = r * step + t
+                apart = 2.0 * abs(mean[at] - level) if how == 1 else 2.0 * abs(mean[at]) + abs(level)
+                error[at] += apart * (wrong_s + 4.0 * EPS * (abs(mean[at]) * total + abs(s[r, t])))
 
 
 # ------------------------------------------------------------------------------------------------------- accumulation
@@ -115,7 +159,7 @@ def standardise(lift, scale, spread, error, total, scaling):
     for j in range(scale.shape[0]):
         scale[j] = total / spread[j] if spread[j] > 0.0 else 0.0
     for j in range(scale.shape[0]):  # a constant window has no error, one that only seems constant any error
-        error[j] = error[j] * scale[j] if spread[j] > 0.0 else (np.inf if error[j] > 0.0 else 0.0)
+        error[j] = error[j] * scale[j] if spread[j] > 0.0 else (0.0 if error[j] == 0.0 else np.inf)
     for j in range(scale.shape[0]):
         spread[j] = total if spread[j] > 0.0 else 0.0
     for j in range(scale.shape[0]):
@@ -123,14 +167,17 @@ def standardise(lift, scale, spread, error, total, scaling):
 
 
 @kernel(error_model="numpy")
-def to_range(low, high, lift, scale, spread, error, level, m, centred):
-    """The same where the range of each window becomes 1 and its mean the `lift`, or 0 if it is centred."""
-    relative = _rounding(m)  # of the mean's share of the range, see `moments`
+def to_range(low, high, origin, lift, scale, spread, error, level, m, centred):
+    """The same where the range of each window becomes 1 and its mean the `lift`, or 0 if it is centred.
+
+    The mean is given less the `origin`.
+    """
+    relative = rounding(m)  # of the mean's share of the range, see `moments`
     for j in range(scale.shape[0]):
         scale[j] = 1.0 / (high[j] - low[j]) if high[j] > low[j] else 0.0
     for j in range(scale.shape[0]):
-        wrong = relative + EPS * abs(lift[j]) * scale[j]
-        lift[j] = 0.0 if centred else (lift[j] - low[j]) * scale[j]
+        wrong = relative + 2.0 * EPS * (1.0 + abs(lift[j]) * scale[j])
+        lift[j] = 0.0 if centred else (lift[j] - (low[j] - origin)) * scale[j]
         wrong *= 0.0 if centred else 2.0 * abs(level - lift[j]) + abs(level) + 2.0 * lift[j]
         error[j] = error[j] * scale[j] * scale[j] + m * wrong if scale[j] > 0.0 else 0.0
     for j in range(scale.shape[0]):
@@ -176,10 +223,11 @@ def add_products(dot, step, wrong, lift, scale, spread, error, own, level, total
 
 
 @kernel(error_model="numpy")
-def judge_squares(a, b, c, norm, doubtful):
+def judge_squares(a, b, c, norm, share, doubtful):
+    """Mark what may be wrong by more than it may; `share` is what the means' errors make of the sum of squares."""
     for j in range(a.shape[0]):
-        # Not a comparison the other way round: NaN must be found too.
-        doubtful[j] = not (c[j] <= ERROR * b[j] and (a[j] >= SMALL * b[j]))
+        # Not a comparison the other way round, and none that takes equals: NaN and infinity must be found too.
+        doubtful[j] = not (c[j] < (ERROR - share) * b[j] - ERROR * LEAST and a[j] > SMALL * b[j])
     count = 0
     for j in range(a.shape[0]):
         count += doubtful[j]
@@ -190,12 +238,13 @@ def judge_squares(a, b, c, norm, doubtful):
 
 
 @kernel(error_model="numpy")
-def judge_products(a, b, c, norm, doubtful):
+def judge_products(a, b, c, norm, share, doubtful):
     """The error of the window's norm counts as one of the products does; see `add_products`."""
     count = 0
     for j in range(a.shape[0]):
         both = np.sqrt(norm * b[j]) if b[j] > 0.0 else 0.0
         sure = c[j] * max(1.0, both / b[j]) <= ERROR * both if b[j] > 0.0 else c[j] == 0.0
+        sure = sure and (b[j] == 0.0 or (b[j] > LEAST and b[j] < MOST))
         doubtful[j] = not (sure and abs(a[j]) <= (1.0 - SMALL) * both)
         count += doubtful[j]
     return count

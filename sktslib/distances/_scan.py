@@ -4,7 +4,7 @@ import numpy as np
 
 from . import _lanes
 from ._compiled import inner, kernel
-from ._lanes import BIG, DONE, LANES, UNFINISHED
+from ._lanes import DONE, LANES, UNFINISHED
 from ._pieces import budgets
 from ._vector_memory import fill
 
@@ -71,15 +71,13 @@ def _go_on(
                     break
                 _beside(values, begins, lengths, block, size, lanes)
                 _lanes._price(p, lanes, prices)
-            limit = min(cutoff, BIG)
-            reached = _lanes._accumulate(p, rows[q], weighted, points[q], lanes, prices, lo, hi, limit, None, room)
+            reached = _lanes._accumulate(p, rows[q], weighted, points[q], lanes, prices, lo, hi, cutoff, None, room)
             if reached == UNFINISHED:
                 counts[0] = q
                 return False
             goes_on = False
             for s in range(counts[2]):
                 cost = row[lengths[block[s]] * LANES + s]
-                cost = cost if cost < 0.5 * BIG else INF
                 if reached == DONE and cost <= cutoff:
                     costs[q, block[s]] = cost
                     counts[5] += 1

@@ -20,14 +20,20 @@ from ._running_moments import (
     EPS,
     ERROR,
     SMALL,
+    SMALLEST,
     add_products,
     add_squares,
+    find_constants,
     judge_products,
     judge_squares,
-    moments,
+    moments_about,
+    rounding,
     standardise,
     to_range,
     weighted_moments,
+)
+from ._running_moments import (
+    LEAST as LEAST_SQUARE,
 )
 
 SLACK = 2 * ERROR / SMALL  # so large is the relative error of a distance at most
@@ -75,6 +81,9 @@ def _rows(y, first, step, squared, rows, norm):
                 row[t] = d
                 square += d * d
         row[v.shape[0] :] = 0.0
+        if not square > LEAST_SQUARE:  # the error of what underflowed is not known
+            for t in range(v.shape[0]):
+                square = np.inf if v[t] != level else square
         norm[r, 0], norm[r, 1] = np.sqrt(square), level
 
 
@@ -167,6 +176,7 @@ def _extremes(y, m):
     return (extreme(y, m, origin=-(m // 2))[: len(y) - m + 1] for extreme in (minimum_filter1d, maximum_filter1d))
 
 
+@np.errstate(over="ignore", invalid="ignore")  # what is not finite is computed again
 def profile(record, x, w, y, scaling, out, size=None):
     """Fill `out` with the distances of a query, normalised already, to all windows, as `_lockstep.profile` does.
 
@@ -176,6 +186,9 @@ def profile(record, x, w, y, scaling, out, size=None):
     weight = np.ones_like(x) if w is None else w
     squares = isinstance(record, SQUARES)
     add, judge = (add_squares, judge_squares) if squares else (add_products, judge_products)
+    given, largest = x, np.abs(x).max()
+    if not (squares or SMALLEST < largest < 1.0 / SMALLEST):  # of products the query's size does not count
+        x = np.ldexp(x, -np.frexp(largest)[1])
     correlator = Correlator(m, y.shape[1], size)
     step = correlator.step
     parts = []  # of each channel that counts: its kernels and its query's moments
@@ -184,12 +197,18 @@ def profile(record, x, w, y, scaling, out, size=None):
         if total > 0.0:
             level = (weight[k] * x[k]).sum() / total
             centred = x[k] - level
+            rest = (weight[k] * centred).sum() / total
+            centred -= rest
+            # Of squares only differences of means count: they are taken less the query's, to keep their digits.
+            origin, level = (level, rest) if squares and not scaling else (0.0, level + rest)
             kernel = weight[k] * centred
             own = (kernel * centred).sum()
             averages = None if w is None else correlator.kernel(w[k])
             norms = np.sqrt((kernel**2).sum()), np.sqrt((weight[k] ** 2).sum())
-            parts.append((k, correlator.kernel(kernel), averages, total, level, own, norms))
-    norm = sum(own + total * level * level for _, _, _, total, level, own, _ in parts)
+            parts.append((k, correlator.kernel(kernel), averages, total, origin, level, own, norms))
+    norm = sum(own + total * level * level for _, _, _, total, _, level, own, _ in parts)
+    how = 0 if scaling else (1 if squares else 2)  # means count
+    share = rounding(m) / 2 + 4 * EPS if how == 1 else 0.0
     many = min(correlator.positions, len(out))
     # Rows a little longer than needed: a distance of a power of two between arrays would put them all in the same
     # places of the first-level cache.
@@ -199,29 +218,34 @@ def profile(record, x, w, y, scaling, out, size=None):
         last = min(first + correlator.positions, len(out))
         a, b, c = sums[:, : last - first]
         mean, scale, spread, error = of_windows[:, : last - first]
-        for k, kernel, averages, total, level, own, (norm_x, norm_w) in parts:
+        for k, kernel, averages, total, origin, level, own, (norm_x, norm_w) in parts:
             loaded, rows = correlator.load(y[k], first)
             if w is None:
-                moments(y[k], m, first, mean, spread, error)
+                origin = y[k, first] if scaling > 2 else origin
+                moments_about(y[k], m, origin, first, mean, spread, error)
+                find_constants(y[k], m, first, how == 2, mean, spread, error)
+                if how == 1:
+                    error *= 1.5  # of the spread and of the mean
             else:
                 s = correlator.dot(loaded, averages, keep=True)
                 loaded_squares, rows_q = correlator.load(y[k], first, squared=True)
                 q = correlator.dot(loaded_squares, averages)
-                weighted_moments(s, q, rows, rows_q, correlator.error, norm_w, step, total, mean, spread, error)
+                bounds = rows, rows_q, correlator.error, norm_w
+                weighted_moments(s, q, *bounds, step, total, origin, level, how, mean, spread, error)
                 if correlator.direct:  # what was loaded is the correlator's own memory
                     loaded, rows = correlator.load(y[k], first)
             dot = correlator.dot(loaded, kernel)
             wrong = correlator.error * norm_x * rows[:, 0]
             if scaling > 2:
                 low, high = _extremes(y[k, first : last + m - 1], m)
-                to_range(low, high, mean, scale, spread, error, level, m, scaling == 4)
+                to_range(low, high, origin, mean, scale, spread, error, level, m, scaling == 4)
             elif scaling:
                 standardise(mean, scale, spread, error, total, scaling)
             add(dot, step, wrong, mean, scale, spread, error, own, level, total, a, b, c, k > parts[0][0])
-        count = judge(a, b, c, norm, doubtful[: last - first])
+        count = judge(a, b, c, norm, share, doubtful[: last - first])
         kernels.finish_all(record, a, norm if not squares else 0.0, b, out[first:last])
         if count:
-            _directly(record, x, weight, y, scaling, np.flatnonzero(doubtful[: last - first]) + first, out)
+            _directly(record, given, weight, y, scaling, np.flatnonzero(doubtful[: last - first]) + first, out)
 
 
 def _directly(record, x, w, y, scaling, which, out):

@@ -9,6 +9,7 @@ import numpy as np
 from ._compiled import kernel
 
 INF = np.inf
+LEAST, MOST = 1e-270, 1e300  # sums of squares between them lost nothing to underflow, and did not overflow
 
 
 @kernel
@@ -55,6 +56,8 @@ def standardise(y, m, first, total, most, blur, how, mean, spread, error, low, h
         for j in range(size):  # the mean's error is a geometric mean, and less than the arithmetic one
             wrong, apart = error[j] * scale[j] * scale[j] / total, longest if plain else 2.0 * most[j] * scale[j]
             doubt[j] = (wrong + 2.0**-47) * apart + 0.5 * (wrong + relative) + 2.0**-47 * abs(mean[j]) * scale[j]
+        for j in range(size):  # of squares that over- or underflow no error is known
+            doubt[j] = doubt[j] if (spread[j] > LEAST) & (spread[j] < MOST) else INF
     elif how == 3:
         for j in range(size):
             scale[j] = 1.0 / (high[j] - low[j])

@@ -51,6 +51,7 @@ def time_series_distance(dict_distances, x, y, tx=None, ty=None):
     rows = {}
     for entry in read_entries(dict_distances):
         check_channels(entry.key, dict_distances[entry.group][entry.key], x.shape[0])
+        entry.metric._check_sizes([x], [y], ("x", "y"))
         times = (tx, ty) if entry.timed else (None, None)
         rows[entry.key] = float(entry.metric._distance(x, None, y, *times))
     return pd.DataFrame({"Distance": list(rows.values())}, index=list(rows), dtype=float)

@@ -7,6 +7,7 @@ import numpy as np
 from ..utils.validation import as_series, as_times, as_weight, check_number, unknown_name
 from ._metrics import check_pair
 from ._metrics_edit import LCSS, TWED
+from ._metrics_lockstep import Minkowski
 from ._metrics_warping import DTW
 
 __all__ = ["dlp", "dtw", "lcss", "twed"]
@@ -47,8 +48,7 @@ def dlp(x, y, p=2, *, weight=None):
     if a.shape != b.shape or np.ndim(x) != np.ndim(y):
         shapes = f"{np.shape(x)} and {np.shape(y)}"
         raise ValueError(f"'x' and 'y' must have the same shape. Got {shapes}; resample or reshape one of them.")
-    w = as_weight(weight, a.shape[1], a.shape[0])
-    return float(((1.0 if w is None else w) * np.abs(a - b) ** p).sum() ** (1.0 / p))
+    return Minkowski(p)._distance(a, as_weight(weight, a.shape[1], a.shape[0]), b, None, None)
 
 
 def dtw(x, y, weight=None, **kwargs):
@@ -201,7 +201,7 @@ def _call(cls, parameters, owner, x, y, weight, tx=None, ty=None):
             raise unknown_name("report", report, reports, owner)
     plain = report == "distance" and weight is None and tx is None and ty is None and getattr(x, "ndim", 1) == 1
     metric = _made(cls, parameters, owner, plain)
-    x, y, w = check_pair(x, y, weight)
+    x, y, w = check_pair(x, y, weight, metric=metric)
     tx, ty = as_times(tx, x.shape[1], "tx"), as_times(ty, y.shape[1], "ty")
     if report == "distance":
         return metric._distance(x, w, y, tx, ty)

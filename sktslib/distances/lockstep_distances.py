@@ -33,7 +33,7 @@ __all__ = [
 
 def _call(metric, x, y, weight, tx=None, ty=None):
     metric._validate()
-    x, y, w = check_pair(x, y, weight)
+    x, y, w = check_pair(x, y, weight, metric=metric)
     return metric._distance(x, w, y, as_times(tx, x.shape[1], "tx"), as_times(ty, y.shape[1], "ty"))
 
 

@@ -49,5 +49,5 @@ def tam(x, y, report="distance", *, weight=None):
     reports = {"distance": None, "ratios": TAM()._ratios, "instants": TAM()._instants}
     if report not in tuple(reports):  # of a tuple, since a wrong report may have no hash
         raise unknown_name("report", report, reports, "tam")
-    x, y, w = check_pair(x, y, weight)
+    x, y, w = check_pair(x, y, weight, metric=TAM())
     return TAM()._distance(x, w, y, None, None) if report == "distance" else reports[report](x, w, y)

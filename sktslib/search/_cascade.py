@@ -17,8 +17,7 @@ from ..distances import _bounds, _lanes, _recurrence, _recurrences, _running_mom
 from ..distances import _cascade as kernels
 from ..distances._bands import band
 from ..distances._elastic_metric import ElasticMetric, Problem
-from ..distances._lanes import BIG
-from ..distances._normalise import full_weight, normalise
+from ..distances._normalise import deviation, full_weight, normalise
 from ._missing import runs
 from ._selection import select
 
@@ -154,7 +153,7 @@ class _Cascade:
         space = np.empty((5, min(BLOCK, self.n)))
         size = np.abs(self.x).max()
         if self.normalize == "mean":
-            size += self.y.std(axis=1).max()
+            size += deviation(self.y).max()
         self.blur = BLUR * (size if self.normalize == "mean" else 1.0)
         how, plain = HOW[self.normalize], self.w is None and self.normalize != "minmax"
         for k, (y, w) in enumerate(zip(self.y, self.full, strict=True)):
@@ -211,6 +210,7 @@ class _Cascade:
         self.of_query = x, heavy, points, lags[0], up + other, self.spots
         self.of_window = light, least, lags[1], skips, float(spare), low - self.blur, high + self.blur
 
+    @np.errstate(over="ignore")  # of no influence on any result
     def _ways(self):
         """Both kernels of bounds, the better one first, and the order in which each takes the points."""
         at = np.unique(np.linspace(0, self.n - 1, min(SAMPLE, self.n)).astype(np.int64))
@@ -263,6 +263,10 @@ class _Cascade:
             self.low[self.unknown[self.low[self.unknown] < np.inf]] = 0.0
 
     # ---------------------------------------------------------------------------------------------------------- costs
+    def _is_open(self, which):
+        """Whether windows may be within the limit and are not known yet."""
+        return (self.low[which] <= self.limit) & (self.low[which] < np.inf)
+
     def _seed(self):
         """Compare the most promising window of each stretch, so that a limit is known."""
         k = self.rule.n_matches
@@ -270,11 +274,11 @@ class _Cascade:
             size = max(1, self.n // max(SEEDS, 8 * k))
             some = self.n // size * size
             best = np.argmin(self.low[:some].reshape(-1, size), axis=1) + np.arange(0, some, size)
-            self._settle(best[self.low[best] <= min(self.limit, BIG)])
+            self._settle(best[self._is_open(best)])
 
     def _rest(self):
         """Compare what is left, a few of the most promising windows first, then along the sequence."""
-        alive = np.flatnonzero(self.low <= min(self.limit, BIG))
+        alive = np.flatnonzero(self._is_open(slice(None)))
         size = SEEDS // 2
         if len(alive) > size:
             first = np.sort(alive[np.argpartition(self.low[alive], size)[:size]])
@@ -282,7 +286,7 @@ class _Cascade:
         at = 0
         while at < len(alive):
             batch = alive[at : at + size]
-            self._settle(batch[self.low[batch] <= min(self.limit, BIG)])
+            self._settle(batch[self._is_open(batch)])
             at, size = at + size, min(2 * size, BLOCK)
 
     def _settle(self, which):

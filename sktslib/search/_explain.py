@@ -7,6 +7,7 @@ import numpy as np
 from ..distances._elastic_metric import ElasticMetric
 from ..distances._metrics_time import ratios
 from ..distances._normalise import full_weight
+from ..utils._sizes import check_size
 
 
 @dataclass(frozen=True, eq=False)
@@ -51,6 +52,8 @@ def explain(search, start, end):
 def _lockstep(search, start, end):
     x, y, *_ = search.window(start, end)
     w = full_weight(search.w, search.x)
+    for a, what in ((x, "The query"), (y, "The match")):
+        check_size(a, what, search.metric.power or 2.0, "An explanation")
     if not search.metric._is_fold or search.metric.power is None:
         return (w * (x - y) ** 2).T
     return search.metric._term_costs(x, y, w).T
@@ -73,7 +76,8 @@ def _elastic(search, start, end):
     rise = np.diff(total, prepend=0.0)
     if path.size:
         rise[-1] += costs[-1, -1] - total[-1]
-    apart = w[:, path[0]] * (x[:, path[0]] - y[:, path[1]]) ** 2
+    apart = x[:, path[0]] - y[:, path[1]]
+    apart = w[:, path[0]] * np.ldexp(apart, -np.frexp(np.abs(apart).max(initial=0.0))[1]) ** 2  # no square overflows
     summed = apart.sum(axis=0)
     share = np.divide(apart, summed, out=np.full_like(apart, 1.0 / len(x)), where=summed > 0)
     cost = np.zeros(x.shape)

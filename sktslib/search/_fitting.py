@@ -2,6 +2,7 @@
 
 import numpy as np
 
+from ..utils._sizes import check_size
 from ..utils.validation import as_floats, as_times
 from ._background import Background
 from ._learning import as_comparable, average, examples
@@ -87,6 +88,9 @@ def _per_query(value, k, name):
 
 class FittedSegmenter(QueryEstimator):
     """Base of the segmenter: how it comes to its queries and rules, and how it tiles by them."""
+
+    def _check_size(self, a, what, check=check_size):
+        self.metric_._check_cost_size(a, what, check)
 
     def _check_tiling(self):
         self._mode = resolve_mode(self.metric_, "auto", None)

@@ -8,7 +8,8 @@ import numpy as np
 from ..distances._elastic_metric import ElasticMetric, Problem
 from ..distances._metrics import Metric
 from ..distances._normalise import full_weight, normalise
-from ..distances._resample import resample
+from ..distances._resample import alike, resample
+from ..utils._sizes import check_query, check_size
 from ..utils.validation import unknown_name
 from ._explain import explain
 from ._missing import runs
@@ -73,6 +74,12 @@ def check_room(m, n):
         )
 
 
+def check_reach(metric, a, what, normalize, check=check_size):
+    """Values must not be too large for the metric, or a query's too small, unless they are normalised."""
+    if normalize in (None, "mean"):
+        metric._check_size(a, what, check)
+
+
 def _piece_problem(metric, x, w, y, tx, ty, start, end):
     """The query against a gapless stretch [start, end) of the sequence."""
     if start == 0 and end == y.shape[1]:
@@ -109,6 +116,8 @@ class Search:
                 f"of the {alone} alone; {missing} is missing."
             )
         m, n = x.shape[1], y.shape[1]
+        check_reach(metric, x, "The query", normalize, check_query)
+        check_reach(metric, y, "The sequence", normalize)
         if mode == "windows":
             check_room(m if lengths is None else int(lengths[0]), n)
         pieces = ()
@@ -185,11 +194,12 @@ class Search:
     def window(self, start, end):
         """The query and the window [start, end) as they are compared, and the times of both."""
         full, y, ty = full_weight(self.w, self.x), self.y[:, start:end], None if self.ty is None else self.ty[start:end]
+        near = 0.0 if self.lengths is None else alike(end - start, self.x.shape[1])
         if self.lengths is not None:
             m = self.x.shape[1]
             y, ty = resample(y, m), None if ty is None else resample(ty[np.newaxis], m)[0]
         times = (None, None) if ty is None else (self.tx - self.tx[0], ty - ty[0])
-        x, y = normalise(self.x, full, self.normalize), normalise(y, full, self.normalize)
+        x, y = normalise(self.x, full, self.normalize), normalise(y, full, self.normalize, near)
         return x, np.ascontiguousarray(y), *times
 
     def explain(self, start, end):

@@ -9,10 +9,12 @@ from sklearn.utils.validation import check_is_fitted, validate_data
 
 from ..distances._collection import MetricParameter
 from ..distances._registry import get_metric
+from ..utils._sizes import check_query, check_size
 from ..utils._sklearn import Estimator, validate_parameter_constraints
 from ..utils.validation import as_floats, as_series, as_times, as_weight, check_count, shown
 from ._learning import Labels, Template, learn_templates, occurrences, read_labels
 from ._missing import observed_query
+from ._profile import check_reach
 from ._several import one_each, several
 
 
@@ -109,6 +111,10 @@ class QueryEstimator(MetricParameter, Estimator):
         validate_parameter_constraints(self._parameter_constraints, self.get_params(deep=False), type(self).__name__)
         self.metric_ = copy(get_metric(self.metric, self.metric_params))  # a caller may go on to change theirs
 
+    def _check_size(self, a, what, check=check_size):
+        """Refuse a series with values too large for what is computed."""
+        check_reach(self.metric_, a, what, self.normalize, check)
+
     def _check_limits(self, shortest, longest):
         """Bounds of a length, as integers or None."""
         shortest = check_count(shortest, "min_length", none=True, owner=type(self).__name__)
@@ -154,6 +160,7 @@ class QueryEstimator(MetricParameter, Estimator):
         x = x.copy()  # a caller's later edits must not reach the fitted query
         channels, m = x.shape
         x, w = observed_query(x, as_weight(weight, m, channels))
+        self._check_size(x, "The query", check_query)
         self._dated = None if times is None else dated(times)
         return Template(x, w, as_times(times, m, "times"))
 
@@ -182,6 +189,7 @@ class QueryEstimator(MetricParameter, Estimator):
 
     def _learn(self, marked, weight, times, n_templates=1):
         """Templates of the kinds that are marked in a recording."""
+        check_query(marked.data, "'X'", 2.0, "Learning from labels")
         self._dated = None if times is None else dated(times)
         times = as_times(times, marked.data.shape[1], "times")
         learned = learn_templates(marked.data, times, marked.ranges, marked.code, self.metric_, n_templates)
@@ -219,6 +227,7 @@ class QueryEstimator(MetricParameter, Estimator):
                 f"{name!r} must be of one kind with the query's, dates or numbers. Got {kinds[self._dated]} where the "
                 f"query's are {kinds[not self._dated]}; turn dates into numbers by subtraction and division."
             )
+        self._check_size(y, "'X'")
         if keep and borrowed(y, X):
             y = y.copy()
         return y, as_times(times, y.shape[1], name), keep_times(times)

@@ -12,6 +12,7 @@ from numbers import Integral, Real
 import numpy as np
 
 FLOAT = np.dtype(np.float64)
+LARGEST = 1e300  # size of a value: sums and differences of such values are finite
 
 __all__ = [
     "as_dates",
@@ -166,12 +167,22 @@ def refuse_missing(
     """Raise an error that says how many values are NaN or infinite and where the first one is (axis 0 is time).
 
     With `missing` NaN may pass; False means that the caller could have said so by `nan_policy`, None that nobody can.
+    Returns the sum of squares, which may overflow.
     """
-    if isfinite(np.vdot(a, a)):  # needs no memory, and does not warn; may be infinite where no value is
-        return
+    total = np.vdot(a, a)  # needs no memory, and does not warn
+    if isfinite(total):
+        return total
     finite = np.isfinite(a) | np.isnan(a) if missing else np.isfinite(a)
     if finite.all():
-        return
+        huge = np.abs(a) > LARGEST
+        if huge.any():
+            first = np.unravel_index(np.argmax(huge), a.shape)
+            raise ValueError(
+                f"{name!r} must hold values of at most {LARGEST:g} in size, so that sums of them are finite. Got "
+                f"{a[first]:g} at index {_place(first)}. Multiply all by a small factor, or put NaN in the place of what "
+                "stands for a missing value."
+            )
+        return total
     kinds = {"NaN": 0 if missing else np.isnan(a).sum(), "infinite": np.isinf(a).sum()}
     if missing is False and kinds["NaN"]:
         way_out += " To leave out what is NaN, set nan_policy='omit'."
@@ -202,6 +213,11 @@ def as_series(values, name, *, channels=None, like="the other series", missing=N
     ndarray of shape (channels, length)
         C-contiguous and writable. Shares memory with `values` where no conversion was needed.
     """
+    return sized_series(values, name, channels, like, missing)[0]
+
+
+def sized_series(values, name, channels=None, like="the other series", missing=None):
+    """The same, and the sum of the squares of its values."""
     a = as_floats(values, name)
     if a.ndim not in (1, 2):
         hint = (
@@ -218,8 +234,8 @@ def as_series(values, name, *, channels=None, like="the other series", missing=N
         raise ValueError(f"{name!r} must hold at least one point. Got {got} while a minimum of 1 is required.")
     if channels is not None and channels != (a.shape[1] if a.ndim == 2 else 1):
         raise ValueError(_other_channels(a.shape, name, channels, like))
-    refuse_missing(a, name, missing=missing)
-    return a[np.newaxis] if a.ndim == 1 else np.ascontiguousarray(a.T)
+    total = refuse_missing(a, name, missing=missing)
+    return (a[np.newaxis] if a.ndim == 1 else np.ascontiguousarray(a.T)), total
 
 
 def _other_channels(shape, name, channels, like):

@@ -1,0 +1,65 @@
+"""How large and how small values may be where differences are raised to a power."""
+
+import math
+
+import numpy as np
+
+# Sums of squares of values that are neither too large nor too small to be squared.
+FEW, MANY = 1e-270, 1e280
+
+
+def check_size(a, what, power, owner):
+    """Refuse a series (channels, length), which `what` names, with values that a power above 1 takes out of float64.
+
+    Their sizes must not exceed 1e140 for squares. NaN do not count.
+    """
+    if not _fits(a, power) and _size(a) > _top(power):
+        raise _out_of_reach(what, f"hold values of at most {_top(power):g} in size", power, owner, _size(a))
+
+
+def check_query(a, what, power, owner):
+    """The same, and refuse one that is not zero but too small: for squares, if no value reaches 1e-140."""
+    check_size(a, what, power, owner)
+    if not _fits(a, power) and 0.0 < _size(a) < 1.0 / _top(power):
+        raise _too_small(what, power, owner, _size(a))
+
+
+def check_sizes(X, Y, names, power, owner):
+    """The same for every series of a collection with every one of another; of each two one may be small."""
+    small = [], []
+    for name, series, found in zip(names, (X, Y), small, strict=True):
+        for k, a in enumerate(series):
+            what = f"'{name}'" if len(series) == 1 else f"'{name}[{k}]'"
+            check_size(a, what, power, owner)
+            if not _fits(a, power) and _size(a) < 1.0 / _top(power):
+                found.append((_size(a), what))
+    if small[0] and small[1]:
+        pair = max(small[0]), max(small[1])
+        if max(pair)[0] > 0.0:
+            what = " and ".join(dict.fromkeys(what for _, what in pair))
+            raise _too_small(f"One of {what}", power, owner, max(pair)[0])
+
+
+def _top(power):
+    return 10.0 ** (280.0 / power)
+
+
+def _fits(a, power):
+    """Whether that is so for certain."""
+    return power <= 1 or (power <= 2 and FEW < np.vdot(a, a) < MANY)
+
+
+def _size(a):
+    """The largest absolute value; NaN if all are."""
+    return float(np.fmax.reduce(np.abs(a), axis=None))
+
+
+def _too_small(what, power, owner, size):
+    return _out_of_reach(what, f"hold a value of at least {1.0 / _top(power):g} in size", power, owner, size)
+
+
+def _out_of_reach(what, rule, power, owner, size):
+    return ValueError(
+        f"{what} must {rule}: {owner} raises differences to the power {power:g}, which float64 must hold. Got {size:g} "
+        f"as the largest size. Multiply all series by 1e{-math.floor(math.log10(size))}, and parameters in their unit."
+    )
