@@ -13,10 +13,14 @@ from typing import NamedTuple
 import numpy as np
 from numba.extending import overload
 
-from ._compiled import inner, kernel
+from ._compiled import block_size, inner, kernel
+from ._pieces import pieces
 
 INF = np.inf
-BLOCK = 512  # positions per block: the accumulators and the block's samples stay in the first-level cache
+BLOCK = block_size(
+    512, 8
+)  # positions per block: the accumulators and the block's samples stay in the first-level cache
+COST = 4  # so many times what a cell of a recurrence takes a term may take, for division
 LEAST, MOST = 1e-250, 1e300  # a sum between them lost nothing to underflow, and none of its terms overflowed
 NARROW, WIDE = 1e-140, 1e140  # ranges between them can be squared and added up
 
@@ -552,12 +556,19 @@ def profile(p, x, y, w, scaling, out):
     stretched(p, x, y, w, scaling, 0.0, np.arange(x.shape[1]), np.zeros(x.shape[1]), out)
 
 
-@kernel
 def stretched(p, x, y, w, scaling, alike, left, share, out):
     """out[j] = distance of the query to the window that starts at j.
 
     Its point i lies a share of a step behind sample j + left[i]. `scaling` of each window: 0 none, 1 mean, 2 zscore,
     3 minmax, 4 minmax and then mean; `alike` as in `_moments`.
+    """
+    for begin, end in pieces(len(out), COST * x.size):
+        _stretched(p, x, y, w, scaling, alike, left, share, begin, end, out)
+
+
+@kernel
+def _stretched(p, x, y, w, scaling, alike, left, share, begin, end, out):
+    """Windows [begin, end), see `stretched`.
 
     The query point is outside and a block of positions inside, so that the inner loops are vector code without leave
     to reorder sums.
@@ -569,8 +580,8 @@ def stretched(p, x, y, w, scaling, alike, left, share, out):
     idle, odd = np.empty(BLOCK, np.bool_), np.empty(BLOCK, np.bool_)
     even = not share.any()
     between, plain = np.empty(BLOCK), scaling == 0 and even
-    for first in range(0, out.shape[0], BLOCK):
-        size_ = min(BLOCK, out.shape[0] - first)
+    for first in range(begin, end, BLOCK):
+        size_ = min(BLOCK, end - first)
         a, b, c = acc[0, :size_], acc[1, :size_], acc[2, :size_]
         acc[:] = 0.0
         idle[:] = scaling > 0

@@ -6,15 +6,17 @@ the window, so that a huge value beside a window leaves no trace in it.
 
 import numpy as np
 
-from ._compiled import kernel
+from ._compiled import block_size, kernel
 
 EPS = 2.0**-52
 LEAST, MOST = 1e-270, 1e300  # sums of squares between them lost nothing to underflow, and did not overflow
 ERROR = 1e-12  # of the sum of squares: what the profile may be wrong by
 SMALL = 1e-6  # of the sum of squares: what is less is computed directly
 SMALLEST = 1e-130  # a size whose square is far from underflow
-RUN = 1024  # terms added in a row; longer running sums are added up from such parts, for the sake of their error
-PIECE = 1024  # windows at a time whose sums stay in the first-level cache
+RUN = block_size(
+    1024, 4
+)  # terms added in a row; longer running sums are added up from such parts, for the sake of their error
+PIECE = block_size(1024, 8)  # windows at a time whose sums stay in the first-level cache
 
 
 @kernel

@@ -15,7 +15,7 @@ the exact kernels of `_lockstep`. So every distance of such a profile is within 
 import numpy as np
 
 from . import _lockstep as kernels
-from ._compiled import kernel
+from ._compiled import block_size, kernel
 from ._running_moments import (
     EPS,
     ERROR,
@@ -40,6 +40,7 @@ SLACK = 2 * ERROR / SMALL  # so large is the relative error of a distance at mos
 LEAST = 2**20  # terms of a profile; with fewer the exact kernels take no millisecond
 GROUP = 2**16  # samples at a time: they, their transforms and their sums stay in the second-level cache
 SHORTEST_FFT = 128  # shorter queries are faster by direct sums
+DOTS = block_size(512, 8)  # direct dot products at a time
 SQUARES = (kernels.SquaredRecord, kernels.EuclideanRecord)
 PRODUCTS = (kernels.CosineRecord, kernels.PearsonRecord)
 
@@ -91,8 +92,8 @@ def _rows(y, first, step, squared, rows, norm):
 def _dots(v, x, out):
     """out[j] = sum of x[i] v[j + i]; four points at a time, so that sums stay in registers."""
     m = x.shape[0]
-    for first in range(0, out.shape[0], 512):
-        o = out[first : first + 512]
+    for first in range(0, out.shape[0], DOTS):
+        o = out[first : first + DOTS]
         o[:] = 0.0
         for i in range(0, m - 3, 4):
             a, b, c, d = x[i], x[i + 1], x[i + 2], x[i + 3]

@@ -6,9 +6,10 @@ and windows that are too far off for a purpose are named.
 
 import numpy as np
 
-from ._compiled import kernel
+from ._compiled import block_size, kernel
 
 INF = np.inf
+PIECE = block_size(512, 8)  # windows at a time
 LEAST, MOST = 1e-270, 1e300  # sums of squares between them lost nothing to underflow, and did not overflow
 
 
@@ -20,8 +21,8 @@ def direct_moments(y, w, first, mean, spread, error, low, high):
     """
     m, total, heavy = w.shape[0], w.sum(), int(np.argmax(w))
     relative = 2.0**-52 * 4.0 * (m + 4.0)
-    for begin in range(0, mean.shape[0], 512):
-        end = min(begin + 512, mean.shape[0])
+    for begin in range(0, mean.shape[0], PIECE):
+        end = min(begin + PIECE, mean.shape[0])
         s, q, a, b = mean[begin:end], spread[begin:end], low[begin:end], high[begin:end]
         level = y[first + begin + heavy : first + end + heavy]
         s[:], q[:], a[:], b[:] = 0.0, 0.0, level, level
