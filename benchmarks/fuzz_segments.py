@@ -1,7 +1,7 @@
 """Areas of `fuzz.py` about segmentations: of a whole recording, with its ends cut off, in chunks."""
 
 import numpy as np
-from fuzz_cases import COUNTS, RATIOS, naive
+from fuzz_cases import RATIOS, naive
 
 from sktslib import QuerySegmenter, get_distance_dict, time_series_segmentation
 from sktslib.distances import get_metric
@@ -230,7 +230,7 @@ def long_segmentation(case):
     if transitions is not None:
         transitions[0, 0] = 0.0
     # With a bound the answer depends on which of equal paths is kept, and roundings may decide that.
-    b, most = case.pick([0.2, 1.0, 50.0]), None if name in COUNTS else case.pick([None, None, 9])
+    b, most = case.pick([0.2, 1.0, 50.0]), case.pick([None, None, 9]) if name in ("dtw", "wdtw") else None
     case.show(name=name, p=p, queries=queries, y=y, transitions=transitions, b=b, most=most)
     given = queries if count > 1 else queries[0]
     segmenter = QuerySegmenter(get_metric(name, p), background=b, transitions=transitions, max_length=most).fit(given)
