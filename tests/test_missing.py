@@ -8,7 +8,7 @@ from hypothesis import strategies as st
 from strategies import plain
 
 from sktslib import QuerySearcher, QuerySegmenter
-from sktslib.distances import metric_names
+from sktslib.distances import metric_names, pairwise_distances
 
 POWER = {"minkowski": 3, "euclidean": 2, "mahalanobis": 2, "sqeuclidean": 1, "manhattan": 1, "canberra": 1}
 
@@ -97,3 +97,14 @@ def test_raise_is_the_default():
         QuerySearcher().fit([0.0, np.nan])
     with pytest.raises(ValueError, match="infinit"):
         QuerySearcher(nan_policy="omit").fit([0.0, np.inf])
+
+
+@pytest.mark.parametrize("weight", [[1, 0.1, 0.3, 0.5], [1, 0.7, 0.1, 0.9], [0.3, 0.3, 0.1, 1]])
+def test_exactly_half_of_the_weight_is_enough(weight):
+    """Whatever the order in which the weights are added up."""
+    x = np.array([[1.0, np.nan], [np.nan, 1.0], [1.0, np.nan], [np.nan, 1.0]])
+    d = pairwise_distances([x], [np.zeros((4, 2))], "manhattan", weight=weight, nan_policy="omit")[0, 0]
+    found = QuerySearcher("manhattan", nan_policy="omit").fit(np.ones((4, 2)), weight=weight).profile(x * 3)
+    w = np.array(weight) / max(weight)
+    assert d == pytest.approx(2 * w.sum())
+    assert found.distance[0] == pytest.approx(4 * w.sum())

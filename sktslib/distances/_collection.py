@@ -5,7 +5,7 @@ import numpy as np
 from ..utils.validation import as_floats, as_series, refuse_missing, shown
 from ._metrics import Metric
 from ._metrics_lockstep import LockstepMetric, both_alike, equal_lengths
-from ._normalise import fill, full_weight
+from ._normalise import fill, full_weight, is_enough
 from ._registered import own_metric
 from ._registry import get_metric
 from ._resample import resample
@@ -95,7 +95,7 @@ def observed_distance(metric, x, w, y):
     x, w, y = equal_lengths(fill(x), w, fill(y))
     full = full_weight(w, x)
     seen = np.where(missing[0] | missing[1], 0.0, full)
-    if not seen.any() or seen.sum() < 0.5 * full.sum():
+    if not is_enough(seen, full):
         return np.inf
     return metric._observed(x, full, seen, y, None, None, near)
 

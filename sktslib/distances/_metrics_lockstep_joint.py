@@ -235,11 +235,13 @@ def slope_weight(w):
 
 
 def slopes(a, t):
-    steps = np.diff(a, axis=-1)
+    """Slopes of a series; those of one sample that was resampled to several points are 0, with times as without."""
+    steps = np.ascontiguousarray(np.diff(a, axis=-1))
     if t is None:
-        return np.ascontiguousarray(steps)
+        return steps
+    times = np.broadcast_to(np.diff(t), steps.shape)
     with np.errstate(over="ignore"):
-        out = np.ascontiguousarray(steps / np.diff(t))
+        out = np.divide(steps, times, out=np.zeros_like(steps), where=times != 0)
     if not np.isfinite(out).all():
         raise ValueError(
             f"The slopes of a series must fit into float64. Got steps of up to {np.abs(steps).max():g} within times of "

@@ -5,6 +5,11 @@ import numpy as np
 from ._lockstep import NARROW, WIDE
 
 
+def is_enough(seen, full):
+    """Whether at least half of the weight is observed; sums of the same weights may differ by their rounding."""
+    return seen.any() and seen.sum() >= 0.5 * full.sum() * (1.0 - 1e-12)
+
+
 def full_weight(w, x):
     """The weights as an array, ones where there are none."""
     return np.ones_like(x) if w is None else w

@@ -3,7 +3,7 @@
 import numpy as np
 
 from ..distances._metrics_lockstep import LockstepMetric
-from ..distances._normalise import fill, full_weight, normalise
+from ..distances._normalise import fill, full_weight, is_enough, normalise
 from ..utils.validation import as_weight
 
 
@@ -51,7 +51,7 @@ def observed_profile(metric, x, w, y, tx, ty, normalize, exactly=False):
     for s in np.flatnonzero(touched(y, m)):
         window = y[:, s : s + m]
         seen = np.where(np.isnan(window), 0.0, full)
-        if seen.sum() >= 0.5 * full.sum():
+        if is_enough(seen, full):
             a, b = normalise(x, seen, normalize), normalise(fill(window), seen, normalize)
             times = (None, None) if tx is None else (tx - tx[0], ty[s : s + m] - ty[s])
             out[s] = metric._observed(a, full, seen, b, *times)
