@@ -186,6 +186,18 @@ def price(found, segmenter, y):
     return total
 
 
+def test_costs_of_long_windows_are_those_of_the_whole_recording():
+    rng = np.random.default_rng(1)
+    query, y = rng.normal(size=120), rng.normal(size=12_000)  # enough windows for Fourier transforms
+    y[np.arange(0, 11_000, 700)[:, np.newaxis] + np.arange(120)] = query + 0.3 * rng.normal(size=(16, 120))
+    segmenter = QuerySegmenter("euclidean").fit(query)
+    found, _ = streamed(segmenter.stream(), y, range(500, 12_000, 500))
+    want = segmenter.segment(y)
+    assert [segment for part in found for segment in part] == list(want)
+    assert len(want) == 16
+    np.testing.assert_allclose(want.cost, [((query - y[s:e]) ** 2).sum() for s, e, _, _ in want], rtol=1e-13)
+
+
 def test_times_come_back():
     rng = np.random.default_rng(5)
     queries, y = recording(rng, 120, 1, False)

@@ -321,16 +321,6 @@ class ElasticMetric(Metric):
         kernels.warped(p, rows, points, y, tx, ty, 0, 0, *state, distance, begin, costs)
         return self._report_search(distance, problem), begin, costs
 
-    def _go_on(self, problem, first, count, offset, shortest, longest, col, start):
-        """Warped profile of `count` points from `first` on, sample `offset` of the sequence; changes `col`, `start`."""
-        p, _, _, y, tx, ty, points = problem
-        m, distance, begin = problem.shape[0], np.empty(count), np.empty(count, np.int64)
-        radius, ground = radius_of(self.window, self.factor, m, m), np.zeros((3, m))
-        state = radius, shortest, longest, col, start, ground
-        pair = p, problem.rows, points, y, tx, ty
-        kernels.warped(*pair, first, offset, *state, distance, begin, kernels.NO_COSTS)
-        return self._report_search(distance, problem), begin
-
     def _start_column(self, problem):
         m = problem.shape[0]
         side = np.full(m + 1, INF)

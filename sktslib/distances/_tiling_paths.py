@@ -64,16 +64,21 @@ def trace(best, begin, transitions, base, fresh, j, label):
 
 
 @kernel
-def agreed(best, begin, transitions, base, start, label):
+def agreed(best, begin, transitions, base, start, label, cost):
     """The last node that all tilings still in question have in common.
 
     Those are the ones that may end at the last boundary or go on from there, and those of the paths on their way: by
-    queries `label`, begun at boundaries `start`.
+    queries `label`, begun at boundaries `start`, at finite costs.
     """
     n = best.shape[0] - 1
+    for i in range(start.shape[0]):
+        if start[i] == base and cost[i] < INF:
+            return 0, before(best, 0, transitions, label[i])
     live = np.zeros(best.shape, np.bool_)
     for i in range(start.shape[0]):
-        live[start[i] - base, before(best, start[i] - base, transitions, label[i])] = True
+        s = int(start[i]) - base
+        if s > 0 and cost[i] < INF:
+            live[s, before(best, s, transitions, label[i])] = True
     for b in range(-1, best.shape[1]):  # what goes on pays a transition, what ends (-1) does not
         live[n, before(best, n, transitions, b)] = True
     count = live.sum()

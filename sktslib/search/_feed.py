@@ -1,14 +1,15 @@
 """Profiles piece by piece: a sequence goes in by chunks, candidates come out as soon as they are known."""
 
-from contextlib import contextmanager
 from typing import NamedTuple
 
 import numpy as np
+from numba import njit
 
+from ..distances import _elastic as kernels
+from ..distances._bands import radius_of
 from ..distances._recurrence import closed_border
-from ..utils.validation import as_dates, as_times
+from ._buffer import Buffer
 from ._missing import runs
-from ._times import followed
 from ._windows import window_profile
 
 ENDLESS = 2**62
@@ -23,68 +24,51 @@ class Candidates(NamedTuple):
     slack: float = 0.0  # relative error of the distances
 
 
-@contextmanager
-def chunk_at(sample):
-    """Say of an error in which chunk it is: samples are counted from its begin."""
-    try:
-        yield
-    except ValueError as error:
-        raise ValueError(f"In the chunk that begins at sample {sample}: {error}") from None
-
-
-def is_nothing(X):
-    """Whether a chunk has no samples, as when nothing came in time."""
-    return hasattr(X, "__len__") and len(X) == 0
-
-
-class Clock:
-    """The caller's times as the kernels count them: datetimes in seconds from the first one of the sequence."""
-
-    def __init__(self, metric, tx):
-        self.metric, self.timed, self.origin = metric, tx is not None, None
-
-    def __call__(self, times):
-        if not self.metric.uses_times or (times is None and not self.timed):
-            return None
-        if times is None:
-            raise ValueError("'times' must be given with the sequence, for 'fit' was given those of the query.")
-        if not self.timed:
-            raise ValueError(
-                f"'times' must be None, for 'fit' was given none of the query, and {self.metric.full_name} compares "
-                "times. Pass those of the query to 'fit' too."
-            )
-        given = as_dates(times)
-        if self.origin is None and given.dtype.kind in "MO":
-            self.origin = given[0]
-        return as_times(times, len(given), "times", self.origin)
+NONE = Candidates(np.empty(0), np.empty(0, np.int64), np.empty(0, np.int64))
 
 
 class Feed:
     """The last samples of a sequence, and how many there were."""
 
-    def __init__(self, metric, x, w, tx):
+    def __init__(self, metric, x, w, tx, missing=False):
         self.metric, self.x, self.w, self.tx = metric, x, w, tx
-        self.first = self.seen = 0  # the buffer holds the samples [first, seen)
-        self.y, self.ty = np.empty((len(x), 0)), None
+        self.missing = missing  # whether there may be gaps, at which the sequence begins anew
+        self._y, self._ty = Buffer((len(x),)), None if tx is None else Buffer()
 
-    def append(self, y, ty):
-        self.y = np.concatenate([self.y, y], axis=1)
+    @property
+    def first(self):
+        """The first sample that is held."""
+        return self._y.first
+
+    @property
+    def seen(self):
+        """How many samples there were."""
+        return self._y.end
+
+    def append(self, y, ty=None):
+        """Take the next samples."""
+        self._y.append(y)
         if ty is not None:
-            self.ty = followed(self.ty, ty, self.seen)
-        self.seen += y.shape[1]
+            self._ty.append(ty)
 
     def cut(self, start, end):
-        """Samples and times of [start, end)."""
-        part = slice(start - self.first, end - self.first)
-        return np.ascontiguousarray(self.y[:, part]), None if self.ty is None else self.ty[part]
+        """Samples and times of [start, end), in memory that may be used again."""
+        y = self._y.cut(start, end)
+        return y if y.flags.c_contiguous else y.copy(), None if self._ty is None else self._ty.cut(start, end)
+
+    def feed(self, y, ty, last=False):
+        """Take the next samples and return the candidates that they complete."""
+        self.append(y, ty)
+        return self.candidates(last)
 
     def forget(self, before):
         """Drop the samples before `before` that the feed itself does not need any more."""
-        before = min(before, self.needed)
-        if before > self.first:
-            self.y = self.y[:, before - self.first :].copy()
-            self.ty = None if self.ty is None else self.ty[before - self.first :].copy()
-            self.first = before
+        self._y.forget(min(before, self.needed))
+        if self._ty is not None:
+            self._ty.forget(self._y.first)
+
+    def drop(self, before):
+        """Give up what began before a sample and is not complete."""
 
 
 class WindowFeed(Feed):
@@ -103,12 +87,15 @@ class WindowFeed(Feed):
         """No candidate to come starts before this sample."""
         return self.done
 
-    def feed(self, y, ty, last=False):
-        """Take the next samples and return the candidates that they complete; a start waits for its longest window."""
-        self.append(y, ty)
+    def due(self, end):
+        """How many samples there must be before the horizon is at the `end` of a candidate, or of one to come."""
+        return min(end, self.done + self.short) + self.long - 1
+
+    def candidates(self, last=False):
+        """The candidates that the samples so far complete; a start waits for its longest window."""
         upto = max(self.seen - (self.short if last else self.long) + 1, self.done)
         if upto == self.done:
-            return Candidates(np.empty(0), np.empty(0, np.int64), np.empty(0, np.int64))
+            return NONE
         y, ty = self.cut(self.done, min(upto - 1 + self.long, self.seen))
         how = self.normalize, self.lengths, self.rule
         found = window_profile(self.metric, self.x, self.w, y, self.tx, ty, *how)
@@ -120,10 +107,13 @@ class WindowFeed(Feed):
 class WarpedFeed(Feed):
     """Warped candidates: one column of accumulated costs goes along the sequence."""
 
-    def __init__(self, metric, x, w, tx, shortest=None, longest=None):
-        super().__init__(metric, x, w, tx)
+    def __init__(self, metric, x, w, tx, shortest=None, longest=None, missing=False):
+        super().__init__(metric, x, w, tx, missing)
         self.limits = shortest or 1, longest or ENDLESS
-        self.report = None
+        self.context = max(metric._reach, 1)  # samples before the next one that are looked at again
+        self.noted = 0  # samples that are known to be missing or not
+        self._query = None
+        self._old = 0  # no path on its way begins before this sample
         self._begin(0)
 
     def _begin(self, at):
@@ -132,53 +122,56 @@ class WarpedFeed(Feed):
         self.col = None
 
     @property
-    def _context(self):
-        """Samples before the next one that are looked at again."""
-        return max(self.metric._reach, 1)
+    def _looks_back(self):
+        return self._ty is not None or self.metric._looks_back
 
     @property
     def needed(self):
-        back = max(self.at - self._context, self.run)
-        if self.col is not None and (self.ty is not None or self.metric._looks_back):
-            back = min(back, self._oldest(np.isfinite(self.col[1:])))
-        return back
+        back = max(self.at - self.context, self.run)
+        return min(back, self._oldest(np.inf)) if self.col is not None and self._looks_back else back
 
-    def _oldest(self, live):
-        starts = self.start[1:][live]
-        return min(int(np.where(starts >= 0, starts, ~starts).min()), self.at) if starts.size else self.at
+    def _oldest(self, limit):
+        """Where the first of the paths on their way begins that cost less than infinity and at most `limit`."""
+        costs = self.col[1:]
+        reported = costs if limit == np.inf else self._query.report(costs)
+        return min(_oldest(costs, reported, self.start[1:], limit), self.at)
 
-    def horizon(self, threshold=None):
+    def horizon(self, threshold=np.inf):
         """No candidate to come of at most the threshold starts before this sample: costs can only grow."""
-        if self.col is None:
-            return self.at
-        live = np.isfinite(self.col[1:])
-        if threshold is not None:
-            live &= self.report(self.col[1:]) <= threshold
-        return self._oldest(live)
+        return self.at if self.col is None else self._oldest(threshold)
 
-    def feed(self, y, ty, last=False):
-        """Take the next samples and return the candidates that they complete."""
-        begin = self.seen
-        self.append(y, ty)
+    def due(self, end):
+        """How many samples there must be before the horizon is at the `end` of a candidate, or of one to come.
+
+        The path of a new candidate is on its way itself, until a sample comes after it.
+        """
+        return self.seen + (2 if end == ENDLESS else 1)
+
+    def candidates(self, last=False):
+        """The candidates that the samples so far complete."""
+        begin, self.noted = self.noted, self.seen
+        if not self.missing:
+            return self._advance(self.seen, last) or NONE
+        y, _ = self.cut(begin, self.seen)
         found, done = [], begin
         for a, b in runs(y) + begin:
             if a > done:
                 self._break(found, done, a)
-            found.append(self._advance(b, last or b < self.seen))
-            done = b
+            found.append(self._advance(int(b), last or b < self.seen))
+            done = int(b)
         if done < self.seen:
             self._break(found, done, self.seen)
-        elif last and not y.shape[1]:
+        elif last and begin == self.seen:
             found.append(self._advance(self.seen, True))
         found = [part for part in found if part is not None]
-        if not found:
-            return Candidates(np.empty(0), np.empty(0, np.int64), np.empty(0, np.int64))
-        return Candidates(*(np.concatenate(parts) for parts in zip(*found, strict=True)))
+        if len(found) < 2:
+            return found[0] if found else NONE
+        return Candidates(*(np.concatenate([part[k] for part in found]) for k in range(3)))
 
     def _break(self, found, gap, after):
         """Finish the stretch that ends at a gap and begin anew behind it."""
         found.append(self._advance(gap, True))
-        self._begin(after)
+        self._begin(int(after))
 
     def _advance(self, end, last):
         """Compute the ends up to sample `end`; those whose features need samples to come wait, unless it is `last`."""
@@ -187,27 +180,66 @@ class WarpedFeed(Feed):
             return None
         back = self.needed
         y, ty = self.cut(back, end)
-        problem = self.metric._problem(self.x, self.w, y, self.tx, ty, search=True)
+        query = self._query
+        if query is None or query.size < y.shape[1]:
+            query = self._query = _Query(self.metric, self.x, self.w, self.tx, y)
+        y = query.series(y)
         if self.col is None:
-            self.col, self.start, _ = self.metric._start_column(problem)
+            self.col, self.start, _ = self.metric._start_column(query.problem)
             self.start += np.where(self.start < 0, -self.at, self.at)  # ~sample is -sample - 1
-        # Cells without a path may hold a start of long ago.
-        self.start[1:][~np.isfinite(self.col[1:])] = self.at if closed_border(problem.record) else ~self.at
-        one = problem.y[:1] if problem.x is None else problem.y[:, :1]
-        self.report = _Report(self.metric, problem._replace(y=one, ty=None))
-        distance, start = self.metric._go_on(
-            problem, self.at - back, upto - self.at, self.at, *self.limits, self.col, self.start
-        )
+        if self._looks_back:  # cells without a path may hold a start of long ago
+            self.start[1:][~np.isfinite(self.col[1:])] = self.at if closed_border(query.problem.record) else ~self.at
+        count, state = upto - self.at, (*self.limits, self.col, self.start)
+        distance, start = query.go_on(y, ty, self.at - back, self.at, *state, count)
         ends = np.arange(self.at + 1, upto + 1)
         self.at = upto
-        return distance, start, ends
+        return Candidates(distance, start, ends)
+
+    def drop(self, before):
+        """Give up paths that began before a sample."""
+        if self.col is not None and self._old < before:
+            start = self.start[1:]
+            self.col[1:][np.where(start >= 0, start, ~start) < before] = np.inf
+            self._old = self._oldest(np.inf)
 
 
-class _Report(NamedTuple):
-    """The distances behind accumulated costs."""
+class _Query:
+    """A query as the kernel takes it chunk by chunk, made once for up to `size` samples at a time."""
 
-    metric: object
-    problem: NamedTuple
+    def __init__(self, metric, x, w, tx, y):
+        self._of = metric, x, w
+        self._local = getattr(metric, "dist", None) is not None  # the kernel takes local costs of the caller's
+        self.size = ENDLESS if self._local else 2 * y.shape[1]
+        y = y if self._local else np.zeros((len(x), self.size))
+        ty = None if tx is None else np.zeros(y.shape[1])
+        problem = metric._problem(x, w, y, tx, ty, search=True)
+        self.rows, m = problem.rows, problem.shape[0]
+        self.problem = problem._replace(y=problem.y[:1] if problem.x is None else problem.y[:, :1], ty=None)
+        self._radius, self._ground = radius_of(metric.window, metric.factor, m, m), np.zeros((3, m))
 
-    def __call__(self, costs):
-        return self.metric._report_search(costs, self.problem)
+    def series(self, y):
+        """What the kernel compares of samples."""
+        metric, x, w = self._of
+        return metric._problem(x, w, y, None, None, search=True).y if self._local else metric._features(y)
+
+    def report(self, costs):
+        """The distances behind accumulated costs."""
+        return self._of[0]._report_search(costs, self.problem)
+
+    def go_on(self, y, ty, first, offset, shortest, longest, col, start, count):
+        """Distances and starts of candidates that end at `count` samples from `first` of `y` on; changes the column."""
+        p, tx, points = self.problem.record, self.problem.tx, self.problem.points
+        distance, begin = np.empty(count), np.empty(count, np.int64)
+        state = self._radius, shortest, longest, col, start, self._ground
+        kernels.warped(p, self.rows, points, y, tx, ty, first, offset, *state, distance, begin, kernels.NO_COSTS)
+        return self.report(distance), begin
+
+
+@njit(cache=True)
+def _oldest(costs, reported, start, limit):
+    """Where the first path begins whose cost is finite and reported as at most the limit; ~sample: no pair yet."""
+    first = ENDLESS
+    for i in range(len(costs)):
+        if costs[i] < np.inf and reported[i] <= limit:
+            first = min(first, start[i] if start[i] >= 0 else ~start[i])
+    return first

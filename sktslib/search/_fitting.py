@@ -89,6 +89,10 @@ def _per_query(value, k, name):
 class FittedSegmenter(QueryEstimator):
     """Base of the segmenter: how it comes to its queries and rules, and how it tiles by them."""
 
+    @property
+    def _query_times(self):
+        return self._templates[0].tx
+
     def _check_size(self, a, what, check=check_size):
         self.metric_._check_cost_size(a, what, check)
 

@@ -3,7 +3,7 @@
 import numpy as np
 
 from ..utils.validation import as_series
-from ._feed import Clock, chunk_at
+from ._chunks import Clock, chunk_at
 from ._profile import ALONE, APART, check_room, choose
 from ._query import keep_times
 from ._results import Matches, Profile
@@ -97,12 +97,12 @@ class _ByThreshold:
         self.long, self.stream, self.parts = long, Stream(searcher), []
 
     def take(self, y, times):
-        self.parts.append(self.stream._take(y, times))
+        self.parts.append(self.stream._take(y, self.stream._entrance.take(times)))
 
     def end(self):
         parts = [*self.parts, self.stream.flush()]
         start, end, distance = (np.concatenate([getattr(p, a) for p in parts]) for a in ("start", "end", "distance"))
-        return start, end, distance, _Read(self.stream._searcher, self.long, self.stream._clock)
+        return start, end, distance, _Read(self.stream._searcher, self.long, self.stream._entrance.clock)
 
 
 class _ByProfile:
@@ -130,7 +130,7 @@ class _ByProfile:
             self.length[found.start] = found.end - found.start
 
     def profile(self):
-        self._put(self.feed.feed(np.empty((len(self.searcher._x), 0)), None, last=True))
+        self._put(self.feed.candidates(last=True))
         return Profile(self.distance, self.start, None if self.start is not None else self.length, self.slack)
 
     def end(self):

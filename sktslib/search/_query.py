@@ -200,12 +200,16 @@ class QueryEstimator(MetricParameter, Estimator):
         return [one._replace(template=template) for one, template in zip(learned, weighted, strict=True)]
 
     def _door(self, X, times, keep=True):
-        """A sequence through the door: its array, its times for the kernels, and its times as they were given.
+        """A sequence through input validation, see `_validated`, of an estimator that must be fitted."""
+        check_is_fitted(self)
+        return self._validated(X, times, keep)
+
+    def _validated(self, X, times, keep=True):
+        """The array of a sequence, its times for the kernels, and its times as they were given.
 
         With `keep` the array is the estimator's own, so that paths asked for later are those of the sequence as it is
         now.
         """
-        check_is_fitted(self)
         y = as_series(X, "X", missing=self.nan_policy == "omit")
         if hasattr(X, "columns") and hasattr(self, "feature_names_in_"):  # a nameless query fits named channels
             validate_data(self, X, skip_check_array=True, reset=False)

@@ -2,7 +2,6 @@
 
 from copy import deepcopy
 from dataclasses import dataclass, field, fields, replace
-from functools import reduce
 from numbers import Integral
 from typing import NamedTuple
 
@@ -261,7 +260,7 @@ class Matches(_Ranges, _Table):
         if self.sequence is None or self.times is None:
             return super()._times_at(index)
         each = [times_at(times, index[self.sequence == k]) for k, times in enumerate(self.times)]
-        return reduce(joined, each)[np.argsort(np.argsort(self.sequence, kind="stable"), kind="stable")]
+        return joined(*each)[np.argsort(np.argsort(self.sequence, kind="stable"), kind="stable")]
 
     def plot(self, ax=None, *, sequence=None, ts=None):
         """Draw the sequence with its occurrences.

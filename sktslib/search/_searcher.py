@@ -243,6 +243,10 @@ class QuerySearcher(ClassNamePrefixFeaturesOutMixin, TransformerMixin, QueryEsti
         return self._learned_threshold if self.threshold is None else self.threshold
 
     @property
+    def _query_times(self):
+        return self._tx
+
+    @property
     def _how(self):
         """How the query is compared with ranges of a sequence."""
         how = self.metric_, self._x, self._w, self._tx if self.metric_.uses_times else None
@@ -386,8 +390,17 @@ class QuerySearcher(ClassNamePrefixFeaturesOutMixin, TransformerMixin, QueryEsti
                 matches = replace(matches, _source=Whole(self._how, search.y.copy(), search.ty))
         return matches._named(self._kinds, names_of(X))
 
-    def stream(self):
+    def stream(self, max_delay=None):
         """Begin a search that takes the sequence chunk by chunk; `threshold` must be set.
+
+        Parameters
+        ----------
+        max_delay : int, optional
+            After how many samples at most, counted from its end, an occurrence must be decided, at the end of a chunk,
+            although a better one that overlaps it may still come; not less than the query has. Then the best ones by
+            then are reported, what overlaps them is none, and no occurrence is longer than `max_delay`: the stream
+            holds about twice as many samples at most. Without it an occurrence waits until nothing that comes can
+            overlap it, however long that takes, so that the answer is that of `search`.
 
         Returns
         -------
@@ -396,8 +409,8 @@ class QuerySearcher(ClassNamePrefixFeaturesOutMixin, TransformerMixin, QueryEsti
         """
         check_is_fitted(self)
         if self._parts is None:
-            return Stream(copy(self))
-        return Streams([part.stream() for part in self._parts], self._kinds)
+            return Stream(copy(self), max_delay)
+        return Streams([part.stream(max_delay) for part in self._parts], self._kinds)
 
     def transform(self, X, times=None):
         """Distance of the best occurrence that ends at each time point.

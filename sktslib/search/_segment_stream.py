@@ -2,16 +2,18 @@
 
 import numpy as np
 
-from ..distances._tiling_paths import agreed, before, likeliest, through, trace
+from ..distances._tiling_paths import agreed, before, likeliest, previous, through, trace
 from ..utils.validation import check_count
-from ._feed import Clock, Feed, chunk_at, is_nothing
+from ._buffer import Buffer
+from ._chunks import Entrance, is_nothing
+from ._feed import Feed
 from ._missing import runs
 from ._segments import Segments
 from ._sources import Comparison, Sources, hold
-from ._stream import Buffered
+from ._stream import LEAST_HELD, Buffered
 from ._tiling import Tiles, listed_costs
 from ._tiling_feed import Columns, Windows
-from ._times import SparseTimes, followed, times_at
+from ._times import SparseTimes
 
 
 class _Buffer(Feed):
@@ -57,24 +59,38 @@ class SegmentStream:
                 f"samples{ahead}: the begin of a repetition would be background before its end has come. Got "
                 f"{max_delay}."
             )
-        template, metric = segmenter._templates[0], segmenter.metric_
-        self._clock = Clock(metric, template.tx)
-        self._feed = _Buffer(metric, template.x, template.w, template.tx)
-        tx = [template.tx if metric.uses_times else None for template in segmenter._templates]
-        self._hows = [Comparison(metric, t.x, t.w, tx[k], segmenter._mode) for k, t in enumerate(segmenter._templates)]
-        self._lengths = np.array([template.x.shape[1] for template in segmenter._templates])
-        self._times, self._flushed = None, False
+        template, metric, templates = segmenter._templates[0], segmenter.metric_, segmenter._templates
+        self._entrance = Entrance(segmenter, "chunk of a stream")
+        tx = [t.tx if metric.uses_times else None for t in templates]
+        self._feed = _Buffer(metric, template.x, template.w, tx[0], missing=segmenter.nan_policy == "omit")
+        self._hows = [Comparison(metric, t.x, t.w, tx[k], segmenter._mode) for k, t in enumerate(templates)]
+        self._lengths = np.array([t.x.shape[1] for t in templates])
+        self._nothing, self._flushed = None, False
+        self._noted, self._full = 0, LEAST_HELD  # samples that are known to be missing or not, that may be held
         self._begin(0)
 
     def _begin(self, at):
         self._paths.begin(at)
         k = len(self._segmenter._templates)
-        self._base, self._best, self._starts = at, np.full((1, k + 1), np.inf), np.empty((0, k))
-        self._best[0, 0] = 0.0
+        self._base = at
+        self._best, self._starts = Buffer(after=(k + 1,), first=at), Buffer(after=(k,), first=at)
+        self._best.append(np.array([[0.0] + [np.inf] * k]))
+        self._wait()
+
+    def _wait(self):
+        """Nothing is decided before there are so many samples."""
+        self._due = self._paths.due(self._base)
+        if self.max_delay is not None:
+            self._due = min(self._due, self._base + self.max_delay + 1)
 
     @property
     def n_samples_seen(self):
         return self._feed.seen
+
+    @property
+    def _times(self):
+        """As they were given, of the samples that are held."""
+        return self._entrance.times
 
     def update(self, X, times=None):
         """Take the next samples.
@@ -92,24 +108,20 @@ class SegmentStream:
             The repetitions that are decided now, in temporal order; ranges count from the stream's first sample.
         """
         self._check_open()
-        if is_nothing(X):
-            return self._segments([])
-        with chunk_at(self.n_samples_seen):
-            y, _, given = self._segmenter._door(X, times)
-        ty = self._clock(given)
-        self._keep_times(given)
-        begin, done, found = self._feed.seen, self._feed.seen, []
-        self._feed.append(y, ty)
-        for a, b in runs(y) + begin:
-            if a > done:
-                found += self._break(done, a)
-            self._feed.end = b
-            more = b == self._feed.seen  # else a gap decides all
-            found += self._advance(b - self._paths.reach if more else b, decide=more)
-            done = b
-        if done < self._feed.seen:
-            found += self._break(done, self._feed.seen)
-        return self._segments(found)
+        y, ty, gap, feed = self._entrance.plain(X) if times is None else None, None, False, self._feed
+        if y is None:
+            if is_nothing(X):
+                return self._no_segments()
+            y, ty = self._entrance(X, times, feed.seen)
+            gap = feed.missing and bool(np.isnan(y).any())
+        feed.append(y, ty)
+        if feed.seen < self._due and not gap:
+            return self._no_segments()
+        found = self._decided()
+        segments = self._segments(found) if found else self._no_segments()
+        if feed.seen - feed.first >= self._full:
+            self._forget()
+        return segments
 
     def flush(self):
         """End the stream and return the repetitions that were not decided yet.
@@ -120,44 +132,60 @@ class SegmentStream:
             In temporal order.
         """
         self._check_open()
+        found = self._decided()
+        found += self._break(self._feed.seen, self._feed.seen)
         self._flushed = True
-        return self._segments(self._break(self._feed.seen, self._feed.seen))
+        return self._segments(found)
 
     def _check_open(self):
         if self._flushed:
             raise ValueError("The stream has been flushed, and its recording has ended. Begin a new one by 'stream()'.")
 
-    def _keep_times(self, given):
-        if self._feed.seen and (given is None) != (self._times is None):
-            raise ValueError("'times' must be given with every chunk of a stream or with none of them.")
-        self._times = None if given is None else followed(self._times, given, self._feed.seen)
+    def _decided(self):
+        """The tiles that are decided by the samples so far."""
+        feed, begin, found = self._feed, self._noted, []
+        done, self._noted = begin, feed.seen
+        parts = [(begin, feed.seen)]
+        if feed.missing:
+            parts = runs(feed.cut(begin, feed.seen)[0]) + begin
+        for a, b in parts:
+            if a > done:
+                found += self._break(done, int(a))
+            feed.end = done = int(b)
+            more = done == feed.seen  # else a gap decides all
+            found += self._advance(done - self._paths.reach if more else done, decide=more)
+        if done < feed.seen:
+            found += self._break(done, feed.seen)
+        return found
 
     def _break(self, gap, after):
         """Decide all up to a gap and begin anew behind it."""
         self._feed.end = gap
         found = self._advance(gap, decide=False)
-        n = len(self._best) - 1
-        found += self._decide(n, before(self._best, n, self._segmenter._rules.transitions, -1))
+        best = self._best.values
+        found += self._decide(len(best) - 1, before(best, len(best) - 1, self._segmenter._rules.transitions, -1))
         self._begin(after)
         return found
 
     def _advance(self, upto, decide=True):
         """Go on to a sample; the tiles (start, end, label, cost) that are decided then."""
         if upto > self._paths.at:
-            rows, starts = self._paths.go_on(self._feed, upto, self._best)
-            self._best, self._starts = np.concatenate([self._best, rows]), np.concatenate([self._starts, starts])
+            rows, starts = self._paths.go_on(self._feed, upto)
+            self._best.append(rows)
+            self._starts.append(starts)
         if not decide:
             return []
-        best, T = self._best, self._segmenter._rules.transitions
-        history = best, self._starts, T, self._base
-        start, label = self._paths.live()
-        begun = start >= self._base
-        node = agreed(*history, start[begun], label[begun])
+        history = self._best.values, self._starts.values, self._segmenter._rules.transitions, self._base
+        node = agreed(*history, *self._paths.live())
         if self.max_delay is not None:
-            late = min(self._feed.seen - self.max_delay - self._base, len(best) - 1)
+            late = min(self._feed.seen - self.max_delay - self._base, len(history[0]) - 1)
             if node[0] < late:
                 node = self._force(history, late)
-        return self._decide(*node)
+        if node[0] and self._times is not None and self._base + node[0] == self._feed.seen:
+            node = previous(*history, *node)  # the time of an end is that of the sample there
+        found = self._decide(*node) if node[0] else []
+        self._wait()
+        return found
 
     def _force(self, history, late):
         """Decide by the tiling that is the cheapest now, up to a boundary, and drop all tilings that disagree."""
@@ -171,35 +199,47 @@ class SegmentStream:
             some[some] = agree[start[some] - base, came]
             return some
 
-        self._best = np.where(agree, best, np.inf)
-        self._paths.keep(held, self._best)
+        new = np.where(agree, best, np.inf)
+        self._paths.keep(held, new)
+        best[:] = new
         return node
 
     def _decide(self, j, label):
         """The tiles that lead to a node; what comes after starts from there."""
         fresh = self._base == self._paths.run
-        found = trace(self._best, self._starts, self._segmenter._rules.transitions, self._base, fresh, j, label)
-        labels, start, end, cost = found
+        history = self._best.values, self._starts.values, self._segmenter._rules.transitions, self._base
+        labels, start, end, cost = trace(*history, fresh, j, label)
         tiles = list(zip(start + self._base, end + self._base, labels, cost, strict=True))
-        self._best, self._starts, self._base = self._best[j:].copy(), self._starts[j:].copy(), self._base + j
+        self._base += j
+        for rows in (self._best, self._starts, self._paths):
+            rows.forget(self._base)
         return tiles
 
+    def _forget(self):
+        """Drop the samples that nothing undecided depends on."""
+        feed = self._feed
+        feed.forget(min(self._base - self._paths.reach, self._paths.needed))
+        if self._times is not None:
+            self._times.forget(feed.first)
+        self._full = 2 * (feed.seen - feed.first) + LEAST_HELD
+
     def _segments(self, found):
-        """The result of tiles; then what is not needed any more is forgotten."""
+        """The result of tiles."""
         start, end, label, cost = (
             np.array([tile[k] for tile in found], dtype) for k, dtype in enumerate((int, int, int, float))
         )
-        feed, segmenter, query = self._feed, self._segmenter, label - 1
-        pieces = hold([Buffered(how, feed) for how in self._hows], query, start, end)
+        segmenter, query, times = self._segmenter, label - 1, None
+        pieces = hold([Buffered(how, self._feed) for how in self._hows], query, start, end)
         shown = np.column_stack([np.zeros_like(label), self._lengths[query]])
         cost = listed_costs(pieces, segmenter._rules, Tiles(start, end, query, cost, shown))
-        times, offset = self._times, feed.seen - (0 if self._times is None else len(self._times))
-        if times is not None:
-            edges = np.concatenate([start, end])
-            times = SparseTimes(edges, times_at(times, edges - offset))
-        kinds, whole = segmenter.classes_[segmenter._kinds[query]], np.zeros(len(label), bool)
-        segments = Segments(start, end, kinds, cost, query, whole, times, Sources(pieces, shown))
-        feed.forget(min(self._base - self._paths.reach, self._paths.needed))
         if self._times is not None:
-            self._times = self._times[max(feed.first - offset, 0) :]
-        return segments
+            edges = np.concatenate([start, end])
+            times = SparseTimes(edges, self._times.as_given(self._times.at(edges)))
+        kinds, whole = segmenter.classes_[segmenter._kinds[query]], np.zeros(len(label), bool)
+        return Segments(start, end, kinds, cost, query, whole, times, Sources(pieces, shown))
+
+    def _no_segments(self):
+        """Made once: it is the answer to most chunks."""
+        if self._nothing is None or (self._nothing.times is None) != (self._times is None):
+            self._nothing = self._segments([])
+        return self._nothing

@@ -117,7 +117,7 @@ class Streams:
     """Streams of several queries, fed together; see `Stream`."""
 
     def __init__(self, streams, kinds=None):
-        self._streams, self._kinds = streams, kinds
+        self._streams, self._kinds, self._nothing = streams, kinds, None
 
     @property
     def n_samples_seen(self):
@@ -126,7 +126,12 @@ class Streams:
 
     def update(self, X, times=None):
         """Take the next samples; see `Stream.update`."""
-        return self._merged([stream.update(X, times) for stream in self._streams])
+        found = [stream.update(X, times) for stream in self._streams]
+        if any(map(len, found)):
+            return self._merged(found)
+        if self._nothing is None or (self._nothing.times is None) != (found[0].times is None):
+            self._nothing = self._merged(found)  # made once: it is the answer to most chunks
+        return self._nothing
 
     def flush(self):
         """End the streams; see `Stream.flush`."""

@@ -43,7 +43,7 @@ class Pieces:
     sequence = None  # the whole of it, where it is held
 
     def __init__(self, how):
-        self.how, self.metric, self.mode = how, how.metric, how.mode
+        self.how, self.metric, self.mode, self.x, self.w = how, how.metric, how.mode, how.x, how.w
 
     def extent(self, start):
         """The samples about one that there are, as a half-open range."""
@@ -74,7 +74,7 @@ class Pieces:
     def distances(self, start, end):
         """Exact distances of candidates."""
         out = np.empty(len(start))
-        for which in neighbours(start, self.how.x.shape[1], self.apart):
+        for which in neighbours(start, self.x.shape[1], self.apart):
             first, search = self._search(int(start[which[0]]), int(end[which[-1]]))
             out[which] = search.distances(start[which] - first, end[which] - first)
         return out
@@ -185,7 +185,7 @@ class Sources:
     @property
     def queries(self):
         """The queries, (channels, m) each."""
-        return [one.how.x for one in self.pieces]
+        return [one.x for one in self.pieces]
 
     @property
     def sequence(self):
@@ -219,9 +219,9 @@ class Sources:
         i, j = self.path(segments, k)
         begin, samples, _ = pieces.read(start, end)
         first, last = self.shown[k]
-        met = np.bincount(i, minlength=pieces.how.x.shape[1])
+        met = np.bincount(i, minlength=pieces.x.shape[1])
         points = np.flatnonzero(met)
-        out = np.full(pieces.how.x.shape, np.nan)
+        out = np.full(pieces.x.shape, np.nan)
         for row, y in zip(out, samples, strict=True):
             mean = np.bincount(i, y[j - begin], minlength=len(row))[points] / met[points]
             row[first:last] = np.interp(np.arange(first, last), points, mean) if len(points) else np.nan

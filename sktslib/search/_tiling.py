@@ -12,6 +12,7 @@ from ._missing import runs, touched
 from ._profile import Search
 
 ENDLESS = 2.0**62
+SLACK_FROM = 2**40  # windows: more than any recording has
 
 
 class Rules(NamedTuple):
@@ -91,14 +92,27 @@ def listed_costs(sources, rules, tiles):
     """What each tile's query costs against its range; `sources` compare the queries with ranges of the series.
 
     The path behind a tile is the cheapest one of its range, unless the best way to a cell depends on how the path came
-    there: on its start, or on others that were longer than allowed and dropped.
+    there: on its start, or on others that were longer than allowed and dropped. The distances of many long windows may
+    come from Fourier transforms; those listed never do, so that a stream lists the same.
     """
     one = sources[0]
+    if one.mode == "windows":
+        return _listed_windows(sources, tiles)
     dropped = any(longest is not None for _, longest in rules.limits)
-    if one.mode != "warped" or not (dropped or one.metric._depends_on_start):
+    if not (dropped or one.metric._depends_on_start):
         return tiles.cost
     rows = zip(*(column.tolist() for column in (tiles.query, tiles.start, tiles.end, tiles.shown)), strict=True)
     return np.array([sources[q].cost(s, e, shown) for q, s, e, shown in rows])
+
+
+def _listed_windows(sources, tiles):
+    cost = tiles.cost.copy()
+    for q, source in enumerate(sources):
+        own = tiles.query == q
+        metric, m = source.metric, source.x.shape[1]
+        if own.any() and metric._slack(source.x, source.w, SLACK_FROM, None):
+            cost[own] = metric._tile_cost(source.distances(tiles.start[own], tiles.end[own]), m)
+    return cost
 
 
 def _windows(searches, rules):

@@ -1,7 +1,5 @@
 """Times as the caller gave them: of whole sequences, of pieces that follow each other, of some samples alone."""
 
-from functools import reduce
-
 import numpy as np
 
 
@@ -23,7 +21,7 @@ class SparseTimes:
     @classmethod
     def of(cls, several):
         """Those of several of them together."""
-        return cls(np.concatenate([one.samples for one in several]), reduce(joined, (one.times for one in several)))
+        return cls(np.concatenate([one.samples for one in several]), joined(*(one.times for one in several)))
 
     def __len__(self):
         return len(self.times)
@@ -56,15 +54,6 @@ def kept_times(times, index):
     return None if times is None else SparseTimes(index, times_at(times, index))
 
 
-def joined(times, more):
-    """Two pieces of times, one after the other; only a pandas index knows time zones."""
-    return times.append(more) if hasattr(times, "append") else np.concatenate([times, more])
-
-
-def followed(times, more, sample):
-    """Times so far, if any, and those from a sample on, which must be later."""
-    if times is None or not len(times):
-        return more
-    if len(more) and not more[0] > times[-1]:
-        raise ValueError(f"'times' must be strictly increasing. Got {more[0]} after {times[-1]}, at sample {sample}.")
-    return joined(times, more)
+def joined(first, *others):
+    """Pieces of times, one after the other; only a pandas index knows time zones."""
+    return first.append(list(others)) if hasattr(first, "append") else np.concatenate([first, *others])

@@ -1,0 +1,114 @@
+"""What is left of what came: samples, rows of costs and times that grow at one end and are forgotten at the other."""
+
+import numpy as np
+
+from ..utils.validation import as_dates
+from ._times import times_at
+
+ROOM = 64  # entries that a buffer has room for, at least
+
+
+class Buffer:
+    """The last entries of an array that grows along one axis; it doubles, so that each entry is moved a few times.
+
+    Attributes
+    ----------
+    first, end : int
+        The entries held are the half-open range of these among all that ever came.
+    """
+
+    def __init__(self, before=(), after=(), dtype=np.float64, first=0):
+        self._axes = (slice(None),) * len(before)
+        self._shape = before, after
+        self._array = np.empty((*before, ROOM, *after), dtype)
+        self.first = self.end = self._offset = first  # entry k is at k - offset
+
+    def __len__(self):
+        return self.end - self.first
+
+    @property
+    def dtype(self):
+        return self._array.dtype
+
+    @property
+    def values(self):
+        """The entries that are held; what they are written in is used again, so copy what is to stay."""
+        return self.cut(self.first, self.end)
+
+    def cut(self, start, end):
+        """The entries [start, end), in memory that is used again."""
+        return self._array[(*self._axes, slice(start - self._offset, end - self._offset))]
+
+    def append(self, values):
+        """Take the entries that follow."""
+        end = self.end + values.shape[len(self._axes)]
+        if end - self._offset > self._array.shape[len(self._axes)]:
+            self._make_room(end - self.end)
+        self._array[(*self._axes, slice(self.end - self._offset, end - self._offset))] = values
+        self.end = end
+
+    def forget(self, before):
+        """Drop the entries before one."""
+        self.first = min(max(self.first, before), self.end)
+
+    def _make_room(self, count):
+        held, room = self.values, self._array.shape[len(self._axes)]
+        size, (before, after) = len(self) + count, self._shape
+        # Where little is left of much the room shrinks again; with half of it free nothing need be made.
+        if not 2 * size <= room <= 16 * size + 16 * ROOM:
+            self._array = np.empty((*before, 2 * size + ROOM, *after), self.dtype)
+        self._array[(*self._axes, slice(0, len(self)))] = held
+        self._offset = self.first
+
+    def __getstate__(self):
+        return {**vars(self), "_array": self.values.copy(), "_offset": self.first}
+
+
+class TimeBuffer:
+    """Times of the last samples, as the caller gave them."""
+
+    def __init__(self):
+        self._buffer, self._zone = None, None
+
+    def append(self, times):
+        """Take the times that follow, which must be later."""
+        given = as_dates(times)
+        if self._buffer is None:
+            self._buffer, self._zone = Buffer(dtype=given.dtype), getattr(times, "tz", None)
+        elif given.dtype != self._buffer.dtype:
+            self._widen(given)
+        held = self._buffer
+        if len(held) and not given[0] > held.cut(held.end - 1, held.end)[0]:
+            late, last = self.as_given(np.array([given[0], held.values[-1]]))
+            raise ValueError(f"'times' must be strictly increasing. Got {late} after {last}, at sample {held.end}.")
+        held.append(given)
+
+    def _widen(self, given):
+        """Make room for finer dates, or for floats after integers."""
+        held = self._buffer
+        try:
+            dtype = np.result_type(held.dtype, given.dtype)
+        except TypeError:
+            raise ValueError(
+                f"'times' must be of one kind in all chunks, numbers or dates. Got {given.dtype} after {held.dtype}, "
+                f"at sample {held.end}."
+            ) from None
+        if dtype != held.dtype:
+            self._buffer = Buffer(dtype=dtype, first=held.first)
+            self._buffer.append(held.values)
+
+    def at(self, samples):
+        """The times of samples as numpy knows them; the end of the last one lies one last step behind it."""
+        return times_at(self._buffer.values, np.asarray(samples, np.int64) - self._buffer.first)
+
+    def as_given(self, times):
+        """Times that `at` gave as the caller gives them."""
+        if self._zone is None:
+            return times
+        import pandas as pd
+
+        return pd.DatetimeIndex(times).tz_localize("UTC").tz_convert(self._zone)
+
+    def forget(self, before):
+        """Drop the times of the samples before one."""
+        self._buffer.forget(before)
