@@ -13,7 +13,7 @@ from numba import njit
 
 from . import _strips
 from ._compiled import inner, version_of
-from ._elastic import borders, fill_rows
+from ._elastic import borders, cells_and_borders, fill_rows
 from ._recurrence import closed_border, even, join, late, least, moves, weighting
 from ._strips import (
     LANES,
@@ -95,6 +95,8 @@ def _begun(p, x, w, points, y, lo, hi, start):
     rows = np.empty((channels, 4, m))
     fill_rows(p, x, w, rows)
     top, side = borders(p, points, y, None, n, 0, start)
+    if lo.shape[0] > 0:
+        lo, hi, side, top = cells_and_borders(p, lo, hi, side, top)
     rows, points = query_in_lanes(rows, points)
     size = points.shape[1]
     first, final = np.zeros(size), np.full(size, float(n))
@@ -172,7 +174,7 @@ def _make(version):
     def cost(p, x, w, points, y, lo, hi, start, free):
         """Cost of the best path of two whole series; without weights (None) they are all 1.
 
-        Query point i meets the points lo[i] <= j < hi[i] of the series, or all of them if those are empty. The path
+        Query point i may meet the points lo[i] <= j < hi[i] of the series, or all of them if those are empty. The path
         begins at one of the first `start` + 1 points of the series, and ends at one of the last `free` + 1.
         """
         m, n, weighted = x.shape[1], y.shape[1], weighting(p, w)

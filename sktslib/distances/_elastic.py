@@ -103,6 +103,45 @@ def _lags_fixed(tx, ty, i, j):
 
 
 @inner
+def with_skips(p, lo, hi):
+    """The ranges of a band and, where points may be left out anywhere, of the cells that lead into it diagonally.
+
+    A path gets to those cells by leaving points out, and by no diagonal move: their diagonal predecessors are left out
+    of the band, and of the border by `border_end`.
+    """
+    first, last = lo.copy(), hi.copy()
+    if not closed_border(p):
+        for j in range(lo.shape[0] - 1):
+            first[j], last[j] = max(min(lo[j], lo[j + 1] - 1), 0), max(hi[j], hi[j + 1] - 1)
+    return first, last
+
+
+@inner
+def border_end(lo, first):
+    """Where the border along the ranges ends: with the band, if it is followed by cells that lead into it."""
+    inside = within = 0
+    while inside < lo.shape[0] and lo[inside] == 0:
+        inside += 1
+    while within < lo.shape[0] and first[within] == 0:
+        within += 1
+    return inside if inside < within else lo.shape[0] + 1
+
+
+@inner
+def cells_and_borders(p, lo, hi, along, across):
+    """The same ranges, and copies of the borders along the ranges and across them, which are infinite behind their end.
+
+    Leaving out the points behind it is no matter of the border: a path does so in the cells of the first point.
+    """
+    first, last = with_skips(p, lo, hi)
+    along, across = along.copy(), across.copy()
+    fill(along, border_end(lo, first), along.shape[0], INF)
+    if last[0] > hi[0]:
+        fill(across, hi[0], across.shape[0], INF)
+    return first, last, along, across
+
+
+@inner
 def _advance(p, rows, points, y, tx, ty, j, at, lo, hi, radius, top, col, start, ground, taken):
     """Move the column of accumulated costs from point j - 1 to point j of `y` (sample `at` of the whole series).
 
@@ -203,14 +242,14 @@ def _make(version):
 
     @njit(cache=True, nogil=True)
     def accumulate(p, rows, points, y, tx, ty, lo, hi, top, side, matrix, taken):
-        """Accumulated costs of two whole series; the cell (i, j) of query and series exists for lo[j] <= i < hi[j].
+        """Accumulated costs of two whole series; query point i and series point j may meet for lo[j] <= i < hi[j].
 
         `top` (n + 1) and `side` (m + 1) are the borders. Returns the last row (n) and the last column (m + 1); fills
         `matrix` and `taken` (n, m) unless they are empty. Memory without them: O(m + n).
         """
         n, m = top.shape[0] - 1, side.shape[0] - 1
-        col, bottom = side.copy(), np.full(n, INF)
-        ground = np.zeros((3, m if version else 0))
+        bottom, ground = np.full(n, INF), np.zeros((3, m if version else 0))
+        lo, hi, top, col = cells_and_borders(p, lo, hi, top, side)
         for j in range(n):
             if j > 0:  # cells that enter the band now still hold the border of column 0
                 fill(col, hi[j - 1] + 1, hi[j] + 1, INF)

@@ -11,7 +11,7 @@ import numpy as np
 from numba import njit
 
 from ._compiled import inner, version_of
-from ._elastic import rows_of
+from ._elastic import border_end, rows_of, with_skips
 from ._recurrence import closed_border, even, gap, gap_terms, has_weights, join, lagged, late, least, moves, terms
 from ._vector import REGISTER, larger, smaller
 from ._vector_memory import copy, fill, makers, some, store
@@ -59,7 +59,7 @@ def _row(rows, weighted, k, i):
 
 @inner
 def _in_band(v, j, i, lo, hi):
-    return v if lo is None else larger(v, 0.0 if lo[i] <= j < hi[i] else BIG)
+    return v if lo is None else larger(v, -BIG if lo[i] <= j < hi[i] else BIG)
 
 
 @inner
@@ -142,11 +142,14 @@ def _accumulate(p, rows, weighted, points, Y, prices, lo, hi, cutoff, rests, row
     """
     m = points.shape[1]
     held = np.empty((5, LANES))
+    band = lo, hi
+    lo, hi = with_skips(p, lo, hi)
+    top_end, side_end = band[1][0] if hi[0] > band[1][0] else hi[-1] + 1, border_end(band[0], lo)
     alive, dead, side = 0, hi[min(ROWS, m) - 1], 0.0
     reach = dead  # the last column that holds costs
     fill(row, 0, LANES, 0.0)
     for j in range(LANES, (dead + 1) * LANES):
-        row[j] = BIG if closed_border(p) else row[j - LANES] + prices[j]
+        row[j] = BIG if closed_border(p) or j >= top_end * LANES else row[j - LANES] + prices[j]
     for i in range(0, m, ROWS):
         height = min(ROWS, m - i)
         if i > 0:  # points that enter the band still hold the border
@@ -163,7 +166,7 @@ def _accumulate(p, rows, weighted, points, Y, prices, lo, hi, cutoff, rests, row
         # The column before the first point: the border before point 0, else nothing.
         copy(row, first * LANES, (first + 1) * LANES, held[4], 0)
         for r in range(height):
-            side = BIG if closed_border(p) else side + points[0, i + r]
+            side = BIG if closed_border(p) or i + r + 1 >= side_end else side + points[0, i + r]
             fill(held[r], 0, LANES, side if first == 0 else BIG)
         copy(held[height - 1], 0, LANES, row, first * LANES)
         begin, end = first, (dead + 1 if cutoff < BIG else last)
@@ -204,7 +207,7 @@ def _make(version):
     def accumulate(p, rows, weighted, points, Y, prices, lo, hi, cutoff, ends, out):
         """Accumulated costs of whole queries with whole series: of query q with the first ends[s] points of series s.
 
-        Queries are (n_queries, channels, 4, m), padded to whole sweeps; query point i meets the points
+        Queries are (n_queries, channels, 4, m), padded to whole sweeps; query point i may meet the points
         lo[i] <= j < hi[i]. Costs above `cutoff` (BIG: none) may come out as any number above it.
         """
         row = np.empty(Y.shape[1] if version else 0)

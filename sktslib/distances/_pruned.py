@@ -11,7 +11,7 @@ import numpy as np
 from numba import njit
 
 from ._compiled import version_of
-from ._elastic import _ground_column, _lags_fixed, series_gap
+from ._elastic import _ground_column, _lags_fixed, cells_and_borders, series_gap
 from ._recurrence import join, late, moves
 
 INF = np.inf
@@ -25,7 +25,8 @@ def _make(version):
     def accumulate(p, rows, points, y, tx, ty, lo, hi, top, side, cutoff):
         """Last row (n) and last column (m + 1) as `_elastic.accumulate` gives them, infinite above the cutoff."""
         n, m = top.shape[0] - 1, side.shape[0] - 1
-        col, bottom, ground = side.copy(), np.full(n, INF), np.zeros((3, m))
+        bottom, ground = np.full(n, INF), np.zeros((3, m))
+        lo, hi, top, col = cells_and_borders(p, lo, hi, top, side)
         # Rows of `col` count from the border; those outside [alive, dead) are above the cutoff in the last column.
         alive, dead = 0, m + 1 if version != 0 else 0
         while dead > 0 and col[dead - 1] > cutoff:
