@@ -244,6 +244,18 @@ def band(m, n, kind=None, r=None):
     return allowed
 
 
+def with_skips(allowed):
+    """
+    A band and the cells from which a diagonal move leads into it: distances that leave points out anywhere do so there.
+    """
+    out = allowed.copy()
+    for i in range(allowed.shape[0] - 1):
+        for j in range(allowed.shape[1] - 1):
+            if allowed[i + 1, j + 1]:
+                out[i, j] = True
+    return out
+
+
 # ---------------------------------------------------------------------------------------------------- ground costs
 
 
@@ -486,9 +498,11 @@ def fill(f, s, e, free_row=0, free_column=0, allowed=None, r=None):
     The recurrence for y[s:e], borders included: D (m+1, e-s+1) and the move taken into each cell.
 
     `free_row`, `free_column`: how many cells of a closed border after the corner are 0 instead of infinite.
-    `allowed`: the cells of a band; `r`: the largest lag |i - p| of a search's band.
+    `allowed`: the cells of a band; `r`: the largest lag |i - p| of a search's band. Where the border is open, the
+    band is that of the diagonal moves; points are left out in the cells beside it.
     """
     m, n = f.m, e - s
+    exists = allowed if allowed is None or f.closed else with_skips(allowed)
     D = np.full((m + 1, n + 1), INF)
     move = np.full((m + 1, n + 1), -1)
     D[0, 0] = 0.0
@@ -502,10 +516,15 @@ def fill(f, s, e, free_row=0, free_column=0, allowed=None, r=None):
             D[0, p] = 0.0 if p <= free_row else INF
         else:
             D[0, p] = D[0, p - 1] + f.left(0, s + p, s)
+    if exists is not None:  # cells beside the band at the border: it ends with the band, and no path meets in them
+        if exists[0].sum() > allowed[0].sum():
+            D[0, allowed[0].sum() :] = INF
+        if exists[:, 0].sum() > allowed[:, 0].sum():
+            D[allowed[:, 0].sum() :, 0] = INF
     for i in range(1, m + 1):
         for p in range(1, n + 1):
             least = INF
-            if allowed is not None and not allowed[i - 1, p - 1]:
+            if exists is not None and not exists[i - 1, p - 1]:
                 continue
             if r is not None and abs(i - p) > r:
                 continue

@@ -7,7 +7,7 @@ import numpy as np
 import pytest
 from hypothesis import given
 from hypothesis import strategies as st
-from strategies import series
+from strategies import pairs, quarters, series
 
 from sktslib import load_ecg_example
 from sktslib.distances import DTW, WDTW, SoftDTW, barycenter, get_metric, metric_names, pairwise_distances
@@ -62,6 +62,26 @@ def test_one_step_of_wdtw_counts_its_factors():
     factor = 1 / (1 + np.exp(-0.7 * (np.abs(path[0] - path[1]) - 3.0)))
     want = [np.average(x[path[1][path[0] == i]], weights=factor[path[0] == i]) for i in range(4)]
     np.testing.assert_allclose(barycenter([x], WDTW(g=0.7), init=z, max_iter=1), want, rtol=1e-12)
+
+
+@pytest.mark.parametrize("name", ["edr", "erp", "msm", "twed"])
+@given(data=st.data())
+def test_partners_are_the_points_that_meet(name, data):
+    x, y, w = data.draw(pairs(values=quarters, y_high=14))
+    window, r = data.draw(st.sampled_from([(None, None), ("itakura", None), ("sakoe-chiba", 1)]))
+    metric = get_metric(name, {"window": window, "factor": r})
+    _, move = naive.fill(naive.steps(name, x, y, w), 0, len(y), allowed=naive.band(len(x), len(y), window, r))
+    i, j, want = len(x), len(y), []
+    while i > 0 and j > 0:
+        step = move[i, j]
+        if step == naive.DIAG:
+            want.append((i - 1, j - 1))
+        i, j = i - (step != naive.LEFT), j - (step != naive.UP)
+    got = metric._partners(metric.distance(x, y, weight=w))[0]
+    if name == "edr":
+        full = naive.relative(w, len(x), naive.points(x).shape[1])
+        want = [(i, j) for i, j in want if naive.within(full[i], naive.points(x)[i], naive.points(y)[j], 1.0)]
+    np.testing.assert_array_equal(got, np.array(want[::-1], int).reshape(-1, 2).T)
 
 
 def test_one_step_of_erp_takes_medians():

@@ -1,5 +1,7 @@
 """A cutoff changes nothing at or below it, and gives infinity above."""
 
+from typing import NamedTuple
+
 import naive
 import numpy as np
 import pytest
@@ -7,7 +9,18 @@ from hypothesis import given
 from hypothesis import strategies as st
 from strategies import pairs
 
-from sktslib.distances import _elastic, _lanes, _pruned, get_metric, metric_names
+from sktslib.distances import (
+    GAK,
+    CallableMetric,
+    SoftDTW,
+    _elastic,
+    _lanes,
+    _pruned,
+    get_metric,
+    metric_names,
+    recurrence,
+    register_metric,
+)
 from sktslib.distances._bands import band
 from sktslib.distances._metrics import check_pair
 from sktslib.distances._normalise import full_weight
@@ -87,7 +100,58 @@ def test_twed_with_times():
     assert metric.distance(x, y, cutoff=0.99 * d, **times) == np.inf
 
 
-@pytest.mark.parametrize("cutoff", [-1.0, np.nan, "1", True])
+@pytest.mark.parametrize("cutoff", [-1.0, np.nan, "1", True, np.array(1.0), -np.inf])
 def test_wrong_cutoffs(cutoff):
-    with pytest.raises(ValueError, match="'cutoff' parameter must be"):
-        get_metric("dtw")([1.0], [2.0], cutoff=cutoff)
+    for metric in (get_metric("dtw"), get_metric("euclidean"), register_metric("rising", Rises)()):
+        with pytest.raises(ValueError, match="'cutoff' parameter must be None or a number of at least 0"):
+            metric([1.0], [2.0], cutoff=cutoff)
+
+
+def test_cutoffs_beyond_float64():
+    for metric in (get_metric("dtw"), GAK()):
+        with pytest.raises(ValueError, match=r"'cutoff' parameter must be .* does not fit into float64"):
+            metric([1.0], [2.0], cutoff=10**400)
+    assert get_metric("dtw")([1.0], [2.0], cutoff=np.inf) == 1.0
+
+
+class Falls(NamedTuple):
+    """Costs of either sign."""
+
+
+class Rises(NamedTuple):
+    """The same with a promise."""
+
+
+def _products(p, row, y, y_before):
+    return row[0] * y, 0.0, 0.0
+
+
+def _alike(p, at, late, a, b, c, gap):
+    return a, a, a
+
+
+recurrence(terms=_products, moves=_alike)(Falls)
+recurrence(terms=_products, moves=_alike, monotone=True)(Rises)
+
+
+def test_a_cutoff_may_be_negative_where_a_distance_may():
+    x = np.array([0.0, -1.0, 3.0, -5.0, 5.0, -3.0, 1.0, 0.0])
+    band = {"window": "sakoe-chiba", "factor": 2}
+    metrics = [
+        SoftDTW(divergence=False),
+        SoftDTW(gamma=200.0, **band),
+        GAK(sigma=10.0, **band),
+        CallableMetric(lambda a, b: float(a @ b)),
+        register_metric("falling", Falls)(),
+        register_metric("product", lambda a, b: float(a @ b))(),
+    ]
+    for metric in metrics:
+        y = x if metric == metrics[0] else -x
+        d = metric(x, y)
+        assert d < 0
+        assert metric(x, y, cutoff=d) == d
+        assert metric(x, y, cutoff=0) == d
+        assert metric(x, y, cutoff=d - 1e-6) == np.inf
+        assert metric(x, y, cutoff=-np.inf) == np.inf
+        with pytest.raises(ValueError, match="'cutoff' parameter must be None or a number, the largest"):
+            metric(x, y, cutoff=np.nan)

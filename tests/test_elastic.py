@@ -8,7 +8,7 @@ from hypothesis import given
 from hypothesis import strategies as st
 from strategies import pairs, plain, quarters, times
 
-from sktslib.distances import DTW, LCSS, TWED, dlp, dtw, get_metric, lcss, metric_names, tam, twed
+from sktslib.distances import DTW, LCSS, TWED, dlp, dtw, get_metric, lcss, metric_names, pairwise_distances, tam, twed
 from sktslib.distances._bands import band
 
 t = np.arange(0, 20 * np.pi, 0.1)
@@ -153,6 +153,42 @@ def test_bands_equal_the_naive_twin(m, n, window, factor):
     lo, hi = band(window, factor, m, n)
     got = np.array([[lo[j] <= i < hi[j] for j in range(n)] for i in range(m)])
     np.testing.assert_array_equal(got, naive.band(m, n, window, factor))
+
+
+@given(pairs(high=6, y_high=12, values=quarters), st.data())
+def test_a_band_limits_the_matches_of_edit_distances_and_not_what_is_left_out(drawn, data):
+    x, y, w = drawn
+    m, n = len(x), len(y)
+    window, factor = data.draw(st.sampled_from([("itakura", None), *[("sakoe-chiba", r) for r in range(4)]]))
+    inside = naive.band(m, n, window, factor)
+    for name, p in (("lcss", {"eps": 1.0}), ("edr", {"eps": 1.0}), ("erp", {"g": 0.5})):
+        # Over all cells, with diagonal moves in the band alone: for lcss as Vlachos et al. (2002) define it.
+        f = naive.steps(name, x, y, w, **p)
+        D = np.zeros((m + 1, n + 1))
+        for i in range(m + 1):
+            for j in range(n + 1):
+                ways = [D[i - 1, j] + f.up(i, j, 0)] if i else []
+                ways += [D[i, j - 1] + f.left(i, j, 0)] if j else []
+                ways += [D[i - 1, j - 1] + f.diag(i, j, 0)] if i and j and inside[i - 1, j - 1] else []
+                D[i, j] = min(ways, default=0.0)
+        metric = get_metric(name, {**p, "window": window, "factor": factor})
+        got = metric.distance(x, y, weight=w)
+        np.testing.assert_allclose(got.cost_matrix[inside], D[1:, 1:][inside], **CLOSE)
+        assert metric(x, y, weight=w) == pytest.approx(metric._report(D[m, n], got._problem), rel=1e-9, abs=1e-11)
+        np.testing.assert_allclose(pairwise_distances([x], [y, y], metric, weight=w), float(got), **CLOSE)
+        assert metric(x, y, weight=w, cutoff=float(got)) == float(got)
+        if name == "lcss":
+            assert inside[tuple(got.path)].all()
+
+
+def test_a_match_in_the_band_counts_wherever_it_is():
+    x, y = [1.0, 2.0, 3.0], [9.0, 9.0, 9.0, 2.0, 9.0]
+    band = {"window": "sakoe-chiba", "factor": 0}  # its cells are those with |j - 2 i| <= 1
+    for metric in (LCSS(0.1, **band), LCSS(0.1, window="itakura")):
+        d = metric.distance(x, y)
+        assert d == pytest.approx(2 / 3)
+        np.testing.assert_array_equal(d.path, [[1], [3]])
+    assert get_metric("edr", {"eps": 0.1, **band})(x, y) == pytest.approx(4 / 5)
 
 
 def test_published_values():

@@ -195,6 +195,10 @@ def test_costs_may_be_negative(record, steps):
     expected = [[least(x, y) for y in RAGGED] for x in X]
     assert np.min(expected) < 0
     np.testing.assert_allclose(pairwise_distances(X, RAGGED, metric), expected, rtol=1e-9, atol=1e-12)
+    banded = type(metric)(window=0.4)
+    one_by_one = [[banded(x, y) for y in RAGGED] for x in X]
+    assert np.min(one_by_one) < 0
+    np.testing.assert_allclose(pairwise_distances(X, RAGGED, banded), one_by_one, rtol=1e-9, atol=1e-12)
     if record is Alike:
         np.testing.assert_allclose([[metric(x, y) for y in RAGGED] for x in X], expected, rtol=1e-9, atol=1e-12)
         assert nearest_neighbors(X, RAGGED, metric).indices[:, 0].tolist() == np.argmin(expected, axis=1).tolist()

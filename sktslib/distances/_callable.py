@@ -33,6 +33,7 @@ class CallableMetric(Metric):
 
     name = full_name = "callable"
     group = "lockstep"
+    _may_be_negative = True
 
     def __init__(self, function, parameters=None, timed=False):
         self.function = function

@@ -15,6 +15,7 @@ import numpy as np
 from . import _lanes
 from ._bounds import LANES, load, splat
 from ._compiled import block_size, inner, kernel
+from ._elastic import cells_of
 from ._lanes import DONE, UNFINISHED
 from ._pieces import budgets
 from ._recurrence import gap, gap_terms, join, late, moves, terms
@@ -161,8 +162,7 @@ def _settle(
     light,
     reach,
     places,
-    lo,
-    hi,
+    cells,
     cutoff,
     first,
     work,
@@ -187,12 +187,13 @@ def _settle(
                 for i in range(m):
                     lanes[k, (i + 1) * LANES + s] = v[i] * u + c
         if not goes_on:
+            hi = cells.last
             if reach and not _two_passes(p, rows, lanes, low, high, light, reach, places, hi, cutoff, passes, rests):
                 fill(costs, at, at + size, INF)
                 continue
             if not reach:
                 _lanes._price(p, lanes, prices)
-        reached = _lanes._accumulate(p, rows, weighted, points, lanes, prices, lo, hi, cutoff, rests, room)
+        reached = _lanes._accumulate(p, rows, weighted, points, lanes, prices, cells, cutoff, rests, room)
         if reached == UNFINISHED:
             return at
         goes_on = False
@@ -213,7 +214,7 @@ def settle(
     m, size, at = points.shape[1], (points.shape[1] + 1) * LANES, 0
     room, passes = _lanes.room_for(m), np.empty((5, m * LANES if reach else 0))
     work = room, np.zeros((len(rows), size)), np.zeros(size), np.zeros(m * LANES), passes
-    windows = values, begins, scale, shift, low, high, light, reach, places, lo, hi, cutoff
+    windows = values, begins, scale, shift, low, high, light, reach, places, cells_of(p, lo, hi), cutoff
     for room[-1][0] in budgets():
         at = _settle(p, rows, weighted, points, *windows, at, work, costs)
         if at == len(begins):

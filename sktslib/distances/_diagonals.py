@@ -9,7 +9,7 @@ import math
 import numpy as np
 
 from ._compiled import inner, kernel
-from ._elastic import fill_borders, fill_rows
+from ._elastic import cells_of, fill_borders, fill_rows
 from ._pieces import pieces
 from ._recurrence import closed_border, even, join, late, least, moves, weighting
 from ._strips import (
@@ -87,14 +87,16 @@ def _strip(p, rows, weighted, points, yr, prices, first, final, side, i, begin, 
 
 
 @inner
-def _begin(p, x, w, points, y, lo, hi, start, edge, work):
+def _begin(p, x, w, points, y, cells, start, edge, work):
     """Fill what the strips need of two whole series: query, points, band, border, edge, series and gap costs."""
     rows, in_lanes, costs, first, final, side, sides, yr, gaps = work
-    n = y.shape[1]
+    n, (lo, hi, side_end, top_end) = y.shape[1], cells
     fill_rows(p, x, w, rows)
     deal_query(rows, points, in_lanes, costs)
     fill(edge, 0, edge.shape[0], INF)
     fill_borders(p, points, y, None, 0, start, edge, LANES - 2, n, side)
+    fill(edge, LANES - 2 + min(top_end, n + 1), LANES - 2 + n + 1, INF)
+    fill(side, min(side_end, side.shape[0]), side.shape[0], INF)
     deal_out(side[1:], sides)
     if lo.shape[0] > 0:
         deal_out(lo, first)
@@ -124,14 +126,14 @@ def _pass(p, rows, weighted, points, yr, prices, lo, hi, side, m, n, i, edge, co
 
 
 @kernel
-def _go_on(p, x, w, points, y, lo, hi, start, free, begin, end, edge, work, kept, apart):
+def _go_on(p, x, w, points, y, cells, start, free, begin, end, edge, work, kept, apart):
     """Strips [begin, end) of two whole series; the cost of the best path once all are done.
 
     Every `apart`-th edge between two strips is kept, none with 0.
     """
     m, n, weighted = x.shape[1], y.shape[1], weighting(p, w)
     if begin == 0:
-        _begin(p, x, w, points, y, lo, hi, start, edge, work)
+        _begin(p, x, w, points, y, cells, start, edge, work)
     _, rows, points, lo, hi, _, side, yr, gaps = work
     for s in range(begin, end):
         if apart > 0 and s % apart == 0:
@@ -195,10 +197,10 @@ def _room(p, x, y):
 def cost(p, x, w, points, y, lo, hi, start, free):
     """Cost of the best path of two whole series; without weights (None) they are all 1.
 
-    Query point i meets the points lo[i] <= j < hi[i] of the series, or all of them if those are empty. The path
+    Query point i may meet the points lo[i] <= j < hi[i] of the series, or all of them if those are empty. The path
     begins at one of the first `start` + 1 points of the series, and ends at one of the last `free` + 1.
     """
-    pair, room = (p, x, w, points, y, lo, hi, start, free), _room(p, x, y)
+    pair, room = (p, x, w, points, y, cells_of(p, lo, hi), start, free), _room(p, x, y)
     for begin, end in pieces(-(-x.shape[1] // LANES), LANES * y.shape[1]):
         best = _go_on(*pair, begin, end, *room, NO_EDGES, 0)
     return best
@@ -212,7 +214,7 @@ def path(p, x, w, points, y, lo, hi, start, free):
     m, n = x.shape[1], y.shape[1]
     strips = -(-m // LANES)
     apart = 1 if strips * n <= KEPT else math.ceil(math.sqrt(strips))
-    pair, (edge, work) = (p, x, w, points, y, lo, hi, start, free), _room(p, x, y)
+    pair, (edge, work) = (p, x, w, points, y, cells_of(p, lo, hi), start, free), _room(p, x, y)
     kept = np.empty((-(-strips // apart), edge.shape[0]))
     for begin, end in pieces(strips, LANES * n):
         _go_on(*pair, begin, end, edge, work, kept, apart)

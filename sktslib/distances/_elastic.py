@@ -4,6 +4,8 @@ Layout: a series is ``(channels, length)``, accumulated costs run over the query
 so that a driver keeps one column of ``m + 1`` costs whatever the length of the series.
 """
 
+from typing import NamedTuple
+
 import numpy as np
 
 from ._compiled import inner, kernel
@@ -236,14 +238,51 @@ def _accumulate(p, rows, points, y, tx, ty, lo, hi, top, begin, end, col, bottom
         fill(col, 1, lo[n - 1] + 1, INF)  # cells that left the band still hold older columns
 
 
+class Cells(NamedTuple):
+    """The cells of a band as ranges, and where the borders along the ranges and across them end."""
+
+    first: np.ndarray
+    last: np.ndarray
+    along_end: int
+    across_end: int
+
+
+def cells_of(record, lo, hi):
+    """The cells that the paths within a band need.
+
+    Where points may be left out anywhere, the band restricts diagonal moves alone: then its cells are also those from
+    which a diagonal move leads into it. A path gets there by leaving points out, and not diagonally, since their own
+    diagonal predecessors are no cells; nor are those on the borders, which end with the band where such cells follow.
+    Leaving out the points behind that end is no matter of the border: a path does so in the cells of the first point.
+    """
+    endless = 2**40  # longer than any series, yet no overflow
+    if closed_border(record) or not len(lo):
+        return Cells(lo, hi, endless, endless)
+    first, last = lo.copy(), hi.copy()
+    first[:-1] = np.maximum(np.minimum(lo[:-1], lo[1:] - 1), 0)
+    last[:-1] = np.maximum(hi[:-1], hi[1:] - 1)
+    inside, within = (int(np.cumprod(a == 0).sum()) for a in (lo, first))
+    return Cells(first, last, inside if inside < within else endless, int(hi[0]) if last[0] > hi[0] else endless)
+
+
+def cells_and_borders(p, lo, hi, top, side):
+    """The ranges of the cells of a band along the series, and copies of the borders, infinite behind their ends."""
+    lo, hi, along_end, across_end = cells_of(p, lo, hi)
+    top, side = top.copy(), side.copy()
+    top[min(along_end, len(top)) :] = INF
+    side[min(across_end, len(side)) :] = INF
+    return lo, hi, top, side
+
+
 def accumulate(p, rows, points, y, tx, ty, lo, hi, top, side, matrix, taken):
-    """Accumulated costs of two whole series; the cell (i, j) of query and series exists for lo[j] <= i < hi[j].
+    """Accumulated costs of two whole series; query point i and series point j may meet for lo[j] <= i < hi[j].
 
     `top` (n + 1) and `side` (m + 1) are the borders. Returns the last row (n) and the last column (m + 1); fills
     `matrix` and `taken` (n, m) unless they are empty. Memory without them: O(m + n).
     """
     n, m = len(top) - 1, len(side) - 1
-    col, bottom, ground = side.copy(), np.empty(n), np.zeros((3, m))
+    lo, hi, top, col = cells_and_borders(p, lo, hi, top, side)
+    bottom, ground = np.empty(n), np.zeros((3, m))
     for begin, end in pieces(n, m):
         _accumulate(p, rows, points, y, tx, ty, lo, hi, top, begin, end, col, bottom, ground, matrix, taken)
     return bottom, col

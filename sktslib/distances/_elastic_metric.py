@@ -279,6 +279,10 @@ class ElasticMetric(Metric):
         return np.ascontiguousarray(self._accumulate(problem, keep="costs")[2].T)
 
     def _path(self, problem, *, whole=False):
+        return self._listed(*self._cells_and_moves(problem, whole=whole), problem)
+
+    def _cells_and_moves(self, problem, *, whole=False):
+        """The cells of the best path (2, K) and the move into each (K,), 0 being the diagonal one."""
         free = self._free_points(problem, whole)
         if self._runs_diagonally(problem, free):
             path, steps = diagonals.path(*self._in_strips(problem, free))
@@ -286,10 +290,10 @@ class ElasticMetric(Metric):
             bottom, side, taken = self._accumulate(problem, keep="moves", whole=whole)
             _, i, j = self._ending(bottom, side, problem, whole=whole)
             path, steps = kernels.backtrack(taken, i, j)
-        return self._listed(path, steps, problem)
+        return path, steps
 
     def _listed(self, path, steps, problem):
-        """The cells of a path that its distance lists; `steps` holds the move into each (0: diagonal)."""
+        """The cells of a path that its distance lists; `steps` holds the move into each."""
         return path
 
     # ---------------------------------------------------------------------------------------------------- searching

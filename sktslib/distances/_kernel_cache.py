@@ -33,6 +33,7 @@ SOURCES = (
             "window_moments"
         ).split()
     ),
+    "search/_feed.py",
     "search/_selection.py",
 )
 PACKAGE = Path(__file__).parents[1]

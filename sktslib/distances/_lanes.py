@@ -9,7 +9,7 @@ point; a query is ``(channels, 4, m)``, padded to whole sweeps.
 import numpy as np
 
 from ._compiled import block_size, inner, kernel
-from ._elastic import rows_of
+from ._elastic import cells_of, rows_of
 from ._pieces import budgets
 from ._recurrence import closed_border, even, gap, gap_terms, has_weights, join, lagged, late, least, moves, terms
 from ._vector import REGISTER, larger, smaller
@@ -59,7 +59,7 @@ def _row(rows, weighted, k, i):
 
 @inner
 def _in_band(v, j, i, lo, hi):
-    return v if lo is None else larger(v, 0.0 if lo[i] <= j < hi[i] else BIG)
+    return v if lo is None else larger(v, -BIG if lo[i] <= j < hi[i] else BIG)
 
 
 @inner
@@ -132,7 +132,7 @@ def _above(row, j, cutoff, rests, i):
 
 
 @inner
-def _accumulate(p, rows, weighted, points, Y, prices, lo, hi, cutoff, rests, room):
+def _accumulate(p, rows, weighted, points, Y, prices, cells, cutoff, rests, room):
     """Accumulated costs of the last query point with each point of each series, in `row`: DONE if it got to the end.
 
     ABOVE if all are above the cutoff before. UNFINISHED if that takes more cells than are left: with the same room it
@@ -145,13 +145,14 @@ def _accumulate(p, rows, weighted, points, Y, prices, lo, hi, cutoff, rests, roo
     """
     m = points.shape[1]
     row, held, state, left = room
+    lo, hi, side_end, top_end = cells
     begun, alive, dead, reach, side = int(state[0]), int(state[1]), int(state[2]), int(state[3]), state[4]
     if begun == 0:
         alive, dead, side = 0, hi[min(ROWS, m) - 1], 0.0
         reach = dead  # the last column that holds costs
         fill(row, 0, LANES, 0.0)
         for j in range(LANES, (dead + 1) * LANES):
-            row[j] = BIG if closed_border(p) else row[j - LANES] + prices[j]
+            row[j] = BIG if closed_border(p) or j >= top_end * LANES else row[j - LANES] + prices[j]
     for i in range(begun, m, ROWS):
         if i > begun and left[0] <= 0.0:
             state[0], state[1], state[2], state[3], state[4] = i, alive, dead, reach, side
@@ -172,7 +173,7 @@ def _accumulate(p, rows, weighted, points, Y, prices, lo, hi, cutoff, rests, roo
         # The column before the first point: the border before point 0, else nothing.
         copy(row, first * LANES, (first + 1) * LANES, held[4], 0)
         for r in range(height):
-            side = BIG if closed_border(p) else side + points[0, i + r]
+            side = BIG if closed_border(p) or i + r + 1 >= side_end else side + points[0, i + r]
             fill(held[r], 0, LANES, side if first == 0 else BIG)
         copy(held[height - 1], 0, LANES, row, first * LANES)
         begin, end = first, (dead + 1 if cutoff < BIG else last)
@@ -208,11 +209,11 @@ def prices_of(p, Y, prices):
 
 
 @kernel
-def _accumulate_all(p, rows, weighted, points, Y, prices, lo, hi, cutoff, ends, first, room, out):
+def _accumulate_all(p, rows, weighted, points, Y, prices, cells, cutoff, ends, first, room, out):
     """Queries from `first` on, see `accumulate`; the one that comes next when no cells are left."""
     row = room[0]
     for q in range(first, rows.shape[0]):
-        reached = _accumulate(p, rows[q], weighted, points[q], Y, prices, lo, hi, cutoff, None, room)
+        reached = _accumulate(p, rows[q], weighted, points[q], Y, prices, cells, cutoff, None, room)
         if reached == UNFINISHED:
             return q
         if reached == ABOVE:
@@ -234,9 +235,9 @@ def accumulate(p, rows, weighted, points, Y, prices, lo, hi, cutoff, ends, out):
     Queries are (n_queries, channels, 4, m), padded to whole sweeps; query point i meets the points
     lo[i] <= j < hi[i]. Costs above `cutoff` (BIG: none) may come out as any number above it.
     """
-    room, q = room_for(Y.shape[1] // LANES - 1), 0
+    room, cells, q = room_for(Y.shape[1] // LANES - 1), cells_of(p, lo, hi), 0
     for room[-1][0] in budgets():
-        q = _accumulate_all(p, rows, weighted, points, Y, prices, lo, hi, cutoff, ends, q, room, out)
+        q = _accumulate_all(p, rows, weighted, points, Y, prices, cells, cutoff, ends, q, room, out)
         if q == len(rows):
             return
 

@@ -29,6 +29,7 @@ class Metric(Estimator):
     description = ""
     multivariate = True
     uses_times = False
+    _may_be_negative = False
     _has_path = True  # whether it says which points of two series meet
     _takes_weights = True
     _is_fold = False  # whether the kernels know it as a sum of terms
@@ -83,7 +84,8 @@ class Metric(Estimator):
         tx, ty : array-like of shape (m,) and (n,), optional
             Sample times, for distances that use them; sample indices by default.
         cutoff : float, optional
-            A distance above it comes out as infinity; elastic distances then skip most of the work.
+            A distance above it comes out as infinity; elastic distances then skip most of the work. Negative only where
+            distances may be: `soft_dtw`, `gak`, functions, and recurrences that are not `monotone`.
 
         Returns
         -------
@@ -101,7 +103,7 @@ class Metric(Estimator):
         tx, ty = as_times(tx, x.shape[1], "tx"), as_times(ty, y.shape[1], "ty")
         if cutoff is None:
             return self._distance(x, w, y, tx, ty)
-        return self._within(x, w, y, tx, ty, as_cutoff(cutoff))
+        return self._within(x, w, y, tx, ty, as_cutoff(cutoff, self._may_be_negative))
 
     def _values(self):
         """What the object holds: its parameters and what it was fitted to."""
@@ -229,11 +231,14 @@ def check_pair(x, y, weight, names=("x", "y"), metric=None):
     return x, y, as_weight(weight, x.shape[1], x.shape[0])
 
 
-def as_cutoff(cutoff):
-    """A cutoff through the door."""
-    if not isinstance(cutoff, Real) or isinstance(cutoff, bool) or not cutoff >= 0:
-        raise ValueError(
-            "The 'cutoff' parameter must be None or a number of at least 0, the largest distance of interest. Got "
-            f"{shown(cutoff)}."
-        )
-    return float(cutoff)
+def as_cutoff(cutoff, negative):
+    """A cutoff as a float; it may be negative where distances may be."""
+    at_least = "" if negative else " of at least 0"
+    rule = f"The 'cutoff' parameter must be None or a number{at_least}, the largest distance of interest. Got "
+    valid = isinstance(cutoff, Real) and not isinstance(cutoff, bool)
+    if not valid or not (cutoff >= 0 or (negative and cutoff < 0)):  # NaN fails every comparison
+        raise ValueError(f"{rule}{shown(cutoff)}.")
+    try:
+        return float(cutoff)
+    except OverflowError:
+        raise ValueError(f"{rule}{shown(cutoff)}, which does not fit into float64.") from None

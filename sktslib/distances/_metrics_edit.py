@@ -31,11 +31,6 @@ def matched(path, problem, eps):
     return path[:, norm <= eps]
 
 
-def diagonal_moves(path):
-    """The pairs of a path that leave no point out."""
-    return path[:, (np.diff(path, axis=1, prepend=path[:, :1] - 1) == 1).all(axis=0)]
-
-
 @register
 class LCSS(ElasticMetric):
     """Longest common subsequence (Vlachos et al. 2002): the share of points that find no partner within `eps`.
@@ -45,7 +40,7 @@ class LCSS(ElasticMetric):
     eps : float, default=1.0
         Two points match if they are at most this far apart (Euclidean norm over the channels).
     window : None, float in (0, 1], "sakoe-chiba" or "itakura", default=None
-        Band of the warping path. A float is the radius of a Sakoe-Chiba band as a share of the shorter length.
+        Band of the points that may meet. A float is the radius of a Sakoe-Chiba band as a share of the shorter length.
     factor : int, optional
         Radius in samples of the "sakoe-chiba" window; None: half the shorter length.
 
@@ -111,7 +106,7 @@ class EDR(ElasticMetric):
     eps : float, default=1.0
         Two points match if they are at most this far apart (Euclidean norm over the channels).
     window : None, float in (0, 1], "sakoe-chiba" or "itakura", default=None
-        Band of the warping path. A float is the radius of a Sakoe-Chiba band as a share of the shorter length.
+        Band of the points that may meet. A float is the radius of a Sakoe-Chiba band as a share of the shorter length.
     factor : int, optional
         Radius in samples of the "sakoe-chiba" window; None: half the shorter length.
 
@@ -142,7 +137,8 @@ class EDR(ElasticMetric):
         return Query(record, x, w, np.array([point, np.zeros(len(point)), point]))
 
     def _partners(self, alignment):
-        return matched(diagonal_moves(alignment.path), alignment._problem, self.eps), None
+        path, steps = self._cells_and_moves(alignment._problem)
+        return matched(path[:, steps == 0], alignment._problem, self.eps), None
 
     def _report(self, cost, problem):
         return cost / max(problem.shape)
@@ -160,7 +156,8 @@ class PriceMetric(ElasticMetric):
     _centre = "median"
 
     def _partners(self, alignment):
-        return diagonal_moves(alignment.path), None
+        path, steps = self._cells_and_moves(alignment._problem)
+        return path[:, steps == 0], None
 
 
 @register
@@ -174,7 +171,7 @@ class ERP(PriceMetric):
     g : float, default=0.0
         The value against which points left out are measured.
     window : None, float in (0, 1], "sakoe-chiba" or "itakura", default=None
-        Band of the warping path. A float is the radius of a Sakoe-Chiba band as a share of the shorter length.
+        Band of the points that may meet. A float is the radius of a Sakoe-Chiba band as a share of the shorter length.
     factor : int, optional
         Radius in samples of the "sakoe-chiba" window; None: half the shorter length.
 

@@ -56,6 +56,7 @@ class SoftMetric(PathlessMetric):
         "take 'dtw'."
     )
     _compares_with_itself = True
+    _may_be_negative = True  # without the divergence, with a band, and by rounding
 
     def _exponent(self, channels):
         return 2.0

@@ -9,7 +9,7 @@ below the cutoff is the same to the bit.
 import numpy as np
 
 from ._compiled import block_size, kernel
-from ._elastic import _ground_column, _lags_fixed, series_gap
+from ._elastic import _ground_column, _lags_fixed, cells_and_borders, series_gap
 from ._pieces import pieces
 from ._recurrence import join, late, moves
 from ._vector_memory import fill
@@ -69,7 +69,8 @@ def _accumulate(p, rows, points, y, tx, ty, lo, hi, top, first_j, last_j, cutoff
 def accumulate(p, rows, points, y, tx, ty, lo, hi, top, side, cutoff):
     """Last row (n) and last column (m + 1) as `_elastic.accumulate` gives them, infinite above the cutoff."""
     n, m = len(top) - 1, len(side) - 1
-    col, bottom, ground = side.copy(), np.full(n, INF), np.zeros((3, m))
+    lo, hi, top, col = cells_and_borders(p, lo, hi, top, side)
+    bottom, ground = np.full(n, INF), np.zeros((3, m))
     alive, dead = 0, m + 1
     for begin, end in pieces(n, m):
         state = alive, dead, col, bottom, ground

@@ -52,7 +52,8 @@ def recurrence(
         The price of leaving a series point unmatched: what a channel adds, and what becomes of the sum, `step` being
         the time since the point before.
     closed : bool, default=True
-        Whether a path begins with a diagonal move, the border being infinite.
+        Whether a path begins with a diagonal move, the border being infinite. Where it does not, points may be left out
+        anywhere: a band restricts the diagonal moves alone.
     pairs : callable ``(p, a) -> bool``, optional
         Whether two points match, for distances with an open border: they may skip points, so that a candidate of a
         search could be made of skipped points alone.

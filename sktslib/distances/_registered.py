@@ -239,7 +239,7 @@ def _made(recipe):
         recurrences._PARTS[record] = parts
         defaults = [(field, made_of._field_defaults.get(field, Parameter.empty)) for field in made_of._fields]
         base, own = _RecurrenceMetric, {"_record": record, "uses_times": uses_times}
-        own["_is_monotone"] = parts["monotone"]
+        own |= {"_is_monotone": parts["monotone"], "_may_be_negative": not parts["monotone"]}
         constraints = {**{field: [Real, "array-like"] for field, _ in defaults}, **BAND_CONSTRAINTS}
         keywords, called = [("window", None), ("factor", None)], made_of.__name__
     else:

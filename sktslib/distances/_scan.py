@@ -4,6 +4,7 @@ import numpy as np
 
 from . import _lanes
 from ._compiled import inner, kernel
+from ._elastic import cells_of
 from ._lanes import DONE, LANES, UNFINISHED
 from ._pieces import budgets
 from ._vector_memory import fill
@@ -42,7 +43,7 @@ def _insert(best, cost):
 
 @kernel
 def _go_on(
-    p, rows, weighted, points, values, begins, lengths, order, itself, bounds, lo, hi, limits, share, more, work, costs
+    p, rows, weighted, points, values, begins, lengths, order, itself, bounds, cells, limits, share, more, work, costs
 ):
     """Queries from counts[0] on, see `scan`; whether all are done."""
     room, lanes, prices, best, block, counts = work
@@ -71,7 +72,7 @@ def _go_on(
                     break
                 _beside(values, begins, lengths, block, size, lanes)
                 _lanes._price(p, lanes, prices)
-            reached = _lanes._accumulate(p, rows[q], weighted, points[q], lanes, prices, lo, hi, cutoff, None, room)
+            reached = _lanes._accumulate(p, rows[q], weighted, points[q], lanes, prices, cells, cutoff, None, room)
             if reached == UNFINISHED:
                 counts[0] = q
                 return False
@@ -102,7 +103,8 @@ def scan(
     # The query, its next candidate and the size of its block; then what became of the candidates.
     counts = np.zeros(6, np.int64)
     work = room, np.zeros((rows.shape[1], size)), np.zeros(size), np.empty(k), np.empty(LANES, np.int64), counts
-    pair, how = (p, rows, weighted, points, values, begins, lengths, order, itself, bounds, lo, hi), (share, more)
+    pair, how = (p, rows, weighted, points, values, begins, lengths, order, itself, bounds), (share, more)
+    cells = cells_of(p, lo, hi)
     for room[-1][0] in budgets():
-        if _go_on(*pair, limits, *how, work, costs):
+        if _go_on(*pair, cells, limits, *how, work, costs):
             return counts[3:]

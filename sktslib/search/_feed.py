@@ -3,10 +3,10 @@
 from typing import NamedTuple
 
 import numpy as np
-from numba import njit
 
 from ..distances import _elastic as kernels
 from ..distances._bands import radius_of
+from ..distances._compiled import kernel
 from ..distances._recurrence import closed_border
 from ._buffer import Buffer
 from ._missing import runs
@@ -235,7 +235,7 @@ class _Query:
         return self.report(distance), begin
 
 
-@njit(cache=True)
+@kernel
 def _oldest(costs, reported, start, limit):
     """Where the first path begins whose cost is finite and reported as at most the limit; ~sample: no pair yet."""
     first = ENDLESS
