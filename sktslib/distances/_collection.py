@@ -4,7 +4,7 @@ import numpy as np
 
 from ..utils.validation import as_floats, as_series, refuse_missing, shown
 from ._metrics import Metric
-from ._metrics_lockstep import LockstepMetric, both_alike, equal_lengths
+from ._metrics_lockstep import LockstepMetric
 from ._normalise import fill, full_weight, is_enough
 from ._registered import own_metric
 from ._registry import get_metric
@@ -90,14 +90,14 @@ def observed_distance(metric, x, w, y):
             f"nan_policy='omit' needs a lockstep metric. Got missing values and {metric.full_name}, which aligns "
             "series in its own way. Fill them, for example with numpy.interp, or cut the series there."
         )
-    length, near = min(x.shape[1], y.shape[1]), both_alike(x.shape[1], y.shape[1])
+    length = min(x.shape[1], y.shape[1])
     missing = [resample(gap.astype(float), length) > 0 for gap in gaps]
-    x, w, y = equal_lengths(fill(x), w, fill(y))
+    x, w, y, found = metric._at_one_length(fill(x), w, fill(y))
     full = full_weight(w, x)
     seen = np.where(missing[0] | missing[1], 0.0, full)
     if not is_enough(seen, full):
         return np.inf
-    return metric._observed(x, full, seen, y, None, None, near)
+    return metric._observed(x, full, seen, y, None, None, found)
 
 
 # --------------------------------------------------------------------------------------------------------- estimators

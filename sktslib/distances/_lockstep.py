@@ -17,9 +17,7 @@ from ._compiled import block_size, inner, kernel
 from ._pieces import pieces
 
 INF = np.inf
-BLOCK = block_size(
-    512, 8
-)  # positions per block: the accumulators and the block's samples stay in the first-level cache
+BLOCK = block_size(512, 8)  # positions together: sums and samples stay in the first-level cache
 COST = 4  # so many times what a cell of a recurrence takes a term may take, for division
 LEAST, MOST = 1e-250, 1e300  # a sum between them lost nothing to underflow, and none of its terms overflowed
 NARROW, WIDE = 1e-140, 1e140  # ranges between them can be squared and added up
@@ -371,23 +369,31 @@ def _accumulate_four(p, w, x, y, first, left, a):
 
 
 @inner
-def _normalised_four(p, w, x, y, first, left, shift, rest, scale, a, b, c):
+def _brought(v, scale, by_range):
+    """A value above its mean or its window's least, normalised."""
+    if by_range:  # a quotient, because a product with the inverse would not make the largest value 1
+        return v / scale if scale > 0.0 else 0.0
+    return v * scale
+
+
+@inner
+def _normalised_four(p, w, x, y, first, left, shift, rest, scale, by_range, a, b, c):
     """The same for windows that are normalised by their shift, rest and scale."""
     v0, v1, v2, v3 = _four(y, first, left, a.shape[0])
     w0, w1, w2, w3 = w[0], w[1], w[2], w[3]
     x0, x1, x2, x3 = x[0], x[1], x[2], x[3]
     if size(p) == 1:
         for s in range(a.shape[0]):
-            t = combine(p, a[s], terms(p, w0, x0, (v0[s] - shift[s] - rest[s]) * scale[s])[0])
-            t = combine(p, t, terms(p, w1, x1, (v1[s] - shift[s] - rest[s]) * scale[s])[0])
-            t = combine(p, t, terms(p, w2, x2, (v2[s] - shift[s] - rest[s]) * scale[s])[0])
-            a[s] = combine(p, t, terms(p, w3, x3, (v3[s] - shift[s] - rest[s]) * scale[s])[0])
+            t = combine(p, a[s], terms(p, w0, x0, _brought(v0[s] - shift[s] - rest[s], scale[s], by_range))[0])
+            t = combine(p, t, terms(p, w1, x1, _brought(v1[s] - shift[s] - rest[s], scale[s], by_range))[0])
+            t = combine(p, t, terms(p, w2, x2, _brought(v2[s] - shift[s] - rest[s], scale[s], by_range))[0])
+            a[s] = combine(p, t, terms(p, w3, x3, _brought(v3[s] - shift[s] - rest[s], scale[s], by_range))[0])
     else:
         for s in range(a.shape[0]):
-            t0 = terms(p, w0, x0, (v0[s] - shift[s] - rest[s]) * scale[s])
-            t1 = terms(p, w1, x1, (v1[s] - shift[s] - rest[s]) * scale[s])
-            t2 = terms(p, w2, x2, (v2[s] - shift[s] - rest[s]) * scale[s])
-            t3 = terms(p, w3, x3, (v3[s] - shift[s] - rest[s]) * scale[s])
+            t0 = terms(p, w0, x0, _brought(v0[s] - shift[s] - rest[s], scale[s], by_range))
+            t1 = terms(p, w1, x1, _brought(v1[s] - shift[s] - rest[s], scale[s], by_range))
+            t2 = terms(p, w2, x2, _brought(v2[s] - shift[s] - rest[s], scale[s], by_range))
+            t3 = terms(p, w3, x3, _brought(v3[s] - shift[s] - rest[s], scale[s], by_range))
             a[s] = combine(p, combine(p, combine(p, combine(p, a[s], t0[0]), t1[0]), t2[0]), t3[0])
             b[s] = combine(p, combine(p, combine(p, combine(p, b[s], t0[1]), t1[1]), t2[1]), t3[1])
             c[s] = combine(p, combine(p, combine(p, combine(p, c[s], t0[2]), t1[2]), t2[2]), t3[2])
@@ -405,11 +411,24 @@ def _row(y, at, share, row):
     return row
 
 
+@kernel
+def _above(y, at, share, base, row):
+    """Row = the same less a `base` for each, which is taken off first, so that an offset costs no digits."""
+    v = y[at : at + row.shape[0]]
+    if share == 0.0:
+        for s in range(row.shape[0]):
+            row[s] = v[s] - base[s]
+        return
+    after = y[at + 1 : at + 1 + row.shape[0]]
+    for s in range(row.shape[0]):
+        row[s] = (v[s] - base[s]) + (after[s] - v[s]) * share
+
+
 @inner
 def _four(y, first, left, size):
     """The samples of four points of each window."""
-    a, b, c, d = first + left[0], first + left[1], first + left[2], first + left[3]
-    return y[a : a + size], y[b : b + size], y[c : c + size], y[d : d + size]
+    i, j, k, l = first + left[0], first + left[1], first + left[2], first + left[3]
+    return y[i : i + size], y[j : j + size], y[k : k + size], y[l : l + size]
 
 
 @kernel(error_model="numpy")
@@ -419,135 +438,134 @@ def _moments(y, w, k, first, left, share, scaling, alike, shift, rest, scale, lo
     Samples are added up less one of the window, so that an offset costs no digits; and as the mean lies between two
     numbers, it is kept as two, `shift` and `rest`. A window is constant if its range is not above the share `alike` of
     its largest size. `odd` marks windows whose squares over- or underflow, `idle` those that were constant in all
-    channels so far.
+    channels so far. Leaves their ranges in `high`.
     """
-    m, size = w.shape[1], shift.shape[0]
+    m, size, even = w.shape[1], shift.shape[0], not share.any()
     low[:] = INF
     high[:] = -INF
     shift[:] = 0.0
-    rest[:] = 0.0
-    plain, total, i = not share.any(), 0.0, 0
+    base, total, i = rest, 0.0, 0
+    while i < m - 1 and w[k, i] == 0.0:
+        i += 1
+    for s in range(size):
+        base[s] = y[k, first + left[i] + s]
     while i < m:
-        if plain and total > 0.0 and i + 4 <= m and w[k, i : i + 4].min() > 0.0:
-            w0, w1, w2, w3 = w[k, i], w[k, i + 1], w[k, i + 2], w[k, i + 3]
+        wi = w[k, i]
+        if even and i + 4 <= m and w[k, i : i + 4].min() > 0.0:
+            w1, w2, w3 = w[k, i + 1], w[k, i + 2], w[k, i + 3]
             v0, v1, v2, v3 = _four(y[k], first, left[i : i + 4], size)
             for s in range(size):
                 low[s] = min(min(min(low[s], v0[s]), min(v1[s], v2[s])), v3[s])
                 high[s] = max(max(max(high[s], v0[s]), max(v1[s], v2[s])), v3[s])
-                t = shift[s] + w0 * (v0[s] - rest[s]) + w1 * (v1[s] - rest[s])
-                shift[s] = t + w2 * (v2[s] - rest[s]) + w3 * (v3[s] - rest[s])
-            total = total + w0 + w1 + w2 + w3
+                t = shift[s] + wi * (v0[s] - base[s]) + w1 * (v1[s] - base[s])
+                shift[s] = t + w2 * (v2[s] - base[s]) + w3 * (v3[s] - base[s])
+            total = total + wi + w1 + w2 + w3
             i += 4
             continue
-        wi = w[k, i]
         if wi > 0.0:
-            v = _row(y[k], first + left[i], share[i], row)
-            if total == 0.0:
-                for s in range(size):
-                    rest[s] = v[s]
+            _above(y[k], first + left[i], share[i], base, row)
+            v = y[k, first + left[i] : first + left[i] + size] if even else row
             for s in range(size):
                 low[s] = min(low[s], v[s])
                 high[s] = max(high[s], v[s])
-                shift[s] += wi * (v[s] - rest[s])
+                shift[s] += wi * row[s]
             total += wi
         i += 1
     total = total if total > 0.0 else 1.0
     for s in range(size):
-        one, mean = rest[s], shift[s] / total
+        width, lift = high[s] - low[s], 0.0 if even else base[s]  # the range of points between samples is less the base
+        varies = width > 0.0 and width > alike * max(abs(low[s] + lift), abs(high[s] + lift))
+        scale[s] = width if varies else 0.0  # a constant window: its points become zeros
+        idle[s] &= not varies
+        odd[s] |= varies & ((width < NARROW) | (width > WIDE)) & (scaling == 2)
+        high[s] = width
+    if scaling == 3:
+        for s in range(size):
+            shift[s] = low[s] if even else base[s]
+            rest[s] = 0.0 if even else low[s]
+        return
+    for s in range(size):
+        one, mean = base[s], shift[s] / total
         shift[s] = one + mean
         part = shift[s] - one
         rest[s] = (one - (shift[s] - part)) + (mean - part)  # what that sum lost to rounding
-        scale[s] = 0.0
-    if scaling == 2:
-        _deviations(y, w, k, first, left, share, shift, rest, scale, row)
+    if scaling == 1:
+        for s in range(size):
+            scale[s] = 1.0 if scale[s] > 0.0 else 0.0
+    elif scaling == 2:
+        spread = low
+        _deviations(y, w, k, first, left, share, shift, rest, spread, row)
         for s in range(size):
             rest[s] /= total
-            scale[s] = scale[s] / total - rest[s] * rest[s]
-    elif scaling == 3:
-        for s in range(size):
-            shift[s], rest[s] = low[s], 0.0
-    for s in range(size):
-        width = high[s] - low[s]
-        varies = width > 0.0 and width > alike * max(abs(low[s]), abs(high[s]))
-        if scaling == 2:
-            odd[s] |= varies & ((width < NARROW) | (width > WIDE))
-            scale[s] = 1.0 / np.sqrt(scale[s]) if scale[s] > 0.0 else 0.0
-        else:
-            scale[s] = 1.0 if scaling == 1 else width
-        scale[s] = scale[s] if varies else 0.0  # a constant window: its points become zeros
-        idle[s] &= not varies
+            spread[s] = spread[s] / total - rest[s] * rest[s]
+            scale[s] = 1.0 / np.sqrt(spread[s]) if scale[s] > 0.0 and spread[s] > 0.0 else 0.0
 
 
 @kernel
-def _deviations(y, w, k, first, left, share, shift, rest, scale, row):
-    """rest, scale = weighted sums of what the windows' samples are above their shift, and of its square."""
-    m, size, plain, i = w.shape[1], shift.shape[0], not share.any(), 0
+def _deviations(y, w, k, first, left, share, shift, rest, spread, row):
+    """Weighted sums, as `rest` and `spread`, of what the windows' points are above their shift, and of its square."""
+    m, size, even, i = w.shape[1], shift.shape[0], not share.any(), 0
     rest[:] = 0.0
+    spread[:] = 0.0
     while i < m:
-        if plain and i + 4 <= m:
-            w0, w1, w2, w3 = w[k, i], w[k, i + 1], w[k, i + 2], w[k, i + 3]
+        wi = w[k, i]
+        if even and i + 4 <= m:
+            w1, w2, w3 = w[k, i + 1], w[k, i + 2], w[k, i + 3]
             v0, v1, v2, v3 = _four(y[k], first, left[i : i + 4], size)
             for s in range(size):
                 d0, d1, d2, d3 = v0[s] - shift[s], v1[s] - shift[s], v2[s] - shift[s], v3[s] - shift[s]
-                rest[s] = rest[s] + w0 * d0 + w1 * d1 + w2 * d2 + w3 * d3
-                scale[s] = scale[s] + w0 * d0 * d0 + w1 * d1 * d1 + w2 * d2 * d2 + w3 * d3 * d3
+                rest[s] = rest[s] + wi * d0 + w1 * d1 + w2 * d2 + w3 * d3
+                spread[s] = spread[s] + wi * d0 * d0 + w1 * d1 * d1 + w2 * d2 * d2 + w3 * d3 * d3
             i += 4
             continue
-        wi = w[k, i]
-        v = _row(y[k], first + left[i], share[i], row)
+        _above(y[k], first + left[i], share[i], shift, row)
         for s in range(size):
-            d = v[s] - shift[s]
-            rest[s] += wi * d
-            scale[s] += wi * d * d
+            rest[s] += wi * row[s]
+            spread[s] += wi * row[s] * row[s]
         i += 1
 
 
 @kernel
-def _normalised(v, shift, rest, scale, scaling, out):
-    # Not a product with zero: a constant window beside a huge offset must give exact zeros.
-    if scaling > 2:  # a quotient, because a product with the inverse would not make the largest value 1
-        for s in range(out.shape[0]):
-            out[s] = ((v[s] - shift[s]) - rest[s]) / scale[s] if scale[s] > 0.0 else 0.0
-        return
+def _normalised(y, at, share, shift, rest, scale, scaling, out):
+    """A point of each window, normalised."""
+    _above(y, at, share, shift, out)
     for s in range(out.shape[0]):
-        out[s] = ((v[s] - shift[s]) - rest[s]) * scale[s] if scale[s] > 0.0 else 0.0
+        out[s] = _brought(out[s] - rest[s], scale[s], scaling > 2)
 
 
 @kernel
 def normalise_one(x, w, scaling, out):
     """Normalise one series as `profile` does its windows: a copy of it in a sequence is the same to the bit."""
-    _normalise_one(x, w, scaling, 0.0, out)
+    _normalise_window(x, 0, np.arange(x.shape[1]), np.zeros(x.shape[1]), w, scaling, 0.0, out)
 
 
 @kernel
-def _normalise_one(x, w, scaling, alike, out):
-    shift, rest, scale, low, high, row = (
-        np.empty(1), np.empty(1), np.empty(1), np.empty(1), np.empty(1), np.empty(1),
-    )  # fmt: skip
+def _normalise_window(y, first, left, share, w, scaling, alike, out):
+    """Normalise one window, as in `stretched`; by a power of two where its squares over- or underflow."""
+    shift, rest, scale = np.empty(1), np.empty(1), np.empty(1)
+    low, high, row = np.empty(1), np.empty(1), np.empty(1)
     idle, odd = np.ones(1, np.bool_), np.zeros(1, np.bool_)
-    left, share, y = np.arange(x.shape[1]), np.zeros(x.shape[1]), x
-    for k in range(x.shape[0]):
-        odd[0] = False
-        _moments(x, w, k, 0, left, share, scaling, alike, shift, rest, scale, low, high, row, idle, odd)
+    for k in range(y.shape[0]):
+        odd[0], v = False, y
+        _moments(v, w, k, first, left, share, scaling, alike, shift, rest, scale, low, high, row, idle, odd)
         if odd[0]:
-            y = x * _power(high[0] - low[0])
-            _moments(y, w, k, 0, left, share, scaling, alike, shift, rest, scale, low, high, row, idle, odd)
-        for i in range(x.shape[1]):
-            _normalised(y[k, i : i + 1], shift, rest, scale, scaling, out[k, i : i + 1])
-        y = x
+            v = y * _power(high[0])
+            _moments(v, w, k, first, left, share, scaling, alike, shift, rest, scale, low, high, row, idle, odd)
+        for i in range(out.shape[1]):
+            _normalised(v[k], first + left[i], share[i], shift, rest, scale, scaling, out[k, i : i + 1])
 
 
 @kernel
-def _alone(p, x, y, w, scaling, alike, at, left, share):
-    """Distance of the query to one window, whose sums or squares over- or underflow."""
+def _alone(p, x, y, w, scaling, alike, first, left, share):
+    """Distance of the query to one window whose sums over- or underflow."""
     window = np.empty_like(x)
-    for k in range(x.shape[0]):
-        for i in range(x.shape[1]):
-            before = y[k, at + left[i]]
-            after = y[k, at + left[i] + 1] if share[i] > 0.0 else before
-            window[k, i] = before + (after - before) * share[i]
     if scaling > 0:
-        _normalise_one(window.copy(), w, scaling, alike, window)
+        piece = np.ascontiguousarray(y[:, first : first + left[-1] + 1 + (share[-1] > 0.0)])
+        _normalise_window(piece, 0, left, share, w, scaling, alike, window)
+    else:
+        for k in range(x.shape[0]):
+            for i in range(x.shape[1]):
+                window[k, i] = _row(y[k], first + left[i], share[i], window[k, i : i + 1])[0]
     return distance(p, x, window, w)
 
 
@@ -579,7 +597,6 @@ def _stretched(p, x, y, w, scaling, alike, left, share, begin, end, out):
     low, high, row = np.empty(BLOCK), np.empty(BLOCK), np.empty(BLOCK)
     idle, odd = np.empty(BLOCK, np.bool_), np.empty(BLOCK, np.bool_)
     even = not share.any()
-    between, plain = np.empty(BLOCK), scaling == 0 and even
     for first in range(begin, end, BLOCK):
         size_ = min(BLOCK, end - first)
         a, b, c = acc[0, :size_], acc[1, :size_], acc[2, :size_]
@@ -590,26 +607,29 @@ def _stretched(p, x, y, w, scaling, alike, left, share, begin, end, out):
             if scaling > 0:
                 _moments(
                     y, w, k, first, left, share, scaling, alike, shift[:size_], rest[:size_], scale[:size_],
-                    low[:size_], high[:size_], between[:size_], idle[:size_], odd[:size_],
+                    low[:size_], high[:size_], row[:size_], idle[:size_], odd[:size_],
                 )  # fmt: skip
             done = 0
-            if plain and size(p) == 1:
+            if even and scaling == 0 and size(p) == 1:
                 for i in range(0, m - 3, 4):
                     _accumulate_four(p, w[k, i : i + 4], x[k, i : i + 4], y[k], first, left[i : i + 4], a)
                 done = m - m % 4
-            elif even and 0 < scaling < 3:
+            elif even and scaling > 0:
                 for i in range(0, m - 3, 4):
                     _normalised_four(
                         p, w[k, i : i + 4], x[k, i : i + 4], y[k], first, left[i : i + 4],
-                        shift[:size_], rest[:size_], scale[:size_], a, b, c,
+                        shift[:size_], rest[:size_], scale[:size_], scaling > 2, a, b, c,
                     )  # fmt: skip
                 done = m - m % 4
             for i in range(done, m):
-                v = _row(y[k], first + left[i], share[i], between[:size_])
                 if scaling > 0:
-                    _normalised(v, shift[:size_], rest[:size_], scale[:size_], scaling, row[:size_])
-                    v = row[:size_]
-                _accumulate(p, w[k, i], x[k, i], v, a, b, c)
+                    _normalised(
+                        y[k], first + left[i], share[i], shift[:size_], rest[:size_], scale[:size_], scaling,
+                        row[:size_],
+                    )  # fmt: skip
+                    _accumulate(p, w[k, i], x[k, i], row[:size_], a, b, c)
+                else:
+                    _accumulate(p, w[k, i], x[k, i], _row(y[k], first + left[i], share[i], row[:size_]), a, b, c)
         for s in range(size_):
             out[first + s] = finish(p, a[s], b[s], c[s])
         if degree(p) == 0 and scaling == 0:

@@ -11,7 +11,7 @@ from ..utils._sizes import FEW, MANY, check_size, check_sizes
 from ..utils._sklearn import Estimator, validate_parameter_constraints
 from ..utils.validation import as_times, as_weight, shown, sized_series
 from ._normalise import full_weight, normalise
-from ._resample import alike, between, places
+from ._resample import alike, base_of, between, places
 
 
 class Metric(Estimator):
@@ -181,12 +181,15 @@ class Metric(Estimator):
         right = np.minimum(left + 1, length - 1)
         full = full_weight(w, x)
         x = normalise(x, full, normalize)
+        near = 0.0 if normalize is None else alike(length, m)
         out = np.empty(y.shape[1] - length + 1)
         block = max(1, 2**19 // x.size)
         for first in range(0, len(out), block):
             start = np.arange(first, min(first + block, len(out)))[:, np.newaxis]
-            windows = between(y[:, start + left], y[:, start + right], share)
-            windows = normalise(np.ascontiguousarray(windows.transpose(1, 0, 2)), full, normalize, alike(length, m))
+            base = base_of(y, start, left, full) if near else np.zeros((len(y), 1, 1))
+            windows = between(y[:, start + left], y[:, start + right], share, base)
+            windows = np.ascontiguousarray(windows.transpose(1, 0, 2))
+            windows = normalise(windows, full, normalize, near, base.transpose(1, 0, 2))
             times = None
             if ty is not None:
                 times = between(ty[start + left], ty[start + right], share)

@@ -32,9 +32,13 @@ def equal_lengths(x, w, y):
     return resample(x, n), w, y
 
 
-def both_alike(m, n):
-    """`alike` of two series of m and n points that are brought to one length."""
-    return alike(m, n) if m > n else 0.0, alike(n, m) if n > m else 0.0
+def levels(x, y):
+    """Of two series that are brought to one length: how near the points of a constant lie, and what to take off first.
+
+    Only of one that is interpolated; see `normalise`.
+    """
+    near = [alike(a.shape[1], min(x.shape[1], y.shape[1])) for a in (x, y)]
+    return [(share, a[:, :1] if share else 0.0) for share, a in zip(near, (x, y), strict=True)]
 
 
 class LockstepMetric(Metric):
@@ -48,16 +52,23 @@ class LockstepMetric(Metric):
     def _record(self):
         raise NotImplementedError
 
-    def _prepare(self, x, w, near=0.0):
-        return normalise(x, w, "mean", near) if self.centred else x
+    def _prepare(self, x, w, near=0.0, base=0.0):
+        return normalise(x, w, "mean", near, base) if self.centred else x
 
     def _distance(self, x, w, y, tx, ty):
-        near = both_alike(x.shape[1], y.shape[1])
-        x, w, y = equal_lengths(x, w, y)
-        return self._of_one_length(x, full_weight(w, x), y, near)
+        x, w, y, found = self._at_one_length(x, w, y)
+        return self._of_one_length(x, full_weight(w, x), y, found)
 
-    def _of_one_length(self, x, w, y, near):
-        x, y = (self._prepare(a, w, share) for a, share in zip((x, y), near, strict=True))
+    def _at_one_length(self, x, w, y):
+        """Two series, the weights, and what `_prepare` has to know of either."""
+        found = [(0.0, 0.0)] * 2
+        if self.centred and x.shape[1] != y.shape[1]:
+            found = levels(x, y)
+            x, y = x - found[0][1], y - found[1][1]
+        return *equal_lengths(x, w, y), found
+
+    def _of_one_length(self, x, w, y, found):
+        x, y = (self._prepare(a, w, *of) for a, of in zip((x, y), found, strict=True))
         return float(self._finite(kernels.distance(self._record(), x, y, w)))
 
     def _finite(self, distance):
@@ -107,10 +118,10 @@ class LockstepMetric(Metric):
     def _tile_cost(self, distance, m):
         return m * distance if self.power is None else distance**self.power
 
-    def _observed(self, x, full, seen, y, tx, ty, near=(0.0, 0.0)):
+    def _observed(self, x, full, seen, y, tx, ty, found=((0.0, 0.0), (0.0, 0.0))):
         """Distance from the points of positive weight `seen` alone; a sum is rescaled to the `full` weight."""
         if self.centred:
-            return self._of_one_length(x, seen, y, near)
+            return self._of_one_length(x, seen, y, found)
         distance = self._distance(x, seen, y, tx, ty)
         if self.power is None:
             return distance

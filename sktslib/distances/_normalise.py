@@ -15,18 +15,18 @@ def full_weight(w, x):
     return np.ones_like(x) if w is None else w
 
 
-def normalise(a, w, how, alike=0.0):
+def normalise(a, w, how, alike=0.0, base=0.0):
     """Normalise each channel of each series `(..., channels, m)` by its weighted moments; constant ones become zeros.
 
     `how`: None, "mean", "zscore" or "minmax"; `w` (channels, m). A channel is constant if its points of positive weight
-    differ by no more than the share `alike` of their largest size.
+    differ by no more than the share `alike` of their largest size. The series are given less a `base`.
     """
     if how is None:
         return a
     low, high = _range(a, w)
     constant = ~(low < high)
     if alike:
-        constant |= high - low <= alike * np.maximum(np.abs(low), np.abs(high))
+        constant |= high - low <= alike * np.maximum(np.abs(low + base), np.abs(high + base))
     if how == "minmax":
         out, spread = a - low, high - low
     else:

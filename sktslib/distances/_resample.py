@@ -13,9 +13,12 @@ def places(n, length):
     return left, rest / steps
 
 
-def between(before, after, share):
-    """The points that lie a share of a step behind those before; a constant stays one, to the bit."""
-    return before + (after - before) * share
+def between(before, after, share, base=0.0):
+    """The points that lie a share of a step behind those before; a constant stays one, to the bit.
+
+    Less a `base`, which is taken off first, so that an offset costs no digits.
+    """
+    return (before - base) + (after - before) * share
 
 
 def alike(n, length):
@@ -23,8 +26,14 @@ def alike(n, length):
     return ALIKE if (n - 1) % max(length - 1, 1) else 0.0
 
 
-def resample(a, length):
-    """Interpolate `(channels, n)` linearly at `length` even places, both ends kept."""
+def base_of(y, start, left, w):
+    """A sample of each window (channels, windows, 1), from one at or before the first point of positive weight."""
+    at = left[(w > 0).argmax(axis=1)]
+    return np.array([row[start + i] for row, i in zip(y, at, strict=True)])
+
+
+def resample(a, length, base=0.0):
+    """Interpolate `(channels, n)` linearly at `length` even places, both ends kept, less a `base`."""
     left, share = places(a.shape[1], length)
     right = np.minimum(left + 1, a.shape[1] - 1)
-    return np.ascontiguousarray(between(a[:, left], a[:, right], share))
+    return np.ascontiguousarray(between(a[:, left], a[:, right], share, base))

@@ -13,9 +13,8 @@ LEAST, MOST = 1e-270, 1e300  # sums of squares between them lost nothing to unde
 ERROR = 1e-12  # of the sum of squares: what the profile may be wrong by
 SMALL = 1e-6  # of the sum of squares: what is less is computed directly
 SMALLEST = 1e-130  # a size whose square is far from underflow
-RUN = block_size(
-    1024, 4
-)  # terms added in a row; longer running sums are added up from such parts, for the sake of their error
+# Terms added in a row; longer running sums are added up from such parts, for the sake of their error.
+RUN = block_size(1024, 4)
 PIECE = block_size(1024, 8)  # windows at a time whose sums stay in the first-level cache
 
 

@@ -27,6 +27,7 @@ SAMPLE = 128  # windows that tell which points cost most
 FIRST = 16  # points entered before the first windows are compared
 SEEDS = 512  # windows compared first, at least
 FEW = 32  # windows of a block: fewer are compared sooner than bounded a second time
+LARGE = 16  # times the spread: offsets that are taken off first
 BLUR = 1e-8  # of the values' scale: what running moments may be wrong by
 HOW = {"mean": 1, "zscore": 2, "minmax": 3}
 SQUARES = (_recurrences.DTWRecord, _recurrences.ADTWRecord)
@@ -58,6 +59,14 @@ def near_windows(metric, x, w, y, normalize, rule, gaps):
     return np.concatenate(distances), np.concatenate(starts)
 
 
+def less_offset(y):
+    """A sequence less its offset where that is large: normalising takes it off, and running moments lose digits by it."""
+    some = y[:, :: max(1, y.shape[1] // SAMPLE)]
+    level = some.mean(axis=1, keepdims=True)
+    level[np.abs(level) < LARGE * deviation(some)] = 0.0
+    return y - level if level.any() else y
+
+
 class _Cascade:
     """One query and one sequence without gaps, and what is known of its windows so far."""
 
@@ -78,6 +87,7 @@ class _Cascade:
         self.scale, self.shift, self.unknown, self.blur = None, None, np.empty(0, np.int64), 0.0
         self.where, self.costs = np.empty(0, np.int64), np.empty(0)  # of the windows within the limit so far
         self.limit = np.inf
+        self.z = y if normalize is None else less_offset(y)  # what bounds are made of
         if self.bounded:
             self._moments()
         self._tighten(np.inf if rule.threshold is None else metric._limit(rule.threshold, self.problem))
@@ -156,7 +166,7 @@ class _Cascade:
             size += deviation(self.y).max()
         self.blur = BLUR * (size if self.normalize == "mean" else 1.0)
         how, plain = HOW[self.normalize], self.w is None and self.normalize != "minmax"
-        for k, (y, w) in enumerate(zip(self.y, self.full, strict=True)):
+        for k, (y, w) in enumerate(zip(self.z, self.full, strict=True)):
             if not w.any():  # counts nothing
                 self.scale[k] = self.shift[k] = 0.0
                 continue
@@ -214,7 +224,7 @@ class _Cascade:
     def _ways(self):
         """Both kernels of bounds, the better one first, and the order in which each takes the points."""
         at = np.unique(np.linspace(0, self.n - 1, min(SAMPLE, self.n)).astype(np.int64))
-        z = self.y[:, at[:, np.newaxis] + np.arange(self.m)] * self.scale[:, at, np.newaxis]
+        z = self.z[:, at[:, np.newaxis] + np.arange(self.m)] * self.scale[:, at, np.newaxis]
         z += self.shift[:, at, np.newaxis]
         x, w, low, high = self.of_query[0], self.problem.w, *self.of_window[-2:]
         over = np.maximum(z - high[:, np.newaxis], low[:, np.newaxis] - z)
@@ -246,7 +256,7 @@ class _Cascade:
                     break
                 if y is None:
                     last = first + len(low)
-                    y = np.ascontiguousarray(self.y[:, first : last + self.m - 1])
+                    y = np.ascontiguousarray(self.z[:, first : last + self.m - 1])
                     moments = [np.ascontiguousarray(a[:, first:last]) for a in (self.scale, self.shift)]
                 bounds = low if goes_on else np.where(alive, 0.0, np.inf)
                 if kernel is kernels.by_query:
@@ -294,7 +304,7 @@ class _Cascade:
         for part in self._batches(which):
             costs, m = np.empty(len(part)), self.m
             if self.moving:
-                values, begins = self.y, part
+                values, begins = self.z, part
                 scale, shift = (np.ascontiguousarray(a[:, part]) for a in (self.scale, self.shift))
             else:
                 features = np.array([self.metric._features(a) for a in self._windows(part)])

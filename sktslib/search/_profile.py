@@ -8,7 +8,7 @@ import numpy as np
 from ..distances._elastic_metric import ElasticMetric, Problem
 from ..distances._metrics import Metric
 from ..distances._normalise import full_weight, normalise
-from ..distances._resample import alike, resample
+from ..distances._resample import alike, base_of, places, resample
 from ..utils._sizes import check_query, check_size
 from ..utils.validation import unknown_name
 from ._explain import explain
@@ -194,12 +194,15 @@ class Search:
     def window(self, start, end):
         """The query and the window [start, end) as they are compared, and the times of both."""
         full, y, ty = full_weight(self.w, self.x), self.y[:, start:end], None if self.ty is None else self.ty[start:end]
-        near = 0.0 if self.lengths is None else alike(end - start, self.x.shape[1])
+        near = base = 0.0
         if self.lengths is not None:
             m = self.x.shape[1]
-            y, ty = resample(y, m), None if ty is None else resample(ty[np.newaxis], m)[0]
+            near = 0.0 if self.normalize is None else alike(end - start, m)
+            if near:
+                base = base_of(y, np.zeros(1, int), places(end - start, m)[0], full)
+            y, ty = resample(y, m, base), None if ty is None else resample(ty[np.newaxis], m)[0]
         times = (None, None) if ty is None else (self.tx - self.tx[0], ty - ty[0])
-        x, y = normalise(self.x, full, self.normalize), normalise(y, full, self.normalize, near)
+        x, y = normalise(self.x, full, self.normalize), normalise(y, full, self.normalize, near, base)
         return x, np.ascontiguousarray(y), *times
 
     def explain(self, start, end):
