@@ -427,8 +427,8 @@ def _above(y, at, share, base, row):
 @inner
 def _four(y, first, left, size):
     """The samples of four points of each window."""
-    i, j, k, l = first + left[0], first + left[1], first + left[2], first + left[3]
-    return y[i : i + size], y[j : j + size], y[k : k + size], y[l : l + size]
+    a, b, c, d = first + left[0], first + left[1], first + left[2], first + left[3]
+    return y[a : a + size], y[b : b + size], y[c : c + size], y[d : d + size]
 
 
 @kernel(error_model="numpy")
