@@ -68,13 +68,14 @@ def test_a_stream_gives_what_the_whole_recording_gives(metric, case, pickled):
     found, _ = streamed(segmenter.stream(), y, cuts, pickled=pickled)
     for name in ("start", "end", "label"):
         np.testing.assert_array_equal(joined(found, name), getattr(want, name))
-    np.testing.assert_allclose(joined(found, "cost"), want.cost, rtol=1e-9, atol=1e-9)
+    np.testing.assert_array_equal(joined(found, "cost"), want.cost)
     paths = [part.path(k) for part in found for k in range(len(part))]
     for k, path in enumerate(paths):
         np.testing.assert_array_equal(path, want.path(k))
     for part in found:
         for q in set(part.query.tolist()):
-            assert np.isfinite(part.warped(q)).all()
+            matched = [part.path(k).size > 0 for k in np.flatnonzero(part.query == q)]  # no pair: no time base
+            assert np.isfinite(part.warped(q)[matched]).all()
 
 
 @st.composite

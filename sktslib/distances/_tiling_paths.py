@@ -64,26 +64,50 @@ def trace(best, begin, transitions, base, fresh, j, label):
 
 
 @kernel
-def agreed(best, begin, transitions, base, start, label, cost):
+def branch(best, begin, transitions, base, codes, known):
+    """Fill the rows of `codes` (n + 1, k + 1) behind row `known`: by which node the path to each node leaves row 0."""
+    width = best.shape[1]
+    for j in range(known + 1, best.shape[0]):
+        for label in range(width):
+            codes[j, label] = j * width + label
+            if label == 0 or best[j, label] < INF:
+                s, c = previous(best, begin, transitions, base, j, label)
+                if s > 0:
+                    codes[j, label] = codes[s, c]
+
+
+@kernel
+def agreed(best, begin, transitions, base, codes, known, start, label, cost):
     """The last node that all tilings still in question have in common.
 
     Those are the ones that may end at the last boundary or go on from there, and those of the paths on their way: by
-    queries `label`, begun at boundaries `start`, at finite costs.
+    queries `label`, begun at boundaries `start`, at finite costs. Rows up to `known` of `codes` are filled, see
+    `branch`, and the others are now: where tilings leave row 0 by several nodes, nothing else need be looked at.
     """
-    n = best.shape[0] - 1
-    for i in range(start.shape[0]):
-        if start[i] == base and cost[i] < INF:
-            return 0, before(best, 0, transitions, label[i])
-    live = np.zeros(best.shape, np.bool_)
-    for i in range(start.shape[0]):
+    n, width = best.shape[0] - 1, best.shape[1]
+    branch(best, begin, transitions, base, codes, known)
+    one = -1
+    for i in range(-1 - width, start.shape[0]):
+        if i < 0:  # what goes on pays a transition, what ends (-1) does not
+            s, c = n, before(best, n, transitions, i + width)
+        elif cost[i] < INF and start[i] >= base:
         s = int(start[i]) - base
-        if s > 0 and cost[i] < INF:
-            live[s, before(best, s, transitions, label[i])] = True
-    for b in range(-1, best.shape[1]):  # what goes on pays a transition, what ends (-1) does not
+            c = before(best, s, transitions, label[i])
+        else:
+            continue
+        if s == 0 or (one >= 0 and codes[s, c] != one):
+            return 0, c
+        one = codes[s, c]
+    live = np.zeros(best.shape, np.bool_)
+    for b in range(-1, width):
         live[n, before(best, n, transitions, b)] = True
+    for i in range(start.shape[0]):
+        if cost[i] < INF and start[i] >= base:
+            s = int(start[i]) - base
+            live[s, before(best, s, transitions, label[i])] = True
     count = live.sum()
     for j in range(n, -1, -1):
-        for a in range(best.shape[1]):
+        for a in range(width):
             if live[j, a]:
                 if count == 1 or j == 0:
                     return j, a

@@ -75,6 +75,8 @@ class SegmentStream:
         self._base = at
         self._best, self._starts = Buffer(after=(k + 1,), first=at), Buffer(after=(k,), first=at)
         self._best.append(np.array([[0.0] + [np.inf] * k]))
+        self._codes, self._coded = Buffer(after=(k + 1,), dtype=np.int64, first=at), 0  # see `branch`; filled rows
+        self._codes.append(np.zeros((1, k + 1), np.int64))
         self._wait()
 
     def _wait(self):
@@ -173,10 +175,12 @@ class SegmentStream:
             rows, starts = self._paths.go_on(self._feed, upto)
             self._best.append(rows)
             self._starts.append(starts)
+            self._codes.append(np.zeros(rows.shape, np.int64))
         if not decide:
             return []
         history = self._best.values, self._starts.values, self._segmenter._rules.transitions, self._base
-        node = agreed(*history, *self._paths.live())
+        node = agreed(*history, self._codes.values, self._coded, *self._paths.live())
+        self._coded = len(history[0]) - 1
         if self.max_delay is not None:
             late = min(self._feed.seen - self.max_delay - self._base, len(history[0]) - 1)
             if node[0] < late:
@@ -202,6 +206,7 @@ class SegmentStream:
         new = np.where(agree, best, np.inf)
         self._paths.keep(held, new)
         best[:] = new
+        self._coded = 0
         return node
 
     def _decide(self, j, label):
@@ -211,7 +216,8 @@ class SegmentStream:
         labels, start, end, cost = trace(*history, fresh, j, label)
         tiles = list(zip(start + self._base, end + self._base, labels, cost, strict=True))
         self._base += j
-        for rows in (self._best, self._starts, self._paths):
+        self._coded = 0
+        for rows in (self._best, self._starts, self._codes, self._paths):
             rows.forget(self._base)
         return tiles
 
