@@ -91,7 +91,7 @@ def agreed(best, begin, transitions, base, codes, known, start, label, cost):
         if i < 0:  # what goes on pays a transition, what ends (-1) does not
             s, c = n, before(best, n, transitions, i + width)
         elif cost[i] < INF and start[i] >= base:
-        s = int(start[i]) - base
+            s = int(start[i]) - base
             c = before(best, s, transitions, label[i])
         else:
             continue
