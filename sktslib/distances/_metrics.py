@@ -7,8 +7,8 @@ from operator import is_
 import numpy as np
 from numpy.lib.stride_tricks import sliding_window_view
 
-from ..utils._sklearn import Estimator, validate_parameter_constraints
 from ..utils._sizes import FEW, MANY, check_size, check_sizes
+from ..utils._sklearn import Estimator, validate_parameter_constraints
 from ..utils.validation import as_times, as_weight, shown, sized_series
 from ._normalise import full_weight, normalise
 from ._resample import alike, base_of, between, places
@@ -32,7 +32,8 @@ class Metric(Estimator):
     _has_path = True  # whether it says which points of two series meet
     _takes_weights = True
     _is_fold = False  # whether the kernels know it as a sum of terms
-    _exponent = None  # function of the number of channels: to which power differences are raised; None: any size will do
+    _exponent = None  # to which power differences are raised, a function of the number of channels; None: values of
+    # any size will do
     entry_parameters = ""  # what get_distance_dict offers to edit
     function_defaults = {}
     _parameter_constraints = {}

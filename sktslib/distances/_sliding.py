@@ -19,9 +19,9 @@ from . import _lockstep as kernels
 from ._running_moments import (
     EPS,
     ERROR,
-    LEAST as LEAST_SQUARE,
     SMALL,
     SMALLEST,
+    TINY,
     add_products,
     add_squares,
     find_constants,
@@ -79,7 +79,7 @@ def _rows(y, first, step, squared, rows, norm):
                 row[t] = d
                 square += d * d
         row[v.shape[0] :] = 0.0
-        if not square > LEAST_SQUARE:  # the error of what underflowed is not known
+        if not square > TINY:  # the error of what underflowed is not known
             for t in range(v.shape[0]):
                 square = np.inf if v[t] != level else square
         norm[r, 0], norm[r, 1] = np.sqrt(square), level
