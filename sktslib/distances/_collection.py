@@ -4,8 +4,8 @@ import numpy as np
 
 from ..utils.validation import as_floats, as_series, refuse_missing, shown
 from ._metrics import Metric
-from ._metrics_lockstep import LockstepMetric
-from ._normalise import fill, full_weight, is_enough
+from ._metrics_lockstep import LockstepMetric, common_weight, equal_lengths
+from ._normalise import fill, is_enough
 from ._registered import own_metric
 from ._registry import get_metric
 from ._resample import resample
@@ -92,12 +92,14 @@ def observed_distance(metric, x, w, y):
         )
     length = min(x.shape[1], y.shape[1])
     missing = [resample(gap.astype(float), length) > 0 for gap in gaps]
-    x, w, y, found = metric._at_one_length(fill(x), w, fill(y))
-    full = full_weight(w, x)
+    x, y = fill(x), fill(y)
+    full = common_weight(x, w, y)
     seen = np.where(missing[0] | missing[1], 0.0, full)
     if not is_enough(seen, full):
         return np.inf
-    return metric._observed(x, full, seen, y, None, None, found)
+    if not metric.centred:
+        x, _, y = equal_lengths(x, None, y)
+    return metric._observed(x, full, seen, y, None, None)
 
 
 # --------------------------------------------------------------------------------------------------------- estimators

@@ -7,7 +7,6 @@ type; they share a file with their drivers for the sake of numba's cache.
 Layout: series `(channels, length)`; weights `(channels, length)` of the query.
 """
 
-import math
 from typing import NamedTuple
 
 import numpy as np
@@ -21,6 +20,7 @@ BLOCK = block_size(512, 8)  # positions together: sums and samples stay in the f
 COST = 4  # so many times what a cell of a recurrence takes a term may take, for division
 LEAST, MOST = 1e-250, 1e300  # a sum between them lost nothing to underflow, and none of its terms overflowed
 NARROW, WIDE = 1e-140, 1e140  # ranges between them can be squared and added up
+FEW = 16  # windows that are computed again each for itself
 
 # ------------------------------------------------------------------------------------------------ dispatch by type
 _FOLDS = {}
@@ -236,12 +236,6 @@ class PearsonRecord(NamedTuple):
 
 
 # ------------------------------------------------------------------------------------------- numbers large and small
-@kernel
-def _power(size):
-    """A power of two by which a size above 0 comes near 1, or as near as factors reach."""
-    return math.ldexp(1.0, min(-math.frexp(size)[1], 1000))
-
-
 @inner
 def _within(total):
     return (total > LEAST) & (total < MOST)
@@ -255,53 +249,57 @@ def _is_sure(p, a, b, c):
     return _within(a) if degree(p) > 0 else _within(b) & _within(c)
 
 
-@kernel
-def _of_differences(p, x, y, w, by, unit):
-    a = 0.0
+@inner
+def _differs(x, y, w):
+    """Whether any points of positive weight differ."""
     for k in range(x.shape[0]):
         for i in range(x.shape[1]):
-            a = combine(p, a, terms(p, w[k, i], (x[k, i] - y[k, i]) * by / unit, 0.0)[0])
-    return a
+            if w[k, i] > 0.0 and x[k, i] != y[k, i]:
+                return True
+    return False
 
 
-@kernel
+def power_of_two(size):
+    """A factor by which a size above 0 comes near 1, or as near as factors reach; products with it are exact."""
+    return np.ldexp(1.0, np.minimum(-np.frexp(size)[1], 1000))
+
+
 def _rescaled(p, x, y, w):
-    """Distance of two series whose sums over- or underflow: by powers of two, which are exact."""
-    larger = larger_x = larger_y = 0.0
-    for k in range(x.shape[0]):
-        for i in range(x.shape[1]):
-            if w[k, i] > 0.0:
-                larger_x, larger_y = max(larger_x, abs(x[k, i])), max(larger_y, abs(y[k, i]))
-                larger = max(larger, abs(x[k, i] - y[k, i]))
-    if degree(p) > 0:
-        if larger == 0.0:
+    """Distance of two series whose sums over- or underflow."""
+    seen, none = w > 0.0, np.zeros_like(x)
+    with np.errstate(over="ignore", under="ignore"):  # a distance may be beyond float64
+        if degree(p) == 0:
+            sizes = np.abs(x[seen]).max(initial=0.0), np.abs(y[seen]).max(initial=0.0)
+            x, y = (a * (power_of_two(size) if size > 0.0 else 1.0) for a, size in zip((x, y), sizes, strict=True))
+            return _distance(p, x, y, w, True)
+        d = np.where(seen, x - y, 0.0)
+        size = np.abs(d).max()
+        if size == 0.0:
             return 0.0
-        by, unit = _power(larger), 1.0
-        total = _of_differences(p, x, y, w, by, unit)
-        if not _within(total):  # a high power of less than 1
-            unit = larger * by
-            total = _of_differences(p, x, y, w, by, unit)
-        total = finish(p, total, 0.0, 0.0) * unit / by
-        return total if degree(p) == 1 else total * unit / by
-    a = b = c = 0.0
-    by_x, by_y = _power(larger_x) if larger_x > 0.0 else 1.0, _power(larger_y) if larger_y > 0.0 else 1.0
-    for k in range(x.shape[0]):
-        for i in range(x.shape[1]):
-            s, t, u = terms(p, w[k, i], x[k, i] * by_x, y[k, i] * by_y)
-            a, b, c = combine(p, a, s), combine(p, b, t), combine(p, c, u)
-    return finish(p, a, b, c)
+        by = power_of_two(size)
+        found = _distance(p, d * by, none, w, False)
+        if found != found:  # a high power of less than 1
+            d, size = d * by, size * by
+            return np.float64(_distance(p, d / size, none, w, True)) * size / by
+        return np.float64(found) / by / (by if degree(p) == 2 else 1.0)
 
 
 # ------------------------------------------------------------------------------------------------------------ drivers
-@kernel
 def distance(p, x, y, w):
     """Distance of two series of one length."""
+    found = _distance(p, x, y, w, False)
+    return found if found == found else _rescaled(p, x, y, w)
+
+
+@kernel
+def _distance(p, x, y, w, anyway):
+    """The same; NaN where sums are not sure, unless it is asked for `anyway`."""
     a = b = c = 0.0
     for k in range(x.shape[0]):
         for i in range(x.shape[1]):
             s, t, u = terms(p, w[k, i], x[k, i], y[k, i])
             a, b, c = combine(p, a, s), combine(p, b, t), combine(p, c, u)
-    return finish(p, a, b, c) if _is_sure(p, a, b, c) else _rescaled(p, x, y, w)
+    return finish(p, a, b, c) if anyway or _is_sure(p, a, b, c) else np.nan
 
 
 @kernel
@@ -312,11 +310,19 @@ def first_terms(p, x, y, w, out):
             out[k, i] = terms(p, w[k, i], x[k, i], y[k, i])[0]
 
 
-@kernel
 def one_to_many(p, x, w, series, out):
     """out[s] = distance of x (channels, m) to each of many series of its length, `series` (channels, m, n_series)."""
+    if _one_to_many(p, x, w, series, out):
+        for s in np.flatnonzero(np.isnan(out)):
+            out[s] = distance(p, x, np.ascontiguousarray(series[:, :, s]), w)
+
+
+@kernel
+def _one_to_many(p, x, w, series, out):
+    """The same, NaN where sums are not sure; how many those are."""
     acc = np.empty((3, min(BLOCK, out.shape[0])))
-    idle, odd = np.zeros(acc.shape[1], np.bool_), np.empty(acc.shape[1], np.bool_)
+    idle, odd, nothing = np.empty(acc.shape[1], np.bool_), np.empty(acc.shape[1], np.bool_), np.zeros_like(x)
+    blank, count = not _differs(x, nothing, w), 0
     for first in range(0, out.shape[0], BLOCK):
         last = min(first + BLOCK, out.shape[0])
         acc[:] = 0.0
@@ -326,11 +332,11 @@ def one_to_many(p, x, w, series, out):
                 _accumulate(p, w[k, i], x[k, i], series[k, i, first:last], a, b, c)
         for s in range(last - first):
             out[first + s] = finish(p, a[s], b[s], c[s])
-        odd[:] = False
-        if _doubt(p, a, b, c, idle, odd[: last - first]):
-            for s in range(last - first):
-                if odd[s]:
-                    out[first + s] = distance(p, x, np.ascontiguousarray(series[:, :, first + s]), w)
+            zero = c[s] == 0.0 if degree(p) == 0 else a[s] == 0.0
+            odd[s] = False
+            idle[s] = zero and not _differs(nothing if degree(p) == 0 else x, series[:, :, first + s], w)
+        count += _refuse(p, a, b, c, blank, idle, odd, out[first:last])
+    return count
 
 
 @kernel
@@ -355,17 +361,16 @@ def _accumulate(p, w, x, v, a, b, c):
 
 
 @inner
-def _accumulate_four(p, w, x, y, first, left, a):
-    """The same for four query points in one pass, in their order: the sums are loaded and stored once."""
-    v0, v1 = y[first + left[0] : first + left[0] + a.shape[0]], y[first + left[1] : first + left[1] + a.shape[0]]
-    v2, v3 = y[first + left[2] : first + left[2] + a.shape[0]], y[first + left[3] : first + left[3] + a.shape[0]]
+def _accumulate_four(p, w, x, y, first, a):
+    """The same for four query points in a row in one pass, in their order: the sums are loaded and stored once."""
+    v = y[first : first + a.shape[0] + 3]
     w0, w1, w2, w3 = w[0], w[1], w[2], w[3]
     x0, x1, x2, x3 = x[0], x[1], x[2], x[3]
     for s in range(a.shape[0]):
-        t = combine(p, a[s], terms(p, w0, x0, v0[s])[0])
-        t = combine(p, t, terms(p, w1, x1, v1[s])[0])
-        t = combine(p, t, terms(p, w2, x2, v2[s])[0])
-        a[s] = combine(p, t, terms(p, w3, x3, v3[s])[0])
+        t = combine(p, a[s], terms(p, w0, x0, v[s])[0])
+        t = combine(p, t, terms(p, w1, x1, v[s + 1])[0])
+        t = combine(p, t, terms(p, w2, x2, v[s + 2])[0])
+        a[s] = combine(p, t, terms(p, w3, x3, v[s + 3])[0])
 
 
 @inner
@@ -377,26 +382,16 @@ def _brought(v, scale, by_range):
 
 
 @inner
-def _normalised_four(p, w, x, y, first, left, shift, rest, scale, by_range, a, b, c):
-    """The same for windows that are normalised by their shift, rest and scale."""
-    v0, v1, v2, v3 = _four(y, first, left, a.shape[0])
+def _normalised_four(p, w, x, y, first, shift, rest, scale, by_range, a):
+    """The same for windows that are normalised by their shift, rest and scale, and points in a row."""
+    v = y[first : first + a.shape[0] + 3]
     w0, w1, w2, w3 = w[0], w[1], w[2], w[3]
     x0, x1, x2, x3 = x[0], x[1], x[2], x[3]
-    if size(p) == 1:
-        for s in range(a.shape[0]):
-            t = combine(p, a[s], terms(p, w0, x0, _brought(v0[s] - shift[s] - rest[s], scale[s], by_range))[0])
-            t = combine(p, t, terms(p, w1, x1, _brought(v1[s] - shift[s] - rest[s], scale[s], by_range))[0])
-            t = combine(p, t, terms(p, w2, x2, _brought(v2[s] - shift[s] - rest[s], scale[s], by_range))[0])
-            a[s] = combine(p, t, terms(p, w3, x3, _brought(v3[s] - shift[s] - rest[s], scale[s], by_range))[0])
-    else:
-        for s in range(a.shape[0]):
-            t0 = terms(p, w0, x0, _brought(v0[s] - shift[s] - rest[s], scale[s], by_range))
-            t1 = terms(p, w1, x1, _brought(v1[s] - shift[s] - rest[s], scale[s], by_range))
-            t2 = terms(p, w2, x2, _brought(v2[s] - shift[s] - rest[s], scale[s], by_range))
-            t3 = terms(p, w3, x3, _brought(v3[s] - shift[s] - rest[s], scale[s], by_range))
-            a[s] = combine(p, combine(p, combine(p, combine(p, a[s], t0[0]), t1[0]), t2[0]), t3[0])
-            b[s] = combine(p, combine(p, combine(p, combine(p, b[s], t0[1]), t1[1]), t2[1]), t3[1])
-            c[s] = combine(p, combine(p, combine(p, combine(p, c[s], t0[2]), t1[2]), t2[2]), t3[2])
+    for s in range(a.shape[0]):
+        t = combine(p, a[s], terms(p, w0, x0, _brought(v[s] - shift[s] - rest[s], scale[s], by_range))[0])
+        t = combine(p, t, terms(p, w1, x1, _brought(v[s + 1] - shift[s] - rest[s], scale[s], by_range))[0])
+        t = combine(p, t, terms(p, w2, x2, _brought(v[s + 2] - shift[s] - rest[s], scale[s], by_range))[0])
+        a[s] = combine(p, t, terms(p, w3, x3, _brought(v[s + 3] - shift[s] - rest[s], scale[s], by_range))[0])
 
 
 @kernel
@@ -413,7 +408,7 @@ def _row(y, at, share, row):
 
 @kernel
 def _above(y, at, share, base, row):
-    """Row = the same less a `base` for each, which is taken off first, so that an offset costs no digits."""
+    """The same, in `row`, less a `base` for each, which is taken off first, so that an offset costs no digits."""
     v = y[at : at + row.shape[0]]
     if share == 0.0:
         for s in range(row.shape[0]):
@@ -424,47 +419,37 @@ def _above(y, at, share, base, row):
         row[s] = (v[s] - base[s]) + (after[s] - v[s]) * share
 
 
-@inner
-def _four(y, first, left, size):
-    """The samples of four points of each window."""
-    a, b, c, d = first + left[0], first + left[1], first + left[2], first + left[3]
-    return y[a : a + size], y[b : b + size], y[c : c + size], y[d : d + size]
-
-
 @kernel(error_model="numpy")
-def _moments(y, w, k, first, left, share, scaling, alike, shift, rest, scale, low, high, row, idle, odd):
-    """Shift, rest and scale that normalise channel k of each window of a block.
+def _moments(y, w, first, left, share, plain, scaling, alike, shift, rest, scale, low, high, row, idle, odd):
+    """Shift, rest and scale that normalise each window of a block, in one channel.
 
     Samples are added up less one of the window, so that an offset costs no digits; and as the mean lies between two
     numbers, it is kept as two, `shift` and `rest`. A window is constant if its range is not above the share `alike` of
     its largest size. `odd` marks windows whose squares over- or underflow, `idle` those that were constant in all
-    channels so far. Leaves their ranges in `high`.
+    channels so far. Leaves their ranges in `high`. `plain`: the points are the samples in a row.
     """
-    m, size, even = w.shape[1], shift.shape[0], not share.any()
-    low[:] = INF
-    high[:] = -INF
-    shift[:] = 0.0
+    m, size, even = w.shape[0], shift.shape[0], plain or alike == 0.0
     base, total, i = rest, 0.0, 0
-    while i < m - 1 and w[k, i] == 0.0:
+    while i < m - 1 and w[i] == 0.0:
         i += 1
     for s in range(size):
-        base[s] = y[k, first + left[i] + s]
+        low[s], high[s], shift[s] = INF, -INF, 0.0
+        base[s] = y[first + left[i] + s]
     while i < m:
-        wi = w[k, i]
-        if even and i + 4 <= m and w[k, i : i + 4].min() > 0.0:
-            w1, w2, w3 = w[k, i + 1], w[k, i + 2], w[k, i + 3]
-            v0, v1, v2, v3 = _four(y[k], first, left[i : i + 4], size)
+        wi = w[i]
+        if plain and i + 4 <= m and wi > 0.0 and w[i + 1] > 0.0 and w[i + 2] > 0.0 and w[i + 3] > 0.0:
+            w1, w2, w3, v = w[i + 1], w[i + 2], w[i + 3], y[first + i : first + i + size + 3]
             for s in range(size):
-                low[s] = min(min(min(low[s], v0[s]), min(v1[s], v2[s])), v3[s])
-                high[s] = max(max(max(high[s], v0[s]), max(v1[s], v2[s])), v3[s])
-                t = shift[s] + wi * (v0[s] - base[s]) + w1 * (v1[s] - base[s])
-                shift[s] = t + w2 * (v2[s] - base[s]) + w3 * (v3[s] - base[s])
+                low[s] = min(min(min(low[s], v[s]), min(v[s + 1], v[s + 2])), v[s + 3])
+                high[s] = max(max(max(high[s], v[s]), max(v[s + 1], v[s + 2])), v[s + 3])
+                t = shift[s] + wi * (v[s] - base[s]) + w1 * (v[s + 1] - base[s])
+                shift[s] = t + w2 * (v[s + 2] - base[s]) + w3 * (v[s + 3] - base[s])
             total = total + wi + w1 + w2 + w3
             i += 4
             continue
         if wi > 0.0:
-            _above(y[k], first + left[i], share[i], base, row)
-            v = y[k, first + left[i] : first + left[i] + size] if even else row
+            _above(y, first + left[i], share[i], base, row)
+            v = y[first + left[i] : first + left[i] + size] if even else row
             for s in range(size):
                 low[s] = min(low[s], v[s])
                 high[s] = max(high[s], v[s])
@@ -479,96 +464,81 @@ def _moments(y, w, k, first, left, share, scaling, alike, shift, rest, scale, lo
         idle[s] &= not varies
         odd[s] |= varies & ((width < NARROW) | (width > WIDE)) & (scaling == 2)
         high[s] = width
-    if scaling == 3:
-        for s in range(size):
-            shift[s] = low[s] if even else base[s]
-            rest[s] = 0.0 if even else low[s]
-        return
     for s in range(size):
         one, mean = base[s], shift[s] / total
         shift[s] = one + mean
         part = shift[s] - one
         rest[s] = (one - (shift[s] - part)) + (mean - part)  # what that sum lost to rounding
-    if scaling == 1:
-        for s in range(size):
+        if scaling == 3:
+            shift[s], rest[s] = (low[s], 0.0) if even else (one, low[s])
+        elif scaling == 1:
             scale[s] = 1.0 if scale[s] > 0.0 else 0.0
-    elif scaling == 2:
-        spread = low
-        _deviations(y, w, k, first, left, share, shift, rest, spread, row)
-        for s in range(size):
-            rest[s] /= total
-            spread[s] = spread[s] / total - rest[s] * rest[s]
-            scale[s] = 1.0 / np.sqrt(spread[s]) if scale[s] > 0.0 and spread[s] > 0.0 else 0.0
+    if scaling == 2:
+        _deviations(y, w, first, left, share, plain, total, shift, rest, scale, low, row)
 
 
-@kernel
-def _deviations(y, w, k, first, left, share, shift, rest, spread, row):
-    """Weighted sums, as `rest` and `spread`, of what the windows' points are above their shift, and of its square."""
-    m, size, even, i = w.shape[1], shift.shape[0], not share.any(), 0
-    rest[:] = 0.0
-    spread[:] = 0.0
+@kernel(error_model="numpy")
+def _deviations(y, w, first, left, share, plain, total, shift, rest, scale, spread, row):
+    """Make `rest` the mean of what the windows' points are above their shift, `scale` the inverse deviation."""
+    m, size, i = w.shape[0], shift.shape[0], 0
+    for s in range(size):
+        rest[s] = spread[s] = 0.0
     while i < m:
-        wi = w[k, i]
-        if even and i + 4 <= m:
-            w1, w2, w3 = w[k, i + 1], w[k, i + 2], w[k, i + 3]
-            v0, v1, v2, v3 = _four(y[k], first, left[i : i + 4], size)
+        wi = w[i]
+        if plain and i + 4 <= m:
+            w1, w2, w3, v = w[i + 1], w[i + 2], w[i + 3], y[first + i : first + i + size + 3]
             for s in range(size):
-                d0, d1, d2, d3 = v0[s] - shift[s], v1[s] - shift[s], v2[s] - shift[s], v3[s] - shift[s]
+                d0, d1, d2, d3 = v[s] - shift[s], v[s + 1] - shift[s], v[s + 2] - shift[s], v[s + 3] - shift[s]
                 rest[s] = rest[s] + wi * d0 + w1 * d1 + w2 * d2 + w3 * d3
                 spread[s] = spread[s] + wi * d0 * d0 + w1 * d1 * d1 + w2 * d2 * d2 + w3 * d3 * d3
             i += 4
             continue
-        _above(y[k], first + left[i], share[i], shift, row)
+        _above(y, first + left[i], share[i], shift, row)
         for s in range(size):
             rest[s] += wi * row[s]
             spread[s] += wi * row[s] * row[s]
         i += 1
+    for s in range(size):
+        rest[s] /= total
+        variance = spread[s] / total - rest[s] * rest[s]
+        scale[s] = 1.0 / np.sqrt(variance) if scale[s] > 0.0 and variance > 0.0 else 0.0
 
 
 @kernel
-def _normalised(y, at, share, shift, rest, scale, scaling, out):
+def _normalised(y, at, share, shift, rest, scale, by_range, out):
     """A point of each window, normalised."""
     _above(y, at, share, shift, out)
     for s in range(out.shape[0]):
-        out[s] = _brought(out[s] - rest[s], scale[s], scaling > 2)
+        out[s] = _brought(out[s] - rest[s], scale[s], by_range)
 
 
-@kernel
 def normalise_one(x, w, scaling, out):
     """Normalise one series as `profile` does its windows: a copy of it in a sequence is the same to the bit."""
-    _normalise_window(x, 0, np.arange(x.shape[1]), np.zeros(x.shape[1]), w, scaling, 0.0, out)
+    normalise_window(x, np.arange(x.shape[1]), np.zeros(x.shape[1]), w, scaling, 0.0, out)
+
+
+def normalise_window(y, left, share, w, scaling, alike, out):
+    """Normalise a series as the window that it is, see `stretched`; by a power of two where squares leave float64."""
+    plain = y.shape[1] == w.shape[1]
+    for row, weight, to in zip(y, w, out, strict=True):
+        width = _normalise_channel(row, left, share, plain, weight, scaling, alike, to)
+        if width > 0.0:
+            _normalise_channel(row * power_of_two(width), left, share, plain, weight, scaling, alike, to)
 
 
 @kernel
-def _normalise_window(y, first, left, share, w, scaling, alike, out):
-    """Normalise one window, as in `stretched`; by a power of two where its squares over- or underflow."""
+def _normalise_channel(y, left, share, plain, w, scaling, alike, out):
+    """The same for one channel; its range if its squares over- or underflow, else 0."""
     shift, rest, scale = np.empty(1), np.empty(1), np.empty(1)
     low, high, row = np.empty(1), np.empty(1), np.empty(1)
-    idle, odd = np.ones(1, np.bool_), np.zeros(1, np.bool_)
-    for k in range(y.shape[0]):
-        odd[0], v = False, y
-        _moments(v, w, k, first, left, share, scaling, alike, shift, rest, scale, low, high, row, idle, odd)
-        if odd[0]:
-            v = y * _power(high[0])
-            _moments(v, w, k, first, left, share, scaling, alike, shift, rest, scale, low, high, row, idle, odd)
-        for i in range(out.shape[1]):
-            _normalised(v[k], first + left[i], share[i], shift, rest, scale, scaling, out[k, i : i + 1])
+    idle, odd = np.zeros(1, np.bool_), np.zeros(1, np.bool_)
+    _moments(y, w, 0, left, share, plain, scaling, alike, shift, rest, scale, low, high, row, idle, odd)
+    for i in range(out.shape[0]):
+        _normalised(y, left[i], share[i], shift, rest, scale, scaling > 2, out[i : i + 1])
+    return high[0] if odd[0] else 0.0
 
 
-@kernel
-def _alone(p, x, y, w, scaling, alike, first, left, share):
-    """Distance of the query to one window whose sums over- or underflow."""
-    window = np.empty_like(x)
-    if scaling > 0:
-        piece = np.ascontiguousarray(y[:, first : first + left[-1] + 1 + (share[-1] > 0.0)])
-        _normalise_window(piece, 0, left, share, w, scaling, alike, window)
-    else:
-        for k in range(x.shape[0]):
-            for i in range(x.shape[1]):
-                window[k, i] = _row(y[k], first + left[i], share[i], window[k, i : i + 1])[0]
-    return distance(p, x, window, w)
-
-
+# ------------------------------------------------------------------------------------------------------------ profiles
 def profile(p, x, y, w, scaling, out):
     """out[j] = distance of the query to the window of its length that starts at j, see `stretched`."""
     stretched(p, x, y, w, scaling, 0.0, np.arange(x.shape[1]), np.zeros(x.shape[1]), out)
@@ -580,13 +550,50 @@ def stretched(p, x, y, w, scaling, alike, left, share, out):
     Its point i lies a share of a step behind sample j + left[i]. `scaling` of each window: 0 none, 1 mean, 2 zscore,
     3 minmax, 4 minmax and then mean; `alike` as in `_moments`.
     """
-    for begin, end in pieces(len(out), COST * x.size):
-        _stretched(p, x, y, w, scaling, alike, left, share, begin, end, out)
+    windows = left, share, y.shape[1] - len(out) + 1 == x.shape[1]
+    if _stretched(p, x, y, w, scaling, alike, *windows, out):
+        _stretch_again(p, x, y, w, scaling, alike, windows, out)
+
+
+def _stretch_again(p, x, y, w, scaling, alike, windows, out):
+    """Find the distances that are NaN, by powers of two: each of some, and with it those of all that need the same."""
+    left, share, _ = windows
+    span = y.shape[1] - len(out) + 1
+    todo, other = np.flatnonzero(np.isnan(out)), np.empty(len(out))
+    while len(todo):
+        piece, window = np.ascontiguousarray(y[:, todo[0] : todo[0] + span]), np.empty_like(x)
+        if scaling:
+            normalise_window(piece, left, share, w, scaling, alike, window)
+        else:
+            window = piece[:, left] + (piece[:, np.minimum(left + 1, span - 1)] - piece[:, left]) * share
+        out[todo[0]] = distance(p, x, window, w)
+        todo = todo[1:]
+        if len(todo) < FEW:
+            continue
+        of_x = of_y = back = 1.0
+        if scaling == 2:
+            of_y = power_of_two(np.maximum(np.ptp(piece, axis=1, keepdims=True), 5e-324))
+        elif degree(p) == 0:
+            of_x, of_y = (power_of_two(max(np.abs(a).max(), 5e-324)) for a in (x, window))
+        else:
+            of_x = of_y = power_of_two(max(np.abs(x - window).max(), 5e-324))
+            back = of_x if degree(p) == 2 else 1.0
+        with np.errstate(over="ignore", invalid="ignore"):
+            _stretched(p, x * of_x, y * of_y, w, scaling, alike, *windows, other)
+            found = todo[np.isfinite(other[todo])]
+            out[found] = other[found] if scaling == 2 or degree(p) == 0 else other[found] / of_x / back
+        todo = todo[~np.isfinite(other[todo])]
+
+
+def _stretched(p, x, y, w, scaling, alike, left, share, plain, out):
+    """The same, NaN where sums are not sure; how many those are. `plain`: a window's points are its samples."""
+    windows = x, y, w, scaling, alike, left, share, plain
+    return sum(_stretch(p, *windows, begin, end, out) for begin, end in pieces(len(out), COST * x.size))
 
 
 @kernel
-def _stretched(p, x, y, w, scaling, alike, left, share, begin, end, out):
-    """Windows [begin, end), see `stretched`.
+def _stretch(p, x, y, w, scaling, alike, left, share, plain, begin, end, out):
+    """Windows [begin, end), see `_stretched`.
 
     The query point is outside and a block of positions inside, so that the inner loops are vector code without leave
     to reorder sums.
@@ -595,36 +602,38 @@ def _stretched(p, x, y, w, scaling, alike, left, share, begin, end, out):
     acc = np.empty((3, BLOCK))
     shift, rest, scale = np.empty(BLOCK), np.empty(BLOCK), np.empty(BLOCK)
     low, high, row = np.empty(BLOCK), np.empty(BLOCK), np.empty(BLOCK)
-    idle, odd = np.empty(BLOCK, np.bool_), np.empty(BLOCK, np.bool_)
-    even = not share.any()
+    idle, odd, nothing = np.empty(BLOCK, np.bool_), np.empty(BLOCK, np.bool_), np.zeros_like(x)
+    blank, narrow, count = not _differs(x, nothing, w), True, 0
+    for k in range(n_channels):
+        for i in range(m):
+            narrow &= not abs(x[k, i]) > NARROW
     for first in range(begin, end, BLOCK):
         size_ = min(BLOCK, end - first)
         a, b, c = acc[0, :size_], acc[1, :size_], acc[2, :size_]
         acc[:] = 0.0
-        idle[:] = scaling > 0
-        odd[:] = False
+        for s in range(size_):
+            idle[s], odd[s] = scaling > 0, False
         for k in range(n_channels):
             if scaling > 0:
                 _moments(
-                    y, w, k, first, left, share, scaling, alike, shift[:size_], rest[:size_], scale[:size_],
+                    y[k], w[k], first, left, share, plain, scaling, alike, shift[:size_], rest[:size_], scale[:size_],
                     low[:size_], high[:size_], row[:size_], idle[:size_], odd[:size_],
                 )  # fmt: skip
             done = 0
-            if even and scaling == 0 and size(p) == 1:
-                for i in range(0, m - 3, 4):
-                    _accumulate_four(p, w[k, i : i + 4], x[k, i : i + 4], y[k], first, left[i : i + 4], a)
+            if plain and size(p) == 1:
                 done = m - m % 4
-            elif even and scaling > 0:
-                for i in range(0, m - 3, 4):
-                    _normalised_four(
-                        p, w[k, i : i + 4], x[k, i : i + 4], y[k], first, left[i : i + 4],
-                        shift[:size_], rest[:size_], scale[:size_], scaling > 2, a, b, c,
-                    )  # fmt: skip
-                done = m - m % 4
+                for i in range(0, done, 4):
+                    if scaling > 0:
+                        _normalised_four(
+                            p, w[k, i : i + 4], x[k, i : i + 4], y[k], first + i, shift[:size_], rest[:size_],
+                            scale[:size_], scaling > 2, a,
+                        )  # fmt: skip
+                    else:
+                        _accumulate_four(p, w[k, i : i + 4], x[k, i : i + 4], y[k], first + i, a)
             for i in range(done, m):
                 if scaling > 0:
                     _normalised(
-                        y[k], first + left[i], share[i], shift[:size_], rest[:size_], scale[:size_], scaling,
+                        y[k], first + left[i], share[i], shift[:size_], rest[:size_], scale[:size_], scaling > 2,
                         row[:size_],
                     )  # fmt: skip
                     _accumulate(p, w[k, i], x[k, i], row[:size_], a, b, c)
@@ -632,12 +641,16 @@ def _stretched(p, x, y, w, scaling, alike, left, share, begin, end, out):
                     _accumulate(p, w[k, i], x[k, i], _row(y[k], first + left[i], share[i], row[:size_]), a, b, c)
         for s in range(size_):
             out[first + s] = finish(p, a[s], b[s], c[s])
-        if degree(p) == 0 and scaling == 0:
-            _find_blank(y, first, left[-1] + 1 + (share[-1] > 0.0), c, idle)
-        if _doubt(p, a, b, c, idle, odd):
+        if degree(p) > 0:
+            # Values that are normalised differ by more than underflows, or not at all.
             for s in range(size_):
-                if odd[s]:
-                    out[first + s] = _alone(p, x, y, w, scaling, alike, first + s, left, share)
+                idle[s] = a[s] == 0.0 and not narrow if scaling > 0 else False
+                if scaling == 0 and plain and a[s] == 0.0:
+                    idle[s] = not _differs(x, y[:, first + s : first + s + m], w)
+        elif degree(p) == 0 and scaling == 0:
+            _find_blank(y, first, left[-1] + 1 + (share[-1] > 0.0), c, idle)
+        count += _refuse(p, a, b, c, blank, idle, odd, out[first : first + size_])
+    return count
 
 
 @kernel
@@ -655,15 +668,19 @@ def _find_blank(y, first, span, squares, idle):
 
 
 @inner
-def _doubt(p, a, b, c, idle, odd):
-    """Mark as `odd` what is not sure, too; how many there are. An idle window's sum of squares is 0 indeed."""
+def _refuse(p, a, b, c, blank, idle, odd, out):
+    """NaN for distances that are `odd` or not sure; how many.
+
+    A sum of squares of 0 is sure in a `blank` query and an `idle` window, one of differences in an `idle` window.
+    """
     count = 0
-    if degree(p) > 0:
-        for s in range(a.shape[0]):
-            odd[s] |= not _within(a[s])
-    elif degree(p) == 0:
-        for s in range(a.shape[0]):
-            odd[s] |= not (_within(b[s]) & (_within(c[s]) | idle[s]))
     for s in range(a.shape[0]):
+        if degree(p) > 0:
+            odd[s] |= not (_within(a[s]) | idle[s])
+        elif degree(p) == 0:
+            odd[s] |= not ((_within(b[s]) | blank) & (_within(c[s]) | idle[s]))
         count += odd[s]
+    if count:
+        for s in range(a.shape[0]):
+            out[s] = np.nan if odd[s] else out[s]
     return count

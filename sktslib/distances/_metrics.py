@@ -33,9 +33,8 @@ class Metric(Estimator):
     _has_path = True  # whether it says which points of two series meet
     _takes_weights = True
     _is_fold = False  # whether the kernels know it as a sum of terms
-    _exponent = (
-        None  # function of the number of channels: to which power differences are raised; None: any size will do
-    )
+    _exponent = None  # to which power differences are raised, a function of the number of channels; None: values of
+    # any size will do
     entry_parameters = ""  # what get_distance_dict offers to edit
     function_defaults = {}
     _parameter_constraints = {}

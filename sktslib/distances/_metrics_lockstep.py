@@ -9,36 +9,34 @@ from ..utils._sklearn import Interval
 from . import _lockstep as kernels
 from . import _sliding as sliding
 from ._metrics import Metric
-from ._normalise import full_weight, normalise
+from ._normalise import full_weight
 from ._registry import register
 from ._resample import alike, places, resample
 
 SCALINGS = {None: 0, "mean": 1, "zscore": 2, "minmax": 3}
 
 
-def equal_lengths(x, w, y):
-    """Both series at the length of the shorter; the weights of a longer query go with it."""
+def common_weight(x, w, y):
+    """The weights (channels, length) of the points that meet, at the length of the shorter series."""
     m, n = x.shape[1], y.shape[1]
+    if w is None:
+        return np.ones((len(x), min(m, n)))
     if m <= n:
-        return x, w, resample(y, m) if m < n else y
-    if w is not None:
-        w = resample(w, n)
-        if not w.any():
-            raise ValueError(
-                f"'weight' must leave at least one point: the query of {m} points is interpolated to {n}, and none of "
-                "them falls on a weight above 0."
-            )
-        w = w / w.max()
-    return resample(x, n), w, y
+        return w
+    w = resample(w, n)
+    if not w.any():
+        raise ValueError(
+            f"'weight' must leave at least one point: the query of {m} points is interpolated to {n}, and none of "
+            "them falls on a weight above 0."
+        )
+    return w / w.max()
 
 
-def levels(x, y):
-    """Of two series that are brought to one length: how near the points of a constant lie, and what to take off first.
-
-    Only of one that is interpolated; see `normalise`.
-    """
-    near = [alike(a.shape[1], min(x.shape[1], y.shape[1])) for a in (x, y)]
-    return [(share, a[:, :1] if share else 0.0) for share, a in zip(near, (x, y), strict=True)]
+def equal_lengths(x, w, y):
+    """Both series at the length of the shorter, and the weights; None where there are none."""
+    w, length = None if w is None else common_weight(x, w, y), min(x.shape[1], y.shape[1])
+    x, y = (a if a.shape[1] == length else resample(a, length) for a in (x, y))
+    return x, w, y
 
 
 class LockstepMetric(Metric):
@@ -52,27 +50,25 @@ class LockstepMetric(Metric):
     def _record(self):
         raise NotImplementedError
 
-    def _prepare(self, x, w, near=0.0, base=0.0):
-        return normalise(x, w, "mean", near, base) if self.centred else x
+    def _prepare(self, a, w):
+        """A series as its points are compared, at the length of the weights."""
+        n, m = a.shape[1], w.shape[1]
+        if not self.centred:
+            return a if n == m else resample(a, m)
+        out = np.empty(w.shape)
+        kernels.normalise_window(a, *places(n, m), w, 1, alike(n, m), out)
+        return out
 
     def _distance(self, x, w, y, tx, ty):
-        x, w, y, found = self._at_one_length(x, w, y)
-        return self._of_one_length(x, full_weight(w, x), y, found)
+        if self.centred or x.shape[1] != y.shape[1]:
+            return self._prepared_distance(x, common_weight(x, w, y), y)
+        return float(kernels.distance(self._record(), x, y, full_weight(w, x)))
 
-    def _at_one_length(self, x, w, y):
-        """Two series, the weights, and what `_prepare` has to know of either."""
-        found = [(0.0, 0.0)] * 2
-        if self.centred and x.shape[1] != y.shape[1]:
-            found = levels(x, y)
-            x, y = x - found[0][1], y - found[1][1]
-        return *equal_lengths(x, w, y), found
-
-    def _of_one_length(self, x, w, y, found):
-        x, y = (self._prepare(a, w, *of) for a, of in zip((x, y), found, strict=True))
-        return float(self._finite(kernels.distance(self._record(), x, y, w)))
+    def _prepared_distance(self, x, w, y):
+        return float(kernels.distance(self._record(), self._prepare(x, w), self._prepare(y, w), w))
 
     def _finite(self, distance):
-        """Distances that float64 can hold."""
+        """Distances, which float64 must hold."""
         return distance
 
     def _profile(self, x, w, y, tx, ty, normalize, exactly=False):
@@ -118,10 +114,10 @@ class LockstepMetric(Metric):
     def _tile_cost(self, distance, m):
         return m * distance if self.power is None else distance**self.power
 
-    def _observed(self, x, full, seen, y, tx, ty, found=((0.0, 0.0), (0.0, 0.0))):
+    def _observed(self, x, full, seen, y, tx, ty):
         """Distance from the points of positive weight `seen` alone; a sum is rescaled to the `full` weight."""
-        if self.centred:
-            return self._of_one_length(x, seen, y, found)
+        if self.centred:  # series of any lengths, whose interpolated points are not rounded before
+            return self._prepared_distance(x, seen, y)
         distance = self._distance(x, seen, y, tx, ty)
         if self.power is None:
             return distance
@@ -233,8 +229,12 @@ class Minkowski(LockstepMetric):
     def power(self):
         return float(self.p)
 
+    def _distance(self, x, w, y, tx, ty):
+        distance = super()._distance(x, w, y, tx, ty)
+        return distance if distance < np.inf else self._finite(distance)
+
     def _finite(self, distance):
-        if self.p < 1 and not np.isfinite(distance).all():
+        if not np.isfinite(distance).all():
             raise ValueError(
                 f"The 'p' parameter of Minkowski must not be so small that distances leave float64. Got {self.p}: the "
                 "sum over the points, to the power 1 / p, is above 1.8e308. Take a larger p, or shorter series."

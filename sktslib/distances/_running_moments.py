@@ -9,7 +9,7 @@ import numpy as np
 from ._compiled import block_size, kernel
 
 EPS = 2.0**-52
-LEAST, MOST = 1e-270, 1e300  # sums of squares between them lost nothing to underflow, and did not overflow
+TINY, HUGE = 1e-270, 1e300  # sums of squares between them lost nothing to underflow, and did not overflow
 ERROR = 1e-12  # of the sum of squares: what the profile may be wrong by
 SMALL = 1e-6  # of the sum of squares: what is less is computed directly
 SMALLEST = 1e-130  # a size whose square is far from underflow
@@ -108,12 +108,12 @@ def find_constants(y, m, first, products, mean, spread, error):
     """
     count = 0
     for j in range(spread.shape[0]):
-        count += not spread[j] > LEAST
+        count += not spread[j] > TINY
     if count == 0:
         return
     last, end, j = -1, first + spread.shape[0] + m - 1, 0
     while j < spread.shape[0]:
-        if spread[j] > LEAST:
+        if spread[j] > TINY:
             j += 1
             continue
         if last < first + j:  # how long the window's first sample stays
@@ -228,7 +228,7 @@ def judge_squares(a, b, c, norm, share, doubtful):
     """Mark what may be wrong by more than it may; `share` is what the means' errors make of the sum of squares."""
     for j in range(a.shape[0]):
         # Not a comparison the other way round, and none that takes equals: NaN and infinity must be found too.
-        doubtful[j] = not (c[j] < (ERROR - share) * b[j] - ERROR * LEAST and a[j] > SMALL * b[j])
+        doubtful[j] = not (c[j] < (ERROR - share) * b[j] - ERROR * TINY and a[j] > SMALL * b[j])
     count = 0
     for j in range(a.shape[0]):
         count += doubtful[j]
@@ -245,7 +245,7 @@ def judge_products(a, b, c, norm, share, doubtful):
     for j in range(a.shape[0]):
         both = np.sqrt(norm * b[j]) if b[j] > 0.0 else 0.0
         sure = c[j] * max(1.0, both / b[j]) <= ERROR * both if b[j] > 0.0 else c[j] == 0.0
-        sure = sure and (b[j] == 0.0 or (b[j] > LEAST and b[j] < MOST))
+        sure = sure and (b[j] == 0.0 or (b[j] > TINY and b[j] < HUGE))
         doubtful[j] = not (sure and abs(a[j]) <= (1.0 - SMALL) * both)
         count += doubtful[j]
     return count

@@ -21,6 +21,7 @@ from ._running_moments import (
     ERROR,
     SMALL,
     SMALLEST,
+    TINY,
     add_products,
     add_squares,
     find_constants,
@@ -31,9 +32,6 @@ from ._running_moments import (
     standardise,
     to_range,
     weighted_moments,
-)
-from ._running_moments import (
-    LEAST as LEAST_SQUARE,
 )
 
 SLACK = 2 * ERROR / SMALL  # so large is the relative error of a distance at most
@@ -82,7 +80,7 @@ def _rows(y, first, step, squared, rows, norm):
                 row[t] = d
                 square += d * d
         row[v.shape[0] :] = 0.0
-        if not square > LEAST_SQUARE:  # the error of what underflowed is not known
+        if not square > TINY:  # the error of what underflowed is not known
             for t in range(v.shape[0]):
                 square = np.inf if v[t] != level else square
         norm[r, 0], norm[r, 1] = np.sqrt(square), level

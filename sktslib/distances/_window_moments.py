@@ -7,10 +7,10 @@ and windows that are too far off for a purpose are named.
 import numpy as np
 
 from ._compiled import block_size, kernel
+from ._running_moments import HUGE, TINY
 
 INF = np.inf
 PIECE = block_size(512, 8)  # windows at a time
-LEAST, MOST = 1e-270, 1e300  # sums of squares between them lost nothing to underflow, and did not overflow
 
 
 @kernel
@@ -58,7 +58,7 @@ def standardise(y, m, first, total, most, blur, how, mean, spread, error, low, h
             wrong, apart = error[j] * scale[j] * scale[j] / total, longest if plain else 2.0 * most[j] * scale[j]
             doubt[j] = (wrong + 2.0**-47) * apart + 0.5 * (wrong + relative) + 2.0**-47 * abs(mean[j]) * scale[j]
         for j in range(size):  # of squares that over- or underflow no error is known
-            doubt[j] = doubt[j] if (spread[j] > LEAST) & (spread[j] < MOST) else INF
+            doubt[j] = doubt[j] if (spread[j] > TINY) & (spread[j] < HUGE) else INF
     elif how == 3:
         for j in range(size):
             scale[j] = 1.0 / (high[j] - low[j])

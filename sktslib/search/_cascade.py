@@ -60,7 +60,7 @@ def near_windows(metric, x, w, y, normalize, rule, gaps):
 
 
 def less_offset(y):
-    """A sequence less its offset where that is large: normalizing takes it off, and running moments lose digits."""
+    """A sequence less its offset where that is large, so that running moments lose no digits by it."""
     some = y[:, :: max(1, y.shape[1] // SAMPLE)]
     level = some.mean(axis=1, keepdims=True)
     level[np.abs(level) < LARGE * deviation(some)] = 0.0

@@ -179,8 +179,8 @@ def refuse_missing(
             first = np.unravel_index(np.argmax(huge), a.shape)
             raise ValueError(
                 f"{name!r} must hold values of at most {LARGEST:g} in size, so that sums of them are finite. Got "
-                f"{a[first]:g} at index {_place(first)}. Multiply all by a small factor, or put NaN in the place "
-                "of what stands for a missing value."
+                f"{a[first]:g} at index {_place(first)}. Divide all by a common factor, or put NaN where such a number "
+                "stands for a missing value."
             )
         return total
     kinds = {"NaN": 0 if missing else np.isnan(a).sum(), "infinite": np.isinf(a).sum()}
