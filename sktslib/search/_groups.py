@@ -4,7 +4,7 @@ import numpy as np
 
 from ._buffer import Buffer
 from ._feed import ENDLESS
-from ._selection import _all_free
+from ._selection import all_free
 
 
 class Groups:
@@ -87,7 +87,7 @@ class Reported:
         if not self.ranges.size:
             return np.ones(len(start), bool)
         longest = int((self.ranges[1] - self.ranges[0]).max())
-        return _all_free(*self.ranges, longest, start, end, self.max_overlap)
+        return all_free(*self.ranges, longest, start, end, self.max_overlap)
 
     def add(self, start, end, before):
         """Take further ones, and forget those that end at or before a sample."""

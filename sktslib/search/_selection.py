@@ -26,10 +26,17 @@ def _free(sorted_start, sorted_end, longest, s, e, max_overlap):
 
 
 @kernel
-def _all_free(sorted_start, sorted_end, longest, start, end, max_overlap, out):
+def _fill_free(sorted_start, sorted_end, longest, start, end, max_overlap, out):
     """The same of each of some ranges."""
     for k in range(start.shape[0]):
         out[k] = _free(sorted_start, sorted_end, longest, start[k], end[k], max_overlap)
+
+
+def all_free(sorted_start, sorted_end, longest, start, end, max_overlap):
+    """Which of some ranges overlap none of the chosen ones too much; none of those is longer than `longest`."""
+    out = np.empty(len(start), np.bool_)
+    _fill_free(sorted_start, sorted_end, longest, start, end, max_overlap, out)
+    return out
 
 
 @kernel
@@ -86,9 +93,7 @@ class _Chosen:
 
     def free(self, start, end):
         """Whether each of some ranges is free."""
-        out = np.empty(len(start), np.bool_)
-        _all_free(*self._sorted, start, end, self.max_overlap, out)
-        return out
+        return all_free(*self._sorted, start, end, self.max_overlap)
 
     def next_free(self, start, end, at):
         """The first place from `at` on of a range that is free."""
