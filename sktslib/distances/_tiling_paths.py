@@ -65,15 +65,17 @@ def trace(best, begin, transitions, base, fresh, j, label):
 
 @kernel
 def branch(best, begin, transitions, base, codes, known):
-    """Fill the rows of `codes` (n + 1, k + 1) behind row `known`: by which node the path to each node leaves row 0."""
+    """Fill the rows of `codes` (n + 1, k + 1) behind row `known`: by which node the path to each node leaves row 0.
+
+    A tile that begins before row 0 has lost already.
+    """
     width = best.shape[1]
     for j in range(known + 1, best.shape[0]):
         for label in range(width):
             codes[j, label] = j * width + label
-            if label == 0 or best[j, label] < INF:
-                s, c = previous(best, begin, transitions, base, j, label)
-                if s > 0:
-                    codes[j, label] = codes[s, c]
+            s = j - 1.0 if label == 0 else begin[j - 1, label - 1] - base
+            if s > 0 and (label == 0 or best[j, label] < INF):
+                codes[j, label] = codes[int(s), before(best, int(s), transitions, label)]
 
 
 @kernel

@@ -51,6 +51,8 @@ class Columns:
         y, ty = feed.cut(back, feed.end)
         p, rows, points, first, tx = queries = self._prepared(y)
         self.state = queries.state() if self.state is None else self.state
+        if self._looks_back:  # cells without a path may hold a start of long ago
+            self.state.reshape(-1)[self.at_start[np.isinf(self.state.take(self.at_cost))]] = self.at
         k = len(self.templates)
         new, begin = np.empty((upto - back, k + 1)), np.empty((upto - back, k))
         rules = self.rules.background.costs(y), self.rules.transitions, *self.bounds
