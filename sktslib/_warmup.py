@@ -9,9 +9,10 @@ from numba import config
 
 from .distances import get_metric, nearest_neighbors, pairwise_distances
 from .search import QuerySearcher, QuerySegmenter
-from .utils.validation import check_count, shown, unknown_name
+from .utils.validation import check_count, check_flag, check_verbose, unknown_name
 
 SIZES, LENGTH = (20, 300), 20_000  # of queries, and of the sequence: short and long take different ways
+CHANNELS = 8  # code tells one channel from several, and no more
 
 
 def _distance(metric, x, y, w):
@@ -91,13 +92,12 @@ def warmup(metrics="dtw", *, tasks=tuple(TASKS), n_channels=1, weighted=False, v
     for task in tasks:
         if task not in TASKS:
             raise unknown_name("task", task, TASKS)
-    n_channels = check_count(n_channels, "n_channels")
-    if not isinstance(weighted, bool | np.bool_):
-        raise TypeError(f"The 'weighted' parameter must be True or False. Got {shown(weighted)}.")
+    n_channels, weighted = check_count(n_channels, "n_channels"), check_flag(weighted, "weighted")
+    verbose = check_verbose(verbose)
     if config.DISABLE_JIT:
         return
     rng = np.random.default_rng(0)
-    y = rng.normal(size=(LENGTH, n_channels)).cumsum(axis=0)
+    y = rng.normal(size=(LENGTH, min(n_channels, CHANNELS))).cumsum(axis=0)
     for metric in metrics:
         for task in tasks:
             begin = perf_counter()

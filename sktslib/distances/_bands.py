@@ -10,7 +10,9 @@ def radius_of(window, factor, m, n):
         return shorter // 2 if factor is None else min(int(factor), 2**40)  # wider than any series, yet no overflow
     if window is None or window == "itakura":
         return None
-    return int(np.floor(window * shorter + 1e-9))  # 0.29 of 100 points is 29, whatever the rounding of the product
+    # 0.29 of 100 points is 29, whatever the rounding of the share and of the product.
+    rounding = float(np.finfo(window).eps) if isinstance(window, np.floating) else 0.0
+    return int(np.floor(float(window) * shorter * (1.0 + rounding) + 1e-9))
 
 
 def plain_band(radius, m, n):

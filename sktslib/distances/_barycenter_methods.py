@@ -146,6 +146,6 @@ def soft(task, z):
         costs.append(float(start + intermediate_result.fun * scale))
         task.tell(costs)
 
-    options = {"maxiter": task.max_iter, "ftol": task.tol, "gtol": 1e-10}
+    options = {"maxiter": task.max_iter, "ftol": min(task.tol, 1.0), "gtol": 1e-10}
     found = minimize(scaled, z.ravel(), jac=True, method="L-BFGS-B", callback=note, options=options)
     return found.x.reshape(shape), costs

@@ -9,7 +9,10 @@ from ..utils.validation import (
     as_series,
     as_weight,
     check_count,
+    check_flag,
+    check_jobs,
     check_number,
+    check_verbose,
     refuse_missing,
     shown,
     unknown_name,
@@ -18,7 +21,7 @@ from . import _barycenter_methods as methods
 from ._collection import as_collection
 from ._elastic_metric import ElasticMetric
 from ._metrics_soft import SoftDTW
-from ._pairwise import check_jobs, pairwise_distances
+from ._pairwise import pairwise_distances
 from ._registry import get_metric
 
 METHODS = ("dba", "soft", "subgradient")
@@ -127,15 +130,15 @@ def barycenter(
     """
     metric = get_metric(metric, metric_params)
     check_method(method, metric)
-    check_jobs(n_jobs)
+    n_jobs, verbose, return_cost = check_jobs(n_jobs), check_verbose(verbose), check_flag(return_cost, "return_cost")
     max_iter = check_count(max_iter, "max_iter", low=0)
     tol = check_number(tol, "tol", low=0)
+    rng = random_numbers(random_state)
     given, X = X, as_collection(X, "X")
     metric._check_sizes(X, X)
     flat = getattr(given, "ndim", None) == 2 or np.ndim(given[0]) == 1
     share = shares(series_weight, len(X))
     X, share = [x for x, v in zip(X, share, strict=True) if v > 0], share[share > 0]
-    rng = check_random_state(random_state)
     z = first_guess(init, X, share, metric, weight, rng, n_jobs)
     w = as_weight(weight, z.shape[1], z.shape[0])
     with Parallel(n_jobs=n_jobs, prefer="threads", require="sharedmem") as parallel:
@@ -168,6 +171,19 @@ def check_method(method, metric):
             "The 'do_sign_norm' parameter of DTW must be False in a barycenter, whose own scale would be arbitrary. "
             "Got True; normalise the collection beforehand."
         )
+
+
+def random_numbers(random_state):
+    """The generator that a seed or a generator stands for."""
+    try:
+        if isinstance(random_state, bool):
+            raise ValueError
+        return check_random_state(random_state)
+    except (ValueError, OverflowError):
+        raise ValueError(
+            "The 'random_state' parameter must be None, an integer in the range [0, 2**32) or a RandomState. Got "
+            f"{shown(random_state)}."
+        ) from None
 
 
 def shares(series_weight, n):

@@ -86,6 +86,7 @@ class LCSS(ElasticMetric):
         return np.maximum(0.0, 1.0 - self._similarity(cost, problem))
 
     def _limit(self, distance, problem):
+        distance = np.minimum(distance, 1.0)  # the largest there is
         similarity = self._similarity(np.arange(2.0), problem)  # of the costs 0 and 1: it falls by equal steps
         return (distance - 1.0 + similarity[0]) / (similarity[0] - similarity[1]) + 1e-12 * sum(problem.shape)
 
@@ -195,7 +196,7 @@ class ERP(PriceMetric):
         return norm_exponent(channels)
 
     def _query(self, x, w, n, tx=None, *, search=False):
-        out = np.abs(x - self.g) if w is None else w * np.abs(x - self.g)
+        out = np.abs(x - float(self.g)) * (1.0 if w is None else w)
         points = free_points(x.shape[1])
         points[0] = out[0] if len(x) == 1 else np.sqrt((out**2).sum(axis=0))
         return Query(recurrences.ERPRecord(norm_of(x, 2.0), float(self.g)), x, w, points)

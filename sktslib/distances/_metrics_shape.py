@@ -86,7 +86,7 @@ class ShapeDTW(DTW):
     Parameters
     ----------
     reach : int, default=5
-        Points to either side that belong to a point's neighbourhood; the series' ends are repeated.
+        Points to either side that belong to a point's neighbourhood, at most 10,000; the series' ends are repeated.
     window : None, float in (0, 1], "sakoe-chiba" or "itakura", default=None
         Band of the warping path. A float is the radius of a Sakoe-Chiba band as a share of the shorter length.
     factor : int, optional
@@ -103,7 +103,7 @@ class ShapeDTW(DTW):
     entry_parameters = {"reach": 5}
     function_defaults = {}
     alpha, dtw_type, tolerance, dist, do_sign_norm, do_dist_norm = 1.0, "dtw", 0, None, False, False
-    _parameter_constraints = {"reach": [Interval(Integral, 0, None, closed="left")], **BAND_CONSTRAINTS}
+    _parameter_constraints = {"reach": [Interval(Integral, 0, 10_000, closed="both")], **BAND_CONSTRAINTS}
 
     def __init__(self, reach=5, *, window=None, factor=None):
         self.reach = reach
@@ -112,14 +112,14 @@ class ShapeDTW(DTW):
 
     @property
     def _reach(self):
-        return self.reach
+        return int(self.reach)
 
     def _features(self, a):
         n = a.shape[1]
-        at = np.clip(np.arange(n) + np.arange(-self.reach, self.reach + 1)[:, np.newaxis], 0, n - 1)
+        at = np.clip(np.arange(n) + np.arange(-self._reach, self._reach + 1)[:, np.newaxis], 0, n - 1)
         return np.ascontiguousarray(a[:, at].reshape(-1, n))
 
     def _query(self, x, w, n, tx=None, *, search=False):
         if w is not None:  # a point's weight is its whole neighbourhood's
-            w = np.repeat(w, 2 * self.reach + 1, axis=0)
+            w = np.repeat(w, 2 * self._reach + 1, axis=0)
         return super()._query(x, w, n, tx, search=search)

@@ -348,4 +348,4 @@ class GAK(SoftMetric):
         return kernels.Soft(1.0 / max(2.0 * sigma * sigma, 1e-300), True, triangle)
 
     def _reported(self, cross, own):
-        return -np.expm1(own - cross)
+        return 0.0 - np.expm1(own - cross)

@@ -157,7 +157,7 @@ class DTW(ElasticMetric):
                     f"The 'tolerance' parameter of DTW must be smaller than the shorter length, {min(m, n)}. Got "
                     f"{self.tolerance}."
                 )
-            return (self.tolerance,) * 4
+            return (int(self.tolerance),) * 4
         free = n - 1
         return 0, 0, free if self.dtw_type in ("obe-dtw", "sub-dtw") else 0, free if self.dtw_type != "dtw" else 0
 
@@ -173,8 +173,8 @@ class DTW(ElasticMetric):
         if self.alpha < 1:
             # The derivatives' scale goes into the weights, so that the other series knows nothing of this one.
             w = np.ones_like(x) if w is None else w
-            scale = slope_scale(*np.split(features, 2))
-            w = np.concatenate([self.alpha * w, (1 - self.alpha) * scale**2 * w])
+            scale, alpha = slope_scale(*np.split(features, 2)), float(self.alpha)
+            w = np.concatenate([alpha * w, (1 - alpha) * scale**2 * w])
         return Query(recurrences.DTWRecord(), features, w, free_points(x.shape[1]))
 
     def _problem(self, x, w, y, tx, ty, *, search=False):
@@ -186,10 +186,10 @@ class DTW(ElasticMetric):
             costs += local_costs(self.dist, x, y)
         else:
             (x, dx), (y, dy) = np.split(x, 2), np.split(y, 2)
-            scale = slope_scale(x, dx)
-            costs += (1 - self.alpha) * local_costs(self.dist, scale * dx, scale * dy)
-            if self.alpha > 0:
-                costs += self.alpha * local_costs(self.dist, x, y)
+            scale, alpha = slope_scale(x, dx), float(self.alpha)
+            costs += (1 - alpha) * local_costs(self.dist, scale * dx, scale * dy)
+            if alpha > 0:
+                costs += alpha * local_costs(self.dist, x, y)
         if w is not None:  # the caller's function sees whole points, so a point has one weight
             costs *= w.max(axis=0)
         return Problem(recurrences.DTWRecord(), None, None, costs, None, None, free_points(x.shape[1]))
@@ -276,7 +276,7 @@ class WDTW(ElasticMetric):
     def _query(self, x, w, n, tx=None, *, search=False):
         m, longest = x.shape[1], max(x.shape[1], n)
         with np.errstate(over="ignore"):  # an infinite exponential makes the factor 0
-            factors = 1.0 / (1.0 + np.exp(-self.g * (np.arange(longest + 1) - (m if search else longest) / 2)))
+            factors = 1.0 / (1.0 + np.exp(-float(self.g) * (np.arange(longest + 1) - (m if search else longest) / 2)))
         return Query(recurrences.WDTWRecord(factors), self._features(x), w, free_points(m))
 
     def _partners(self, alignment):

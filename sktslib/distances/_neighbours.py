@@ -11,13 +11,13 @@ from numbers import Integral
 import numpy as np
 from joblib import Parallel, delayed
 
-from ..utils.validation import shown
+from ..utils.validation import check_jobs, shown
 from . import _lanes
 from ._bands import band
 from ._bounds import Bounds
 from ._collection import as_collection
 from ._elastic_metric import ElasticMetric, Problem
-from ._pairwise import by_length, check_jobs, collection_weight, counts_alone, distance_tasks
+from ._pairwise import by_length, collection_weight, counts_alone, distance_tasks
 from ._registry import get_metric
 from ._scan import scan
 
@@ -130,7 +130,7 @@ def nearest_neighbors(X, Y=None, metric="dtw", n_neighbors=1, *, metric_params=N
            [0]])
     """
     metric = get_metric(metric, metric_params)
-    check_jobs(n_jobs)
+    n_jobs = check_jobs(n_jobs)
     same = Y is None
     X = as_collection(X, "X")
     Y = X if same else as_collection(Y, "Y", channels=len(X[0]))

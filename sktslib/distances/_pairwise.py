@@ -1,11 +1,9 @@
 """Collections: all distances between two lists of series."""
 
-from numbers import Integral
-
 import numpy as np
 from joblib import Parallel, delayed
 
-from ..utils.validation import as_weight, shown
+from ..utils.validation import as_weight, check_jobs, shown
 from . import _bits, _lanes, _lockstep
 from ._bands import band
 from ._callable import CallableMetric
@@ -13,12 +11,6 @@ from ._collection import as_collection, observed_distance
 from ._elastic_metric import ElasticMetric, Problem
 from ._normalise import full_weight
 from ._registry import get_metric
-
-
-def check_jobs(n_jobs):
-    """Refuse what is no number of threads."""
-    if not (n_jobs is None or (isinstance(n_jobs, Integral) and n_jobs != 0)):
-        raise ValueError(f"The 'n_jobs' parameter must be None or an integer other than 0. Got {shown(n_jobs)}.")
 
 
 def pairwise_distances(X, Y=None, metric="dtw", *, metric_params=None, weight=None, nan_policy="raise", n_jobs=None):
@@ -63,7 +55,7 @@ def pairwise_distances(X, Y=None, metric="dtw", *, metric_params=None, weight=No
            [4.]])
     """
     metric = get_metric(metric, metric_params)
-    check_jobs(n_jobs)
+    n_jobs = check_jobs(n_jobs)
     if nan_policy not in ("raise", "omit"):
         raise ValueError(f"The 'nan_policy' parameter must be 'raise' or 'omit'. Got {shown(nan_policy)}.")
     same, omit = Y is None or Y is X, nan_policy == "omit"

@@ -9,6 +9,7 @@ from sktslib.metrics._matching import closest_matching, count_matched, pairs_by_
 from sktslib.utils.validation import check_number
 
 IDLE = "", "0"  # texts that mean background
+LARGEST = 2**53  # indices up to here are exact in float64, and their sums and differences in int64
 
 
 def events_from_labels(y: ArrayLike) -> NDArray[np.intp]:
@@ -269,14 +270,14 @@ def _events(y, name):
             f"The '{name}' parameter must be labels of shape (n,) or events of shape (n_events, 2). "
             f"Got shape {values.shape}. Pass one column of labels, for example numpy.ravel(y), or start and end."
         )
-    if values.dtype.kind == "f":
-        wrong = np.flatnonzero(~(np.isfinite(values) & (np.floor(values) == values)).all(axis=1))
-        if len(wrong):
-            raise ValueError(
-                f"The '{name}' parameter must hold events in whole sample indices. "
-                f"Got {values[wrong[0]].tolist()} in row {wrong[0]}. "
-                "Convert times to indices, for example with numpy.searchsorted(times, events)."
-            )
+    whole = np.isfinite(values) & (np.floor(values) == values) if values.dtype.kind == "f" else True
+    wrong = np.flatnonzero(~(whole & (values < LARGEST) & (values > -LARGEST)).all(axis=1))
+    if len(wrong):
+        raise ValueError(
+            f"The '{name}' parameter must hold events in whole sample indices below 2**53. "
+            f"Got {values[wrong[0]].tolist()} in row {wrong[0]}. "
+            "Convert times to indices, for example with numpy.searchsorted(times, events)."
+        )
     events = values.astype(np.int64)
     wrong = np.flatnonzero((events[:, 0] < 0) | (events[:, 1] <= events[:, 0]))
     if len(wrong):

@@ -4,7 +4,7 @@ import numpy as np
 from numpy.typing import ArrayLike, NDArray
 
 from sktslib.metrics._events import _events
-from sktslib.utils.validation import check_number
+from sktslib.utils.validation import check_count
 
 
 def labels_from_events(events: ArrayLike, kinds: ArrayLike | None = None, *, n_samples: int) -> NDArray:
@@ -39,9 +39,9 @@ def labels_from_events(events: ArrayLike, kinds: ArrayLike | None = None, *, n_s
     >>> labels_from_events([[0, 3], [3, 6], [6, 8]], [1, 1, 2], n_samples=9)
     array([1, 1, 1, 0, 1, 1, 2, 2, 0])
     """
-    n = int(check_number(n_samples, "n_samples", low=0, integer=True))
-    ranges = np.asarray(events)
-    ranges = _events(ranges.reshape(-1, 2) if ranges.size == 0 else ranges, "events")[0]
+    n = check_count(n_samples, "n_samples", low=0)
+    none = hasattr(events, "__len__") and not len(events)
+    ranges = _events(np.empty((0, 2), np.int64) if none else events, "events")[0]
     kinds = np.ones(len(ranges), np.int64) if kinds is None else np.asarray(kinds)
     if kinds.shape != (len(ranges),):
         raise ValueError(
@@ -54,7 +54,10 @@ def labels_from_events(events: ArrayLike, kinds: ArrayLike | None = None, *, n_s
         if ranges[k - 1, 1] + gap > ranges[k, 0]:
             cut = (ranges[k - 1, 1] + ranges[k, 0]) // 2
             ranges[k - 1, 1], ranges[k, 0] = cut, cut + gap
-    labels = np.zeros(n, dtype=kinds.dtype)
+    try:
+        labels = np.zeros(n, dtype=kinds.dtype)
+    except (ValueError, MemoryError):
+        raise ValueError(f"The 'n_samples' parameter must be a length whose labels fit into memory. Got {n}.") from None
     for (start, end), kind in zip(ranges.tolist(), kinds, strict=True):
         labels[start:end] = kind
     return labels

@@ -4,7 +4,7 @@ import numpy as np
 from sklearn.pipeline import Pipeline
 from sklearn.utils.metadata_routing import MetadataRequest
 
-from ..utils.validation import shown
+from ..utils.validation import check_flag, shown
 
 
 class EventScorer:
@@ -37,7 +37,7 @@ class EventScorer:
         if not callable(score):
             raise TypeError(f"The 'score' parameter of EventScorer must be callable. Got {shown(score)}.")
         self.score = score
-        self.greater_is_better = greater_is_better
+        self.greater_is_better = check_flag(greater_is_better, "greater_is_better", owner="EventScorer")
         self.parameters = parameters
         self._times = None
 

@@ -66,11 +66,13 @@ class BlockedSeriesSplit:
             Ascending.
         """
         n = len(X)
-        edges = np.cumsum([0, *(n // self.n_splits + (k < n % self.n_splits) for k in range(self.n_splits))])
+        # More blocks than samples leave some empty, as one more does, and a gap of all samples leaves none.
+        blocks, gap = min(self.n_splits, n + 1), min(self.gap, n)
+        edges = np.cumsum([0, *(n // blocks + (k < n % blocks) for k in range(blocks))])
         at = np.arange(n)
         for first, last in pairwise(edges):
-            train = at[(at < first - self.gap) | (at >= last + self.gap)]
-            if first == last or not len(train):
+            train = at[(at < first - gap) | (at >= last + gap)]
+            if first == last or not len(train) or blocks < self.n_splits:
                 raise ValueError(
                     f"A recording of {n} samples must leave training and test samples in each of {self.n_splits} "
                     f"blocks with a gap of {self.gap}. Got none in one of them; lower n_splits or gap."

@@ -1,7 +1,6 @@
 """What the estimators of collections share: their parameters, and the way of a collection to the kernels."""
 
 from copy import copy
-from numbers import Integral
 
 import numpy as np
 from sklearn.base import ClassNamePrefixFeaturesOutMixin, TransformerMixin
@@ -10,7 +9,7 @@ from sklearn.utils.validation import check_is_fitted, validate_data
 from ..distances._collection import MetricParameter, as_collection
 from ..distances._pairwise import pairwise_distances
 from ..distances._registry import get_metric
-from ..utils._sklearn import Estimator, StrOptions, validate_parameter_constraints
+from ..utils._sklearn import JOBS, Estimator, StrOptions, validate_parameter_constraints
 from ..utils.validation import shown
 
 
@@ -37,7 +36,7 @@ class CollectionEstimator(MetricParameter, Estimator):
         "metric_params": [dict, None],
         "weight": "no_validation",
         "nan_policy": [StrOptions({"raise", "omit"})],
-        "n_jobs": [Integral, None],
+        "n_jobs": JOBS,
     }
 
     def _fit_collection(self, X):

@@ -9,7 +9,7 @@ from sklearn.utils.validation import check_is_fitted
 from ..distances._neighbours import nearest_neighbors
 from ..distances._pairwise import pairwise_distances
 from ..utils._sklearn import Interval, StrOptions
-from ..utils.validation import check_count
+from ..utils.validation import check_count, check_flag
 from ._base import CollectionEstimator, CollectionTransformer
 
 
@@ -50,7 +50,7 @@ class Neighbors(CollectionEstimator):
         check_is_fitted(self)
         count = check_count(self.n_neighbors if n_neighbors is None else n_neighbors, "n_neighbors")
         found = self._without_self(count) if X is None else self._nearest(self._door(X), count)
-        return found if return_distance else found[1]
+        return found if check_flag(return_distance, "return_distance") else found[1]
 
     def _nearest(self, series, count):
         if count > len(self._series):
@@ -162,7 +162,7 @@ class KNeighborsTimeSeriesTransformer(CollectionTransformer, Neighbors):
             Rows hold the nearest first.
         """
         series = self._door(X)
-        count = self.n_neighbors + (self.mode == "distance")
+        count = int(self.n_neighbors) + (self.mode == "distance")
         return self._graph(*self._nearest(series, count), self.mode)
 
 
@@ -263,7 +263,7 @@ class RadiusNeighborsTimeSeriesTransformer(CollectionTransformer):
     def _graph(self, distances):
         order = np.argsort(distances, axis=1, kind="stable")
         distances = np.take_along_axis(distances, order, axis=1)
-        within = distances <= self.radius
+        within = distances <= float(self.radius)
         data = distances[within] if self.mode == "distance" else np.ones(int(within.sum()))
         ends = np.concatenate([[0], np.cumsum(within.sum(axis=1))])
         return csr_matrix((data, order[within], ends), shape=distances.shape)

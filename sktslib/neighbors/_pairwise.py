@@ -165,7 +165,7 @@ class DistanceKernel(PairwiseDistances):
         ndarray of shape (n_series, n_fitted)
             In [0, 1].
         """
-        return np.exp(-self.gamma_ * super().transform(X))
+        return self._similarities(super().transform(X))
 
     def fit_transform(self, X, y=None):
         """Keep the collection, and give its similarities to itself.
@@ -182,13 +182,18 @@ class DistanceKernel(PairwiseDistances):
             In [0, 1].
         """
         distances = self._fit_distances(X)
-        return np.exp(-self.gamma_ * distances)
+        return self._similarities(distances)
+
+    def _similarities(self, distances):
+        with np.errstate(over="ignore"):  # what is too far is not alike at all
+            return np.exp(-self.gamma_ * distances)
 
     def _fit_distances(self, X):
         """Fit, and give the distances that were needed for it."""
         distances = PairwiseDistances.fit(self, X)._distances(self._series, self._series)
-        self.gamma_ = self.gamma
-        if self.gamma == "median":
+        if self.gamma != "median":
+            self.gamma_ = float(self.gamma)
+        else:
             between = distances[~np.eye(len(distances), dtype=bool)]
             median = np.median(between) if between.size else 0.0
             self.gamma_ = 1.0 / median if 0.0 < median < np.inf else 1.0

@@ -11,7 +11,7 @@ from ..distances._collection import as_collection
 from ..search._missing import observed_query
 from ..search._profile import MODES, Search, choose, resolve_mode
 from ..utils._sklearn import Interval, StrOptions
-from ..utils.validation import as_weight
+from ..utils.validation import as_weight, check_jobs
 from ._base import CollectionEstimator
 
 
@@ -170,10 +170,11 @@ class QueryDistances(ClassNamePrefixFeaturesOutMixin, TransformerMixin, Collecti
             Named arrays ``start``, ``end`` and ``distance`` of shape (n_series, n_queries).
         """
         series = self._door(X)
+        shortest, longest = (None if limit is None else int(limit) for limit in (self.min_length, self.max_length))
 
         def best(y, x, w):
             search = Search.of(self.metric_, x, w, y, None, None, self.mode, self.normalize)
-            profile = search.profile(self.min_length, self.max_length)
+            profile = search.profile(shortest, longest)
             found = choose(search, profile.distance, *profile._edges, profile._slack, 1, None, 0.0)
             if not len(found[0]):
                 return -1, -1, np.inf
@@ -181,6 +182,6 @@ class QueryDistances(ClassNamePrefixFeaturesOutMixin, TransformerMixin, Collecti
             return start, end, distance
 
         tasks = (delayed(best)(y, x, w) for y in series for x, w in self._queries)
-        found = Parallel(n_jobs=self.n_jobs, prefer="threads", require="sharedmem")(tasks)
+        found = Parallel(n_jobs=check_jobs(self.n_jobs), prefer="threads", require="sharedmem")(tasks)
         start, end, distance = np.array(found, dtype=float).reshape(len(series), -1, 3).transpose(2, 0, 1)
         return QueryMatches(start.astype(np.int64), end.astype(np.int64), np.ascontiguousarray(distance))

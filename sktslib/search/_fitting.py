@@ -1,5 +1,7 @@
 """What a segmenter is fitted to: queries that are given, learned from labels, or taken from the recording itself."""
 
+import hashlib
+
 import numpy as np
 
 from ..utils._sizes import check_size
@@ -70,6 +72,11 @@ def refined(templates, searches, tiles):
     return out
 
 
+def _digest(templates):
+    """What tells queries from others, to the last digit."""
+    return hashlib.sha256(b"".join(template.x.tobytes() for template in templates)).digest()
+
+
 def amid(template, search, ranges):
     """The barycenter (channels, m) of ranges of a sequence, of the length of the template."""
     pieces = [np.ascontiguousarray(search.y[:, s:e]) for s, e in examples(ranges)]
@@ -115,7 +122,8 @@ class FittedSegmenter(QueryEstimator):
 
     def _fit_labels(self, marked, weight, times):
         """Learn the queries of the kinds that are marked, and the background."""
-        learned = self._learn(marked, weight, times, self.n_templates)
+        n_templates = self.n_templates if self.n_templates == "auto" else int(self.n_templates)
+        learned = self._learn(marked, weight, times, n_templates)
         kinds, limits = [one.kind for one in learned], [one.limits for one in learned]
         return self._fit_templates([one.template for one in learned], kinds, limits, marked, times)
 
@@ -166,10 +174,14 @@ class FittedSegmenter(QueryEstimator):
 
     def _segmented(self, y, ty, rules, refine):
         """Queries, searches and tiles of a series; before that, `refine` times, average the repetitions."""
-        templates = self._templates
-        for left in range(refine, -1, -1):
+        templates, left, met = self._templates, int(refine), {}
+        while True:
             searches = [self._compare(template, y, ty) for template in templates]
             tiles = tile(searches, rules)
-            if left:
-                templates = refined(templates, searches, tiles)
-        return templates, searches, tiles
+            if not left:
+                return templates, searches, tiles
+            met[_digest(templates)] = left
+            templates, left = refined(templates, searches, tiles), left - 1
+            before = met.get(_digest(templates))
+            if before is not None:  # from here on the same queries come again and again, mostly the same one
+                left %= before - left

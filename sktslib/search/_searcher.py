@@ -11,7 +11,7 @@ from sklearn.utils.validation import check_is_fitted
 
 from ..metrics import event_f1_score
 from ..utils._plot_data import names_of
-from ..utils._sklearn import Interval, StrOptions
+from ..utils._sklearn import JOBS, Interval, StrOptions
 from ._cascade import Rule
 from ._learning import read_labels
 from ._long import is_long, n_samples, profile_long, search_long, shortest
@@ -124,7 +124,7 @@ class QuerySearcher(ClassNamePrefixFeaturesOutMixin, TransformerMixin, QueryEsti
         "max_length": "no_validation",
         "scales": "no_validation",
         "nan_policy": [StrOptions({"raise", "omit"})],
-        "n_jobs": [Integral, None],
+        "n_jobs": JOBS,
         "verbose": ["verbose"],
     }
 
@@ -231,6 +231,18 @@ class QuerySearcher(ClassNamePrefixFeaturesOutMixin, TransformerMixin, QueryEsti
             found = matches_of(*part._search(X, times, keep=False)[:2], None, None, self.max_overlap, None)
             part._learned_threshold = learn_threshold(found, marked.ranges[marked.code == one.kind + 1])
         return self
+
+    def _plain(self):
+        """A copy with parameters of Python's own kinds of numbers: small integers and floats of numpy's overflow."""
+        made = copy(self)
+        for kind, names in (
+            (int, ("n_matches", "min_length", "max_length")),
+            (float, ("threshold", "percentile", "max_overlap")),
+        ):
+            for name in names:
+                value = getattr(self, name)
+                setattr(made, name, None if value is None else kind(value))
+        return made
 
     @property
     def _limit(self):
@@ -341,12 +353,12 @@ class QuerySearcher(ClassNamePrefixFeaturesOutMixin, TransformerMixin, QueryEsti
         """
         check_is_fitted(self)
         if is_long(X):
-            profiles = profile_long(self._parts or [self], X, times)
+            profiles = profile_long([part._plain() for part in self._parts or [self]], X, times)
             return profiles[0] if self._parts is None else profiles
         if self._parts is not None:
             return in_jobs(self.n_jobs, [(part.profile, X, times) for part in self._parts])
         refuse_several(X)
-        return self._search(X, times, keep=False)[1]
+        return self._plain()._search(X, times, keep=False)[1]
 
     def _each_length(self, X, times):
         """Profiles of the windows of each length: of those that end at a sample not each is the best at its start."""
@@ -377,14 +389,15 @@ class QuerySearcher(ClassNamePrefixFeaturesOutMixin, TransformerMixin, QueryEsti
             all sequences together.
         """
         check_is_fitted(self)
+        plain = self._plain()
         if self._parts is not None or several(X) is not None:
-            matches = self._search_several(X, times)
+            matches = plain._search_several(X, times)
         elif is_long(X):
-            matches = search_long([self], X, times)[0]
+            matches = search_long([plain], X, times)[0]
         else:
-            warped, rule = self._mode == "warped", (self.n_matches, self._limit, self.max_overlap)
-            search, profile, given = self._search(X, times, keep=warped, rule=self._rule)
-            matches = matches_of(search, profile, *rule, given, self.percentile)
+            warped, rule = self._mode == "warped", (plain.n_matches, plain._limit, plain.max_overlap)
+            search, profile, given = plain._search(X, times, keep=warped, rule=plain._rule)
+            matches = matches_of(search, profile, *rule, given, plain.percentile)
             if not warped and borrowed(search.y, X):
                 del profile  # so that it and a copy of the sequence are never held at once
                 matches = replace(matches, _source=Whole(self._how, search.y.copy(), search.ty))
@@ -409,7 +422,7 @@ class QuerySearcher(ClassNamePrefixFeaturesOutMixin, TransformerMixin, QueryEsti
         """
         check_is_fitted(self)
         if self._parts is None:
-            return Stream(copy(self), max_delay)
+            return Stream(self._plain(), max_delay)
         return Streams([part.stream(max_delay) for part in self._parts], self._kinds)
 
     def transform(self, X, times=None):
@@ -515,7 +528,9 @@ class QuerySearcher(ClassNamePrefixFeaturesOutMixin, TransformerMixin, QueryEsti
 def _search_one(parts, X, times, k):
     """The matches of one query, or of several in a sequence that is read by chunks, in the k-th sequence."""
     with nullcontext() if k is None else entry("X", k):
-        return search_long(parts, X, times) if is_long(X) else [part.search(X, times) for part in parts]
+        if is_long(X):
+            return search_long([part._plain() for part in parts], X, times)
+        return [part.search(X, times) for part in parts]
 
 
 def matches_of(search, profile, n_matches, threshold, max_overlap, times, percentile=None):

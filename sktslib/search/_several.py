@@ -5,7 +5,7 @@ from contextlib import contextmanager
 import numpy as np
 from joblib import Parallel, delayed
 
-from ..distances._pairwise import check_jobs
+from ..utils.validation import check_jobs
 from ._results import Matches
 from ._sources import hold
 from ._times import SparseTimes
@@ -52,8 +52,9 @@ def one_each(values, count, name, what):
 
 def in_jobs(n_jobs, calls):
     """The results of calls that know nothing of each other."""
-    check_jobs(n_jobs)
-    return Parallel(n_jobs=n_jobs, prefer="threads")(delayed(call)(*arguments) for call, *arguments in calls)
+    return Parallel(n_jobs=check_jobs(n_jobs), prefer="threads")(
+        delayed(call)(*arguments) for call, *arguments in calls
+    )
 
 
 def merge(found, names, many_queries, many_sequences, n_matches, times=None):

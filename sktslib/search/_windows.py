@@ -10,17 +10,24 @@ from ._cascade import applies, near_windows
 from ._missing import observed_profile, runs
 from ._results import Profile
 
+LONGEST = 10**7  # samples of a window
+
+
+def _is_factor(scale, m):
+    return isinstance(scale, Real) and not isinstance(scale, bool) and 0 < scale * m <= LONGEST
+
 
 def scaled_lengths(scales, m):
     """The lengths of the windows that `scales` mean for a query of m points, ascending; None for its own alone."""
     if scales is None:
         return None
-    valid = isinstance(scales, tuple | list | np.ndarray) and len(scales) > 0
-    if not valid or not all(isinstance(s, Real) and 0 < s < np.inf for s in scales):
+    valid = isinstance(scales, tuple | list) or (isinstance(scales, np.ndarray) and scales.ndim == 1)
+    if not valid or not len(scales) or not all(_is_factor(s, m) for s in scales):
         raise ValueError(
-            "The 'scales' parameter must be None, a pair (least, largest), or a list of factors above 0. Got "
-            f"{shown(scales)}."
+            "The 'scales' parameter must be None, a pair (least, largest), or a list of factors above 0, for windows "
+            f"of at most {LONGEST:,} samples. Got {shown(scales)}."
         )
+    scales = type(scales)(map(float, scales)) if isinstance(scales, tuple | list) else scales.astype(float)
     if isinstance(scales, tuple):
         if len(scales) != 2 or scales[0] > scales[1]:
             raise ValueError(

@@ -2,8 +2,9 @@
 
 import functools
 import sys
-from numbers import Integral
+from numbers import Integral, Real
 
+import numpy as np
 from sklearn.base import BaseEstimator
 from sklearn.utils import _param_validation
 from sklearn.utils._param_validation import Interval, InvalidParameterError, RealNotInt, StrOptions
@@ -11,6 +12,7 @@ from sklearn.utils._param_validation import Interval, InvalidParameterError, Rea
 from .validation import shown
 
 __all__ = [
+    "JOBS",
     "Estimator",
     "Interval",
     "InvalidParameterError",
@@ -18,6 +20,9 @@ __all__ = [
     "StrOptions",
     "validate_parameter_constraints",
 ]
+
+
+JOBS = [Interval(Integral, None, -1, closed="right"), Interval(Integral, 1, None, closed="left"), None]
 
 
 class Estimator(BaseEstimator):
@@ -34,13 +39,40 @@ def _param_names(cls):
 
 
 def validate_parameter_constraints(constraints, params, caller):
-    """Check parameters as scikit-learn does, and that integers fit into the types of compiled code."""
-    _param_validation.validate_parameter_constraints(constraints, params, caller)
+    """Check parameters as scikit-learn does, but refuse truth values where numbers are meant, and take fractions.
+
+    Integers must fit into the types of compiled code.
+    """
+    readable = {name: _readable(value, constraints.get(name, ())) for name, value in params.items()}
+    _param_validation.validate_parameter_constraints(constraints, readable, caller)
     for name, value in params.items():
-        if isinstance(value, int) and abs(value) >= 2**63:
+        if isinstance(value, Integral) and not isinstance(value, bool) and abs(int(value)) >= 2**63:
             whole = any(getattr(rule, "type", None) is Integral for rule in constraints.get(name, ()))
-            if whole or abs(value) > sys.float_info.max:
+            if whole or abs(int(value)) > sys.float_info.max:
                 limit = "64 bits" if whole else "float64, up to 1.8e308"
                 raise InvalidParameterError(
                     f"The {name!r} parameter of {caller} must fit into {limit}. Got {shown(value)} instead."
                 )
+
+
+class _Refused:
+    """What no constraint takes, shown as what it stands for."""
+
+    def __init__(self, value):
+        self.value = value
+
+    def __repr__(self):
+        return repr(self.value)
+
+
+def _readable(value, rules):
+    """A parameter as scikit-learn's constraints can tell whether it is in their range."""
+    numeric = any(isinstance(rule, Interval) or rule in (Integral, Real) for rule in rules)
+    if isinstance(value, bool | np.bool_) and numeric and "boolean" not in rules:
+        return _Refused(value)  # True is an integer to Python
+    if isinstance(value, Real) and not isinstance(value, int | float | np.number | np.bool_):
+        try:
+            return float(value)  # a fraction, of which numpy cannot tell whether it is NaN
+        except OverflowError:
+            return _Refused(value)
+    return value

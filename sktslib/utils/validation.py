@@ -5,6 +5,7 @@ What needs no conversion is passed on as it is, so nothing behind the door may w
 """
 
 import difflib
+import os
 from datetime import date, timedelta
 from math import isfinite
 from numbers import Integral, Real
@@ -13,6 +14,7 @@ import numpy as np
 
 FLOAT = np.dtype(np.float64)
 LARGEST = 1e300  # size of a value: sums and differences of such values are finite
+MOST_THREADS = max(256, 2 * (os.cpu_count() or 1))  # each is made before it is known what there is to do
 
 __all__ = [
     "as_dates",
@@ -21,7 +23,10 @@ __all__ = [
     "as_times",
     "as_weight",
     "check_count",
+    "check_flag",
+    "check_jobs",
     "check_number",
+    "check_verbose",
     "shown",
     "unknown_name",
 ]
@@ -59,10 +64,37 @@ def check_number(value, name, *, low=-np.inf, high=np.inf, open_low=False, owner
     # NaN fails every comparison.
     if not low <= value <= high or (open_low and value == low) or value in (np.inf, -np.inf):
         raise ValueError(rule)
+    if integer:
+        if abs(int(value)) >= 2**63:
+            raise ValueError(f"{rule} It does not fit into 64 bits.")
+        return int(value)
     try:
-        return int(value) if integer else float(value)
+        return float(value)
     except OverflowError:
         raise ValueError(f"{rule} It does not fit into float64.") from None
+
+
+def check_flag(value, name, owner=""):
+    """Return a truth value as a bool; other values are errors, for "no" would count as true."""
+    if not isinstance(value, bool | np.bool_):
+        raise TypeError(
+            f"The {name!r} parameter{' of ' + owner if owner else ''} must be True or False. Got {shown(value)}."
+        )
+    return bool(value)
+
+
+def check_verbose(value, owner=""):
+    """Return how much is to be told, an integer of at least 0; True is 1."""
+    return int(value) if isinstance(value, bool | np.bool_) else check_count(value, "verbose", low=0, owner=owner)
+
+
+def check_jobs(n_jobs):
+    """Return a number of threads as joblib takes it, and no more than do any good."""
+    if n_jobs is None:
+        return None
+    if isinstance(n_jobs, bool) or not isinstance(n_jobs, Integral) or n_jobs == 0:
+        raise ValueError(f"The 'n_jobs' parameter must be None or an integer other than 0. Got {shown(n_jobs)}.")
+    return max(min(int(n_jobs), MOST_THREADS), -(2**31))
 
 
 def check_count(value, name, *, low=1, none=False, owner=""):
