@@ -26,9 +26,15 @@ def before(best, j, transitions, after):
 
 
 @kernel
+def boundary(begin, base, j, label):
+    """The boundary at which the part that leads to a node begins; before row 0 for tiles that have lost already."""
+    return j - 1 if label == 0 else int(begin[j - 1, label - 1]) - base
+
+
+@kernel
 def previous(best, begin, transitions, base, j, label):
     """The node before a node."""
-    s = j - 1 if label == 0 else int(begin[j - 1, label - 1]) - base
+    s = boundary(begin, base, j, label)
     return s, before(best, s, transitions, label)
 
 
@@ -65,17 +71,15 @@ def trace(best, begin, transitions, base, fresh, j, label):
 
 @kernel
 def branch(best, begin, transitions, base, codes, known):
-    """Fill the rows of `codes` (n + 1, k + 1) behind row `known`: by which node the path to each node leaves row 0.
-
-    A tile that begins before row 0 has lost already.
-    """
+    """Fill the rows of `codes` (n + 1, k + 1) behind row `known`: by which node the path to each node leaves row 0."""
     width = best.shape[1]
     for j in range(known + 1, best.shape[0]):
         for label in range(width):
             codes[j, label] = j * width + label
-            s = j - 1.0 if label == 0 else begin[j - 1, label - 1] - base
-            if s > 0 and (label == 0 or best[j, label] < INF):
-                codes[j, label] = codes[int(s), before(best, int(s), transitions, label)]
+            if label == 0 or best[j, label] < INF:
+                s = boundary(begin, base, j, label)
+                if s > 0:
+                    codes[j, label] = codes[s, before(best, s, transitions, label)]
 
 
 @kernel
@@ -138,8 +142,8 @@ def _through(best, begin, transitions, base, j, first, last, out):
     for t in range(first, last):
         for a in range(best.shape[1]):
             if best[t, a] < INF:
-                s, c = previous(best, begin, transitions, base, t, a)
-                out[t, a] = s >= j and out[s, c]
+                s = boundary(begin, base, t, a)
+                out[t, a] = s >= j and out[s, before(best, s, transitions, a)]
 
 
 def through(best, begin, transitions, base, j, label, limit):
