@@ -273,7 +273,7 @@ def _rescaled(p, x, y, w):
             x, y = (a * (power_of_two(size) if size > 0.0 else 1.0) for a, size in zip((x, y), sizes, strict=True))
             return _distance(p, x, y, w, True)
         d = np.where(seen, x - y, 0.0)
-        size = np.abs(d).max(initial=0.0)
+        size = np.abs(d).max()
         if size == 0.0:
             return 0.0
         by = power_of_two(size)
@@ -322,7 +322,7 @@ def _one_to_many(p, x, w, series, out):
     """The same, NaN where sums are not sure; how many those are."""
     acc = np.empty((3, min(BLOCK, out.shape[0])))
     idle, odd, nothing = np.empty(acc.shape[1], np.bool_), np.empty(acc.shape[1], np.bool_), np.zeros_like(x)
-    blank, count = not _differs(x, nothing, w), 0
+    blank, count = degree(p) == 0 and not _differs(x, nothing, w), 0
     for first in range(0, out.shape[0], BLOCK):
         last = min(first + BLOCK, out.shape[0])
         acc[:] = 0.0
@@ -332,10 +332,13 @@ def _one_to_many(p, x, w, series, out):
                 _accumulate(p, w[k, i], x[k, i], series[k, i, first:last], a, b, c)
         for s in range(last - first):
             out[first + s] = finish(p, a[s], b[s], c[s])
-            zero = c[s] == 0.0 if degree(p) == 0 else a[s] == 0.0
             odd[s] = False
-            idle[s] = zero and not _differs(nothing if degree(p) == 0 else x, series[:, :, first + s], w)
-        count += _refuse(p, a, b, c, blank, idle, odd, out[first:last])
+        if _doubt(p, a, b, c, blank, odd[: last - first]):
+            for s in range(last - first):
+                if odd[s]:
+                    zero = c[s] == 0.0 if degree(p) == 0 else a[s] == 0.0
+                    idle[s] = zero and not _differs(nothing if degree(p) == 0 else x, series[:, :, first + s], w)
+            count += _refuse(p, b, blank, idle, odd, out[first:last])
     return count
 
 
@@ -382,19 +385,28 @@ def _brought(v, scale, by_range):
 
 
 @inner
-def _normalised_four(p, w, x, y, first, shift, rest, scale, by_range, a):
+def _normalised_four(p, w, x, y, first, shift, rest, scale, by_range, a, b, c):
     """The same for windows that are normalised by their shift, rest and scale, and points in a row."""
     v = y[first : first + a.shape[0] + 3]
     w0, w1, w2, w3 = w[0], w[1], w[2], w[3]
     x0, x1, x2, x3 = x[0], x[1], x[2], x[3]
     for s in range(a.shape[0]):
-        t = combine(p, a[s], terms(p, w0, x0, _brought(v[s] - shift[s] - rest[s], scale[s], by_range))[0])
-        t = combine(p, t, terms(p, w1, x1, _brought(v[s + 1] - shift[s] - rest[s], scale[s], by_range))[0])
-        t = combine(p, t, terms(p, w2, x2, _brought(v[s + 2] - shift[s] - rest[s], scale[s], by_range))[0])
-        a[s] = combine(p, t, terms(p, w3, x3, _brought(v[s + 3] - shift[s] - rest[s], scale[s], by_range))[0])
+        t0 = terms(p, w0, x0, _brought(v[s] - shift[s] - rest[s], scale[s], by_range))
+        t1 = terms(p, w1, x1, _brought(v[s + 1] - shift[s] - rest[s], scale[s], by_range))
+        t2 = terms(p, w2, x2, _brought(v[s + 2] - shift[s] - rest[s], scale[s], by_range))
+        t3 = terms(p, w3, x3, _brought(v[s + 3] - shift[s] - rest[s], scale[s], by_range))
+        a[s] = _four(p, a[s], t0[0], t1[0], t2[0], t3[0])
+        if size(p) > 1:
+            b[s] = _four(p, b[s], t0[1], t1[1], t2[1], t3[1])
+            c[s] = _four(p, c[s], t0[2], t1[2], t2[2], t3[2])
 
 
-@kernel
+@inner
+def _four(p, total, first, second, third, fourth):
+    return combine(p, combine(p, combine(p, combine(p, total, first), second), third), fourth)
+
+
+@inner
 def _row(y, at, share, row):
     """The samples at `at` and after, or the points that lie a share of a step behind them."""
     v = y[at : at + row.shape[0]]
@@ -406,7 +418,7 @@ def _row(y, at, share, row):
     return row
 
 
-@kernel
+@inner
 def _above(y, at, share, base, row):
     """The same, in `row`, less a `base` for each, which is taken off first, so that an offset costs no digits."""
     v = y[at : at + row.shape[0]]
@@ -429,33 +441,28 @@ def _moments(y, w, first, left, share, plain, scaling, alike, shift, rest, scale
     channels so far. Leaves their ranges in `high`. `plain`: the points are the samples in a row.
     """
     m, size, even = w.shape[0], shift.shape[0], plain or alike == 0.0
-    base, total, i = rest, 0.0, 0
-    while i < m - 1 and w[i] == 0.0:
-        i += 1
+    base, total, heavy = rest, 0.0, 0
+    while heavy < m - 1 and w[heavy] == 0.0:
+        heavy += 1
     for s in range(size):
         low[s], high[s], shift[s] = INF, -INF, 0.0
-        base[s] = y[first + left[i] + s]
-    while i < m:
+        base[s] = y[first + left[heavy] + s]
+    for i in range(heavy, m):
         wi = w[i]
-        if plain and i + 4 <= m and wi > 0.0 and w[i + 1] > 0.0 and w[i + 2] > 0.0 and w[i + 3] > 0.0:
-            w1, w2, w3, v = w[i + 1], w[i + 2], w[i + 3], y[first + i : first + i + size + 3]
-            for s in range(size):
-                low[s] = min(min(min(low[s], v[s]), min(v[s + 1], v[s + 2])), v[s + 3])
-                high[s] = max(max(max(high[s], v[s]), max(v[s + 1], v[s + 2])), v[s + 3])
-                t = shift[s] + wi * (v[s] - base[s]) + w1 * (v[s + 1] - base[s])
-                shift[s] = t + w2 * (v[s + 2] - base[s]) + w3 * (v[s + 3] - base[s])
-            total = total + wi + w1 + w2 + w3
-            i += 4
-            continue
         if wi > 0.0:
-            _above(y, first + left[i], share[i], base, row)
-            v = y[first + left[i] : first + left[i] + size] if even else row
-            for s in range(size):
-                low[s] = min(low[s], v[s])
-                high[s] = max(high[s], v[s])
-                shift[s] += wi * row[s]
             total += wi
-        i += 1
+            v = y[first + left[i] : first + left[i] + size]
+            if even:
+                for s in range(size):
+                    low[s] = min(low[s], v[s])
+                    high[s] = max(high[s], v[s])
+                    shift[s] += wi * (v[s] - base[s])
+            else:
+                _above(y, first + left[i], share[i], base, row)
+                for s in range(size):
+                    low[s] = min(low[s], row[s])
+                    high[s] = max(high[s], row[s])
+                    shift[s] += wi * row[s]
     total = total if total > 0.0 else 1.0
     for s in range(size):
         width, lift = high[s] - low[s], 0.0 if even else base[s]  # the range of points between samples is less the base
@@ -477,36 +484,32 @@ def _moments(y, w, first, left, share, plain, scaling, alike, shift, rest, scale
         _deviations(y, w, first, left, share, plain, total, shift, rest, scale, low, row)
 
 
-@kernel(error_model="numpy")
+@inner
 def _deviations(y, w, first, left, share, plain, total, shift, rest, scale, spread, row):
-    """Make `rest` the mean of what the windows' points are above their shift, `scale` the inverse deviation."""
-    m, size, i = w.shape[0], shift.shape[0], 0
+    """Make `rest` the mean of what the windows' points are above their shift, and `scale` their inverse deviation."""
+    m, size = w.shape[0], shift.shape[0]
     for s in range(size):
         rest[s] = spread[s] = 0.0
-    while i < m:
+    for i in range(m):
         wi = w[i]
-        if plain and i + 4 <= m:
-            w1, w2, w3, v = w[i + 1], w[i + 2], w[i + 3], y[first + i : first + i + size + 3]
-            for s in range(size):
-                d0, d1, d2, d3 = v[s] - shift[s], v[s + 1] - shift[s], v[s + 2] - shift[s], v[s + 3] - shift[s]
-                rest[s] = rest[s] + wi * d0 + w1 * d1 + w2 * d2 + w3 * d3
-                spread[s] = spread[s] + wi * d0 * d0 + w1 * d1 * d1 + w2 * d2 * d2 + w3 * d3 * d3
-            i += 4
-            continue
         _above(y, first + left[i], share[i], shift, row)
         for s in range(size):
             rest[s] += wi * row[s]
             spread[s] += wi * row[s] * row[s]
-        i += 1
     for s in range(size):
         rest[s] /= total
         variance = spread[s] / total - rest[s] * rest[s]
         scale[s] = 1.0 / np.sqrt(variance) if scale[s] > 0.0 and variance > 0.0 else 0.0
 
 
-@kernel
-def _normalised(y, at, share, shift, rest, scale, by_range, out):
+@inner
+def _normalised_row(y, at, share, shift, rest, scale, by_range, out):
     """A point of each window, normalised."""
+    v = y[at : at + out.shape[0]]
+    if share == 0.0:
+        for s in range(out.shape[0]):
+            out[s] = _brought(v[s] - shift[s] - rest[s], scale[s], by_range)
+        return
     _above(y, at, share, shift, out)
     for s in range(out.shape[0]):
         out[s] = _brought(out[s] - rest[s], scale[s], by_range)
@@ -532,9 +535,10 @@ def _normalise_channel(y, left, share, plain, w, scaling, alike, out):
     shift, rest, scale = np.empty(1), np.empty(1), np.empty(1)
     low, high, row = np.empty(1), np.empty(1), np.empty(1)
     idle, odd = np.zeros(1, np.bool_), np.zeros(1, np.bool_)
-    _moments(y, w, 0, left, share, plain, scaling, alike, shift, rest, scale, low, high, row, idle, odd)
+    # The place is 0, but as a number of the same kind as in profiles, for which nothing is compiled anew.
+    _moments(y, w, left[0], left, share, plain, scaling, alike, shift, rest, scale, low, high, row, idle, odd)
     for i in range(out.shape[0]):
-        _normalised(y, left[i], share[i], shift, rest, scale, scaling > 2, out[i : i + 1])
+        _normalised_row(y, left[i], share[i], shift, rest, scale, scaling > 2, out[i : i + 1])
     return high[0] if odd[0] else 0.0
 
 
@@ -551,8 +555,19 @@ def stretched(p, x, y, w, scaling, alike, left, share, out):
     3 minmax, 4 minmax and then mean; `alike` as in `_moments`.
     """
     windows = left, share, y.shape[1] - len(out) + 1 == x.shape[1]
-    if _stretched(p, x, y, w, scaling, alike, *windows, out):
+    if _stretched(p, x, y, w, scaling, alike, windows, out):
         _stretch_again(p, x, y, w, scaling, alike, windows, out)
+
+
+def _stretched(p, x, y, w, scaling, alike, windows, out):
+    """The same, NaN where sums are not sure; how many those are."""
+    count = 0
+    for begin, end in pieces(len(out), COST * x.size):
+        if scaling:
+            count += _normalised(p, x, y, w, scaling, alike, *windows, begin, end, out)
+        else:
+            count += _as_they_are(p, x, y, w, *windows, begin, end, out)
+    return count
 
 
 def _stretch_again(p, x, y, w, scaling, alike, windows, out):
@@ -579,108 +594,132 @@ def _stretch_again(p, x, y, w, scaling, alike, windows, out):
             of_x = of_y = power_of_two(max(np.abs(x - window).max(), 5e-324))
             back = of_x if degree(p) == 2 else 1.0
         with np.errstate(over="ignore", invalid="ignore"):
-            _stretched(p, x * of_x, y * of_y, w, scaling, alike, *windows, other)
+            _stretched(p, x * of_x, y * of_y, w, scaling, alike, windows, other)
             found = todo[np.isfinite(other[todo])]
             out[found] = other[found] if scaling == 2 or degree(p) == 0 else other[found] / of_x / back
         todo = todo[~np.isfinite(other[todo])]
 
 
-def _stretched(p, x, y, w, scaling, alike, left, share, plain, out):
-    """The same, NaN where sums are not sure; how many those are. `plain`: a window's points are its samples."""
-    windows = x, y, w, scaling, alike, left, share, plain
-    return sum(_stretch(p, *windows, begin, end, out) for begin, end in pieces(len(out), COST * x.size))
+@kernel
+def _as_they_are(p, x, y, w, left, share, plain, begin, end, out):
+    """The same without normalisation, NaN where sums are not sure; how many those are.
+
+    The query point is outside and a block of positions inside, so that the inner loops are vector code without leave
+    to reorder sums. `plain`: a window's points are its samples.
+    """
+    n_channels, m = x.shape
+    acc, row = np.empty((3, BLOCK)), np.empty(BLOCK)
+    idle, odd = np.empty(BLOCK, np.bool_), np.empty(BLOCK, np.bool_)
+    blank, count = degree(p) == 0 and not _differs(x, np.zeros_like(x), w), 0
+    for first in range(begin, end, BLOCK):
+        size_ = min(BLOCK, end - first)
+        a, b, c = acc[0, :size_], acc[1, :size_], acc[2, :size_]
+        acc[:] = 0.0
+        for k in range(n_channels):
+            done = 0
+            if plain and size(p) == 1:
+                done = m - m % 4
+                for i in range(0, done, 4):
+                    _accumulate_four(p, w[k, i : i + 4], x[k, i : i + 4], y[k], first + i, a)
+            for i in range(done, m):
+                _accumulate(p, w[k, i], x[k, i], _row(y[k], first + left[i], share[i], row[:size_]), a, b, c)
+        for s in range(size_):
+            out[first + s] = finish(p, a[s], b[s], c[s])
+            odd[s] = False
+        if _doubt(p, a, b, c, blank, odd[:size_]):
+            if degree(p) == 0:
+                _find_blank(y, first, left[-1] + 1 + (share[-1] > 0.0), idle[:size_])
+            else:
+                for s in range(size_):
+                    same = odd[s] and plain and a[s] == 0.0
+                    idle[s] = same and not _differs(x, y[:, first + s : first + s + m], w)
+            count += _refuse(p, b, blank, idle, odd, out[first : first + size_])
+    return count
 
 
 @kernel
-def _stretch(p, x, y, w, scaling, alike, left, share, plain, begin, end, out):
-    """Windows [begin, end), see `_stretched`.
-
-    The query point is outside and a block of positions inside, so that the inner loops are vector code without leave
-    to reorder sums.
-    """
+def _normalised(p, x, y, w, scaling, alike, left, share, plain, begin, end, out):
+    """The same for windows that are normalised."""
     n_channels, m = x.shape
     acc = np.empty((3, BLOCK))
     shift, rest, scale = np.empty(BLOCK), np.empty(BLOCK), np.empty(BLOCK)
     low, high, row = np.empty(BLOCK), np.empty(BLOCK), np.empty(BLOCK)
-    idle, odd, nothing = np.empty(BLOCK, np.bool_), np.empty(BLOCK, np.bool_), np.zeros_like(x)
-    blank, narrow, count = not _differs(x, nothing, w), True, 0
+    idle, odd = np.empty(BLOCK, np.bool_), np.empty(BLOCK, np.bool_)
+    blank, narrow, count = degree(p) == 0 and not _differs(x, np.zeros_like(x), w), True, 0
     for k in range(n_channels):
         for i in range(m):
             narrow &= not abs(x[k, i]) > NARROW
     for first in range(begin, end, BLOCK):
         size_ = min(BLOCK, end - first)
         a, b, c = acc[0, :size_], acc[1, :size_], acc[2, :size_]
+        shift_, rest_, scale_, row_ = shift[:size_], rest[:size_], scale[:size_], row[:size_]
+        idle_, odd_ = idle[:size_], odd[:size_]
         acc[:] = 0.0
         for s in range(size_):
-            idle[s], odd[s] = scaling > 0, False
+            idle[s], odd[s] = True, False
         for k in range(n_channels):
-            if scaling > 0:
-                _moments(
-                    y[k], w[k], first, left, share, plain, scaling, alike, shift[:size_], rest[:size_], scale[:size_],
-                    low[:size_], high[:size_], row[:size_], idle[:size_], odd[:size_],
-                )  # fmt: skip
+            _moments(
+                y[k], w[k], first, left, share, plain, scaling, alike, shift_, rest_, scale_, low[:size_],
+                high[:size_], row_, idle_, odd_,
+            )  # fmt: skip
             done = 0
-            if plain and size(p) == 1:
+            if plain:
                 done = m - m % 4
                 for i in range(0, done, 4):
-                    if scaling > 0:
-                        _normalised_four(
-                            p, w[k, i : i + 4], x[k, i : i + 4], y[k], first + i, shift[:size_], rest[:size_],
-                            scale[:size_], scaling > 2, a,
-                        )  # fmt: skip
-                    else:
-                        _accumulate_four(p, w[k, i : i + 4], x[k, i : i + 4], y[k], first + i, a)
-            for i in range(done, m):
-                if scaling > 0:
-                    _normalised(
-                        y[k], first + left[i], share[i], shift[:size_], rest[:size_], scale[:size_], scaling > 2,
-                        row[:size_],
+                    _normalised_four(
+                        p, w[k, i : i + 4], x[k, i : i + 4], y[k], first + i, shift_, rest_, scale_, scaling > 2,
+                        a, b, c,
                     )  # fmt: skip
-                    _accumulate(p, w[k, i], x[k, i], row[:size_], a, b, c)
-                else:
-                    _accumulate(p, w[k, i], x[k, i], _row(y[k], first + left[i], share[i], row[:size_]), a, b, c)
+            for i in range(done, m):
+                _normalised_row(y[k], first + left[i], share[i], shift_, rest_, scale_, scaling > 2, row_)
+                _accumulate(p, w[k, i], x[k, i], row_, a, b, c)
         for s in range(size_):
             out[first + s] = finish(p, a[s], b[s], c[s])
-        if degree(p) > 0:
-            # Values that are normalised differ by more than underflows, or not at all.
-            for s in range(size_):
-                idle[s] = a[s] == 0.0 and not narrow if scaling > 0 else False
-                if scaling == 0 and plain and a[s] == 0.0:
-                    idle[s] = not _differs(x, y[:, first + s : first + s + m], w)
-        elif degree(p) == 0 and scaling == 0:
-            _find_blank(y, first, left[-1] + 1 + (share[-1] > 0.0), c, idle)
-        count += _refuse(p, a, b, c, blank, idle, odd, out[first : first + size_])
+            if degree(p) > 0:  # values that are normalised differ by more than what underflows, or not at all
+                idle[s] = a[s] == 0.0 and not (narrow or odd[s])
+        if _doubt(p, a, b, c, blank, odd_):
+            count += _refuse(p, b, blank, idle, odd, out[first : first + size_])
     return count
 
 
-@kernel
-def _find_blank(y, first, span, squares, idle):
-    """Mark as idle the windows of `span` samples that are all 0, where any square of a window is."""
-    zeros = 0
-    for s in range(squares.shape[0]):
-        zeros += squares[s] == 0.0
+@inner
+def _is_blank(y, at):
+    for k in range(y.shape[0]):
+        if y[k, at] != 0.0:
+            return False
+    return True
+
+
+@inner
+def _find_blank(y, first, span, idle):
+    """Which windows of `span` samples, one after the other, are all 0."""
     at = first  # no sample of the window before that is other than 0
-    for s in range(squares.shape[0] if zeros else 0):
+    for s in range(idle.shape[0]):
         at = max(at, first + s)
-        while at < first + s + span and not y[:, at].any():
+        while at < first + s + span and _is_blank(y, at):
             at += 1
         idle[s] = at == first + s + span
 
 
 @inner
-def _refuse(p, a, b, c, blank, idle, odd, out):
-    """NaN for distances that are `odd` or not sure; how many.
-
-    A sum of squares of 0 is sure in a `blank` query and an `idle` window, one of differences in an `idle` window.
-    """
+def _doubt(p, a, b, c, blank, odd):
+    """Mark as `odd` what is not sure; how many there are. All is marked whose sums are 0."""
     count = 0
     for s in range(a.shape[0]):
         if degree(p) > 0:
-            odd[s] |= not (_within(a[s]) | idle[s])
+            odd[s] |= not _within(a[s])
         elif degree(p) == 0:
-            odd[s] |= not ((_within(b[s]) | blank) & (_within(c[s]) | idle[s]))
+            odd[s] |= not ((_within(b[s]) | blank) & _within(c[s]))
         count += odd[s]
-    if count:
-        for s in range(a.shape[0]):
-            out[s] = np.nan if odd[s] else out[s]
+    return count
+
+
+@inner
+def _refuse(p, b, blank, idle, odd, out):
+    """NaN for the distances that are `odd`, but for those of `idle` windows, whose sums are 0 indeed; how many."""
+    count = 0
+    for s in range(out.shape[0]):
+        if odd[s] and not (idle[s] and (degree(p) > 0 or blank or _within(b[s]))):
+            out[s] = np.nan
+            count += 1
     return count

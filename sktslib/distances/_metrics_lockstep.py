@@ -9,7 +9,7 @@ from ..utils._sklearn import Interval
 from . import _lockstep as kernels
 from . import _sliding as sliding
 from ._metrics import Metric
-from ._normalise import full_weight
+from ._normalise import full_weight, normalise
 from ._registry import register
 from ._resample import alike, places, resample
 
@@ -52,12 +52,11 @@ class LockstepMetric(Metric):
 
     def _prepare(self, a, w):
         """A series as its points are compared, at the length of the weights."""
-        n, m = a.shape[1], w.shape[1]
-        if not self.centred:
-            return a if n == m else resample(a, m)
-        out = np.empty(w.shape)
-        kernels.normalise_window(a, *places(n, m), w, 1, alike(n, m), out)
-        return out
+        n, m, base = a.shape[1], w.shape[1], 0.0
+        if n != m:
+            base = a[:, :1] if self.centred else 0.0
+            a = resample(a, m, base)
+        return normalise(a, w, "mean", alike(n, m), base) if self.centred else a
 
     def _distance(self, x, w, y, tx, ty):
         if self.centred or x.shape[1] != y.shape[1]:

@@ -23,20 +23,25 @@ def normalise(a, w, how, alike=0.0, base=0.0):
     """
     if how is None:
         return a
-    low, high = _range(a, w)
+    weight = None if (w == 1.0).all() else w  # weights cost as much as the rest
+    low, high = _range(a, weight)
     constant = ~(low < high)
     if alike:
         constant |= high - low <= alike * np.maximum(np.abs(low + base), np.abs(high + base))
+    spread = None
     if how == "minmax":
         out, spread = a - low, high - low
     else:
         if how == "zscore":
             a = _in_reach(a, high - low)
-        out = a - _mean(a, w)
-        out -= _mean(out, w)  # under an offset the mean lies between two numbers
-        spread = np.sqrt(_mean(out * out, w)) if how == "zscore" else np.ones_like(low)
-    out /= np.where(constant, 1.0, spread)
-    if constant.any():
+        out = a - _mean(a, weight)
+        out -= _mean(out, weight)  # under an offset the mean lies between two numbers
+        if how == "zscore":
+            spread = np.sqrt(_mean(out * out, weight))
+    some = constant.any()
+    if spread is not None:
+        out /= np.where(constant, 1.0, spread) if some else spread
+    if some:
         np.copyto(out, 0.0, where=constant)
     return out
 
@@ -56,22 +61,22 @@ def deviation(a):
 def _range(a, w):
     """The least and the largest of the points of positive weight of each channel."""
     low = high = a
-    if not w.all():
+    if w is not None and not w.all():
         low, high = np.where(w > 0, a, np.inf), np.where(w > 0, a, -np.inf)
-    return low.min(axis=-1, keepdims=True), high.max(axis=-1, keepdims=True)
+    return np.minimum.reduce(low, axis=-1, keepdims=True), np.maximum.reduce(high, axis=-1, keepdims=True)
 
 
 def _mean(a, w):
     """The weighted mean of each channel; where no point has a weight, any number."""
-    if (w == 1.0).all():
-        return a.mean(axis=-1, keepdims=True)
+    if w is None:
+        return np.add.reduce(a, axis=-1, keepdims=True) / a.shape[-1]
     total = w.sum(axis=-1, keepdims=True)
     return (w * a).sum(axis=-1, keepdims=True) / np.where(total > 0, total, 1.0)
 
 
 def _in_reach(a, spread):
     """Channels whose squares over- or underflow times a power of two, which is exact."""
-    odd = (spread > 0) & ((spread < NARROW) | (spread > WIDE))
+    odd = ((spread < NARROW) | (spread > WIDE)) & (spread > 0)
     if not odd.any():
         return a
     return a * np.where(odd, np.ldexp(1.0, np.minimum(-np.frexp(spread)[1], 1000)), 1.0)
