@@ -270,7 +270,10 @@ def _events(y, name):
             f"The '{name}' parameter must be labels of shape (n,) or events of shape (n_events, 2). "
             f"Got shape {values.shape}. Pass one column of labels, for example numpy.ravel(y), or start and end."
         )
-    whole = np.isfinite(values) & (np.floor(values) == values) if values.dtype.kind == "f" else True
+    whole = True
+    if values.dtype.kind == "f":
+        values = values.astype(np.float64)  # smaller ones do not reach as far as the indices
+        whole = np.isfinite(values) & (np.floor(values) == values)
     wrong = np.flatnonzero(~(whole & (values < LARGEST) & (values > -LARGEST)).all(axis=1))
     if len(wrong):
         raise ValueError(

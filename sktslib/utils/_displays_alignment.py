@@ -90,7 +90,7 @@ class AlignmentDisplay:
             This display.
         """
         if offset is not None:
-            offset = check_number(offset, "offset")
+            offset = check_number(offset, "offset", low=-1e300, high=1e300)
         every = check_count(every, "every", none=True) or max(1, round(self.path.shape[1] / N_PAIRS))
         from matplotlib.collections import LineCollection
 

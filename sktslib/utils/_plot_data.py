@@ -147,7 +147,8 @@ def _whole(values, name):
         array = np.asarray(values)
         if array.dtype.kind not in "iuf" or not np.isfinite(array).all():
             raise ValueError
-        whole = array.astype(np.int64)
+        with np.errstate(invalid="ignore"):  # what does not fit differs from what it is cast to
+            whole = array.astype(np.int64)
         if not np.array_equal(whole, array):
             raise ValueError
     except (TypeError, ValueError):
