@@ -154,6 +154,15 @@ def test_folders_that_others_can_write_to_are_not_used(tmp_path, monkeypatch):
 
 
 # ------------------------------------------------------------------------------------------------------- interrupts
+@pytest.fixture
+def _interrupts():
+    """Ctrl-C as in a terminal; test processes beside each other ignore it."""
+    before = signal.signal(signal.SIGINT, signal.default_int_handler)
+    yield
+    signal.signal(signal.SIGINT, before)
+
+
+@pytest.mark.usefixtures("_interrupts")
 def test_an_interrupt_waits_for_the_compiler():
     done = []
     with pytest.raises(KeyboardInterrupt), interrupts_held():
@@ -163,6 +172,7 @@ def test_an_interrupt_waits_for_the_compiler():
     assert signal.getsignal(signal.SIGINT) is signal.default_int_handler
 
 
+@pytest.mark.usefixtures("_interrupts")
 def test_an_interrupted_kernel_is_whole(folder, monkeypatch):
     made = kernel(double)
     save = made._cache.save_overload

@@ -185,9 +185,10 @@ class Mahalanobis(LockstepMetric):
         image = d @ VI
         total = (image * d).sum(axis=1)
         if (total < -1e-9 * np.abs(image * d).sum(axis=1)).any():
+            least = np.ldexp(total, 2 * size[:, 0]).min()
             raise ValueError(
                 "The 'VI' parameter of Mahalanobis must be positive semi-definite, as the inverse of a covariance "
-                f"is. Got a matrix by which a difference has the squared length {total.min():g}."
+                f"is. Got a matrix by which a difference has the squared length {least:g}."
             )
         return np.ldexp(np.sqrt(np.maximum(total, 0.0)), size[:, 0])
 

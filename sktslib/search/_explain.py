@@ -52,9 +52,10 @@ def explain(search, start, end):
 def _lockstep(search, start, end):
     x, y, *_ = search.window(start, end)
     w = full_weight(search.w, search.x)
+    power = search.metric.power if search.metric._is_fold else None
     for a, what in ((x, "The query"), (y, "The match")):
-        check_size(a, what, search.metric.power or 2.0, "An explanation")
-    if not search.metric._is_fold or search.metric.power is None:
+        check_size(a, what, power or 2.0, "An explanation")
+    if power is None:
         return (w * (x - y) ** 2).T
     return search.metric._term_costs(x, y, w).T
 
