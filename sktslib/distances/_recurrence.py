@@ -6,6 +6,8 @@ the costs of the three moves made from the sums (`moves`), and the price of leav
 driver stays in numba's disk cache. What was said of a recurrence, such as `even`, is a constant there.
 """
 
+from numbers import Integral
+
 from numba import types
 from numba.extending import overload
 
@@ -87,6 +89,14 @@ def recurrence(
     >>> register_metric("absolute", Absolute, symmetric=True)()([0, 1, 2], [0, 0, 4])
     3.0
     """
+    for name, function in {"terms": terms, "moves": moves}.items():
+        if not callable(function):
+            raise TypeError(f"The {name!r} parameter of recurrence must be callable. Got {function!r}.")
+    if not isinstance(size, Integral) or isinstance(size, bool) or not 1 <= size <= 3:
+        raise ValueError(f"The 'size' parameter of recurrence must be 1, 2 or 3. Got {size!r}.")
+    for name, flag in {"closed": closed, "even": even, "monotone": monotone}.items():
+        if not isinstance(flag, bool):
+            raise TypeError(f"The {name!r} parameter of recurrence must be True or False. Got {flag!r}.")
     with_lags = by_lag not in (None, _timeless)
     if with_lags and not closed:
         raise ValueError(
@@ -105,7 +115,7 @@ def recurrence(
             "pairs": pairs or _always,
             "join": join or _add,
             "least": cheaper if monotone else smaller,
-            "size": size,
+            "size": int(size),
             "closed": closed,
             "even": even,
             "even_in_search": even and not with_lags,  # in a search each way in brings lags of its own

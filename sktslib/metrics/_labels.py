@@ -56,7 +56,7 @@ def labels_from_events(events: ArrayLike, kinds: ArrayLike | None = None, *, n_s
             ranges[k - 1, 1], ranges[k, 0] = cut, cut + gap
     try:
         labels = np.zeros(n, dtype=kinds.dtype)
-    except (ValueError, MemoryError):
+    except (ValueError, MemoryError, OverflowError):
         raise ValueError(f"The 'n_samples' parameter must be a length whose labels fit into memory. Got {n}.") from None
     for (start, end), kind in zip(ranges.tolist(), kinds, strict=True):
         labels[start:end] = kind

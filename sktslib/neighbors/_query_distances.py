@@ -11,7 +11,7 @@ from ..distances._collection import as_collection
 from ..search._missing import observed_query
 from ..search._profile import MODES, Search, choose, resolve_mode
 from ..utils._sklearn import Interval, StrOptions
-from ..utils.validation import as_weight, check_jobs
+from ..utils.validation import as_weight, check_jobs, plain_count
 from ._base import CollectionEstimator
 
 
@@ -170,7 +170,7 @@ class QueryDistances(ClassNamePrefixFeaturesOutMixin, TransformerMixin, Collecti
             Named arrays ``start``, ``end`` and ``distance`` of shape (n_series, n_queries).
         """
         series = self._door(X)
-        shortest, longest = (None if limit is None else int(limit) for limit in (self.min_length, self.max_length))
+        shortest, longest = plain_count(self.min_length), plain_count(self.max_length)
 
         def best(y, x, w):
             search = Search.of(self.metric_, x, w, y, None, None, self.mode, self.normalize)

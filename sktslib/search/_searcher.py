@@ -12,6 +12,7 @@ from sklearn.utils.validation import check_is_fitted
 from ..metrics import event_f1_score
 from ..utils._plot_data import names_of
 from ..utils._sklearn import JOBS, Interval, StrOptions
+from ..utils.validation import plain_count
 from ._cascade import Rule
 from ._learning import read_labels
 from ._long import is_long, n_samples, profile_long, search_long, shortest
@@ -233,15 +234,13 @@ class QuerySearcher(ClassNamePrefixFeaturesOutMixin, TransformerMixin, QueryEsti
         return self
 
     def _plain(self):
-        """A copy with parameters of Python's own kinds of numbers: small integers and floats of numpy's overflow."""
+        """A copy with parameters as compiled code takes them: small kinds of numbers overflow, and so do large ones."""
         made = copy(self)
-        for kind, names in (
-            (int, ("n_matches", "min_length", "max_length")),
-            (float, ("threshold", "percentile", "max_overlap")),
-        ):
-            for name in names:
-                value = getattr(self, name)
-                setattr(made, name, None if value is None else kind(value))
+        for name in ("n_matches", "min_length", "max_length"):
+            setattr(made, name, plain_count(getattr(self, name)))
+        for name in ("threshold", "percentile", "max_overlap"):
+            value = getattr(self, name)
+            setattr(made, name, None if value is None else float(value))
         return made
 
     @property

@@ -70,9 +70,9 @@ def _readable(value, rules):
     numeric = any(isinstance(rule, Interval) or rule in (Integral, Real) for rule in rules)
     if isinstance(value, bool | np.bool_) and numeric and "boolean" not in rules:
         return _Refused(value)  # True is an integer to Python
-    if isinstance(value, Real) and not isinstance(value, int | float | np.number | np.bool_):
+    if isinstance(value, Real) and not isinstance(value, int | float | np.integer):
         try:
-            return float(value)  # a fraction, of which numpy cannot tell whether it is NaN
+            return float(value)  # numpy cannot tell of a fraction whether it is NaN
         except OverflowError:
             return _Refused(value)
     return value

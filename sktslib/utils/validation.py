@@ -27,6 +27,7 @@ __all__ = [
     "check_jobs",
     "check_number",
     "check_verbose",
+    "plain_count",
     "shown",
     "unknown_name",
 ]
@@ -61,17 +62,14 @@ def check_number(value, name, *, low=-np.inf, high=np.inf, open_low=False, owner
     rule = f"{what} must be {kind} in the range {span}. Got {shown(value)}."
     if isinstance(value, bool | np.bool_) or not isinstance(value, Integral if integer else Real):
         raise TypeError(rule)
-    # NaN fails every comparison.
-    if not low <= value <= high or (open_low and value == low) or value in (np.inf, -np.inf):
-        raise ValueError(rule)
-    if integer:
-        if abs(int(value)) >= 2**63:
-            raise ValueError(f"{rule} It does not fit into 64 bits.")
-        return int(value)
     try:
-        return float(value)
+        number = int(value) if integer else float(value)  # numpy's small kinds of numbers overflow in comparisons
     except OverflowError:
-        raise ValueError(f"{rule} It does not fit into float64.") from None
+        raise ValueError(f"{rule} It does not fit into float64." if low <= value <= high else rule) from None
+    # NaN fails every comparison.
+    if not low <= number <= high or (open_low and number == low) or number in (np.inf, -np.inf):
+        raise ValueError(rule)
+    return number
 
 
 def check_flag(value, name, owner=""):
@@ -100,6 +98,11 @@ def check_jobs(n_jobs):
 def check_count(value, name, *, low=1, none=False, owner=""):
     """Return an integer of at least `low` (or None where that is allowed)."""
     return None if none and value is None else check_number(value, name, low=low, owner=owner, integer=True)
+
+
+def plain_count(value):
+    """A valid count as compiled code takes it, where no more than the points of a series matter; None stays None."""
+    return None if value is None else min(int(value), 2**48)
 
 
 # ------------------------------------------------------------------------------------------------------------- arrays
