@@ -228,7 +228,7 @@ def test_what_is_wrong_with_a_chunk_is_said_of_that_chunk():
 def test_what_streams_refuse():
     with pytest.raises(ValueError, match="'threshold' parameter of QuerySearcher must be set for a stream"):
         QuerySearcher().fit([1, 2]).stream()
-    with pytest.raises(ValueError, match=r"must be None for a stream.*Got 5\. Set 'threshold'"):
+    with pytest.raises(ValueError, match=r"must be None for a stream.*Got 5\.0\. Set 'threshold'"):
         QuerySearcher(percentile=5).fit([1, 2]).stream()
     stream = QuerySearcher(threshold=1.0).fit([1, 2]).stream()
     stream.flush()

@@ -273,7 +273,7 @@ def _rescaled(p, x, y, w):
             x, y = (a * (power_of_two(size) if size > 0.0 else 1.0) for a, size in zip((x, y), sizes, strict=True))
             return _distance(p, x, y, w, True)
         d = np.where(seen, x - y, 0.0)
-        size = np.abs(d).max()
+        size = np.abs(d).max(initial=0.0)
         if size == 0.0:
             return 0.0
         by = power_of_two(size)

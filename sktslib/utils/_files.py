@@ -8,6 +8,7 @@ import numpy as np
 
 from .validation import as_series, as_times, as_weight, shown
 
+LONGEST_LINE = 2**20  # bytes: tens of thousands of columns
 EPS_SHARE = 0.5  # eps of lcss for files, as a share of the sequence's standard deviation
 
 
@@ -92,6 +93,7 @@ def _read_table(path, option):
     import pandas as pd
 
     try:
+        _refuse_long_lines(path, option)
         with open(path, encoding="utf-8-sig") as file:
             head = next((line for line in file if line.strip()), "")
         separator = max(",;\t", key=head.count)
@@ -119,6 +121,26 @@ def _read_table(path, option):
     numbered = header is None
     table.columns = [str(k + 1 if numbered else c).strip().lstrip("#").strip() for k, c in enumerate(table.columns)]
     return table
+
+
+def _refuse_long_lines(path, option):
+    """Read a file once by blocks: a line is held whole by who reads it, and with it a column for each of its fields."""
+    with open(path, "rb") as file:
+        length, line = 0, 1
+        while block := file.read(LONGEST_LINE):
+            codes = np.frombuffer(block, np.uint8)
+            ends = np.flatnonzero((codes == ord("\n")) | (codes == ord("\r")))
+            lengths = np.diff(ends, prepend=-1 - length, append=len(codes)) - 1
+            wrong = np.flatnonzero(lengths > LONGEST_LINE)
+            if len(wrong):
+                line += np.count_nonzero(codes[: ends[wrong[0] - 1] + 1] == ord("\n")) if wrong[0] else 0
+                raise ValueError(
+                    f"{option} must name a CSV file with lines of at most {LONGEST_LINE} bytes, one for each time "
+                    f"point. Got {str(path)!r}, whose line {line} is longer. Write one time point a line, its channels "
+                    "side by side."
+                )
+            line += np.count_nonzero(codes == ord("\n"))
+            length = int(lengths[-1])
 
 
 def _is_number(text):
