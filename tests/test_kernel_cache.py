@@ -15,7 +15,7 @@ import pytest
 from sktslib.distances import _kernel_cache as store
 from sktslib.distances._compiled import interrupts_held, kernel
 
-pytestmark = pytest.mark.skipif(numba.config.DISABLE_JIT, reason="nothing is compiled, so nothing is kept")
+needs_compiler = pytest.mark.skipif(numba.config.DISABLE_JIT, reason="nothing is compiled, so nothing is kept")
 
 
 def double(a):
@@ -44,6 +44,7 @@ def files(folder, name=""):
     return [path for path in folder.rglob("*") if path.is_file() and path.name.startswith(name)]
 
 
+@needs_compiler
 def test_a_kernel_is_found_again(folder):
     assert called(double) == (3.0, False)
     assert called(double) == (3.0, True)
@@ -52,6 +53,7 @@ def test_a_kernel_is_found_again(folder):
     assert len(files(folder)) == 2
 
 
+@needs_compiler
 @pytest.mark.parametrize("damage", ["cut", "cut to its mark", "empty", "flipped", "flipped early", "noise", "a folder"])
 def test_a_damaged_file_is_written_anew(folder, damage):
     called(double)
@@ -78,6 +80,7 @@ def test_a_damaged_file_is_written_anew(folder, damage):
     assert called(double) == (3.0, True)
 
 
+@needs_compiler
 def test_a_file_of_another_kernel_is_not_believed(folder):
     called(double)
     called(triple)
@@ -90,6 +93,7 @@ def test_a_file_of_another_kernel_is_not_believed(folder):
     assert called(triple) == (4.5, True)
 
 
+@needs_compiler
 def test_other_sources_are_other_kernels(folder, monkeypatch):
     called(double)
     monkeypatch.setattr(store, "stamp", lambda: "another")
@@ -97,6 +101,7 @@ def test_other_sources_are_other_kernels(folder, monkeypatch):
     assert len({path.parent for path in files(folder)}) == 2
 
 
+@needs_compiler
 def test_no_folder_takes_them(tmp_path, monkeypatch):
     (tmp_path / "file").write_text("no folder")
     monkeypatch.setattr(store, "folders", lambda: [tmp_path / "file" / "a", tmp_path / "file" / "b"])
@@ -107,6 +112,7 @@ def test_no_folder_takes_them(tmp_path, monkeypatch):
     assert len(caught) == 1
 
 
+@needs_compiler
 def test_the_next_folder_takes_them(tmp_path, monkeypatch):
     """As where the package is installed read-only; what can be read there is."""
     (tmp_path / "file").write_text("no folder")
@@ -115,6 +121,7 @@ def test_the_next_folder_takes_them(tmp_path, monkeypatch):
     assert called(double) == (3.0, True)
 
 
+@needs_compiler
 def test_a_full_disk(folder, monkeypatch):
     class Full(io.FileIO):
         def write(self, data):
@@ -129,6 +136,7 @@ def test_a_full_disk(folder, monkeypatch):
     assert called(double) == (3.0, True)
 
 
+@needs_compiler
 def test_kernels_of_sources_long_gone_are_removed(folder):
     old, new = folder / "kernels-old", folder / "kernels-new"
     for other in (old, new):
@@ -153,6 +161,29 @@ def test_folders_that_others_can_write_to_are_not_used(tmp_path, monkeypatch):
     assert store._private_folder() is None
 
 
+def test_files_are_whole_or_not_there(tmp_path):
+    old = tmp_path / "kernels-old"
+    old.mkdir()
+    (old / "file").write_bytes(b"")
+    os.utime(old, (time.time() - store.AGE - 10,) * 2)
+    store.write(tmp_path / "kernels-new", "file", b"data")
+    assert store.read(tmp_path / "kernels-new" / "file") == b"data"
+    assert not old.exists()
+    (tmp_path / "kernels-new" / "file").write_bytes(store.MARK + b"data")
+    with pytest.raises(ValueError, match="not a whole file"):
+        store.read(tmp_path / "kernels-new" / "file")
+    with pytest.raises(OSError, match=r".+"):
+        store.write(tmp_path / "kernels-new", "no/such/folder", b"data")
+    assert [path.name for path in (tmp_path / "kernels-new").iterdir()] == ["file"]
+
+
+def test_the_folder_that_was_set_comes_first(tmp_path, monkeypatch):
+    monkeypatch.setattr(numba.config, "CACHE_DIR", str(tmp_path))
+    assert store.folders()[0] == tmp_path / "sktslib"
+    assert store.PACKAGE / "__pycache__" in store.folders()
+    assert len(store.stamp()) == 16
+
+
 # ------------------------------------------------------------------------------------------------------- interrupts
 @pytest.fixture
 def _interrupts():
@@ -172,6 +203,7 @@ def test_an_interrupt_waits_for_the_compiler():
     assert signal.getsignal(signal.SIGINT) is signal.default_int_handler
 
 
+@needs_compiler
 @pytest.mark.usefixtures("_interrupts")
 def test_an_interrupted_kernel_is_whole(folder, monkeypatch):
     made = kernel(double)
@@ -200,6 +232,7 @@ def start(folder):
     return subprocess.Popen([sys.executable, "-c", TASK], env=here, stdout=subprocess.PIPE, text=True)
 
 
+@needs_compiler
 def test_several_processes_on_one_empty_folder(tmp_path):
     """One of them is killed on its way."""
     running = [start(tmp_path) for _ in range(4)]
