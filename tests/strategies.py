@@ -53,15 +53,18 @@ def times(draw, n):
 
 # The sizes by which work is cut, and small ones. None of them may change a result.
 SIZES = {
-    "_pieces.CELLS": [1, 50, 2**22],
-    "_pieces.SECONDS": [0.0, 0.03],
-    "_diagonal_search.BLOCK": [2, 7, 40, 4096],
-    "_diagonals.KEPT": [1, 2**23],
-    "_tilings.LEAD": [1, 4],
-    "_tiling_paths.ROOM": [1, 3, 4096],
-    "_neighbours.FEW_CELLS": [0, 200_000],
-    "_neighbours.QUERIES": [1, 3, 64],
-    "_sliding.LEAST": [1, 2**20],
+    "distances._pieces.CELLS": [1, 50, 2**22],
+    "distances._pieces.SECONDS": [0.0, 0.03],
+    "distances._diagonal_search.BLOCK": [2, 7, 40, 4096],
+    "distances._diagonals.KEPT": [1, 2**23],
+    "distances._tilings.LEAD": [1, 4],
+    "distances._tiling_paths.ROOM": [1, 3, 4096],
+    "distances._neighbours.FEW_CELLS": [0, 200_000],
+    "distances._neighbours.QUERIES": [1, 3, 64],
+    "distances._sliding.LEAST": [1, 2**20],
+    "search._cascade.BLOCK": [1, 7, 2**13],
+    "search._long.CHUNK": [1, 16, 2**17],
+    "search._selection.BLOCK": [1, 7, 2**14],
 }
 
 
@@ -70,6 +73,6 @@ def small_sizes(data, *names):
     """Blocks and pieces of drawn sizes; those of these names, or all."""
     with pytest.MonkeyPatch.context() as patch:
         for name in names or SIZES:
-            module, size = name.split(".")
-            patch.setattr(import_module(f"sktslib.distances.{module}"), size, data.draw(st.sampled_from(SIZES[name])))
+            module, _, size = name.rpartition(".")
+            patch.setattr(import_module(f"sktslib.{module}"), size, data.draw(st.sampled_from(SIZES[name])))
         yield

@@ -10,7 +10,7 @@ from hypothesis import strategies as st
 from strategies import pairs, quarters, series
 
 from sktslib import load_ecg_example
-from sktslib.distances import DTW, WDTW, SoftDTW, barycenter, get_metric, metric_names, pairwise_distances
+from sktslib.distances import DTW, ERP, WDTW, SoftDTW, barycenter, get_metric, metric_names, pairwise_distances
 
 RNG = np.random.default_rng(0)
 X = [RNG.normal(size=n).cumsum() for n in (9, 12, 7, 10)]
@@ -91,6 +91,13 @@ def test_one_step_of_erp_takes_medians():
     np.testing.assert_allclose(got, np.median(X, axis=0))
     heavy = barycenter(X, "erp", init=z, max_iter=1, metric_params={"g": -50.0}, series_weight=[1, 1, 5])
     np.testing.assert_allclose(heavy, X[2])
+
+
+def test_a_series_of_which_no_point_meets_another():
+    """On both sides of the gap value matching costs what gaps cost, and a rounding may decide for gaps alone."""
+    X = [[-99850.44129549224, -139071.75970921, -12553.1282693189], [-106.71925227993918]]
+    z = barycenter(X, ERP(g=-0.5), method="subgradient", init=[91367.71022119456, 87874.46510998993], random_state=0)
+    assert z.max() < 91367.7
 
 
 @pytest.mark.parametrize("name", naive.WARPED)

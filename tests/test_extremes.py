@@ -2,27 +2,70 @@
 
 import math
 from decimal import Decimal, localcontext
+from fractions import Fraction
 
+import numba
 import numpy as np
 import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
+from sktslib import QuerySearcher, QuerySegmenter
 from sktslib.distances import _lockstep as kernels
+from sktslib.distances import (
+    _running_moments,
+    barycenter,
+    dlp,
+    get_metric,
+    metric_names,
+    nearest_neighbors,
+    pairwise_distances,
+    tam,
+)
+from sktslib.distances import _sliding as sliding
+from sktslib.distances._metrics_warping import slope_scale
 from sktslib.distances._normalise import normalise, standardise
+from sktslib.search import _cascade
 
 HOW = {"mean": 1, "zscore": 2, "minmax": 3}
 EPS = 2.0**-52
-OFFSETS = {"none": (0.0, 1.0), "1e6": (1e6, 1e-3), "1e8": (1e8, 1e-4), "1e10": (-1e10, 1e-3), "1e13": (1e13, 1.0)}
+AT = [0, 290, 300, 550]
+# A signal of whole steps of the second number is exact beside the first.
+OFFSETS = {"none": (0.0, 1.0), "1e6": (2.0**20, 2.0**-10), "1e10": (-(2.0**33), 2.0**-10), "1e13": (2.0**43, 1.0)}
+# By how much a distance grows with the size of the series.
+DEGREES = {
+    "euclidean": 1,
+    "manhattan": 1,
+    "minkowski": 1,
+    "chebyshev": 1,
+    "mahalanobis": 1,
+    "short_time_series": 1,
+    "frechet": 1,
+    "sqeuclidean": 2,
+    "dtw": 2,
+    "canberra": 0,
+    "braycurtis": 0,
+    "hamming": 0,
+    "cosine": 0,
+    "correlation": 0,
+    "pearson_correlation": 0,
+    "sbd": 0,
+}
 
 
-def exact(v, how, w=None):
+@pytest.fixture(autouse=True)
+def _plain_kernels_may_overflow():
+    """Compiled kernels do not warn."""
+    with np.errstate(all="ignore" if numba.config.DISABLE_JIT else None):
+        yield
+
+
+def exactly(v, how, w=None):
     """One channel normalised, by sums of sixty digits."""
     with localcontext() as context:
         context.prec = 60
-        context.Emin, context.Emax = -99999, 99999
-        v = [Decimal(a) for a in np.asarray(v).tolist()]
-        w = [Decimal(a) for a in ([1.0] * len(v) if w is None else w.tolist())]
+        v = [Decimal(a.numerator) / Decimal(a.denominator) for a in map(Fraction, v)]
+        w = [Decimal(a) for a in ([1.0] * len(v) if w is None else np.asarray(w).tolist())]
         seen = [a for a, b in zip(v, w, strict=True) if b > 0]
         if len(set(seen)) < 2:
             return np.zeros(len(v))
@@ -34,27 +77,387 @@ def exact(v, how, w=None):
         return np.array([float((a - shift) / scale) for a in v])
 
 
-def steps(rng, offset, size, n):
-    """A signal of whole steps, which an offset leaves as they are."""
+def steps(rng, n, offset=0.0, size=1.0):
+    """A walk of whole steps."""
     return offset + size * rng.integers(-9, 10, n).cumsum()
 
 
+def same_from_afar(rng, m, n):
+    """A query and a sequence that holds it nearly, of whole numbers."""
+    y = steps(rng, n)
+    x = y[n // 3 : n // 3 + m] + rng.integers(-2, 3, m)
+    y[-m - 5 : -5] = x + rng.integers(-2, 3, m)
+    return x, y
+
+
+# ------------------------------------------------------------------------------------------------------------- offsets
 @pytest.mark.parametrize("how", HOW)
 @pytest.mark.parametrize("offset", OFFSETS)
 @given(st.data())
 def test_normalised_values_under_an_offset(offset, how, data):
     rng = np.random.default_rng(data.draw(st.integers(0, 2**20)))
     m = data.draw(st.sampled_from([2, 3, 9, 50]))
-    a = np.array([[steps(rng, *OFFSETS[offset], m)], [steps(rng, *OFFSETS[offset], m)]])
+    a = np.array([[steps(rng, m, *OFFSETS[offset])], [steps(rng, m, *OFFSETS[offset])]])
     w = rng.choice([0.0, 0.25, 0.5, 1.0], size=(1, m)) if data.draw(st.booleans()) else np.ones((1, m))
-    w[0, 0] = 1.0
-    want = np.array([[exact(row[0], how, w[0])] for row in a])
-    many = normalise(a, w, how)
-    one = np.empty_like(a[0])
-    for row, expected, among in zip(a, want, many, strict=True):
+    w[0, rng.integers(0, m)] = 1.0
+    many, one = normalise(a, w, how), np.empty_like(a[0])
+    for row, among in zip(a, many, strict=True):
+        want = exactly(row[0].tolist(), how, w[0])[np.newaxis]
         kernels.normalise_one(row, w, HOW[how], one)
-        near = {"rtol": 4 * EPS, "atol": 4 * EPS * np.abs(expected).max() * (1 if how == "minmax" else math.sqrt(m))}
-        np.testing.assert_allclose(one, expected, **near)
-        np.testing.assert_allclose(among, expected, **near)
-    if (w == 1).all() and how == "zscore":
-        np.testing.assert_allclose(standardise(a[0]), want[0], **near)
+        near = {"rtol": 4 * EPS, "atol": 4 * EPS * np.abs(want).max() * (1 if how == "minmax" else math.sqrt(m))}
+        np.testing.assert_allclose(one, want, **near)
+        np.testing.assert_allclose(among, want, **near)
+        if (w == 1).all() and how == "zscore":
+            np.testing.assert_allclose(standardise(row), want, **near)
+
+
+@pytest.mark.parametrize("sizes", [(1e-3, 1e9), (1.0, 1e8)])
+def test_a_signal_beside_a_huge_value(sizes):
+    rng = np.random.default_rng(2)
+    a = sizes[0] * rng.normal(size=(2, 1, 60))
+    a[0, 0, 17] = sizes[1]
+    a[1, 0, 30:] += sizes[1]
+    one = np.empty_like(a[0])
+    for how in HOW:
+        for row, among in zip(a, normalise(a, np.ones((1, 60)), how), strict=True):
+            want = exactly(row[0].tolist(), how)[np.newaxis]
+            kernels.normalise_one(row, np.ones((1, 60)), HOW[how], one)
+            for got in (one, among):
+                np.testing.assert_allclose(got, want, rtol=0, atol=8 * EPS * np.abs(want).max())
+
+
+@pytest.mark.parametrize("weighted", [False, True])
+@pytest.mark.parametrize("how", [None, *HOW])
+@pytest.mark.parametrize("name", ["euclidean", "sqeuclidean", "correlation", "manhattan", "dtw", "msm"])
+def test_searches_do_not_see_an_offset(name, how, weighted, monkeypatch):
+    monkeypatch.setattr(sliding, "LEAST", 1)
+    monkeypatch.setattr(_cascade, "LEAST", 1)
+    rng = np.random.default_rng(3)
+    x, y = same_from_afar(rng, 40 if weighted or name == "dtw" else 100, 500)
+    w = rng.choice([0.25, 0.5, 1.0], len(x)) if weighted else None
+    params = {"window": 0.1} if name in ("dtw", "msm") else None
+    want = None
+    for offset in (0.0, 2.0**20, 2.0**34, -(2.0**40)):
+        searcher = QuerySearcher(get_metric(name, params), mode="windows", normalize=how, n_matches=3)
+        searcher.fit(x + offset, weight=w)
+        found, profile = searcher.search(y + offset), searcher.profile(y + offset)
+        pair = get_metric(name, params).distance(x + offset, y[: len(x)] + offset, weight=w)
+        got = found.start, found.distance, profile.distance, float(pair)
+        want = got if want is None else want
+        np.testing.assert_array_equal(got[0], want[0])
+        np.testing.assert_allclose(got[1], want[1], rtol=1e-12, atol=1e-13)
+        np.testing.assert_allclose(got[2], want[2], rtol=max(2 * profile._slack, 1e-12), atol=1e-13)
+        assert got[3] == pytest.approx(want[3], rel=1e-12)
+
+
+def test_dtw_of_normalised_windows_under_an_offset():
+    rng = np.random.default_rng(4)
+    x, y = same_from_afar(rng, 12, 40)
+    for offset, size in OFFSETS.values():
+        query = exactly((offset + size * x).tolist(), "zscore")
+        want = [
+            float(get_metric("dtw")(query, exactly((offset + size * y[k : k + 12]).tolist(), "zscore")))
+            for k in range(29)
+        ]
+        searcher = QuerySearcher("dtw", normalize="zscore").fit(offset + size * x)
+        np.testing.assert_allclose(searcher.profile(offset + size * y).distance, want, rtol=1e-12)
+
+
+@pytest.mark.parametrize("weighted", [False, True])
+@pytest.mark.parametrize("offset", [1e8, 1e10, 1e12])
+def test_sliding_profiles_keep_their_promise_under_an_offset(offset, weighted):
+    rng = np.random.default_rng(5)
+    y = offset + 1e-4 * rng.normal(size=(1, 700)).cumsum(axis=1)
+    x = y[:, 300:450] + 1e-4 * rng.normal(size=(1, 150))
+    w = rng.uniform(0.1, 1.0, size=x.shape) if weighted else None
+    full = np.ones_like(x) if w is None else w
+    got, want = np.empty(551), np.empty(551)
+    for record in (kernels.EuclideanRecord(), kernels.CosineRecord()):
+        sliding.profile(record, x, w, y, 0, got)
+        kernels.profile(record, x, y, full, 0, want)
+        np.testing.assert_allclose(got, want, rtol=sliding.SLACK)
+    exact = [math.sqrt(sum(Fraction(a) * (Fraction(b) - Fraction(c)) ** 2 for a, b, c in zip(*v, strict=True)))
+             for v in ((full[0].tolist(), x[0].tolist(), y[0, k : k + 150].tolist()) for k in AT)]  # fmt: skip
+    kernels.profile(kernels.EuclideanRecord(), x, y, full, 0, want)
+    np.testing.assert_allclose(want[AT], exact, rtol=1e-13)
+
+
+def test_running_means_keep_their_digits_beside_an_offset():
+    rng = np.random.default_rng(6)
+    y, m = 2.0**40 + 2.0**-10 * rng.integers(-9, 10, 400).cumsum(), 60
+    mean, spread, error = np.empty((3, 341))
+    _running_moments.moments_about(y, m, y[0], 0, mean, spread, error)
+    want = np.lib.stride_tricks.sliding_window_view(y - y[0], m).mean(axis=1)  # whole steps: no sum is rounded
+    np.testing.assert_allclose(mean, want, rtol=1e-13, atol=1e-15)
+
+
+def test_slopes_have_a_scale_under_an_offset():
+    x = steps(np.random.default_rng(7), 50)[np.newaxis]
+    want = slope_scale(x, np.gradient(x, axis=1))
+    for offset, size in OFFSETS.values():
+        moved = offset + size * x
+        np.testing.assert_allclose(slope_scale(moved, np.gradient(moved, axis=1)), want, rtol=1e-12)
+    for ramp in (0.1 * np.arange(40.0), 1e6 + 0.1 * np.arange(40.0), np.full(40, 1e9 + 0.3)):
+        assert slope_scale(ramp[np.newaxis], np.gradient(ramp)[np.newaxis]) == 1
+
+
+# --------------------------------------------------------------------------------------------------------------- sizes
+@pytest.mark.parametrize("how", HOW)
+@pytest.mark.parametrize("power", [515, 700, 990, -515, -700, -990, -1040])
+def test_normalised_values_of_any_size(how, power):
+    rng = np.random.default_rng(8)
+    a = rng.integers(-99, 100, size=(3, 2, 20)).astype(float)
+    a[1, 0] = 7.0
+    w = rng.choice([0.0, 0.5, 1.0], size=(2, 20))
+    want, size = normalise(a, w, how), 2.0**power
+    back = 1.0 / size if how == "mean" and power > -1000 else 1.0
+    if how == "mean" and power < -1000:  # means of numbers without digits
+        return
+    np.testing.assert_array_equal(normalise(a * size, w, how) * back, want)
+    one, other = np.empty((2, 2, 20))
+    for row in a:
+        kernels.normalise_one(row, w, HOW[how], one)
+        kernels.normalise_one(row * size, w, HOW[how], other)
+        np.testing.assert_array_equal(other * back, one)
+
+
+def refused(error):
+    return "must hold a value of at least" in str(error) or "must hold values of at most" in str(error)
+
+
+def results(name, x, y, X):
+    """What the public functions say of one size."""
+    metric, searcher = get_metric(name), QuerySearcher(name, mode="windows", n_matches=2)
+    calls = {
+        "pair": lambda: float(metric(X[0], X[1])),
+        "channels": lambda: float(metric(X[:2].T, X[2:].T)),
+        "weighted": lambda: float(metric.distance(X[0], X[1], weight=np.arange(9.0))),
+        "matrix": lambda: pairwise_distances(X, metric=name),
+        "neighbors": lambda: nearest_neighbors(X, metric=name).distances,
+        "profile": lambda: searcher.fit(x).profile(y).distance,
+        "weighted profile": lambda: searcher.fit(x, weight=np.arange(9.0)).profile(y).distance,
+        "search": lambda: searcher.fit(x).search(y).distance,
+        "mean": lambda: QuerySearcher(name, normalize="mean").fit(x).profile(y).distance,
+        "zscore": lambda: QuerySearcher(name, normalize="zscore").fit(x).profile(y).distance,
+        "minmax": lambda: QuerySearcher(name, normalize="minmax").fit(x).profile(y).distance,
+        "scales": lambda: QuerySearcher(name, normalize="zscore", scales=[0.7]).fit(x).profile(y).distance,
+    }  # fmt: skip
+    found = {}
+    for what, call in calls.items():
+        try:
+            found[what] = call()
+        except ValueError as error:
+            assert refused(error), error
+    return found
+
+
+@pytest.mark.parametrize("name", DEGREES)
+def test_distances_of_any_size(name):
+    rng = np.random.default_rng(9)
+    x, y, X = rng.normal(size=9), rng.normal(size=60), rng.normal(size=(4, 9))
+    y[20:29] = x
+    want = results(name, x, y, X)
+    for power in (531, 900, -565, -900):
+        size = 2.0**power
+        got = results(name, x * size, y * size, X * size)
+        without = {"zscore", "minmax", "scales"}
+        assert set(got) >= (without if DEGREES[name] == 2 or name == "frechet" else set(want))
+        assert {"pair", "matrix", "neighbors"} <= set(got) or not {"pair", "matrix", "neighbors"} & set(got)
+        for what, found in got.items():
+            back = 1.0 if what in without or DEGREES[name] == 0 else size
+            np.testing.assert_allclose(np.asarray(found) / back, want[what], rtol=1e-13, atol=1e-15, err_msg=what)
+
+
+@pytest.mark.parametrize("size", [1e-170, 1e-300, 1e160, 1e299])
+def test_opposite_series_are_opposite(size):
+    x = size * np.array([1.0, -2.0, 0.5, 3.0])
+    assert get_metric("cosine")(x, -x) == get_metric("correlation")(x, -x) == 2.0
+    assert get_metric("pearson_correlation")(x, -x) == 4.0
+    assert get_metric("cosine")(x, 0 * x) == 1.0
+    assert get_metric("euclidean")(x, -x) == pytest.approx(2 * size * math.sqrt(14.25), rel=1e-15)
+    assert get_metric("minkowski")(x, -x) == pytest.approx(2 * size * (1 + 8 + 0.125 + 27) ** (1 / 3), rel=1e-14)
+    assert dlp(x, -x, 3) == get_metric("minkowski")(x, -x)
+
+
+@pytest.mark.parametrize("p", [3, 40, 3000])
+def test_high_powers(p):
+    for size in (1e-4, 1.0, 1e5):
+        x = size * np.array([1.0, -2.0, 0.5, 3.0])
+        want = 6 * size * math.fsum((a / 3) ** p for a in (1.0, 2.0, 0.5, 3.0)) ** (1 / p)
+        assert get_metric("minkowski", {"p": p})(x, -x) == pytest.approx(want, rel=1e-12)
+
+
+def test_low_powers_that_leave_float64():
+    x = np.arange(1.0, 101.0)
+    for call in (
+        lambda metric: metric(x, -x),
+        lambda metric: pairwise_distances([x, -x], metric=metric),
+        lambda metric: QuerySearcher(metric).fit(x).profile(np.tile(-x, 2)),
+    ):
+        with pytest.raises(ValueError, match="The 'p' parameter of Minkowski must not be so small"):
+            call(get_metric("minkowski", {"p": 0.005}))
+
+
+@pytest.mark.parametrize("least", [1, 2**40])
+@pytest.mark.parametrize("name", ["euclidean", "correlation", "cosine", "manhattan", "dtw"])
+def test_stretches_of_other_sizes(name, least, monkeypatch):
+    """Each window is normalised by itself, whatever there is beside it."""
+    monkeypatch.setattr(sliding, "LEAST", least)
+    monkeypatch.setattr(_cascade, "LEAST", least)
+    rng = np.random.default_rng(10)
+    x, y = same_from_afar(rng, 100 if name != "dtw" else 25, 420)
+    size = np.repeat(2.0 ** np.array([0, 0, -600, 560, 0, -1000, 0]), 60)
+    for how in ("zscore",) if name != "correlation" else (None, "zscore", "mean"):
+        searcher = QuerySearcher(name, normalize=how, n_matches=2).fit(x)
+        got = searcher.profile(y * size).distance
+        for k in range(0, len(got), 13):
+            alone = QuerySearcher(name, normalize=how).fit(x).profile((y * size)[k : k + len(x)]).distance
+            assert got[k] == pytest.approx(alone[0], rel=1e-5 if least == 1 else 1e-12)
+        whole = size[: len(got)] == size[len(x) - 1 :]
+        whole &= np.array([len(set(size[k : k + len(x)])) == 1 for k in range(len(got))])
+        np.testing.assert_allclose(got[whole], searcher.profile(y).distance[whole], rtol=1e-5)
+        found = searcher.search(y * size)
+        assert found.distance[0] == pytest.approx(got.min(), rel=1e-5)
+
+
+def test_constant_stretches_are_constant_at_any_size():
+    rng = np.random.default_rng(11)
+    y = rng.normal(size=(1, 900))
+    y[:, 200:500] = 1e-170
+    y[:, 500:800] = 3.0
+    y[:, 650] += 1e-170
+    x = rng.normal(size=(1, 100))
+    for record, scaling in ((kernels.EuclideanRecord(), 2), (kernels.CosineRecord(), 1), (kernels.CosineRecord(), 0)):
+        query, got, want = x.copy(), np.empty(801), np.empty(801)
+        if scaling:
+            kernels.normalise_one(x, np.ones_like(x), scaling, query)
+        sliding.profile(record, query, None, y, scaling, got)
+        kernels.profile(record, query, y, np.ones_like(x), scaling, want)
+        np.testing.assert_allclose(got, want, rtol=sliding.SLACK)
+        alone = float(kernels.distance(record, x, np.full_like(x, 1e-170), np.ones_like(x)))
+        if not scaling:
+            np.testing.assert_array_equal(want[200:401], alone)
+
+
+def test_distances_up_to_the_largest_numbers_agree():
+    X = 1e299 * np.random.default_rng(12).normal(size=(6, 8))
+    for name in ("msm", "erp", "frechet", "twed"):
+        D, metric = pairwise_distances(X, metric=name), get_metric(name)
+        assert D.max() > 5e299 or name == "frechet"
+        np.testing.assert_allclose(D, [[float(metric(a, b)) for b in X] for a in X], rtol=1e-12)
+        near = nearest_neighbors(X, metric=name, n_neighbors=5)
+        np.testing.assert_array_equal(near.distances, np.sort(D, axis=1)[:, 1:])
+    for omega in (1.0, 1e300):
+        x, y = np.arange(5.0), np.arange(7.0)
+        metric = get_metric("adtw", {"omega": omega})
+        assert float(metric(x, y)) == pairwise_distances([x], [y], metric)[0, 0] < np.inf
+
+
+# -------------------------------------------------------------------------------------------------------------- limits
+def test_what_squares_cannot_hold_is_refused():
+    x, y = np.array([1.0, 2.0, 4.0]), np.array([1.0, 2.0, 3.0, 1.0, 0.0, 2.0])
+    large, small = 1e141, 1e-141
+    calls = [
+        (lambda: get_metric("dtw")(x, y * large), r"'y' must hold .* 1e\+140 in size: Dynamic Time"),
+        (lambda: get_metric("dtw")(x * small, y * small), "One of 'x' and 'y' must hold a value of at least 1e-140"),
+        (lambda: get_metric("sqeuclidean")(x * large, x), r"'x' must hold values of at most 1e\+140"),
+        (lambda: pairwise_distances([x, x * large]), r"'X\[1\]' must hold values of at most"),
+        (lambda: pairwise_distances([x, 0 * x], [x * small]), r"One of 'X\[1\]' and 'Y' must hold a value of at least"),
+        (lambda: nearest_neighbors([x, x], [y, y * large]), r"'Y\[1\]' must hold"),
+        (lambda: barycenter([x * small, x * small]), r"'X\[1\]' must hold a value"),
+        (lambda: tam(x * large, y), "'x' must hold values of at most"),
+        (lambda: QuerySearcher("dtw").fit(x * small), "The query must hold a value of at least"),
+        (lambda: QuerySearcher("dtw").fit(x).search(y * large), "'X' must hold values of at most"),
+        (lambda: QuerySearcher("dtw", threshold=1.0).fit(x).stream().update(y * large), "'X' must hold values"),
+        (lambda: QuerySegmenter("euclidean").fit(x).segment(y * large), "'X' must hold .* A segmentation by the Eucl"),
+        (lambda: QuerySegmenter("dtw").fit(x).stream().update(y * large), "'X' must hold values of at most"),
+        (lambda: get_metric("manhattan")(x * 1e300, x), r"'x' must hold values of at most 1e\+300 in size, so that"),
+        (lambda: QuerySearcher("cosine").fit(x * 1e302), r"'X' must hold values of at most 1e\+300"),
+        (lambda: get_metric("twed", {"p": 7})([[1, 1e41]], [[1, 2]]), r"'x' must hold .* 1e\+40 in size"),
+        (lambda: QuerySearcher("cosine").fit(x * large).search(y * large).explain(0), "An explanation raises"),
+    ]  # fmt: skip
+    for call, message in calls:
+        with pytest.raises(ValueError, match=message):
+            call()
+    with pytest.raises(ValueError, match="The slopes of a series must fit into float64"):
+        get_metric("short_time_series").distance(x * 1e299, x, tx=1e-12 * np.arange(3.0), ty=np.arange(3.0))
+    # One small series, and small stretches, are as good as zero.
+    assert get_metric("dtw")(x, y * small) == pytest.approx(get_metric("dtw")(x, 0 * y), rel=1e-15)
+    assert get_metric("dtw", {"do_sign_norm": True})(x * large, x) == pytest.approx(0, abs=1e-25)
+    assert get_metric("frechet")(x * large, x * 0) == 4 * large
+
+
+@pytest.mark.parametrize("name", metric_names())
+def test_no_number_comes_with_a_warning(name):
+    rng = np.random.default_rng(13)
+    X, y = rng.normal(size=(4, 9)), rng.normal(size=60)
+    for size in (1e155, 1e200, 3e299, 1e-155, 1e-200, 1e-300):
+        for call in (
+            lambda: float(get_metric(name)(size * X[0], size * X[1])),  # noqa: B023
+            lambda: pairwise_distances(size * X.reshape(2, 9, 2), metric=name),  # noqa: B023
+            lambda: QuerySearcher(name, mode="windows").fit(size * X[0]).profile(size * y).distance,  # noqa: B023
+            lambda: QuerySegmenter(name).fit(size * X[0]).segment(size * y).cost,  # noqa: B023
+        ):
+            try:
+                assert np.isfinite(call()).all()
+            except ValueError as error:
+                assert refused(error) or "has no" in str(error), error
+
+
+# ---------------------------------------------------------------------------------------------------- resampled windows
+def interpolated(window, length):
+    """Its points at another number of places, as fractions."""
+    window, out = [Fraction(v) for v in window], []
+    for k in range(length):
+        left, rest = divmod(Fraction(k * (len(window) - 1), max(length - 1, 1)), 1)
+        after = window[min(left + 1, len(window) - 1)]
+        out.append(window[left] + rest * (after - window[left]))
+    return out
+
+
+@pytest.mark.parametrize("name", ["euclidean", "dtw"])
+@pytest.mark.parametrize("offset", OFFSETS)
+def test_resampled_windows_under_an_offset(offset, name):
+    rng = np.random.default_rng(14)
+    y = steps(rng, 40, *OFFSETS[offset])
+    x, w = steps(rng, 7, *OFFSETS[offset]), np.array([0.0, 0.5, 1.0, 1.0, 0.25, 0.0, 1.0])
+    for how in HOW:
+        query = exactly(x.tolist(), how, w)
+        searcher = QuerySearcher(name, mode="windows", normalize=how, scales=[10 / 7]).fit(x, weight=w)
+        want = [
+            float(get_metric(name).distance(query, exactly(interpolated(y[k : k + 10], 7), how, w), weight=w))
+            for k in range(31)
+        ]
+        np.testing.assert_allclose(searcher.profile(y).distance, want, rtol=1e-11)
+        found = searcher.search(y)
+        assert found.distance[0] == pytest.approx(min(want), rel=1e-11)
+
+
+@pytest.mark.parametrize("name", ["euclidean", "correlation", "manhattan", "dtw"])
+def test_one_unit_of_the_last_place_makes_no_resampled_window_vary(name):
+    x, y = np.sin(np.arange(8.0)), np.sin(np.arange(60.0))
+    y[15:45] = 0.1
+    flat = y.copy()
+    y[16:45:3] = np.nextafter(0.1, 1.0)
+    y[17:45:5] = np.nextafter(0.1, 0.0)
+    how = None if name == "correlation" else "zscore"
+    searcher = QuerySearcher(name, mode="windows", normalize=how, scales=[11 / 8]).fit(x)
+    got, want = searcher.profile(y).distance, searcher.profile(flat).distance
+    np.testing.assert_array_equal(got[15:35], want[15:35])
+    search = searcher.search(y)
+    assert np.isin(search.distance, got).all()
+    pair = get_metric("correlation")
+    assert pair(x, y[16:30]) == pair(x, flat[16:30]) == pair(y[16:30], x) == 1.0
+    # Weights that leave two points which are equal by their formula: 1/3 of the way up, and 2/3 of the way down.
+    ends = QuerySearcher("euclidean", normalize="zscore", scales=[0.75]).fit([0.0, 1.0, 3.0, 0.0], weight=[0, 1, 1, 0])
+    np.testing.assert_array_equal(ends.profile([1.0, 3.1, 1.0]).distance, [math.sqrt(2)])
+
+
+def test_a_window_with_as_many_samples_is_not_interpolated():
+    x, y = np.sin(np.arange(8.0)), np.full(30, 0.1)
+    y[7] = np.nextafter(0.1, 1.0)
+    plain = QuerySearcher("euclidean", normalize="zscore").fit(x).profile(y).distance
+    for scales in ([1.0], [2.0 - 1 / 8]):  # every second of 15 samples is a point
+        scaled = QuerySearcher("euclidean", normalize="zscore", scales=scales).fit(x).profile(y).distance
+        assert plain[7] != plain[8]
+        assert scaled[7] != scaled[8]

@@ -28,9 +28,19 @@ def found(metric, y, **parameters):
     return [matches.start, matches.end, matches.distance]
 
 
-def segments(metric, y, **parameters):
-    cut = QuerySegmenter(metric, **parameters).fit(Y[:20]).segment(y)
+def segments(metric, y, query=Y[:20], **parameters):
+    cut = QuerySegmenter(metric, **parameters).fit(query).segment(y)
     return [cut.start, cut.end, cut.cost]
+
+
+class Sliced:
+    """A sequence that is not in memory, and so is read by chunks."""
+
+    def __init__(self, values):
+        self.values, self.shape = values, values.shape
+
+    def __getitem__(self, at):
+        return self.values[at]
 
 
 CALLS = {
@@ -52,6 +62,10 @@ CALLS = {
     "subsequences, lags": lambda n: found("wdtw", Y[:n], n_matches=3),
     "windows": lambda n: found("dtw", Y[:n], mode="windows", normalize="zscore", n_matches=3),
     "windows, threshold": lambda n: found("msm", Y[:n], mode="windows", n_matches=None, threshold=12.0),
+    "windows, scales": lambda n: found("dtw", Y[:n], mode="windows", scales=[0.5, 1], n_matches=3),
+    "chunks": lambda n: found("msm", Sliced(Y[:n]), n_matches=3),
+    "chunks of windows": lambda n: found("erp", Sliced(Y[:n]), mode="windows", n_matches=3),
+    "segments side by side": lambda n: segments("msm", Y[:n], query=Y[:2], background=0.25),
     "segments": lambda n: segments("dtw", Y[:n], background=0.3),
     "segments, limits": lambda n: segments("edr", Y[:n], background=0.3, max_length=30),
     "segments of windows": lambda n: segments("euclidean", Y[:n], background=0.5),

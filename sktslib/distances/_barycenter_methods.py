@@ -4,6 +4,7 @@ All start from a series and return the best one found, and the objective at the 
 which never rises.
 """
 
+from itertools import pairwise
 from typing import NamedTuple
 
 import numpy as np
@@ -110,7 +111,7 @@ def medians(at, values, weights, m):
     at, values, weights = at[order], values[order], weights[order]
     out = np.full(m, np.nan)
     first = np.flatnonzero(np.diff(at, prepend=-1))
-    for a, b in zip(first, np.append(first[1:], len(at)), strict=True):
+    for a, b in pairwise(np.append(first, len(at))):
         sums = np.cumsum(weights[a:b])
         half = 0.5 * sums[-1] * (1 - 1e-12)  # two equal halves: the lower value, whatever the rounding
         out[at[a]] = values[a + np.searchsorted(sums, half)]

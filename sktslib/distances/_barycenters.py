@@ -135,7 +135,7 @@ def barycenter(
     tol = check_number(tol, "tol", low=0)
     rng = random_numbers(random_state)
     given, X = X, as_collection(X, "X")
-    metric._check_sizes(X, X)
+    metric._check_sizes(X, X, ("X", "X"))
     flat = getattr(given, "ndim", None) == 2 or np.ndim(given[0]) == 1
     share = shares(series_weight, len(X))
     X, share = [x for x, v in zip(X, share, strict=True) if v > 0], share[share > 0]

@@ -7,7 +7,7 @@ from operator import is_
 import numpy as np
 from numpy.lib.stride_tricks import sliding_window_view
 
-from ..utils._sizes import FEW, MANY, check_size, check_sizes
+from ..utils._sizes import FEW, MANY, check_sizes
 from ..utils._sklearn import Estimator, validate_parameter_constraints
 from ..utils.validation import as_times, as_weight, shown, sized_series
 from ._normalise import full_weight, normalise
@@ -33,8 +33,6 @@ class Metric(Estimator):
     _has_path = True  # whether it says which points of two series meet
     _takes_weights = True
     _is_fold = False  # whether the kernels know it as a sum of terms
-    _exponent = None  # to which power differences are raised, a function of the number of channels; None: values of
-    # any size will do
     entry_parameters = ""  # what get_distance_dict offers to edit
     function_defaults = {}
     _parameter_constraints = {}
@@ -119,19 +117,17 @@ class Metric(Estimator):
     def _validate(self):
         validate_parameter_constraints(self._parameter_constraints, self.get_params(deep=False), type(self).__name__)
 
-    def _check_size(self, a, what, check=check_size):
-        """Refuse a series (channels, length) with values too large for the distance."""
-        if self._exponent is not None:
-            check(a, what, self._exponent(len(a)), self.full_name)
+    def _exponent(self, channels):
+        """The power that differences are raised to in float64; of sums that are kept in reach it does not count."""
+        return 1.0
 
-    def _check_cost_size(self, a, what, check=check_size):
-        """The same for the costs of a segmentation."""
-        self._check_size(a, what, check)
+    def _cost_exponent(self, channels):
+        """The same in the costs of a segmentation."""
+        return self._exponent(channels)
 
     def _check_sizes(self, X, Y, names=("X", "Y")):
-        """The same for two collections, and refuse two series that are both too small."""
-        if self._exponent is not None:
-            check_sizes(X, Y, names, self._exponent(len(X[0])), self.full_name)
+        """Refuse collections with values too large for the distance, and two series that are both too small."""
+        check_sizes(X, Y, names, self._exponent(len(X[0])), self.full_name)
 
     def _check_search(self, mode):
         """Refuse parameters that mean nothing in a search by "windows" or "warped", or in a "tiling"."""
@@ -226,10 +222,10 @@ def check_pair(x, y, weight, names=("x", "y"), metric=None):
     """Both series, which the metric can compare, and the relative weights, validated."""
     x, of_x = sized_series(x, names[0])
     y, of_y = sized_series(y, names[1], x.shape[0], repr(names[0]))
-    if metric is not None and metric._exponent is not None:
-        power = metric._exponent(x.shape[0])
-        if power > 2 or not (FEW < of_x < MANY and FEW < of_y < MANY):  # a check by sums that are known takes no time
-            check_sizes([x], [y], names, power, metric.full_name)
+    if metric is not None:
+        known = FEW < of_x < MANY and FEW < of_y < MANY  # a check by sums that are known takes no time
+        if not known or metric._exponent(x.shape[0]) > 2:
+            metric._check_sizes([x], [y], names)
     return x, y, as_weight(weight, x.shape[1], x.shape[0])
 
 

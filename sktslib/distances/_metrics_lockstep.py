@@ -4,7 +4,6 @@ from numbers import Real
 
 import numpy as np
 
-from ..utils._sizes import check_size
 from ..utils._sklearn import Interval
 from . import _lockstep as kernels
 from . import _sliding as sliding
@@ -107,8 +106,8 @@ class LockstepMetric(Metric):
     def _slack(self, x, w, n_windows, normalize):
         return sliding.slack(self._record(), x, w, n_windows, self._scaling(normalize)) if self._is_fold else 0.0
 
-    def _check_cost_size(self, a, what, check=check_size):
-        check(a, what, self.power or 1.0, f"The cost of a segmentation by the {self.full_name}")
+    def _cost_exponent(self, channels):
+        return self.power or 1.0
 
     def _tile_cost(self, distance, m):
         return m * distance if self.power is None else distance**self.power

@@ -4,6 +4,7 @@ from numbers import Real
 
 import numpy as np
 
+from ..utils._sizes import check_query
 from ..utils._sklearn import Interval
 from ..utils.validation import as_floats, refuse_missing
 from . import _lockstep as kernels
@@ -136,6 +137,7 @@ class Mahalanobis(LockstepMetric):
                 f"channels). Got shape {X.shape}."
             )
         refuse_missing(X, "X")
+        check_query(X, "'X'", 2.0, "A covariance")
         self.VI_ = LedoitWolf().fit(X.reshape(len(X), -1)).precision_
         return self
 

@@ -331,7 +331,7 @@ class GAK(SoftMetric):
             Itself.
         """
         X = as_collection(X, "X")
-        self._check_sizes(X, X)
+        self._check_sizes(X, X, ("X", "X"))
         points = np.concatenate(X, axis=1)
         points = points[:, np.linspace(0, points.shape[1] - 1, min(points.shape[1], 1000)).astype(int)]
         a, b = np.triu_indices(points.shape[1], 1)

@@ -134,7 +134,7 @@ def nearest_neighbors(X, Y=None, metric="dtw", n_neighbors=1, *, metric_params=N
     same = Y is None
     X = as_collection(X, "X")
     Y = X if same else as_collection(Y, "Y", channels=len(X[0]))
-    metric._check_sizes(X, Y)
+    metric._check_sizes(X, Y, ("X", "X" if same else "Y"))
     available = len(Y) - same
     whole = isinstance(n_neighbors, Integral) and not isinstance(n_neighbors, bool)
     if not whole or not 1 <= n_neighbors <= available:

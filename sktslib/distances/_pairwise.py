@@ -61,7 +61,7 @@ def pairwise_distances(X, Y=None, metric="dtw", *, metric_params=None, weight=No
     same, omit = Y is None or Y is X, nan_policy == "omit"
     X = as_collection(X, "X", missing=omit)
     Y = X if same else as_collection(Y, "Y", channels=len(X[0]), missing=omit)
-    metric._check_sizes(X, Y)
+    metric._check_sizes(X, Y, ("X", "X" if same else "Y"))
     w = collection_weight(weight, X)
     mirrored = same and w is None and metric.symmetric
     out = np.zeros((len(X), len(Y)))

@@ -1,10 +1,10 @@
 """Chunks of a stream: input validation, and times as kernels count them."""
 
 from contextlib import contextmanager
-from math import isfinite
 
 import numpy as np
 
+from ..utils._sizes import largest
 from ..utils.validation import FLOAT, as_dates, as_times
 from ._buffer import TimeBuffer
 
@@ -53,6 +53,8 @@ class Entrance:
         self._estimator, self._channels, self._chunk = estimator, estimator.n_features_in_, chunk
         self.clock = Clock(estimator.metric_, estimator._query_times)
         self.times, self._begun = None, False
+        # Above this sum of squares the values of a chunk are looked at, for they may be too large for the metric.
+        self._large = largest(max(2.0, estimator.metric_._cost_exponent(self._channels))) ** 2
 
     def plain(self, X):
         """Samples (channels, n) of an array that is valid as it is; None for what must be looked at closely."""
@@ -64,7 +66,7 @@ class Entrance:
             y = X.T
         else:
             return None
-        if not isfinite(np.vdot(X, X)):
+        if not np.vdot(X, X) < self._large:  # also where it is NaN
             return None
         self._begun = True
         return y

@@ -101,7 +101,7 @@ class FittedSegmenter(QueryEstimator):
         return self._templates[0].tx
 
     def _check_size(self, a, what, check=check_size):
-        self.metric_._check_cost_size(a, what, check)
+        check(a, what, self.metric_._cost_exponent(len(a)), f"A segmentation by the {self.metric_.full_name}")
 
     def _check_tiling(self):
         self._mode = resolve_mode(self.metric_, "auto", None)
@@ -133,6 +133,7 @@ class FittedSegmenter(QueryEstimator):
             raise ValueError(
                 "'weight' must be None where query='auto': how many points there will be is not known yet."
             )
+        self._check_size(data, "'X'")
         start, end = typical_period(data)
         self._fit_templates([self._template(data[:, start:end], None, None if times is None else times[start:end])])
         ty = as_times(times, data.shape[1], "times")

@@ -75,9 +75,9 @@ def check_room(m, n):
 
 
 def check_reach(metric, a, what, normalize, check=check_size):
-    """Values must not be too large for the metric, or a query's too small, unless they are normalised."""
-    if normalize in (None, "mean"):
-        metric._check_size(a, what, check)
+    """Values must not be too large for the metric, or a query's too small, unless they are brought to one size."""
+    power = metric._exponent(len(a)) if normalize in (None, "mean") else 1.0
+    check(a, what, power, metric.full_name)
 
 
 def _piece_problem(metric, x, w, y, tx, ty, start, end):

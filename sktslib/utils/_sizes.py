@@ -1,6 +1,7 @@
-"""How large and how small values may be where differences are raised to a power."""
+"""How large and how small values may be for what is computed from them."""
 
 import math
+from math import isfinite
 
 import numpy as np
 
@@ -9,44 +10,59 @@ FEW, MANY = 1e-270, 1e280
 
 
 def check_size(a, what, power, owner):
-    """Refuse a series (channels, length), which `what` names, with values that a power above 1 takes out of float64.
+    """Refuse a series (channels, length), which `what` names, with values too large for a power of differences.
 
-    Their sizes must not exceed 1e140 for squares. NaN do not count.
+    Their sizes must not exceed 1e140 for squares. What is not raised to a power above 1 is never too large, and NaN do
+    not count.
     """
-    if not _fits(a, power) and _size(a) > _top(power):
-        raise _out_of_reach(what, f"hold values of at most {_top(power):g} in size", power, owner, _size(a))
+    if not _fits(a, power) and _size(a) > largest(power):
+        raise _out_of_reach(what, f"hold values of at most {largest(power):g} in size", power, owner, _size(a))
 
 
 def check_query(a, what, power, owner):
     """The same, and refuse one that is not zero but too small: for squares, if no value reaches 1e-140."""
     check_size(a, what, power, owner)
-    if not _fits(a, power) and 0.0 < _size(a) < 1.0 / _top(power):
+    if not _fits(a, power) and 0.0 < _size(a) < 1.0 / largest(power):
         raise _too_small(what, power, owner, _size(a))
 
 
 def check_sizes(X, Y, names, power, owner):
     """The same for every series of a collection with every one of another; of each two one may be small."""
+    if power <= 1 or (power <= 2 and _all_fit(X) and (Y is X or _all_fit(Y))):
+        return
     small = [], []
     for name, series, found in zip(names, (X, Y), small, strict=True):
+        if series is X and found is small[1]:
+            found += small[0]
+            continue
         for k, a in enumerate(series):
-            what = f"'{name}'" if len(series) == 1 else f"'{name}[{k}]'"
-            check_size(a, what, power, owner)
-            if not _fits(a, power) and _size(a) < 1.0 / _top(power):
-                found.append((_size(a), what))
+            if not _fits(a, power):
+                what = f"'{name}'" if len(series) == 1 else f"'{name}[{k}]'"
+                check_size(a, what, power, owner)
+                if _size(a) < 1.0 / largest(power):
+                    found.append((_size(a), what))
     if small[0] and small[1]:
         pair = max(small[0]), max(small[1])
         if max(pair)[0] > 0.0:
-            what = " and ".join(dict.fromkeys(what for _, what in pair))
-            raise _too_small(f"One of {what}", power, owner, max(pair)[0])
+            what = list(dict.fromkeys(what for _, what in pair))
+            what = what[0] if len(what) == 1 else f"One of {' and '.join(what)}"
+            raise _too_small(what, power, owner, max(pair)[0])
 
 
-def _top(power):
+def largest(power):
+    """The largest value that may be raised to a power."""
     return 10.0 ** (280.0 / power)
 
 
 def _fits(a, power):
-    """Whether that is so for certain."""
+    """Whether values are neither too large nor too small for certain."""
     return power <= 1 or (power <= 2 and FEW < np.vdot(a, a) < MANY)
+
+
+def _all_fit(series):
+    """The same for squares of all series, in little time."""
+    sums = [np.vdot(a, a) for a in series]
+    return FEW < min(sums) and max(sums) < MANY and isfinite(sum(sums))
 
 
 def _size(a):
@@ -55,7 +71,7 @@ def _size(a):
 
 
 def _too_small(what, power, owner, size):
-    return _out_of_reach(what, f"hold a value of at least {1.0 / _top(power):g} in size", power, owner, size)
+    return _out_of_reach(what, f"hold a value of at least {1.0 / largest(power):g} in size", power, owner, size)
 
 
 def _out_of_reach(what, rule, power, owner, size):
