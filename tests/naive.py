@@ -3,6 +3,7 @@
 import math
 from collections import namedtuple
 from fractions import Fraction
+from functools import cache
 from itertools import pairwise
 from types import SimpleNamespace
 
@@ -1148,6 +1149,7 @@ def event_f1(y_true, y_pred, min_iou=0.5, tolerance=None):
         union = (a[1] - a[0]) + (b[1] - b[0]) - common
         return common / union >= min_iou
 
+    @cache
     def most(k, free):
         if k == len(true):
             return 0
