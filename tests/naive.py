@@ -115,7 +115,7 @@ def normalise(v, weight=None, how=None):
         channel, w = a[:, c], W[:, c]
         if is_constant(channel, w):
             continue
-        channel = channel - positive(channel, w)[0]  # which is not rounded where an offset would cost the mean its digits
+        channel = channel - positive(channel, w)[0]  # an offset would cost the mean its digits
         if how == "minmax":
             shift = min(positive(channel, w))
             scale = max(positive(channel, w)) - shift

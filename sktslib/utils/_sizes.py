@@ -1,12 +1,12 @@
 """How large and how small values may be for what is computed from them."""
 
 import math
-from math import isfinite
 
 import numpy as np
 
 # Sums of squares of values that are neither too large nor too small to be squared.
 FEW, MANY = 1e-270, 1e280
+SEEN = 1e-135  # a point of this size shows that a series is not too small
 
 
 def check_size(a, what, power, owner):
@@ -60,9 +60,13 @@ def _fits(a, power):
 
 
 def _all_fit(series):
-    """The same for squares of all series, in little time."""
+    """The same for squares of all series, in little time where they are rows of one array."""
+    whole = series[0].base
+    rows = whole is not None and whole.size <= 2 * len(series) * series[0].size and all(a.base is whole for a in series)
+    if rows and np.vdot(whole, whole) < MANY and min(abs(a[0, 0]) for a in series) > SEEN:
+        return True
     sums = [np.vdot(a, a) for a in series]
-    return FEW < min(sums) and max(sums) < MANY and isfinite(sum(sums))
+    return FEW < min(sums) and max(sums) < MANY and math.isfinite(sum(sums))
 
 
 def _size(a):
