@@ -210,8 +210,9 @@ def short_time_series(x, y, weight=None, tx=None, ty=None):
     total = 0.0
     for k in range(len(x) - 1):
         for c in range(x.shape[1]):
-            slope_x = (x[k + 1, c] - x[k, c]) / (tx[k + 1] - tx[k])
-            slope_y = (y[k + 1, c] - y[k, c]) / (ty[k + 1] - ty[k])
+            lasts_x, lasts_y = tx[k + 1] - tx[k], ty[k + 1] - ty[k]
+            slope_x = (x[k + 1, c] - x[k, c]) / lasts_x
+            slope_y = (y[k + 1, c] - y[k, c]) / lasts_y if lasts_y else 0.0  # one sample that was resampled
             total += min(W[k, c], W[k + 1, c]) * (slope_y - slope_x) ** 2
     return math.sqrt(total)
 
