@@ -38,11 +38,18 @@ def _param_names(cls):
     return super(Estimator, cls)._get_param_names()
 
 
+PLAIN = str, int, float, bool
+_valid = {}
+
+
 def validate_parameter_constraints(constraints, params, caller):
     """Check parameters as scikit-learn does, but refuse truth values where numbers are meant, and take fractions.
 
-    Integers must fit into the types of compiled code.
+    Integers must fit into the types of compiled code. What was valid before, as in every call of a loop, is not looked
+    at again, which would take as long as a short search.
     """
+    keys = {name: (id(constraints), name, type(v), v) for name, v in params.items() if v is None or type(v) in PLAIN}
+    params = {name: value for name, value in params.items() if name not in keys or keys[name] not in _valid}
     readable = {name: _readable(value, constraints.get(name, ())) for name, value in params.items()}
     _param_validation.validate_parameter_constraints(constraints, readable, caller)
     for name, value in params.items():
@@ -53,6 +60,9 @@ def validate_parameter_constraints(constraints, params, caller):
                 raise InvalidParameterError(
                     f"The {name!r} parameter of {caller} must fit into {limit}. Got {shown(value)} instead."
                 )
+    if len(_valid) >= 1000:
+        _valid.clear()
+    _valid.update((keys[name], constraints) for name in params if name in keys)  # kept, so that no other has its id
 
 
 class _Refused:
@@ -67,6 +77,8 @@ class _Refused:
 
 def _readable(value, rules):
     """A parameter as scikit-learn's constraints can tell whether it is in their range."""
+    if value is None or type(value) in (str, int, float):
+        return value
     numeric = any(isinstance(rule, Interval) or rule in (Integral, Real) for rule in rules)
     if isinstance(value, bool | np.bool_) and numeric and "boolean" not in rules:
         return _Refused(value)  # True is an integer to Python
