@@ -3,7 +3,7 @@
 import numpy as np
 from fuzz_cases import COUNTS, again, naive, same, settled
 
-from sktslib.distances import DTW, SoftDTW, _neighbours, barycenter, get_metric, nearest_neighbors, pairwise_distances
+from sktslib.distances import DTW, SoftDTW, _nearest, barycenter, get_metric, nearest_neighbors, pairwise_distances
 from sktslib.metrics import (
     EventScorer,
     boundary_error,
@@ -151,11 +151,11 @@ def neighbors(case):
         np.fill_diagonal(want, np.inf)
     most = len(Y) - itself
     k = case.pick([1, 1, min(3, most), most])
-    few, _neighbours.FEW_CELLS = _neighbours.FEW_CELLS, case.pick([0, 0, _neighbours.FEW_CELLS])
+    few, _nearest.FEW_CELLS = _nearest.FEW_CELLS, case.pick([0, 0, _nearest.FEW_CELLS])
     try:
         found = nearest_neighbors(of.X, None if itself else Y, of.metric, k, weight=of.w, n_jobs=case.pick([None, 2]))
     finally:
-        _neighbours.FEW_CELLS = few
+        _nearest.FEW_CELLS = few
     check_neighbors(case, of, Y, found.distances, found.indices, want, k, "nearest_neighbors")
     report = found.report
     case.equal("report", report.bounded + report.abandoned + report.computed, len(of.X) * most, own=True)

@@ -7,8 +7,9 @@ from fuzz_cases import COUNTS, again, naive, same, settled
 from fuzz_matches import Slices, check_matches, check_paths, chunks_of
 
 from sktslib import QuerySearcher
-from sktslib.distances import _sliding, get_metric
-from sktslib.search import _cascade
+from sktslib.distances import get_metric
+from sktslib.distances._kernels import sliding as sliding_kernels
+from sktslib.search import _near_windows
 
 SHARP = ("canberra", "hamming", "braycurtis", "lcss", "edr", "msm")  # the last bit of a normalised value may decide
 HOW = [None, "zscore", "mean", "minmax"]
@@ -19,12 +20,12 @@ PLAIN = ["quarters", "symbols", "normal", "rounded", "walk"]
 @contextmanager
 def as_if_large(case):
     """Let short sequences take the ways of long ones: Fourier transforms, lower bounds."""
-    before = _sliding.LEAST, _cascade.LEAST
-    _sliding.LEAST, _cascade.LEAST = case.pick([before[0], before[0], 1]), case.pick([before[1], 0])
+    before = sliding_kernels.LEAST, _near_windows.LEAST
+    sliding_kernels.LEAST, _near_windows.LEAST = case.pick([before[0], before[0], 1]), case.pick([before[1], 0])
     try:
         yield
     finally:
-        _sliding.LEAST, _cascade.LEAST = before
+        sliding_kernels.LEAST, _near_windows.LEAST = before
 
 
 def plant(case, x, n):
@@ -118,11 +119,11 @@ def sliding(case):
     how, w = case.pick(HOW), case.weights(m) if case.chance(0.3) else None
     some = np.unique([0, n - m, at, *case.rng.integers(0, n - m + 1, 5)])
     case.show(name=name, how=how, x=x, y=y, w=w, some=some)
-    least, _sliding.LEAST = _sliding.LEAST, 1
+    least, sliding_kernels.LEAST = sliding_kernels.LEAST, 1
     try:
         profile = QuerySearcher(name, normalize=how).fit(x, weight=w).profile(y)
     finally:
-        _sliding.LEAST = least
+        sliding_kernels.LEAST = least
 
     def wanted(change=same):
         a, b = change(x), change(y)

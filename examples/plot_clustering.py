@@ -13,11 +13,7 @@ from sklearn.manifold import TSNE, Isomap
 from sklearn.metrics import adjusted_rand_score
 from sklearn.pipeline import make_pipeline
 
-from sktslib.neighbors import (
-    KNeighborsTimeSeriesTransformer,
-    PairwiseDistances,
-    RadiusNeighborsTimeSeriesTransformer,
-)
+from sktslib.neighbors import KNeighborsTimeSeriesTransformer, PairwiseDistances, RadiusNeighborsTimeSeriesTransformer
 
 X, speaker = load_japanese_vowels()
 print(f"{len(X)} utterances of {min(map(len, X))} to {max(map(len, X))} points")

@@ -10,7 +10,7 @@ from textwrap import fill
 
 import numpy as np
 
-from .utils._files import EPS_SHARE, Job, read_job
+from ._cli.files import EPS_SHARE, Job, read_job
 
 DISTANCES = ("dtw", "lcss", "twed", "euclidean")
 # Of the points of the example's normal beats, laid over the query by their R peaks, 97 % lie within 0.3 mV of it but
@@ -152,7 +152,7 @@ def _job(options):
 def _metrics(options, job):
     """The metric objects by name, with the parameters of --set."""
     from .distances import get_metric
-    from .distances._registry import metric_class
+    from .distances._metrics.registry import metric_class
     from .search._profile import resolve_mode
 
     def resolve(name, option):
@@ -232,7 +232,7 @@ def _run(job, metrics, by, n_matches, threshold):
 
 def _report(options):
     """Do what the options say and print it."""
-    from .utils import _report as report
+    from ._cli import report
 
     job = _job(options)
     metrics, by = _metrics(options, job)

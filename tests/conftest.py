@@ -39,10 +39,10 @@ def _the_package_s_metrics_alone():
 
 
 def _forget():
-    from sktslib.distances import _registered, _registry
+    from sktslib.distances._metrics.base import custom, registry
 
-    for name, cls in list(_registry._REGISTRY.items()):
-        if issubclass(cls, _registered._Registered):
-            del _registry._REGISTRY[name]
-            for alias in [alias for alias, of in _registry._ALIASES.items() if of == name]:
-                del _registry._ALIASES[alias]
+    for name, cls in list(registry._REGISTRY.items()):
+        if issubclass(cls, custom._Registered):
+            del registry._REGISTRY[name]
+            for alias in [alias for alias, of in registry._ALIASES.items() if of == name]:
+                del registry._ALIASES[alias]

@@ -10,7 +10,8 @@ import naive
 import numba
 import pytest
 
-from sktslib.distances import _registry, metric_names
+from sktslib.distances import metric_names
+from sktslib.distances._metrics.base import registry
 
 PACKAGE = Path(__file__).resolve().parents[1] / "sktslib"
 LAYERS = {"utils": 0, "metrics": 0, "model_selection": 0, "datasets": 0, "distances": 1, "search": 2, "neighbors": 3}
@@ -69,7 +70,7 @@ def test_importing_everything_compiles_nothing():
     code = (
         "import sktslib.search, sktslib.utils.visualisation, sktslib.metrics, sys; "
         "from numba.core.dispatcher import Dispatcher; "
-        "import sktslib.distances._elastic as e, sktslib.distances._lockstep as k, sktslib.distances._soft as s; "
+        "import sktslib.distances._kernels.columns as e, sktslib.distances._kernels.lockstep_drivers as k, sktslib.distances._kernels.soft_minimum as s; "
         "compiled = [f for m in (e, k, s) for f in vars(m).values() if isinstance(f, Dispatcher) and f.signatures]; "
         "assert not compiled, compiled; assert 'matplotlib' not in sys.modules"
     )
@@ -78,8 +79,8 @@ def test_importing_everything_compiles_nothing():
 
 @pytest.mark.parametrize("name", metric_names())
 def test_registry_entries_are_whole(name):
-    cls = _registry._REGISTRY[name]
-    assert cls.group in _registry.GROUPS
+    cls = registry._REGISTRY[name]
+    assert cls.group in registry.GROUPS
     assert cls.full_name[0].isupper()
     assert doctest.DocTestFinder(recurse=False).find(cls)[0].examples, f"{cls.__name__} has no doctest"
     twins = {*naive.LOCKSTEP, *naive.WARPED, *naive.PATHLESS, "tam"}

@@ -9,8 +9,9 @@ from hypothesis import strategies as st
 from strategies import weights
 
 from sktslib import QuerySearcher
-from sktslib.distances import DTW, _window_moments
-from sktslib.search import _cascade, _long
+from sktslib.distances import DTW
+from sktslib.distances._kernels import moments as moments_kernels
+from sktslib.search import _chunked_sequence, _near_windows
 
 KINDS = ["noise", "walk", "offset", "flat", "copies", "steps", "spike"]
 METRICS = [
@@ -43,7 +44,7 @@ def recording(kind, rng, channels, n):
 
 @pytest.fixture
 def any_size(monkeypatch):
-    monkeypatch.setattr(_cascade, "LEAST", 1)
+    monkeypatch.setattr(_near_windows, "LEAST", 1)
 
 
 @pytest.mark.usefixtures("any_size")
@@ -96,7 +97,7 @@ def test_few_distances_are_computed(monkeypatch):
     rng = np.random.default_rng(3)
     n = 600 if numba.config.DISABLE_JIT else 30_000
     y, x = rng.normal(size=n).cumsum(), rng.normal(size=40).cumsum()
-    monkeypatch.setattr(_cascade, "LEAST", 1)
+    monkeypatch.setattr(_near_windows, "LEAST", 1)
     searcher = QuerySearcher("dtw", metric_params={"window": 0.2}, normalize="zscore").fit(x)
     want = searcher.profile(y).distance
     computed, original = [], DTW._windows
@@ -130,7 +131,7 @@ def test_chunks_streams_and_gaps(rule, monkeypatch):
     rng = np.random.default_rng(8)
     y, x = np.sin(np.arange(500) / 5) + 0.3 * rng.normal(size=500), np.sin(np.arange(40) / 5)
     searcher = QuerySearcher("dtw", metric_params={"window": 0.2}, normalize="zscore", nan_policy="omit", **rule).fit(x)
-    monkeypatch.setattr(_long, "CHUNK", 170)  # too short for nine matches that do not overlap
+    monkeypatch.setattr(_chunked_sequence, "CHUNK", 170)  # too short for nine matches that do not overlap
     for gap in ([], [130, 131, 320]):
         y[gap] = np.nan
         profile = searcher.profile(y)
@@ -159,13 +160,13 @@ def test_windows_are_normalised_up_to_the_blur(how, weighted):
     y[300:350] = 1e5 + 1e-4 * y[300:350]  # too little beside its level
     w = rng.choice([0.0, 0.5, 1.0], size=m) if weighted else np.ones(m)
     mean, spread, error, low, high, scale, shift = np.empty((7, n - m + 1))
-    _window_moments.direct_moments(y, w, 0, mean, spread, error, low, high)
+    moments_kernels.direct_moments(y, w, 0, mean, spread, error, low, high)
     if not weighted and how != 3:
         low = high = np.empty(0)
     moments = mean, spread, error, low, high
     most = np.abs(np.lib.stride_tricks.sliding_window_view(y, m)).max(axis=1)
     with np.errstate(divide="ignore", invalid="ignore"):
-        unknown = _window_moments.standardise(y, m, 0, w.sum(), most, blur, how, *moments, scale, shift)
+        unknown = moments_kernels.standardise(y, m, 0, w.sum(), most, blur, how, *moments, scale, shift)
     assert unknown == np.isnan(scale).sum() < 100
     name = {1: "mean", 2: "zscore", 3: "minmax"}[how]
     for j in np.flatnonzero(~np.isnan(scale)):

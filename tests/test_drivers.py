@@ -9,15 +9,16 @@ import numpy as np
 import pytest
 from hypothesis import given
 from hypothesis import strategies as st
+from sktslib.distances._metrics.base.bands import band
+from sktslib.distances._metrics.base.base import check_pair
 from strategies import pairs, small_sizes
 
-from sktslib.distances import _diagonal_search, _diagonals, _elastic, _strips, get_metric, pairwise_distances
-from sktslib.distances._bands import band
-from sktslib.distances._metrics import check_pair
-from sktslib.distances._recurrence import has_weights
+from sktslib.distances import get_metric, pairwise_distances
+from sktslib.distances._kernels import columns, diagonals, open_ended, strips
+from sktslib.distances._kernels.dispatch import has_weights
 
 BANDS = [{}, {}, {"window": 0.3}, {"window": "sakoe-chiba", "factor": 1}, {"window": "itakura"}]
-LANES = _strips.LANES
+LANES = strips.LANES
 LONG = 2 * LANES + 1
 
 
@@ -43,14 +44,14 @@ def test_diagonals_equal_columns_to_the_bit(name, data):
     by_row = (np.empty(0, np.int64),) * 2 if whole else band(metric.window, metric.factor, n, m)
     pair = p, x, w, points, y, *by_row, *free
     with small_sizes(data):
-        cost, (path, steps) = _diagonals.cost(*pair), _diagonals.path(*pair)
-    taken, costs = np.zeros((n, m), np.uint8), _elastic.NO_COSTS
-    by_column = *band(metric.window, metric.factor, m, n), *_elastic.borders(p, points, y, None, n, 0, free[0])
+        cost, (path, steps) = diagonals.cost(*pair), diagonals.path(*pair)
+    taken, costs = np.zeros((n, m), np.uint8), columns.NO_COSTS
+    by_column = *band(metric.window, metric.factor, m, n), *columns.borders(p, points, y, None, n, 0, free[0])
     with small_sizes(data):
-        bottom, _ = _elastic.accumulate(p, problem.rows, points, y, None, None, *by_column, costs, taken)
+        bottom, _ = columns.accumulate(p, problem.rows, points, y, None, None, *by_column, costs, taken)
     j = n - 1 - free[1] + int(np.argmin(bottom[n - 1 - free[1] :]))
     assert cost == bottom[j]
-    for a, b in zip((path, steps), _elastic.backtrack(taken, m - 1, j), strict=True):
+    for a, b in zip((path, steps), columns.backtrack(taken, m - 1, j), strict=True):
         np.testing.assert_array_equal(a, b)
 
 
@@ -62,17 +63,17 @@ def searched(name, data, x, y, w):
     m, n = points.shape[1], y.shape[1]
     col, start, side = metric._start_column(problem)
     limits = data.draw(st.sampled_from([(1, n), (2, n), (1, 3)]))
-    distance, begin, ground, none = np.empty(n), np.empty(n, np.int64), np.zeros((3, m)), _elastic.NO_COSTS
+    distance, begin, ground, none = np.empty(n), np.empty(n, np.int64), np.zeros((3, m)), columns.NO_COSTS
     # In two chunks, so that the state carried between them is seen to be whole.
     cut = data.draw(st.integers(0, n))
     with small_sizes(data):
         for a, b in ((0, cut), (cut, n)):
-            _elastic.warped(
+            columns.warped(
                 *(p, rows, points, y, None, None, a, a, radius, *limits, col, start, ground),
                 *(distance[a:b], begin[a:b], none),
             )
     with small_sizes(data):
-        got = _diagonal_search.warped(p, rows, has_weights(p, rows), points, y, radius, *limits, side)
+        got = open_ended.warped(p, rows, has_weights(p, rows), points, y, radius, *limits, side)
     return (distance, begin), got
 
 
@@ -89,10 +90,10 @@ def test_searches_along_diagonals_equal_columns_to_the_bit(name, data):
 @pytest.mark.parametrize("m", [1, 2, LANES - 1, LANES, LANES + 1, 2 * LANES + 1])
 def test_searches_find_a_copy_behind_a_border_of_blocks(name, m, monkeypatch):
     """With blocks as long as users have them, so that nothing but the lengths decides what is crossed."""
-    monkeypatch.setattr(_diagonal_search, "BLOCK", 4096)
+    monkeypatch.setattr(open_ended, "BLOCK", 4096)
     rng = np.random.default_rng(m)
-    n = 2 * _diagonal_search.BLOCK + 100
-    ends = np.array([1, 2]) * _diagonal_search.BLOCK - (m - 1) // LANES * LANES  # where blocks of the last strip end
+    n = 2 * open_ended.BLOCK + 100
+    ends = np.array([1, 2]) * open_ended.BLOCK - (m - 1) // LANES * LANES  # where blocks of the last strip end
     x, y = rng.normal(size=(1, m)), rng.normal(size=(1, n))
     for end in ends:
         y[:, end - m + 1 : end + 1] = x

@@ -6,10 +6,10 @@ import pandas as pd
 import pytest
 from hypothesis import given
 from hypothesis import strategies as st
+from sktslib.distances._metrics.base.bands import band
 from strategies import pairs, plain, quarters, times
 
 from sktslib.distances import DTW, LCSS, TWED, dlp, dtw, get_metric, lcss, metric_names, pairwise_distances, tam, twed
-from sktslib.distances._bands import band
 
 t = np.arange(0, 20 * np.pi, 0.1)
 SIN, SIN2 = np.sin(t), np.sin(2 * t)

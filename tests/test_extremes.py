@@ -9,23 +9,14 @@ import numpy as np
 import pytest
 from hypothesis import given
 from hypothesis import strategies as st
+from sktslib.distances._metrics.base.warping import slope_scale
 
 from sktslib import QuerySearcher, QuerySegmenter
-from sktslib.distances import _lockstep as kernels
-from sktslib.distances import (
-    _running_moments,
-    barycenter,
-    dlp,
-    get_metric,
-    metric_names,
-    nearest_neighbors,
-    pairwise_distances,
-    tam,
-)
-from sktslib.distances import _sliding as sliding
-from sktslib.distances._metrics_warping import slope_scale
-from sktslib.distances._normalise import normalise, standardise
-from sktslib.search import _cascade
+from sktslib.distances import barycenter, dlp, get_metric, metric_names, nearest_neighbors, pairwise_distances, tam
+from sktslib.distances._kernels import lockstep_drivers as kernels
+from sktslib.distances._kernels import running_moments, sliding
+from sktslib.distances._series import normalise, standardise
+from sktslib.search import _near_windows
 
 HOW = {"mean": 1, "zscore": 2, "minmax": 3}
 EPS = 2.0**-52
@@ -131,7 +122,7 @@ def test_a_signal_beside_a_huge_value(sizes):
 @pytest.mark.parametrize("name", ["euclidean", "sqeuclidean", "correlation", "manhattan", "dtw", "msm"])
 def test_searches_do_not_see_an_offset(name, how, weighted, monkeypatch):
     monkeypatch.setattr(sliding, "LEAST", 1)
-    monkeypatch.setattr(_cascade, "LEAST", 1)
+    monkeypatch.setattr(_near_windows, "LEAST", 1)
     rng = np.random.default_rng(3)
     x, y = same_from_afar(rng, 40 if weighted or name == "dtw" else 100, 500)
     w = rng.choice([0.25, 0.5, 1.0], len(x)) if weighted else None
@@ -186,7 +177,7 @@ def test_running_means_keep_their_digits_beside_an_offset():
     rng = np.random.default_rng(6)
     y, m = 2.0**40 + 2.0**-10 * rng.integers(-9, 10, 400).cumsum(), 60
     mean, spread, error = np.empty((3, 341))
-    _running_moments.moments_about(y, m, y[0], 0, mean, spread, error)
+    running_moments.moments_about(y, m, y[0], 0, mean, spread, error)
     want = np.lib.stride_tricks.sliding_window_view(y - y[0], m).mean(axis=1)  # whole steps: no sum is rounded
     np.testing.assert_allclose(mean, want, rtol=1e-13, atol=1e-15)
 
@@ -303,7 +294,7 @@ def test_low_powers_that_leave_float64():
 def test_stretches_of_other_sizes(name, least, monkeypatch):
     """Each window is normalised by itself, whatever there is beside it."""
     monkeypatch.setattr(sliding, "LEAST", least)
-    monkeypatch.setattr(_cascade, "LEAST", least)
+    monkeypatch.setattr(_near_windows, "LEAST", least)
     rng = np.random.default_rng(10)
     x, y = same_from_afar(rng, 100 if name != "dtw" else 25, 420)
     size = np.repeat(2.0 ** np.array([0, 0, -600, 560, 0, -1000, 0]), 60)

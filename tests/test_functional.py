@@ -7,13 +7,7 @@ import pandas as pd
 import pytest
 
 import sktslib
-from sktslib import (
-    QuerySearcher,
-    get_distance_dict,
-    load_ecg_example,
-    time_series_search,
-    time_series_segmentation,
-)
+from sktslib import QuerySearcher, get_distance_dict, load_ecg_example, time_series_search, time_series_segmentation
 from sktslib.distances import DTW, TWED, dtw, euclidean_distance, get_metric, lcss, tam, twed
 from sktslib.distances.compute_distance import time_series_distance
 from sktslib.search.search_utils import elastic_search, lockstep_search

@@ -12,8 +12,8 @@ from pathlib import Path
 import numba
 import pytest
 
-from sktslib.distances import _kernel_cache as store
-from sktslib.distances._compiled import interrupts_held, kernel
+from sktslib.distances._kernels import cache as store
+from sktslib.distances._kernels.compilation import interrupts_held, kernel
 
 needs_compiler = pytest.mark.skipif(numba.config.DISABLE_JIT, reason="nothing is compiled, so nothing is kept")
 

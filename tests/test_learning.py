@@ -10,11 +10,11 @@ from strategies import pairs, plain
 from sktslib import QuerySearcher, QuerySegmenter, load_ecg_example
 from sktslib.distances import barycenter
 from sktslib.metrics import events_from_labels, labels_from_events
-from sktslib.search._background import Background
 from sktslib.search._learning import Template, groups, occurrences, read_labels, weigh
 from sktslib.search._profile import Search
-from sktslib.search._tiling import Rules, tile
-from sktslib.search._tuning import learn_threshold, middle_of_the_best
+from sktslib.search._segmentation.background import Background
+from sktslib.search._segmentation.optimal import Rules, tile
+from sktslib.search._threshold import learn_threshold, middle_of_the_best
 
 ECG = load_ecg_example()
 COLUMN = ECG.sequence[:, np.newaxis]

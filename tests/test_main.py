@@ -10,8 +10,8 @@ import pytest
 
 from sktslib import load_ecg_example
 from sktslib.__main__ import main
+from sktslib._cli import files as files_kernels
 from sktslib.distances import get_metric
-from sktslib.utils import _files
 
 PNG = b"\x89PNG\r\n\x1a\n"
 FOUR = ["dtw", "lcss", "twed", "euclidean"]
@@ -271,20 +271,20 @@ def test_a_line_of_any_length_is_not_read_whole(files, capsys, before, line, end
     peak = tracemalloc.get_traced_memory()[1]
     tracemalloc.stop()
     message = capsys.readouterr().err
-    assert f"lines of at most {_files.LONGEST_LINE} bytes" in message
+    assert f"lines of at most {files_kernels.LONGEST_LINE} bytes" in message
     assert f"Got 'long.csv', whose line {line} is longer" in message
     assert peak < path.stat().st_size / 2
 
 
 @pytest.mark.parametrize("longest", [7, 8, 9, 40])
 def test_lines_up_to_the_limit_are_read(files, capsys, monkeypatch, longest):
-    monkeypatch.setattr(_files, "LONGEST_LINE", longest)
+    monkeypatch.setattr(files_kernels, "LONGEST_LINE", longest)
     (files / "some.csv").write_text("t,level\n0,1.5\n1,23.5\n2,345.25\n", encoding="utf-8")  # the last line has 8
     if longest < 8:
         with pytest.raises(ValueError, match=r"at most 7 bytes.*whose line 4 is longer"):
-            _files._read_table(files / "some.csv", "--query")
+            files_kernels._read_table(files / "some.csv", "--query")
     else:
-        assert _files._read_table(files / "some.csv", "--query")["level"].tolist() == [1.5, 23.5, 345.25]
+        assert files_kernels._read_table(files / "some.csv", "--query")["level"].tolist() == [1.5, 23.5, 345.25]
 
 
 def test_help_names_every_option(capsys):

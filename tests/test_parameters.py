@@ -24,7 +24,8 @@ from sktslib import (
 )
 from sktslib import distances as d
 from sktslib import metrics as scores
-from sktslib.distances import _registry, barycenter, metric_names, nearest_neighbors, pairwise_distances, recurrence
+from sktslib.distances import barycenter, metric_names, nearest_neighbors, pairwise_distances, recurrence
+from sktslib.distances._metrics.base import registry
 from sktslib.model_selection import BlockedSeriesSplit
 from sktslib.search import start_sequences_index
 from sktslib.utils.visualisation import plot_alignment
@@ -89,7 +90,7 @@ def distance_of(cls, name, value):
     return float(metric(Q, OTHER_Q)), pairwise_distances([Q], [OTHER_Q, Q], metric).tolist()
 
 
-for cls in _registry._REGISTRY.values():
+for cls in registry._REGISTRY.values():
     for name, flag in parameters(cls):
         case(cls.__name__, name, partial(distance_of, cls, name), flag)
 for name in ("dtw", "lcss", "gak", "euclidean", "sbd"):
@@ -172,7 +173,7 @@ def test_numbers_are_computed_with_or_refused_by_name(name):
 def test_every_metric_with_parameters_is_tried():
     tried = {name.split(":")[0] for name in CASES}
     for name in metric_names():
-        cls = _registry._REGISTRY[name]
+        cls = registry._REGISTRY[name]
         assert cls.__name__ in tried or not set(dict(parameters(cls)))
 
 

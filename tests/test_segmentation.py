@@ -8,10 +8,11 @@ from hypothesis import strategies as st
 from strategies import pairs, plain, times
 
 from sktslib import QuerySegmenter, get_distance_dict, load_ecg_example, time_series_segmentation
-from sktslib.distances import DTW, LCSS, TWED, _tilings, get_metric, metric_names
-from sktslib.distances._tiling import LANES
-from sktslib.distances._tilings import LEAD
-from sktslib.search import _segmenter
+from sktslib.distances import DTW, LCSS, TWED, get_metric, metric_names
+from sktslib.distances._kernels.one_pass import LANES
+from sktslib.search._segmentation import lanes_of_segments
+from sktslib.search._segmentation import segmenter as segmenter_kernels
+from sktslib.search._segmentation.lanes_of_segments import LEAD
 
 TILES = [
     ("dtw", {}),
@@ -27,7 +28,7 @@ TILES = [
 def as_carried(segmenter, y, **times):
     """The segmentation with the costs of the paths that the cells carried, which choose it."""
     with pytest.MonkeyPatch.context() as patch:
-        patch.setattr(_segmenter, "listed_costs", lambda searches, rules, tiles: tiles.cost)
+        patch.setattr(segmenter_kernels, "listed_costs", lambda searches, rules, tiles: tiles.cost)
         return segmenter.segment(y, **times)
 
 
@@ -251,7 +252,7 @@ def test_stretches_side_by_side_give_the_same(metric, data):
     segmenter = QuerySegmenter(metric, background=data.draw(st.sampled_from([0.2, 1.0, 50.0])), **rules).fit(queries)
     got = segmenter.segment(y)
     with pytest.MonkeyPatch.context() as patch:
-        patch.setattr(_tilings, "LEAD", 10**9)
+        patch.setattr(lanes_of_segments, "LEAD", 10**9)
         want = segmenter.segment(y)
     n, transitions = len(y), rules["transitions"]
     found = [total(segments, segmenter.background_, n, transitions) for segments in (got, want)]
@@ -288,8 +289,8 @@ def test_few_samples_are_computed_twice(monkeypatch):
     rng = np.random.default_rng(3)
     query, alone = rng.normal(size=5), []
     y = np.tile(np.concatenate([query, np.zeros(9)]), 400) + rng.normal(size=5600) * 0.1
-    go_on = _tilings._go_on
-    monkeypatch.setattr(_tilings, "_go_on", lambda *a: (alone.append(a[4] - a[3]), go_on(*a)))
+    go_on = lanes_of_segments._go_on
+    monkeypatch.setattr(lanes_of_segments, "_go_on", lambda *a: (alone.append(a[4] - a[3]), go_on(*a)))
     segments = QuerySegmenter().fit(query).segment(y)
     assert len(segments) > 300
     assert sum(alone) < len(y) / 20

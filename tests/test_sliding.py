@@ -8,9 +8,9 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from sktslib import QuerySearcher
-from sktslib.distances import _lockstep as kernels
-from sktslib.distances import _running_moments, get_metric
-from sktslib.distances import _sliding as sliding
+from sktslib.distances import get_metric
+from sktslib.distances._kernels import lockstep_drivers as kernels
+from sktslib.distances._kernels import running_moments, sliding
 from sktslib.search import _selection as selection
 from sktslib.search._profile import Search
 from sktslib.search._results import Profile
@@ -80,7 +80,7 @@ def test_moments_see_their_own_window_alone(m):
     y[m + 20 : m + 25] = 1e9
     first, count = 3, n - m - 2
     mean, spread, error = np.empty((3, count))
-    _running_moments.moments(y, m, first, mean, spread, error)
+    running_moments.moments(y, m, first, mean, spread, error)
     for j in range(0, count, 7):
         window = y[first + j : first + j + m]
         exact = ((window - window.mean()) ** 2).sum()

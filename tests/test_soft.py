@@ -21,7 +21,7 @@ from sktslib import (
     time_series_segmentation,
 )
 from sktslib.distances import DTW, GAK, SBD, SoftDTW, barycenter, get_metric, pairwise_distances
-from sktslib.distances._soft import Soft, accumulate
+from sktslib.distances._kernels.soft_minimum import Soft, accumulate
 from sktslib.search import elastic_search
 
 CLOSE = {"rtol": 1e-9, "atol": 1e-11}

@@ -15,7 +15,15 @@ from hypothesis.extra import numpy as hnp
 from scipy import sparse
 
 from sktslib.utils import validation
-from sktslib.utils.validation import as_floats, as_series, as_times, as_weight, check_count, check_number, unknown_name
+from sktslib.utils.validation import (
+    as_floats,
+    as_series,
+    as_times,
+    as_weight,
+    check_count,
+    check_number,
+    unknown_name,
+)
 
 HUGE = 10**400
 DAYS = pd.date_range("2024-01-01", periods=4, freq="s")

@@ -4,8 +4,8 @@ import numpy as np
 import pytest
 from numba import njit
 
-from sktslib.distances._vector import REGISTER, cheaper, larger, root2, smaller, take, where
-from sktslib.distances._vector_memory import (
+from sktslib.distances._kernels.simd import REGISTER, cheaper, larger, root2, smaller, take, where
+from sktslib.distances._kernels.simd_memory import (
     REGISTERS,
     copy,
     entering,

@@ -21,7 +21,7 @@ from hypothesis import strategies as st
 from matplotlib.dates import date2num
 
 from sktslib.utils import visualisation
-from sktslib.utils._plot_data import LONG, thin
+from sktslib.utils._plot.plot_data import LONG, thin
 from sktslib.utils.visualisation import (
     plot_alignment,
     plot_costmatrix,

@@ -1,5 +1,5 @@
 """Example data that comes with the package."""
 
-from sktslib.datasets._ecg import load_ecg_example
+from ._ecg import load_ecg_example
 
 __all__ = ["load_ecg_example"]

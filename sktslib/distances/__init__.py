@@ -1,12 +1,15 @@
 """Distances between time series: functions, metric objects and their registry."""
 
-from ._alignment import Alignment
 from ._barycenters import barycenter
-from ._callable import CallableMetric
-from ._entries import get_distance_dict
-from ._metrics import Metric
-from ._metrics_edit import EDR, ERP, LCSS, MSM, TWED
-from ._metrics_lockstep import (
+from ._distance_dict import get_distance_dict
+from ._kernels.dispatch import recurrence
+from ._metrics.alignment import Alignment
+from ._metrics.base import Metric
+from ._metrics.callable import CallableMetric
+from ._metrics.custom import register_metric
+from ._metrics.derivative import DDTW, WDDTW, ShapeDTW
+from ._metrics.edit import EDR, ERP, LCSS, MSM, TWED
+from ._metrics.lockstep import (
     Braycurtis,
     Canberra,
     Chebyshev,
@@ -16,17 +19,14 @@ from ._metrics_lockstep import (
     Minkowski,
     SquaredEuclidean,
 )
-from ._metrics_lockstep_joint import Correlation, Cosine, Mahalanobis, PearsonCorrelation, ShortTimeSeries
-from ._metrics_sbd import SBD
-from ._metrics_shape import DDTW, WDDTW, ShapeDTW
-from ._metrics_soft import GAK, SoftDTW
-from ._metrics_time import TAM
-from ._metrics_warping import ADTW, DTW, WDTW, Frechet
-from ._neighbours import Neighbors, Pruning, nearest_neighbors
+from ._metrics.lockstep_nonadditive import Correlation, Cosine, Mahalanobis, PearsonCorrelation, ShortTimeSeries
+from ._metrics.registry import get_metric, metric_names
+from ._metrics.sbd import SBD
+from ._metrics.soft import GAK, SoftDTW
+from ._metrics.time import TAM
+from ._metrics.warping import ADTW, DTW, WDTW, Frechet
+from ._nearest import Neighbors, Pruning, nearest_neighbors
 from ._pairwise import pairwise_distances
-from ._recurrence import recurrence
-from ._registered import register_metric
-from ._registry import get_metric, metric_names
 from .compute_distance import time_series_distance
 from .elastic_distances import dlp, dtw, lcss, twed
 from .lockstep_distances import (

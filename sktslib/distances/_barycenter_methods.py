@@ -11,8 +11,8 @@ import numpy as np
 from joblib import Parallel, delayed
 from scipy.optimize import minimize
 
-from ._metrics import Metric
-from ._normalise import full_weight
+from ._metrics.base import Metric
+from ._series import full_weight
 
 FIRST_STEP, LAST_STEP = 0.05, 0.005  # of the subgradient method, as in the experiments of Schultz & Jain
 PATIENCE = 10  # epochs without an improvement after which it stops

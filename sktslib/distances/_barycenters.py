@@ -19,10 +19,10 @@ from ..utils.validation import (
 )
 from . import _barycenter_methods as methods
 from ._collection import as_collection
-from ._elastic_metric import ElasticMetric
-from ._metrics_soft import SoftDTW
+from ._metrics.elastic import ElasticMetric
+from ._metrics.registry import get_metric
+from ._metrics.soft import SoftDTW
 from ._pairwise import pairwise_distances
-from ._registry import get_metric
 
 METHODS = ("dba", "soft", "subgradient")
 CANDIDATES = 50  # series among which a medoid is sought, as in the program of Petitjean et al.

@@ -3,12 +3,12 @@
 import numpy as np
 
 from ..utils.validation import as_floats, as_series, refuse_missing, shown
-from ._metrics import Metric
-from ._metrics_lockstep import LockstepMetric, common_weight, equal_lengths
-from ._normalise import fill, is_enough
-from ._registered import own_metric
-from ._registry import get_metric
+from ._metrics.base import Metric
+from ._metrics.custom import own_metric
+from ._metrics.lockstep import LockstepMetric, common_weight, equal_lengths
+from ._metrics.registry import get_metric
 from ._resample import resample
+from ._series import fill, is_enough
 
 
 # -------------------------------------------------------------------------------------------------------- collections

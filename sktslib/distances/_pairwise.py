@@ -4,13 +4,13 @@ import numpy as np
 from joblib import Parallel, delayed
 
 from ..utils.validation import as_weight, check_jobs, shown
-from . import _bits, _lanes, _lockstep
-from ._bands import band
-from ._callable import CallableMetric
 from ._collection import as_collection, observed_distance
-from ._elastic_metric import ElasticMetric, Problem
-from ._normalise import full_weight
-from ._registry import get_metric
+from ._kernels import bit_parallel, lanes, lockstep_drivers
+from ._metrics.bands import band
+from ._metrics.callable import CallableMetric
+from ._metrics.elastic import ElasticMetric, Problem
+from ._metrics.registry import get_metric
+from ._series import full_weight
 
 
 def pairwise_distances(X, Y=None, metric="dtw", *, metric_params=None, weight=None, nan_policy="raise", n_jobs=None):
@@ -134,7 +134,7 @@ def _by_terms(metric, X, Y, w, mirrored, out):
     series = np.ascontiguousarray(np.moveaxis(np.array([metric._prepare(y, w) for y in Y]), 0, -1))
 
     def row(a):
-        _lockstep.one_to_many(metric._record(), X[a], w, series, out[a])
+        lockstep_drivers.one_to_many(metric._record(), X[a], w, series, out[a])
         metric._finite(out[a])
 
     return [delayed(row)(a) for a in range(len(X))]
@@ -164,8 +164,8 @@ def _by_bits(metric, X, Y, w, mirrored, out):
             with np.errstate(over="ignore"):  # words overflow on purpose, and plain Python says so
                 for k, y in enumerate(series):
                     if ends[k]:
-                        y, n = _bits.padded(y), y.shape[1]
-                        _bits.accumulate(record, rows[: ends[k]], m, y, n, metric._replaces, costs[k, : ends[k]])
+                        y, n = bit_parallel.padded(y), y.shape[1]
+                        bit_parallel.accumulate(record, rows[: ends[k]], m, y, n, metric._replaces, costs[k, : ends[k]])
             distances = _reported(metric, X[of[0]], record, points[0], costs.T, series)
             for k, b in enumerate(members):
                 out[of[: ends[k]], b] = distances[: ends[k], k]
@@ -181,7 +181,7 @@ def _by_lanes(metric, X, Y, w, mirrored, out):
     order = np.argsort(lengths, kind="stable")  # a block's series have about one length, so that little is padded
     blocks, begin = [], 0
     while begin < len(order):
-        end = min(begin + _lanes.LANES, len(order))
+        end = min(begin + lanes.LANES, len(order))
         if metric._needs_equal_lengths:
             end = begin + int((lengths[order[begin:end]] == lengths[order[begin]]).sum())
         blocks.append((order[begin:end], order[:end] if mirrored else range(len(X))))
@@ -194,7 +194,7 @@ def _by_lanes(metric, X, Y, w, mirrored, out):
 
     def block(members, others):
         n = int(lengths[members].max())
-        Yb, prices = _lanes.packed([features[b] for b in members], n), None
+        Yb, prices = lanes.packed([features[b] for b in members], n), None
         for m, of in groups.items():
             record, rows, weighted, points = made[n][m]
             if len(others) < len(X):
@@ -204,10 +204,10 @@ def _by_lanes(metric, X, Y, w, mirrored, out):
                 of, rows, points = np.array(of)[chosen], rows[chosen], points[chosen]
             if prices is None:  # the series' own, the same against every query
                 prices = np.zeros(Yb.shape[1])
-                _lanes.prices_of(record, Yb, prices)
+                lanes.prices_of(record, Yb, prices)
             lo, hi = band(metric.window, metric.factor, n, m)
             costs = np.empty((len(of), len(members)))
-            _lanes.accumulate(record, rows, weighted, points, Yb, prices, lo, hi, _lanes.BIG, lengths[members], costs)
+            lanes.accumulate(record, rows, weighted, points, Yb, prices, lo, hi, lanes.BIG, lengths[members], costs)
             if not metric._reports_cost:
                 costs = _reported(metric, X[of[0]], record, points[0], costs, [features[b] for b in members])
             out[np.ix_(of, members)] = costs
@@ -222,7 +222,7 @@ def _stacked(metric, X, w, groups, n):
     made = {}
     for m, of in groups.items():
         record, x, weights, points = metric._queries([X[a] for a in of], w, n)
-        made[m] = record, *_lanes.padded(record, x, weights), points
+        made[m] = record, *lanes.padded(record, x, weights), points
     return made
 
 

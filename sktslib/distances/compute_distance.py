@@ -1,8 +1,8 @@
 """All distances of a dictionary between two series, as a table."""
 
 from ..utils.validation import as_times
-from ._entries import check_channels, read_entries
-from ._metrics import check_pair
+from ._distance_dict import check_channels, read_entries
+from ._metrics.base import check_pair
 
 __all__ = ["time_series_distance"]
 

@@ -5,10 +5,10 @@ from functools import lru_cache
 import numpy as np
 
 from ..utils.validation import as_series, as_times, as_weight, check_number, unknown_name
-from ._metrics import check_pair
-from ._metrics_edit import LCSS, TWED
-from ._metrics_lockstep import Minkowski
-from ._metrics_warping import DTW
+from ._metrics.base import check_pair
+from ._metrics.edit import LCSS, TWED
+from ._metrics.lockstep import Minkowski
+from ._metrics.warping import DTW
 
 __all__ = ["dlp", "dtw", "lcss", "twed"]
 

@@ -1,8 +1,8 @@
 """Lockstep distances: functions of two series whose i-th points meet."""
 
 from ..utils.validation import as_times
-from ._metrics import check_pair
-from ._metrics_lockstep import (
+from ._metrics.base import check_pair
+from ._metrics.lockstep import (
     Braycurtis,
     Canberra,
     Chebyshev,
@@ -12,7 +12,7 @@ from ._metrics_lockstep import (
     Minkowski,
     SquaredEuclidean,
 )
-from ._metrics_lockstep_joint import Correlation, Cosine, Mahalanobis, PearsonCorrelation, ShortTimeSeries
+from ._metrics.lockstep_nonadditive import Correlation, Cosine, Mahalanobis, PearsonCorrelation, ShortTimeSeries
 
 __all__ = [
     "braycurtis_distance",

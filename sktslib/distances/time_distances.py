@@ -1,8 +1,8 @@
 """Time distances: how two series lie in time, whatever their values."""
 
 from ..utils.validation import unknown_name
-from ._metrics import check_pair
-from ._metrics_time import TAM
+from ._metrics.base import check_pair
+from ._metrics.time import TAM
 
 __all__ = ["tam"]
 

@@ -1,8 +1,8 @@
 """Scores for annotated recordings: found events and segmentations against the true ones."""
 
-from sktslib.metrics._events import boundary_error, event_f1_score, events_from_labels, segmentation_covering
-from sktslib.metrics._labels import labels_from_events
-from sktslib.metrics._scorers import EventScorer
+from ._events import boundary_error, event_f1_score, events_from_labels, segmentation_covering
+from ._labels import labels_from_events
+from ._scorers import EventScorer
 
 __all__ = [
     "EventScorer",

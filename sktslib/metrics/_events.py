@@ -5,8 +5,8 @@ import math
 import numpy as np
 from numpy.typing import ArrayLike, NDArray
 
-from sktslib.metrics._matching import closest_matching, count_matched, pairs_by_iou, pairs_by_tolerance
-from sktslib.utils.validation import check_number
+from ..utils.validation import check_number
+from ._matching import closest_matching, count_matched, pairs_by_iou, pairs_by_tolerance
 
 IDLE = "", "0"  # texts that mean background
 LARGEST = 2**53  # indices up to here are exact in float64, and their sums and differences in int64

@@ -3,8 +3,8 @@
 import numpy as np
 from numpy.typing import ArrayLike, NDArray
 
-from sktslib.metrics._events import _events
-from sktslib.utils.validation import check_count
+from ..utils.validation import check_count
+from ._events import _events
 
 
 def labels_from_events(events: ArrayLike, kinds: ArrayLike | None = None, *, n_samples: int) -> NDArray:

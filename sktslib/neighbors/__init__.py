@@ -1,8 +1,8 @@
 """Collections of series in scikit-learn: distances, kernels, neighbours and matches of queries as transformers."""
 
 from ._classifier import KNeighborsTimeSeriesClassifier
-from ._neighbors import KNeighborsTimeSeriesTransformer, RadiusNeighborsTimeSeriesTransformer
-from ._pairwise import DistanceKernel, PairwiseDistances
+from ._graphs import KNeighborsTimeSeriesTransformer, RadiusNeighborsTimeSeriesTransformer
+from ._kernel import DistanceKernel, PairwiseDistances
 from ._query_distances import QueryDistances, QueryMatches
 
 __all__ = [

@@ -7,7 +7,7 @@ from sklearn.utils.validation import assert_all_finite, check_consistent_length,
 
 from ..utils._sklearn import StrOptions
 from ..utils.validation import shown
-from ._neighbors import Neighbors
+from ._graphs import Neighbors
 
 
 class KNeighborsTimeSeriesClassifier(ClassifierMixin, Neighbors):

@@ -12,7 +12,7 @@ from ..search._missing import observed_query
 from ..search._profile import MODES, Search, choose, resolve_mode
 from ..utils._sklearn import Interval, StrOptions
 from ..utils.validation import as_weight, check_jobs, plain_count
-from ._base import CollectionEstimator
+from ._collection_estimator import CollectionEstimator
 
 
 class QueryMatches(NamedTuple):

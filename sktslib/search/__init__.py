@@ -3,9 +3,9 @@
 from ._explain import Explanation
 from ._results import Match, Matches, Profile
 from ._searcher import QuerySearcher
-from ._segment_stream import SegmentStream
-from ._segmenter import QuerySegmenter
-from ._segments import Segment, Segments
+from ._segmentation.segment_stream import SegmentStream
+from ._segmentation.segmenter import QuerySegmenter
+from ._segmentation.segments import Segment, Segments
 from ._stream import Stream
 from ._times import SparseTimes
 from .query_search import time_series_search

@@ -4,9 +4,9 @@ from dataclasses import dataclass
 
 import numpy as np
 
-from ..distances._elastic_metric import ElasticMetric
-from ..distances._metrics_time import ratios
-from ..distances._normalise import full_weight
+from ..distances._metrics.elastic import ElasticMetric
+from ..distances._metrics.time import ratios
+from ..distances._series import full_weight
 from ..utils._sizes import check_size
 
 

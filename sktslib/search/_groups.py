@@ -3,7 +3,7 @@
 import numpy as np
 
 from ._buffer import Buffer
-from ._feed import ENDLESS
+from ._incremental_profile import ENDLESS
 from ._selection import all_free
 
 

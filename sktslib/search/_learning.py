@@ -5,12 +5,12 @@ from typing import NamedTuple
 import numpy as np
 
 from ..distances._barycenters import barycenter
-from ..distances._elastic_metric import ElasticMetric
-from ..distances._metrics_soft import SoftDTW
+from ..distances._metrics.elastic import ElasticMetric
+from ..distances._metrics.soft import SoftDTW
 from ..distances._pairwise import pairwise_distances
 from ..distances._resample import resample
 from ..metrics._events import IDLE, change_points
-from ._background import power_of
+from ._segmentation.background import power_of
 
 EXAMPLES = 50  # occurrences of a kind that are averaged, as many as a medoid is sought among
 FEW = 3  # with fewer there is no average and no spread

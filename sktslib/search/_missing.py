@@ -4,8 +4,8 @@ from math import isfinite
 
 import numpy as np
 
-from ..distances._metrics_lockstep import LockstepMetric
-from ..distances._normalise import fill, full_weight, is_enough, normalise
+from ..distances._metrics.lockstep import LockstepMetric
+from ..distances._series import fill, full_weight, is_enough, normalise
 from ..utils.validation import as_weight
 
 

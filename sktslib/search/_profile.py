@@ -5,10 +5,10 @@ from dataclasses import dataclass
 
 import numpy as np
 
-from ..distances._elastic_metric import ElasticMetric, Problem
-from ..distances._metrics import Metric
-from ..distances._normalise import full_weight, normalise
+from ..distances._metrics.base import Metric
+from ..distances._metrics.elastic import ElasticMetric, Problem
 from ..distances._resample import alike, base_of, places, resample
+from ..distances._series import full_weight, normalise
 from ..utils._sizes import check_query, check_size
 from ..utils.validation import unknown_name
 from ._explain import explain

@@ -8,7 +8,7 @@ import numpy as np
 from sklearn.utils.validation import check_is_fitted, validate_data
 
 from ..distances._collection import MetricParameter
-from ..distances._registry import get_metric
+from ..distances._metrics.registry import get_metric
 from ..utils._sizes import check_query, check_size
 from ..utils._sklearn import Estimator, validate_parameter_constraints
 from ..utils.validation import as_floats, as_series, as_times, as_weight, check_count, shown

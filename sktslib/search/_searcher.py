@@ -10,12 +10,12 @@ from sklearn.base import ClassNamePrefixFeaturesOutMixin, TransformerMixin, clon
 from sklearn.utils.validation import check_is_fitted
 
 from ..metrics import event_f1_score
-from ..utils._plot_data import names_of
+from ..utils._plot.plot_data import names_of
 from ..utils._sklearn import JOBS, Interval, StrOptions
 from ..utils.validation import plain_count
-from ._cascade import Rule
+from ._chunked_sequence import is_long, n_samples, profile_long, search_long, shortest
 from ._learning import read_labels
-from ._long import is_long, n_samples, profile_long, search_long, shortest
+from ._near_windows import Rule
 from ._profile import MODES, Search, choose, resolve_mode
 from ._query import (
     QueryEstimator,
@@ -31,7 +31,7 @@ from ._results import Matches
 from ._several import Streams, entry, in_jobs, merge, one_each, refuse_several, several
 from ._sources import Comparison, Whole
 from ._stream import Stream
-from ._tuning import learn_threshold
+from ._threshold import learn_threshold
 from ._windows import scaled_lengths
 
 

@@ -5,7 +5,7 @@ from typing import NamedTuple
 
 import numpy as np
 
-from ..distances._compiled import kernel
+from ..distances._kernels.compilation import kernel
 
 BLOCK = 2**14  # distances at a time
 LEAST_BATCH = 2**13  # candidates sorted at a time, at least

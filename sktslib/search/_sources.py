@@ -7,7 +7,7 @@ from typing import NamedTuple
 
 import numpy as np
 
-from ..distances._metrics import Metric
+from ..distances._metrics.base import Metric
 from ._profile import ALONE, Search, neighbours
 
 

@@ -3,10 +3,10 @@
 import numpy as np
 
 from ..utils.validation import check_count
-from ._cascade import Rule
 from ._chunks import Entrance, is_nothing
-from ._feed import WarpedFeed, WindowFeed
 from ._groups import Groups, Reported
+from ._incremental_profile import WarpedFeed, WindowFeed
+from ._near_windows import Rule
 from ._profile import check_lengths, choose
 from ._results import Matches
 from ._sources import Held, Pieces, Stretches

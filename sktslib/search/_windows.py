@@ -6,8 +6,8 @@ import numpy as np
 
 from ..distances._resample import places
 from ..utils.validation import shown
-from ._cascade import applies, near_windows
 from ._missing import observed_profile, runs
+from ._near_windows import applies, near_windows
 from ._results import Profile
 
 LONGEST = 10**7  # samples of a window

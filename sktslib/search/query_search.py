@@ -1,6 +1,6 @@
 """Search a sequence for a query by several distances at once."""
 
-from ..distances._entries import check_channels, read_entries
+from ..distances._distance_dict import check_channels, read_entries
 from ._query import keep_times
 from ._searcher import QuerySearcher, matches_of
 from .search_utils import check_inputs, limits

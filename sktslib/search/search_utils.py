@@ -2,9 +2,18 @@
 
 import numpy as np
 
-from ..distances._elastic_metric import ElasticMetric
-from ..distances._entries import ENTRY_KEYS, check_channels, is_active, read_entries, read_entry
-from ..utils.validation import as_floats, as_series, as_times, as_weight, check_count, check_number, shown, unknown_name
+from ..distances._distance_dict import ENTRY_KEYS, check_channels, is_active, read_entries, read_entry
+from ..distances._metrics.elastic import ElasticMetric
+from ..utils.validation import (
+    as_floats,
+    as_series,
+    as_times,
+    as_weight,
+    check_count,
+    check_number,
+    shown,
+    unknown_name,
+)
 from ._profile import Search, percentile_of
 from ._query import one_query
 from ._selection import select

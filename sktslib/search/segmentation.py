@@ -1,7 +1,7 @@
 """Cut a sequence at each repetition of a query by several distances at once."""
 
-from ..distances._entries import check_channels, read_entries
-from ._segmenter import QuerySegmenter
+from ..distances._distance_dict import check_channels, read_entries
+from ._segmentation.segmenter import QuerySegmenter
 from .search_utils import check_inputs
 
 __all__ = ["time_series_segmentation"]

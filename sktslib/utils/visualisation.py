@@ -6,10 +6,10 @@ pictures are shown by the caller, for example with ``matplotlib.pyplot.show()``.
 a series is a table, as are those of a result's own ``plot``.
 """
 
-from sktslib.utils._displays_alignment import AlignmentDisplay, CostMatrixDisplay
-from sktslib.utils._displays_repetitions import RepetitionsDisplay
-from sktslib.utils._displays_segmentation import SegmentationDisplay
-from sktslib.utils._displays_sequence import SearchDisplay, WeightedQueryDisplay
+from ._plot.plot_alignment import AlignmentDisplay, CostMatrixDisplay
+from ._plot.plot_repetitions import RepetitionsDisplay
+from ._plot.plot_segmentation import SegmentationDisplay
+from ._plot.plot_sequence import SearchDisplay, WeightedQueryDisplay
 
 __all__ = [
     "AlignmentDisplay",

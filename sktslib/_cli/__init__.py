@@ -1,0 +1,1 @@
+"""The command line: files in, reports out."""

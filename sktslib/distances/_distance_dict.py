@@ -1,0 +1,174 @@
+"""Dictionaries of distances, as the functional API takes them: made from the registry, and read into metric objects."""
+
+from collections.abc import Iterable
+from copy import copy, deepcopy
+from typing import NamedTuple
+
+from ..utils.validation import shown, unknown_name
+from ._metrics.base import Metric
+from ._metrics.callable import CallableMetric
+from ._metrics.registry import _REGISTRY, GROUPS, check_parameters, class_of_function, metric_class
+
+ENTRY_KEYS = ("multivariate", "description", "function", "parameters", "use")
+
+
+class Entry(NamedTuple):
+    """One active entry of a dictionary of distances."""
+
+    group: str
+    key: str  # the caller's name for it
+    metric: Metric
+    timed: bool  # whether the caller's times count
+
+
+def get_distance_dict(names=None):
+    """Return a dictionary of distances for `time_series_search`, `time_series_segmentation` and `time_series_distance`.
+
+    Parameters
+    ----------
+    names : list of str, optional
+        Full names ("Dynamic Time Warping"), function names ("dtw") or aliases, in any case. None: every distance.
+
+    Returns
+    -------
+    dict
+        Group ("elastic", "lockstep", "time") -> full name -> entry with the keys ``multivariate``, ``description``,
+        ``function``, ``parameters`` and ``use``. It is the caller's own: edit the parameters at will.
+
+    Raises
+    ------
+    ValueError
+        For a name that is not registered; the message lists the valid ones.
+
+    Examples
+    --------
+    >>> from sktslib import get_distance_dict
+    >>> get_distance_dict(["Dynamic Time Warping"])["elastic"]["Dynamic Time Warping"]["parameters"]
+    {'dtw_type': 'dtw', 'alpha': 1}
+    """
+    if isinstance(names, str):
+        raise TypeError(f"'names' must be a list of names. Got the string {names!r}; pass [{names!r}].")
+    if names is not None and not isinstance(names, Iterable):
+        raise TypeError(f"'names' must be a list of names, or None for all distances. Got {shown(names)}.")
+    classes = list(_REGISTRY.values()) if names is None else [_named(name) for name in names]
+    made = {}
+    for cls in classes:
+        made.setdefault(cls.group, {})[cls.full_name] = {
+            "multivariate": "yes" if cls.multivariate else "no",
+            "description": cls.description or cls.__doc__.strip().splitlines()[0],
+            "function": cls.name,
+            "parameters": deepcopy(cls.entry_parameters),
+            "use": "yes",
+        }
+    return made
+
+
+def _named(name):
+    try:
+        return metric_class(name)
+    except ValueError:
+        raise unknown_name("distance", name, [cls.full_name for cls in _REGISTRY.values()]) from None
+
+
+def read_entries(dict_distances, groups=GROUPS):
+    """Return the active entries of a dictionary of distances as a list of `Entry`; the dictionary is not changed."""
+    if not isinstance(dict_distances, dict):
+        raise TypeError(
+            "'dict_distances' must be a dictionary of distances, as get_distance_dict makes it. Got "
+            f"{shown(dict_distances)}."
+        )
+    entries = []
+    for group, members in dict_distances.items():
+        if group not in GROUPS:
+            raise ValueError(
+                f"{unknown_name('group', group, GROUPS, repr('dict_distances'))} A dictionary of distances holds "
+                "group -> name -> entry, as get_distance_dict makes it."
+            )
+        if not isinstance(members, dict):
+            raise TypeError(
+                f"The group {group!r} of 'dict_distances' must be a dictionary of entries. Got {shown(members)}."
+            )
+        for key, entry in members.items():
+            if is_active(key, entry):
+                if group not in groups:
+                    raise ValueError(
+                        f"{key!r} is a {group!r} distance, which has no search. Take it out, set its 'use' to 'no', or "
+                        "compute it with time_series_distance."
+                    )
+                entries.append(read_entry(group, key, entry))
+    return entries
+
+
+def is_active(key, entry):
+    """Whether an entry is in use, once its form is checked."""
+    if not isinstance(entry, dict):
+        words = ", ".join(ENTRY_KEYS)
+        raise TypeError(f"The entry {key!r} must be a dictionary with the keys {words}. Got {shown(entry)}.")
+    for word in entry:
+        if word not in ENTRY_KEYS:
+            raise unknown_name("key", word, ENTRY_KEYS, f"the entry {key!r}")
+    for word in ("use", "multivariate"):
+        if entry.get(word, "yes") not in ("yes", "no"):
+            raise ValueError(f"{word!r} of the entry {key!r} must be 'yes' or 'no'. Got {shown(entry[word])}.")
+    return entry.get("use", "yes") == "yes"
+
+
+def read_entry(group, key, entry):
+    """Return the `Entry` that one entry stands for."""
+    parameters = entry.get("parameters")
+    parameters = {} if parameters is None or (isinstance(parameters, str) and not parameters) else parameters
+    if not isinstance(parameters, dict):
+        got = shown(parameters)
+        raise TypeError(f"'parameters' of the entry {key!r} must be a dictionary, or '' for none. Got {got}.")
+    given, parameters = parameters, dict(parameters)
+    timed = str(parameters.pop("time", "true")).lower() == "true"
+    report = parameters.pop("report", "distance")
+    if not isinstance(report, str) or report != "distance":
+        raise ValueError(
+            f"'report' of the entry {key!r} must be 'distance': a search and a table need numbers. Got "
+            f"{shown(report)}; call the function itself for other reports."
+        )
+    function = _function(key, entry)
+    cls = type(function) if isinstance(function, Metric) else function
+    if not isinstance(cls, type):
+        return Entry(group, key, CallableMetric(function, parameters or None, timed=timed and "time" in given), timed)
+    if cls.group != group:
+        raise ValueError(
+            f"The function {cls.name!r} of the entry {key!r} must stand in the group {cls.group!r}. Got {group!r}."
+        )
+    if "time" in given and not cls.uses_times:
+        raise unknown_name("parameter", "time", cls._get_param_names(), f"the entry {key!r}")
+    check_parameters(cls, parameters, f"the entry {key!r}")
+    if isinstance(function, Metric):
+        metric = copy(function).set_params(**parameters)  # a copy keeps what fit has learned
+    else:
+        metric = cls(**{**cls.function_defaults, **parameters})
+    metric._validate()
+    return Entry(group, key, metric, timed)
+
+
+def _function(key, entry):
+    """A metric object, a metric class or a function of the caller's own, whatever stands for it in the entry."""
+    function = entry.get("function", key)
+    if isinstance(function, Metric) or (isinstance(function, type) and issubclass(function, Metric)):
+        return function
+    if callable(function) and not isinstance(function, type):
+        return class_of_function(function) or function
+    try:
+        return metric_class(function, "function", f"the entry {key!r}")
+    except ValueError:
+        if "function" in entry:
+            raise
+        raise ValueError(
+            f"The entry {key!r} must have the key 'function', a registered name or a callable. Got "
+            f"{', '.join(map(repr, entry)) or 'an empty entry'}."
+        ) from None
+
+
+def check_channels(key, entry, channels):
+    """Refuse several channels where the caller's entry says it takes one only."""
+    if channels > 1 and entry.get("multivariate", "yes") == "no":
+        raise ValueError(
+            f"The entry {key!r} has multivariate 'no', but the series have {channels} channels. Pass one channel, "
+            "or set multivariate to 'yes' if the function takes several."
+        )

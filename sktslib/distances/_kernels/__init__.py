@@ -1,0 +1,1 @@
+"""Compiled code: recurrences and the drivers that run them."""

@@ -1,0 +1,350 @@
+"""The plain drivers of all recurrences: point by point of the series, with times, starts and what is to be recorded.
+
+Layout: a series is ``(channels, length)``, accumulated costs run over the query inside and over the series outside,
+so that a driver keeps one column of ``m + 1`` costs whatever the length of the series.
+"""
+
+from typing import NamedTuple
+
+import numpy as np
+
+from .compilation import inner, kernel
+from .dispatch import (
+    closed_border,
+    even,
+    even_in_search,
+    gap,
+    gap_terms,
+    join,
+    late,
+    matched_pair,
+    moves,
+    n_sums,
+    row,
+    terms,
+)
+from .pieces import pieces
+from .simd_memory import copy, fill
+
+INF = np.inf
+# Stand-ins where nothing is to be recorded: of the same type as what would be, so that a driver is compiled once.
+NO_MOVES = np.empty((0, 0), np.uint8)
+NO_COSTS = np.empty((0, 0))
+
+
+# ---------------------------------------------------------------------------------------------------------- the query
+@inner
+def fill_rows(p, x, w, out):
+    """What the recurrence takes of each query point, (channels, 4, m); without weights (None) they are all 1."""
+    for k in range(x.shape[0]):
+        for i in range(x.shape[1]):
+            x_before = x[k, i - 1] if i > 0 else 0.0
+            weight, before = 1.0, 1.0 if i > 0 else 0.0
+            if w is not None:
+                weight, before = w[k, i], w[k, i - 1] if i > 0 else 0.0
+            out[k, 0, i], out[k, 1, i], out[k, 2, i], out[k, 3, i] = row(p, x[k, i], x_before, weight, before)
+
+
+@inner
+def series_gap(p, y, ty, j):
+    """The price of leaving point j of the series unmatched."""
+    total = 0.0
+    for k in range(y.shape[0]):
+        total += gap_terms(p, y[k, j], y[k, j - 1] if j > 0 else 0.0)
+    step = 1.0 if ty is None or j == 0 else ty[j] - ty[j - 1]
+    return gap(p, total, step)
+
+
+@inner
+def _ground_column(p, rows, y, j, lo, hi, ground):
+    """ground[:, lo:hi] = the sums over channels of the terms of the query's points with point j of the series."""
+    a, b, c = ground[0], ground[1], ground[2]
+    if rows is None:  # y holds local costs already, (n, m)
+        for i in range(lo, hi):
+            a[i] = y[j, i]
+        return
+    for k in range(rows.shape[0]):
+        v, v_before = y[k, j], (y[k, j - 1] if j > 0 else 0.0)
+        r0, r1, r2, r3 = rows[k, 0], rows[k, 1], rows[k, 2], rows[k, 3]
+        for i in range(lo, hi):
+            t = terms(p, (r0[i], r1[i], r2[i], r3[i]), v, v_before)
+            a[i] = t[0] if k == 0 else a[i] + t[0]
+            if n_sums(p) > 1:
+                b[i] = t[1] if k == 0 else b[i] + t[1]
+            if n_sums(p) > 2:
+                c[i] = t[2] if k == 0 else c[i] + t[2]
+
+
+@inner
+def _begin(start):
+    """The sample at which a path begins; a carried start of ~sample says that the path has no matched pair yet."""
+    return start if start >= 0 else ~start
+
+
+@inner
+def _lags(tx, ty, i, j, begin):
+    """Time lag of query point i and series point j of a candidate that starts at `begin`, and of the points before."""
+    begin = min(begin, j)  # a path of skipped query points alone begins behind j; it has no lag
+    if tx is None:
+        lag = float(abs(i - (j - begin)))
+        return lag, (lag if i > 0 else 0.0)
+    lag = abs(tx[i] - (ty[j] - ty[begin]))
+    return lag, (abs(tx[i - 1] - (ty[j - 1] - ty[begin])) if i > 0 else 0.0)
+
+
+@inner
+def _lags_fixed(tx, ty, i, j):
+    """The same for two whole series; the point before the first lies at time 0."""
+    if tx is None:
+        lag = float(abs(i - j))
+        return lag, (lag if i > 0 and j > 0 else 0.0)
+    before = abs((tx[i - 1] if i > 0 else 0.0) - (ty[j - 1] if j > 0 else 0.0))
+    return abs(tx[i] - ty[j]), before
+
+
+@inner
+def _advance(p, rows, points, y, tx, ty, j, at, lo, hi, radius, top, col, start, ground, taken):
+    """Move the column of accumulated costs from point j - 1 to point j of `y` (sample `at` of the whole series).
+
+    `col[0]` is the border of the old column and becomes `top`. With `start` (not None) each cell carries the sample
+    at which its path began, and lags count from there. `taken[j, i]` records the move: 0 diagonal, 1 query, 2 series;
+    an empty one does not.
+    """
+    _ground_column(p, rows, y, j, lo, hi, ground)
+    price = 0.0 if rows is None else series_gap(p, y, ty, j)
+    diag = col[lo]
+    above = INF if (lo > 0 or closed_border(p)) else top
+    col[lo] = top if lo == 0 else INF
+    s_diag = s_left = s_above = 0
+    if start is not None:
+        s_diag = start[lo]
+        s_above = at + 1 if closed_border(p) else ~(at + 1)
+        start[0] = s_above
+    for i in range(lo, hi):
+        left = col[i + 1]
+        a, b, c = ground[0, i], ground[1, i], ground[2, i]
+        here = points[0, i], points[1, i], points[2, i]
+        by_both, by_query, by_series = diag, above, left
+        if start is None:
+            lag, lag_before = _lags_fixed(tx, ty, i, j)
+            d, u, v = moves(p, here, late(p, lag, lag_before), a, b, c, price)
+        else:
+            # Each predecessor brings the start of its own path, and with it its own lag.
+            s_left = start[i + 1]
+            b_diag, b_above, b_left = _begin(s_diag), _begin(s_above), _begin(s_left)
+            lag, lag_before = _lags(tx, ty, i, j, b_diag - at + j)
+            d = moves(p, here, late(p, lag, lag_before), a, b, c, price)[0]
+            lag, lag_before = _lags(tx, ty, i, j, b_above - at + j)
+            u = moves(p, here, late(p, lag, lag_before), a, b, c, price)[1]
+            lag, lag_before = _lags(tx, ty, i, j, b_left - at + j)
+            v = moves(p, here, late(p, lag, lag_before), a, b, c, price)[2]
+            if radius is not None:  # infinite costs stay so under a sum and under a maximum
+                if abs(i - (at - b_diag)) > radius:
+                    by_both = INF
+                if abs(i - (at - b_above)) > radius:
+                    by_query = INF
+                if abs(i - (at - b_left)) > radius:
+                    by_series = INF
+            if not closed_border(p) and matched_pair(p, a):
+                s_diag = b_diag
+        alike = even(p) if start is None else even_in_search(p)
+        if not alike:
+            by_both, by_query, by_series = join(p, by_both, d), join(p, by_query, u), join(p, by_series, v)
+        best, move, s = by_both, 0, s_diag
+        if by_query < best:
+            best, move, s = by_query, 1, s_above
+        if by_series < best:
+            best, move, s = by_series, 2, s_left
+        best = join(p, best, d) if alike else best
+        diag, above = left, best
+        col[i + 1] = best
+        if start is not None:
+            s_diag, s_above = s_left, s
+            start[i + 1] = s
+        if taken.size:
+            taken[j, i] = move
+
+
+# ------------------------------------------------------------------------------------------------------------ drivers
+@kernel
+def _fill_all_rows(p, x, w, begin, end, out):
+    for q in range(begin, end):
+        fill_rows(p, x[q], w[q], out[q])
+
+
+def rows_of(p, x, w):
+    """What the recurrence takes of each point of weighted queries (count, channels, m): (count, channels, 4, m)."""
+    out = np.empty((*x.shape[:2], 4, x.shape[2]))
+    for begin, end in pieces(len(x), out[0].size):
+        _fill_all_rows(p, x, w, begin, end, out)
+    return out
+
+
+@kernel
+def _fill_gaps(p, y, ty, out):
+    for j in range(out.shape[0]):
+        out[j] = series_gap(p, y, ty, j)
+
+
+def series_gaps(p, y, ty):
+    """The gap costs of the points of the series (n,)."""
+    out = np.empty(y.shape[1])
+    _fill_gaps(p, y, ty, out)
+    return out
+
+
+@inner
+def fill_borders(p, points, y, ty, begin, start, top, at, n, side):
+    """Costs top[at : at + n + 1] along the series and side[: m + 1] along the query before any pair of points.
+
+    So many points may be left out at the query's begin and at the series' begin.
+    """
+    fill(top, at, at + n + 1, INF)
+    fill(side, 0, side.shape[0], INF)
+    fill(top, at, at + start + 1, 0.0)
+    fill(side, 0, begin + 1, 0.0)
+    if not closed_border(p):
+        for i in range(points.shape[1]):
+            side[i + 1] = side[i] + points[0, i]
+        for j in range(n):
+            top[at + j + 1] = top[at + j] + series_gap(p, y, ty, j)
+
+
+@kernel
+def _fill_both_borders(p, points, y, ty, begin, start, top, side):
+    fill_borders(p, points, y, ty, begin, start, top, 0, top.shape[0] - 1, side)
+
+
+def borders(p, points, y, ty, n, begin, start):
+    """The borders of two whole series: (n + 1) along the series, (m + 1) along the query; see `fill_borders`."""
+    top, side = np.empty(n + 1), np.empty(points.shape[1] + 1)
+    _fill_both_borders(p, points, y, ty, begin, start, top, side)
+    return top, side
+
+
+@kernel
+def _accumulate(p, rows, points, y, tx, ty, lo, hi, top, begin, end, col, bottom, ground, matrix, taken):
+    """Columns [begin, end) of two whole series; see `accumulate`."""
+    n, m = bottom.shape[0], col.shape[0] - 1
+    for j in range(begin, end):
+        if j > 0:  # cells that enter the band now still hold the border of column 0
+            fill(col, hi[j - 1] + 1, hi[j] + 1, INF)
+        _advance(p, rows, points, y, tx, ty, j, j, lo[j], hi[j], None, top[j + 1], col, None, ground, taken)
+        if matrix.size:
+            for i in range(lo[j], hi[j]):
+                matrix[j, i] = col[i + 1]
+        bottom[j] = col[m] if hi[j] == m else INF
+    if end == n:
+        fill(col, 1, lo[n - 1] + 1, INF)  # cells that left the band still hold older columns
+
+
+class Cells(NamedTuple):
+    """The cells of a band as ranges, and where the borders along the ranges and across them end."""
+
+    first: np.ndarray
+    last: np.ndarray
+    along_end: int
+    across_end: int
+
+
+def cells_of(record, lo, hi):
+    """The cells that the paths within a band need.
+
+    Where points may be left out anywhere, the band restricts diagonal moves alone: then its cells are also those from
+    which a diagonal move leads into it. A path gets there by leaving points out, and not diagonally, since their own
+    diagonal predecessors are no cells; nor are those on the borders, which end with the band where such cells follow.
+    Leaving out the points behind that end is no matter of the border: a path does so in the cells of the first point.
+    """
+    endless = 2**40  # longer than any series, yet no overflow
+    if closed_border(record) or not len(lo):
+        return Cells(lo, hi, endless, endless)
+    first, last = lo.copy(), hi.copy()
+    first[:-1] = np.maximum(np.minimum(lo[:-1], lo[1:] - 1), 0)
+    last[:-1] = np.maximum(hi[:-1], hi[1:] - 1)
+    inside, within = (int(np.cumprod(a == 0).sum()) for a in (lo, first))
+    return Cells(first, last, inside if inside < within else endless, int(hi[0]) if last[0] > hi[0] else endless)
+
+
+def cells_and_borders(p, lo, hi, top, side):
+    """The ranges of the cells of a band along the series, and copies of the borders, infinite behind their ends."""
+    lo, hi, along_end, across_end = cells_of(p, lo, hi)
+    top, side = top.copy(), side.copy()
+    top[min(along_end, len(top)) :] = INF
+    side[min(across_end, len(side)) :] = INF
+    return lo, hi, top, side
+
+
+def accumulate(p, rows, points, y, tx, ty, lo, hi, top, side, matrix, taken):
+    """Accumulated costs of two whole series; query point i and series point j may meet for lo[j] <= i < hi[j].
+
+    `top` (n + 1) and `side` (m + 1) are the borders. Returns the last row (n) and the last column (m + 1); fills
+    `matrix` and `taken` (n, m) unless they are empty. Memory without them: O(m + n).
+    """
+    n, m = len(top) - 1, len(side) - 1
+    lo, hi, top, col = cells_and_borders(p, lo, hi, top, side)
+    bottom, ground = np.empty(n), np.zeros((3, m))
+    for begin, end in pieces(n, m):
+        _accumulate(p, rows, points, y, tx, ty, lo, hi, top, begin, end, col, bottom, ground, matrix, taken)
+    return bottom, col
+
+
+@kernel
+def _warped(
+    p, rows, points, y, tx, ty, first, offset, radius, shortest, longest, col, start, ground, distance, begin, matrix
+):
+    m = col.shape[0] - 1
+    nothing = np.empty((0, 0), np.uint8)
+    for k in range(distance.shape[0]):
+        at = offset + k
+        _advance(p, rows, points, y, tx, ty, first + k, at, 0, m, radius, 0.0, col, start, ground, nothing)
+        length = at + 1 - start[m]
+        if col[m] < INF and start[m] >= 0 and length >= shortest and length <= longest:
+            distance[k], begin[k] = col[m], start[m]
+        else:
+            distance[k], begin[k] = INF, -1
+        if matrix.size:
+            copy(col, 1, m + 1, matrix[k], 0)
+
+
+def warped(
+    p, rows, points, y, tx, ty, first, offset, radius, shortest, longest, col, start, ground, distance, begin, matrix
+):
+    """Warped profile: the cost of the best candidate that ends at each point of the series, and where it starts.
+
+    Goes on from the state `col, start` and leaves it ready for the next chunk: column `first` of `y` is sample
+    `offset` of the sequence. Candidates shorter than `shortest` or longer than `longest` are none (inf, -1).
+    """
+    query, limits = (p, rows, points, y, tx, ty), (radius, shortest, longest, col, start, ground)
+    for a, b in pieces(len(distance), len(col)):
+        _warped(*query, first + a, offset + a, *limits, distance[a:b], begin[a:b], matrix[a:b])
+
+
+@kernel
+def _backtrack(taken, i, j, path, steps):
+    """Fill path (2, K) and moves (K,) from their ends; returns where they begin."""
+    k = steps.shape[0]
+    while i >= 0 and j >= 0:
+        k -= 1
+        path[0, k], path[1, k] = i, j
+        move = taken[j, i]
+        steps[k] = move
+        if move != 2:
+            i -= 1
+        if move != 1:
+            j -= 1
+    return k
+
+
+def backtrack(taken, i, j):
+    """The path that ends in the cell of query point i and series point j, as an array (2, K), and its moves (K,)."""
+    path, steps = np.empty((2, i + j + 1), np.intp), np.empty(i + j + 1, np.uint8)
+    k = _backtrack(taken, i, j, path, steps)
+    return path[:, k:].copy(), steps[k:]
+
+
+@kernel(keep=False)  # the caller's function is not ours to know
+def fill_costs(dist, x, y, begin, end, out):
+    """out[j, i] = dist(x[i], y[j]) for begin <= j < end."""
+    for j in range(begin, end):
+        for i in range(out.shape[1]):
+            out[j, i] = dist(x[i], y[j])

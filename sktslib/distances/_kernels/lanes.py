@@ -1,0 +1,259 @@
+"""Many series at once: LANES series side by side in vectors, four query points per sweep held in registers.
+
+The recurrences are those of `_recurrences`.
+
+Layout: a block of series is ``(channels, (length + 1) * LANES)``, its first LANES numbers the pad before the first
+point; a query is ``(channels, 4, m)``, padded to whole sweeps.
+"""
+
+import numpy as np
+
+from .columns import cells_of, rows_of
+from .compilation import block_size, inner, kernel
+from .dispatch import closed_border, even, gap, gap_terms, has_weights, join, lagged, late, least, moves, terms
+from .pieces import budgets
+from .simd import REGISTER, larger, smaller
+from .simd_memory import copy, fill, makers, some, store
+
+LANES = 2 * REGISTER
+ROWS = 4
+BIG = np.inf  # a cost that no path has
+ABOVE, DONE, UNFINISHED = 0, 1, 2
+AHEAD = block_size(8, 2)  # points computed at a time where it is not known how many will be needed
+
+load, splat, _ = makers(LANES, fused=True)
+
+
+@inner
+def _meet(p, diag, left):
+    """The better one of these ways into a cell, where all cost the same; else the diagonal one."""
+    if not even(p):
+        return diag
+    return smaller(diag, left) if lagged(p) else least(p, diag, left)
+
+
+@inner
+def _cell(p, here, by_lag, met, up, left, a, b, c, price, turn):
+    """Accumulated cost of a query point with a point of the series.
+
+    Minima of floats go to the adders of the vector units, those of bits to the multipliers. Here they are dealt out so
+    that both have as much to do: in turns, and fewer to the multipliers where costs are multiplied by what lags give.
+    """
+    d, u, v = moves(p, here, by_lag, a, b, c, price)
+    if even(p):
+        return join(p, least(p, met, up) if turn else smaller(met, up), d)
+    return least(p, join(p, up, u), least(p, join(p, met, d), join(p, left, v)))
+
+
+@inner
+def _late(p, i, j):
+    """What the moves need of the lag of query point i and point j of the series, in all lanes."""
+    lag = float(np.int32(abs(i - j)))  # the compiler sees through that and back, but not with 64 bits
+    return splat(late(p, lag, lag))
+
+
+@inner
+def _row(rows, weighted, k, i):
+    return rows[k, 0, i], rows[k, 1, i], 1.0 if weighted is None else rows[k, 2, i], rows[k, 3, i]
+
+
+@inner
+def _in_band(v, j, i, lo, hi):
+    return v if lo is None else larger(v, -BIG if lo[i] <= j < hi[i] else BIG)
+
+
+@inner
+def _sweep(p, i, m, rows, weighted, points, Y, prices, lo, hi, begin, end, row, held):
+    """Four query points from i on, over the series' points [begin, end); those after point m - 1 do not matter."""
+    i0, i1, i2, i3 = i, min(i + 1, m - 1), min(i + 2, m - 1), min(i + 3, m - 1)
+    h0, h1 = (points[0, i0], points[1, i0], points[2, i0]), (points[0, i1], points[1, i1], points[2, i1])
+    h2, h3 = (points[0, i2], points[1, i2], points[2, i2]), (points[0, i3], points[1, i3], points[2, i3])
+    r0, r1, r2, r3, corner = load(held[0], 0), load(held[1], 0), load(held[2], 0), load(held[3], 0), load(held[4], 0)
+    q0, q1 = _row(rows, weighted, 0, i), _row(rows, weighted, 0, i + 1)
+    q2, q3 = _row(rows, weighted, 0, i + 2), _row(rows, weighted, 0, i + 3)
+    l1, l2, l3 = _late(p, i1, begin), _late(p, i2, begin), _late(p, i3, begin)
+    for j in range(begin, end):
+        at = (j + 1) * LANES
+        above, price, l0 = load(row, at), load(prices, at), _late(p, i0, j)
+        y, yb = load(Y[0], at), load(Y[0], at - LANES)
+        a0, b0, c0 = terms(p, q0, y, yb)
+        a1, b1, c1 = terms(p, q1, y, yb)
+        a2, b2, c2 = terms(p, q2, y, yb)
+        a3, b3, c3 = terms(p, q3, y, yb)
+        for k in range(1, rows.shape[0]):
+            y, yb = load(Y[k], at), load(Y[k], at - LANES)
+            e, f, g = terms(p, _row(rows, weighted, k, i), y, yb)
+            a0, b0, c0 = a0 + e, b0 + f, c0 + g
+            e, f, g = terms(p, _row(rows, weighted, k, i + 1), y, yb)
+            a1, b1, c1 = a1 + e, b1 + f, c1 + g
+            e, f, g = terms(p, _row(rows, weighted, k, i + 2), y, yb)
+            a2, b2, c2 = a2 + e, b2 + f, c2 + g
+            e, f, g = terms(p, _row(rows, weighted, k, i + 3), y, yb)
+            a3, b3, c3 = a3 + e, b3 + f, c3 + g
+        # All that needs the costs of the column before comes first, so that new ones can take their registers.
+        m0, m1, m2, m3 = _meet(p, corner, r0), _meet(p, r0, r1), _meet(p, r1, r2), _meet(p, r2, r3)
+        v0 = _in_band(_cell(p, h0, l0, m0, above, r0, a0, b0, c0, price, False), j, i0, lo, hi)
+        v1 = _in_band(_cell(p, h1, l1, m1, v0, r1, a1, b1, c1, price, True), j, i1, lo, hi)
+        v2 = _in_band(_cell(p, h2, l2, m2, v1, r2, a2, b2, c2, price, False), j, i2, lo, hi)
+        v3 = _in_band(_cell(p, h3, l3, m3, v2, r3, a3, b3, c3, price, True), j, i3, lo, hi)
+        corner, r0, r1, r2, r3 = above, v0, v1, v2, v3
+        l1, l2, l3 = l0, l1, l2  # a query point later and a series point later the lag is the same
+        if i + 3 < m:
+            store(row, at, v3)
+        else:
+            store(row, at, v0 if i + 1 == m else (v1 if i + 2 == m else v2))
+    store(held[0], 0, r0)
+    store(held[1], 0, r1)
+    store(held[2], 0, r2)
+    store(held[3], 0, r3)
+    store(held[4], 0, corner)
+
+
+@inner
+def _span(p, i, m, rows, weighted, points, Y, prices, lo, hi, begin, end, row, held):
+    """The same where some of the points [begin, end) lie out of the band of some of the query points."""
+    height = min(ROWS, m - i)
+    a = max(begin, min(lo[i + height - 1], end))
+    b = max(a, min(hi[i], end))
+    if begin < a:
+        _sweep(p, i, m, rows, weighted, points, Y, prices, lo, hi, begin, a, row, held)
+    _sweep(p, i, m, rows, weighted, points, Y, prices, None, None, a, b, row, held)
+    if b < end:
+        _sweep(p, i, m, rows, weighted, points, Y, prices, lo, hi, b, end, row, held)
+
+
+@inner
+def _above(row, j, cutoff, rests, i):
+    """Whether the costs of column j, with what follows query point i at least, are above the cutoff in all lanes."""
+    costs = load(row, j * LANES)
+    if rests is not None:
+        costs = costs + load(rests, i * LANES)
+    return not some(costs <= cutoff)
+
+
+@inner
+def _accumulate(p, rows, weighted, points, Y, prices, cells, cutoff, rests, room):
+    """Accumulated costs of the last query point with each point of each series, in `row`: DONE if it got to the end.
+
+    ABOVE if all are above the cutoff before. UNFINISHED if that takes more cells than are left: with the same room it
+    goes on where it was. See `room_for`.
+
+    Cells above the cutoff in all lanes are passed over where no cell at or below it leads to them: of the row before,
+    whose border is its column 0, those outside columns alive to dead are above it, and hold some number above it.
+    `rests` (m * LANES) or None: what the way on from each query point costs at least, where costs add up. `weighted` is
+    None where all weights are 1, and nothing is multiplied by them.
+    """
+    m = points.shape[1]
+    row, held, state, left = room
+    lo, hi, side_end, top_end = cells
+    begun, alive, dead, reach, side = int(state[0]), int(state[1]), int(state[2]), int(state[3]), state[4]
+    if begun == 0:
+        alive, dead, side = 0, hi[min(ROWS, m) - 1], 0.0
+        reach = dead  # the last column that holds costs
+        fill(row, 0, LANES, 0.0)
+        for j in range(LANES, (dead + 1) * LANES):
+            row[j] = BIG if closed_border(p) or j >= top_end * LANES else row[j - LANES] + prices[j]
+    for i in range(begun, m, ROWS):
+        if i > begun and left[0] <= 0.0:
+            state[0], state[1], state[2], state[3], state[4] = i, alive, dead, reach, side
+            return UNFINISHED
+        state[0] = 0.0
+        height = min(ROWS, m - i)
+        if i > 0:  # points that enter the band still hold the border
+            fill(row, (hi[i - 1] + 1) * LANES, (hi[i + height - 1] + 1) * LANES, BIG)
+        if cutoff < BIG:
+            before = max(i - 1, 0)
+            while dead > alive and _above(row, dead, cutoff, rests, before):
+                dead -= 1
+            while alive < dead and _above(row, alive, cutoff, rests, before):
+                alive += 1
+            if dead < lo[i] or _above(row, alive, cutoff, rests, before):
+                return ABOVE
+        first, last = max(lo[i], alive - 1), hi[i + height - 1]
+        # The column before the first point: the border before point 0, else nothing.
+        copy(row, first * LANES, (first + 1) * LANES, held[4], 0)
+        for r in range(height):
+            side = BIG if closed_border(p) or i + r + 1 >= side_end else side + points[0, i + r]
+            fill(held[r], 0, LANES, side if first == 0 else BIG)
+        copy(held[height - 1], 0, LANES, row, first * LANES)
+        begin, end = first, (dead + 1 if cutoff < BIG else last)
+        while begin < last:
+            end = last if end + AHEAD >= last else end  # a few points more cost less than asking
+            _span(p, i, m, rows, weighted, points, Y, prices, lo, hi, begin, end, row, held)
+            begin, end = end, end + AHEAD
+            done = True
+            for r in range(ROWS):
+                done = done and _above(held[r], 0, cutoff, rests, min(i + r, m - 1))
+            if done:
+                break
+        if rests is not None and begin < reach:  # costs of rows before would lack what these rows cost
+            fill(row, (begin + 1) * LANES, (reach + 1) * LANES, BIG)
+        left[0] -= (begin - first) * ROWS * LANES
+        alive, dead, reach = first, begin, begin
+    return DONE
+
+
+@inner
+def _price(p, Y, prices):
+    for j in range(LANES, Y.shape[1]):
+        total = 0.0
+        for k in range(Y.shape[0]):
+            total += gap_terms(p, Y[k, j], Y[k, j - LANES])
+        prices[j] = gap(p, total, 1.0)
+
+
+@kernel
+def prices_of(p, Y, prices):
+    """Prices ((length + 1) * LANES) of leaving each point of each series unmatched."""
+    _price(p, Y, prices)
+
+
+@kernel
+def _accumulate_all(p, rows, weighted, points, Y, prices, cells, cutoff, ends, first, room, out):
+    """Queries from `first` on, see `accumulate`; the one that comes next when no cells are left."""
+    row = room[0]
+    for q in range(first, rows.shape[0]):
+        reached = _accumulate(p, rows[q], weighted, points[q], Y, prices, cells, cutoff, None, room)
+        if reached == UNFINISHED:
+            return q
+        if reached == ABOVE:
+            fill(out[q], 0, ends.shape[0], BIG)
+        else:
+            for s in range(ends.shape[0]):
+                out[q, s] = row[ends[s] * LANES + s]
+    return rows.shape[0]
+
+
+def room_for(n):
+    """What `_accumulate` works in: a row of costs, those held in registers, its state, and the cells that are left."""
+    return np.empty((n + 1) * LANES), np.empty((5, LANES)), np.zeros(5), np.empty(1)
+
+
+def accumulate(p, rows, weighted, points, Y, prices, lo, hi, cutoff, ends, out):
+    """Accumulated costs of whole queries with whole series: of query q with the first ends[s] points of series s.
+
+    Queries are (n_queries, channels, 4, m), padded to whole sweeps; query point i meets the points
+    lo[i] <= j < hi[i]. Costs above `cutoff` (BIG: none) may come out as any number above it.
+    """
+    room, cells, q = room_for(Y.shape[1] // LANES - 1), cells_of(p, lo, hi), 0
+    for room[-1][0] in budgets():
+        q = _accumulate_all(p, rows, weighted, points, Y, prices, cells, cutoff, ends, q, room, out)
+        if q == len(rows):
+            return
+
+
+def padded(record, x, w):
+    """Rows (count, channels, 4, m) of queries as the kernels take them, and whether they are weighted."""
+    rows, m = rows_of(record, x, w), x.shape[-1]
+    out = np.zeros((*rows.shape[:-1], m + -m % ROWS))
+    out[..., :m] = rows
+    return out, has_weights(record, rows)
+
+
+def packed(series, n):
+    """Up to LANES series side by side, (channels, (n + 1) * LANES); missing lanes repeat the last series."""
+    Y = np.zeros((len(series[0]), n + 1, LANES))
+    for s in range(LANES):
+        a = series[min(s, len(series) - 1)]
+        Y[:, 1 : a.shape[1] + 1, s] = a
+    return Y.reshape(len(Y), -1)

@@ -1,0 +1,287 @@
+"""Cheapest tilings of a series by repetitions of queries and background, in one pass (Ney 1984).
+
+The recurrences are those of `_recurrences`. Along the series goes one column of accumulated costs a query; a path may
+enter a query at any boundary between samples, at the cost of the cheapest tiling up to there. Labels: 0 background,
+1..k the queries; ``transitions[a, b]`` is what it costs that b follows a.
+
+Layout: the points of all queries stand one behind the other, those of query q at ``first[q]:first[q + 1]``; the series
+is ``(channels, (n + 1) * lanes)``, its first sample the one before the series, 0 if there is none. The lanes are
+stretches of one series side by side; with one lane vectors are floats.
+"""
+
+import numpy as np
+from numba import types
+from numba.extending import overload
+
+from .compilation import inner, kernel
+from .dispatch import closed_border, gap, gap_terms, join, late, moves, terms
+from .pieces import pieces
+from .simd import REGISTER, compiled_as, smaller, where
+from .simd_memory import makers, store
+
+INF = np.inf
+LANES = 2 * REGISTER
+COST = 4  # so many times what a cell of two whole series takes
+
+_load, _splat, _ = makers(LANES, fused=False)
+
+
+# Which kind of lanes it is comes as an argument, None for one and True for many: functions in a kernel's closure would
+# change its key in numba's disk cache from process to process.
+def load(wide, values, at):
+    return _load(values, at) if wide else values[at]
+
+
+@overload(load, jit_options={"forceinline": True})
+def _overload_load(wide, values, at):
+    if wide == types.none:
+        return lambda wide, values, at: values[at]
+    return lambda wide, values, at: _load(values, at)
+
+
+def splat(wide, value):
+    return _splat(value) if wide else float(value)
+
+
+@overload(splat, jit_options={"forceinline": True})
+def _overload_splat(wide, value):
+    return (lambda wide, value: float(value)) if wide == types.none else (lambda wide, value: _splat(value))
+
+
+def lanes_of(wide):
+    return LANES if wide else 1
+
+
+@compiled_as(lanes_of, lambda wide: types.intp)
+def _build_lanes_of(context, builder, sig, args):
+    return context.get_constant(types.intp, 1 if sig.args[0] == types.none else LANES)
+
+
+def _of(p, q):
+    """The record of a query: one for all, or one each."""
+    return p if hasattr(p, "_fields") else p[q]
+
+
+@overload(_of, jit_options={"forceinline": True})
+def _overload_of(p, q):
+    return (lambda p, q: p[q]) if isinstance(p, types.UniTuple) else (lambda p, q: p)
+
+
+def _summed(wide, p, rows, Y, t, i):
+    """The terms of query point i and sample t, summed over the channels."""
+    lanes = lanes_of(wide)
+    at = (t + 1) * lanes
+    r = rows[0]
+    a, b, c = terms(p, (r[0, i], r[1, i], r[2, i], r[3, i]), load(wide, Y[0], at), load(wide, Y[0], at - lanes))
+    for k in range(1, rows.shape[0]):
+        r = rows[k]
+        e, f, g = terms(p, (r[0, i], r[1, i], r[2, i], r[3, i]), load(wide, Y[k], at), load(wide, Y[k], at - lanes))
+        a, b, c = a + e, b + f, c + g
+    return a, b, c
+
+
+def _given(wide, p, rows, Y, t, i):
+    """Y holds local costs already, (n, m)."""
+    return Y[t, i], 0.0, 0.0
+
+
+def terms_of(wide, p, rows, Y, t, i):
+    return (_given if rows is None else _summed)(wide, p, rows, Y, t, i)
+
+
+@overload(terms_of)
+def _overload_terms_of(wide, p, rows, Y, t, i):
+    return _given if rows == types.none else _summed
+
+
+@inner
+def price_of(wide, p, rows, Y, ty, t):
+    """The price of leaving sample t unmatched."""
+    total, lanes = splat(wide, 0.0), lanes_of(wide)
+    if rows is not None:
+        for k in range(rows.shape[0]):
+            total = total + gap_terms(p, load(wide, Y[k], (t + 1) * lanes), load(wide, Y[k], t * lanes))
+    step = 1.0
+    if ty is not None:
+        step = ty[t + 1] - ty[t]
+    return gap(p, total, step) + splat(wide, 0.0)
+
+
+@inner
+def lags(tx, ty, i, point, t, at, begin):
+    """Lags of query point i, number `point` of its query, and of the one before in a tile that begins at `begin`.
+
+    `at` is sample t as starts are counted.
+    """
+    begin = smaller(begin, at)  # a path of skipped query points alone begins behind the sample; it has no lag
+    if tx is None:
+        lag = abs((point - at) + begin)
+        return lag, where(point > 0.0, lag, 0.0)
+    base = ty[t + 1 - int(at - begin)]
+    return abs(tx[i] - (ty[t + 1] - base)), (abs(tx[i - 1] - (ty[t] - base)) if point > 0.0 else 0.0)
+
+
+@inner
+def column(wide, p, rows, points, Y, tx, ty, t, at, i, end, oldest, fresh, border, since, price, col, start):
+    """Move a query's column to sample t; cost and start of what leaves it. Older starts than `oldest` are dropped.
+
+    Paths come in from the border, whose cost began at `since`; by an open border also from a tile that begins here,
+    at the cost `fresh`, and skips query points.
+    """
+    diag, s_diag, point, skipped = border, since, 0.0, fresh
+    above, s_above, lanes = splat(wide, INF), since, lanes_of(wide)
+    if not closed_border(p):
+        above = border + price
+    while i < end:
+        left, s_left = load(wide, col, i * lanes), load(wide, start, i * lanes)
+        left = where(s_left < oldest, INF, left)
+        if not closed_border(p):
+            skipped = skipped + points[0, i]
+            nearer = skipped < left
+            left, s_left = where(nearer, skipped, left), where(nearer, at, s_left)
+        a, b, c = terms_of(wide, p, rows, Y, t, i)
+        here = points[0, i], points[1, i], points[2, i]
+        # Each predecessor brings the start of its own path, and with it its own lag.
+        lag, lag_before = lags(tx, ty, i, point, t, at, s_diag)
+        best = join(p, diag, moves(p, here, late(p, lag, lag_before), a, b, c, price)[0])
+        lag, lag_before = lags(tx, ty, i, point, t, at, s_left)
+        third = join(p, left, moves(p, here, late(p, lag, lag_before), a, b, c, price)[2])
+        lag, lag_before = lags(tx, ty, i, point, t, at, s_above)
+        other = join(p, above, moves(p, here, late(p, lag, lag_before), a, b, c, price)[1])
+        first, s_best = smaller(other, best), where(other < best, s_above, s_diag)
+        s_best = where(third < first, s_left, s_best)
+        # What the cell above gives comes last, so that the next cell waits for one step only.
+        best = smaller(other, smaller(third, best))
+        store(col, i * lanes, best)
+        store(start, i * lanes, s_best)
+        diag, s_diag, above, s_above = left, s_left, best, s_best
+        i, point = i + 1, point + 1.0
+    return above, s_above
+
+
+@kernel
+def _advance(
+    wide,
+    p,
+    rows,
+    points,
+    first,
+    Y,
+    tx,
+    ty,
+    begin_at,
+    offset,
+    background,
+    transitions,
+    shortest,
+    longest,
+    state,
+    best,
+    begin,
+):
+    """Samples from `begin_at` on, see `advance`."""
+    k = first.shape[0] - 1
+    lanes = lanes_of(wide)
+    n = best.shape[0] // ((k + 1) * lanes)
+    col, start, edge, border, since = state[0], state[1], state[2], state[3], state[4]
+    for t in range(begin_at, n):
+        at = float(offset + t)
+        row = t * (k + 1) * lanes
+        for q in range(k):
+            fresh = load(wide, edge, (q + 1) * lanes)
+            top, s_top, record = fresh, splat(wide, at), _of(p, q)
+            if not closed_border(record):
+                known = load(wide, since, q * lanes)
+                older = where(known < at + 1.0 - longest[q], INF, load(wide, border, q * lanes))
+                s_top = where(fresh <= older, at, known)
+                top = smaller(older, fresh)
+            price = price_of(wide, record, rows, Y, ty, t)
+            cost, s = column(
+                wide,
+                record,
+                rows,
+                points,
+                Y,
+                tx,
+                ty,
+                t,
+                at,
+                first[q],
+                first[q + 1],
+                at + 1.0 - longest[q],
+                fresh,
+                top,
+                s_top,
+                price,
+                col,
+                start,
+            )
+            store(border, q * lanes, top + price)
+            store(since, q * lanes, s_top)
+            cost = where(at + 1.0 - s < shortest[q], INF, cost)
+            cost = where(at + 1.0 - s > longest[q], INF, cost)
+            store(best, row + (q + 1) * lanes, cost)
+            store(begin, t * k * lanes + q * lanes, s)
+        store(best, row, load(wide, edge, 0) + load(wide, background, t * lanes))
+        for b in range(k + 1):
+            cheapest = load(wide, best, row) + transitions[0, b]
+            for a in range(1, k + 1):
+                cheapest = smaller(load(wide, best, row + a * lanes) + transitions[a, b], cheapest)
+            store(edge, b * lanes, cheapest)
+
+
+def advance(
+    wide,
+    p,
+    rows,
+    points,
+    first,
+    Y,
+    tx,
+    ty,
+    begin_at,
+    offset,
+    background,
+    transitions,
+    shortest,
+    longest,
+    state,
+    best,
+    begin,
+):
+    """Go on from sample `begin_at`, which counts as sample `begin_at` + `offset`, to the last; changes `state`.
+
+    `wide`: None for one lane, True for LANES.
+
+    Fills, per boundary t + 1 behind sample t, ``best`` (k + 1): the cheapest tiling up to there whose last part is
+    of each label; and ``begin`` (k): where its last tile begins.
+    """
+    width = len(first) * (LANES if wide else 1)  # of a row of `best`
+    queries, rules = (p, rows, points, first, Y, tx, ty), (background, transitions, shortest, longest)
+    for a, b in pieces(len(best) // width - begin_at, COST * first[-1] * width // len(first)):
+        done = best[: (begin_at + b) * width]
+        _advance(wide, *queries, begin_at + a, offset, *rules, state, done, begin)
+
+
+@kernel
+def _windows(cost, lengths, begin_at, end, background, transitions, edges, best):
+    k = cost.shape[0]
+    for t in range(begin_at, end):
+        best[t + 1, 0] = edges[t, 0] + background[t]
+        for q in range(k):
+            s = t + 1 - lengths[q]
+            best[t + 1, q + 1] = edges[s, q + 1] + cost[q, t] if s >= 0 else INF
+        for b in range(k + 1):
+            cheapest = INF
+            for a in range(k + 1):
+                cheapest = min(best[t + 1, a] + transitions[a, b], cheapest)
+            edges[t + 1, b] = cheapest
+
+
+def windows(cost, lengths, begin_at, background, transitions, edges, best):
+    """The same for windows: ``cost[q, t]`` is that of the window of query q that ends with sample t.
+
+    ``edges`` (n + 1, k + 1) holds what it costs to go on from a boundary by each label; row `begin_at` is known.
+    """
+    for a, b in pieces(cost.shape[1] - begin_at, edges.shape[1] ** 2):
+        _windows(cost, lengths, begin_at + a, begin_at + b, background, transitions, edges, best)

@@ -1,0 +1,222 @@
+"""Warped searches along anti-diagonals: strips as in `_diagonals`, whose cells carry the starts of their paths.
+
+The numbers are those of `_elastic.warped` to the bit.
+"""
+
+import numpy as np
+from numba import types
+from numba.extending import overload
+
+from . import dispatch
+from .compilation import block_size, inner, kernel
+from .dispatch import closed_border, even_in_search, join, late, least, matched_pair, moves
+from .pieces import pieces
+from .simd import larger, smaller, where
+from .simd_memory import REGISTERS, copy, entering, fill, shifted, store
+from .strips import (
+    LANES,
+    ROWS,
+    SHIFT,
+    deal,
+    deal_out,
+    deal_query,
+    lane_of,
+    leave,
+    load,
+    place_of,
+    places_at,
+    price_at,
+    room_for,
+    row_at,
+    terms_at,
+)
+
+INF = np.inf
+# Searches go along the series in blocks of points, so that what the strips hand to each other stays in the cache.
+BLOCK = block_size(4096, 8)
+
+
+@inner
+def _even_step(p, rows, weighted, series, i, t, query, edges, lane, behind, carried):
+    """Step t of `_search_evenly`; what the next one needs."""
+    here, row, shut = query
+    (yr, prices, begun), (edge, origin) = series, edges
+    old, over, s_old, s_over, at_corner, from_corner, at = carried
+    at_edge, from_edge = edge[t + LANES - 1], origin[t + LANES - 1]
+    by_edge = larger(at_edge, shut)
+    over = shifted(over, smaller(by_edge, at_corner))
+    s_over = shifted(s_over, from_edge if by_edge < at_corner else from_corner)
+    a, b, c = terms_at(p, row, rows, weighted, yr, i, at)
+    d = moves(p, here, late(p, 0.0, 0.0), a, b, c, price_at(p, prices, at))[0]
+    best, start = join(p, smaller(old, over), d), where(old < over, s_old, s_over)
+    # Costs grow along a path: what costs less than the cell before did not come from there.
+    over, s_over = smaller(best, old), where(best < old, s_over, s_old)
+    leave(edge, t + behind, lane, best)
+    leave(origin, t + behind, lane, start)
+    at = place_of(t + 1 - begun, yr.shape[1] >> SHIFT), at[0], at[1], at[2], at[3]
+    return best, over, start, s_over, at_edge, from_edge, at
+
+
+@inner
+def _search_evenly(p, rows, weighted, points, series, radius, side, i, begin, end, edge, origin, bottom, state):
+    """The same for a search: each cell carries the start of its path. All moves cost the same, whatever the start.
+
+    `series` holds the points from some point on. It goes on from `state`, and leaves there what the next steps need.
+    There may be one step more than asked for.
+    """
+    here = load(points[0], i), load(points[1], i), load(points[2], i)
+    query = here, row_at(rows, weighted, 0, i), INF if i == 0 else -INF
+    edges, lane, behind = (edge, origin), lane_of(bottom), LANES - 1 - bottom
+    # The edge holds its corner at the begin only: a strip of one row has written its own costs over it by now.
+    corner = (edge[LANES - 2], origin[LANES - 2]) if begin == 0 else (state[4, 0], state[4, 1])
+    values = load(state[0], 0), load(state[1], 0), load(state[2], 0), load(state[3], 0)
+    at = places_at(begin - series[2], series[0].shape[1] >> SHIFT)
+    carried = values[0], values[1], values[2], values[3], corner[0], corner[1], at
+    for t in range(begin, end, 2):  # two at a time, because then fewer values change their registers
+        carried = _even_step(p, rows, weighted, series, i, t, query, edges, lane, behind, carried)
+        carried = _even_step(p, rows, weighted, series, i, t + 1, query, edges, lane, behind, carried)
+    store(state[0], 0, carried[0])
+    store(state[1], 0, carried[1])
+    store(state[2], 0, carried[2])
+    store(state[3], 0, carried[3])
+    state[4, 0], state[4, 1] = carried[4], carried[5]
+
+
+@inner
+def _search_strip(p, rows, weighted, points, series, radius, side, i, begin, end, edge, origin, bottom, state):
+    """The same for every recurrence and band: lags count from the start of each path.
+
+    A start of -1 - sample says that the path has no matched pair yet.
+    """
+    yr, prices, begun = series
+    rows_at, size, lane, behind = load(ROWS, 0), yr.shape[1] >> SHIFT, lane_of(bottom), LANES - 1 - bottom
+    here = load(points[0], i), load(points[1], i), load(points[2], i)
+    border, row = load(side, i), row_at(rows, weighted, 0, i)
+    shut = INF if i == 0 and closed_border(p) else -INF
+    old, diag, s_old, s_diag = load(state[0], 0), load(state[1], 0), load(state[2], 0), load(state[3], 0)
+    if begin == 0:
+        diag, s_diag = shifted(old, edge[LANES - 2]), shifted(s_old, origin[LANES - 2])
+    at = places_at(begin - begun, size)
+    for t in range(begin, end):
+        at_edge, from_edge = edge[t + LANES - 1], origin[t + LANES - 1]
+        a, b, c = terms_at(p, row, rows, weighted, yr, i, at)
+        price, by_edge = price_at(p, prices, at), larger(at_edge, shut)
+        up, s_up = shifted(old, by_edge), shifted(s_old, from_edge)
+        if closed_border(p):
+            e, f, g = s_diag, s_up, s_old
+        else:
+            e = where(s_diag >= 0.0, s_diag, -1.0 - s_diag)
+            f = where(s_up >= 0.0, s_up, -1.0 - s_up)
+            g = where(s_old >= 0.0, s_old, -1.0 - s_old)
+        distance = (i - t) + 2.0 * rows_at
+        lag_e, lag_f, lag_g = abs(distance + e), abs(distance + f), abs(distance + g)
+        d = moves(p, here, late(p, lag_e, lag_e), a, b, c, price)[0]
+        best, other, third = diag, up, old
+        if not even_in_search(p):
+            best = join(p, diag, d)
+            other = join(p, up, moves(p, here, late(p, lag_f, lag_f), a, b, c, price)[1])
+            third = join(p, old, moves(p, here, late(p, lag_g, lag_g), a, b, c, price)[2])
+        if radius is not None:
+            best = where(lag_e > radius, INF, best)
+            other = where(lag_f > radius, INF, other)
+            third = where(lag_g > radius, INF, third)
+        start = s_diag if closed_border(p) else where(matched_pair(p, a), e, s_diag)
+        start, best = where(other < best, s_up, start), least(p, other, best)
+        start, best = where(third < best, s_old, start), least(p, third, best)
+        if even_in_search(p):
+            best = join(p, best, d)
+        if not closed_border(p):
+            inside = t - rows_at >= 0.0
+            start, best = where(inside, start, -1.0), where(inside, best, border)
+        diag, s_diag = entering(up, at_edge), s_up
+        old, s_old = best, start
+        at = place_of(t + 1 - begun, size), at[0], at[1], at[2], at[3]
+        leave(edge, t + behind, lane, old)
+        leave(origin, t + behind, lane, s_old)
+    store(state[0], 0, old)
+    store(state[1], 0, diag)
+    store(state[2], 0, s_old)
+    store(state[3], 0, s_diag)
+
+
+def _is_even(record, radius):
+    facts = (dispatch._part(name, record) for name in ("even_in_search", "closed", "monotone"))
+    return all(facts) and radius is None
+
+
+def search(p, rows, weighted, points, series, radius, side, i, begin, end, edge, origin, bottom, state):
+    strip = _search_evenly if _is_even(type(p), radius) else _search_strip
+    strip(p, rows, weighted, points, series, radius, side, i, begin, end, edge, origin, bottom, state)
+
+
+@overload(search)
+def _overload_search(p, rows, weighted, points, series, radius, side, i, begin, end, edge, origin, bottom, state):
+    strip = _search_evenly if _is_even(p.instance_class, None if radius == types.none else radius) else _search_strip
+
+    def run(p, rows, weighted, points, series, radius, side, i, begin, end, edge, origin, bottom, state):
+        strip(p, rows, weighted, points, series, radius, side, i, begin, end, edge, origin, bottom, state)
+
+    return run
+
+
+@kernel
+def _go_on(p, rows, weighted, points, y, radius, side, block, begin, end, work):
+    """Blocks [begin, end) of the series against all strips of the query; see `warped` for what is worked in."""
+    n, m = y.shape[1], points.shape[1]
+    in_lanes, costs, sides, edge, origin, state, yr, gaps = work
+    if begin == 0:
+        deal_query(rows, points, in_lanes, costs)
+        deal_out(side[1:], sides)
+        fill(edge, 0, LANES - 2, INF)
+        fill(edge, n + LANES - 1, edge.shape[0], INF)
+        edge[LANES - 2], origin[LANES - 2] = 0.0, 0.0 if closed_border(p) else -1.0
+        for s in range(state.shape[0]):
+            copy(sides, s * LANES, (s + 1) * LANES, state[s, 0], 0)
+            copy(sides, s * LANES, (s + 1) * LANES, state[s, 1], 0)
+            for r in range(2, 5):
+                fill(state[s, r], 0, LANES, 0.0 if closed_border(p) else -1.0)
+    # A strip stands behind the one above it by what its lanes stand apart.
+    behind = state.shape[0] * LANES + REGISTERS
+    for at in range(begin * block, end * block, block):
+        deal(p, y, at - behind, block + behind + 2, yr, gaps)
+        series = yr, gaps, at - behind
+        for j in range(at, min(at + block, n)):
+            edge[LANES - 1 + j] = 0.0
+            origin[LANES - 1 + j] = j + 1.0 if closed_border(p) else -2.0 - j
+        for s in range(state.shape[0]):
+            height = min(LANES, m - s * LANES)
+            a, b = max(0, at - s * LANES), min(n + height - 1, at + block - s * LANES)
+            if a < b:
+                i, bottom = s * LANES, height - 1
+                search(p, in_lanes, weighted, costs, series, radius, sides, i, a, b, edge, origin, bottom, state[s])
+
+
+@kernel
+def _list(first, last, shortest, longest, distance, starts, begin):
+    """The candidates that are long enough and not too long, in place of all; `begin` is the memory of `starts`."""
+    for j in range(first, last):
+        start = int(starts[j])
+        length = j + 1 - start
+        found = distance[j] < INF and start >= 0 and length >= shortest and length <= longest
+        distance[j], begin[j] = distance[j] if found else INF, start if found else -1
+
+
+def warped(p, rows, weighted, points, y, radius, shortest, longest, side):
+    """Warped profile of a whole series, as `_elastic.warped` fills it: costs and starts.
+
+    What is returned stands in the memory that the strips have worked in: new memory would take as long as a tenth of
+    the search.
+    """
+    (channels, n), m = y.shape, points.shape[1]
+    strips, block = -(-m // LANES), BLOCK + BLOCK % 2  # even, since costs are moved on by two steps at a time
+    size = strips * LANES
+    edge, origin = np.empty(n + 3 * LANES), np.empty(n + 3 * LANES)
+    query = np.empty((channels, 4, size)), np.empty((3, size)), np.empty(size)
+    work = *query, edge, origin, np.empty((strips, 5, LANES)), *room_for(p, channels, block + size + REGISTERS + 2)
+    for begin, end in pieces(-(-(n + m + size) // block), block * m):
+        _go_on(p, rows, weighted, points, y, radius, side, block, begin, end, work)
+    distance, starts = edge[LANES - 1 : LANES - 1 + n], origin[LANES - 1 : LANES - 1 + n]
+    start = starts.view(np.int64)
+    for begin, end in pieces(n, 1):
+        _list(begin, end, shortest, longest, distance, starts, start)
+    return distance, start

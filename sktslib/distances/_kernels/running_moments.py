@@ -1,0 +1,251 @@
+"""Running moments of all windows, the sums that a profile is made of, and which of them rounding may have spoilt.
+
+See `_sliding` for the scheme. Running sums hold the samples of their own window alone, taken relative to a sample of
+the window, so that a huge value beside a window leaves no trace in it.
+"""
+
+import numpy as np
+
+from .compilation import block_size, kernel
+
+EPS = 2.0**-52
+TINY, HUGE = 1e-270, 1e300  # sums of squares between them lost nothing to underflow, and did not overflow
+ERROR = 1e-12  # of the sum of squares: what the profile may be wrong by
+SMALL = 1e-6  # of the sum of squares: what is less is computed directly
+SMALLEST = 1e-130  # a size whose square is far from underflow
+# Terms added in a row; longer running sums are added up from such parts, for the sake of their error.
+RUN = block_size(1024, 4)
+PIECE = block_size(1024, 8)  # windows at a time whose sums stay in the first-level cache
+
+
+@kernel
+def _run_on(y, b, count, after):
+    """after[:, k] = sums of y - y[b] and of its square over the k samples from b on."""
+    level = y[b]
+    for k0 in range(0, count, RUN):
+        s, q, done_s, done_q = 0.0, 0.0, after[0, k0], after[1, k0]
+        for k in range(k0, min(k0 + RUN, count)):
+            d = y[b + k] - level
+            s += d
+            q += d * d
+            after[0, k + 1], after[1, k + 1] = done_s + s, done_q + q
+
+
+@kernel
+def _run_both(y, b, m, before, after):
+    """The same, and before[:, m - k] = sums of y - y[b + m] over the k samples before b + m.
+
+    Both runs at once, since either waits for its own sums.
+    """
+    level, other = y[b], y[b + m]
+    for k0 in range(0, m, RUN):
+        k1 = min(k0 + RUN, m)
+        # Slices, because an index that might be negative to the compiler costs as much as the sums.
+        back, on = y[b + m - k1 : b + m - k0][::-1], y[b + k0 : b + k1]
+        before_s, before_q = before[0, m - k1 : m - k0][::-1], before[1, m - k1 : m - k0][::-1]
+        after_s, after_q = after[0, k0 + 1 : k1 + 1], after[1, k0 + 1 : k1 + 1]
+        s = q = s2 = q2 = 0.0
+        done_s, done_q, done_s2, done_q2 = before[0, m - k0], before[1, m - k0], after[0, k0], after[1, k0]
+        for k in range(on.shape[0]):
+            d, e = back[k] - other, on[k] - level
+            s += d
+            q += d * d
+            s2 += e
+            q2 += e * e
+            before_s[k], before_q[k] = done_s + s, done_q + q
+            after_s[k], after_q[k] = done_s2 + s2, done_q2 + q2
+
+
+@kernel
+def rounding(m):
+    """Relative error of a running sum of m terms."""
+    return EPS * 2.0 * (min(m, RUN) ** 0.5 + m / RUN + 4.0)
+
+
+@kernel(error_model="numpy")
+def moments(y, m, first, mean, spread, error):
+    """Mean and sum of squared deviations of the windows of m samples that start at `first` and after."""
+    moments_about(y, m, 0.0, first, mean, spread, error)
+
+
+@kernel(error_model="numpy")
+def moments_about(y, m, origin, first, mean, spread, error):
+    """The same with means less an `origin`, so that they keep their digits under an offset.
+
+    All windows that hold the sample `b` are split there into what lies before it and the rest; the sums of either part
+    run away from b and are taken relative to y[b]. So no sample outside of a window ever enters its sums, and as y[b]
+    is a sample of the window, at most a factor m is lost where the mean's share is taken off.
+    """
+    end = first + mean.shape[0]  # of the windows' starts
+    before, next_before, after = np.zeros((2, m + 1)), np.zeros((2, m + 1)), np.zeros((2, m + 1))
+    relative = rounding(m)
+    share = 1.0 / m
+    for b in range(first, end + m - 1, m):
+        low, high = max(b - m + 1, first), min(b, end - 1)
+        level = y[b] - origin
+        if high == b and b + m < y.shape[0]:
+            _run_both(y, b, m, next_before, after)
+        else:
+            _run_on(y, b, high + m - b, after)
+        last = low + m - b
+        s0, q0 = before[0, last : high + m - b + 1], before[1, last : high + m - b + 1]
+        s1, q1 = after[0, last : high + m - b + 1], after[1, last : high + m - b + 1]
+        part = slice(low - first, high - first + 1)
+        middle, deviations, wrong = mean[part], spread[part], error[part]
+        for k in range(s1.shape[0]):
+            total, squares = s0[k] + s1[k], q0[k] + q1[k]
+            middle[k] = level + total * share
+            deviations[k] = squares - total * total * share
+            wrong[k] = squares * relative
+        before, next_before = next_before, before
+
+
+@kernel
+def find_constants(y, m, first, products, mean, spread, error):
+    """Tell constant windows from those whose squares over- or underflow, whose error is infinite.
+
+    With `products` a window's own square counts, which may underflow too.
+    """
+    count = 0
+    for j in range(spread.shape[0]):
+        count += not spread[j] > TINY
+    if count == 0:
+        return
+    last, end, j = -1, first + spread.shape[0] + m - 1, 0
+    while j < spread.shape[0]:
+        if spread[j] > TINY:
+            j += 1
+            continue
+        if last < first + j:  # how long the window's first sample stays
+            last = first + j
+            while last + 1 < end and y[last + 1] == y[last]:
+                last += 1
+        sure = last >= first + j + m - 1
+        after = last - first - m + 2 if sure else j + 1  # the windows up to there are constant as well
+        sure = sure and not (products and 0.0 < abs(mean[j]) < SMALLEST)
+        while j < after:
+            spread[j], error[j] = 0.0, 0.0 if sure else np.inf
+            j += 1
+
+
+@kernel(error_model="numpy")
+def weighted_moments(s, q, norm_s, norm_q, bound, w_norm, step, total, origin, level, how, mean, spread, error):
+    """The same from the weighted sums s of samples and q of squares, both less the level of their row.
+
+    `how` means count: 0 not at all, 1 by their difference from the `level`, 2 by the product with it.
+    """
+    for r in range(s.shape[0]):
+        base, wrong_s, wrong_q = norm_s[r, 1] - origin, bound * w_norm * norm_s[r, 0], bound * w_norm * norm_q[r, 0]
+        for t in range(min(step, mean.shape[0] - r * step)):
+            at = r * step + t
+            mean[at] = base + s[r, t] / total
+            spread[at] = q[r, t] - s[r, t] * s[r, t] / total
+            error[at] = wrong_q + 2.0 * abs(s[r, t]) / total * wrong_s + 2.0**-50 * abs(q[r, t])
+        if how > 0:
+            for t in range(min(step, mean.shape[0] - r * step)):
+                at = r * step + t
+                apart = 2.0 * abs(mean[at] - level) if how == 1 else 2.0 * abs(mean[at]) + abs(level)
+                error[at] += apart * (wrong_s + 4.0 * EPS * (abs(mean[at]) * total + abs(s[r, t])))
+
+
+# ------------------------------------------------------------------------------------------------------- accumulation
+# One array is written per loop: the compiler gives up on vector code where too many arrays might overlap.
+@kernel(error_model="numpy")
+def standardise(lift, scale, spread, error, total, scaling):
+    """What the normalisation of each window makes of its moments: its mean, `lift`, becomes 0; fills `scale`."""
+    lift[:] = 0.0
+    if scaling == 1:
+        scale[:] = 1.0
+        return
+    for j in range(scale.shape[0]):
+        scale[j] = total / spread[j] if spread[j] > 0.0 else 0.0
+    for j in range(scale.shape[0]):  # a constant window has no error, one that only seems constant any error
+        error[j] = error[j] * scale[j] if spread[j] > 0.0 else (0.0 if error[j] == 0.0 else np.inf)
+    for j in range(scale.shape[0]):
+        spread[j] = total if spread[j] > 0.0 else 0.0
+    for j in range(scale.shape[0]):
+        scale[j] = np.sqrt(scale[j])
+
+
+@kernel(error_model="numpy")
+def to_range(low, high, origin, lift, scale, spread, error, level, m, centred):
+    """The same where the range of each window becomes 1 and its mean the `lift`, or 0 if it is centred.
+
+    The mean is given less the `origin`.
+    """
+    relative = rounding(m)  # of the mean's share of the range, see `moments`
+    for j in range(scale.shape[0]):
+        scale[j] = 1.0 / (high[j] - low[j]) if high[j] > low[j] else 0.0
+    for j in range(scale.shape[0]):
+        wrong = relative + 2.0 * EPS * (1.0 + abs(lift[j]) * scale[j])
+        lift[j] = 0.0 if centred else (lift[j] - (low[j] - origin)) * scale[j]
+        wrong *= 0.0 if centred else 2.0 * abs(level - lift[j]) + abs(level) + 2.0 * lift[j]
+        error[j] = error[j] * scale[j] * scale[j] + m * wrong if scale[j] > 0.0 else 0.0
+    for j in range(scale.shape[0]):
+        spread[j] *= scale[j] * scale[j]
+
+
+@kernel
+def add_squares(dot, step, wrong, lift, scale, spread, error, own, level, total, a, b, c, more):
+    """Add a channel's squared differences to a, their sum of squares to b, the error of a to c; or begin anew."""
+    for r in range(dot.shape[0]):
+        for first in range(r * step, min((r + 1) * step, a.shape[0]), PIECE):
+            last = min(first + PIECE, (r + 1) * step, a.shape[0])
+            d, w, at = dot[r, first - r * step : last - r * step], 2.0 * wrong[r], lift[first:last]
+            v, e, by = spread[first:last], error[first:last], scale[first:last]
+            to_a, to_b, to_c = a[first:last], b[first:last], c[first:last]
+            if not more:
+                to_a[:], to_b[:], to_c[:] = 0.0, 0.0, 0.0
+            for j in range(d.shape[0]):
+                to_b[j] += own + v[j] + total * (level - at[j]) * (level - at[j])
+            for j in range(d.shape[0]):
+                to_a[j] += own + v[j] + total * (level - at[j]) * (level - at[j]) - 2.0 * d[j] * by[j]
+            for j in range(d.shape[0]):
+                to_c[j] += w * by[j] + e[j]
+
+
+@kernel
+def add_products(dot, step, wrong, lift, scale, spread, error, own, level, total, a, b, c, more):
+    """Add a channel's products to a, the window's squares to b, the error of a to c; or begin anew."""
+    for r in range(dot.shape[0]):
+        for first in range(r * step, min((r + 1) * step, a.shape[0]), PIECE):
+            last = min(first + PIECE, (r + 1) * step, a.shape[0])
+            d, w, at = dot[r, first - r * step : last - r * step], wrong[r], lift[first:last]
+            v, e, by = spread[first:last], error[first:last], scale[first:last]
+            to_a, to_b, to_c = a[first:last], b[first:last], c[first:last]
+            if not more:
+                to_a[:], to_b[:], to_c[:] = 0.0, 0.0, 0.0
+            for j in range(d.shape[0]):
+                to_a[j] += d[j] * by[j] + total * level * at[j]
+            for j in range(d.shape[0]):
+                to_b[j] += v[j] + total * at[j] * at[j]
+            for j in range(d.shape[0]):
+                to_c[j] += w * by[j] + e[j]
+
+
+@kernel(error_model="numpy")
+def judge_squares(a, b, c, norm, share, doubtful):
+    """Mark what may be wrong by more than it may; `share` is what the means' errors make of the sum of squares."""
+    for j in range(a.shape[0]):
+        # Not a comparison the other way round, and none that takes equals: NaN and infinity must be found too.
+        doubtful[j] = not (c[j] < (ERROR - share) * b[j] - ERROR * TINY and a[j] > SMALL * b[j])
+    count = 0
+    for j in range(a.shape[0]):
+        count += doubtful[j]
+    if count:
+        for j in range(a.shape[0]):
+            a[j] = 0.0 if doubtful[j] else a[j]  # it could be negative
+    return count
+
+
+@kernel(error_model="numpy")
+def judge_products(a, b, c, norm, share, doubtful):
+    """The error of the window's norm counts as one of the products does; see `add_products`."""
+    count = 0
+    for j in range(a.shape[0]):
+        both = np.sqrt(norm * b[j]) if b[j] > 0.0 else 0.0
+        sure = c[j] * max(1.0, both / b[j]) <= ERROR * both if b[j] > 0.0 else c[j] == 0.0
+        sure = sure and (b[j] == 0.0 or (b[j] > TINY and b[j] < HUGE))
+        doubtful[j] = not (sure and abs(a[j]) <= (1.0 - SMALL) * both)
+        count += doubtful[j]
+    return count

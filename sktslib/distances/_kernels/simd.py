@@ -1,0 +1,334 @@
+"""Vectors of floats as numba values: what the compiler's own vectoriser would have to guess is said outright.
+
+A recurrence written with the operators and with `where`, `smaller`, `larger` and `root2` takes floats and vectors.
+A vector of more lanes than a register has is split over several registers by LLVM. Where the compiler is switched off,
+a vector is a numpy array. How vectors come from memory and go back is in `_vector_memory`.
+
+`fused` vectors may round a product and a sum once (fused multiply-add); the others round as plain floats do, so that
+ties are broken alike in every driver.
+"""
+
+import operator
+
+import numpy as np
+from llvmlite import binding, ir
+from numba import config, types
+from numba.core import cgutils
+from numba.extending import lower_builtin, models, register_model, type_callable
+
+from .compilation import block_size
+
+
+def _has(feature):
+    """Whether the processor that kernels are compiled for has a feature: the machine's, or the one numba is told of."""
+    if config.CPU_FEATURES is not None:
+        return f"+{feature}" in config.CPU_FEATURES.split(",")
+    return bool(binding.get_host_cpu_features().get(feature))
+
+
+# Floats in one of the processor's registers. No result depends on it.
+REGISTER = block_size(8 if _has("avx512f") else 4, 2)
+# Where the least of integers is one instruction beside the adders. Others have none or take two and wait longer.
+BITS = REGISTER == 8 and (config.CPU_NAME or binding.get_host_cpu_name()).startswith("znver")
+
+BOOL, I8, I32, I64, F64 = ir.IntType(1), ir.IntType(8), ir.IntType(32), ir.IntType(64), ir.DoubleType()
+
+
+class Vector(types.Type):
+    """Numba type of a vector of floats."""
+
+    def __init__(self, lanes, fused):
+        self.lanes, self.fused = lanes, fused
+        super().__init__(f"Vector({lanes}, {fused})")
+
+    @property
+    def flags(self):
+        return ("contract",) if self.fused else ()
+
+
+class Mask(types.Type):
+    """Numba type of the outcome of a comparison of vectors."""
+
+    def __init__(self, lanes):
+        self.lanes = lanes
+        super().__init__(f"Mask({lanes})")
+
+
+@register_model(Vector)
+class _VectorModel(models.PrimitiveModel):
+    def __init__(self, dmm, fe_type):
+        super().__init__(dmm, fe_type, ir.VectorType(F64, fe_type.lanes))
+
+
+@register_model(Mask)
+class _MaskModel(models.PrimitiveModel):
+    def __init__(self, dmm, fe_type):
+        super().__init__(dmm, fe_type, ir.VectorType(BOOL, fe_type.lanes))
+
+
+# ---------------------------------------------------------------------------------------------------------- building
+def compiled_as(function, kind):
+    """Teach the compiler a function (decorator of what builds its code).
+
+    `kind` takes the arguments' types, by the function's own names, and gives the type of the outcome, or None where
+    they are not taken. Unlike an overload it is no function of its own that has to be compiled: a kernel of the vector
+    drivers would have forty of them, a twentieth of a second each.
+    """
+    type_callable(function)(lambda context: kind)
+    return lower_builtin(function, types.VarArg(types.Any))
+
+
+def _splatted(builder, scalar, lanes):
+    """The vector whose lanes are all this number."""
+    nothing = ir.Constant(ir.VectorType(scalar.type, lanes), ir.Undefined)
+    first = builder.insert_element(nothing, scalar, ir.Constant(I32, 0))
+    return builder.shuffle_vector(first, nothing, ir.Constant(ir.VectorType(I32, lanes), [0] * lanes))
+
+
+def as_kind(context, builder, value, kind, wanted):
+    """A number or a vector as a value of the wanted kind, a float or a vector."""
+    if isinstance(kind, Vector):
+        return value
+    scalar = context.cast(builder, value, kind, types.float64)
+    return _splatted(builder, scalar, wanted.lanes) if isinstance(wanted, Vector) else scalar
+
+
+def _vector_of(*kinds):
+    """The vector type of an operation: that of its vectors, the others being numbers."""
+    vectors = [k for k in kinds if isinstance(k, Vector)]
+    if vectors and all(isinstance(k, Vector | types.Number | types.Boolean) for k in kinds):
+        return vectors[0]
+    return None
+
+
+def kind_of(*kinds):
+    """The same, or a float where all are numbers."""
+    if all(isinstance(k, types.Number | types.Boolean) for k in kinds):
+        return types.float64
+    return _vector_of(*kinds)
+
+
+def _operator(op, result, build):
+    @type_callable(op)
+    def typer(context):
+        def kind(a, b):
+            vector = _vector_of(a, b)
+            return vector and result(vector)
+
+        return kind
+
+    def lower(context, builder, sig, args):
+        vector = _vector_of(*sig.args)
+        a, b = (as_kind(context, builder, v, k, vector) for v, k in zip(args, sig.args, strict=True))
+        return build(builder, a, b, vector)
+
+    for left, right in ((Vector, Vector), (Vector, types.Number), (types.Number, Vector)):
+        lower_builtin(op, left, right)(lower)
+
+
+def _same(vector):
+    return vector
+
+
+def _mask(vector):
+    return Mask(vector.lanes)
+
+
+_operator(operator.add, _same, lambda builder, a, b, v: builder.fadd(a, b, flags=v.flags))
+_operator(operator.sub, _same, lambda builder, a, b, v: builder.fsub(a, b, flags=v.flags))
+_operator(operator.mul, _same, lambda builder, a, b, v: builder.fmul(a, b, flags=v.flags))
+_operator(operator.truediv, _same, lambda builder, a, b, v: builder.fdiv(a, b, flags=v.flags))
+for _op, _sign in (
+    (operator.lt, "<"),
+    (operator.le, "<="),
+    (operator.gt, ">"),
+    (operator.ge, ">="),
+    (operator.eq, "=="),
+):
+    _operator(_op, _mask, lambda builder, a, b, v, sign=_sign: builder.fcmp_ordered(sign, a, b))
+
+
+def _call(builder, name, *args):
+    """Call one of LLVM's functions on floats, which exist for vectors of every size."""
+    kind = args[0].type
+    name += f".v{kind.count}f64" if isinstance(kind, ir.VectorType) else ".f64"
+    function = ir.FunctionType(kind, [kind] * len(args))
+    return builder.call(cgutils.get_or_insert_function(builder.module, function, name), args)
+
+
+_operator(operator.pow, _same, lambda builder, a, b, v: _call(builder, "llvm.pow", a, b))
+
+
+def _unary(op, build):
+    @type_callable(op)
+    def typer(context):
+        return lambda a: a if isinstance(a, Vector) else None
+
+    @lower_builtin(op, Vector)
+    def lower(context, builder, sig, args):
+        return build(builder, args[0])
+
+
+_unary(operator.neg, lambda builder, a: builder.fneg(a))
+_unary(abs, lambda builder, a: _call(builder, "llvm.fabs", a))
+
+
+@type_callable(operator.and_)
+def _type_both(context):
+    return lambda a, b: a if isinstance(a, Mask) and a == b else None
+
+
+@lower_builtin(operator.and_, Mask, Mask)
+def _both(context, builder, sig, args):
+    return builder.and_(*args)
+
+
+# ------------------------------------------------------------------------- functions of floats and of vectors alike
+def where(condition, a, b):
+    """`a` where the condition holds, else `b`.
+
+    Examples
+    --------
+    >>> from sktslib.distances.elementwise import where
+    >>> where(1.0 < 2.0, 3.0, 4.0)
+    3.0
+    """
+    return np.where(condition, a, b) if isinstance(condition, np.ndarray) else (a if condition else b)
+
+
+def _kind_of_where(condition, a, b):
+    kind = kind_of(a, b)
+    if isinstance(condition, Mask) and kind == types.float64:
+        return Vector(condition.lanes, False)
+    return kind
+
+
+@compiled_as(where, _kind_of_where)
+def _build_where(context, builder, sig, args):
+    """By a condition for each lane, or one for all."""
+    kinds = zip(args[1:], sig.args[1:], strict=True)
+    a, b = (as_kind(context, builder, v, k, sig.return_type) for v, k in kinds)
+    by_lane = isinstance(sig.args[0], Mask)
+    condition = args[0] if by_lane else context.cast(builder, args[0], sig.args[0], types.boolean)
+    return builder.select(condition, a, b)
+
+
+def smaller(a, b):
+    """The smaller of two values.
+
+    Examples
+    --------
+    >>> from sktslib.distances.elementwise import smaller
+    >>> smaller(1.0, 2.0)
+    1.0
+    """
+    return np.minimum(a, b) if isinstance(a, np.ndarray) or isinstance(b, np.ndarray) else (a if a < b else b)
+
+
+def cheaper(a, b):
+    """The smaller of a cost, which is not negative, and of another number.
+
+    Their bits, read as integers, are in the same order. AMD's vector units compare integers on the side where they
+    multiply and floats on the side where they add: a recurrence is faster if it keeps both sides busy.
+    """
+    return smaller(a, b)
+
+
+def larger(a, b):
+    """The larger of two values.
+
+    Examples
+    --------
+    >>> from sktslib.distances.elementwise import larger
+    >>> larger(1.0, 2.0)
+    2.0
+    """
+    return np.maximum(a, b) if isinstance(a, np.ndarray) or isinstance(b, np.ndarray) else (a if a > b else b)
+
+
+def _both_as_kind(context, builder, sig, args):
+    kinds = zip(args, sig.args, strict=True)
+    return [as_kind(context, builder, value, kind, sig.return_type) for value, kind in kinds]
+
+
+@compiled_as(smaller, lambda a, b: kind_of(a, b))
+def build_smaller(context, builder, sig, args):
+    a, b = _both_as_kind(context, builder, sig, args)
+    return builder.select(builder.fcmp_ordered("<", a, b), a, b)
+
+
+@compiled_as(larger, lambda a, b: kind_of(a, b))
+def _build_larger(context, builder, sig, args):
+    a, b = _both_as_kind(context, builder, sig, args)
+    return builder.select(builder.fcmp_ordered(">", a, b), a, b)
+
+
+@compiled_as(cheaper, lambda a, b: kind_of(a, b))
+def build_cheaper(context, builder, sig, args):
+    if not (BITS and isinstance(sig.return_type, Vector)):
+        return build_smaller(context, builder, sig, args)
+    lanes = sig.return_type.lanes
+    words = ir.VectorType(I64, lanes)
+    function = ir.FunctionType(words, [words, words])
+    least = cgutils.get_or_insert_function(builder.module, function, f"llvm.smin.v{lanes}i64")
+    word = builder.call(least, [builder.bitcast(a, words) for a in _both_as_kind(context, builder, sig, args)])
+    return builder.bitcast(word, ir.VectorType(F64, lanes))
+
+
+def root2(a):
+    """The square root.
+
+    Examples
+    --------
+    >>> from sktslib.distances.elementwise import root2
+    >>> float(root2(4.0))
+    2.0
+    """
+    return np.sqrt(a)
+
+
+@compiled_as(root2, lambda a: kind_of(a))
+def _build_root2(context, builder, sig, args):
+    return _call(builder, "llvm.sqrt", as_kind(context, builder, args[0], sig.args[0], sig.return_type))
+
+
+def take(values, at):
+    """`values[at]` of an array of numbers; places beyond the last give the last.
+
+    Examples
+    --------
+    >>> from sktslib.distances.elementwise import take
+    >>> take([5.0, 6.0, 7.0], 1.0)
+    6.0
+    """
+    last = len(values) - 1
+    return values[np.minimum(at, last).astype(int)] if isinstance(at, np.ndarray) else values[min(int(at), last)]
+
+
+def _kind_of_take(values, at):
+    is_table = isinstance(values, types.Array) and values.ndim == 1 and isinstance(values.dtype, types.Number)
+    return kind_of(at) if is_table else None
+
+
+@compiled_as(take, _kind_of_take)
+def _build_take(context, builder, sig, args):
+    kind = sig.args[0]
+    array = context.make_array(kind)(context, builder, args[0])
+    last = builder.sub(builder.extract_value(array.shape, 0), ir.Constant(I64, 1))
+    step = builder.extract_value(array.strides, 0)
+
+    def one(at):
+        place = builder.fptosi(at, I64)
+        place = builder.select(builder.icmp_signed("<", place, last), place, last)
+        value = context.unpack_value(
+            builder, kind.dtype, cgutils.pointer_add(builder, array.data, builder.mul(place, step))
+        )
+        return context.cast(builder, value, kind.dtype, types.float64)
+
+    if not isinstance(sig.return_type, Vector):
+        return one(context.cast(builder, args[1], sig.args[1], types.float64))
+    out = ir.Constant(ir.VectorType(F64, sig.return_type.lanes), ir.Undefined)
+    for k in range(sig.return_type.lanes):
+        lane = ir.Constant(I32, k)
+        out = builder.insert_element(out, one(builder.extract_element(args[1], lane)), lane)
+    return out

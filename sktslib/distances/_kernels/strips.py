@@ -1,0 +1,113 @@
+"""How strips lie in vectors and memory: what pairs and searches along anti-diagonals share.
+
+A strip is LANES query points. Its rows walk along the series one point behind each other: at step t, row r stands at
+point t - r, so that every predecessor of a cell was computed one or two steps before. What the last row leaves is the
+`edge` that the next strip meets, in one array: ``edge[LANES - 1 + j]`` belongs to point j of the series, and the last
+LANES numbers are room to work in.
+
+Rows are dealt to the registers in turn (`shifted` says why), and so is here what belongs to the query's points, padded
+to whole strips. Lanes of one register then stand REGISTERS points apart; so that they are neighbours in memory the
+series is dealt to as many parts, each of them reversed: see `place_of`.
+"""
+
+import numpy as np
+
+from .compilation import inner
+from .dispatch import charged, gap, gap_terms, terms
+from .simd import REGISTER
+from .simd_memory import REGISTERS, last, makers, store
+
+LANES = REGISTERS * REGISTER
+SHIFT = REGISTERS.bit_length() - 1  # numba divides with checks, which kernels are slower for
+ROWS = np.arange(float(LANES)).reshape(REGISTER, REGISTERS).T.ravel()  # the row in each lane
+
+load, splat, load_dealt = makers(LANES, fused=False)
+
+
+@inner
+def lane_of(row):
+    """The lane of a row of a strip."""
+    return (row & (REGISTERS - 1)) * REGISTER + (row >> SHIFT)
+
+
+@inner
+def deal_out(values, out):
+    """What belongs to query points, in the order of the lanes; what is missing at the end is like the last one."""
+    for i in range(out.shape[0]):
+        row = i & (LANES - 1)
+        out[i - row + lane_of(row)] = values[min(i, values.shape[0] - 1)]
+
+
+@inner
+def deal_query(rows, points, out, costs):
+    """Query and costs of its points to the end of the last strip, in the order of the lanes."""
+    for k in range(rows.shape[0]):
+        for r in range(4):
+            deal_out(rows[k, r], out[k, r])
+    for r in range(3):
+        deal_out(points[r], costs[r])
+
+
+@inner
+def place_of(j, size):
+    """Where point j of the series is, in parts of `size` numbers; a few points before and behind are zeros."""
+    return (j & (REGISTERS - 1)) * size + size - REGISTER - 2 - (j >> SHIFT)
+
+
+def room_for(record, channels, count):
+    """Room for `count` points of a series, and for the gap costs of its points, if they have any."""
+    length = (((count + LANES) >> SHIFT) + REGISTER + 3) * REGISTERS
+    return np.zeros((channels, length)), np.zeros(length if charged(record) else 0)
+
+
+@inner
+def deal(p, y, first, count, yr, prices):
+    """Fill that room with the points from `first` on, zeros where there are none."""
+    size = yr.shape[1] >> SHIFT
+    for k in range(y.shape[0]):
+        for j in range(count):
+            yr[k, place_of(j, size)] = y[k, first + j] if 0 <= first + j < y.shape[1] else 0.0
+    for j in range(count if charged(p) else 0):
+        total = 0.0
+        for k in range(y.shape[0]):
+            total += gap_terms(p, yr[k, place_of(j, size)], yr[k, place_of(j - 1, size)])
+        prices[place_of(j, size)] = gap(p, total, 1.0)
+
+
+@inner
+def price_at(p, prices, at):
+    return load_dealt(prices, at[:4]) if charged(p) else splat(0.0)
+
+
+@inner
+def row_at(rows, weighted, k, i):
+    r = rows[k]
+    return load(r[0], i), load(r[1], i), splat(1.0) if weighted is None else load(r[2], i), load(r[3], i)
+
+
+@inner
+def places_at(t, size):
+    """Where the points are that the registers meet at step t, and the point before those of the last one."""
+    return place_of(t, size), place_of(t - 1, size), place_of(t - 2, size), place_of(t - 3, size), place_of(t - 4, size)
+
+
+@inner
+def terms_at(p, row, rows, weighted, yr, i, at):
+    """The terms of the cells of a step, summed over the channels; `row` is that of the first one."""
+    here, before = at[:4], at[1:]
+    a, b, c = terms(p, row, load_dealt(yr[0], here), load_dealt(yr[0], before))
+    for k in range(1, rows.shape[0]):
+        e, f, g = terms(p, row_at(rows, weighted, k, i), load_dealt(yr[k], here), load_dealt(yr[k], before))
+        a, b, c = a + e, b + f, c + g
+    return a, b, c
+
+
+@inner
+def leave(edge, at, lane, old):
+    """Keep the cost of a strip's last row, which need not be in its last lane."""
+    if lane == LANES - 1:
+        edge[at] = last(old)
+    else:
+        room = edge.shape[0] - LANES
+        store(edge, room, old)
+        edge[at] = edge[room + lane]

@@ -1,0 +1,158 @@
+"""What the one-pass recurrence left behind, followed back: the tiles of the cheapest tiling, and what is decided of it.
+
+Rows of ``best`` (n + 1, k + 1) are boundaries between samples, those of ``begin`` (n, k) samples; ``base`` is the
+boundary of row 0 as `begin` counts them. A node is a boundary with the label of the part that ends there. Of equal
+costs a tile goes before background and the first query before the others.
+"""
+
+import numpy as np
+
+from .compilation import kernel
+from .pieces import budgets, pieces
+
+INF = np.inf
+ROOM = 4096  # tiles that are traced at a time
+
+
+@kernel
+def before(best, j, transitions, after):
+    """The label at boundary j from which it is cheapest to go on by the label `after` (-1: to end there)."""
+    label, cheapest = 0, INF
+    for c in range(best.shape[1] - 1, -1, -1):
+        total = best[j, c] + (transitions[c, after] if after >= 0 else 0.0)
+        if total < cheapest or (total == cheapest < INF and c > 0):
+            label, cheapest = c, total
+    return label
+
+
+@kernel
+def boundary(begin, base, j, label):
+    """The boundary at which the part that leads to a node begins; before row 0 for tiles that have lost already."""
+    return j - 1 if label == 0 else int(begin[j - 1, label - 1]) - base
+
+
+@kernel
+def previous(best, begin, transitions, base, j, label):
+    """The node before a node."""
+    s = boundary(begin, base, j, label)
+    return s, before(best, s, transitions, label)
+
+
+@kernel
+def _trace(best, begin, transitions, base, fresh, j, label, steps, found, cost):
+    """The parts before a node, up to so many steps and as many as there is room for; how many, and the node then."""
+    count = 0
+    while j > 0 and steps > 0 and count < cost.shape[0]:
+        s, c = previous(best, begin, transitions, base, j, label)
+        if label > 0:
+            paid = 0.0 if fresh and s == 0 else best[s, c] + transitions[c, label]
+            found[0, count], found[1, count], found[2, count] = label, s, j
+            cost[count] = best[j, label] - paid
+            count += 1
+        j, label = s, c
+        steps -= 1
+    return count, j, label
+
+
+def trace(best, begin, transitions, base, fresh, j, label):
+    """Labels, starts, ends and costs of the tiles that lead to a node, in order; they count from row 0.
+
+    `fresh`: nothing was before row 0, so that the first part follows nothing.
+    """
+    found, cost, parts = np.empty((3, ROOM), np.int64), np.empty(ROOM), []
+    for budget in budgets():
+        count, j, label = _trace(best, begin, transitions, base, fresh, j, label, budget, found, cost)
+        parts.append((found[:, :count].copy(), cost[:count].copy()))
+        if j == 0:
+            break
+    found, cost = (np.concatenate(a, axis=-1)[..., ::-1] for a in zip(*parts, strict=True))
+    return *found, cost
+
+
+@kernel
+def branch(best, begin, transitions, base, codes, known):
+    """Fill the rows of `codes` (n + 1, k + 1) behind row `known`: by which node the path to each node leaves row 0."""
+    width = best.shape[1]
+    for j in range(known + 1, best.shape[0]):
+        for label in range(width):
+            codes[j, label] = j * width + label
+            if label == 0 or best[j, label] < INF:
+                s = boundary(begin, base, j, label)
+                if s > 0:
+                    codes[j, label] = codes[s, before(best, s, transitions, label)]
+
+
+@kernel
+def agreed(best, begin, transitions, base, codes, known, start, label, cost):
+    """The last node that all tilings still in question have in common.
+
+    Those are the ones that may end at the last boundary or go on from there, and those of the paths on their way: by
+    queries `label`, begun at boundaries `start`, at finite costs. Rows up to `known` of `codes` are filled, see
+    `branch`, and the others are now: where tilings leave row 0 by several nodes, nothing else need be looked at.
+    """
+    n, width = best.shape[0] - 1, best.shape[1]
+    branch(best, begin, transitions, base, codes, known)
+    one = -1
+    for i in range(-1 - width, start.shape[0]):
+        if i < 0:  # what goes on pays a transition, what ends (-1) does not
+            s, c = n, before(best, n, transitions, i + width)
+        elif cost[i] < INF and start[i] >= base:
+            s = int(start[i]) - base
+            c = before(best, s, transitions, label[i])
+        else:
+            continue
+        if s == 0 or (one >= 0 and codes[s, c] != one):
+            return 0, c
+        one = codes[s, c]
+    live = np.zeros(best.shape, np.bool_)
+    for b in range(-1, width):
+        live[n, before(best, n, transitions, b)] = True
+    for i in range(start.shape[0]):
+        if cost[i] < INF and start[i] >= base:
+            s = int(start[i]) - base
+            live[s, before(best, s, transitions, label[i])] = True
+    count = live.sum()
+    for j in range(n, -1, -1):
+        for a in range(width):
+            if live[j, a]:
+                if count == 1 or j == 0:
+                    return j, a
+                s, c = previous(best, begin, transitions, base, j, a)
+                if live[s, c]:
+                    count -= 1
+                live[s, c] = True
+    return 0, 0
+
+
+@kernel
+def likeliest(best, begin, transitions, base, limit):
+    """The last node at or before a boundary of the tiling from which it is cheapest to go on by background.
+
+    Then something may always follow, whatever transitions forbid.
+    """
+    j = best.shape[0] - 1
+    label = before(best, j, transitions, 0)
+    while j > limit:
+        j, label = previous(best, begin, transitions, base, j, label)
+    return j, label
+
+
+@kernel
+def _through(best, begin, transitions, base, j, first, last, out):
+    for t in range(first, last):
+        for a in range(best.shape[1]):
+            if best[t, a] < INF:
+                s = boundary(begin, base, t, a)
+                out[t, a] = s >= j and out[s, before(best, s, transitions, a)]
+
+
+def through(best, begin, transitions, base, j, label, limit):
+    """Whether the cheapest tiling that leads to a node passes the given one and then none up to a boundary `limit`.
+
+    Nodes at earlier boundaries are left as they are.
+    """
+    out, first = np.zeros(best.shape, np.bool_), max(j, limit) + 1
+    out[:j], out[j, label] = True, True
+    for a, b in pieces(len(best) - first, best.shape[1]):
+        _through(best, begin, transitions, base, j, first + a, first + b, out)
+    return out

@@ -1,0 +1,273 @@
+"""Windows of a sequence that may be near a query, by lower bounds and a pruned recurrence, many windows at once.
+
+LANES neighbouring windows stand side by side: the point i of each is a stretch of the sequence, so that a vector holds
+it without any rearrangement, and normalising it is one product and one sum. Bounds are those of `_bounds`, entered
+point by point, those first that cost most, until a block of windows is above the cutoff. What is left is put side by
+side and runs through the recurrence under the cutoff, less what the way on costs at least (Lemire 2009, Faster
+retrieval with a two-pass dynamic-time-warping lower bound).
+
+Windows are normalised by running moments, see `_window_moments`, so that values are known up to a `blur`; envelopes are
+wider by that, and bounds hold.
+"""
+
+import numpy as np
+
+from . import lanes as lanes_kernels
+from .columns import cells_of
+from .compilation import block_size, inner, kernel
+from .dispatch import gap, gap_terms, join, late, moves, terms
+from .lanes import DONE, UNFINISHED
+from .lower_bounds import LANES, load, splat
+from .pieces import budgets
+from .simd import REGISTER, larger, smaller
+from .simd_memory import fill, makers, some, store
+
+INF = np.inf
+STRIDE = block_size(8, 3)  # points entered between two looks at the cutoff
+WIDE = 4 * REGISTER  # windows bounded at a time: finding the numbers takes longer than computing with them
+
+load_wide, _, _ = makers(WIDE, fused=True)
+
+
+@kernel
+def slide(a, width, low, high):
+    """Least and largest value of `width` neighbours in each row, from each place on."""
+    n = a.shape[1] - width + 1
+    for k in range(a.shape[0]):
+        below, above = a[k], a[k]
+        done = 1  # so many neighbours are in
+        while done < width:
+            step = min(done, width - done)
+            size = below.shape[0] - step
+            l1, l2, h1, h2 = below[:size], below[step:], above[:size], above[step:]
+            below, above = np.empty(size), np.empty(size)
+            for j in range(size):
+                below[j] = l1[j] if l1[j] < l2[j] else l2[j]
+            for j in range(size):
+                above[j] = h1[j] if h1[j] > h2[j] else h2[j]
+            done += step
+        low[k, :n], high[k, :n] = below[:n], above[:n]
+
+
+# --------------------------------------------------------------------------------------------------------------- bounds
+@inner
+def _nearest(value, low, high):
+    return smaller(larger(value, low), high)
+
+
+@inner
+def _range(least, most, at, other, s, c, blur):
+    """What the samples of two stretches come to, normalised: at least and at most."""
+    bottom = smaller(load_wide(least, at), load_wide(least, other)) * s + (c - blur)
+    return bottom, larger(load_wide(most, at), load_wide(most, other)) * s + (c + blur)
+
+
+@inner
+def _of_query(p, k, i, h, known, j, x, w, ranges, spots, s, c, blur):
+    """The terms of query point i, and h before it, with what the windows from j on hold within the band."""
+    # End points meet end points, wherever the paths go on to; no recurrence that knows this looks at points before.
+    least, most = ranges[spots[0, i], k], ranges[2 - spots[0, i], k]
+    bottom, top = _range(least, most, j + spots[1, i], j + spots[2, i], s, c, blur)
+    under, over = _range(least, most, j + spots[1, h], j + spots[2, h], s, c, blur)
+    value, before = x[k, i], known * x[k, h]
+    return terms(
+        p,
+        (value, before, w[k, 0, i], w[k, 1, i]),
+        _nearest(value, bottom, top),
+        _nearest(before, known * under, known * over),
+    )
+
+
+@inner
+def _of_window(p, k, i, h, known, j, w, y, low, high, s, c):
+    """The terms of the windows' point i, and h before it, with what the query holds within the band; its price."""
+    value, before = load_wide(y[k], j + i) * s + c, known * (load_wide(y[k], j + h) * s + c)
+    row = value, before, w[k, 0, i], w[k, 1, i]
+    a, b, _ = terms(
+        p, row, _nearest(value, low[k, i], high[k, i]), _nearest(before, known * low[k, h], known * high[k, h])
+    )
+    return a, b, gap_terms(p, value, before) + 0.0 * value
+
+
+@kernel
+def by_query(p, x, w, points, lags, skips, spots, ranges, scale, shift, blur, order, cutoff, bounds):
+    """Enter the query points of `order`, at what they cost at least, into the bounds that are not above the cutoff.
+
+    `ranges` (3, channels, n) are the least values of so many samples from each one on, the samples, and the largest
+    values. `spots` (3, m): whether a point meets a single one, and where the two stretches begin, from the window's
+    start, that hold what it meets. `skips` prices points left out.
+    """
+    for j in range(0, bounds.shape[0] - WIDE + 1, WIDE):
+        total = load_wide(bounds, j)
+        if not some(total <= cutoff):
+            continue
+        s, c = load_wide(scale[0], j), load_wide(shift[0], j)
+        for t0 in range(0, order.shape[0], STRIDE):
+            for t in range(t0, min(t0 + STRIDE, order.shape[0])):
+                i = order[t]
+                h, known = max(i - 1, 0), 1.0 if i > 0 else 0.0
+                a, b, _ = _of_query(p, 0, i, h, known, j, x, w, ranges, spots, s, c, blur)
+                for k in range(1, x.shape[0]):
+                    u, v = load_wide(scale[k], j), load_wide(shift[k], j)
+                    e, f, _ = _of_query(p, k, i, h, known, j, x, w, ranges, spots, u, v, blur)
+                    a, b = a + e, b + f
+                here = points[0, i], points[1, i], points[2, i]
+                cost = moves(p, here, late(p, lags[i], lags[i]), a, b, 0.0, 0.0)[0]
+                total = join(p, total, smaller(cost, skips[i]))
+            if not some(total <= cutoff):
+                break
+        store(bounds, j, total)
+
+
+@kernel
+def by_window(p, w, points, lags, skips, spare, low, high, y, scale, shift, order, cutoff, bounds):
+    """The same the other way round: the windows' points with the ranges of the query, which are blurred already.
+
+    A point left out costs its own price, at least `skips`, and the `spare` of another one.
+    """
+    for j in range(0, bounds.shape[0] - WIDE + 1, WIDE):
+        total = load_wide(bounds, j)
+        if not some(total <= cutoff):
+            continue
+        s, c = load_wide(scale[0], j), load_wide(shift[0], j)
+        for t0 in range(0, order.shape[0], STRIDE):
+            for t in range(t0, min(t0 + STRIDE, order.shape[0])):
+                i = order[t]
+                h, known = max(i - 1, 0), 1.0 if i > 0 else 0.0
+                a, b, g = _of_window(p, 0, i, h, known, j, w, y, low, high, s, c)
+                for k in range(1, low.shape[0]):
+                    u, v = load_wide(scale[k], j), load_wide(shift[k], j)
+                    e, f, d = _of_window(p, k, i, h, known, j, w, y, low, high, u, v)
+                    a, b, g = a + e, b + f, g + d
+                here = points[0, i], points[1, i], points[2, i]
+                cost = moves(p, here, late(p, lags[i], lags[i]), a, b, 0.0, 0.0)[0]
+                total = join(p, total, smaller(cost, larger(gap(p, g, 1.0), skips[i]) + spare))
+            if not some(total <= cutoff):
+                break
+        store(bounds, j, total)
+
+
+@kernel
+def _settle(
+    p,
+    rows,
+    weighted,
+    points,
+    values,
+    begins,
+    scale,
+    shift,
+    low,
+    high,
+    light,
+    reach,
+    places,
+    cells,
+    cutoff,
+    first,
+    work,
+    costs,
+):
+    """Windows from the `first` on, see `settle`; the one that comes next when no cells are left."""
+    channels, m = rows.shape[0], points.shape[1]
+    room, lanes, prices, rests, passes = work
+    row, goes_on = room[0], room[2][0] > 0.0  # in the middle of a block
+    for at in range(first, begins.shape[0], LANES):
+        size = min(LANES, begins.shape[0] - at)
+        side_by_side = size == LANES and begins[at + size - 1] - begins[at] == LANES - 1
+        for k in range(0 if goes_on else channels):
+            if side_by_side:
+                s, c, v = load(scale[k], at), load(shift[k], at), values[k]
+                for i in range(m):
+                    store(lanes[k], (i + 1) * LANES, load(v, begins[at] + i) * s + c)
+                continue
+            for s in range(LANES):
+                b = at + min(s, size - 1)
+                v, u, c = values[k, begins[b] : begins[b] + m], scale[k, b], shift[k, b]
+                for i in range(m):
+                    lanes[k, (i + 1) * LANES + s] = v[i] * u + c
+        if not goes_on:
+            hi = cells.last
+            if reach and not _two_passes(p, rows, lanes, low, high, light, reach, places, hi, cutoff, passes, rests):
+                fill(costs, at, at + size, INF)
+                continue
+            if not reach:
+                lanes_kernels._price(p, lanes, prices)
+        reached = lanes_kernels._accumulate(p, rows, weighted, points, lanes, prices, cells, cutoff, rests, room)
+        if reached == UNFINISHED:
+            return at
+        goes_on = False
+        for s in range(size):
+            cost = row[m * LANES + s]
+            costs[at + s] = cost if reached == DONE and cost <= cutoff else INF
+    return begins.shape[0]
+
+
+def settle(
+    p, rows, weighted, points, values, begins, scale, shift, low, high, light, reach, places, lo, hi, cutoff, costs
+):
+    """Accumulated costs of the query with the windows of `values` from `begins` on, infinite above the cutoff.
+
+    `begins` ascend. With `reach` above 0 the way on is bounded by two passes: `low` and `high` are the query's
+    ranges, of weights `light`, and each query point meets `reach` points of a window from either of its `places`.
+    """
+    m, size, at = points.shape[1], (points.shape[1] + 1) * LANES, 0
+    room, passes = lanes_kernels.room_for(m), np.empty((5, m * LANES if reach else 0))
+    work = room, np.zeros((len(rows), size)), np.zeros(size), np.zeros(m * LANES), passes
+    windows = values, begins, scale, shift, low, high, light, reach, places, cells_of(p, lo, hi), cutoff
+    for room[-1][0] in budgets():
+        at = _settle(p, rows, weighted, points, *windows, at, work, costs)
+        if at == len(begins):
+            return
+
+
+@inner
+def _two_passes(p, rows, lanes, low, high, light, reach, places, hi, cutoff, work, rests):
+    """What the way on from each query point costs at least, in `rests`; whether any lane is within the cutoff at all.
+
+    A series point costs at least its distance to the query's range, at the end of which nearest to it a pair's cost is
+    cut in two: the query point costs at least its distance to the range of these ends besides.
+    """
+    m = rests.shape[0] // LANES
+    after, within = work[0], work[1]  # what the series points cost, what the query points cost
+    fill(after, 0, m * LANES, 0.0)
+    fill(within, 0, m * LANES, 0.0)
+    for k in range(rows.shape[0]):
+        near, below, above = work[2], work[3], work[4]
+        for i in range(m):
+            value = load(lanes[k], (i + 1) * LANES)
+            end = _nearest(value, low[k, i], high[k, i])
+            cost = terms(p, (value, 0.0, light[k, i], 0.0), end, 0.0)[0]
+            store(near, i * LANES, end)
+            store(after, i * LANES, load(after, i * LANES) + cost)
+        # The range of `reach` points is that of the rest of a stretch of so many and of the beginning of the next one
+        # (van Herk 1992); it takes the place of its last point.
+        for begin in range(0, m, reach):
+            least = most = load(near, begin * LANES)
+            for i in range(begin, min(begin + reach, m)):
+                v = load(near, i * LANES)
+                least, most = smaller(v, least), larger(v, most)
+                store(below, i * LANES, least)
+                store(above, i * LANES, most)
+        for begin in range((m - 1) // reach * reach, -1, -reach):
+            stop = min(begin + reach, m)
+            least = most = load(near, (stop - 1) * LANES)
+            for i in range(stop - 1, begin - 1, -1):
+                v, to = load(near, i * LANES), (i + reach - 1) * LANES
+                least, most = smaller(v, least), larger(v, most)
+                if i + reach <= m:
+                    store(below, to, smaller(least, load(below, to)))
+                    store(above, to, larger(most, load(above, to)))
+        for i in range(m):
+            one, two = (places[0, i] + reach - 1) * LANES, (places[1, i] + reach - 1) * LANES
+            least, most = smaller(load(below, one), load(below, two)), larger(load(above, one), load(above, two))
+            end = _nearest(rows[k, 0, i], least, most)
+            cost = terms(p, (rows[k, 0, i], 0.0, rows[k, 2, i], 0.0), end, 0.0)[0]
+            store(within, i * LANES, load(within, i * LANES) + cost)
+    for i in range(m - 2, -1, -1):
+        store(after, i * LANES, load(after, i * LANES) + load(after, (i + 1) * LANES))
+    total = splat(0.0)
+    for i in range(m - 1, -1, -1):
+        store(rests, i * LANES, total + load(after, hi[i] * LANES) if hi[i] < m else total)
+        total = total + load(within, i * LANES)
+    return some(total + load(after, 0) <= cutoff)

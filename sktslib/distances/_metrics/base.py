@@ -1,0 +1,242 @@
+"""Metric objects: what every distance shares, from its parameters to its profiles."""
+
+from copy import deepcopy
+from numbers import Real
+from operator import is_
+
+import numpy as np
+from numpy.lib.stride_tricks import sliding_window_view
+
+from ...utils._sizes import FEW, MANY, check_sizes
+from ...utils._sklearn import Estimator, validate_parameter_constraints
+from ...utils.validation import as_times, as_weight, shown, sized_series
+from .._resample import alike, base_of, between, places
+from .._series import full_weight, normalise
+
+
+class Metric(Estimator):
+    """A distance and its parameters.
+
+    A metric object is a parameter holder in scikit-learn's manner (``get_params``, ``set_params``, ``clone``) and is
+    callable on two series, so that it can be handed to every function that takes a metric.
+    """
+
+    # Facts of the registry entry, set by every class.
+    name = None  # as in get_metric("dtw")
+    full_name = None  # as in get_distance_dict(["Dynamic Time Warping"])
+    aliases = ()
+    group = None
+    description = ""
+    multivariate = True
+    uses_times = False
+    _may_be_negative = False
+    _has_path = True  # whether it says which points of two series meet
+    _takes_weights = True
+    _is_fold = False  # whether the kernels know it as a sum of terms
+    entry_parameters = ""  # what get_distance_dict offers to edit
+    function_defaults = {}
+    _parameter_constraints = {}
+
+    def __eq__(self, other):
+        return type(self) is type(other) and _equal(self._values(), other._values())
+
+    def __hash__(self):
+        return hash(type(self))  # parameters may change while the object is a key
+
+    def __sklearn_clone__(self):
+        """Clone the parameters, and keep what `fit` estimated.
+
+        A search clones its estimators and grids, and fits the clones; but nobody fits the metric within again.
+        """
+        made = super().__sklearn_clone__()
+        fitted = {name: value for name, value in self._values().items() if name not in self._get_param_names()}
+        vars(made).update(deepcopy(fitted))
+        return made
+
+    @property
+    def symmetric(self):
+        """Whether d(x, y) = d(y, x) for all unweighted series."""
+        return True
+
+    @property
+    def metric(self):
+        """Whether it is a metric on series of one length, unweighted."""
+        return False
+
+    def __call__(self, x, y, *, weight=None, tx=None, ty=None, cutoff=None):
+        """The distance as a plain float; see `distance`."""
+        return float(self.distance(x, y, weight=weight, tx=tx, ty=ty, cutoff=cutoff))
+
+    def distance(self, x, y, *, weight=None, tx=None, ty=None, cutoff=None):
+        """Distance of two series.
+
+        Parameters
+        ----------
+        x : array-like of shape (m,) or (m, channels)
+            The first series, the query.
+        y : array-like of shape (n,) or (n, channels)
+            The second series.
+        weight : array-like of shape (m,) or (m, channels), optional
+            Relative weights of the query's points.
+        tx, ty : array-like of shape (m,) and (n,), optional
+            Sample times, for distances that use them; sample indices by default.
+        cutoff : float, optional
+            A distance above it comes out as infinity; elastic distances then skip most of the work. Negative only where
+            distances may be: `soft_dtw`, `gak`, functions, and recurrences that are not `monotone`.
+
+        Returns
+        -------
+        float
+            The distance; for elastic distances an `Alignment`, a float with a path.
+
+        Examples
+        --------
+        >>> from sktslib.distances import DTW
+        >>> DTW()([0, 1, 2, 3], [3, 2, 1, 0], cutoff=20), DTW()([0, 1, 2, 3], [3, 2, 1, 0], cutoff=19)
+        (20.0, inf)
+        """
+        self._check()
+        x, y, w = check_pair(x, y, weight, metric=self)
+        tx, ty = as_times(tx, x.shape[1], "tx"), as_times(ty, y.shape[1], "ty")
+        if cutoff is None:
+            return self._distance(x, w, y, tx, ty)
+        return self._within(x, w, y, tx, ty, as_cutoff(cutoff, self._may_be_negative))
+
+    def _values(self):
+        """What the object holds: its parameters and what it was fitted to."""
+        return {name: value for name, value in vars(self).items() if name != "_checked"}
+
+    def _check(self):
+        """Validate the parameters, unless these very ones were found valid before: a call takes a few microseconds."""
+        values = list(self._values().values())
+        known = vars(self).get("_checked", ())
+        if len(known) != len(values) or not all(map(is_, known, values)):
+            self._validate()
+            self._checked = values
+
+    def _validate(self):
+        validate_parameter_constraints(self._parameter_constraints, self.get_params(deep=False), type(self).__name__)
+
+    def _exponent(self, channels):
+        """The power that differences are raised to in float64; of sums that are kept in reach it does not count."""
+        return 1.0
+
+    def _cost_exponent(self, channels):
+        """The same in the costs of a segmentation."""
+        return self._exponent(channels)
+
+    def _check_sizes(self, X, Y, names=("X", "Y")):
+        """Refuse collections with values too large for the distance, and two series that are both too small."""
+        check_sizes(X, Y, names, self._exponent(len(X[0])), self.full_name)
+
+    def _check_search(self, mode):
+        """Refuse parameters that mean nothing in a search by "windows" or "warped", or in a "tiling"."""
+
+    # What a metric class defines for the rest of the package; all arguments have passed the door.
+    def _distance(self, x, w, y, tx, ty):
+        raise NotImplementedError
+
+    def _within(self, x, w, y, tx, ty, cutoff):
+        """The distance if it is at most the cutoff, else infinity."""
+        d = self._distance(x, w, y, tx, ty)
+        return d if d <= cutoff else np.inf
+
+    def _windows(self, x, w, y, tx, ty):
+        """Distances of the query to a block of windows `y` of shape (windows, channels, m), times `ty` (windows, m)."""
+        out = np.empty(len(y))
+        for k in range(len(y)):
+            out[k] = self._distance(x, w, y[k], tx, None if ty is None else ty[k])
+        return out
+
+    def _profile(self, x, w, y, tx, ty, normalize, exactly=False):
+        """Distances of the query to all windows of its length, block by block; a window's times begin at 0.
+
+        Those computed `exactly` have none of the errors that `_slack` tells of.
+        """
+        m = x.shape[1]
+        out = np.empty(y.shape[1] - m + 1)
+        full = full_weight(w, x)
+        x = normalise(x, full, normalize)
+        block = max(1, 2**19 // x.size)
+        for first in range(0, len(out), block):
+            last = min(first + block, len(out))
+            windows = sliding_window_view(y[:, first : last + m - 1], m, axis=1).transpose(1, 0, 2)
+            windows = normalise(np.ascontiguousarray(windows), full, normalize)
+            times = None
+            if ty is not None:
+                times = sliding_window_view(ty[first : last + m - 1], m)
+                times = times - times[:, :1]
+            out[first:last] = self._windows(x, w, windows, None if tx is None else tx - tx[0], times)
+        return out
+
+    def _scaled_profile(self, x, w, y, tx, ty, normalize, length):
+        """Distances of the query to all windows of another length, each resampled to the query's length."""
+        m = x.shape[1]
+        left, share = places(length, m)
+        right = np.minimum(left + 1, length - 1)
+        full = full_weight(w, x)
+        x = normalise(x, full, normalize)
+        near = 0.0 if normalize is None else alike(length, m)
+        out = np.empty(y.shape[1] - length + 1)
+        block = max(1, 2**19 // x.size)
+        for first in range(0, len(out), block):
+            start = np.arange(first, min(first + block, len(out)))[:, np.newaxis]
+            base = base_of(y, start, left, full) if near else np.zeros((len(y), 1, 1))
+            windows = between(y[:, start + left], y[:, start + right], share, base)
+            windows = np.ascontiguousarray(windows.transpose(1, 0, 2))
+            windows = normalise(windows, full, normalize, near, base.transpose(1, 0, 2))
+            times = None
+            if ty is not None:
+                times = between(ty[start + left], ty[start + right], share)
+                times = times - times[:, :1]
+            out[first : first + len(start)] = self._windows(x, w, windows, None if tx is None else tx - tx[0], times)
+        return out
+
+    def _slack(self, x, w, n_windows, normalize):
+        """The largest relative error of the distances of such a profile; those of a single window have none."""
+        return 0.0
+
+    # So many times what the query costs against a flat line, per sample, a sample of background costs by default.
+    # Squared differences grow faster than likeness fades, and a poor repetition should be one all the same.
+    _flat = 1.0
+    # The average of points that a cost is least for: "mean" for squared differences, "median" for absolute ones.
+    _centre = "mean"
+
+    def _tile_cost(self, distance, m):
+        """The un-rooted sum behind a distance of m points; distances that are no sums count m times themselves."""
+        return m * distance
+
+
+def _equal(a, b):
+    """Whether two values of parameters are equal, arrays element by element."""
+    if isinstance(a, dict) and isinstance(b, dict):
+        return a.keys() == b.keys() and all(_equal(a[key], b[key]) for key in a)
+    if isinstance(a, list | tuple) and type(a) is type(b):
+        return len(a) == len(b) and all(map(_equal, a, b))
+    if isinstance(a, np.ndarray) or isinstance(b, np.ndarray):
+        return np.array_equal(a, b)
+    return a is b or bool(a == b)
+
+
+def check_pair(x, y, weight, names=("x", "y"), metric=None):
+    """Both series, which the metric can compare, and the relative weights, validated."""
+    x, of_x = sized_series(x, names[0])
+    y, of_y = sized_series(y, names[1], x.shape[0], repr(names[0]))
+    if metric is not None:
+        known = FEW < of_x < MANY and FEW < of_y < MANY  # a check by sums that are known takes no time
+        if not known or metric._exponent(x.shape[0]) > 2:
+            metric._check_sizes([x], [y], names)
+    return x, y, as_weight(weight, x.shape[1], x.shape[0])
+
+
+def as_cutoff(cutoff, negative):
+    """A cutoff as a float; it may be negative where distances may be."""
+    at_least = "" if negative else " of at least 0"
+    rule = f"The 'cutoff' parameter must be None or a number{at_least}, the largest distance of interest. Got "
+    valid = isinstance(cutoff, Real) and not isinstance(cutoff, bool)
+    if not valid or not (cutoff >= 0 or (negative and cutoff < 0)):  # NaN fails every comparison
+        raise ValueError(f"{rule}{shown(cutoff)}.")
+    try:
+        return float(cutoff)
+    except OverflowError:
+        raise ValueError(f"{rule}{shown(cutoff)}, which does not fit into float64.") from None

@@ -1,0 +1,322 @@
+"""Metrics of the user's own: a function or a recurrence under a name, equal in rights to the package's."""
+
+import inspect
+from inspect import Parameter, Signature
+from numbers import Real
+
+from ...utils.validation import as_floats, refuse_missing, shown
+from .._kernels import columns as kernels
+from .._kernels import dispatch as recurrences
+from .callable import CallableMetric
+from .custom_records import fingerprint, owned
+from .elastic import BAND_CONSTRAINTS, ElasticMetric, Query, free_points
+from .registry import _ALIASES, _REGISTRY, register
+
+
+def register_metric(
+    name,
+    made_of,
+    *,
+    full_name=None,
+    aliases=(),
+    description="",
+    symmetric=False,
+    metric=False,
+    multivariate=True,
+    uses_times=False,
+):
+    """Give a distance of your own a name under which everything takes it that takes a metric.
+
+    Parameters
+    ----------
+    name : str
+        The name, as in ``get_metric(name)``: an identifier that no distance of the package has. A name of your own is
+        replaced.
+    made_of : callable or NamedTuple class
+        A function of two series, plain or compiled by numba: called as ``function(x, y, **parameters)`` with arrays
+        (length,) or (length, channels). Its further arguments, which need defaults, are the metric's parameters; an
+        argument ``weight`` takes the query's weights, arguments ``tx`` and ``ty`` the times. It is a lockstep distance:
+        searches compare windows. Or a NamedTuple class decorated with :func:`recurrence`, an elastic distance whose
+        fields, numbers or arrays with defaults, are the metric's parameters. Its functions take numbers and vectors of
+        numbers alike: no ``if``, but `sktslib.distances.elementwise`.
+    full_name : str, optional
+        The name in dictionaries of distances; by default made of `name`.
+    aliases : tuple of str, optional
+        Further names.
+    description : str, optional
+        One line for dictionaries of distances; by default the first line of the docstring.
+    symmetric, metric : bool or callable, default=False
+        Whether d(x, y) = d(y, x), and whether it is a metric on series of one length; a callable is asked with the
+        metric object, for what depends on parameters. A collection's distances to itself are halved where symmetric.
+    multivariate : bool, default=True
+        Whether it takes several channels.
+    uses_times : bool, default=False
+        Whether the recurrence's lags and steps are in times where the caller gives them.
+
+    Returns
+    -------
+    type
+        The metric class.
+
+    Notes
+    -----
+    What numba compiles for a recurrence is kept on disk under a hash of its functions and of all they refer to: an
+    edited recurrence is compiled anew. Other processes, such as joblib's, know the name once they import the module
+    that registers it; a metric object, and an estimator with the name as its `metric`, take the distance along.
+
+    Examples
+    --------
+    A function:
+
+    >>> import numpy as np
+    >>> from sktslib.distances import get_metric, pairwise_distances, recurrence, register_metric
+    >>> def within(x, y, eps=0.5):
+    ...     return np.mean(np.abs(x - y) > eps)
+    >>> Within = register_metric("within", within, symmetric=True)
+    >>> get_metric("within", {"eps": 0.1})([0, 1, 2, 3], [0, 1, 2, 4])
+    0.25
+
+    A recurrence: dynamic time warping of absolute differences, with a price for every move that stretches.
+
+    >>> from typing import NamedTuple
+    >>> def terms(p, row, y, y_before):
+    ...     x, x_before, w, w_before = row
+    ...     return w * abs(x - y), 0.0, 0.0
+    >>> def moves(p, at, late, a, b, c, gap):
+    ...     return a, a + p.price, a + p.price
+    >>> @recurrence(terms=terms, moves=moves)
+    ... class Priced(NamedTuple):
+    ...     price: float = 0.1
+    >>> Priced = register_metric("priced", Priced, symmetric=True)
+    >>> pairwise_distances([[0, 1, 2, 0], [0, 0, 1, 2]], metric=Priced(price=0.5))
+    array([[0., 3.],
+           [3., 0.]])
+    """
+    if not (isinstance(name, str) and name.isidentifier()):
+        raise ValueError(f"'name' must be an identifier such as 'my_distance'. Got {shown(name)}.")
+    facts = {
+        "name": name,
+        "full_name": full_name or name.replace("_", " ").title(),
+        "aliases": tuple(aliases),
+        "description": description,
+        "multivariate": bool(multivariate),
+    }
+    computed = {"symmetric": symmetric, "metric": metric}
+    for word in (name, facts["full_name"], f"{name}_distance", *facts["aliases"]):
+        taken = _ALIASES.get(word.lower())
+        if taken is not None and not issubclass(_REGISTRY[taken], _Registered):
+            raise ValueError(
+                f"'name', 'full_name' and 'aliases' must not be names of the package's own. Got {word!r}, which is "
+                f"{_REGISTRY[taken].__name__}."
+            )
+    parts = None
+    if isinstance(made_of, type):
+        parts = recurrences._PARTS.get(made_of)
+        if parts is None or not hasattr(made_of, "_fields"):
+            raise TypeError(
+                "'made_of' must be a function of two series, or a NamedTuple class decorated with "
+                f"sktslib.distances.recurrence. Got {shown(made_of)}."
+            )
+        _check_arguments(name, parts)
+    elif not callable(made_of):
+        raise TypeError(f"'made_of' must be a function of two series or a NamedTuple class. Got {shown(made_of)}.")
+    cls = _made((facts, computed, bool(uses_times), made_of, _packed(made_of, parts)))
+    return register(cls)
+
+
+def _check_arguments(name, parts):
+    """Numba tells functions apart by their arguments' names, and says so in a page of its own."""
+    asked = {
+        "terms": recurrences.terms,
+        "moves": recurrences.moves,
+        "row": recurrences.row,
+        "by_lag": recurrences.late,
+        "gap_terms": recurrences.gap_terms,
+        "gap": recurrences.gap,
+        "pairs": recurrences.matched_pair,
+        "join": recurrences.join,
+    }
+    for part, function in asked.items():
+        want, got = (tuple(inspect.signature(f).parameters) for f in (function, parts[part]))
+        if want != got:
+            raise TypeError(
+                f"The function {part!r} of {name!r} must take the arguments ({', '.join(want)}), by these names. Got "
+                f"({', '.join(got)})."
+            )
+
+
+# ---------------------------------------------------------------------------------------------------------- the classes
+class _Registered:
+    """What all metrics of the user's share."""
+
+    _recipe = None  # what made the class, for processes that do not know it
+    _version = ""
+    _computed = {}
+
+    @property
+    def symmetric(self):
+        return self._fact("symmetric")
+
+    @property
+    def metric(self):
+        return self._fact("metric")
+
+    def _fact(self, name):
+        fact = self._computed[name]
+        return bool(fact(self) if callable(fact) else fact)
+
+    def _check_channels(self, channels):
+        if channels > 1 and not self.multivariate:
+            raise ValueError(
+                f"{self.full_name} takes one channel. Got {channels}; pass one, or register it with multivariate=True."
+            )
+
+    def __copy__(self):
+        made = type(self).__new__(type(self))
+        vars(made).update(vars(self))
+        return made
+
+    def __reduce__(self):
+        return _revived, (self._recipe, self._version, vars(self))
+
+
+class _FunctionMetric(_Registered, CallableMetric):
+    """A function of the user's with its parameters."""
+
+    group = "lockstep"
+
+    @property
+    def parameters(self):
+        """The function's further arguments."""
+        return self.get_params(deep=False)
+
+    def _distance(self, x, w, y, tx, ty):
+        self._check_channels(len(x))
+        return super()._distance(x, w, y, tx, ty)
+
+    def _windows(self, x, w, y, tx, ty):
+        self._check_channels(len(x))
+        return super()._windows(x, w, y, tx, ty)
+
+
+class _RecurrenceMetric(_Registered, ElasticMetric):
+    """A recurrence of the user's: its record, and a band."""
+
+    _depends_on_start = True  # lags may count; where they do not, the exact distance of a match is its profile's
+
+    def __new__(cls, *args, **kwargs):
+        if cls._record not in recurrences._PARTS:  # the class has come from another process, without its functions
+            recurrences._PARTS[cls._record] = recurrences._PARTS[_made(cls._recipe)._record]
+        return super().__new__(cls)
+
+    def _query(self, x, w, n, tx=None, *, search=False):
+        self._check_channels(len(x))
+        record = self._record(*(_value(getattr(self, field), field) for field in self._record._fields))
+        points = free_points(x.shape[1])
+        if not recurrences.closed_border(record):  # a point of the query is left out at the price of one of the series
+            points[0] = kernels.series_gaps(record, x, tx) * (1.0 if w is None else w.max(axis=0))
+        return Query(record, x, w, points)
+
+
+def _value(value, name):
+    """A parameter as compiled code takes it: a float or an array of floats."""
+    if isinstance(value, Real):
+        return float(value)
+    array = as_floats(value, name)
+    refuse_missing(array, name, "Parameters are finite.")
+    return array
+
+
+def _made(recipe):
+    """The metric class of a recipe."""
+    facts, computed, uses_times, made_of, packed = recipe
+    if isinstance(made_of, type):
+        if made_of not in recurrences._PARTS:
+            recurrences.recurrence(**packed)(made_of)
+        parts = recurrences._PARTS[made_of]
+        version = fingerprint(*(parts[key] for key in sorted(parts)))
+        record = owned(version, made_of._fields)
+        recurrences._PARTS[record] = parts
+        defaults = [(field, made_of._field_defaults.get(field, Parameter.empty)) for field in made_of._fields]
+        base, own = _RecurrenceMetric, {"_record": record, "uses_times": uses_times}
+        own |= {"_is_monotone": parts["monotone"], "_may_be_negative": not parts["monotone"]}
+        constraints = {**{field: [Real, "array-like"] for field, _ in defaults}, **BAND_CONSTRAINTS}
+        keywords, called = [("window", None), ("factor", None)], made_of.__name__
+    else:
+        version = fingerprint(made_of)
+        signature = inspect.signature(made_of)
+        further = list(signature.parameters.values())[2:]
+        kinds = (Parameter.VAR_POSITIONAL, Parameter.VAR_KEYWORD)
+        defaults = [
+            (p.name, p.default) for p in further if p.kind not in kinds and p.name not in ("weight", "tx", "ty")
+        ]
+        timed = {"tx", "ty"} <= set(signature.parameters)
+        base, own = _FunctionMetric, {"function": staticmethod(made_of), "timed": timed}
+        constraints = {}
+        keywords, called = [], "".join(word.capitalize() for word in facts["name"].split("_"))
+    for field, default in [*defaults, *keywords]:
+        if default is Parameter.empty:
+            raise TypeError(f"The parameter {field!r} of {facts['name']!r} must have a default.")
+    for field, _ in defaults:
+        if hasattr(base, field) or field in dict(keywords):
+            raise ValueError(f"The parameter {field!r} of {facts['name']!r} must have another name: metrics use it.")
+    lines = (made_of.__doc__ or "").strip().splitlines()
+    if isinstance(made_of, type) and lines and lines[0].startswith(f"{called}("):  # namedtuple's own
+        lines = []
+    namespace = {
+        **facts,
+        **own,
+        "description": facts["description"] or (lines[0] if lines else "A distance of the user's own."),
+        "entry_parameters": dict(defaults) or "",
+        "__init__": _initialiser(defaults, keywords),
+        "__doc__": made_of.__doc__,
+        "__module__": made_of.__module__,
+        "_parameter_constraints": constraints,
+        "_recipe": recipe,
+        "_version": version,
+        "_computed": computed,
+    }
+    return type(called, (base,), namespace)
+
+
+def _initialiser(defaults, keywords):
+    """An `__init__` with the signature that scikit-learn looks at."""
+    kinds = [(defaults, Parameter.POSITIONAL_OR_KEYWORD), (keywords, Parameter.KEYWORD_ONLY)]
+    parameters = [Parameter(name, kind, default=value) for some, kind in kinds for name, value in some]
+    signature = Signature([Parameter("self", Parameter.POSITIONAL_OR_KEYWORD), *parameters])
+
+    def __init__(self, *args, **kwargs):
+        bound = signature.bind(self, *args, **kwargs)
+        bound.apply_defaults()
+        for parameter in parameters:
+            setattr(self, parameter.name, bound.arguments[parameter.name])
+
+    __init__.__signature__ = signature
+    return __init__
+
+
+# ------------------------------------------------------------------------------------------------------------ processes
+def _packed(made_of, parts):
+    """The functions of a recurrence for processes that cannot import its module; None where they can."""
+    if parts is None or made_of.__module__ != "__main__":
+        return None
+    derived = ("even_in_search", "lagged", "charged", "least")  # `recurrence` finds them out again
+    return {name: part for name, part in parts.items() if name not in derived}
+
+
+def own_metric(name):
+    """The user's metric, with its defaults, behind a name; None for everything else."""
+    cls = _REGISTRY.get(_ALIASES.get(name.lower())) if isinstance(name, str) else None
+    return cls() if cls is not None and issubclass(cls, _Registered) else None
+
+
+def _revived(recipe, version, state):
+    """A metric object from another process, of the class registered here where that is the same."""
+    name = recipe[0]["name"]
+    cls = _REGISTRY.get(name)
+    if cls is None or getattr(cls, "_version", None) != version:
+        made = _made(recipe)
+        cls = register(made) if cls is None else made
+    metric = cls.__new__(cls)
+    vars(metric).update(state)
+    return metric

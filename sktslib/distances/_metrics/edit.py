@@ -1,0 +1,318 @@
+"""Edit metric classes: a point may meet one point of the other series, or none, at a price."""
+
+from numbers import Real
+
+import numpy as np
+
+from ...utils._sklearn import Interval
+from .._kernels import columns as kernels
+from .._kernels import recurrences
+from .elastic import BAND_CONSTRAINTS, ElasticMetric, Query, free_points, norm_exponent, norm_of
+from .registry import register
+
+
+def point_weights(x, w):
+    """One weight a point, and the ratios between its channels (None where they are all equal).
+
+    A point's weight prices it; only the ratios between its channels say what matches.
+    """
+    if w is None:
+        return np.ones(x.shape[1]), None
+    point = w.max(axis=0)
+    ratio = np.divide(w, point, out=np.ones_like(w), where=point > 0)
+    return point, None if (ratio == 1).all() else ratio
+
+
+def matched(path, problem, eps):
+    """The pairs of a path that lie within `eps`."""
+    x, y = problem.x[:, path[0]], problem.y[:, path[1]]
+    differences = np.abs(problem.w[:, path[0]] * (x - y))
+    norm = differences[0] if len(x) == 1 else np.sqrt((differences**2).sum(axis=0))  # as in the recurrence
+    return path[:, norm <= eps]
+
+
+@register
+class LCSS(ElasticMetric):
+    """Longest common subsequence (Vlachos et al. 2002): the share of points that find no partner within `eps`.
+
+    Parameters
+    ----------
+    eps : float, default=1.0
+        Two points match if they are at most this far apart (Euclidean norm over the channels).
+    window : None, float in (0, 1], "sakoe-chiba" or "itakura", default=None
+        Band of the points that may meet. A float is the radius of a Sakoe-Chiba band as a share of the shorter length.
+    factor : int, optional
+        Radius in samples of the "sakoe-chiba" window; None: half the shorter length.
+
+    Examples
+    --------
+    >>> from sktslib.distances import LCSS
+    >>> LCSS(eps=0.1)([0, 1, 2, 3], [0, 1, 9, 3])
+    0.25
+    """
+
+    _reports_cost = False
+    _replaces = False
+    name, full_name = "lcss", "Longest Common Subsequence"
+    entry_parameters = {"eps": 1, "report": "distance"}
+    _parameter_constraints = {
+        "eps": [Interval(Real, 0, None, closed="left")],
+        **BAND_CONSTRAINTS,
+    }
+
+    def __init__(self, eps=1.0, *, window=None, factor=None):
+        self.eps = eps
+        self.window = window
+        self.factor = factor
+
+    def _exponent(self, channels):
+        return norm_exponent(channels)
+
+    def _query(self, x, w, n, tx=None, *, search=False):
+        m, (point, w) = x.shape[1], point_weights(x, w)
+        if search:
+            costs = point, np.zeros(m), point + 1.0
+        else:
+            costs = np.ones(m), 2.0 - 2.0 * point, np.full(m, 2.0)
+        return Query(recurrences.EditRecord(norm_of(x, 2.0), float(self.eps)), x, w, np.array(costs))
+
+    def _similarity(self, cost, problem):
+        """Matched weight as a share of the largest possible one."""
+        m, n = problem.shape
+        weights = np.sort(1.0 - problem.points[1] / 2.0)[::-1]
+        return (m + n - cost) / 2.0 / weights[: min(m, n)].sum()
+
+    def _report(self, cost, problem):
+        return np.maximum(0.0, 1.0 - self._similarity(cost, problem))
+
+    def _limit(self, distance, problem):
+        distance = np.minimum(distance, 1.0)  # the largest there is
+        similarity = self._similarity(np.arange(2.0), problem)  # of the costs 0 and 1: it falls by equal steps
+        return (distance - 1.0 + similarity[0]) / (similarity[0] - similarity[1]) + 1e-12 * sum(problem.shape)
+
+    def _report_search(self, cost, problem):
+        return cost / (problem.points[0].sum() + problem.shape[0])
+
+    def _listed(self, path, steps, problem):
+        """The diagonal moves between points that match."""
+        return matched(path[:, steps == 0], problem, self.eps)
+
+
+@register
+class EDR(ElasticMetric):
+    """Edit distance on real sequences (Chen, Ozsu & Oria 2005): the share of points to insert, delete or replace.
+
+    Parameters
+    ----------
+    eps : float, default=1.0
+        Two points match if they are at most this far apart (Euclidean norm over the channels).
+    window : None, float in (0, 1], "sakoe-chiba" or "itakura", default=None
+        Band of the points that may meet. A float is the radius of a Sakoe-Chiba band as a share of the shorter length.
+    factor : int, optional
+        Radius in samples of the "sakoe-chiba" window; None: half the shorter length.
+
+    Examples
+    --------
+    >>> from sktslib.distances import EDR
+    >>> EDR(eps=0.1)([0, 1, 2, 3], [0, 1, 9, 3])
+    0.25
+    """
+
+    _reports_cost = False
+    _replaces = True
+    name, full_name = "edr", "Edit Distance on Real Sequences"
+    entry_parameters = {"eps": 1.0}
+    _parameter_constraints = {"eps": [Interval(Real, 0, None, closed="left")], **BAND_CONSTRAINTS}
+
+    def __init__(self, eps=1.0, *, window=None, factor=None):
+        self.eps = eps
+        self.window = window
+        self.factor = factor
+
+    def _exponent(self, channels):
+        return norm_exponent(channels)
+
+    def _query(self, x, w, n, tx=None, *, search=False):
+        point, w = point_weights(x, w)
+        record = recurrences.EditRecord(norm_of(x, 2.0), float(self.eps))
+        return Query(record, x, w, np.array([point, np.zeros(len(point)), point]))
+
+    def _partners(self, alignment):
+        path, steps = self._cells_and_moves(alignment._problem)
+        return matched(path[:, steps == 0], alignment._problem, self.eps), None
+
+    def _report(self, cost, problem):
+        return cost / max(problem.shape)
+
+    def _limit(self, distance, problem):
+        return distance * max(problem.shape) * (1.0 + 1e-12)
+
+    def _report_search(self, cost, problem):
+        return cost / problem.shape[0]
+
+
+class PriceMetric(ElasticMetric):
+    """An edit distance whose costs are absolute differences, not counts."""
+
+    _centre = "median"
+
+    def _partners(self, alignment):
+        path, steps = self._cells_and_moves(alignment._problem)
+        return path[:, steps == 0], None
+
+
+@register
+class ERP(PriceMetric):
+    """Edit distance with real penalty (Chen & Ng 2004): a point left out costs its distance from `g`.
+
+    It obeys the triangle inequality, but series that differ by points of the value `g` alone are at distance 0.
+
+    Parameters
+    ----------
+    g : float, default=0.0
+        The value against which points left out are measured.
+    window : None, float in (0, 1], "sakoe-chiba" or "itakura", default=None
+        Band of the points that may meet. A float is the radius of a Sakoe-Chiba band as a share of the shorter length.
+    factor : int, optional
+        Radius in samples of the "sakoe-chiba" window; None: half the shorter length.
+
+    Examples
+    --------
+    >>> from sktslib.distances import ERP
+    >>> ERP()([1, 2, 3], [1, 3])
+    2.0
+    """
+
+    name, full_name = "erp", "Edit Distance with Real Penalty"
+    entry_parameters = {"g": 0.0}
+    _parameter_constraints = {"g": [Interval(Real, None, None, closed="neither")], **BAND_CONSTRAINTS}
+
+    def __init__(self, g=0.0, *, window=None, factor=None):
+        self.g = g
+        self.window = window
+        self.factor = factor
+
+    def _exponent(self, channels):
+        return norm_exponent(channels)
+
+    def _query(self, x, w, n, tx=None, *, search=False):
+        out = np.abs(x - float(self.g)) * (1.0 if w is None else w)
+        points = free_points(x.shape[1])
+        points[0] = out[0] if len(x) == 1 else np.sqrt((out**2).sum(axis=0))
+        return Query(recurrences.ERPRecord(norm_of(x, 2.0), float(self.g)), x, w, points)
+
+
+@register
+class MSM(PriceMetric):
+    """Move-split-merge (Stefan, Athitsos & Das 2013), a metric; channels share one path and add their costs.
+
+    Parameters
+    ----------
+    c : float, default=1.0
+        The cost of a split or merge, at least 0.
+    window : None, float in (0, 1], "sakoe-chiba" or "itakura", default=None
+        Band of the warping path. A float is the radius of a Sakoe-Chiba band as a share of the shorter length.
+    factor : int, optional
+        Radius in samples of the "sakoe-chiba" window; None: half the shorter length.
+
+    Examples
+    --------
+    >>> from sktslib.distances import MSM
+    >>> MSM(c=0.5)([0, 1, 2, 0], [0, 0, 1, 2, 0])
+    0.5
+    """
+
+    name, full_name = "msm", "Move-Split-Merge"
+    entry_parameters = {"c": 1.0}
+    _parameter_constraints = {"c": [Interval(Real, 0, None, closed="left")], **BAND_CONSTRAINTS}
+    _can_be_cut = False  # a point left of another may be cheaper than a new one
+
+    def __init__(self, c=1.0, *, window=None, factor=None):
+        self.c = c
+        self.window = window
+        self.factor = factor
+
+    @property
+    def metric(self):
+        return self.c > 0 and self.window is None
+
+    def _exponent(self, channels):
+        return 1.0
+
+    def _query(self, x, w, n, tx=None, *, search=False):
+        return Query(recurrences.MSMRecord(float(self.c)), x, w, free_points(x.shape[1]))
+
+
+@register
+class TWED(PriceMetric):
+    """Time warp edit distance with stiffness (Marteau 2009), a metric for nu > 0.
+
+    Parameters
+    ----------
+    nu : float, default=0.001
+        Stiffness: the cost of one unit of time.
+    lmbda : float, default=1.0
+        The constant cost of a point left unmatched.
+    p : float, default=2
+        Exponent of the norm over the channels, at least 1.
+    window : None, float in (0, 1], "sakoe-chiba" or "itakura", default=None
+        Band of the warping path. A float is the radius of a Sakoe-Chiba band as a share of the shorter length.
+    factor : int, optional
+        Radius in samples of the "sakoe-chiba" window; None: half the shorter length.
+
+    Examples
+    --------
+    >>> from sktslib.distances import TWED
+    >>> TWED(nu=1.0, lmbda=0.0)([0, 1, 2], [0, 1, 2])
+    0.0
+    """
+
+    name, full_name = "twed", "Time Warp Edit Distance"
+    uses_times = True
+    entry_parameters = {"nu": 0.001, "lmbda": 1.0, "p": 2, "time": "true"}
+    _parameter_constraints = {
+        "nu": [Interval(Real, 0, None, closed="left")],
+        "lmbda": [Interval(Real, 0, None, closed="left")],
+        "p": [Interval(Real, 1, None, closed="left")],
+        **BAND_CONSTRAINTS,
+    }
+
+    def __init__(self, nu=0.001, lmbda=1.0, p=2, *, window=None, factor=None):
+        self.nu = nu
+        self.lmbda = lmbda
+        self.p = p
+        self.window = window
+        self.factor = factor
+
+    @property
+    def metric(self):
+        return self.nu > 0 and self.window is None
+
+    @property
+    def _depends_on_start(self):
+        return self.nu > 0 or self.window is not None
+
+    def _exponent(self, channels):
+        return norm_exponent(channels, self.p)
+
+    def _problem(self, x, w, y, tx, ty, *, search=False):
+        if (tx is None) != (ty is None):
+            raise ValueError(
+                "'tx' and 'ty' must both be given, or neither: TWED compares the times of the two series. Got "
+                f"{'ty' if tx is None else 'tx'!r} alone; numpy.arange of the length stands for sample indices."
+            )
+        return super()._problem(x, w, y, tx, ty, search=search)
+
+    def _query(self, x, w, n, tx=None, *, search=False):
+        record = recurrences.TWEDRecord(norm_of(x, self.p), float(self.nu), float(self.lmbda))
+        points = free_points(x.shape[1])
+        # To the last digit what a point of the series costs, so that d(x, y) = d(y, x).
+        if w is None and isinstance(record.norm, recurrences.Lp):  # compiled powers are not quite numpy's
+            points[0, 1:] = kernels.series_gaps(record, x, tx)[1:]
+            return Query(record, x, w, points)
+        step, p = np.abs(np.diff(x, axis=1)), float(self.p)
+        if w is not None:
+            step = np.minimum(w[:, 1:], w[:, :-1]) * step
+        length = step[0] if len(x) == 1 else sum(step**p) ** (1.0 / p)
+        points[0, 1:] = length + record.nu * (1.0 if tx is None else np.diff(tx)) + record.lmbda
+        return Query(record, x, w, points)

@@ -1,0 +1,338 @@
+"""What all elastic metric classes share: from two series to the kernels, and from accumulated costs to distances."""
+
+from numbers import Integral, Real
+from typing import NamedTuple
+
+import numpy as np
+
+from ...utils._sklearn import Interval, RealNotInt, StrOptions
+from .._kernels import columns as kernels
+from .._kernels import diagonals, lanes, pruned, recurrences
+from .._kernels import open_ended as diagonal_search
+from .._kernels.dispatch import closed_border, even, has_weights
+from .._series import full_weight
+from .alignment import Alignment
+from .bands import band, radius_of
+from .base import Metric
+
+INF = np.inf
+NO_BAND = np.empty(0, np.int64), np.empty(0, np.int64)
+_WINDOW = [None, StrOptions({"sakoe-chiba", "itakura"}), Interval(RealNotInt, 0, 1, closed="right")]
+BAND_CONSTRAINTS = {"window": _WINDOW, "factor": [None, Interval(Integral, 0, None, closed="left")]}
+
+
+class Query(NamedTuple):
+    """One series as the kernels take it, whatever it is compared with."""
+
+    record: NamedTuple
+    x: np.ndarray  # (channels, m)
+    w: np.ndarray | None
+    points: np.ndarray  # (3, m): what each point costs if left out, if matched, if it meets one that does not match
+
+
+class Problem(NamedTuple):
+    """Two series as the kernels take them."""
+
+    record: NamedTuple
+    x: np.ndarray | None  # (channels, m); None: y holds local costs (n, m)
+    w: np.ndarray | None  # (channels, m); None: all are 1
+    y: np.ndarray
+    tx: np.ndarray | None
+    ty: np.ndarray | None
+    points: np.ndarray  # (3, m), see Query
+
+    @property
+    def shape(self):
+        return self.points.shape[1], len(self.y) if self.x is None else self.y.shape[1]
+
+    @property
+    def rows(self):
+        """What the recurrence takes of each query point, (channels, 4, m)."""
+        if self.x is None:
+            return None
+        return kernels.rows_of(self.record, self.x[np.newaxis], full_weight(self.w, self.x)[np.newaxis])[0]
+
+    @property
+    def runs_diagonally(self):
+        """Whether the vector driver takes it: it knows no times and no local costs of the caller's."""
+        return self.x is not None and self.tx is None and self.ty is None
+
+    def piece(self, start, end):
+        """The same query against a piece of the series, times from the piece's first point."""
+        y = self.y[start:end] if self.x is None else np.ascontiguousarray(self.y[:, start:end])
+        ty = None if self.ty is None else self.ty[start:end] - self.ty[start]
+        return self._replace(y=y, ty=ty)
+
+    def part(self, first, last):
+        """A part of the query, its points compared as they are in the whole."""
+        x, w, tx = (None if a is None else np.ascontiguousarray(a[..., first:last]) for a in (self.x, self.w, self.tx))
+        y = np.ascontiguousarray(self.y[:, first:last]) if self.x is None else self.y
+        tx = None if tx is None else tx - tx[0]
+        return self._replace(x=x, w=w, y=y, tx=tx, points=np.ascontiguousarray(self.points[:, first:last]))
+
+
+def free_points(m):
+    """Points that cost nothing by themselves."""
+    return np.zeros((3, m))
+
+
+def norm_of(x, p):
+    """The norm over the channels as a record: of one channel they are all the same."""
+    if len(x) == 1 or p == 1:
+        return recurrences.L1()
+    return recurrences.L2() if p == 2 else recurrences.Lp(float(p))
+
+
+def norm_exponent(channels, p=2.0):
+    """The power of differences in such a norm."""
+    return 1.0 if channels == 1 else float(p)
+
+
+def check_band(metric):
+    """Refuse a width in samples where a share of the length is meant, and a radius without the band it belongs to."""
+    name, window = type(metric).__name__, metric.window
+    if isinstance(window, Real) and not isinstance(window, bool) and 1 <= window < 2**40:
+        if window > 1 or isinstance(window, Integral):
+            raise ValueError(
+                f"The 'window' parameter of {name} must be None, 'sakoe-chiba', 'itakura' or a float in the range "
+                f"(0, 1], a share of the shorter length. Got {window!r}. For a radius in samples set "
+                f"window='sakoe-chiba' and factor={int(window)}."
+            )
+    if metric.factor is not None and window != "sakoe-chiba":
+        raise ValueError(
+            f"The 'factor' parameter of {name} must be None unless window='sakoe-chiba', whose radius it is. Got "
+            f"{metric.factor!r} with window={window!r}."
+        )
+
+
+class ElasticMetric(Metric):
+    """An elastic distance: a record for the kernels, and what becomes of the accumulated cost."""
+
+    group = "elastic"
+    description = "Elastic distance: series may be stretched in time."
+
+    def _validate(self):
+        check_band(self)
+        super()._validate()
+
+    def _exponent(self, channels):
+        return 2.0
+
+    # What the drivers of collections need to know.
+    _has_lanes = True
+    _reports_cost = True  # whether the accumulated cost is the distance
+    _replaces = None  # of counts of points, all of one price: whether a point that does not match counts as one, or two
+    _is_monotone = True  # whether costs never fall along a path, so that a cutoff may end it
+
+    @property
+    def _needs_equal_lengths(self):
+        """Whether costs or cells depend on the other series' length."""
+        return self.window is not None
+
+    _can_be_cut = True  # whether a path may begin amid the query: its first points then meet by the diagonal move
+
+    # What a search that goes on from chunk to chunk needs to know.
+    _reach = 0  # samples to either side that the features of a sample depend on
+    _looks_back = False  # whether costs depend on how long ago a path began
+
+    def _features(self, a):
+        """The channels that are compared, made from a series alone."""
+        return a
+
+    def _query(self, x, w, n, tx=None, *, search=False):
+        """The first series, to be compared with series of n points."""
+        raise NotImplementedError
+
+    def _queries(self, X, w, n):
+        """Series of one length as one `Query`, whose arrays have the series as their first axis."""
+        made = [self._query(x, w, n) for x in X]
+        weights = np.array([full_weight(q.w, q.x) for q in made])
+        return Query(made[0].record, np.array([q.x for q in made]), weights, np.array([q.points for q in made]))
+
+    def _problem(self, x, w, y, tx, ty, *, search=False):
+        tx, ty = (tx, ty) if self.uses_times else (None, None)
+        record, features, w, points = self._query(x, w, y.shape[1], tx, search=search)
+        if search and tx is not None:
+            tx = tx - tx[0]
+        if w is None and not even(record):  # kernels of their own for queries without weights are not worth it
+            w = np.ones_like(features)
+        return Problem(record, features, w, self._features(y), tx, ty, points)
+
+    def _report(self, cost, problem):
+        """The distance behind an accumulated cost of two whole series."""
+        return cost
+
+    def _limit(self, distance, problem):
+        """An accumulated cost that two whole series of at most this distance do not exceed, roundings included."""
+        return distance
+
+    def _report_search(self, cost, problem):
+        """The distance behind an accumulated cost of a candidate; also for arrays."""
+        return cost
+
+    # What an average of series needs to know.
+
+    def _partners(self, alignment):
+        """The pairs of points (2, K) that should be alike, and how much each counts (K,) or None."""
+        return alignment.path, None
+
+    def _free(self, m, n):
+        """How many points may be left out: at the query's begin and end, at the series' begin and end."""
+        return 0, 0, 0, 0
+
+    @property
+    def _depends_on_start(self):
+        """Whether a warped profile holds upper bounds, so that chosen matches need their exact distance."""
+        return self.window is not None
+
+    # ------------------------------------------------------------------------------------------- two whole series
+    def _distance(self, x, w, y, tx, ty):
+        problem = self._problem(x, w, y, tx, ty)
+        return self._alignment(self._report(self._cost(problem), problem), problem)
+
+    def _alignment(self, distance, problem):
+        # Copies: a path that is asked for later must be that of the series as they are now.
+        p, x, w, y, tx, ty, points = problem
+        return Alignment(distance, self, Problem(p, None if x is None else x.copy(), w, y.copy(), tx, ty, points))
+
+    def _within(self, x, w, y, tx, ty, cutoff):
+        if not self._is_monotone:
+            return super()._within(x, w, y, tx, ty, cutoff)
+        problem = self._problem(x, w, y, tx, ty)
+        lo, hi = band(self.window, self.factor, *problem.shape)
+        p, _, _, y, tx, ty, points = problem
+        limit, edges = self._limit(cutoff, problem), self._borders(problem, False)
+        bottom, last = pruned.accumulate(p, problem.rows, points, y, tx, ty, lo, hi, *edges, limit)
+        distance = self._report(self._ending(bottom, last, problem)[0], problem)
+        return self._alignment(distance if distance <= cutoff else INF, problem)
+
+    def _windows(self, x, w, y, tx, ty):
+        if not self._has_lanes or ty is not None:
+            return super()._windows(x, w, y, tx, ty)
+        n, features = y.shape[2], [self._features(a) for a in y]
+        record, x, w, points = self._query(x, w, n)
+        rows = lanes.padded(record, x[np.newaxis], full_weight(w, x)[np.newaxis])
+        lo, hi = band(self.window, self.factor, n, x.shape[1])
+        costs, prices = np.empty(len(y)), np.zeros((n + 1) * lanes.LANES)
+        for first in range(0, len(y), lanes.LANES):
+            block = features[first : first + lanes.LANES]
+            Y, out = lanes.packed(block, n), np.empty((1, len(block)))
+            lanes.prices_of(record, Y, prices)
+            ends = np.full(len(block), n)
+            lanes.accumulate(record, *rows, points[np.newaxis], Y, prices, lo, hi, lanes.BIG, ends, out)
+            costs[first : first + len(block)] = out[0]
+        return self._report(costs, Problem(record, x, None, features[0], None, None, points))
+
+    def _cost(self, problem, *, whole=False):
+        """The accumulated cost of two whole series."""
+        free = self._free_points(problem, whole)
+        if self._runs_diagonally(problem, free):
+            return diagonals.cost(*self._in_strips(problem, free))
+        bottom, side, _ = self._accumulate(problem, whole=whole)
+        return self._ending(bottom, side, problem, whole=whole)[0]
+
+    def _accumulate(self, problem, *, keep=None, whole=False):
+        """Last row, last column and, for keep = "costs" or "moves", the matrix (n, m) of them."""
+        m, n = problem.shape
+        top, side = self._borders(problem, whole)
+        matrix = np.full((n, m), INF) if keep == "costs" else kernels.NO_COSTS
+        taken = np.zeros((n, m), np.uint8) if keep == "moves" else kernels.NO_MOVES
+        lo, hi = band(self.window, self.factor, m, n)
+        p, _, _, y, tx, ty, points = problem
+        bottom, last = kernels.accumulate(p, problem.rows, points, y, tx, ty, lo, hi, top, side, matrix, taken)
+        return bottom, last, matrix if keep == "costs" else taken
+
+    def _borders(self, problem, whole):
+        """Costs along the series and along the query before any pair of points."""
+        n = problem.shape[1]
+        begin, _, start, _ = self._free_points(problem, whole)
+        return kernels.borders(problem.record, problem.points, problem.y, problem.ty, n, begin, start)
+
+    def _free_points(self, problem, whole):
+        return (0, 0, 0, 0) if whole else self._free(*problem.shape)
+
+    def _runs_diagonally(self, problem, free):
+        """Whether the vector driver takes two whole series: it knows no free points of the query."""
+        return problem.runs_diagonally and not (free[0] or free[1])
+
+    def _in_strips(self, problem, free):
+        """What the vector driver takes: the series, the band by query points, and the free points of the series."""
+        p, x, w, y, _, _, points = problem
+        by_row = NO_BAND if self.window is None else band(self.window, self.factor, *problem.shape[::-1])
+        return p, x, w, points, y, *by_row, free[2], free[3]
+
+    def _ending(self, bottom, side, problem, *, whole=False):
+        """Cost and last cell of the best path that ends where paths may end."""
+        m, n = problem.shape
+        _, query_end, _, series_end = self._free_points(problem, whole)
+        j = n - 1 - series_end + int(np.argmin(bottom[n - 1 - series_end :]))
+        best, i = bottom[j], m - 1
+        if query_end and side[m - query_end : m].min() < best:
+            i = m - query_end - 1 + int(np.argmin(side[m - query_end : m]))
+            best, j = side[i + 1], n - 1
+        return float(best), i, j
+
+    def _cost_matrix(self, problem):
+        return np.ascontiguousarray(self._accumulate(problem, keep="costs")[2].T)
+
+    def _path(self, problem, *, whole=False):
+        return self._listed(*self._cells_and_moves(problem, whole=whole), problem)
+
+    def _cells_and_moves(self, problem, *, whole=False):
+        """The cells of the best path (2, K) and the move into each (K,), 0 being the diagonal one."""
+        free = self._free_points(problem, whole)
+        if self._runs_diagonally(problem, free):
+            path, steps = diagonals.path(*self._in_strips(problem, free))
+        else:
+            bottom, side, taken = self._accumulate(problem, keep="moves", whole=whole)
+            _, i, j = self._ending(bottom, side, problem, whole=whole)
+            path, steps = kernels.backtrack(taken, i, j)
+        return path, steps
+
+    def _listed(self, path, steps, problem):
+        """The cells of a path that its distance lists; `steps` holds the move into each."""
+        return path
+
+    # ---------------------------------------------------------------------------------------------------- searching
+    def _check_search(self, mode):
+        if self.window == "itakura" and mode == "warped":
+            raise ValueError(
+                "The 'window' parameter must be None, a float or 'sakoe-chiba' in a warped search: Itakura's "
+                "parallelogram needs both ends. Got 'itakura'. Take mode='windows' or another band."
+            )
+        if self.window is not None and mode == "tiling":
+            raise ValueError(
+                "The 'window' parameter must be None in a segmentation, whose tiles have no band. Got "
+                f"{self.window!r}. Bound the length of the repetitions by 'min_length' and 'max_length' instead."
+            )
+
+    def _warped(self, problem, shortest, longest, *, matrix=False):
+        """Warped profile of the whole series: distances, starts and, if asked for, accumulated costs (n, m)."""
+        m, n = problem.shape
+        col, start, side = self._start_column(problem)
+        p, _, _, y, tx, ty, points = problem
+        rows, radius = problem.rows, radius_of(self.window, self.factor, m, m)
+        if not matrix and problem.runs_diagonally:
+            weighted = has_weights(p, rows)
+            distance, begin = diagonal_search.warped(p, rows, weighted, points, y, radius, shortest, longest, side)
+            return self._report_search(distance, problem), begin, None
+        distance, begin = np.empty(n), np.empty(n, np.int64)
+        costs = np.empty((n, m)) if matrix else kernels.NO_COSTS
+        state = radius, shortest, longest, col, start, np.zeros((3, m))
+        kernels.warped(p, rows, points, y, tx, ty, 0, 0, *state, distance, begin, costs)
+        return self._report_search(distance, problem), begin, costs
+
+    def _start_column(self, problem):
+        m = problem.shape[0]
+        side = np.full(m + 1, INF)
+        side[0] = 0.0
+        start = np.zeros(m + 1, np.int64)
+        if not closed_border(problem.record):
+            side[1:] = np.cumsum(problem.points[0])
+            start[:] = -1  # sample 0, and no matched pair yet
+        return side.copy(), start, side
+
+    def _piece_distance(self, problem, start, end):
+        """Exact distance of the query to a piece of the series, as searches report it."""
+        piece = problem.piece(start, end)
+        return self._report_search(self._cost(piece, whole=True), piece)

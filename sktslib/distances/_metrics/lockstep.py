@@ -1,0 +1,324 @@
+"""Lockstep metric classes: the i-th point of one series meets the i-th of the other, and each pair adds a term."""
+
+from numbers import Real
+
+import numpy as np
+
+from ...utils._sklearn import Interval
+from .._kernels import lockstep_drivers as kernels
+from .._kernels import sliding
+from .._resample import alike, places, resample
+from .._series import full_weight, normalise
+from .base import Metric
+from .registry import register
+
+SCALINGS = {None: 0, "mean": 1, "zscore": 2, "minmax": 3}
+
+
+def common_weight(x, w, y):
+    """The weights (channels, length) of the points that meet, at the length of the shorter series."""
+    m, n = x.shape[1], y.shape[1]
+    if w is None:
+        return np.ones((len(x), min(m, n)))
+    if m <= n:
+        return w
+    w = resample(w, n)
+    if not w.any():
+        raise ValueError(
+            f"'weight' must leave at least one point: the query of {m} points is interpolated to {n}, and none of "
+            "them falls on a weight above 0."
+        )
+    return w / w.max()
+
+
+def equal_lengths(x, w, y):
+    """Both series at the length of the shorter, and the weights; None where there are none."""
+    w, length = None if w is None else common_weight(x, w, y), min(x.shape[1], y.shape[1])
+    x, y = (a if a.shape[1] == length else resample(a, length) for a in (x, y))
+    return x, w, y
+
+
+class LockstepMetric(Metric):
+    """A lockstep distance made of one term per point."""
+
+    group = "lockstep"
+    _is_fold = True
+    centred = False  # whether each series' weighted mean per channel is taken off first
+    power = None  # sum behind the distance = distance ** power; None: no sum
+
+    def _record(self):
+        raise NotImplementedError
+
+    def _prepare(self, a, w):
+        """A series as its points are compared, at the length of the weights."""
+        n, m, base = a.shape[1], w.shape[1], 0.0
+        if n != m:
+            base = a[:, :1] if self.centred else 0.0
+            a = resample(a, m, base)
+        return normalise(a, w, "mean", alike(n, m), base) if self.centred else a
+
+    def _distance(self, x, w, y, tx, ty):
+        if self.centred or x.shape[1] != y.shape[1]:
+            return self._prepared_distance(x, common_weight(x, w, y), y)
+        return float(kernels.distance(self._record(), x, y, full_weight(w, x)))
+
+    def _prepared_distance(self, x, w, y):
+        return float(kernels.distance(self._record(), self._prepare(x, w), self._prepare(y, w), w))
+
+    def _finite(self, distance):
+        """Distances, which float64 must hold."""
+        return distance
+
+    def _profile(self, x, w, y, tx, ty, normalize, exactly=False):
+        full, scaling, record = full_weight(w, x), self._scaling(normalize), self._record()
+        x = self._normalised(x, full, scaling)
+        out = np.empty(y.shape[1] - x.shape[1] + 1)
+        if not exactly and self._slack(x, w, len(out), normalize):
+            sliding.profile(record, x, w, y, scaling, out)
+        else:
+            kernels.profile(record, x, y, full, scaling, out)
+        return self._finite(out)
+
+    def _scaled_profile(self, x, w, y, tx, ty, normalize, length):
+        if not self._is_fold:
+            return super()._scaled_profile(x, w, y, tx, ty, normalize, length)
+        full, scaling = full_weight(w, x), self._scaling(normalize)
+        out = np.empty(y.shape[1] - length + 1)
+        left, share = places(length, x.shape[1])
+        near = alike(length, x.shape[1])
+        kernels.stretched(self._record(), self._normalised(x, full, scaling), y, full, scaling, near, left, share, out)
+        return self._finite(out)
+
+    @staticmethod
+    def _normalised(x, w, scaling):
+        if not scaling:
+            return x
+        query = np.empty_like(x)
+        kernels.normalise_one(x, w, scaling, query)
+        return query
+
+    def _scaling(self, normalize):
+        scaling = SCALINGS[normalize]
+        if self.centred:
+            scaling = 4 if scaling == 3 else max(scaling, 1)
+        return scaling
+
+    def _slack(self, x, w, n_windows, normalize):
+        return sliding.slack(self._record(), x, w, n_windows, self._scaling(normalize)) if self._is_fold else 0.0
+
+    def _cost_exponent(self, channels):
+        return self.power or 1.0
+
+    def _tile_cost(self, distance, m):
+        return m * distance if self.power is None else distance**self.power
+
+    def _observed(self, x, full, seen, y, tx, ty):
+        """Distance from the points of positive weight `seen` alone; a sum is rescaled to the `full` weight."""
+        if self.centred:  # series of any lengths, whose interpolated points are not rounded before
+            return self._prepared_distance(x, seen, y)
+        distance = self._distance(x, seen, y, tx, ty)
+        if self.power is None:
+            return distance
+        of_terms = self._term_weight(seen)
+        return distance * (self._term_weight(full) / of_terms) ** (1.0 / self.power) if of_terms > 0 else np.inf
+
+    def _term_costs(self, x, y, w):
+        """The terms (channels, m) whose sum is the distance to the power `power`."""
+        out = np.empty_like(x)
+        kernels.first_terms(self._record(), x, np.ascontiguousarray(y), w, out)
+        return out
+
+    def _term_weight(self, w):
+        return w.sum()
+
+
+@register
+class Euclidean(LockstepMetric):
+    """Euclidean distance, ``sqrt(sum w (x - y)^2)``.
+
+    Examples
+    --------
+    >>> from sktslib.distances import Euclidean
+    >>> Euclidean()([0, 0], [3, 4])
+    5.0
+    """
+
+    name, full_name, power = "euclidean", "Euclidean Distance", 2.0
+
+    @property
+    def metric(self):
+        return True
+
+    def _record(self):
+        return kernels.EuclideanRecord()
+
+
+@register
+class SquaredEuclidean(LockstepMetric):
+    """Squared Euclidean distance, ``sum w (x - y)^2``.
+
+    Examples
+    --------
+    >>> from sktslib.distances import SquaredEuclidean
+    >>> SquaredEuclidean()([0, 0], [3, 4])
+    25.0
+    """
+
+    name, full_name, power = "sqeuclidean", "Squared Euclidean Distance", 1.0
+
+    def _exponent(self, channels):
+        return 2.0
+
+    def _record(self):
+        return kernels.SquaredRecord()
+
+
+@register
+class Manhattan(LockstepMetric):
+    """Manhattan distance, ``sum w |x - y|``.
+
+    Examples
+    --------
+    >>> from sktslib.distances import Manhattan
+    >>> Manhattan()([0, 0], [3, 4])
+    7.0
+    """
+
+    _centre = "median"
+    name, full_name, power = "manhattan", "Manhattan Distance", 1.0
+    aliases = ("cityblock",)
+
+    @property
+    def metric(self):
+        return True
+
+    def _record(self):
+        return kernels.ManhattanRecord()
+
+
+@register
+class Minkowski(LockstepMetric):
+    """Minkowski distance, ``(sum w |x - y|^p)^(1/p)``.
+
+    Parameters
+    ----------
+    p : float, default=3
+        The exponent, above 0.
+
+    Examples
+    --------
+    >>> from sktslib.distances import Minkowski
+    >>> Minkowski(p=1)([0, 0], [3, 4])
+    7.0
+    """
+
+    name, full_name = "minkowski", "Minkowski Distance"
+    entry_parameters = {"p": 3}
+    _parameter_constraints = {"p": [Interval(Real, 0, None, closed="neither")]}
+
+    def __init__(self, p=3):
+        self.p = p
+
+    @property
+    def metric(self):
+        return self.p >= 1
+
+    @property
+    def power(self):
+        return float(self.p)
+
+    def _distance(self, x, w, y, tx, ty):
+        distance = super()._distance(x, w, y, tx, ty)
+        return distance if distance < np.inf else self._finite(distance)
+
+    def _finite(self, distance):
+        if not np.isfinite(distance).all():
+            raise ValueError(
+                f"The 'p' parameter of Minkowski must not be so small that distances leave float64. Got {self.p}: the "
+                "sum over the points, to the power 1 / p, is above 1.8e308. Take a larger p, or shorter series."
+            )
+        return distance
+
+    def _record(self):
+        return kernels.MinkowskiRecord(float(self.p))
+
+
+@register
+class Chebyshev(LockstepMetric):
+    """Chebyshev distance, ``max w |x - y|``.
+
+    Examples
+    --------
+    >>> from sktslib.distances import Chebyshev
+    >>> Chebyshev()([0, 0], [3, 4])
+    4.0
+    """
+
+    name, full_name = "chebyshev", "Chebyshev Distance"
+
+    @property
+    def metric(self):
+        return True
+
+    def _record(self):
+        return kernels.ChebyshevRecord()
+
+
+@register
+class Canberra(LockstepMetric):
+    """Canberra distance, ``sum w |x - y| / (|x| + |y|)``; a term 0/0 counts 0.
+
+    Examples
+    --------
+    >>> from sktslib.distances import Canberra
+    >>> Canberra()([0, 1], [0, 3])
+    0.5
+    """
+
+    _centre = "median"
+    name, full_name, power = "canberra", "Canberra Distance", 1.0
+
+    @property
+    def metric(self):
+        return True
+
+    def _record(self):
+        return kernels.CanberraRecord()
+
+
+@register
+class Braycurtis(LockstepMetric):
+    """Bray-Curtis distance, ``sum w |x - y| / sum w |x + y|``; 0/0 is 0, and ``x = -y`` is infinitely far.
+
+    Examples
+    --------
+    >>> from sktslib.distances import Braycurtis
+    >>> Braycurtis()([1, 1], [1, 3])
+    0.3333333333333333
+    """
+
+    name, full_name = "braycurtis", "Braycurtis Distance"
+
+    def _record(self):
+        return kernels.BraycurtisRecord()
+
+
+@register
+class Hamming(LockstepMetric):
+    """Hamming distance: the weighted share of points that differ.
+
+    Examples
+    --------
+    >>> from sktslib.distances import Hamming
+    >>> Hamming()([1, 2, 3, 4], [1, 2, 0, 4])
+    0.25
+    """
+
+    name, full_name = "hamming", "Hamming Distance"
+
+    @property
+    def metric(self):
+        return True
+
+    def _record(self):
+        return kernels.HammingRecord()

@@ -1,0 +1,135 @@
+"""The registry: the one list of distances from which names, dictionaries, docs and tests derive."""
+
+from copy import copy
+from multiprocessing import parent_process
+
+import numpy as np
+
+from ...utils.validation import shown, unknown_name
+from .base import Metric
+from .callable import CallableMetric
+
+GROUPS = ("elastic", "lockstep", "time")
+_REGISTRY = {}  # function name -> class
+_ALIASES = {}  # every other name, in lower case -> function name
+
+
+def register(cls):
+    """Add a metric class to the registry (decorator)."""
+    _REGISTRY[cls.name] = cls
+    for alias in (cls.name, cls.full_name, f"{cls.name}_distance", cls.__name__, *cls.aliases):
+        _ALIASES[alias.lower()] = cls.name
+    return cls
+
+
+def metric_names(family=None, *, multivariate=None, metric=None, symmetric=None):
+    """Names of the registered distances, sorted.
+
+    Parameters
+    ----------
+    family : {"elastic", "lockstep", "time"}, optional
+        Only the distances of this family, a group of a dictionary of distances.
+    multivariate : bool, optional
+        Only those that take several channels, or that do not.
+    metric, symmetric : bool, optional
+        Only those that are, or are not, metrics or symmetric with their default parameters.
+
+    Returns
+    -------
+    list of str
+
+    Examples
+    --------
+    >>> from sktslib.distances import metric_names
+    >>> metric_names("time")
+    ['tam']
+    >>> metric_names(family="elastic", metric=True)
+    ['msm', 'twed']
+    """
+    if family not in (None, *GROUPS):
+        raise unknown_name("family", family, GROUPS)
+    facts = {"multivariate": multivariate, "metric": metric, "symmetric": symmetric}
+    asked = {fact: value for fact, value in facts.items() if value is not None}
+    for fact, value in asked.items():
+        if not isinstance(value, bool | np.bool_):
+            raise TypeError(f"The {fact!r} parameter must be True, False or None. Got {shown(value)}.")
+    found = (name for name, cls in _REGISTRY.items() if family in (None, cls.group))
+    return sorted(n for n in found if all(getattr(_REGISTRY[n](), fact) == value for fact, value in asked.items()))
+
+
+def metric_class(name, what="metric", owner=""):
+    """The class registered under a name, full name or alias."""
+    found = _ALIASES.get(str(name).lower()) if isinstance(name, str) else None
+    if found is None:
+        error = unknown_name(what, name, _REGISTRY, owner)
+        if parent_process() is not None:
+            error.args = (
+                f"{error} This process knows no names that were registered in the one that started it: give the metric "
+                "object or the function instead of its name, or call register_metric in a module that is imported.",
+            )
+        raise error
+    return _REGISTRY[found]
+
+
+def class_of_function(function):
+    """The metric class behind a function of this package; None for any other function."""
+    own = str(getattr(function, "__module__", "")).startswith("sktslib.")
+    return _REGISTRY.get(_ALIASES.get(getattr(function, "__name__", "").lower())) if own else None
+
+
+def check_parameters(cls, parameters, owner):
+    """Refuse parameters that a metric class does not have, naming the nearest."""
+    valid = cls._get_param_names()
+    for key in parameters:
+        if key not in valid:
+            raise unknown_name("parameter", key, valid, owner)
+
+
+def get_metric(metric, params=None):
+    """Return the metric object that a name, a class, an object or a callable stands for.
+
+    Parameters
+    ----------
+    metric : str, Metric, type or callable
+        A registered name ("dtw", "Dynamic Time Warping", "euclidean"), a metric class or object, or a function of two
+        series.
+    params : dict, optional
+        Parameters of the metric; those of an object are replaced in a copy.
+
+    Returns
+    -------
+    Metric
+
+    Examples
+    --------
+    >>> from sktslib.distances import get_metric
+    >>> get_metric("lcss", {"eps": 0.2})
+    LCSS(eps=0.2)
+    """
+    if params is not None and not isinstance(params, dict):
+        raise TypeError(f"The 'params' parameter must be a dictionary of the metric's parameters. Got {shown(params)}.")
+    params = dict(params or {})
+    if isinstance(metric, Metric):
+        if params:
+            check_parameters(type(metric), params, type(metric).__name__)
+        made = copy(metric).set_params(**params) if params else metric
+        made._check()
+        return made
+    if isinstance(metric, str):
+        cls = metric_class(metric)
+    elif isinstance(metric, type) and issubclass(metric, Metric):
+        cls = metric
+    elif callable(metric):
+        cls = class_of_function(metric)
+        if cls is None:
+            cls, params = CallableMetric, {"function": metric, "parameters": params or None}
+        params = {**cls.function_defaults, **params}
+    else:
+        raise TypeError(
+            f"The 'metric' parameter must be a name, a metric object or a callable. Got {shown(metric)}. "
+            f"Names: {', '.join(metric_names())}."
+        )
+    check_parameters(cls, params, cls.__name__)
+    made = cls(**params)
+    made._validate()
+    return made

@@ -1,0 +1,79 @@
+"""Shape-based distance: a metric class that knows shifts and no warping."""
+
+from functools import lru_cache
+
+import numpy as np
+from joblib import delayed
+
+from . import cross_correlation
+from .registry import register
+from .soft import PathlessMetric
+
+
+@register
+class SBD(PathlessMetric):
+    """Shape-based distance (Paparrizos & Gravano 2015): 1 - the largest normalised cross-correlation over all shifts.
+
+    In [0, 2]. It knows shifts and no warping. The paper compares z-normalised series: normalise them beforehand, or
+    search with ``normalize="zscore"``. Both all zero: 0; one of them: 1.
+
+    References
+    ----------
+    Paparrizos J, Gravano L. k-Shape: efficient and accurate clustering of time series. SIGMOD 2015.
+
+    Examples
+    --------
+    >>> from sktslib.distances import SBD
+    >>> round(SBD()([0, 1, 2, 0, 0], [0, 0, 0, 2, 4]), 12)
+    0.0
+    """
+
+    name, full_name = "sbd", "Shape-Based Distance"
+    description = "One minus the largest normalised cross-correlation over all shifts."
+    _why = "it compares the series at their best shift, point by point."
+
+    def _distance(self, x, w, y, tx, ty):
+        return self._alignment(float(self._windows(x, w, y[np.newaxis], tx, ty)[0]), x, w, y)
+
+    def _windows(self, x, w, y, tx, ty):
+        m, n = x.shape[1], y.shape[2]
+        size = cross_correlation.transform_length(m, n)
+        y = cross_correlation.scaled(y)
+        return cross_correlation.distances(
+            *cross_correlation.query(x, w, size),
+            m,
+            y,
+            cross_correlation.transform(y, size),
+            cross_correlation.norms(y, w, size),
+            n,
+            size,
+        )
+
+    def _pairwise(self, X, Y, w, mirrored, out):
+        """Tasks, one a block of series of one length; no distance depends on what else is compared."""
+        lengths = np.array([y.shape[1] for y in Y])
+        sizes = {
+            cross_correlation.transform_length(m, n) for m in {x.shape[1] for x in X} for n in set(lengths.tolist())
+        }
+        # Once for each length of transforms; those for series of about one length follow each other.
+        query = lru_cache(4 * len(X))(lambda a, size: cross_correlation.query(X[a], w, size))
+        order = np.argsort(lengths, kind="stable")
+        block, begin, tasks = max(1, 2**18 // max(sizes)), 0, []
+
+        def compare(members, others):
+            n, series = int(lengths[members[0]]), {}
+            y = cross_correlation.scaled(np.array([Y[b] for b in members]))
+            for a in others:
+                m = X[a].shape[1]
+                size = cross_correlation.transform_length(m, n)
+                if size not in series:
+                    series[size] = cross_correlation.transform(y, size), cross_correlation.norms(y, w, size)
+                out[a, members] = cross_correlation.distances(*query(a, size), m, y, *series[size], n, size)
+                if mirrored:
+                    out[members, a] = out[a, members]
+
+        while begin < len(order):
+            end = min(begin + block, int(np.searchsorted(lengths[order], lengths[order[begin]], "right")))
+            tasks.append(delayed(compare)(order[begin:end], order[:end] if mirrored else range(len(X))))
+            begin = end
+        return tasks

@@ -1,0 +1,351 @@
+"""Metric classes of soft minima over all alignments, and what classes without a warping path share."""
+
+from functools import cache, lru_cache
+from numbers import Integral, Real
+from typing import NamedTuple
+
+import numpy as np
+from joblib import delayed
+
+from ...utils._sklearn import Interval
+from .._collection import as_collection
+from .._kernels import soft_minimum as kernels
+from .._resample import resample
+from .._series import full_weight
+from .alignment import Alignment
+from .bands import band, plain_band, radius_of
+from .base import Metric, check_pair
+from .elastic import BAND_CONSTRAINTS, check_band
+from .registry import register
+
+_cells, _plain_cells = lru_cache(maxsize=256)(band), lru_cache(maxsize=256)(plain_band)
+
+
+class Pair(NamedTuple):
+    """Two series, kept for what is asked of them later."""
+
+    x: np.ndarray
+    w: np.ndarray | None
+    y: np.ndarray
+
+
+class PathlessMetric(Metric):
+    """An elastic distance that is no sum along one path."""
+
+    group = "elastic"
+    _has_path = False
+
+    def _path(self, pair):
+        raise ValueError(f"{self.full_name} has no warping path: {self._why}")
+
+    def _cost_matrix(self, pair):
+        raise ValueError(f"{self.full_name} has no cost matrix: {self._why}")
+
+    def _alignment(self, value, x, w, y):
+        # Copies: what is asked for later must be that of the series as they are now.
+        return Alignment(value, self, Pair(x.copy(), w, y.copy()))
+
+
+# ------------------------------------------------------------------------------------------------------- soft minima
+class SoftMetric(PathlessMetric):
+    """A distance made of the accumulated costs R of the two series and of each with itself."""
+
+    description = "Soft elastic distance: all alignments count, the better the more."
+    _why = (
+        "it counts all alignments of the two series. Their mean is expected_alignment(x, y); for the best one alone "
+        "take 'dtw'."
+    )
+    _compares_with_itself = True
+    _may_be_negative = True  # without the divergence, with a band, and by rounding
+
+    def _exponent(self, channels):
+        return 2.0
+
+    def _validate(self):
+        check_band(self)
+        super()._validate()
+
+    def _record(self):
+        raise NotImplementedError
+
+    def _reported(self, cross, own):
+        """The distance behind R of the pair and the mean of the two series' R with themselves."""
+        raise NotImplementedError
+
+    def _radius(self, m, n):
+        """The largest lag of a Sakoe-Chiba band, which all three terms of a pair have in common; else None."""
+        return radius_of(self.window, self.factor, m, n)
+
+    def _accumulate(self, x, w, y, radius, matrix=kernels.NO_COSTS):
+        m, n = x.shape[1], y.shape[1]
+        if self.window == "itakura":
+            cells = _cells(self.window, None, m, n)
+        else:
+            cells = _plain_cells(radius, m, n)
+        return kernels.accumulate(self._record(), x, full_weight(w, x), y, *cells, matrix)
+
+    def _matrix(self, x, w, y):
+        """Accumulated costs (n, m), in units of gamma."""
+        m, n = x.shape[1], y.shape[1]
+        matrix = np.full((n, m), np.inf)
+        self._accumulate(x, w, y, self._radius(m, n), matrix)
+        return matrix
+
+    def _own(self, a, w, radius):
+        """R of a series with itself, under the weights that the query's are at the series' length."""
+        if not self._compares_with_itself:
+            return 0.0
+        return self._accumulate(a, own_weight(a, w), a, radius)
+
+    def _distance(self, x, w, y, tx, ty):
+        radius = self._radius(x.shape[1], y.shape[1])
+        own = (self._own(x, w, radius) + self._own(y, w, radius)) / 2
+        return self._alignment(self._reported(self._accumulate(x, w, y, radius), own), x, w, y)
+
+    def _windows(self, x, w, y, tx, ty):
+        radius = self._radius(x.shape[1], y.shape[2])
+        own, out = self._own(x, w, radius), np.empty(len(y))
+        for k, window in enumerate(y):
+            out[k] = self._reported(self._accumulate(x, w, window, radius), (own + self._own(window, w, radius)) / 2)
+        return out
+
+    def _pairwise(self, X, Y, w, mirrored, out):
+        """Tasks, one a series of the larger collection: what a series has with itself is computed once a radius."""
+        by_row = len(X) > len(Y)
+        lines, others = (X, Y) if by_row else (Y, X)
+        own_of_others = cache(lambda s, radius: self._own(others[s], w, radius))
+        own_of_lines = own_of_others if mirrored else cache(lambda k, radius: self._own(lines[k], w, radius))
+
+        def line(k):
+            for s in range(k + 1 if mirrored else len(others)):
+                a, b = (k, s) if by_row else (s, k)
+                radius = self._radius(X[a].shape[1], Y[b].shape[1])
+                own = (own_of_lines(k, radius) + own_of_others(s, radius)) / 2
+                out[a, b] = self._reported(self._accumulate(X[a], w, Y[b], radius), own)
+                if mirrored:
+                    out[b, a] = out[a, b]
+
+        return [delayed(line)(k) for k in range(len(lines))]
+
+    def _expected(self, x, w, y):
+        """Accumulated costs (n, m) and how probable each cell is."""
+        matrix = self._matrix(x, w, y)
+        if matrix[-1, -1] == np.inf:
+            raise ValueError(
+                f"The series must have an alignment within the band of {type(self).__name__}. Got lengths "
+                f"{x.shape[1]} and {y.shape[1]} with {self!r}, under which no path leads from the first pair of points "
+                "to the last one. Widen the band, or bring the series to one length."
+            )
+        return matrix, kernels.expected_alignment(matrix)
+
+    def _pair(self, x, weight, y):
+        x, y, w = check_pair(x, y, weight, metric=self)
+        return x, w, y
+
+    def expected_alignment(self, x, y, *, weight=None):
+        """How probable it is that two points meet, where an alignment is as probable as it is good.
+
+        Parameters
+        ----------
+        x : array-like of shape (m,) or (m, channels)
+            The first series, the query.
+        y : array-like of shape (n,) or (n, channels)
+            The second series.
+        weight : array-like of shape (m,) or (m, channels), optional
+            Relative weights of the query's points.
+
+        Returns
+        -------
+        ndarray of shape (m, n)
+            In [0, 1]; the first and the last cell are 1. It is the gradient of the un-normalised value by the local
+            costs (Cuturi & Blondel 2017).
+
+        Raises
+        ------
+        ValueError
+            If the band holds no alignment, because the lengths differ by more than its radius.
+
+        Examples
+        --------
+        >>> from sktslib.distances import SoftDTW
+        >>> SoftDTW(gamma=0.1).expected_alignment([0, 1, 3], [0, 3]).round(2)
+        array([[1., 0.],
+               [1., 0.],
+               [0., 1.]])
+        """
+        self._validate()
+        return np.ascontiguousarray(self._expected(*self._pair(x, weight, y))[1].T)
+
+
+def own_weight(a, w):
+    """The query's weights at the length of another series."""
+    return w if w is None or w.shape[1] == a.shape[1] else resample(w, a.shape[1])
+
+
+@register
+class SoftDTW(SoftMetric):
+    """Soft dynamic time warping (Cuturi & Blondel 2017): a soft minimum over all alignments, made a divergence.
+
+    The soft minimum s(x, y) = -gamma log(sum over alignments of exp(-cost / gamma)) is below 0 for equal series. Its
+    divergence s(x, y) - (s(x, x) + s(y, y)) / 2 (Blondel, Mensch & Vert 2021) is 0 there.
+
+    Parameters
+    ----------
+    gamma : float, default=1.0
+        How soft the minimum is, above 0, in units of the squared differences; towards 0 it is dynamic time warping.
+    divergence : bool, default=True
+        Whether to report the divergence; False: s(x, y) itself, which may be negative.
+    window : None, float in (0, 1], "sakoe-chiba" or "itakura", default=None
+        Band of the alignments. A float is the radius r of a Sakoe-Chiba band as a share of the shorter length: points
+        with ``|i - j| <= r`` meet, in all three terms. Series whose lengths differ by more are infinitely far. The
+        divergence of a band may be negative.
+    factor : int, optional
+        Radius in samples of the "sakoe-chiba" window; None: half the shorter length.
+
+    References
+    ----------
+    Cuturi M, Blondel M. Soft-DTW: a differentiable loss function for time-series. ICML 2017.
+
+    Blondel M, Mensch A, Vert J-P. Differentiable divergences between time series. AISTATS 2021.
+
+    Examples
+    --------
+    >>> from sktslib.distances import SoftDTW
+    >>> SoftDTW()([0, 1, 2], [0, 1, 2])
+    0.0
+    >>> round(SoftDTW()([0, 1, 2, 0], [0, 0, 1, 4]), 4)
+    17.0254
+    >>> round(SoftDTW(divergence=False)([0, 1, 2, 0], [0, 0, 1, 4]), 4)
+    15.493
+    """
+
+    name, full_name = "soft_dtw", "Soft Dynamic Time Warping"
+    aliases = ("soft-dtw",)
+    entry_parameters = {"gamma": 1.0}
+    _parameter_constraints = {
+        "gamma": [Interval(Real, 0, None, closed="neither")],
+        "divergence": ["boolean"],
+        **BAND_CONSTRAINTS,
+    }
+
+    def __init__(self, gamma=1.0, *, divergence=True, window=None, factor=None):
+        self.gamma = gamma
+        self.divergence = divergence
+        self.window = window
+        self.factor = factor
+
+    @property
+    def _compares_with_itself(self):
+        return self.divergence
+
+    @property
+    def _unit(self):
+        return max(float(self.gamma), 1e-300)  # the inverse of less would be infinite
+
+    def _record(self):
+        return kernels.Soft(1.0 / self._unit, False, np.inf)
+
+    def _reported(self, cross, own):
+        return self._unit * (cross - own)
+
+    def _cost_matrix(self, pair):
+        return np.ascontiguousarray(self._unit * self._matrix(*pair).T)
+
+    def _check_search(self, mode):
+        if mode == "tiling" and not self.divergence:
+            raise ValueError(
+                "The 'divergence' parameter of SoftDTW must be True in a segmentation: the values themselves may be "
+                "negative, and are no costs. Got False."
+            )
+
+    def _tile_cost(self, distance, m):
+        return distance
+
+
+@register
+class GAK(SoftMetric):
+    """Distance of the global alignment kernel (Cuturi 2011), 1 - k(x, y) / sqrt(k(x, x) k(y, y)).
+
+    k(x, y) is the sum over all alignments of the products of local kernels g / (2 - g), g being the Gaussian kernel of
+    two points. Without weights and `window` it is positive definite, and so is 1 minus the matrix of distances, for
+    ``SVC(kernel="precomputed")``.
+
+    Parameters
+    ----------
+    sigma : float, optional
+        Width of the Gaussian, above 0, in units of the series. None: what `fit` has estimated, else 1. Series are all
+        far apart (1) where it is much smaller than their points' distances times the root of their length.
+    triangular : int, optional
+        Points whose indices differ by t meet with the weight ``1 - t / triangular``, and from `triangular` on not at
+        all: the paper's band, which keeps the kernel positive definite. Series whose lengths differ by as much have
+        distance 1.
+    window : None, float in (0, 1], "sakoe-chiba" or "itakura", default=None
+        Band of the alignments. A float is the radius r of a Sakoe-Chiba band as a share of the shorter length: points
+        with ``|i - j| <= r`` meet, in all three kernels. Series whose lengths differ by more have distance 1. With a
+        band the kernel need not be positive definite, and the distance may be negative; `triangular` prevents both.
+    factor : int, optional
+        Radius in samples of the "sakoe-chiba" window; None: half the shorter length.
+
+    Attributes
+    ----------
+    sigma_ : float
+        What `fit` estimated; only after `fit`.
+
+    References
+    ----------
+    Cuturi M. Fast global alignment kernels. ICML 2011.
+
+    Examples
+    --------
+    >>> from sktslib.distances import GAK
+    >>> round(GAK(sigma=2.0)([0, 1, 2], [0, 1, 4]), 4)
+    0.532
+    """
+
+    name, full_name = "gak", "Global Alignment Kernel"
+    entry_parameters = {"sigma": 1.0}
+    _parameter_constraints = {
+        "sigma": [Interval(Real, 0, None, closed="neither"), None],
+        "triangular": [Interval(Integral, 1, None, closed="left"), None],
+        **BAND_CONSTRAINTS,
+    }
+
+    def __init__(self, sigma=None, *, triangular=None, window=None, factor=None):
+        self.sigma = sigma
+        self.triangular = triangular
+        self.window = window
+        self.factor = factor
+
+    def fit(self, X, y=None):
+        """Estimate `sigma` from a collection as the paper does: its points' median distance times sqrt(median length).
+
+        Parameters
+        ----------
+        X : array-like of shape (n_series, length) or (n_series, length, channels), or list of series
+            The collection.
+        y : ignored
+
+        Returns
+        -------
+        GAK
+            Itself.
+        """
+        X = as_collection(X, "X")
+        self._check_sizes(X, X, ("X", "X"))
+        points = np.concatenate(X, axis=1)
+        points = points[:, np.linspace(0, points.shape[1] - 1, min(points.shape[1], 1000)).astype(int)]
+        a, b = np.triu_indices(points.shape[1], 1)
+        apart = np.sqrt(((points[:, a] - points[:, b]) ** 2).sum(axis=0))
+        apart = apart[apart > 0]
+        if not apart.size:
+            raise ValueError("'X' must have points that differ. Got one value throughout; give 'sigma' instead.")
+        self.sigma_ = float(np.median(apart) * np.sqrt(np.median([a.shape[1] for a in X])))
+        return self
+
+    def _record(self):
+        sigma = getattr(self, "sigma_", 1.0) if self.sigma is None else float(self.sigma)
+        triangle = np.inf if self.triangular is None else float(self.triangular)
+        return kernels.Soft(1.0 / max(2.0 * sigma * sigma, 1e-300), True, triangle)
+
+    def _reported(self, cross, own):
+        return 0.0 - np.expm1(own - cross)

@@ -1,0 +1,93 @@
+"""Normalising series by their weighted moments, as searches do window by window."""
+
+import numpy as np
+
+from ._kernels.lockstep_drivers import NARROW, WIDE
+
+
+def is_enough(seen, full):
+    """Whether at least half of the weight is observed; sums of the same weights may differ by their rounding."""
+    return seen.any() and seen.sum() >= 0.5 * full.sum() * (1.0 - 1e-12)
+
+
+def full_weight(w, x):
+    """The weights as an array, ones where there are none."""
+    return np.ones_like(x) if w is None else w
+
+
+def normalise(a, w, how, alike=0.0, base=0.0):
+    """Normalise each channel of each series `(..., channels, m)` by its weighted moments; constant ones become zeros.
+
+    `how`: None, "mean", "zscore" or "minmax"; `w` (channels, m). A channel is constant if its points of positive weight
+    differ by no more than the share `alike` of their largest size. The series are given less a `base`.
+    """
+    if how is None:
+        return a
+    weight = None if (w == 1.0).all() else w  # weights cost as much as the rest
+    low, high = _range(a, weight)
+    constant = ~(low < high)
+    if alike:
+        constant |= high - low <= alike * np.maximum(np.abs(low + base), np.abs(high + base))
+    spread = None
+    if how == "minmax":
+        out, spread = a - low, high - low
+    else:
+        if how == "zscore":
+            a = _in_reach(a, high - low)
+        out = a - _mean(a, weight)
+        out -= _mean(out, weight)  # under an offset the mean lies between two numbers
+        if how == "zscore":
+            spread = np.sqrt(_mean(out * out, weight))
+    some = constant.any()
+    if spread is not None:
+        out /= np.where(constant, 1.0, spread) if some else spread
+    if some:
+        np.copyto(out, 0.0, where=constant)
+    return out
+
+
+def standardise(a):
+    """Each channel to mean 0 and population standard deviation 1; a constant channel becomes zeros."""
+    return normalise(a, np.ones_like(a), "zscore")
+
+
+def deviation(a):
+    """Population standard deviation of each channel (..., channels, 1), under an offset and at any size."""
+    apart = a - a[..., :1]
+    size = np.frexp(np.abs(apart).max(axis=-1, keepdims=True))[1]
+    return np.ldexp(np.ldexp(apart, -size).std(axis=-1, keepdims=True), size)
+
+
+def _range(a, w):
+    """The least and the largest of the points of positive weight of each channel."""
+    low = high = a
+    if w is not None and not w.all():
+        low, high = np.where(w > 0, a, np.inf), np.where(w > 0, a, -np.inf)
+    return np.minimum.reduce(low, axis=-1, keepdims=True), np.maximum.reduce(high, axis=-1, keepdims=True)
+
+
+def _mean(a, w):
+    """The weighted mean of each channel; where no point has a weight, any number."""
+    if w is None:
+        return np.add.reduce(a, axis=-1, keepdims=True) / a.shape[-1]
+    total = w.sum(axis=-1, keepdims=True)
+    return (w * a).sum(axis=-1, keepdims=True) / np.where(total > 0, total, 1.0)
+
+
+def _in_reach(a, spread):
+    """Channels whose squares over- or underflow times a power of two, which is exact."""
+    odd = ((spread < NARROW) | (spread > WIDE)) & (spread > 0)
+    if not odd.any():
+        return a
+    return a * np.where(odd, np.ldexp(1.0, np.minimum(-np.frexp(spread)[1], 1000)), 1.0)
+
+
+def fill(a):
+    """Replace NaN by linear interpolation over time, per channel; a channel without a value becomes 0."""
+    gaps = np.isnan(a)
+    if not gaps.any():
+        return a
+    out, at = a.copy(), np.arange(a.shape[1])
+    for row, gap in zip(out, gaps, strict=True):
+        row[gap] = np.interp(at[gap], at[~gap], row[~gap]) if not gap.all() else 0.0
+    return out

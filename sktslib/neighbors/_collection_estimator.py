@@ -1,0 +1,112 @@
+"""What the estimators of collections share: their parameters, and the way of a collection to the kernels."""
+
+from copy import copy
+
+import numpy as np
+from sklearn.base import ClassNamePrefixFeaturesOutMixin, TransformerMixin
+from sklearn.utils.validation import check_is_fitted, validate_data
+
+from ..distances._collection import MetricParameter, as_collection
+from ..distances._metrics.registry import get_metric
+from ..distances._pairwise import pairwise_distances
+from ..utils._sklearn import JOBS, Estimator, StrOptions, validate_parameter_constraints
+from ..utils.validation import shown
+
+
+def is_matrix(X):
+    """Whether rows are series and columns their points, so that the number of columns is the series' length."""
+    if isinstance(X, list | tuple):  # of series, or nested lists of numbers, which are one array
+        nested = all(isinstance(x, list | tuple) and np.ndim(x) == 1 for x in X)
+        return nested and len({len(x) for x in X}) == 1
+    a = X.to_numpy() if hasattr(X, "to_numpy") else np.asarray(X)
+    return a.ndim == 2 and not (a.dtype == object and np.ndim(a.flat[0]))
+
+
+def channel_names(X):
+    """Names of the channels, columns of a table with a whole series in each cell; None where there are none."""
+    names = list(getattr(X, "columns", ()))
+    return names if names and all(isinstance(name, str) for name in names) and not is_matrix(X) else None
+
+
+class CollectionEstimator(MetricParameter, Estimator):
+    """Base of the estimators that are fitted on a collection of series."""
+
+    _parameter_constraints = {
+        "metric": "no_validation",
+        "metric_params": [dict, None],
+        "weight": "no_validation",
+        "nan_policy": [StrOptions({"raise", "omit"})],
+        "n_jobs": JOBS,
+    }
+
+    def _fit_collection(self, X):
+        """Check the parameters, and keep the metric and a copy of the collection."""
+        validate_parameter_constraints(self._parameter_constraints, self.get_params(deep=False), type(self).__name__)
+        self.metric_ = copy(get_metric(self.metric, self.metric_params))  # a caller may go on to change theirs
+        for name in ("n_features_in_", "feature_names_in_"):
+            vars(self).pop(name, None)  # a list has neither
+        self._series = [x.copy() for x in self._door(X, reset=True)]
+        self.n_channels_ = len(self._series[0])
+        self._channel_names = channel_names(X)
+        return self
+
+    def _door(self, X, *, reset=False):
+        """A collection through the door, as a list of series (channels, length)."""
+        if not reset:
+            check_is_fitted(self)
+        series = as_collection(X, "X", missing=self.nan_policy == "omit")
+        if not reset and len(series[0]) != self.n_channels_:
+            raise ValueError(
+                f"'X' must have as many channels as the fitted collection, {self.n_channels_}. Got {len(series[0])}. "
+                "Time runs along axis 1 of an array and channels along axis 2."
+            )
+        names = channel_names(X)
+        if not reset and names and self._channel_names and names != self._channel_names:
+            raise ValueError(
+                f"The columns of 'X', its channels, must be those of the fitted table, {shown(self._channel_names)}. "
+                f"Got {shown(names)}; choose them by X[{shown(self._channel_names)}]."
+            )
+        if is_matrix(X):
+            validate_data(self, X, skip_check_array=True, reset=reset)
+        return series
+
+    def _distances(self, X, Y):
+        """Distances of two collections behind the door; the first one bears the weights."""
+        same = Y is X
+        X = [x.T for x in X]
+        return pairwise_distances(
+            X,
+            X if same else [y.T for y in Y],
+            self.metric_,
+            weight=self.weight,
+            nan_policy=self.nan_policy,
+            n_jobs=self.n_jobs,
+        )
+
+    def __sklearn_tags__(self):
+        tags = super().__sklearn_tags__()
+        tags.input_tags.three_d_array = True
+        tags.input_tags.allow_nan = self.nan_policy == "omit"
+        return tags
+
+
+class CollectionTransformer(ClassNamePrefixFeaturesOutMixin, TransformerMixin, CollectionEstimator):
+    """Base of the transformers whose columns are the series of the fitted collection."""
+
+    def fit(self, X, y=None):
+        """Keep the collection.
+
+        Parameters
+        ----------
+        X : array-like of shape (n_series, length) or (n_series, length, channels), list of series, or DataFrame
+            The collection.
+        y : ignored
+
+        Returns
+        -------
+        object
+            The transformer itself.
+        """
+        self._fit_collection(X)
+        self._n_features_out = len(self._series)
+        return self

@@ -1,0 +1,269 @@
+"""Nearest neighbours as sparse graphs, for estimators that take "precomputed"."""
+
+from numbers import Integral, Real
+
+import numpy as np
+from scipy.sparse import csr_matrix
+from sklearn.utils.validation import check_is_fitted
+
+from ..distances._nearest import nearest_neighbors
+from ..distances._pairwise import pairwise_distances
+from ..utils._sklearn import Interval, StrOptions
+from ..utils.validation import check_count, check_flag
+from ._collection_estimator import CollectionEstimator, CollectionTransformer
+
+
+def _nearest_observed(X, Y, metric, n_neighbors, *, weight, n_jobs):
+    """The same as `nearest_neighbors` where values are missing: from all distances."""
+    distances = pairwise_distances(X, Y, metric, weight=weight, nan_policy="omit", n_jobs=n_jobs)
+    indices = np.argsort(distances, axis=1, kind="stable")[:, :n_neighbors]
+    return np.take_along_axis(distances, indices, axis=1), indices
+
+
+class Neighbors(CollectionEstimator):
+    """What the estimators with a number of neighbours share."""
+
+    _parameter_constraints = {
+        **CollectionEstimator._parameter_constraints,
+        "n_neighbors": [Interval(Integral, 1, None, closed="left")],
+    }
+
+    def kneighbors(self, X=None, n_neighbors=None, return_distance=True):
+        """Find the nearest fitted series.
+
+        Parameters
+        ----------
+        X : array-like of shape (n_series, length) or (n_series, length, channels), list of series, or DataFrame
+            The series. None: the fitted ones, none of which is its own neighbour.
+        n_neighbors : int, optional
+            How many; None: the parameter.
+        return_distance : bool, default=True
+            Whether to return the distances as well.
+
+        Returns
+        -------
+        distances : ndarray of shape (n_series, n_neighbors)
+            Ascending along rows; only with `return_distance`.
+        indices : ndarray of int of shape (n_series, n_neighbors)
+            Indices of the fitted series; ties by index.
+        """
+        check_is_fitted(self)
+        count = check_count(self.n_neighbors if n_neighbors is None else n_neighbors, "n_neighbors")
+        found = self._without_self(count) if X is None else self._nearest(self._door(X), count)
+        return found if check_flag(return_distance, "return_distance") else found[1]
+
+    def _nearest(self, series, count):
+        if count > len(self._series):
+            raise ValueError(
+                f"'n_neighbors' must not exceed the {len(self._series)} fitted series, each itself counted where it is "
+                f"among them. Got {count}; lower it."
+            )
+        find = _nearest_observed if self.nan_policy == "omit" else nearest_neighbors
+        distances, indices = find(
+            [x.T for x in series],
+            [y.T for y in self._series],
+            self.metric_,
+            count,
+            weight=self.weight,
+            n_jobs=self.n_jobs,
+        )
+        return distances, indices
+
+    def _without_self(self, count):
+        distances, indices = self._nearest(self._series, count + 1)
+        own = indices == np.arange(len(indices))[:, np.newaxis]
+        own[~own.any(axis=1), -1] = True  # among copies of itself a series may not be listed
+        return distances[~own].reshape(-1, count), indices[~own].reshape(-1, count)
+
+    def _graph(self, distances, indices, mode):
+        """The neighbours as a sparse matrix whose rows keep their order, the nearest first."""
+        n, count = indices.shape
+        data = np.ones(n * count) if mode == "connectivity" else distances.ravel()
+        return csr_matrix((data, indices.ravel(), np.arange(0, n * count + 1, count)), shape=(n, len(self._series)))
+
+
+class KNeighborsTimeSeriesTransformer(CollectionTransformer, Neighbors):
+    """The graph of nearest neighbours in the fitted collection, after scikit-learn's ``KNeighborsTransformer``.
+
+    The graph feeds estimators that take ``metric="precomputed"``, such as Isomap, DBSCAN or t-SNE.
+
+    Parameters
+    ----------
+    metric : str, metric object or callable, default="dtw"
+        The distance: a registered name, an object such as ``DTW(alpha=0.7)``, or a function of two series.
+    mode : {"distance", "connectivity"}, default="distance"
+        What the graph holds. In "distance" it has ``n_neighbors + 1`` entries a row, since each fitted series counts
+        as its own first neighbour, which is not one to the estimators behind.
+    n_neighbors : int, default=5
+        Number of neighbours.
+    metric_params : dict, optional
+        Parameters of the metric.
+    weight : array-like of shape (length,) or (length, channels), optional
+        Relative weights of the points of the series to be transformed, which must have one length then.
+    nan_policy : {"raise", "omit"}, default="raise"
+        What to do with missing values (NaN), see :func:`sktslib.distances.pairwise_distances`.
+    n_jobs : int, optional
+        Number of threads; no result depends on it.
+
+    Attributes
+    ----------
+    metric_ : Metric
+        The metric object.
+    n_channels_ : int
+        Number of channels.
+    n_features_in_ : int
+        Length of the series; only where the collection came as a matrix, one row a series.
+
+    Examples
+    --------
+    >>> from sktslib.neighbors import KNeighborsTimeSeriesTransformer
+    >>> graph = KNeighborsTimeSeriesTransformer(n_neighbors=1).fit_transform([[0, 1, 0], [0, 0, 1, 0], [2, 2, 2]])
+    >>> graph.toarray()
+    array([[0., 0., 0.],
+           [0., 0., 0.],
+           [9., 0., 0.]])
+    """
+
+    _parameter_constraints = {
+        **Neighbors._parameter_constraints,
+        "mode": [StrOptions({"distance", "connectivity"})],
+    }
+
+    def __init__(
+        self,
+        metric="dtw",
+        *,
+        mode="distance",
+        n_neighbors=5,
+        metric_params=None,
+        weight=None,
+        nan_policy="raise",
+        n_jobs=None,
+    ):
+        self.metric = metric
+        self.mode = mode
+        self.n_neighbors = n_neighbors
+        self.metric_params = metric_params
+        self.weight = weight
+        self.nan_policy = nan_policy
+        self.n_jobs = n_jobs
+
+    def transform(self, X):
+        """Graph of the fitted series nearest to each series.
+
+        Parameters
+        ----------
+        X : array-like of shape (n_series, length) or (n_series, length, channels), list of series, or DataFrame
+            The series.
+
+        Returns
+        -------
+        scipy.sparse.csr_matrix of shape (n_series, n_fitted)
+            Rows hold the nearest first.
+        """
+        series = self._door(X)
+        count = int(self.n_neighbors) + (self.mode == "distance")
+        return self._graph(*self._nearest(series, count), self.mode)
+
+
+class RadiusNeighborsTimeSeriesTransformer(CollectionTransformer):
+    """The graph of neighbours within a radius, after scikit-learn's ``RadiusNeighborsTransformer``.
+
+    Parameters
+    ----------
+    metric : str, metric object or callable, default="dtw"
+        The distance: a registered name, an object such as ``DTW(alpha=0.7)``, or a function of two series.
+    mode : {"distance", "connectivity"}, default="distance"
+        What the graph holds.
+    radius : float, default=1.0
+        The largest distance of a neighbour, inclusive.
+    metric_params : dict, optional
+        Parameters of the metric.
+    weight : array-like of shape (length,) or (length, channels), optional
+        Relative weights of the points of the series to be transformed, which must have one length then.
+    nan_policy : {"raise", "omit"}, default="raise"
+        What to do with missing values (NaN), see :func:`sktslib.distances.pairwise_distances`.
+    n_jobs : int, optional
+        Number of threads; no result depends on it.
+
+    Attributes
+    ----------
+    metric_ : Metric
+        The metric object.
+    n_channels_ : int
+        Number of channels.
+    n_features_in_ : int
+        Length of the series; only where the collection came as a matrix, one row a series.
+
+    Examples
+    --------
+    >>> from sktslib.neighbors import RadiusNeighborsTimeSeriesTransformer
+    >>> transformer = RadiusNeighborsTimeSeriesTransformer("euclidean", mode="connectivity", radius=1.0)
+    >>> transformer.fit([[0, 0], [0, 1], [5, 5]]).transform([[0, 0]]).toarray()
+    array([[1., 1., 0.]])
+    """
+
+    _parameter_constraints = {
+        **CollectionTransformer._parameter_constraints,
+        "mode": [StrOptions({"distance", "connectivity"})],
+        "radius": [Interval(Real, 0, None, closed="left")],
+    }
+
+    def __init__(
+        self,
+        metric="dtw",
+        *,
+        mode="distance",
+        radius=1.0,
+        metric_params=None,
+        weight=None,
+        nan_policy="raise",
+        n_jobs=None,
+    ):
+        self.metric = metric
+        self.mode = mode
+        self.radius = radius
+        self.metric_params = metric_params
+        self.weight = weight
+        self.nan_policy = nan_policy
+        self.n_jobs = n_jobs
+
+    def transform(self, X):
+        """Graph of the fitted series within the radius of each series.
+
+        Parameters
+        ----------
+        X : array-like of shape (n_series, length) or (n_series, length, channels), list of series, or DataFrame
+            The series.
+
+        Returns
+        -------
+        scipy.sparse.csr_matrix of shape (n_series, n_fitted)
+            Rows hold the nearest first.
+        """
+        return self._graph(self._distances(self._door(X), self._series))
+
+    def fit_transform(self, X, y=None):
+        """Keep the collection, and give its graph.
+
+        Parameters
+        ----------
+        X : array-like of shape (n_series, length) or (n_series, length, channels), list of series, or DataFrame
+            The collection.
+        y : ignored
+
+        Returns
+        -------
+        scipy.sparse.csr_matrix of shape (n_series, n_series)
+            Rows hold the nearest first.
+        """
+        self.fit(X)
+        return self._graph(self._distances(self._series, self._series))
+
+    def _graph(self, distances):
+        order = np.argsort(distances, axis=1, kind="stable")
+        distances = np.take_along_axis(distances, order, axis=1)
+        within = distances <= float(self.radius)
+        data = distances[within] if self.mode == "distance" else np.ones(int(within.sum()))
+        ends = np.concatenate([[0], np.cumsum(within.sum(axis=1))])
+        return csr_matrix((data, order[within], ends), shape=distances.shape)

@@ -1,0 +1,200 @@
+"""Distances to the fitted collection, and kernels made of them, for estimators that take "precomputed"."""
+
+from numbers import Real
+
+import numpy as np
+
+from ..utils._sklearn import Interval, StrOptions
+from ._collection_estimator import CollectionTransformer
+
+
+class PairwiseDistances(CollectionTransformer):
+    """Distances of series to the series of the fitted collection.
+
+    In a pipeline it feeds every estimator that takes ``metric="precomputed"``, or any other as features.
+
+    Parameters
+    ----------
+    metric : str, metric object or callable, default="dtw"
+        The distance: a registered name, an object such as ``DTW(alpha=0.7)``, or a function of two series.
+    metric_params : dict, optional
+        Parameters of the metric.
+    weight : array-like of shape (length,) or (length, channels), optional
+        Relative weights of the points of the series to be transformed, which must have one length then.
+    nan_policy : {"raise", "omit"}, default="raise"
+        What to do with missing values (NaN), see :func:`sktslib.distances.pairwise_distances`.
+    n_jobs : int, optional
+        Number of threads; no result depends on it.
+
+    Attributes
+    ----------
+    metric_ : Metric
+        The metric object.
+    n_channels_ : int
+        Number of channels.
+    n_features_in_ : int
+        Length of the series; only where the collection came as a matrix, one row a series.
+
+    Examples
+    --------
+    >>> from sklearn.neighbors import KNeighborsClassifier
+    >>> from sklearn.pipeline import make_pipeline
+    >>> from sktslib.neighbors import PairwiseDistances
+    >>> model = make_pipeline(PairwiseDistances("dtw"), KNeighborsClassifier(1, metric="precomputed"))
+    >>> model.fit([[0, 1, 0], [0, 0, 1, 0], [2, 2, 2]], ["bump", "bump", "flat"]).predict([[0, 0, 0, 1, 0, 0]])
+    array(['bump'], dtype='<U4')
+    """
+
+    def __init__(self, metric="dtw", *, metric_params=None, weight=None, nan_policy="raise", n_jobs=None):
+        self.metric = metric
+        self.metric_params = metric_params
+        self.weight = weight
+        self.nan_policy = nan_policy
+        self.n_jobs = n_jobs
+
+    def transform(self, X):
+        """Distances of series to the fitted ones.
+
+        Parameters
+        ----------
+        X : array-like of shape (n_series, length) or (n_series, length, channels), list of series, or DataFrame
+            The series.
+
+        Returns
+        -------
+        ndarray of shape (n_series, n_fitted)
+        """
+        return self._distances(self._door(X), self._series)
+
+    def fit_transform(self, X, y=None):
+        """Keep the collection, and give its distances to itself.
+
+        Parameters
+        ----------
+        X : array-like of shape (n_series, length) or (n_series, length, channels), list of series, or DataFrame
+            The collection.
+        y : ignored
+
+        Returns
+        -------
+        ndarray of shape (n_series, n_series)
+        """
+        self.fit(X)
+        return self._distances(self._series, self._series)
+
+
+class DistanceKernel(PairwiseDistances):
+    """Similarities ``exp(-gamma d)`` to the series of the fitted collection, for ``kernel="precomputed"``.
+
+    Elastic distances are no inner products in disguise, so the kernel need not be positive definite; support vector
+    machines work with it in practice.
+
+    Parameters
+    ----------
+    metric : str, metric object or callable, default="dtw"
+        The distance: a registered name, an object such as ``DTW(alpha=0.7)``, or a function of two series.
+    gamma : "median" or float, default="median"
+        How fast similarity falls, above 0. "median": one over the median of the distances between different fitted
+        series (1 where it is 0 or infinite).
+    metric_params : dict, optional
+        Parameters of the metric.
+    weight : array-like of shape (length,) or (length, channels), optional
+        Relative weights of the points of the series to be transformed, which must have one length then.
+    nan_policy : {"raise", "omit"}, default="raise"
+        What to do with missing values (NaN), see :func:`sktslib.distances.pairwise_distances`.
+    n_jobs : int, optional
+        Number of threads; no result depends on it.
+
+    Attributes
+    ----------
+    gamma_ : float
+        The factor in use.
+    metric_ : Metric
+        The metric object.
+    n_channels_ : int
+        Number of channels.
+    n_features_in_ : int
+        Length of the series; only where the collection came as a matrix, one row a series.
+
+    Examples
+    --------
+    >>> from sktslib.neighbors import DistanceKernel
+    >>> DistanceKernel("manhattan", gamma=1.0).fit_transform([[0, 0], [0, 1]]).round(3)
+    array([[1.   , 0.368],
+           [0.368, 1.   ]])
+    """
+
+    _parameter_constraints = {
+        **PairwiseDistances._parameter_constraints,
+        "gamma": [StrOptions({"median"}), Interval(Real, 0, None, closed="neither")],
+    }
+
+    def __init__(
+        self, metric="dtw", *, gamma="median", metric_params=None, weight=None, nan_policy="raise", n_jobs=None
+    ):
+        super().__init__(metric, metric_params=metric_params, weight=weight, nan_policy=nan_policy, n_jobs=n_jobs)
+        self.gamma = gamma
+
+    def fit(self, X, y=None):
+        """Keep the collection.
+
+        Parameters
+        ----------
+        X : array-like of shape (n_series, length) or (n_series, length, channels), list of series, or DataFrame
+            The collection.
+        y : ignored
+
+        Returns
+        -------
+        DistanceKernel
+            Itself.
+        """
+        self._fit_distances(X)
+        return self
+
+    def transform(self, X):
+        """Similarities of series to the fitted ones.
+
+        Parameters
+        ----------
+        X : array-like of shape (n_series, length) or (n_series, length, channels), list of series, or DataFrame
+            The series.
+
+        Returns
+        -------
+        ndarray of shape (n_series, n_fitted)
+            In [0, 1].
+        """
+        return self._similarities(super().transform(X))
+
+    def fit_transform(self, X, y=None):
+        """Keep the collection, and give its similarities to itself.
+
+        Parameters
+        ----------
+        X : array-like of shape (n_series, length) or (n_series, length, channels), list of series, or DataFrame
+            The collection.
+        y : ignored
+
+        Returns
+        -------
+        ndarray of shape (n_series, n_series)
+            In [0, 1].
+        """
+        distances = self._fit_distances(X)
+        return self._similarities(distances)
+
+    def _similarities(self, distances):
+        with np.errstate(over="ignore"):  # what is too far is not alike at all
+            return np.exp(-self.gamma_ * distances)
+
+    def _fit_distances(self, X):
+        """Fit, and give the distances that were needed for it."""
+        distances = PairwiseDistances.fit(self, X)._distances(self._series, self._series)
+        if self.gamma != "median":
+            self.gamma_ = float(self.gamma)
+        else:
+            between = distances[~np.eye(len(distances), dtype=bool)]
+            median = np.median(between) if between.size else 0.0
+            self.gamma_ = 1.0 / median if 0.0 < median < np.inf else 1.0
+        return distances

@@ -1,0 +1,1 @@
+"""Optimal segmentation: the estimator, what it learns, and recordings whole or by chunks."""

@@ -1,0 +1,45 @@
+"""Repetitions that an end of the series cuts off: paths that begin or end amid a query, free of charge.
+
+At least half of the query's points must be seen. The start of a path that begins at point i of its query is counted as
+-i, as if the points before it had stood before the series, so bounds of the length hold for the whole repetition.
+"""
+
+import numpy as np
+
+from ...distances._kernels.dispatch import closed_border
+
+
+def halves(first):
+    """For each query the number of its points, and how many of them may be unseen."""
+    m = np.diff(first)
+    return zip(first[:-1].tolist(), m.tolist(), (m // 2).tolist(), strict=True)
+
+
+def open_begin(state, queries):
+    """Let paths begin amid the queries before the first sample; changes `state`, see `_tiling.advance`."""
+    for q, (a, m, unseen) in enumerate(halves(queries.first)):
+        state[0, a : a + unseen] = 0.0
+        state[1, a : a + unseen] = -np.arange(1.0, unseen + 1)
+        record = queries.p if hasattr(queries.p, "_fields") else queries.p[q]
+        if not closed_border(record):  # where points may be skipped, more of them for their price
+            state[0, a + unseen : a + m] = np.cumsum(queries.points[0, a + unseen : a + m])
+            state[1, a + unseen : a + m] = -unseen
+
+
+def open_end(state, first, best, begin, shortest, longest):
+    """Let paths end amid the queries behind the last sample, where that is cheaper; changes the last rows.
+
+    Returns for each query how many points of it its last tile shows.
+    """
+    n, shown = len(begin), np.diff(first)
+    for q, (a, m, unseen) in enumerate(halves(first)):
+        cost, start = state[0, a : a + m - 1], state[1, a : a + m - 1]
+        missing = np.arange(m - 1, 0, -1)
+        length = n + missing - start
+        hidden = missing + np.maximum(-start, 0)
+        allowed = (hidden <= unseen) & (length >= shortest[q]) & (length <= longest[q]) & (start < n)
+        cost = np.where(allowed, cost, np.inf)
+        if m > 1 and cost.min() < best[-1, q + 1]:
+            i = int(np.argmin(cost))
+            best[-1, q + 1], begin[-1, q], shown[q] = cost[i], start[i], i + 1
+    return shown

@@ -1,0 +1,71 @@
+"""A query taken from the recording itself: one period of what repeats best."""
+
+import numpy as np
+from scipy.fft import irfft, next_fast_len, rfft
+
+from ...distances._metrics.registry import get_metric
+from ...distances._series import standardise
+from .._missing import runs
+from .._profile import Search
+from .._selection import select
+
+ROUNDS = 3  # of tiling and averaging
+SHRINK = 2  # how many times longer or shorter than the period a repetition may be
+SHORTEST = 4  # samples of a period
+PLACES = 8  # stretches tried per period
+MOST = 96  # stretches tried in all
+LIKE = 12  # how many of the most similar stretches count
+BEST = 0.7  # of the highest correlation: the first peak as high as that is the period, not a multiple of it
+
+
+def dominant_period(data):
+    """The lag, in samples, at which a recording (channels, n) is most like itself.
+
+    The autocorrelation over all channels, not biased towards short lags, behind its first fall below zero and up to
+    half of the recording.
+    """
+    z, n = standardise(data), data.shape[1]
+    size = next_fast_len(2 * n)
+    correlation = irfft((np.abs(rfft(z, size, axis=1)) ** 2).sum(axis=0), size)[: n // 2 + 1]
+    correlation = correlation / np.arange(n, n - len(correlation), -1) * n
+    below = np.flatnonzero(correlation <= 0)
+    first = max(int(below[0]) if below.size else 1, SHORTEST)
+    inner = np.arange(first, len(correlation) - 1)
+    peaks = inner[(correlation[inner] >= correlation[inner - 1]) & (correlation[inner] > correlation[inner + 1])]
+    peaks = peaks[correlation[peaks] > 0]
+    if not peaks.size:
+        raise ValueError(
+            f"query='auto' needs a recording that repeats itself. Got {n} time points whose autocorrelation has no "
+            "peak. Pass a query, or a recording of at least two repetitions."
+        )
+    return int(peaks[correlation[peaks] >= BEST * correlation[peaks].max()][0])
+
+
+def most_repeated(data, period):
+    """Start of the stretch of one period whose most similar stretches are nearest, as a share of its variance."""
+    z, n = standardise(data), data.shape[1]
+    count = min(LIKE, max(n // period - 1, 1))
+    step = max(period // PLACES, (n - period) // MOST, 1)
+    metric, best, at = get_metric("euclidean"), np.inf, 0
+    for start in range(0, n - period + 1, step):
+        x = np.ascontiguousarray(z[:, start : start + period])
+        energy = ((x - x.mean(axis=1, keepdims=True)) ** 2).sum()
+        if energy < 0.25 * x.size:  # rest repeats itself too
+            continue
+        profile = Search.of(metric, x, None, z, None, None, "windows").profile()
+        chosen = select(profile.distance, *profile._edges, n_matches=count + 1)
+        apart = (profile.distance[chosen[1:]] ** 2).mean() / energy if len(chosen) > 1 else np.inf
+        if apart < best:
+            best, at = apart, start
+    return at
+
+
+def typical_period(data):
+    """The range of the stretch of one period that repeats best, within the longest stretch without a gap."""
+    gapless = runs(data)
+    if not len(gapless):
+        raise ValueError("query='auto' needs a recording with values that are not NaN. Got none.")
+    a, b = gapless[np.argmax(np.diff(gapless, axis=1))]
+    period = dominant_period(data[:, a:b])
+    start = a + most_repeated(data[:, a:b], period)
+    return start, start + period

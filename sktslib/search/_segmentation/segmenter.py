@@ -1,0 +1,287 @@
+"""QuerySegmenter: cut a recording at each repetition of one or several queries."""
+
+from copy import copy
+from numbers import Integral, Real
+
+import numpy as np
+from sklearn.utils.validation import check_is_fitted
+
+from ...metrics import event_f1_score
+from ...utils._plot.plot_data import names_of
+from ...utils._sklearn import Interval, StrOptions
+from .._learning import read_labels
+from .._query import check_labels, one_query, refuse_sample_weight, times_of
+from .._several import refuse_several, several
+from .._sources import Sources, Whole
+from .fitting import FittedSegmenter
+from .optimal import listed_costs
+from .segment_stream import SegmentStream
+from .segments import Segments
+
+
+class QuerySegmenter(FittedSegmenter):
+    """Cut a recording into repetitions of one or several queries and background.
+
+    The cut is the one of least cost among all: the costs of the repetitions plus a cost per background sample, found
+    by one-pass dynamic programming (Ney 1984). (Where a cost depends on where its repetition starts, as in TWED with
+    nu > 0 and WDTW, and with `min_length` or `max_length`, each end keeps the start of its cheapest path alone.)
+    Repetitions under an elastic metric may have any length, under a lockstep metric they have their query's.
+
+    Parameters
+    ----------
+    metric : str, metric object or callable, default="dtw"
+        The distance; tiles count its un-rooted, un-normalised cost.
+    metric_params : dict, optional
+        Parameters of the metric.
+    query : array-like of shape (m,) or (m, channels), list of arrays or "auto", optional
+        The query, or several; then `fit` takes from `X` the number of channels only. "auto": `X` is a recording, and
+        the query one period of it: the stretch that repeats best, then the average of all, three times over.
+    weight : array-like of shape (m,) or (m, channels), or list of them, optional
+        Relative weights of the query's points, unless `fit` is given some.
+    background : "auto" or float, default="auto"
+        Cost of a background sample. "auto": the cost of the query against a flat line at its own mean, per sample (of
+        several queries the mean over them), 1.5 times for dynamic time warping and its variants. So a stretch is
+        background when the query explains it worse than a flat line would explain the query. Learned from labels it
+        depends on the signal, see Notes.
+    transitions : array-like of shape (k + 1, k + 1), optional
+        What it costs that one thing follows another: entry (a, b) is added where b follows a, 0 being a stretch of
+        background and 1..k the queries. Infinite costs forbid. The first thing follows nothing, and behind a gap the
+        recording begins anew.
+    n_templates : int or "auto", default="auto"
+        Queries learned of each kind. "auto": as many as there are clear groups of at least three occurrences, up to 4.
+    refine : int, default=0
+        How many times `segment` averages the repetitions that it found, and cuts again by these averages. They are the
+        recording's own and for this call; the fitted queries stay as they are. Not for streams.
+    partial : bool, default=False
+        Whether the ends of a recording may cut a repetition off, of which then at least half of the query's points are
+        seen; the others cost nothing. Elastic metrics without times only, and not "msm"; not for streams.
+    min_length, max_length : int or list of int, optional
+        Bounds of the length of a repetition under an elastic metric, in samples: one for all, or one for each query.
+        Where queries are learned from labels, the default is 2/3 of the shortest and 3/2 of the longest occurrence, one
+        of less than 4/7 of the median length counting as that; of a period, half and twice the period.
+    nan_policy : {"raise", "omit"}, default="raise"
+        What to do with missing values (NaN). "omit": missing query points count nothing; no repetition crosses a
+        missing point.
+
+    Attributes
+    ----------
+    queries_ : list of ndarray of shape (m, channels)
+        The queries; a repetition of the first has label 1.
+    weights_ : list of ndarray of shape (m, channels) or None
+        Their relative weights; None where all are equal.
+    query_, weight_ : ndarray of shape (m, channels)
+        Those of the first query.
+    classes_ : ndarray of shape (n_kinds,)
+        The kinds that were learned, sorted; for given queries their numbers, from 1.
+    background_ : float
+        Cost of a background sample, at most.
+    metric_ : Metric
+        The metric object.
+    n_features_in_ : int
+        Number of channels.
+
+    Notes
+    -----
+    Learned from labels, each kind has the barycenter of its occurrences (of fewer than three: the first) as its query,
+    of at most 50 of them. Occurrences more than 1.75 times as long as is usual for their kind count as two that touch,
+    and not as examples. A point's weight is the inverse of the variance about it (of the spread, for metrics of
+    absolute differences), drawn towards the mean of all points; the geometric mean is the same for all queries.
+
+    The background then costs a multiple of the (squared) distance from the median of the samples that are labelled as
+    background, and at most what the strongest sample of an occurrence would: the question is not how well a stretch
+    fits, but whether it fits better than rest does. The multiple is the one with which the occurrences are found best,
+    from the middle of those that do as well; if that leaves errors, a constant cost is tried too.
+
+    References
+    ----------
+    Ney H. The use of a one-stage dynamic programming algorithm for connected word recognition. IEEE Transactions on
+    Acoustics, Speech, and Signal Processing 32(2), 1984.
+
+    Examples
+    --------
+    >>> from sktslib import QuerySegmenter
+    >>> segments = QuerySegmenter().fit([0, 1, 3, 1]).segment([5, 5, 0, 1, 3, 1, 5, 0, 1, 1, 3, 1, 5])
+    >>> segments.boundaries
+    array([ 2,  6,  7, 12])
+    """
+
+    _parameter_constraints = {
+        "metric": "no_validation",
+        "metric_params": [dict, None],
+        "query": "no_validation",
+        "weight": "no_validation",
+        "background": [StrOptions({"auto"}), Interval(Real, 0, None, closed="left")],
+        "transitions": "no_validation",
+        "n_templates": [StrOptions({"auto"}), Interval(Integral, 1, None, closed="left")],
+        "refine": [Interval(Integral, 0, None, closed="left")],
+        "partial": ["boolean"],
+        "min_length": "no_validation",
+        "max_length": "no_validation",
+        "nan_policy": [StrOptions({"raise", "omit"})],
+    }
+
+    def __init__(
+        self,
+        metric="dtw",
+        *,
+        metric_params=None,
+        query=None,
+        weight=None,
+        background="auto",
+        transitions=None,
+        n_templates="auto",
+        refine=0,
+        partial=False,
+        min_length=None,
+        max_length=None,
+        nan_policy="raise",
+    ):
+        self.metric = metric
+        self.metric_params = metric_params
+        self.query = query
+        self.weight = weight
+        self.background = background
+        self.transitions = transitions
+        self.n_templates = n_templates
+        self.refine = refine
+        self.partial = partial
+        self.min_length = min_length
+        self.max_length = max_length
+        self.nan_policy = nan_policy
+
+    def fit(self, X, y=None, weight=None, times=None):
+        """Take the query.
+
+        Parameters
+        ----------
+        X : array-like of shape (m,) or (m, channels), or list of arrays
+            The query, or several; with the parameter `query` set, any series of the same channels; with `y` or
+            ``query="auto"``, a recording.
+        y : array-like of shape (n,), optional
+            Labels of the recording's time points: 0, False, an empty text or "0" for background, other values, numbers
+            or texts, for the kind of repetition. A run of one label of at least 2 samples is an
+            occurrence, so occurrences of one kind need background between them: see
+            :func:`sktslib.metrics.labels_from_events`. Mark all there are, for what is not marked counts as
+            background, and the same part of each. Without a second label, or without an occurrence, labels count
+            nothing, and `X` is the query.
+        weight : array-like of shape (m,) or (m, channels), optional
+            Relative weights of the query's points; replaces the parameter. Of several queries a list, as are `times`.
+        times : array-like of shape (m,), optional
+            Strictly increasing sample times of the query, for metrics that use them.
+
+        Returns
+        -------
+        QuerySegmenter
+            Itself.
+        """
+        self._check_parameters()
+        self._check_tiling()
+        by_itself = isinstance(self.query, str)
+        if by_itself and self.query != "auto":
+            raise ValueError(f"The 'query' parameter must be an array, a list of arrays or 'auto'. Got {self.query!r}.")
+        queries = None if by_itself else several(X if self.query is None else self.query)
+        if queries is not None and len(queries) > 1:
+            return self._fit_templates(self._read_several(X, queries, y, weight, times))
+        marked = self._annotation(X, y)
+        if marked is not None:
+            return self._fit_labels(marked, weight, times_of(X, times))
+        if by_itself:
+            return self._fit_recording(self._read_recording(one_query(X, "X")), times_of(X, times))
+        return self._fit_templates([self._read(one_query(X, "X"), self.query, weight, times)])
+
+    def segment(self, X, times=None):
+        """Cut a recording.
+
+        Parameters
+        ----------
+        X : array-like of shape (n,) or (n, channels)
+            The recording. A pandas object's DatetimeIndex counts as its times.
+        times : array-like of shape (n,), optional
+            Strictly increasing sample times, numbers or datetimes.
+
+        Returns
+        -------
+        Segments
+            The repetitions in temporal order; samples between them are background.
+        """
+        refuse_several(X)
+        y, ty, given = self._door(X, times)
+        _, searches, tiles = self._segmented(y, ty, self._rules, self.refine)
+        start, end, query, _, shown = tiles
+        cost = listed_costs(searches, self._rules, tiles)
+        label = self.classes_[self._kinds[query]]
+        partial = np.diff(shown, axis=1)[:, 0] < np.array([t.x.shape[1] for t in self._templates])[query]
+        sources = Sources([Whole.of(search) for search in searches], shown)
+        return Segments(start, end, label, cost, query, partial, given, sources, names_of(X))
+
+    def stream(self, max_delay=None):
+        """Begin a segmentation that takes the recording chunk by chunk.
+
+        Parameters
+        ----------
+        max_delay : int, optional
+            After how many samples at most the end of a repetition must be decided, at the end of a chunk; not less than
+            the longest query has. Without it a repetition waits until no tiling that may still turn out the cheapest
+            disagrees, so that the answer is that of `segment`; with it the tiling that is the cheapest by then decides,
+            and the answer may be another.
+
+        Returns
+        -------
+        SegmentStream
+            Its ``update(X)`` returns the repetitions that are decided, ``flush()`` those left at the end.
+        """
+        check_is_fitted(self)
+        if self.refine or self.partial:
+            raise ValueError(
+                "'refine' must be 0 and 'partial' False in a stream, which does not know the whole recording. Got "
+                f"{self.refine} and {self.partial}."
+            )
+        return SegmentStream(copy(self), max_delay)
+
+    def predict(self, X, times=None):
+        """Label each time point: 0 background, else the number of the query that is repeated, from 1.
+
+        Learned from labels: the kinds of `classes_`, and for background the label that was used for it.
+
+        Parameters
+        ----------
+        X : array-like of shape (n,) or (n, channels)
+            The recording.
+        times : array-like of shape (n,), optional
+            Its sample times.
+
+        Returns
+        -------
+        ndarray of shape (n,)
+        """
+        segments = self.segment(X, times)
+        names = np.concatenate([np.array([self._idle], dtype=self.classes_.dtype), self.classes_])
+        labels = np.zeros(len(segments._source.sequence), np.int64)
+        for s, e, query in zip(segments.start, segments.end, segments.query, strict=True):
+            labels[s:e] = self._kinds[query] + 1
+        return names[labels]
+
+    def score(self, X, y, times=None, sample_weight=None):
+        """Event F1 of the repetitions against labels, see :func:`sktslib.metrics.event_f1_score`.
+
+        Parameters
+        ----------
+        X : array-like of shape (n,) or (n, channels)
+            The recording.
+        y : array-like of shape (n,)
+            True labels of the time points, 0 for background; each run of one label is an event, so repetitions end to
+            end need labels that differ.
+        times : array-like of shape (n,), optional
+            Its sample times.
+        sample_weight : None
+            Time points of an event have no weights of their own; here because ``Pipeline.score`` names it.
+
+        Returns
+        -------
+        float
+            In [0, 1].
+        """
+        refuse_sample_weight(sample_weight)
+        segments = self.segment(X, times)
+        y = read_labels(check_labels(y, len(segments._source.sequence))).code
+        return event_f1_score(y, np.column_stack([segments.start, segments.end]))

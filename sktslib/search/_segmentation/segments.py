@@ -1,0 +1,197 @@
+"""What a segmentation returns: the repetitions, their alignment to the query, and tables of them."""
+
+from dataclasses import dataclass, field
+from typing import NamedTuple
+
+import numpy as np
+
+from .._results import _Table
+
+
+class Segment(NamedTuple):
+    """One repetition: the half-open range ``[start, end)`` in samples, its label and the cost of its tile."""
+
+    start: int
+    end: int
+    label: object
+    cost: float
+
+
+@dataclass(frozen=True, eq=False)
+class Segments(_Table):
+    """Repetitions of queries in temporal order; the samples between them are background.
+
+    A pickle holds the samples of the recording that the repetitions depend on, and no others.
+
+    Attributes
+    ----------
+    start, end : ndarray of shape (n_segments,)
+        Half-open ranges in samples of the recording.
+    label : ndarray of shape (n_segments,)
+        The kind that was learned, or the number of the given query, from 1.
+    cost : ndarray of shape (n_segments,)
+        Un-normalized cost of each repetition, that of the cheapest path of its range.
+    query : ndarray of int of shape (n_segments,)
+        Which of the fitted `queries_`, from 0; a kind may have several.
+    partial : ndarray of bool of shape (n_segments,)
+        Whether a repetition is cut off by an end of the recording.
+    times : ndarray of shape (n_timepoints,), SparseTimes or None
+        The recording's times, as they were given. Of a stream, and where the segments were pickled, those of the starts
+        and ends alone: ``times.times`` of the samples ``times.samples``.
+    channels : list of str or None
+        Names of the channels, the columns of the recording where it was a table or a column of one.
+
+    Examples
+    --------
+    >>> from sktslib import QuerySegmenter
+    >>> segments = QuerySegmenter().fit([0, 1, 3, 1]).segment([5, 5, 0, 1, 3, 1, 5, 0, 1, 1, 3, 1, 5])
+    >>> segments.stretch
+    array([1.  , 1.25])
+    >>> segments.warped()[:, :, 0]
+    array([[0., 1., 3., 1.],
+           [0., 1., 3., 1.]])
+    """
+
+    start: np.ndarray
+    end: np.ndarray
+    label: np.ndarray
+    cost: np.ndarray
+    query: np.ndarray
+    partial: np.ndarray
+    times: np.ndarray | None = field(default=None, repr=False)
+    _source: object = field(default=None, repr=False)
+    channels: list[str] | None = field(default=None, repr=False)
+    _columns = ("start", "end", "label", "cost", "stretch")
+    _entry, _entries = "repetition", "segments"
+
+    def __iter__(self):
+        for s, e, k, c in zip(self.start, self.end, self.label.tolist(), self.cost, strict=True):
+            yield Segment(int(s), int(e), k, float(c))
+
+    @property
+    def boundaries(self):
+        """Sorted union of starts and ends, in samples."""
+        return np.union1d(self.start, self.end)
+
+    @property
+    def stretch(self):
+        """Length of each repetition as a multiple of its query's, or of what a partial one has of its query."""
+        return (self.end - self.start) / np.diff(self._source.shown, axis=1)[:, 0]
+
+    @property
+    def duration(self):
+        """How long each repetition is: in the unit of the recording's times, datetimes' in seconds, or in samples."""
+        if self.times is None:
+            return (self.end - self.start).astype(float)
+        return _as_numbers(np.asarray(self.end_time) - np.asarray(self.start_time))
+
+    def path(self, k):
+        """Alignment of the k-th repetition: query indices and sequence indices, an array (2, K)."""
+        return self._source.path(self, self._place(k))
+
+    def _source_kept(self):
+        return self._source.kept(self)
+
+    def warped(self, query=None):
+        """Every repetition on the time base of its query.
+
+        A point of a repetition is the mean of the samples that meet the query's point; where none does (as in LCSS),
+        it lies between its neighbours. So point i of each is the same phase, and repetitions can be compared and
+        averaged point by point.
+
+        Parameters
+        ----------
+        query : int, optional
+            Which of the fitted queries, from 0. May be left out where there is one.
+
+        Returns
+        -------
+        ndarray of shape (n_repetitions, m, channels)
+            The repetitions of that query; NaN at what a partial one lacks.
+        """
+        query = self._source.one(query)
+        chosen = np.flatnonzero(self.query == query)
+        channels, m = self._source.queries[query].shape
+        return np.array([self._source.warped(self, k) for k in chosen]).reshape(-1, m, channels)
+
+    def to_frame(self):
+        """Return a pandas DataFrame, one row per repetition, with times where the recording has them."""
+        table = super().to_frame()
+        if len(self._source.queries) > 1:
+            table["query"] = self.query
+        if self.partial.any():
+            table["partial"] = self.partial
+        return table.assign(duration=self.duration)
+
+    def summary(self):
+        """How many repetitions of each label there are, and how regular.
+
+        Returns
+        -------
+        pandas.DataFrame
+            Indexed by label: `count`; mean, standard deviation and coefficient of variation (`_cv`, the deviation over
+            the mean) of `duration` and of `interval`, the time from one start to the next of the same label; `cost`,
+            its mean per repetition. Durations are in the unit of the times, see `duration`; partial repetitions count
+            in `partial` alone.
+        """
+        import pandas as pd
+
+        starts = self.start.astype(float) if self.times is None else self._start_numbers()
+        duration, rows = self.duration, {}
+        for label in dict.fromkeys(sorted(self.label.tolist(), key=lambda v: (str(type(v)), v))):
+            own = (self.label == label) & ~self.partial
+            row = {"count": int(own.sum()), "partial": int((self.label == label).sum() - own.sum())}
+            for name, values in (("duration", duration[own]), ("interval", np.diff(starts[own]))):
+                mean = values.mean() if values.size else np.nan
+                spread = values.std(ddof=1) if values.size > 1 else np.nan
+                row |= {f"{name}_mean": mean, f"{name}_sd": spread, f"{name}_cv": spread / mean if mean else np.nan}
+            rows[label] = row | {"cost": self.cost[own].mean() if own.any() else np.nan}
+        times = [f"{name}_{what}" for name in ("duration", "interval") for what in ("mean", "sd", "cv")]
+        columns = ["count", "partial", *times, "cost"]
+        return pd.DataFrame.from_dict(rows, orient="index", columns=columns).rename_axis("label")
+
+    def _start_numbers(self):
+        times = np.asarray(self.start_time)
+        return _as_numbers(times - times[:1]) if times.size else np.empty(0)
+
+    def plot(self, ax=None, *, sequence=None, ts=None):
+        """Draw the recording with its segments.
+
+        Parameters
+        ----------
+        ax : matplotlib Axes or sequence of them, optional
+            Where to draw. Default: a new figure.
+        sequence : array-like of shape (n,) or (n, channels), optional
+            The recording. It must be given where the segments do not hold it: those of a stream, and those that were
+            pickled.
+        ts : array-like of shape (n,), optional
+            Its times. Default: those of the segmentation, or of a pandas index.
+
+        Returns
+        -------
+        SegmentationDisplay
+        """
+        from ...utils.visualisation import plot_segmentation
+
+        return plot_segmentation(self, self._to_draw(sequence), ts, ax=ax)
+
+    def plot_repetitions(self, query=None, ax=None):
+        """Draw the repetitions one over the other on the query's time base; returns the Display."""
+        from ...utils.visualisation import plot_repetitions
+
+        query = self._source.one(query)
+        x = self._source.queries[query].T
+        if self.channels is not None:
+            import pandas as pd
+
+            x = pd.DataFrame(x, columns=self.channels)
+        return plot_repetitions(self.warped(query), x, ax=ax)
+
+
+def _as_numbers(durations):
+    """Durations as floats; those of datetimes in seconds."""
+    if durations.dtype == object and len(durations) and hasattr(durations[0], "total_seconds"):
+        return np.array([d.total_seconds() for d in durations])
+    if durations.dtype.kind == "m":
+        return durations / np.timedelta64(1, "s")
+    return durations.astype(float)

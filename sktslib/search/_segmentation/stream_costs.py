@@ -1,0 +1,172 @@
+"""The recurrence of segmentations piece by piece: rows of costs and starts for the samples that come."""
+
+import numpy as np
+
+from ...distances._kernels.one_pass import advance, windows
+from .._buffer import Buffer
+from .._incremental_profile import ENDLESS
+from .._profile import check_lengths
+from .._windows import window_profile
+from .lanes_of_segments import Queries
+
+
+class Columns:
+    """The costs of paths under an elastic metric, one column a query."""
+
+    def __init__(self, segmenter):
+        self.metric, self.templates, self.rules = segmenter.metric_, segmenter._templates, segmenter._rules
+        self.reach, self.bounds = self.metric._reach, self.rules.bounds()
+        self._local = getattr(self.metric, "dist", None) is not None  # the kernel takes local costs of the caller's
+        self._looks_back = self.metric._looks_back or self.metric.uses_times
+        lengths = [template.x.shape[1] for template in self.templates]
+        k, m = len(lengths), sum(lengths)
+        self.label = np.concatenate([np.repeat(np.arange(1, k + 1), lengths), np.arange(1, k + 1)])
+        # Where the state has the costs and starts of the paths on their way: in the queries, and at their borders.
+        self.at_cost = np.concatenate([np.arange(m), 3 * max(m, k + 1) + np.arange(k)])
+        self.at_start = self.at_cost + max(m, k + 1)
+        self._queries, self._size = None, 0
+        self.begin(0)
+
+    def begin(self, at):
+        """Begin anew at a sample."""
+        self.at = self.run = at
+        self.state = None
+
+    def due(self, base):
+        """How many samples there must be before a tile that begins at `base` or later can be decided."""
+        return 0
+
+    @property
+    def needed(self):
+        """The first sample that is looked at again."""
+        back = self.at - max(self.reach, 1)
+        if self._looks_back and self.state is not None:
+            start, _, cost = self.live()
+            back = int(min(back, start[cost < np.inf].min(initial=back)))
+        return max(back, self.run)
+
+    def go_on(self, feed, upto):
+        """Rows of `best` and `begin` for the samples up to `upto`."""
+        back = self.needed
+        y, ty = feed.cut(back, feed.end)
+        p, rows, points, first, tx = queries = self._prepared(y)
+        self.state = queries.state() if self.state is None else self.state
+        if self._looks_back:  # cells without a path may hold a start of long ago
+            self.state.reshape(-1)[self.at_start[np.isinf(self.state.take(self.at_cost))]] = self.at
+        k = len(self.templates)
+        new, begin = np.empty((upto - back, k + 1)), np.empty((upto - back, k))
+        rules = self.rules.background.costs(y), self.rules.transitions, *self.bounds
+        if ty is not None:
+            ty = np.concatenate([ty[:1] - 1.0, ty])
+        out = new.reshape(-1), begin.reshape(-1)
+        advance(None, p, rows, points, first, self._series(y), tx, ty, self.at - back, back, *rules, self.state, *out)
+        fresh, self.at = slice(self.at - back, None), upto
+        return new[fresh], begin[fresh]
+
+    def _prepared(self, y):
+        """The queries, made once for up to `size` samples at a time."""
+        if self._queries is None or self._size < y.shape[1]:
+            self._size = ENDLESS if self._local else 2 * y.shape[1]
+            some = y if self._local else np.zeros((len(y), self._size))
+            ty = None if self.templates[0].tx is None else np.zeros(some.shape[1])
+            problems = [self.metric._problem(t.x, t.w, some, t.tx, ty, search=True) for t in self.templates]
+            self._queries = Queries.of(problems)
+        return self._queries
+
+    def _series(self, y):
+        """What the kernel compares of samples, and the one before the first."""
+        if self._local:
+            problems = [self.metric._problem(t.x, t.w, y, None, None, search=True) for t in self.templates]
+            return np.concatenate([problem.y for problem in problems], axis=1)
+        features = self.metric._features(y)
+        out = np.zeros((len(features), features.shape[1] + 1))
+        out[:, 1:] = features
+        return out
+
+    def live(self):
+        """Starts, labels and costs of the paths on their way; costs of none are infinite."""
+        if self.state is None:
+            return np.empty(0), np.empty(0, np.int64), np.empty(0)
+        return self.state.take(self.at_start), self.label, self.state.take(self.at_cost)
+
+    def keep(self, held, best):
+        """Drop all paths but those for whose starts and labels `held` (start, label) is true."""
+        if self.state is not None:
+            start, label, _ = self.live()
+            self.state.reshape(-1)[self.at_cost[~held(start.astype(np.int64), label)]] = np.inf
+            self.state[2, : len(best[-1])] = (best[-1][:, np.newaxis] + self.rules.transitions).min(axis=0)
+
+    def forget(self, base):
+        """What comes begins at a boundary or later."""
+
+
+class Windows:
+    """The costs of the windows of each query's length."""
+
+    reach = 0
+
+    def __init__(self, segmenter):
+        self.metric, self.templates, self.rules = segmenter.metric_, segmenter._templates, segmenter._rules
+        self.lengths = np.array([template.x.shape[1] for template in self.templates])
+        for m, limits in zip(self.lengths, self.rules.limits, strict=True):
+            check_lengths(m, *limits)
+        self.short, self.long = int(self.lengths.min()), int(self.lengths.max())
+        self.label = np.repeat(np.arange(1, len(self.lengths) + 1), self.lengths - 1)
+        self.ago = np.concatenate([np.arange(m - 1, 0, -1.0) for m in self.lengths])  # when those on their way began
+        self.begin(0)
+
+    def begin(self, at):
+        """Begin anew at a sample."""
+        self.at = self.run = at
+        self.edges = Buffer(after=(len(self.lengths) + 1,), first=at)  # what it costs to go on by each label
+        self.edges.append(np.zeros((1, len(self.lengths) + 1)))
+
+    def due(self, base):
+        """How many samples there must be before a tile that begins at `base` or later can be decided.
+
+        The longest of the windows on their way begins where nothing is decided yet.
+        """
+        return base + self.short + self.long - 1
+
+    @property
+    def needed(self):
+        """The first sample that is looked at again."""
+        return max(self.at - self.long + 1, self.run)
+
+    def go_on(self, feed, upto):
+        """Rows of `best` and `begin` for the samples up to `upto`."""
+        first = max(self.needed, self.edges.first)
+        old, k = self.at - first, len(self.lengths)
+        cost = np.full((k, upto - first), np.inf)
+        for m, row, (x, w, tx) in zip(self.lengths.tolist(), cost, self.templates, strict=True):
+            begin = max(self.at - m + 1, self.run)
+            if begin + m <= upto:
+                y, ty = feed.cut(begin, upto)
+                tx = None if ty is None else tx
+                distance = window_profile(self.metric, x, w, y, tx, ty, None).distance
+                row[len(row) - len(distance) :] = self.metric._tile_cost(distance, m)
+        edges, rows = np.empty((upto - first + 1, k + 1)), np.empty((upto - first + 1, k + 1))
+        edges[: old + 1] = self.edges.cut(first, self.at + 1)
+        idle = np.zeros(upto - first)
+        idle[old:] = self.rules.background.costs(feed.cut(self.at, upto)[0])
+        windows(cost, self.lengths, old, idle, self.rules.transitions, edges, rows)
+        self.edges.append(edges[old + 1 :])
+        starts = np.arange(self.at + 1.0, upto + 1)[:, np.newaxis] - self.lengths
+        self.at = upto
+        return rows[old + 1 :], starts
+
+    def live(self):
+        """Starts, labels and costs of the windows on their way; costs of none are infinite."""
+        start = self.at - self.ago
+        return start, self.label, np.where(start >= self.run, 0.0, np.inf)
+
+    def keep(self, held, best):
+        """What `best` does not hold any more is not gone on from."""
+        edges = self.edges.values
+        edges[:] = (best[:, :, np.newaxis] + self.rules.transitions).min(axis=1)
+        if self.edges.first == self.run:
+            edges[0] = 0.0
+
+    def forget(self, base):
+        """What comes begins at a boundary or later."""
+        self.edges.forget(base)

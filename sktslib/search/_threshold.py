@@ -1,0 +1,105 @@
+"""Learning what separates occurrences from the rest: the cost of background, and the threshold of a search."""
+
+import numpy as np
+
+from ..distances._series import full_weight
+from ..metrics import event_f1_score
+from ..metrics._matching import pairs_by_iou
+from ._segmentation.background import Background, power_of
+
+SHIFTED = 1 / 3  # intersection over union of two ranges of one length that are half of it apart
+STEPS = 4.0 ** np.arange(-3, 4)
+PERFECT = 0.99
+
+
+def learn_background(ranges, code, data, templates, metric, constant, tile):
+    """The cost of background with which a tiling finds the marked occurrences best.
+
+    Tried are a cost that grows with the distance from the level of the background and, where that does not do, a
+    constant one, each times several factors. Of the range of factors that are equally good the middle is taken: then
+    the largest change to either side does no harm.
+
+    Parameters
+    ----------
+    ranges : ndarray of shape (k, 2)
+        The occurrences.
+    code : ndarray of shape (n,)
+        0 for background.
+    data : ndarray of shape (channels, n)
+    constant : float
+        A constant cost to begin with.
+    tile : function
+        Starts and ends of the tiling with a `Background`.
+    """
+    power = power_of(metric)
+    rest = data[:, code == 0] if (code == 0).sum() > 1 else data
+    level = np.nanmedian(rest, axis=1, keepdims=True)
+    full = np.concatenate([full_weight(w, x) for x, w, _ in templates], axis=1)
+    slope = full.mean(axis=1, keepdims=True)
+    marked = Background(np.inf, slope, level, power).costs(data[:, code != 0]).max()
+
+    def tried(make):
+        def value(factor):
+            found = np.column_stack(tile(make(factor)))
+            return event_f1_score(ranges, found, min_iou=SHIFTED) if len(found) else 0.0
+
+        factor, best = middle_of_the_best(value, 0.5 / len(ranges))
+        return best, make(factor)
+
+    # No sample of background costs more than the strongest sample of an occurrence: artefacts are no occurrences.
+    relative = tried(lambda factor: Background(factor * marked, factor * slope, level, power)) if marked else (-1, None)
+    if relative[0] >= PERFECT or not 0 < constant < np.inf:
+        return relative[1] or Background(constant)
+    fixed = tried(lambda factor: Background(factor * constant))
+    return fixed[1] if fixed[0] > relative[0] else relative[1]
+
+
+def middle_of_the_best(value, slack):
+    """The middle of the factors that give the best value or as good as that, and that value.
+
+    Tried are powers of 4, then the factors around the best ones, each time at half the distance (in powers).
+    """
+    values = {factor: value(factor) for factor in STEPS.tolist()}
+    for step in (2.0, np.sqrt(2.0)):
+        first, last = _best_range(values, slack)
+        for factor in (first / step, last * step):
+            values[factor] = value(factor)
+    first, last = _best_range(values, slack)
+    return float(np.sqrt(first * last)), max(values.values())
+
+
+def _best_range(values, slack):
+    """The least and the largest of the neighbouring factors about the best one whose values are as good."""
+    factors = sorted(values)
+    best = max(values.values())
+    first = last = factors.index(max(values, key=values.get))
+    while first > 0 and values[factors[first - 1]] >= best - slack:
+        first -= 1
+    while last + 1 < len(factors) and values[factors[last + 1]] >= best - slack:
+        last += 1
+    return factors[first], factors[last]
+
+
+def learn_threshold(matches, ranges):
+    """The distance with which a search finds the marked occurrences (k, 2) best, midway to the next one; or None."""
+    order = np.argsort(matches.distance, kind="stable")
+    found = np.column_stack([matches.start, matches.end])[order]
+    right = np.zeros(len(found), bool)
+    taken = set()
+    pairs = {}
+    for event, match in zip(*pairs_by_iou(ranges, found, SHIFTED), strict=True):
+        pairs.setdefault(int(match), []).append(int(event))
+    for match in sorted(pairs):
+        free = next((event for event in pairs[match] if event not in taken), None)
+        if free is not None:
+            taken.add(free)
+            right[match] = True
+    if not right.any():
+        return None
+    distance = matches.distance[order]
+    f1 = 2 * np.cumsum(right) / (np.arange(1, len(found) + 1) + len(ranges))
+    f1[:-1][distance[:-1] == distance[1:]] = -1.0  # a threshold takes all that are as far
+    last = len(f1) - 1 - int(np.argmax(f1[::-1]))
+    if last + 1 == len(f1):
+        return None
+    return float((distance[last] + distance[last + 1]) / 2)

@@ -1,0 +1,1 @@
+"""The displays behind `sktslib.utils.visualisation`."""
