@@ -64,16 +64,16 @@ def terms(p, row, y, y_before):
 
 
 def moves(p, at, late, a, b, c, gap):
-    return a, a + p.price, a + p.price
+    return a, a + p.gap_cost, a + p.gap_cost
 
 
 @recurrence(terms=terms, moves=moves, monotone=True)
 class Priced(NamedTuple):
     """Amerced time warping of absolute differences, a recurrence of the user's own."""
 
-    price: float = 0.1
+    gap_cost: float = 0.1
 
 
 def test_own_recurrence_pairwise_200_of_128(benchmark):
-    metric, (X, Y) = register_metric("priced", Priced)(), walks(2, 200, 128)
+    metric, (X, Y) = register_metric("charged", Priced)(), walks(2, 200, 128)
     timed(benchmark, lambda: pairwise_distances(X, Y, metric), 200**2 * 128**2)

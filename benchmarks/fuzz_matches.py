@@ -118,7 +118,7 @@ def ranges(matches):
 
 
 def check_paths(case, matches, name, f, p):
-    """The costs along the paths of warped matches add up to their distances."""
+    """The costs along the paths of matches of a subsequence search add up to their distances."""
     for k, match in enumerate(matches):
         if k == 3 or name == "lcss":
             return

@@ -46,7 +46,7 @@ def pair_forms(case, metric, x, y, w, times, got, want, other, scale=same):
         case.equal("weights times 4", float(metric.distance(x, y, weight=4 * w, **times)), value, own=True)
         uniform = float(metric.distance(x, y, weight=np.full(len(x), 3.0), **times))
         case.equal("uniform weights", uniform, float(metric.distance(x, y, **times)), own=True)
-    elif metric.symmetric:
+    elif metric.is_symmetric:
         swapped = {"tx": times.get("ty"), "ty": times.get("tx")}
         case.close("the other way round", scale(float(metric.distance(y, x, **swapped))), want, other)
 

@@ -144,7 +144,7 @@ def scaled(case):
 
 
 def warped(case, missing=False):
-    """Warped profiles against the recurrence with carried starts, and the matches."""
+    """Subsequence profiles against the recurrence with carried starts, and the matches."""
     case.begin(kinds=[*PLAIN, "offset", "scaled", "constant"])
     m, n = case.length(1, 35), case.length(1, 60)
     x = case.series(m)
@@ -171,7 +171,7 @@ def warped(case, missing=False):
                 distance[a:b], start[a:b] = d, np.where(s < 0, -1, s + a)
         return (distance, start)[what] if what is not None else (distance, start)
 
-    searcher = QuerySearcher(metric, mode="warped", nan_policy="omit" if missing else "raise", **limits)
+    searcher = QuerySearcher(metric, mode="subsequence", nan_policy="omit" if missing else "raise", **limits)
     profile = searcher.fit(x, weight=w, times=tq).profile(y, times=ts)
     want, start = wanted(what=None)
     case.close("profile", profile.distance, want, again(name, wanted, sure=name in COUNTS))
@@ -196,12 +196,12 @@ def warped(case, missing=False):
 
 
 def missing_warped(case):
-    """Warped profiles of a sequence with missing values."""
+    """Subsequence profiles of a sequence with missing values."""
     warped(case, missing=True)
 
 
 def long(case):
-    """Warped profiles of thousands of samples: by chunks, and around the borders of blocks by `naive`."""
+    """Subsequence profiles of thousands of samples: by chunks, and around the borders of blocks by `naive`."""
     case.begin(kinds=["quarters", "normal", "rounded", "walk"], channels=(1, 1, 1, 2))
     m = case.pick([1, 17, 33, 65, 97, case.between(2, 16), case.length(1, 70), case.pick([15, 16, 31, 32, 34, 49, 64])])
     n = case.pick([4095, 4096, 4097, case.between(4098, 5200), case.between(8180, 8300)])
@@ -212,7 +212,7 @@ def long(case):
         p["alpha"] = case.pick([1.0, 1.0, 0.7])
         metric.set_params(alpha=p["alpha"])
     case.show(m=m, n=n, x=x, y=y, w=w, p=p)
-    searcher = QuerySearcher(metric, mode="warped").fit(x, weight=w)
+    searcher = QuerySearcher(metric, mode="subsequence").fit(x, weight=w)
     profile = searcher.profile(y)
     with chunks_of(case.pick([1000, 1537, 4096, 700])):
         read = searcher.profile(Slices(y))
@@ -242,7 +242,7 @@ AREAS = {
     "missing_windows": missing_windows,
     "scaled": scaled,
     "sliding": sliding,
-    "warped": warped,
+    "subsequence": warped,
     "missing_warped": missing_warped,
     "long": long,
 }

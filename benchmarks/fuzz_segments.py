@@ -12,7 +12,7 @@ CARRIED = ("dtw", "lcss", "twed", "wdtw", "wddtw", "edr", "erp", "msm")
 PARTIAL = ("dtw", "erp", "edr", "lcss", "adtw")
 
 
-class Problem:
+class PreparedPair:
     """Queries, a recording, what follows what, the background's cost; the answer by `naive`."""
 
     def __init__(self, case, names, largest=22):
@@ -73,10 +73,10 @@ class Problem:
         every = zip(self.queries, self.weights, self.tq, strict=True)
         return [naive.costs_of_segments(self.name, x, y, w, tq=t, ts=ts, **self.p) for x, w, t in every]
 
-    def price(self, segments, costs, b, n):
+    def gap_cost(self, segments, costs, b, n):
         """What the segments that were found cost, each at its exact cost."""
         rows = [(s, e, k, costs[k - 1][s, e]) for s, e, k, _ in segments]
-        return naive.price_of_tiling(rows, n, b, self.transitions)
+        return naive.cost_of_segmentation(rows, n, b, self.transitions)
 
 
 def unit_of(of):
@@ -93,7 +93,7 @@ def roundings(of, *values):
 
 def segmentation(case):
     """The cheapest segmentation, its costs, labels and boundaries, of all metrics."""
-    of = Problem(case, (*FREE, *FREE, *naive.LOCKSTEP, "soft_dtw", "gak", "sbd"))
+    of = PreparedPair(case, (*FREE, *FREE, *naive.LOCKSTEP, "soft_dtw", "gak", "sbd"))
     n, missing = len(of.y), case.chance(0.2)
     segmenter = of.segmenter(nan_policy="omit" if missing else "raise")
     b = of.background()
@@ -116,7 +116,7 @@ def segmentation(case):
         costs = of.costs(y[s:e], None if of.ts is None else of.ts[s:e])
         least += naive.cheapest_segmentation(costs, b, of.transitions)
         own = [(a - s, z - s, k, c) for a, z, k, c in found if s <= a and z <= e]
-        total += of.price(own, costs, b, e - s)
+        total += of.gap_cost(own, costs, b, e - s)
         reported += [c for *_, c in own]
         costs_found += [costs[k - 1][a, z] for a, z, k, _ in own]
     case.equal("all lie between gaps", len(reported), len(found), own=True)
@@ -151,7 +151,7 @@ def check_stream(case, of, segmenter, y, segments):
 
 def carried(case):
     """Segmentations whose costs depend on the start, or with bounds of the length, by carried starts."""
-    of = Problem(case, CARRIED, largest=30)
+    of = PreparedPair(case, CARRIED, largest=30)
     n, count = len(of.y), len(of.queries)
     low = [case.between(1, 4) for _ in range(count)]
     high = [a + case.between(0, 5) for a in low]
@@ -162,9 +162,9 @@ def carried(case):
     b = segmenter.background_
     every = zip(of.queries, of.weights, of.tq, strict=True)
     steps = [naive.steps(of.name, x, of.y, w, t, of.ts, search=True, **of.p) for x, w, t in every]
-    least = naive.carried_tiling(steps, n, b, of.transitions, list(zip(low, high, strict=True)))
+    least = naive.carried_segmentation(steps, n, b, of.transitions, list(zip(low, high, strict=True)))
     segments = segmenter.segment(of.y, times=of.ts)
-    total = naive.price_of_tiling(list(segments), n, b, of.transitions)
+    total = naive.cost_of_segmentation(list(segments), n, b, of.transitions)
     exact = of.costs()
     bounds = all(low[k - 1] <= e - s <= high[k - 1] for s, e, k, _ in segments)
     case.equal("bounds", bounds, True, own=True)
@@ -178,7 +178,7 @@ def carried(case):
 
 def partial(case):
     """Segmentations of recordings that may cut a repetition off at either end."""
-    of = Problem(case, PARTIAL, largest=12)
+    of = PreparedPair(case, PARTIAL, largest=12)
     of.transitions, of.tq, of.ts = None, [None] * len(of.queries), None
     of.show()
     n, b = len(of.y), None
@@ -210,7 +210,7 @@ def partial(case):
             return  # a part has other slopes
         value = naive.cheapest_segmentation(costs, b)
         least, most = (value, most) if both else (least, value)
-    total = naive.price_of_tiling(list(segments), n, b)
+    total = naive.cost_of_segmentation(list(segments), n, b)
     slack = 1e-9 * max(abs(most), 1e-300)
     case.equal("total within bounds", bool(least - slack <= total <= most + slack), True)
 
@@ -240,8 +240,8 @@ def long_segmentation(case):
     segmenter = QuerySegmenter(get_metric(name, p), background=b, transitions=transitions, max_length=most).fit(given)
     segments = segmenter.segment(y)
     steps = [naive.steps(name, x, y, search=True, **p) for x in queries]
-    least = naive.carried_tiling(steps, len(y), b, transitions, [(1, most or len(y))] * count)
-    total = naive.price_of_tiling(list(segments), len(y), b, transitions)
+    least = naive.carried_segmentation(steps, len(y), b, transitions, [(1, most or len(y))] * count)
+    total = naive.cost_of_segmentation(list(segments), len(y), b, transitions)
     if most is None and name in FREE and (name != "twed" or p["nu"] == 0):
         case.close("total", total, least, lambda change: least * (1 + 1e-14), rtol=1e-9)
     else:
@@ -252,7 +252,7 @@ def long_segmentation(case):
 
 def segmentation_api(case):
     """time_series_segmentation: the boundaries of several distances."""
-    of = Problem(case, ("dtw",))
+    of = PreparedPair(case, ("dtw",))
     x, y, w = of.queries[0], of.y, of.weights[0]
     names = ["dtw", case.pick(FREE), case.pick(naive.LOCKSTEP)]
     cfg = get_distance_dict(sorted(set(names)))
@@ -270,7 +270,7 @@ def segmentation_api(case):
             if name not in ("twed", "wdtw", "wddtw"):
                 least = naive.cheapest_segmentation([costs], b)
                 rows = [(s, e, 1, costs[s, e]) for s, e, *_ in segments]
-                total = naive.price_of_tiling(rows, len(y), b)
+                total = naive.cost_of_segmentation(rows, len(y), b)
                 case.close(f"total of {name}", total, least, roundings(of, least, total), rtol=1e-9)
 
 

@@ -49,7 +49,9 @@ def erp_gap(p, total, step):
     return total
 
 
-@recurrence(terms=erp_terms, moves=erp_moves, size=2, gap_terms=erp_gap_terms, gap=erp_gap, closed=False, monotone=True)
+@recurrence(
+    terms=erp_terms, moves=erp_moves, size=2, gap_terms=erp_gap_terms, gap=erp_gap, closed_boundary=False, monotone=True
+)
 class ERPSquared(NamedTuple):
     g: float = 0.0
 
@@ -78,7 +80,7 @@ def twed_gap(p, total, step):
 @recurrence(
     terms=twed_terms,
     moves=twed_moves,
-    by_lag=twed_by_lag,
+    lag_cost=twed_by_lag,
     size=3,
     gap_terms=twed_gap_terms,
     gap=twed_gap,

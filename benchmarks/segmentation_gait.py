@@ -7,10 +7,10 @@ least half of what they cover together; a stride is false if it lies within the 
 data: example of gaitmap (MIT licence), MaD-Lab Erlangen.
 
 The feet are mirror images: of the six channels those across the direction of walking (acc_y, gyr_x, gyr_z) have the
-other sign in the right foot. A flat line explains them better there than the left foot's template does, and dynamic
-time warping, which stretches without charge, would rather dwell on points of the query that are like a flat line. So
-it pays to charge for stretching: amerced dynamic time warping, where a step that stretches costs as much as a sample
-of the query against a flat line. "mirrored" turns the signs, as gait software does.
+other sign in the right foot. A constant signal explains them better there than the left foot's template does, and
+dynamic time warping, which stretches without charge, would rather dwell on points of the query that are like a constant
+signal. So it pays to charge for stretching: amerced dynamic time warping, where a step that stretches costs as much as
+a sample of the query against a constant signal. "mirrored" turns the signs, as gait software does.
 """
 
 import os

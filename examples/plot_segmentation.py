@@ -3,7 +3,7 @@ Cutting a recording into repetitions
 ====================================
 
 A segmentation covers a whole recording with repetitions of a query and background, and takes the cheapest of all such
-tilings. The recording holds twelve normal heart beats (N), four wide, ectopic ones (V) and one in between (F).
+segmentations. The recording holds twelve normal heart beats (N), four wide, ectopic ones (V) and one in between (F).
 """
 
 import matplotlib.pyplot as plt

@@ -2,6 +2,7 @@
 
 import argparse
 import ast
+import errno
 import os
 import sys
 from dataclasses import replace
@@ -16,6 +17,7 @@ DISTANCES = ("dtw", "lcss", "twed", "euclidean")
 # Of the points of the example's normal beats, laid over the query by their R peaks, 97 % lie within 0.3 mV of it but
 # only 67 % within 0.1 mV: the baseline drifts. The R peak is 1.7 mV high, so 0.3 mV cannot take another wave for it.
 ECG_EPS = 0.3
+WINDOWS = sys.platform == "win32"
 
 DESCRIPTION = """\
 Find where a short pattern (the query) occurs in a long recording (the sequence), by several distances, and cut the
@@ -264,6 +266,13 @@ def _report(options):
         print(f"picture: {options.output}")
 
 
+def _reader_is_gone(error):
+    """Whether an error means that the reader of the output, such as head, has seen enough."""
+    # Windows calls that an invalid argument, and a wrong file name too.
+    invalid = WINDOWS and isinstance(error, OSError) and error.errno == errno.EINVAL and error.filename is None
+    return invalid or isinstance(error, BrokenPipeError)
+
+
 def main(argv=None):
     """Run the command line.
 
@@ -280,9 +289,10 @@ def main(argv=None):
     try:
         _report(_parser().parse_args(argv))
         sys.stdout.flush()
-    except BrokenPipeError:  # the reader, such as head, has seen enough
-        os.dup2(os.open(os.devnull, os.O_WRONLY), sys.stdout.fileno())
     except (ValueError, OSError) as error:
+        if _reader_is_gone(error):
+            os.dup2(os.open(os.devnull, os.O_WRONLY), sys.stdout.fileno())
+            return 0
         print(f"sktslib: error: {error}", file=sys.stderr)
         return 2
     return 0

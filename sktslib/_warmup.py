@@ -68,7 +68,7 @@ def warmup(metrics="dtw", *, tasks=tuple(TASKS), n_channels=1, weighted=False, v
     metrics : str, metric object, or list of them, default="dtw"
         What will be used. The parameters matter where they choose other code, as the window of :class:`DTW` does.
     tasks : str or list of {"distance", "pairwise", "neighbors", "search", "segmentation"}, default=all
-        What they will be used for. A task that a metric refuses, as :class:`TAM` does a search, is passed over.
+        What they will be used for. A task that a metric refuses, as :class:`TAM` does a search, is skipped.
     n_channels : int, default=1
         Channels of the series.
     weighted : bool, default=False

@@ -10,7 +10,7 @@ from hypothesis import HealthCheck, Phase, settings
 
 
 def cache_folder() -> Path:
-    """A folder for compiled kernels, which are told apart by all that they are made of (`_kernel_cache`)."""
+    """A folder for compiled kernels, which are distinguished by all that they are made of (`_kernel_cache`)."""
     # A container's user may have a number and no name.
     user = getattr(os, "getuid", getpass.getuser)()
     return Path(tempfile.gettempdir()) / f"sktslib-tests-{user}"
@@ -39,7 +39,7 @@ def _the_package_s_metrics_alone():
 
 
 def _forget():
-    from sktslib.distances._metrics.base import custom, registry
+    from sktslib.distances._metrics import custom, registry
 
     for name, cls in list(registry._REGISTRY.items()):
         if issubclass(cls, custom._Registered):

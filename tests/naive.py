@@ -1,4 +1,4 @@
-"""Slow, obvious twins of every number the package computes: plain loops, written from definitions and papers."""
+"""Reference implementations: every number of the package by plain loops, from definitions and papers."""
 
 import math
 from collections import namedtuple
@@ -368,9 +368,10 @@ def steps(
     """
     The costs of the three moves into cell (i, j), 1-based, of a candidate that starts at sample b, 0-based.
 
-    A plain distance has b = 0. In a search lags and times are measured from b. `closed` tells whether the border is
-    infinite; `pairs(i, j)` whether a diagonal move there is a matched pair; `join` adds a cost to what was accumulated.
-    `even` says that the three moves cost the same: a cell then takes the predecessor that costs least.
+    A plain distance has b = 0. In a search lags and times are measured from b. `closed_boundary` tells whether
+    the boundary is infinite; `pairs(i, j)` whether a diagonal move there is a matched pair; `accumulate` adds a cost
+    to what was accumulated.
+    `equal_moves` says that the three moves cost the same: a cell then takes the predecessor that costs least.
     """
     flat = np.ndim(x) == 1
     x, y = points(x), points(y)
@@ -378,8 +379,10 @@ def steps(
     W = relative(weight, *x.shape)
     w = [max(W[i]) for i in range(m)]
     one = np.ones(x.shape[1])
-    out = SimpleNamespace(closed=True, pairs=lambda i, j: True, join=lambda D, cost: D + cost, m=m, n=n, w=w)
-    out.even = name in ("dtw", "ddtw", "shape_dtw") or (name in ("wdtw", "wddtw") and not search)
+    out = SimpleNamespace(
+        closed_boundary=True, pairs=lambda i, j: True, accumulate=lambda D, cost: D + cost, m=m, n=n, w=w
+    )
+    out.equal_moves = name in ("dtw", "ddtw", "shape_dtw") or (name in ("wdtw", "wddtw") and not search)
 
     if name in ("dtw", "adtw", "wdtw", "ddtw", "wddtw", "shape_dtw"):
         if name in ("ddtw", "wddtw"):
@@ -415,11 +418,11 @@ def steps(
         out.up = out.left = lambda i, j, b: v(abs(i - (j - b))) * d(i, j) + penalty
 
     elif name == "frechet":
-        out.join = max
+        out.accumulate = max
         out.diag = out.up = out.left = lambda i, j, b: norm(W[i - 1], x[i - 1], y[j - 1])
 
     elif name == "lcss":
-        out.closed = False
+        out.closed_boundary = False
         out.pairs = lambda i, j: within(W[i - 1], x[i - 1], y[j - 1], eps)
         if search:
             out.diag = lambda i, j, b: 0.0 if out.pairs(i, j) else w[i - 1] + 1
@@ -430,7 +433,7 @@ def steps(
         out.left = lambda i, j, b: 1.0
 
     elif name == "edr":
-        out.closed = False
+        out.closed_boundary = False
         out.pairs = lambda i, j: within(W[i - 1], x[i - 1], y[j - 1], eps)
         out.diag = lambda i, j, b: 0.0 if out.pairs(i, j) else w[i - 1]
         out.up = lambda i, j, b: w[i - 1]
@@ -438,7 +441,7 @@ def steps(
 
     elif name == "erp":
         gap = np.ones(x.shape[1]) * (0.0 if g is None else g)
-        out.closed = False
+        out.closed_boundary = False
         out.diag = lambda i, j, b: norm(W[i - 1], x[i - 1], y[j - 1])
         out.up = lambda i, j, b: norm(W[i - 1], x[i - 1], gap)
         out.left = lambda i, j, b: norm(one, y[j - 1], gap)
@@ -500,22 +503,22 @@ def fill(f, s, e, free_row=0, free_column=0, allowed=None, r=None):
     """
     The recurrence for y[s:e], borders included: D (m+1, e-s+1) and the move taken into each cell.
 
-    `free_row`, `free_column`: how many cells of a closed border after the corner are 0 instead of infinite.
+    `free_row`, `free_column`: how many cells of a closed boundary after the corner are 0 instead of infinite.
     `allowed`: the cells of a band; `r`: the largest lag |i - p| of a search's band. Where the border is open, the
     band is that of the diagonal moves; points are left out in the cells beside it.
     """
     m, n = f.m, e - s
-    exists = allowed if allowed is None or f.closed else with_skips(allowed)
+    exists = allowed if allowed is None or f.closed_boundary else with_skips(allowed)
     D = np.full((m + 1, n + 1), INF)
     move = np.full((m + 1, n + 1), -1)
     D[0, 0] = 0.0
     for i in range(1, m + 1):
-        if f.closed:
+        if f.closed_boundary:
             D[i, 0] = 0.0 if i <= free_column else INF
         else:
             D[i, 0] = D[i - 1, 0] + f.up(i, 0, s)
     for p in range(1, n + 1):
-        if f.closed:
+        if f.closed_boundary:
             D[0, p] = 0.0 if p <= free_row else INF
         else:
             D[0, p] = D[0, p - 1] + f.left(0, s + p, s)
@@ -537,9 +540,9 @@ def fill(f, s, e, free_row=0, free_column=0, allowed=None, r=None):
                 (LEFT, D[i, p - 1], f.left),
             ):
                 if before < INF:
-                    total = f.join(before, cost(i, s + p, s))
-                    if (before if f.even else total) < least:
-                        least = before if f.even else total
+                    total = f.accumulate(before, cost(i, s + p, s))
+                    if (before if f.equal_moves else total) < least:
+                        least = before if f.equal_moves else total
                         D[i, p], move[i, p] = total, k
     return D, move
 
@@ -562,7 +565,7 @@ def cost_along(f, path, s=0, free_row=0, free_column=0):
     cells = [(int(i) + 1, int(j) + 1) for i, j in np.transpose(path)]
 
     def border(i, p):
-        if f.closed:
+        if f.closed_boundary:
             return 0.0 if (i == 0 and p <= free_row) or (p == 0 and i <= free_column) else INF
         before = [f.up(a, 0, s) for a in range(1, i + 1)] + [f.left(0, s + a, s) for a in range(1, p + 1)]
         return sum(before)
@@ -571,10 +574,10 @@ def cost_along(f, path, s=0, free_row=0, free_column=0):
     entries = [(border(i - 1, p - 1), f.diag)] if i == 1 or p == 1 else []
     entries += [(border(0, p), f.up)] if i == 1 else []
     entries += [(border(i, 0), f.left)] if p == 1 else []
-    total = min((f.join(before, move(i, s + p, s)) for before, move in entries if before < INF), default=INF)
+    total = min((f.accumulate(before, move(i, s + p, s)) for before, move in entries if before < INF), default=INF)
     for (a, b), (i, p) in pairwise(cells):
         move = {(1, 1): f.diag, (1, 0): f.up, (0, 1): f.left}[i - a, p - b]
-        total = f.join(total, move(i, s + p, s))
+        total = f.accumulate(total, move(i, s + p, s))
     return total
 
 
@@ -751,7 +754,7 @@ def sbd(x, y, weight=None):
 
 
 def reported(name, f, cost, do_dist_norm):
-    """What a warped search reports for an accumulated cost."""
+    """What a subsequence search reports for an accumulated cost."""
     if name == "lcss":
         return cost / (sum(f.w) + f.m)
     if name == "edr" or do_dist_norm:
@@ -774,7 +777,7 @@ def elastic_search(
     stretch=None,
     **params,
 ):
-    """Warped search with carried starts (Sakurai et al. 2007): (distance (n,), start (n,), D (m, n)) for each end.
+    """Subsequence search with carried starts (Sakurai et al. 2007): (distance (n,), start (n,), D (m, n)) for each end.
 
     With `stretch` (a, b) candidates lie within y[a:b], in whose samples starts and ends then count.
     """
@@ -788,19 +791,19 @@ def elastic_search(
     for j in range(n + 1):
         D[0, j], S[0, j] = 0.0, j
     for i in range(1, m + 1):
-        D[i, 0] = INF if f.closed else D[i - 1, 0] + f.up(i, 0, 0)
+        D[i, 0] = INF if f.closed_boundary else D[i - 1, 0] + f.up(i, 0, 0)
     for j in range(1, n + 1):
         for i in range(1, m + 1):
             least = INF
             for k, (a, b), cost in ((DIAG, (i - 1, j - 1), f.diag), (UP, (i - 1, j), f.up), (LEFT, (i, j - 1), f.left)):
                 start = S[a, b]
-                if D[a, b] == INF or (k == UP and i == 1 and f.closed):
+                if D[a, b] == INF or (k == UP and i == 1 and f.closed_boundary):
                     continue
                 if r is not None and abs(i - (j - start)) > r:
                     continue
-                total = f.join(D[a, b], cost(i, j, start))
-                if (D[a, b] if f.even else total) < least:
-                    least = D[a, b] if f.even else total
+                total = f.accumulate(D[a, b], cost(i, j, start))
+                if (D[a, b] if f.equal_moves else total) < least:
+                    least = D[a, b] if f.equal_moves else total
                     D[i, j], S[i, j] = total, start
                     paired[i, j] = paired[a, b] or (k == DIAG and f.pairs(i, j))
     distance, start = np.full(n, INF), np.full(n, -1)
@@ -969,7 +972,7 @@ def start_sequences_index(distance, output=("number", 1), overlap=1):
 
 
 def tile_cost(name, x, y, weight, s, e, *, tq=None, ts=None, r=None, **params):
-    """Cost of the tile y[s:e]: the recurrence of the search with its start fixed; lockstep: length m only."""
+    """Cost of the segment y[s:e]: the recurrence of the search with its start fixed; lockstep: length m only."""
     m = len(x)
     if name in LOCKSTEP:
         if e - s != m:
@@ -987,7 +990,7 @@ def tile_cost(name, x, y, weight, s, e, *, tq=None, ts=None, r=None, **params):
 
 
 def background(name, x, weight=None, **params):
-    """Default cost of a background sample: the query against a flat line at its own mean; DTW: 1.5 times."""
+    """Default cost of a background sample: the query against a constant signal at its own mean; DTW: 1.5 times."""
     X = points(x)
     W = relative(weight, *X.shape)
     mean = [weighted_mean(X[:, c], W[:, c]) for c in range(X.shape[1])]
@@ -996,10 +999,10 @@ def background(name, x, weight=None, **params):
     return times * tile_cost(name, x, flat, weight, 0, len(X), **params) / len(X)
 
 
-def price_of_tiling(tiles, n, b, transitions=None):
-    """Cost of a cover of range(n) by tiles (start, end, label, cost) in order, and background."""
+def cost_of_segmentation(segments, n, b, transitions=None):
+    """Cost of a cover of range(n) by segments (start, end, label, cost) in order, and background."""
     total, at, before = 0.0, 0, None
-    for s, e, label, cost in [*tiles, (n, n, None, 0.0)]:
+    for s, e, label, cost in [*segments, (n, n, None, 0.0)]:
         parts = ([0] if s > at else []) + ([label] if label is not None else [])
         for part in parts:
             if transitions is not None and before is not None:
@@ -1010,10 +1013,10 @@ def price_of_tiling(tiles, n, b, transitions=None):
     return total
 
 
-def tilings(n, tile_costs, b, transitions=None):
-    """The least cost of all covers of range(n) by tiles [s, e) of several queries and background samples.
+def segmentations(n, tile_costs, b, transitions=None):
+    """The least cost of all covers of range(n) by segments [s, e) of several queries and background samples.
 
-    `tile_costs`: for each query a function (s, e) -> cost, infinite where there is no such tile.
+    `tile_costs`: for each query a function (s, e) -> cost, infinite where there is no such segment.
     """
 
     def covers(s):
@@ -1023,12 +1026,12 @@ def tilings(n, tile_costs, b, transitions=None):
         for label, cost in enumerate(costs, 1):
             for e in range(s + 1, n + 1):
                 if cost[s, e] < INF:
-                    for tiles in covers(e):
-                        yield [(s, e, label, cost[s, e]), *tiles]
+                    for segments in covers(e):
+                        yield [(s, e, label, cost[s, e]), *segments]
         yield from covers(s + 1)
 
     costs = [{(s, e): f(s, e) for s in range(n) for e in range(s + 1, n + 1)} for f in tile_costs]
-    return min(price_of_tiling(tiles, n, b, transitions) for tiles in covers(0))
+    return min(cost_of_segmentation(segments, n, b, transitions) for segments in covers(0))
 
 
 def costs_of_segments(name, x, y, weight=None, *, tq=None, ts=None, **params):
@@ -1063,7 +1066,7 @@ def cheapest_segmentation(costs, b, transitions=None):
     return last[n].min() if n else 0.0
 
 
-def carried_tiling(queries, n, b, transitions=None, bounds=None):
+def carried_segmentation(queries, n, b, transitions=None, bounds=None):
     """The cost that the recurrence finds in which each cell carries the start of its cheapest path.
 
     `queries`: what `steps` gives for each of them. Cells hold (cost, start); a path longer than the bound is dropped.
@@ -1073,7 +1076,7 @@ def carried_tiling(queries, n, b, transitions=None, bounds=None):
     bounds = [(1, n)] * k if bounds is None else bounds
     nothing = (INF, 0)
     cells = [[nothing] * (f.m + 1) for f in queries]
-    last = [0.0] + [INF] * k  # cheapest tiling up to here that ends in background, or in a tile of each query
+    last = [0.0] + [INF] * k  # cheapest segmentation up to here that ends in background, or in a segment of each query
     enter = [0.0] * (k + 1)  # what it costs to go on by each; at the beginning nothing
     for j in range(1, n + 1):
         last = [enter[0] + b]
@@ -1081,19 +1084,19 @@ def carried_tiling(queries, n, b, transitions=None, bounds=None):
             low, high = bounds[q]
             old = [cell if j - cell[1] <= high else nothing for cell in cells[q]]
             fresh = enter[q + 1]
-            if fresh <= old[0][0] or f.closed:
+            if fresh <= old[0][0] or f.closed_boundary:
                 old[0] = (fresh, j - 1)
-            if not f.closed:
+            if not f.closed_boundary:
                 for i in range(1, f.m + 1):
                     fresh += f.up(i, j - 1, j - 1)
                     if fresh < old[i][0]:
                         old[i] = (fresh, j - 1)
-            new = [nothing if f.closed else (old[0][0] + f.left(0, j, old[0][1]), old[0][1])]
+            new = [nothing if f.closed_boundary else (old[0][0] + f.left(0, j, old[0][1]), old[0][1])]
             for i in range(1, f.m + 1):
                 best = nothing
                 for (before, s), cost in ((old[i - 1], f.diag), (new[i - 1], f.up), (old[i], f.left)):
-                    if before < INF and f.join(before, cost(i, j, s)) < best[0]:
-                        best = f.join(before, cost(i, j, s)), s
+                    if before < INF and f.accumulate(before, cost(i, j, s)) < best[0]:
+                        best = f.accumulate(before, cost(i, j, s)), s
                 new.append(best)
             cells[q] = new
             cost, s = new[-1]

@@ -53,17 +53,17 @@ def times(draw, n):
 
 # The sizes by which work is cut, and small ones. None of them may change a result.
 SIZES = {
-    "distances._pieces.CELLS": [1, 50, 2**22],
-    "distances._pieces.SECONDS": [0.0, 0.03],
-    "distances._diagonal_search.BLOCK": [2, 7, 40, 4096],
-    "distances._diagonals.KEPT": [1, 2**23],
-    "distances._tilings.LEAD": [1, 4],
-    "distances._tiling_paths.ROOM": [1, 3, 4096],
-    "distances._neighbours.FEW_CELLS": [0, 200_000],
-    "distances._neighbours.QUERIES": [1, 3, 64],
-    "distances._sliding.LEAST": [1, 2**20],
-    "search._cascade.BLOCK": [1, 7, 2**13],
-    "search._long.CHUNK": [1, 16, 2**17],
+    "distances._kernels.compilation.CELLS": [1, 50, 2**22],
+    "distances._kernels.compilation.SECONDS": [0.0, 0.03],
+    "distances._kernels.open_ended.BLOCK": [2, 7, 40, 4096],
+    "distances._kernels.diagonals.KEPT": [1, 2**23],
+    "search._segmentation.stretches.LEAD": [1, 4],
+    "distances._kernels.traceback.ROOM": [1, 3, 4096],
+    "distances._nearest.FEW_CELLS": [0, 200_000],
+    "distances._nearest.QUERIES": [1, 3, 64],
+    "distances._kernels.sliding.LEAST": [1, 2**20],
+    "search._near_windows.BLOCK": [1, 7, 2**13],
+    "search._chunked_sequence.CHUNK": [1, 16, 2**17],
     "search._selection.BLOCK": [1, 7, 2**14],
 }
 

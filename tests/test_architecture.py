@@ -1,9 +1,10 @@
-"""The house: what imports what, what an import costs, and that no registry entry is left behind."""
+"""Project layout: what imports what, what an import costs, and that no registry entry is left behind."""
 
 import ast
 import doctest
 import subprocess
 import sys
+from itertools import combinations
 from pathlib import Path
 
 import naive
@@ -11,15 +12,15 @@ import numba
 import pytest
 
 from sktslib.distances import metric_names
-from sktslib.distances._metrics.base import registry
+from sktslib.distances._metrics import registry
 
 PACKAGE = Path(__file__).resolve().parents[1] / "sktslib"
 LAYERS = {"utils": 0, "metrics": 0, "model_selection": 0, "datasets": 0, "distances": 1, "search": 2, "neighbors": 3}
-KERNELS = (
-    "_bits _cascade _compiled _diagonal_search _diagonals _elastic _kernel_cache _lanes _lockstep _pieces _pruned "
-    "_recurrence _recurrences _running_moments _scan _soft _strips _tiling _tiling_paths _vector _vector_memory "
-    "_window_moments"
-).split()
+# Within a folder those above import those below: folders and files, the rest being on top.
+WITHIN = {
+    "distances": [("_kernels",), ("_series", "_collection"), ("_metrics",), ("_metric_parameter",)],
+    "search": [("_buffer", "_missing", "_selection"), ("_results",)],
+}
 FILES = sorted(PACKAGE.rglob("*.py"))
 
 
@@ -32,29 +33,78 @@ def imports(path):
             names = [alias.name for alias in node.names]
         elif isinstance(node, ast.ImportFrom):
             base = package[: len(package) - node.level + 1] if node.level else []
-            names = [".".join([*base, *([node.module] if node.module else [])])]
+            base = [*base, *(node.module.split(".") if node.module else [])]
+            # A module may be imported from its package, or names from a module.
+            names = [".".join([*base, alias.name]) for alias in node.names]
         else:
             continue
         for name in names:
             yield name, node in tree.body
 
 
+def module(name):
+    """The file behind an absolute name of the package or of something in it; None for others."""
+    parts = name.split(".")[1:]
+    for end in (len(parts), len(parts) - 1):
+        for found in (PACKAGE.joinpath(*parts[:end], "__init__.py"), PACKAGE.joinpath(*parts[:end]).with_suffix(".py")):
+            if end and found.is_file():
+                return found
+    return PACKAGE / "__init__.py"
+
+
+def layer(path):
+    """Where a file stands in the package and in its folder."""
+    parts = path.relative_to(PACKAGE).with_suffix("").parts
+    order = WITHIN.get(parts[0], [])
+    within = next((k for k, names in enumerate(order) if len(parts) > 1 and parts[1] in names), len(order))
+    return LAYERS.get(parts[0], 9), within
+
+
 @pytest.mark.parametrize("path", FILES, ids=lambda p: str(p.relative_to(PACKAGE)))
 def test_imports_run_one_way(path):
-    own = path.relative_to(PACKAGE).parts[0]
     for name, at_top in imports(path):
         parts = name.split(".")
         if at_top and parts[0] in ("matplotlib", "pandas"):
             pytest.fail(f"{path.name} imports {name} at the top")
         if parts[0] == "sklearn" and any(part.startswith("_") for part in parts):
             assert path.name == "_sklearn.py", f"{path.name} imports the private {name}"
-        if parts[0] == "sktslib" and at_top and own in LAYERS and len(parts) > 1:
-            assert LAYERS[parts[1]] <= LAYERS[own], f"{path.name} imports {name} from a layer above"
-        if own == "distances" and path.stem in KERNELS:
-            kernels = name == "sktslib.distances" or parts[-1] in (*KERNELS, "_bounds")
-            assert kernels or parts[0] in ("numpy", "numba", "llvmlite", "typing", *sys.stdlib_module_names), (
-                f"{path.name}'s kernels import {name}"
-            )
+        if parts[0] == "sktslib" and at_top:
+            assert layer(module(name)) <= layer(path), f"{path} imports {name} from a layer above"
+        if path.parent.name == "_kernels":
+            known = ("numpy", "scipy", "numba", "llvmlite", *sys.stdlib_module_names)
+            own = parts[0] == "sktslib" and module(name).parent == path.parent
+            assert own or parts[0] in known, f"{path.name}'s kernels import {name}"
+
+
+def test_no_imports_in_a_circle():
+    wanted = {path: {module(n) for n, top in imports(path) if top and n.startswith("sktslib")} for path in FILES}
+    wanted = {path: {p for p in found if p.name != "__init__.py"} for path, found in wanted.items()}
+    while free := [path for path, found in wanted.items() if not found & wanted.keys()]:
+        for path in free:
+            del wanted[path]
+    assert not wanted
+
+
+def test_folders_and_files_are_small():
+    for folder in {path.parent for path in FILES}:
+        entries = [p for p in folder.iterdir() if p.name != "__pycache__" and not p.name.endswith(".csv")]
+        assert len(entries) <= (17 if folder.name == "distances" else 25), folder
+    for path in FILES:
+        assert len(path.read_text(encoding="utf-8").splitlines()) <= 400, path
+
+
+def one_letter_apart(a, b):
+    if len(a) > len(b):
+        a, b = b, a
+    if len(b) - len(a) > 1:
+        return False
+    k = next((k for k, (p, q) in enumerate(zip(a, b, strict=False)) if p != q), len(a))
+    return a[k:] == b[k + 1 :] or (len(a) == len(b) and a[k + 1 :] == b[k + 1 :])
+
+
+def test_each_file_has_a_name_of_its_own():
+    names = sorted(path.stem.lstrip("_") for path in FILES if not path.stem.startswith("__"))
+    assert [(a, b) for a, b in combinations(names, 2) if a == b or one_letter_apart(a, b)] == []
 
 
 def test_import_is_light():
@@ -70,7 +120,7 @@ def test_importing_everything_compiles_nothing():
     code = (
         "import sktslib.search, sktslib.utils.visualisation, sktslib.metrics, sys; "
         "from numba.core.dispatcher import Dispatcher; "
-        "import sktslib.distances._kernels.columns as e, sktslib.distances._kernels.lockstep_drivers as k, sktslib.distances._kernels.soft_minimum as s; "
+        "from sktslib.distances._kernels import columns as e, lockstep_drivers as k, soft_minimum as s; "
         "compiled = [f for m in (e, k, s) for f in vars(m).values() if isinstance(f, Dispatcher) and f.signatures]; "
         "assert not compiled, compiled; assert 'matplotlib' not in sys.modules"
     )
@@ -80,11 +130,11 @@ def test_importing_everything_compiles_nothing():
 @pytest.mark.parametrize("name", metric_names())
 def test_registry_entries_are_whole(name):
     cls = registry._REGISTRY[name]
-    assert cls.group in registry.GROUPS
+    assert cls.family in registry.FAMILIES
     assert cls.full_name[0].isupper()
     assert doctest.DocTestFinder(recurse=False).find(cls)[0].examples, f"{cls.__name__} has no doctest"
     twins = {*naive.LOCKSTEP, *naive.WARPED, *naive.PATHLESS, "tam"}
-    assert name in twins, f"{name} has no naive twin"
+    assert name in twins, f"{name} has no reference implementation"
 
 
 EVERYTHING = """

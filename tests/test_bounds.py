@@ -8,13 +8,14 @@ import numpy as np
 import pytest
 from hypothesis import given
 from hypothesis import strategies as st
-from sktslib.distances._metrics.base.bands import band
-from sktslib.distances._metrics.base.elastic import ElasticMetric
-from sktslib.distances._metrics.base.registry import _REGISTRY
 from strategies import weights
 
 from sktslib.distances import get_metric, metric_names, pairwise_distances
-from sktslib.distances._kernels.lower_bounds import Bounds, envelopes
+from sktslib.distances._collection_bounds import Bounds
+from sktslib.distances._kernels.lower_bounds import envelopes
+from sktslib.distances._metrics.bands import band
+from sktslib.distances._metrics.elastic import ElasticMetric
+from sktslib.distances._metrics.registry import _REGISTRY
 
 NAMES = [n for n in metric_names("elastic") if issubclass(_REGISTRY[n], ElasticMetric) and _REGISTRY[n]._is_monotone]
 BANDS = [{}, {"window": 0.2}, {"window": "sakoe-chiba", "factor": 0}, {"window": "sakoe-chiba", "factor": 2}]

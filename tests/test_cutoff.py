@@ -7,12 +7,12 @@ import numpy as np
 import pytest
 from hypothesis import given
 from hypothesis import strategies as st
-from sktslib.distances._metrics.base.bands import band
-from sktslib.distances._metrics.base.base import check_pair
 from strategies import pairs
 
 from sktslib.distances import GAK, CallableMetric, SoftDTW, get_metric, metric_names, recurrence, register_metric
 from sktslib.distances._kernels import columns, lanes, pruned
+from sktslib.distances._metrics.bands import band
+from sktslib.distances._metrics.base import check_pair
 from sktslib.distances._series import full_weight
 
 BANDS = [{}, {}, {"window": 0.3}, {"window": "sakoe-chiba", "factor": 1}, {"window": "itakura"}]
@@ -52,10 +52,10 @@ def test_accumulated_costs_below_the_cutoff_are_those_of_the_whole_matrix(name, 
         top[: free + 1] = side[: free + 1] = 0.0
     pair = problem.record, problem.rows, problem.points, problem.y, None, None, lo, hi, top, side
     matrix = np.full((n, m), np.inf)
-    bottom, last = columns.accumulate(*pair, matrix, columns.NO_MOVES)
+    bottom, last = columns.accumulated_costs(*pair, matrix, columns.NO_MOVES)
     finite = np.sort(matrix[np.isfinite(matrix)])
     cutoff = finite[data.draw(st.integers(0, len(finite) - 1))]
-    got_bottom, got_last = pruned.accumulate(*pair, cutoff)
+    got_bottom, got_last = pruned.accumulated_costs(*pair, cutoff)
     for got, want in ((got_bottom, bottom), (got_last[1:], last[1:])):
         np.testing.assert_array_equal(np.where(got <= cutoff, got, np.inf), np.where(want <= cutoff, want, np.inf))
 
@@ -72,12 +72,12 @@ def test_lanes_under_a_cutoff(name, data):
     made = metric._query(x, None, n)
     rows = lanes.padded(made.record, made.x[np.newaxis], full_weight(made.w, made.x)[np.newaxis])
     block = lanes.packed([metric._features(y) for y in Y], n)
-    prices, ends, costs = np.zeros(block.shape[1]), np.full(len(Y), n), np.empty((2, 1, len(Y)))
-    lanes.prices_of(made.record, block, prices)
-    call = made.record, *rows, made.points[np.newaxis], block, prices, *band(metric.window, metric.factor, n, m)
-    lanes.accumulate(*call, lanes.BIG, ends, costs[0])
+    gap_costs, ends, costs = np.zeros(block.shape[1]), np.full(len(Y), n), np.empty((2, 1, len(Y)))
+    lanes.fill_gap_costs_of(made.record, block, gap_costs)
+    call = made.record, *rows, made.points[np.newaxis], block, gap_costs, *band(metric.window, metric.factor, n, m)
+    lanes.accumulated_costs(*call, lanes.BIG, ends, costs[0])
     cutoff = np.sort(costs[0, 0])[data.draw(st.integers(0, len(Y) - 1))] * data.draw(st.sampled_from([0.5, 1.0, 1.0]))
-    lanes.accumulate(*call, cutoff, ends, costs[1])
+    lanes.accumulated_costs(*call, cutoff, ends, costs[1])
     whole, cut = costs[:, 0]
     np.testing.assert_array_equal(np.where(cut <= cutoff, cut, np.inf), np.where(whole <= cutoff, whole, np.inf))
 

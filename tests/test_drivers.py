@@ -9,13 +9,13 @@ import numpy as np
 import pytest
 from hypothesis import given
 from hypothesis import strategies as st
-from sktslib.distances._metrics.base.bands import band
-from sktslib.distances._metrics.base.base import check_pair
 from strategies import pairs, small_sizes
 
 from sktslib.distances import get_metric, pairwise_distances
 from sktslib.distances._kernels import columns, diagonals, open_ended, strips
 from sktslib.distances._kernels.dispatch import has_weights
+from sktslib.distances._metrics.bands import band
+from sktslib.distances._metrics.base import check_pair
 
 BANDS = [{}, {}, {"window": 0.3}, {"window": "sakoe-chiba", "factor": 1}, {"window": "itakura"}]
 LANES = strips.LANES
@@ -48,7 +48,7 @@ def test_diagonals_equal_columns_to_the_bit(name, data):
     taken, costs = np.zeros((n, m), np.uint8), columns.NO_COSTS
     by_column = *band(metric.window, metric.factor, m, n), *columns.borders(p, points, y, None, n, 0, free[0])
     with small_sizes(data):
-        bottom, _ = columns.accumulate(p, problem.rows, points, y, None, None, *by_column, costs, taken)
+        bottom, _ = columns.accumulated_costs(p, problem.rows, points, y, None, None, *by_column, costs, taken)
     j = n - 1 - free[1] + int(np.argmin(bottom[n - 1 - free[1] :]))
     assert cost == bottom[j]
     for a, b in zip((path, steps), columns.backtrack(taken, m - 1, j), strict=True):
@@ -68,12 +68,12 @@ def searched(name, data, x, y, w):
     cut = data.draw(st.integers(0, n))
     with small_sizes(data):
         for a, b in ((0, cut), (cut, n)):
-            columns.warped(
+            columns.subsequence_profile(
                 *(p, rows, points, y, None, None, a, a, radius, *limits, col, start, ground),
                 *(distance[a:b], begin[a:b], none),
             )
     with small_sizes(data):
-        got = open_ended.warped(p, rows, has_weights(p, rows), points, y, radius, *limits, side)
+        got = open_ended.subsequence_profile(p, rows, has_weights(p, rows), points, y, radius, *limits, side)
     return (distance, begin), got
 
 
@@ -99,8 +99,8 @@ def test_searches_find_a_copy_behind_a_border_of_blocks(name, m, monkeypatch):
         y[:, end - m + 1 : end + 1] = x
     metric = get_metric(name)
     problem = metric._problem(x, None, y, None, None, search=True)
-    whole, begin, _ = metric._warped(problem, 1, n)
-    by_column, start, _ = metric._warped(problem, 1, n, matrix=True)
+    whole, begin, _ = metric._subsequence_profile(problem, 1, n)
+    by_column, start, _ = metric._subsequence_profile(problem, 1, n, matrix=True)
     np.testing.assert_array_equal(whole, by_column)
     np.testing.assert_array_equal(begin, start)
     if name in ("dtw", "adtw", "lcss"):  # the others also compare what is beside the copy

@@ -6,10 +6,10 @@ import pandas as pd
 import pytest
 from hypothesis import given
 from hypothesis import strategies as st
-from sktslib.distances._metrics.base.bands import band
 from strategies import pairs, plain, quarters, times
 
 from sktslib.distances import DTW, LCSS, TWED, dlp, dtw, get_metric, lcss, metric_names, pairwise_distances, tam, twed
+from sktslib.distances._metrics.bands import band
 
 t = np.arange(0, 20 * np.pi, 0.1)
 SIN, SIN2 = np.sin(t), np.sin(2 * t)
@@ -30,7 +30,7 @@ nonnegative = st.sampled_from([0.0, 0.001, 0.25, 0.5, 1.0, 2.0])
 
 @st.composite
 def windows(draw, m, n):
-    """Parameters of a metric's band and of its naive twin."""
+    """Parameters of a metric's band and of its reference implementation."""
     kind = draw(st.sampled_from(["none", "none", "float", "samples", "default", "itakura"]))
     if kind == "none":
         return {}, {}
@@ -47,7 +47,7 @@ def windows(draw, m, n):
 
 @st.composite
 def metrics(draw, m, n):
-    """A metric object, and name and parameters of its naive twin."""
+    """A metric object, and name and parameters of its reference implementation."""
     name = draw(st.sampled_from(["dtw", "dtw", "lcss", "twed", *OTHERS]))
     here, twin = draw(windows(m, n))
     if name in OTHERS:
@@ -131,7 +131,7 @@ def test_properties(data):
         assert metric.distance(x, y, weight=4 * w) == d
     assert float(metric.distance(x, y, weight=np.full(len(x), 3.0))) == float(metric.distance(x, y))
     assert float(metric.distance(x.reshape(len(x), -1), y.reshape(len(y), -1), weight=w)) == d
-    if metric.symmetric:
+    if metric.is_symmetric:
         np.testing.assert_allclose(metric(x, y), metric(y, x), **CLOSE)
 
 
@@ -142,7 +142,7 @@ def test_twed_is_a_metric(first, second, data):
         return
     z = second[0]
     metric = TWED(nu=data.draw(st.sampled_from([0.001, 1.0])), lmbda=data.draw(nonnegative))
-    assert metric.metric
+    assert metric.is_metric
     assert metric(x, z) <= metric(x, y) + metric(y, z) + 1e-9
 
 

@@ -534,9 +534,9 @@ CASES = {
         "Got NaN; return inf",
     ),
     "callable warped": (
-        lambda: QuerySearcher(ONE, mode="warped").fit(Q),
+        lambda: QuerySearcher(ONE, mode="subsequence").fit(Q),
         ValueError,
-        "mode='warped' needs an elastic metric",
+        "mode='subsequence' needs an elastic metric",
     ),
     # searches
     "threshold and percentile": (
@@ -560,25 +560,25 @@ CASES = {
         ValueError,
         "must not be longer than the sequence",
     ),
-    "long query tiles": (lambda: QuerySegmenter("cosine").fit(S).segment(Q), ValueError, "must not be longer than"),
+    "long query segments": (lambda: QuerySegmenter("cosine").fit(S).segment(Q), ValueError, "must not be longer than"),
     "warped normalize": (
-        lambda: QuerySearcher(mode="warped", normalize="mean").fit(Q),
+        lambda: QuerySearcher(mode="subsequence", normalize="mean").fit(Q),
         ValueError,
-        "mode='warped' cannot be combined with normalize='mean'",
+        "mode='subsequence' cannot be combined with normalize='mean'",
     ),
     "warped lockstep": (
-        lambda: QuerySearcher("euclidean", mode="warped").fit(Q),
+        lambda: QuerySearcher("euclidean", mode="subsequence").fit(Q),
         ValueError,
-        "mode='warped' needs an elastic metric; Euclidean Distance compares windows",
+        "mode='subsequence' needs an elastic metric; Euclidean Distance compares windows",
         "Take mode='windows' or 'auto'.",
     ),
     "itakura": (lambda: QuerySearcher(d.LCSS(window="itakura")).fit(Q), ValueError, "Itakura's", "Take mode='windows'"),
     "itakura dict": (
         lambda: time_series_search(entry(function="dtw", parameters={"window": "itakura"}), Q, S),
         ValueError,
-        "'window' parameter must be None, a float or 'sakoe-chiba' in a warped search",
+        "'window' parameter must be None, a float or 'sakoe-chiba' in a subsequence search",
     ),
-    "band of tiles": (
+    "band of segments": (
         lambda: QuerySegmenter(d.DTW(window=0.1)).fit(Q),
         ValueError,
         "in a segmentation",
@@ -695,9 +695,9 @@ def test_malformed_output(output, error, message):
         ),
         (["dtw"], TypeError, "Got ['dtw']."),
         (d.DTW(), TypeError, "Got DTW()."),
-        ({"elastik": {}}, ValueError, "Unknown group 'elastik' of 'dict_distances'. Did you mean 'elastic'?"),
-        ({"mine": {"function": "dtw"}}, ValueError, "A dictionary of distances holds group -> name -> entry"),
-        ({"elastic": ["dtw"]}, TypeError, "The group 'elastic' of 'dict_distances' must be a dictionary of entries."),
+        ({"elastik": {}}, ValueError, "Unknown family 'elastik' of 'dict_distances'. Did you mean 'elastic'?"),
+        ({"mine": {"function": "dtw"}}, ValueError, "A dictionary of distances holds family -> name -> entry"),
+        ({"elastic": ["dtw"]}, TypeError, "The family 'elastic' of 'dict_distances' must be a dictionary of entries."),
         ({"elastic": {"mine": "dtw"}}, TypeError, "The entry 'mine' must be a dictionary with the keys multivariate,"),
         (entry(), ValueError, "The entry 'mine' must have the key 'function', a registered name or a callable."),
         (entry(params={}), ValueError, "Unknown key 'params' of the entry 'mine'. Did you mean 'parameters'?"),
@@ -705,8 +705,8 @@ def test_malformed_output(output, error, message):
         (entry(function=None), ValueError, "Unknown function None of the entry 'mine'. Valid: "),
         (entry(function=[]), ValueError, "Unknown function [] of the entry 'mine'."),
         (entry(function=str), ValueError, "Unknown function <class 'str'> of the entry 'mine'."),
-        (entry(function="euclidean"), ValueError, "must stand in the group 'lockstep'. Got 'elastic'."),
-        (entry(function=d.TAM), ValueError, "The function 'tam' of the entry 'mine' must stand in the group 'time'."),
+        (entry(function="euclidean"), ValueError, "must stand in the family 'lockstep'. Got 'elastic'."),
+        (entry(function=d.TAM), ValueError, "The function 'tam' of the entry 'mine' must stand in the family 'time'."),
         (
             entry(function="dtw", use="maybe"),
             ValueError,
@@ -779,7 +779,7 @@ def test_single_entries():
         lambda: elastic_search({"function": "dtw", "paramters": {}}, Q, S), ValueError, "Did you mean 'parameters'?"
     )
     refused(lambda: elastic_search({"parameters": {}}, Q, S), ValueError, "must have the key 'function'")
-    refused(lambda: elastic_search({"function": "cosine"}, Q, S), ValueError, "must stand in the group 'lockstep'.")
+    refused(lambda: elastic_search({"function": "cosine"}, Q, S), ValueError, "must stand in the family 'lockstep'.")
     refused(lambda: elastic_search({"function": ONE}, Q, S), ValueError, "is a callable, which compares windows")
     refused(lambda: elastic_search({"function": "dtw", "multivariate": "no"}, Q2, S2), ValueError, "multivariate 'no'")
     refused(lambda: elastic_search(None, Q, S), TypeError, "'dict_distances' must be a dictionary of distances")

@@ -9,12 +9,12 @@ import numpy as np
 import pytest
 from hypothesis import given
 from hypothesis import strategies as st
-from sktslib.distances._metrics.base.warping import slope_scale
 
 from sktslib import QuerySearcher, QuerySegmenter
 from sktslib.distances import barycenter, dlp, get_metric, metric_names, nearest_neighbors, pairwise_distances, tam
 from sktslib.distances._kernels import lockstep_drivers as kernels
-from sktslib.distances._kernels import running_moments, sliding
+from sktslib.distances._kernels import lockstep_terms, moments, running_moments, sliding
+from sktslib.distances._metrics.warping import slope_scale
 from sktslib.distances._series import normalise, standardise
 from sktslib.search import _near_windows
 
@@ -94,7 +94,7 @@ def test_normalised_values_under_an_offset(offset, how, data):
     many, one = normalise(a, w, how), np.empty_like(a[0])
     for row, among in zip(a, many, strict=True):
         want = exactly(row[0].tolist(), how, w[0])[np.newaxis]
-        kernels.normalise_one(row, w, HOW[how], one)
+        moments.normalise_one(row, w, HOW[how], one)
         near = {"rtol": 4 * EPS, "atol": 4 * EPS * np.abs(want).max() * (1 if how == "minmax" else math.sqrt(m))}
         np.testing.assert_allclose(one, want, **near)
         np.testing.assert_allclose(among, want, **near)
@@ -112,7 +112,7 @@ def test_a_signal_beside_a_huge_value(sizes):
     for how in HOW:
         for row, among in zip(a, normalise(a, np.ones((1, 60)), how), strict=True):
             want = exactly(row[0].tolist(), how)[np.newaxis]
-            kernels.normalise_one(row, np.ones((1, 60)), HOW[how], one)
+            moments.normalise_one(row, np.ones((1, 60)), HOW[how], one)
             for got in (one, among):
                 np.testing.assert_allclose(got, want, rtol=0, atol=8 * EPS * np.abs(want).max())
 
@@ -163,13 +163,13 @@ def test_sliding_profiles_keep_their_promise_under_an_offset(offset, weighted):
     w = rng.uniform(0.1, 1.0, size=x.shape) if weighted else None
     full = np.ones_like(x) if w is None else w
     got, want = np.empty(551), np.empty(551)
-    for record in (kernels.EuclideanRecord(), kernels.CosineRecord()):
+    for record in (lockstep_terms.EuclideanRecord(), lockstep_terms.CosineRecord()):
         sliding.profile(record, x, w, y, 0, got)
         kernels.profile(record, x, y, full, 0, want)
         np.testing.assert_allclose(got, want, rtol=sliding.SLACK)
     exact = [math.sqrt(sum(Fraction(a) * (Fraction(b) - Fraction(c)) ** 2 for a, b, c in zip(*v, strict=True)))
              for v in ((full[0].tolist(), x[0].tolist(), y[0, k : k + 150].tolist()) for k in AT)]  # fmt: skip
-    kernels.profile(kernels.EuclideanRecord(), x, y, full, 0, want)
+    kernels.profile(lockstep_terms.EuclideanRecord(), x, y, full, 0, want)
     np.testing.assert_allclose(want[AT], exact, rtol=1e-13)
 
 
@@ -207,8 +207,8 @@ def test_normalised_values_of_any_size(how, power):
     np.testing.assert_array_equal(normalise(a * size, w, how) * back, want)
     one, other = np.empty((2, 2, 20))
     for row in a:
-        kernels.normalise_one(row, w, HOW[how], one)
-        kernels.normalise_one(row * size, w, HOW[how], other)
+        moments.normalise_one(row, w, HOW[how], one)
+        moments.normalise_one(row * size, w, HOW[how], other)
         np.testing.assert_array_equal(other * back, one)
 
 
@@ -318,10 +318,14 @@ def test_constant_stretches_are_constant_at_any_size():
     y[:, 500:800] = 3.0
     y[:, 650] += 1e-170
     x = rng.normal(size=(1, 100))
-    for record, scaling in ((kernels.EuclideanRecord(), 2), (kernels.CosineRecord(), 1), (kernels.CosineRecord(), 0)):
+    for record, scaling in (
+        (lockstep_terms.EuclideanRecord(), 2),
+        (lockstep_terms.CosineRecord(), 1),
+        (lockstep_terms.CosineRecord(), 0),
+    ):
         query, got, want = x.copy(), np.empty(801), np.empty(801)
         if scaling:
-            kernels.normalise_one(x, np.ones_like(x), scaling, query)
+            moments.normalise_one(x, np.ones_like(x), scaling, query)
         sliding.profile(record, query, None, y, scaling, got)
         kernels.profile(record, query, y, np.ones_like(x), scaling, want)
         np.testing.assert_allclose(got, want, rtol=sliding.SLACK)

@@ -13,7 +13,7 @@ from sktslib.metrics import events_from_labels, labels_from_events
 from sktslib.search._learning import Template, groups, occurrences, read_labels, weigh
 from sktslib.search._profile import Search
 from sktslib.search._segmentation.background import Background
-from sktslib.search._segmentation.optimal import Rules, tile
+from sktslib.search._segmentation.optimal import Rules, segment
 from sktslib.search._threshold import learn_threshold, middle_of_the_best
 
 ECG = load_ecg_example()
@@ -155,11 +155,11 @@ def test_background_that_depends_on_the_signal_tiles_cheapest(data):
     metric = QuerySegmenter("dtw").fit(x).metric_
     template = Template(np.ascontiguousarray(x.T), None if w is None else np.ascontiguousarray(w.T), None)
     search = Search.of(metric, *template[:2], np.ascontiguousarray(y.T), None, None)
-    found = tile([search], Rules(background, np.zeros((2, 2)), ((None, None),)))
+    found = segment([search], Rules(background, np.zeros((2, 2)), ((None, None),)))
     inside = np.zeros(len(y), bool)
     for s, e in zip(found.start, found.end, strict=True):
         inside[s:e] = True
-    least = naive.tilings(len(y), [lambda s, e: naive.tile_cost("dtw", x, y, w, s, e)], costs)
+    least = naive.segmentations(len(y), [lambda s, e: naive.tile_cost("dtw", x, y, w, s, e)], costs)
     assert found.cost.sum() + np.array(costs)[~inside].sum() == pytest.approx(least, rel=1e-9, abs=1e-11)
 
 

@@ -1,5 +1,6 @@
 """The command line, run in-process: tables, pictures, files and errors."""
 
+import errno
 import os
 import re
 import tracemalloc
@@ -167,6 +168,27 @@ def test_a_reader_that_stops_early_is_no_error(files, monkeypatch):
     with os.fdopen(write, "w") as pipe, monkeypatch.context() as patch:
         patch.setattr("sys.stdout", pipe)
         assert main([*OWN, "--distance", "euclidean", "--no-picture"]) == 0
+
+
+@pytest.mark.parametrize(
+    ("windows", "error", "code"),
+    [
+        (False, BrokenPipeError(errno.EPIPE, "Broken pipe"), 0),
+        (False, OSError(errno.EINVAL, "Invalid argument"), 2),
+        (True, OSError(errno.EINVAL, "Invalid argument"), 0),
+        (True, OSError(errno.EINVAL, "Invalid argument", "a?.csv"), 2),
+        (True, OSError(errno.ENOSPC, "No space left on device"), 2),
+    ],
+)
+def test_a_reader_that_stops_early_is_known_by_its_error(tmp_path, monkeypatch, windows, error, code):
+    def report(options):
+        raise error
+
+    monkeypatch.setattr("sktslib.__main__.WINDOWS", windows)
+    monkeypatch.setattr("sktslib.__main__._report", report)
+    with (tmp_path / "out").open("w") as file, monkeypatch.context() as patch:
+        patch.setattr("sys.stdout", file)
+        assert main([]) == code
 
 
 # ------------------------------------------------------------------------------------------------------------- errors

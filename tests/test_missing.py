@@ -1,4 +1,4 @@
-"""nan_policy="omit" against the naive twin on what is observed."""
+"""nan_policy="omit" against the reference implementation on what is observed."""
 
 import naive
 import numpy as np
@@ -29,7 +29,7 @@ def test_windows_are_compared_by_what_is_observed(name, data):
             assert got[s] == np.inf
             continue
         want = naive.lockstep(name, x[seen], y[s : s + m][seen], w[seen])
-        if name in POWER:  # the twin divides by the largest weight seen
+        if name in POWER:  # the reference implementation divides by the largest weight seen
             scale = w[seen].max() * w.sum() / w[seen].sum()
             want *= scale ** (1 / POWER[name])
         elif name == "chebyshev":

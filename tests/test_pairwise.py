@@ -49,7 +49,7 @@ def test_a_collection_with_itself_and_ragged_ones(name):
     got = pairwise_distances(X, metric=metric)
     want = one_by_one(metric, X, X)
     np.testing.assert_allclose(got, want, rtol=1e-9, atol=1e-12)
-    if metric.symmetric:
+    if metric.is_symmetric:
         np.testing.assert_array_equal(got, got.T)
         np.testing.assert_array_equal(got, pairwise_distances(X, list(X), metric))  # each pair both ways
         np.testing.assert_allclose(np.diag(got), 0, atol=1e-12)

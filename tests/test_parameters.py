@@ -25,7 +25,7 @@ from sktslib import (
 from sktslib import distances as d
 from sktslib import metrics as scores
 from sktslib.distances import barycenter, metric_names, nearest_neighbors, pairwise_distances, recurrence
-from sktslib.distances._metrics.base import registry
+from sktslib.distances._metrics import registry
 from sktslib.model_selection import BlockedSeriesSplit
 from sktslib.search import start_sequences_index
 from sktslib.utils.visualisation import plot_alignment

@@ -13,7 +13,7 @@ from strategies import small_sizes
 
 from sktslib import QuerySearcher, QuerySegmenter
 from sktslib.distances import SoftDTW, get_metric, nearest_neighbors, pairwise_distances
-from sktslib.distances._kernels import pieces
+from sktslib.distances._kernels import compilation
 
 rng = np.random.default_rng(0)
 Y, X = rng.integers(-8, 9, (400, 1)) / 4, rng.integers(-8, 9, (40, 30, 1)) / 4
@@ -96,8 +96,8 @@ def test_an_interrupt_between_pieces_is_heard(name, monkeypatch):
         return 0.0
 
     with monkeypatch.context() as patch:
-        patch.setattr(pieces, "CELLS", 1)
-        patch.setattr(pieces, "perf_counter", interrupted)
+        patch.setattr(compilation, "CELLS", 1)
+        patch.setattr(compilation, "perf_counter", interrupted)
         with pytest.raises(KeyboardInterrupt):
             CALLS[name](300)
     for a, b in zip(CALLS[name](300), want, strict=True):
@@ -108,8 +108,8 @@ SIGNALS = """
 import signal, sys, time
 sys.path.insert(0, sys.argv[1])
 from test_pieces import CALLS
-from sktslib.distances import _pieces
-pieces.SECONDS = 1e-5
+from sktslib.distances._kernels import compilation
+compilation.SECONDS = 1e-5
 signal.signal(signal.SIGALRM, signal.default_int_handler)
 heard, wanted = 0, time.perf_counter() + 4.0
 for name, call in CALLS.items():

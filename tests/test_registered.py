@@ -80,7 +80,9 @@ def erp_gap(p, total, step):
     return total
 
 
-@recurrence(terms=erp_terms, moves=erp_moves, row=erp_row, size=2, gap_terms=erp_gap_terms, gap=erp_gap, closed=False)
+@recurrence(
+    terms=erp_terms, moves=erp_moves, row=erp_row, size=2, gap_terms=erp_gap_terms, gap=erp_gap, closed_boundary=False
+)
 class OwnERP(NamedTuple):
     g: float = 0.0
 
@@ -113,7 +115,7 @@ def test_registry_and_parameters():
     assert {"scaled", "own_erp"} <= set(metric_names("elastic"))
     assert {"greatest", "summed"} <= set(metric_names("lockstep"))
     assert "own_erp" in metric_names(metric=True)
-    assert not get_metric("own_erp", {"window": 0.5}).metric
+    assert not get_metric("own_erp", {"window": 0.5}).is_metric
     assert metric_names(multivariate=False) == ["summed"]
     assert get_metric("Largest") == Greatest() == clone(Greatest()) != Greatest(power=2)
     assert repr(Own(scale=2)) == "Scaled(scale=2)"
@@ -139,18 +141,18 @@ def test_equals_the_package_s_own_everywhere(name, own):
     if name != "summed":
         got, want = (pairwise_distances(X, metric=m, weight=weight) for m in (name, own))
         np.testing.assert_allclose(got, want, **same)
-    if own.group == "elastic":
+    if own.family == "elastic":
         got, want = (pairwise_distances(RAGGED, X, metric=m) for m in (name, own))
         np.testing.assert_allclose(got, want, **same)
         got, want = get_metric(name).distance(X[0], X[1]), own.distance(X[0], X[1])
         np.testing.assert_array_equal(got.path, want.path)
-    for mode in ("windows", "warped") if own.group == "elastic" else ("windows",):
+    for mode in ("windows", "subsequence") if own.family == "elastic" else ("windows",):
         got, want = (QuerySearcher(m, mode=mode, n_matches=3).fit(X[0]).search(SEQUENCE) for m in (name, own))
         np.testing.assert_array_equal(got.start, want.start)
         np.testing.assert_allclose(got.distance, want.distance, **same)
     # The background's cost is given: a distance that is no sum to the package counts its length times.
     got, want = (QuerySegmenter(m, background=0.5).fit(X[0]).segment(SEQUENCE) for m in (name, own))
-    if own.group == "elastic":
+    if own.family == "elastic":
         np.testing.assert_array_equal(got.boundaries, want.boundaries)
     classes = ["a", "b", "a", "b", "b"]
     got, want = (KNeighborsTimeSeriesClassifier(m).fit(X, classes).predict(X[::-1] + 0.1) for m in (name, own))
@@ -171,7 +173,7 @@ def unlike(p, at, late, a, b, c, gap):
     return a, a - 0.5, a + 0.25
 
 
-@recurrence(terms=products, moves=alike, even=True)
+@recurrence(terms=products, moves=alike, equal_moves=True)
 class Alike(NamedTuple):
     """Costs of either sign, the same for every move."""
 
@@ -210,8 +212,8 @@ def test_costs_may_be_negative(record, steps):
 
 
 def test_lags_need_a_closed_border():
-    with pytest.raises(ValueError, match=r"'by_lag' parameter must be None where 'closed' is False"):
-        recurrence(terms=products, moves=alike, by_lag=lambda p, lag, lag_before: lag, closed=False)
+    with pytest.raises(ValueError, match=r"'lag_cost' parameter must be None where 'closed_boundary' is False"):
+        recurrence(terms=products, moves=alike, lag_cost=lambda p, lag, lag_before: lag, closed_boundary=False)
 
 
 def test_who_says_that_costs_never_fall_is_pruned():
@@ -222,6 +224,29 @@ def test_who_says_that_costs_never_fall_is_pruned():
     np.testing.assert_array_equal(got.indices, want.indices)
     np.testing.assert_allclose(got.distances, want.distances, rtol=1e-12)
     assert got.report.abandoned > want.report.abandoned == 0
+
+
+@recurrence(terms=squares, moves=warped, equal_moves=True, monotone=True, bounds=True)
+class Bounded(NamedTuple):
+    """Dynamic time warping once more."""
+
+    scale: float = 1.0
+
+
+def test_a_copy_of_a_built_in_recurrence_has_its_bounds():
+    metric = register_metric("bounded", Bounded, symmetric=True)()
+    Y = np.random.default_rng(1).normal(size=(100, 60)) + 0.3 * np.arange(100)[:, np.newaxis]
+    got, want = (nearest_neighbors(Y[::20], Y, m, n_neighbors=2) for m in (metric, DTW()))
+    np.testing.assert_array_equal(got.indices, want.indices)
+    np.testing.assert_allclose(got.distances, want.distances, rtol=1e-12)
+    assert got.report.bounded == want.report.bounded > 100
+    y = np.random.default_rng(2).normal(size=4000).cumsum()
+    got, want = (
+        QuerySearcher(m, mode="windows", normalize="zscore", n_matches=3).fit(y[900:960]).search(y)
+        for m in (metric, DTW())
+    )
+    np.testing.assert_array_equal(got.start, want.start)
+    np.testing.assert_allclose(got.distance, want.distance, rtol=1e-12, atol=1e-12)
 
 
 def test_in_dictionaries_plots_and_grids():
@@ -313,8 +338,8 @@ class Taken(NamedTuple):
     name: float = 0.0
 
 
-@recurrence(terms=squares, moves=lambda p, at, late, a, b, c, d: (a, a, a))
-class Misnamed(NamedTuple):
+@recurrence(terms=squares, moves=lambda p, a, b, c: (a, a, a))
+class TooFew(NamedTuple):
     pass
 
 
@@ -326,10 +351,10 @@ class Misnamed(NamedTuple):
         (("my distance", greatest), {}, ValueError, "'name' must be an identifier"),
         (("mine", 3), {}, TypeError, "'made_of' must be a function of two series"),
         (
-            ("mine", Misnamed),
+            ("mine", TooFew),
             {},
             TypeError,
-            r"'moves' of 'mine' must take the arguments \(p, at, late, a, b, c, gap\), by",
+            r"'moves' of 'mine' must take \(p, point_costs, lag_cost, a, b, c, gap\)\. Got \(",
         ),
         (("mine", Bare), {}, TypeError, "decorated with sktslib.distances.recurrence"),
         (("mine", NoDefault), {}, TypeError, "'g' of 'mine' must have a default"),
@@ -376,11 +401,13 @@ RUN = """
 import sys
 sys.path.insert(0, sys.argv[1])
 import edited
-from sktslib.distances import get_metric, _diagonals
-print(float(get_metric("edited")([0.0, 0.0], [1.0, 1.0])), sum(_diagonals._go_on.stats.cache_hits.values()))
+from sktslib.distances import get_metric
+from sktslib.distances._kernels import diagonals
+print(float(get_metric("edited")([0.0, 0.0], [1.0, 1.0])), sum(diagonals._go_on.stats.cache_hits.values()))
 """
 OTHER = """
-from sktslib.distances import DTW, _diagonals
+from sktslib.distances import DTW
+from sktslib.distances._kernels import diagonals
 print(float(DTW()([0.0, 0.0], [1.0, 1.0])))
 """
 

@@ -50,3 +50,9 @@ def test_code_in_the_readme_runs():
 
 def test_the_installed_version_is_the_package_s():
     assert version("sktslib") == sktslib.__version__
+
+
+def test_the_hooks_use_the_ruff_that_the_tests_use():
+    hook = re.search(r"ruff-pre-commit\n +rev: v(\d+\.\d+)\.", read(".pre-commit-config.yaml"))
+    pinned = re.search(r'"ruff==(\d+\.\d+)\.', read("pyproject.toml"))
+    assert hook[1] == pinned[1]

@@ -1,4 +1,4 @@
-"""Warped and window searches, selection and matches against the naive twins."""
+"""Warped and window searches, selection and matches against the reference implementations."""
 
 import naive
 import numba
@@ -29,7 +29,7 @@ CLOSE = {"rtol": 1e-9, "atol": 1e-11}
 
 @st.composite
 def warped_metrics(draw, m):
-    """A metric object, its name, the naive twin's parameters and band radius."""
+    """A metric object, its name, the reference implementation's parameters and band radius."""
     name = draw(st.sampled_from(["dtw", "dtw", "lcss", "twed", *OTHERS]))
     radius = draw(st.sampled_from([None, None, 0, 1, 2, "default"]))
     here = {} if radius is None else {"window": "sakoe-chiba", "factor": None if radius == "default" else radius}
@@ -59,7 +59,7 @@ def test_warped_profile_equals_the_naive_twin(data):
         st.sampled_from([{}, {}, {"min_length": 2}, {"max_length": 3}, {"min_length": 2, "max_length": 4}])
     )
     want, start, _ = naive.elastic_search(name, x, y, w, tq=tq, ts=ts, r=radius, **limits, **p)
-    searcher = QuerySearcher(metric, mode="warped", **limits).fit(x, weight=w, times=tq)
+    searcher = QuerySearcher(metric, mode="subsequence", **limits).fit(x, weight=w, times=tq)
     profile = searcher.profile(y, times=ts)
     np.testing.assert_allclose(profile.distance, want, **CLOSE)
     np.testing.assert_array_equal(profile.end, np.arange(1, len(y) + 1))
@@ -325,3 +325,11 @@ def test_search_distance_of_dtw_equals_the_function():
     x, y = rng.normal(size=(10, 2)), rng.normal(size=(50, 2))
     match = next(iter(QuerySearcher(DTW(do_dist_norm=True)).fit(x).search(y)))
     assert match.distance == pytest.approx(float(dtw(x, y[match.start : match.end])), rel=1e-12)
+
+
+def test_the_old_name_of_the_mode_warns():
+    x, y = np.array([0.0, 1.0, 0.0]), np.sin(np.arange(30.0))
+    want = QuerySearcher("dtw", mode="subsequence").fit(x).profile(y).distance
+    with pytest.warns(FutureWarning, match="mode='warped' is called 'subsequence' now"):
+        old = QuerySearcher("dtw", mode="warped").fit(x)
+    np.testing.assert_array_equal(old.profile(y).distance, want)

@@ -87,10 +87,10 @@ def tied(draw):
     y = np.array(draw(st.lists(value, min_size=4, max_size=24)), float)
     if draw(st.booleans()):
         y[draw(st.lists(st.integers(1, len(y) - 1), max_size=2))] = np.nan
-    price = st.sampled_from([0.0, 0.0, 0.5, 1.0, 3.0, 9.0, np.inf])
+    gap_cost = st.sampled_from([0.0, 0.0, 0.5, 1.0, 3.0, 9.0, np.inf])
     rules = {"background": draw(st.sampled_from([0.0, 0.5, 1.0])), "transitions": None}
     if draw(st.booleans()):
-        rules["transitions"] = np.array(draw(st.lists(price, min_size=(k + 1) ** 2, max_size=(k + 1) ** 2)))
+        rules["transitions"] = np.array(draw(st.lists(gap_cost, min_size=(k + 1) ** 2, max_size=(k + 1) ** 2)))
         rules["transitions"] = rules["transitions"].reshape(k + 1, k + 1)
         rules["transitions"][0, 0] = 0.0
     one_by_one = draw(st.booleans())
@@ -134,17 +134,17 @@ def test_ties_are_broken_as_in_the_whole_recording(metric, case, delay):
     if len(cuts) == len(y) - 1:
         assert late <= delay
     # Whatever was decided early, what is forbidden never comes.
-    assert price_of(got, y, rules["background"], rules["transitions"]) < np.inf
+    assert gap_cost_of(got, y, rules["background"], rules["transitions"]) < np.inf
 
 
-def price_of(found, y, background, transitions):
+def gap_cost_of(found, y, background, transitions):
     """What a cut costs, each stretch between gaps by itself."""
     missing = np.isnan(y)
     edges = [-1, *np.flatnonzero(missing), len(y)]
     total = 0.0
     for a, b in itertools.pairwise(edges):
         inside = [(s - a - 1, e - a - 1, label, cost) for s, e, label, cost in found if a < s < b]
-        total += naive.price_of_tiling(inside, b - a - 1, background, transitions)
+        total += naive.cost_of_segmentation(inside, b - a - 1, background, transitions)
     return total
 
 
@@ -161,7 +161,7 @@ def test_decisions_come_in_time(metric, case, delay):
     start, end = joined(found, "start"), joined(found, "end")
     assert (start < end).all()
     assert (start[1:] >= end[:-1]).all()
-    # However they were decided, each costs what it costs, and the best cut is no dearer.
+    # However they were decided, each costs what it costs, and the best cut is no costlier.
     for s, e, label, cost in (segment for part in found for segment in part):
         alone = QuerySegmenter(metric, background=1e6).fit(queries[label - 1]).segment(y[s:e])
         if metric.name == "lcss":
@@ -169,10 +169,10 @@ def test_decisions_come_in_time(metric, case, delay):
         if metric.name == "euclidean":
             assert cost == pytest.approx(alone.cost[0], rel=1e-9)
     want = segmenter.segment(y)
-    assert price(found, segmenter, y) >= price([want], segmenter, y) - 1e-9
+    assert gap_cost(found, segmenter, y) >= gap_cost([want], segmenter, y) - 1e-9
 
 
-def price(found, segmenter, y):
+def gap_cost(found, segmenter, y):
     """What the cut costs, gaps left out; transitions are counted behind a gap anew."""
     missing = np.isnan(y).any(axis=1)
     T = np.zeros((3, 3)) if segmenter.transitions is None else segmenter.transitions

@@ -1,4 +1,4 @@
-"""Optimal tilings against brute force over all tilings."""
+"""Optimal segmentations against brute force over all segmentations."""
 
 import naive
 import numpy as np
@@ -10,9 +10,9 @@ from strategies import pairs, plain, times
 from sktslib import QuerySegmenter, get_distance_dict, load_ecg_example, time_series_segmentation
 from sktslib.distances import DTW, LCSS, TWED, get_metric, metric_names
 from sktslib.distances._kernels.one_pass import LANES
-from sktslib.search._segmentation import lanes_of_segments
 from sktslib.search._segmentation import segmenter as segmenter_kernels
-from sktslib.search._segmentation.lanes_of_segments import LEAD
+from sktslib.search._segmentation import stretches
+from sktslib.search._segmentation.stretches import LEAD
 
 TILES = [
     ("dtw", {}),
@@ -28,12 +28,12 @@ TILES = [
 def as_carried(segmenter, y, **times):
     """The segmentation with the costs of the paths that the cells carried, which choose it."""
     with pytest.MonkeyPatch.context() as patch:
-        patch.setattr(segmenter_kernels, "listed_costs", lambda searches, rules, tiles: tiles.cost)
+        patch.setattr(segmenter_kernels, "listed_costs", lambda searches, rules, segments: segments.cost)
         return segmenter.segment(y, **times)
 
 
 def total(segments, background, n, transitions=None):
-    return naive.price_of_tiling(list(segments), n, background, transitions)
+    return naive.cost_of_segmentation(list(segments), n, background, transitions)
 
 
 @given(st.data())
@@ -48,7 +48,7 @@ def test_elastic_tiling_is_the_cheapest(data):
         background = naive.background(name, x, w, **p)
         assert segmenter.background_ == pytest.approx(background, rel=1e-9, abs=1e-12)
     segments = segmenter.segment(y)
-    least = naive.tilings(n, [lambda s, e: naive.tile_cost(name, x, y, w, s, e, **p)], background)
+    least = naive.segmentations(n, [lambda s, e: naive.tile_cost(name, x, y, w, s, e, **p)], background)
     assert total(segments, background, n) == pytest.approx(least, rel=1e-9, abs=1e-11)
     for s, e, label, cost in segments:
         assert 0 <= s < e <= n
@@ -63,8 +63,8 @@ def two_queries(draw, y_high=6):
     x, y, w = draw(pairs(low=1, high=4, y_low=2, y_high=y_high, values=plain))
     length = draw(st.integers(1, 4))
     other = np.array(draw(st.lists(plain, min_size=length * x[0].size, max_size=length * x[0].size)), float)
-    price = st.sampled_from([0.0, 0.5, 2.0])
-    transitions = draw(st.none() | st.lists(st.lists(price, min_size=3, max_size=3), min_size=3, max_size=3))
+    gap_cost = st.sampled_from([0.0, 0.5, 2.0])
+    transitions = draw(st.none() | st.lists(st.lists(gap_cost, min_size=3, max_size=3), min_size=3, max_size=3))
     if transitions is not None:
         transitions[0][0] = 0.0
     return [x, other.reshape(length, *x.shape[1:])], [w, None], y, transitions
@@ -82,7 +82,7 @@ def test_tiling_by_two_queries_is_the_cheapest(case, metric, background):
     costs = [
         lambda s, e, x=x, w=w: naive.tile_cost(name, x, y, w, s, e, **p) for x, w in zip(queries, weights, strict=True)
     ]
-    least = naive.tilings(n, costs, background, transitions)
+    least = naive.segmentations(n, costs, background, transitions)
     assert total(segments, background, n, transitions) == pytest.approx(least, rel=1e-9, abs=1e-11)
     for s, e, label, cost in segments:
         assert cost == pytest.approx(costs[label - 1](s, e), rel=1e-9, abs=1e-11)
@@ -97,7 +97,7 @@ def test_windows_of_two_queries_tile_best(case, name, background):
     segmenter = QuerySegmenter(name, background=background, transitions=transitions)
     segments = segmenter.fit(queries, weight=weights).segment(y)
     costs = [lambda s, e, x=x, w=w: naive.tile_cost(name, x, y, w, s, e) for x, w in zip(queries, weights, strict=True)]
-    least = naive.tilings(n, costs, background, transitions)
+    least = naive.segmentations(n, costs, background, transitions)
     assert total(segments, background, n, transitions) == pytest.approx(least, rel=1e-9, abs=1e-11)
     assert all(e - s == len(queries[label - 1]) for s, e, label, _ in segments)
 
@@ -116,7 +116,7 @@ def test_cells_carry_the_start_of_their_cheapest_path(case, metric, data):
     segments, carried = segmenter.segment(y), as_carried(segmenter, y)
     steps = [naive.steps(name, x, y, w, search=True, **p) for x, w in zip(queries, weights, strict=True)]
     bounds = list(zip(low, high, strict=True))
-    least = naive.carried_tiling(steps, n, 0.7, transitions, bounds)
+    least = naive.carried_segmentation(steps, n, 0.7, transitions, bounds)
     assert total(carried, 0.7, n, transitions) == pytest.approx(least, rel=1e-9, abs=1e-11)
     assert [one[:3] for one in segments] == [one[:3] for one in carried]
     for (s, e, label, cost), dearer in zip(segments, carried.cost, strict=True):
@@ -137,7 +137,7 @@ DEARER = [  # the cheapest path of the last repetition is lost to one that then 
 ]
 
 
-@pytest.mark.parametrize(("name", "p", "x", "y", "longest", "background", "dearer"), DEARER)
+@pytest.mark.parametrize(("name", "p", "x", "y", "longest", "background", "costlier"), DEARER)
 def test_costs_are_those_of_the_ranges(name, p, x, y, longest, background, dearer):
     segmenter = QuerySegmenter(get_metric(name, p), background=background, max_length=longest).fit(x)
     segments, x, y = segmenter.segment(y), np.array(x), np.array(y)
@@ -164,7 +164,7 @@ def test_lockstep_tiling_is_the_cheapest(name, data):
         return  # the query's own mirror image about zero is infinitely far by Bray-Curtis
     segments = segmenter.segment(y)
     cost = {s: naive.tile_cost(name, x, y, w, s, s + m) for s in range(n - m + 1)}
-    least = naive.tilings(n, [lambda s, e: cost[s] if e - s == m else np.inf], background)
+    least = naive.segmentations(n, [lambda s, e: cost[s] if e - s == m else np.inf], background)
     assert total(segments, background, n) == pytest.approx(least, rel=1e-9, abs=1e-11)
     assert ((segments.end - segments.start) == m).all()
 
@@ -252,7 +252,7 @@ def test_stretches_side_by_side_give_the_same(metric, data):
     segmenter = QuerySegmenter(metric, background=data.draw(st.sampled_from([0.2, 1.0, 50.0])), **rules).fit(queries)
     got = segmenter.segment(y)
     with pytest.MonkeyPatch.context() as patch:
-        patch.setattr(lanes_of_segments, "LEAD", 10**9)
+        patch.setattr(stretches, "LEAD", 10**9)
         want = segmenter.segment(y)
     n, transitions = len(y), rules["transitions"]
     found = [total(segments, segmenter.background_, n, transitions) for segments in (got, want)]
@@ -274,7 +274,7 @@ def test_lags_in_time_count_from_the_start_of_the_tile(case, data):
         naive.steps("twed", x, y, w, tq, ts, search=True, nu=0.2)
         for x, w, tq in zip(queries, weights, tqs, strict=True)
     ]
-    least = naive.carried_tiling(steps, len(y), 0.7, transitions)
+    least = naive.carried_segmentation(steps, len(y), 0.7, transitions)
     assert total(carried, 0.7, len(y), transitions) == pytest.approx(least, rel=1e-9, abs=1e-11)
     for s, e, label, cost in segments:
         times_of = {"tq": tqs[label - 1], "ts": ts}
@@ -289,8 +289,8 @@ def test_few_samples_are_computed_twice(monkeypatch):
     rng = np.random.default_rng(3)
     query, alone = rng.normal(size=5), []
     y = np.tile(np.concatenate([query, np.zeros(9)]), 400) + rng.normal(size=5600) * 0.1
-    go_on = lanes_of_segments._go_on
-    monkeypatch.setattr(lanes_of_segments, "_go_on", lambda *a: (alone.append(a[4] - a[3]), go_on(*a)))
+    go_on = stretches._go_on
+    monkeypatch.setattr(stretches, "_go_on", lambda *a: (alone.append(a[4] - a[3]), go_on(*a)))
     segments = QuerySegmenter().fit(query).segment(y)
     assert len(segments) > 300
     assert sum(alone) < len(y) / 20

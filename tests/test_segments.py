@@ -17,7 +17,7 @@ RECORDING = np.concatenate([[5, 5], QUERY, [5], [0, 1, 1, 4, 4, 1, -1, 0], [5, 5
 
 
 def part_cost(name, x, y, s, e, parameters, ends):
-    """Cost of the tile y[s:e]; at the ends of y a part of the query will do, at least half of it."""
+    """Cost of the segment y[s:e]; at the ends of y a part of the query will do, at least half of it."""
     m, n = len(x), len(y)
     firsts = range(m // 2 + 1) if s == 0 else [0]
     lasts = range(m - m // 2, m + 1) if e == n and ends else [m]
@@ -41,7 +41,7 @@ def test_partial_repetitions_are_of_the_cheapest_tiling(name, parameters, data):
     found = QuerySegmenter(get_metric(name, parameters), background=background, partial=True).fit(x).segment(y)
     # Each cell keeps the cheapest begin alone, which may leave too little of the query for the end to cut.
     least, most = (
-        naive.tilings(len(y), [lambda s, e, ends=ends: part_cost(name, x, y, s, e, parameters, ends)], background)
+        naive.segmentations(len(y), [lambda s, e, ends=ends: part_cost(name, x, y, s, e, parameters, ends)], background)
         for ends in (True, False)
     )
     total = found.cost.sum() + background * (len(y) - (found.end - found.start).sum())

@@ -167,8 +167,8 @@ def test_what_scales_refuse():
     for scales in (0, (0.5,), (2.0, 1.0), [], [0.0], "ab"):
         with pytest.raises(ValueError, match="'scales' parameter"):
             QuerySearcher("euclidean", scales=scales).fit(x)
-    with pytest.raises(ValueError, match="must be None in a warped search"):
-        QuerySearcher("dtw", mode="warped", scales=[1.0]).fit(x)
+    with pytest.raises(ValueError, match="must be None in a subsequence search"):
+        QuerySearcher("dtw", mode="subsequence", scales=[1.0]).fit(x)
     with pytest.raises(ValueError, match="must be None where 'scales'"):
         QuerySearcher("euclidean", scales=[1.0], min_length=2).fit(x)
 

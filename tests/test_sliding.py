@@ -10,18 +10,18 @@ from hypothesis import strategies as st
 from sktslib import QuerySearcher
 from sktslib.distances import get_metric
 from sktslib.distances._kernels import lockstep_drivers as kernels
-from sktslib.distances._kernels import running_moments, sliding
+from sktslib.distances._kernels import lockstep_terms, moments, running_moments, sliding
 from sktslib.search import _selection as selection
 from sktslib.search._profile import Search
 from sktslib.search._results import Profile
 from sktslib.search._selection import select, select_exactly
 
 RECORDS = [
-    kernels.EuclideanRecord(),
-    kernels.SquaredRecord(),
-    kernels.CosineRecord(),
-    kernels.PearsonRecord(-1.0),
-    kernels.PearsonRecord(1.5),
+    lockstep_terms.EuclideanRecord(),
+    lockstep_terms.SquaredRecord(),
+    lockstep_terms.CosineRecord(),
+    lockstep_terms.PearsonRecord(-1.0),
+    lockstep_terms.PearsonRecord(1.5),
 ]
 KINDS = ["noise", "walk", "offset", "step", "spike", "flat", "copies"]
 
@@ -60,7 +60,7 @@ def test_sliding_profile_equals_the_exact_kernels(data):
     full = np.ones_like(x) if w is None else w
     query = x.copy()
     if scaling:
-        kernels.normalise_one(x, full, scaling, query)
+        moments.normalise_one(x, full, scaling, query)
     want, got = np.empty(n - m + 1), np.empty(n - m + 1)
     kernels.profile(record, query, y, full, scaling, want)
     sliding.profile(
@@ -173,8 +173,8 @@ def test_long_queries_and_few_windows():
     for m, n in (*many, (7900, 8000), (3000, 3300)):
         x = y[:, 500 : 500 + m].copy()
         got, want = np.empty(n - m + 1), np.empty(n - m + 1)
-        sliding.profile(kernels.EuclideanRecord(), x, None, np.ascontiguousarray(y[:, :n]), 0, got)
-        kernels.profile(kernels.EuclideanRecord(), x, np.ascontiguousarray(y[:, :n]), np.ones_like(x), 0, want)
+        sliding.profile(lockstep_terms.EuclideanRecord(), x, None, np.ascontiguousarray(y[:, :n]), 0, got)
+        kernels.profile(lockstep_terms.EuclideanRecord(), x, np.ascontiguousarray(y[:, :n]), np.ones_like(x), 0, want)
         np.testing.assert_allclose(got, want, rtol=sliding.SLACK)
 
 

@@ -1,4 +1,4 @@
-"""Soft-DTW, the global alignment kernel and the shape-based distance against the papers and the naive twins."""
+"""Soft-DTW, the global alignment kernel and the shape-based distance against papers and references."""
 
 import math
 import pickle
@@ -21,7 +21,7 @@ from sktslib import (
     time_series_segmentation,
 )
 from sktslib.distances import DTW, GAK, SBD, SoftDTW, barycenter, get_metric, pairwise_distances
-from sktslib.distances._kernels.soft_minimum import Soft, accumulate
+from sktslib.distances._kernels.soft_minimum import Soft, accumulated_costs
 from sktslib.search import elastic_search
 
 CLOSE = {"rtol": 1e-9, "atol": 1e-11}
@@ -38,7 +38,7 @@ def alignments(m, n):
 
 @st.composite
 def soft_metrics(draw):
-    """A metric object, its name and the naive twin's parameters."""
+    """A metric object, its name and the reference implementation's parameters."""
     kind = draw(st.sampled_from(["none", "none", "float", "samples", "default", "itakura"]))
     here, twin = {}, {}
     if kind == "itakura":
@@ -141,7 +141,7 @@ def test_properties(data):
         assert metric.distance(x, y, weight=4 * w) == d
     assert float(metric.distance(x, y, weight=np.full(len(x), 3.0))) == float(metric.distance(x, y))
     assert float(metric.distance(x.reshape(len(x), -1), y.reshape(len(y), -1), weight=w)) == d
-    assert metric.symmetric
+    assert metric.is_symmetric
     np.testing.assert_allclose(metric(x, y), metric(y, x), **CLOSE)
     if name == "sbd" or ("band_kind" not in p and p.get("divergence", True)):
         assert metric(x, y) >= -1e-12
@@ -224,7 +224,7 @@ def test_long_series_neither_underflow_nor_overflow():
     n = 60 if numba.config.DISABLE_JIT else 900
     x, y = np.cumsum(rng.normal(size=(2, n)), axis=1)
     lo, hi = np.zeros(n, np.int64), np.full(n, n)
-    far = accumulate(Soft(1 / 0.02, True, np.inf), x[None], np.ones((1, n)), y[None], lo, hi, np.empty((0, 0)))
+    far = accumulated_costs(Soft(1 / 0.02, True, np.inf), x[None], np.ones((1, n)), y[None], lo, hi, np.empty((0, 0)))
     assert 1e3 < far < np.inf  # the kernel itself would be exp(-far), 0 in float64
     assert GAK(0.1)(x, y) == 1.0
     assert GAK(0.1)(x, x) == 0.0
@@ -294,8 +294,8 @@ def test_searches_go_by_windows(name):
     assert match.distance[0] == pytest.approx(0, abs=1e-12)
     with pytest.raises(ValueError, match="has no warping path"):
         match.path(0)
-    with pytest.raises(ValueError, match=r"mode='warped' needs a metric with a warping path.*Take mode='windows'"):
-        QuerySearcher(name, mode="warped").fit(y[31:40])
+    with pytest.raises(ValueError, match=r"mode='subsequence' needs a metric with a warping path.*Take mode='windows'"):
+        QuerySearcher(name, mode="subsequence").fit(y[31:40])
     cfg = get_distance_dict([name])
     full_name = get_metric(name).full_name
     found = time_series_search(cfg, y[31:40], y, weight=w)[full_name]

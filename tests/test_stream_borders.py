@@ -49,7 +49,7 @@ def tied(draw):
 @given(case=tied())
 def test_equal_distances_are_chosen_from_as_in_the_whole_sequence(case):
     searcher, y, cuts = case
-    longest = 1 if searcher._mode == "warped" else int(len(searcher.query_) * (1.5 if searcher.scales else 1)) + 1
+    longest = 1 if searcher._mode == "subsequence" else int(len(searcher.query_) * (1.5 if searcher.scales else 1)) + 1
     if len(y) < longest:
         return
     got = streamed(searcher.stream(), y, cuts)

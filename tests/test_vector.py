@@ -4,7 +4,7 @@ import numpy as np
 import pytest
 from numba import njit
 
-from sktslib.distances._kernels.simd import REGISTER, cheaper, larger, root2, smaller, take, where
+from sktslib.distances._kernels.simd import REGISTER, cheaper, maximum, minimum, sqrt, take, where
 from sktslib.distances._kernels.simd_memory import (
     REGISTERS,
     copy,
@@ -19,7 +19,7 @@ from sktslib.distances._kernels.simd_memory import (
 )
 
 LANES = 4 * REGISTER
-load, splat, load_dealt = makers(LANES, fused=False)
+load, splat, load_striped = makers(LANES, fused=False)
 A, B = np.random.default_rng(0).normal(size=(2, LANES))
 
 TABLE = np.arange(REGISTER + 4.0) ** 2
@@ -42,14 +42,14 @@ EXPRESSIONS = {
     "quotient": (lambda a, b: a / b, A / B),
     "power": (lambda a, b: abs(a) ** 3.0, np.abs(A) ** 3),
     "negative": (lambda a, b: -a, -A),
-    "root": (lambda a, b: root2(abs(a)), np.sqrt(np.abs(A))),
-    "smaller": (lambda a, b: smaller(a, b), np.minimum(A, B)),
+    "root": (lambda a, b: sqrt(abs(a)), np.sqrt(np.abs(A))),
+    "minimum": (lambda a, b: minimum(a, b), np.minimum(A, B)),
     "cheaper": (lambda a, b: cheaper(abs(a), b), np.minimum(np.abs(A), B)),
     "cheaper of none": (
         lambda a, b: cheaper(where(a < 0.0, np.inf, abs(a)), 0.5),
         np.where(A < 0, 0.5, np.minimum(A, 0.5)),
     ),
-    "larger of a number": (lambda a, b: larger(a, 0.25), np.maximum(A, 0.25)),
+    "larger of a number": (lambda a, b: maximum(a, 0.25), np.maximum(A, 0.25)),
     "where": (lambda a, b: where(a < b, a, 7.0), np.where(A < B, A, 7.0)),
     "where both": (lambda a, b: where((a >= 0.0) & (b <= 0.0), 1.0, b), np.where((A >= 0) & (B <= 0), 1.0, B)),
     "one condition": (lambda a, b: where(1 > 2, a, b), B),
@@ -57,8 +57,8 @@ EXPRESSIONS = {
     "entering": (lambda a, b: entering(a, 9.0), np.append(9.0, A[1:])),
     "last": (lambda a, b: last(a) + 0.0 * b, np.full(LANES, A[-1])),
     "splat": (lambda a, b: splat(3) + a, 3.0 + A),
-    "dealt": (
-        lambda a, b: load_dealt(TABLE, (2, 1, 0, 3)) + a,
+    "striped": (
+        lambda a, b: load_striped(TABLE, (2, 1, 0, 3)) + a,
         A + np.concatenate([TABLE[k : k + REGISTER] for k in (2, 1, 0, 3)]),
     ),
     "some": (lambda a, b: where(some(a > 2.0) or some(b < 9.0), a, b), A),
@@ -84,8 +84,8 @@ def test_equals_arrays(name):
 @pytest.mark.parametrize("compiled", [False, True])
 def test_numbers_take_the_same_functions(compiled):
     def run(table):
-        minima = smaller(1.0, 2.0), smaller(2.0, 1.0), cheaper(2.0, 1.0)
-        return minima, larger(1.0, 2.0), root2(4.0), take(table, 3.0), take(table, 1e3), where(1.0 > 2.0, 1, 2.5)
+        minima = minimum(1.0, 2.0), minimum(2.0, 1.0), cheaper(2.0, 1.0)
+        return minima, maximum(1.0, 2.0), sqrt(4.0), take(table, 3.0), take(table, 1e3), where(1.0 > 2.0, 1, 2.5)
 
     found = (njit(run) if compiled else run)(TABLE)
     assert found == ((1.0, 1.0, 1.0), 2.0, 2.0, 9.0, TABLE[-1], 2.5)

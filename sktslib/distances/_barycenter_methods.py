@@ -19,7 +19,7 @@ PATIENCE = 10  # epochs without an improvement after which it stops
 
 
 class Task(NamedTuple):
-    """What a barycenter is sought of."""
+    """What a barycenter is searched for of."""
 
     metric: Metric
     series: list  # (channels, n) each
@@ -44,7 +44,7 @@ class Task(NamedTuple):
 
 # ----------------------------------------------------------------------------------------------- averages along paths
 def dba(task, z):
-    """DTW barycenter averaging (Petitjean et al. 2011): align, then move each point amid its partners."""
+    """DTW barycenter averaging (Petitjean et al. 2011): align, then move each point among its partners."""
     costs, best = [], z
     while True:
         found = task.alignments(z)
@@ -82,7 +82,7 @@ def subgradient(task, z, rng):
 
 
 def centres(task, z, alignments, series, share):
-    """Where each point of `z` would lie amid its partners (channels, m), and their total weight (m,).
+    """Where each point of `z` would lie among its partners (channels, m), and their total weight (m,).
 
     The centre is the mean, or the median where costs are absolute differences; a point without partners stays.
     """

@@ -1,4 +1,4 @@
-"""Barycenters: the series that lies amid a collection under an elastic distance."""
+"""Barycenters: the series that lies among a collection under an elastic distance."""
 
 import numpy as np
 from joblib import Parallel
@@ -25,7 +25,7 @@ from ._metrics.soft import SoftDTW
 from ._pairwise import pairwise_distances
 
 METHODS = ("dba", "soft", "subgradient")
-CANDIDATES = 50  # series among which a medoid is sought, as in the program of Petitjean et al.
+CANDIDATES = 50  # series among which a medoid is searched for, as in the program of Petitjean et al.
 
 
 def barycenter(
@@ -55,7 +55,7 @@ def barycenter(
     metric_params : dict, optional
         Parameters of the metric.
     method : {"dba", "subgradient", "soft"}, default="dba"
-        "dba": align, move each point amid its partners, and again, until the mean distance falls no more.
+        "dba": align, move each point among its partners, and again, until the mean distance falls no more.
         "subgradient": small steps towards one series after the other, in random order; slower, and sometimes a little
         better. "soft": quasi-Newton descent on the gradient of soft dynamic time warping.
     series_weight : array-like of shape (n_series,), optional

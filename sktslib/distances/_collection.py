@@ -1,14 +1,8 @@
-"""Collections of series through the door, and what estimators that hold a metric share."""
+"""Collections of series validated, and what estimators that hold a metric share."""
 
 import numpy as np
 
 from ..utils.validation import as_floats, as_series, refuse_missing, shown
-from ._metrics.base import Metric
-from ._metrics.custom import own_metric
-from ._metrics.lockstep import LockstepMetric, common_weight, equal_lengths
-from ._metrics.registry import get_metric
-from ._resample import resample
-from ._series import fill, is_enough
 
 
 # -------------------------------------------------------------------------------------------------------- collections
@@ -77,60 +71,4 @@ def _cells(table, name):
     return series
 
 
-def observed_distance(metric, x, w, y):
-    """Distance of two series that may hold NaN, by the points observed in both.
-
-    Lockstep sums are rescaled by the observed weight; with less than half of it the distance is infinite.
-    """
-    gaps = np.isnan(x), np.isnan(y)
-    if not (gaps[0].any() or gaps[1].any()):
-        return metric._distance(x, w, y, None, None)
-    if not isinstance(metric, LockstepMetric):
-        raise ValueError(
-            f"nan_policy='omit' needs a lockstep metric. Got missing values and {metric.full_name}, which aligns "
-            "series in its own way. Fill them, for example with numpy.interp, or cut the series there."
-        )
-    length = min(x.shape[1], y.shape[1])
-    missing = [resample(gap.astype(float), length) > 0 for gap in gaps]
-    x, y = fill(x), fill(y)
-    full = common_weight(x, w, y)
-    seen = np.where(missing[0] | missing[1], 0.0, full)
-    if not is_enough(seen, full):
-        return np.inf
-    if not metric.centred:
-        x, _, y = equal_lengths(x, None, y)
-    return metric._observed(x, full, seen, y, None, None)
-
-
 # --------------------------------------------------------------------------------------------------------- estimators
-class MetricParameter:
-    """Mixin of estimators with the parameters `metric` and `metric_params`."""
-
-    def set_params(self, **params):
-        """Set parameters; ``metric__alpha=...`` works where the metric is a name, which then becomes its object.
-
-        Parameters
-        ----------
-        **params
-            Parameters of the estimator and, behind ``metric__``, of its metric.
-
-        Returns
-        -------
-        object
-            The estimator itself.
-        """
-        if any(key.startswith("metric__") for key in params):
-            metric = params.pop("metric", self.metric)
-            metric_params = params.pop("metric_params", self.metric_params)
-            if metric_params is not None or not isinstance(metric, Metric):
-                metric = get_metric(metric, metric_params)
-            self.metric, self.metric_params = metric, None
-        return super().set_params(**params)
-
-    def __getstate__(self):
-        """Take along the user's own metric where it is given by name, which another process may not know."""
-        own = own_metric(self.metric)
-        return super().__getstate__() if own is None else {**super().__getstate__(), "_own_metric": own}
-
-    def __setstate__(self, state):
-        super().__setstate__({name: value for name, value in state.items() if name != "_own_metric"})

@@ -7,7 +7,7 @@ from typing import NamedTuple
 from ..utils.validation import shown, unknown_name
 from ._metrics.base import Metric
 from ._metrics.callable import CallableMetric
-from ._metrics.registry import _REGISTRY, GROUPS, check_parameters, class_of_function, metric_class
+from ._metrics.registry import _REGISTRY, FAMILIES, check_parameters, class_of_function, metric_class
 
 ENTRY_KEYS = ("multivariate", "description", "function", "parameters", "use")
 
@@ -15,7 +15,7 @@ ENTRY_KEYS = ("multivariate", "description", "function", "parameters", "use")
 class Entry(NamedTuple):
     """One active entry of a dictionary of distances."""
 
-    group: str
+    family: str
     key: str  # the caller's name for it
     metric: Metric
     timed: bool  # whether the caller's times count
@@ -53,7 +53,7 @@ def get_distance_dict(names=None):
     classes = list(_REGISTRY.values()) if names is None else [_named(name) for name in names]
     made = {}
     for cls in classes:
-        made.setdefault(cls.group, {})[cls.full_name] = {
+        made.setdefault(cls.family, {})[cls.full_name] = {
             "multivariate": "yes" if cls.multivariate else "no",
             "description": cls.description or cls.__doc__.strip().splitlines()[0],
             "function": cls.name,
@@ -70,7 +70,7 @@ def _named(name):
         raise unknown_name("distance", name, [cls.full_name for cls in _REGISTRY.values()]) from None
 
 
-def read_entries(dict_distances, groups=GROUPS):
+def read_entries(dict_distances, groups=FAMILIES):
     """Return the active entries of a dictionary of distances as a list of `Entry`; the dictionary is not changed."""
     if not isinstance(dict_distances, dict):
         raise TypeError(
@@ -78,24 +78,24 @@ def read_entries(dict_distances, groups=GROUPS):
             f"{shown(dict_distances)}."
         )
     entries = []
-    for group, members in dict_distances.items():
-        if group not in GROUPS:
+    for family, members in dict_distances.items():
+        if family not in FAMILIES:
             raise ValueError(
-                f"{unknown_name('group', group, GROUPS, repr('dict_distances'))} A dictionary of distances holds "
-                "group -> name -> entry, as get_distance_dict makes it."
+                f"{unknown_name('family', family, FAMILIES, repr('dict_distances'))} A dictionary of distances holds "
+                "family -> name -> entry, as get_distance_dict makes it."
             )
         if not isinstance(members, dict):
             raise TypeError(
-                f"The group {group!r} of 'dict_distances' must be a dictionary of entries. Got {shown(members)}."
+                f"The family {family!r} of 'dict_distances' must be a dictionary of entries. Got {shown(members)}."
             )
         for key, entry in members.items():
             if is_active(key, entry):
-                if group not in groups:
+                if family not in groups:
                     raise ValueError(
-                        f"{key!r} is a {group!r} distance, which has no search. Take it out, set its 'use' to 'no', or "
+                        f"{key!r} is a {family!r} distance, which has no search. Take it out, set 'use' to 'no', or "
                         "compute it with time_series_distance."
                     )
-                entries.append(read_entry(group, key, entry))
+                entries.append(read_entry(family, key, entry))
     return entries
 
 
@@ -113,7 +113,7 @@ def is_active(key, entry):
     return entry.get("use", "yes") == "yes"
 
 
-def read_entry(group, key, entry):
+def read_entry(family, key, entry):
     """Return the `Entry` that one entry stands for."""
     parameters = entry.get("parameters")
     parameters = {} if parameters is None or (isinstance(parameters, str) and not parameters) else parameters
@@ -131,10 +131,10 @@ def read_entry(group, key, entry):
     function = _function(key, entry)
     cls = type(function) if isinstance(function, Metric) else function
     if not isinstance(cls, type):
-        return Entry(group, key, CallableMetric(function, parameters or None, timed=timed and "time" in given), timed)
-    if cls.group != group:
+        return Entry(family, key, CallableMetric(function, parameters or None, timed=timed and "time" in given), timed)
+    if cls.family != family:
         raise ValueError(
-            f"The function {cls.name!r} of the entry {key!r} must stand in the group {cls.group!r}. Got {group!r}."
+            f"The function {cls.name!r} of the entry {key!r} must stand in the family {cls.family!r}. Got {family!r}."
         )
     if "time" in given and not cls.uses_times:
         raise unknown_name("parameter", "time", cls._get_param_names(), f"the entry {key!r}")
@@ -144,7 +144,7 @@ def read_entry(group, key, entry):
     else:
         metric = cls(**{**cls.function_defaults, **parameters})
     metric._validate()
-    return Entry(group, key, metric, timed)
+    return Entry(family, key, metric, timed)
 
 
 def _function(key, entry):

@@ -1,7 +1,7 @@
 """Nearest neighbours in a collection, exact, with as little computed as that needs.
 
 Candidates come block by block, LANES at a time, the most promising first. A candidate whose lower bound is above the
-k-th best distance so far is passed over, and a block ends as soon as all its lanes are above it.
+k-th best distance so far is skipped, and a block ends as soon as all its lanes are above it.
 """
 
 from dataclasses import dataclass
@@ -13,11 +13,11 @@ from joblib import Parallel, delayed
 
 from ..utils.validation import check_jobs, shown
 from ._collection import as_collection
+from ._collection_bounds import Bounds
 from ._kernels import lanes
-from ._kernels.lower_bounds import Bounds
-from ._kernels.neighbor_scan import scan
+from ._kernels.lanes import scan
 from ._metrics.bands import band
-from ._metrics.elastic import ElasticMetric, Problem
+from ._metrics.elastic import ElasticMetric, PreparedPair
 from ._metrics.registry import get_metric
 from ._pairwise import by_length, collection_weight, counts_alone, distance_tasks
 
@@ -25,7 +25,7 @@ from ._pairwise import by_length, collection_weight, counts_alone, distance_task
 QUERIES = 64
 ENTRIES = 2**20
 # Fewer cells than this for a query and all its candidates: bounds and sorting cost as much as computing them, and more
-# where words of bits compute them.
+# where bit-parallel words compute them.
 FEW_CELLS = 200_000
 FEW_BITS = 10
 # Points that are averaged to one for a first look at series that may warp without limit.
@@ -41,7 +41,7 @@ class Pruning:
     pairs : int
         Pairs of a query and a candidate.
     bounded : int
-        Pairs passed over because their lower bound was above the k-th best distance.
+        Pairs skipped because their lower bound was above the k-th best distance.
     abandoned : int
         Pairs that were begun and found to be above it.
     computed : int
@@ -85,7 +85,7 @@ def nearest_neighbors(X, Y=None, metric="dtw", n_neighbors=1, *, metric_params=N
     Parameters
     ----------
     X : array-like of shape (n_series, length) or (n_series, length, channels), or list of series
-        The series whose neighbours are sought; a list may hold series of different lengths.
+        The series whose neighbours are searched for; a list may hold series of different lengths.
     Y : like X, optional
         The collection to search; None: `X`, each series without itself.
     metric : str, metric object or callable, default="dtw"
@@ -225,7 +225,7 @@ class _Pruned:
     def _scan(self, queries, n, order, itself, bounds, cutoff, counts):
         """Distances of candidates of one kind, of up to n points, infinite where they are surely above the cutoff."""
         record, x, w, points = queries
-        problem = Problem(record, x[0], None, self.features[order[0, 0]], None, None, points[0])
+        problem = PreparedPair(record, x[0], None, self.features[order[0, 0]], None, None, points[0])
         limits, share, more = cutoff, 0.0, 0.0
         if not self.metric._reports_cost:  # distances may be equal where costs differ by rounding
             share, more = 1e-12, 1e-12 * (self.m + n)

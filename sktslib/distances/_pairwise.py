@@ -4,13 +4,14 @@ import numpy as np
 from joblib import Parallel, delayed
 
 from ..utils.validation import as_weight, check_jobs, shown
-from ._collection import as_collection, observed_distance
+from ._collection import as_collection
 from ._kernels import bit_parallel, lanes, lockstep_drivers
 from ._metrics.bands import band
 from ._metrics.callable import CallableMetric
-from ._metrics.elastic import ElasticMetric, Problem
+from ._metrics.elastic import ElasticMetric, PreparedPair
+from ._metrics.lockstep import LockstepMetric, common_weight, equal_lengths
 from ._metrics.registry import get_metric
-from ._series import full_weight
+from ._series import fill, full_weight, is_enough, resample
 
 
 def pairwise_distances(X, Y=None, metric="dtw", *, metric_params=None, weight=None, nan_policy="raise", n_jobs=None):
@@ -63,7 +64,7 @@ def pairwise_distances(X, Y=None, metric="dtw", *, metric_params=None, weight=No
     Y = X if same else as_collection(Y, "Y", channels=len(X[0]), missing=omit)
     metric._check_sizes(X, Y, ("X", "X" if same else "Y"))
     w = collection_weight(weight, X)
-    mirrored = same and w is None and metric.symmetric
+    mirrored = same and w is None and metric.is_symmetric
     out = np.zeros((len(X), len(Y)))
     gaps = omit and any(np.isnan(a).any() for a in (*X, *Y))
     tasks = (_by_pairs if gaps else distance_tasks)(metric, X, Y, w, mirrored, out)
@@ -87,7 +88,7 @@ def distance_tasks(metric, X, Y, w, mirrored, out):
 
 
 def counts_alone(metric, w):
-    """Whether a distance only counts points, so that words of bits serve for it."""
+    """Whether a distance only counts points, so that bit-parallel words serve for it."""
     return getattr(metric, "_replaces", None) is not None and w is None and metric.window is None
 
 
@@ -97,7 +98,7 @@ def _driver(metric, X, Y, w):
     if isinstance(metric, ElasticMetric) and metric._has_lanes:
         return _by_bits if counts_alone(metric, w) else _by_lanes
     one_length = len({a.shape[1] for a in (*X, *Y)}) == 1
-    if metric._is_fold and one_length:
+    if metric._is_additive and one_length:
         return _by_terms
     if isinstance(metric, CallableMetric) and metric._is_compiled and one_length:
         return _by_blocks
@@ -105,6 +106,31 @@ def _driver(metric, X, Y, w):
 
 
 # -------------------------------------------------------------------------------------------------------- any metric
+def observed_distance(metric, x, w, y):
+    """Distance of two series that may hold NaN, by the points observed in both.
+
+    Lockstep sums are rescaled by the observed weight; with less than half of it the distance is infinite.
+    """
+    gaps = np.isnan(x), np.isnan(y)
+    if not (gaps[0].any() or gaps[1].any()):
+        return metric._distance(x, w, y, None, None)
+    if not isinstance(metric, LockstepMetric):
+        raise ValueError(
+            f"nan_policy='omit' needs a lockstep metric. Got missing values and {metric.full_name}, which aligns "
+            "series in its own way. Fill them, for example with numpy.interp, or cut the series there."
+        )
+    length = min(x.shape[1], y.shape[1])
+    missing = [resample(gap.astype(float), length) > 0 for gap in gaps]
+    x, y = fill(x), fill(y)
+    full = common_weight(x, w, y)
+    seen = np.where(missing[0] | missing[1], 0.0, full)
+    if not is_enough(seen, full):
+        return np.inf
+    if not metric.centred:
+        x, _, y = equal_lengths(x, None, y)
+    return metric._observed(x, full, seen, y, None, None)
+
+
 def _by_pairs(metric, X, Y, w, mirrored, out):
     def row(a):
         for b in range(a if mirrored else 0, len(Y)):
@@ -165,7 +191,9 @@ def _by_bits(metric, X, Y, w, mirrored, out):
                 for k, y in enumerate(series):
                     if ends[k]:
                         y, n = bit_parallel.padded(y), y.shape[1]
-                        bit_parallel.accumulate(record, rows[: ends[k]], m, y, n, metric._replaces, costs[k, : ends[k]])
+                        bit_parallel.accumulated_costs(
+                            record, rows[: ends[k]], m, y, n, metric._replaces, costs[k, : ends[k]]
+                        )
             distances = _reported(metric, X[of[0]], record, points[0], costs.T, series)
             for k, b in enumerate(members):
                 out[of[: ends[k]], b] = distances[: ends[k], k]
@@ -194,7 +222,7 @@ def _by_lanes(metric, X, Y, w, mirrored, out):
 
     def block(members, others):
         n = int(lengths[members].max())
-        Yb, prices = lanes.packed([features[b] for b in members], n), None
+        Yb, gap_costs = lanes.packed([features[b] for b in members], n), None
         for m, of in groups.items():
             record, rows, weighted, points = made[n][m]
             if len(others) < len(X):
@@ -202,12 +230,14 @@ def _by_lanes(metric, X, Y, w, mirrored, out):
                 if not chosen.any():
                     continue
                 of, rows, points = np.array(of)[chosen], rows[chosen], points[chosen]
-            if prices is None:  # the series' own, the same against every query
-                prices = np.zeros(Yb.shape[1])
-                lanes.prices_of(record, Yb, prices)
+            if gap_costs is None:  # the series' own, the same against every query
+                gap_costs = np.zeros(Yb.shape[1])
+                lanes.fill_gap_costs_of(record, Yb, gap_costs)
             lo, hi = band(metric.window, metric.factor, n, m)
             costs = np.empty((len(of), len(members)))
-            lanes.accumulate(record, rows, weighted, points, Yb, prices, lo, hi, lanes.BIG, lengths[members], costs)
+            lanes.accumulated_costs(
+                record, rows, weighted, points, Yb, gap_costs, lo, hi, lanes.BIG, lengths[members], costs
+            )
             if not metric._reports_cost:
                 costs = _reported(metric, X[of[0]], record, points[0], costs, [features[b] for b in members])
             out[np.ix_(of, members)] = costs
@@ -233,5 +263,5 @@ def _reported(metric, x, record, points, costs, series):
     for n in set(lengths):
         of = lengths == n
         y = series[int(np.argmax(of))]
-        out[:, of] = metric._report(costs[:, of], Problem(record, x, None, y, None, None, points))
+        out[:, of] = metric._report(costs[:, of], PreparedPair(record, x, None, y, None, None, points))
     return out

@@ -1,8 +1,8 @@
-"""Normalising series by their weighted moments, as searches do window by window."""
+"""Series normalised by their weighted moments, as searches do window by window, and at another number of points."""
 
 import numpy as np
 
-from ._kernels.lockstep_drivers import NARROW, WIDE
+from ._kernels.moments import NARROW, WIDE
 
 
 def is_enough(seen, full):
@@ -91,3 +91,41 @@ def fill(a):
     for row, gap in zip(out, gaps, strict=True):
         row[gap] = np.interp(at[gap], at[~gap], row[~gap]) if not gap.all() else 0.0
     return out
+
+
+# --------------------------------------------------------------------------------- linear interpolation
+# Of the largest size of the points: as far apart interpolation may set points that are equal but for its roundings.
+ALIKE = 2.0**-50
+
+
+def places(n, length):
+    """Where `length` even places lie in n samples, both ends kept: the samples before, and the share of the next."""
+    steps = max(length - 1, 1)
+    left, rest = np.divmod(np.arange(length) * (n - 1), steps)  # integers: a place that is a sample is exact
+    return left, rest / steps
+
+
+def between(before, after, share, base=0.0):
+    """The points that lie a share of a step behind those before; a constant stays one, to the bit.
+
+    Less a `base`, which is taken off first, so that an offset costs no digits.
+    """
+    return (before - base) + (after - before) * share
+
+
+def alike(n, length):
+    """How far the points of a constant may lie apart, relative to their size, if there are `length` of n samples."""
+    return ALIKE if (n - 1) % max(length - 1, 1) else 0.0
+
+
+def base_of(y, start, left, w):
+    """A sample of each window (channels, windows, 1), from one at or before the first point of positive weight."""
+    at = left[(w > 0).argmax(axis=1)]
+    return np.array([row[start + i] for row, i in zip(y, at, strict=True)])
+
+
+def resample(a, length, base=0.0):
+    """Interpolate `(channels, n)` linearly at `length` even places, both ends kept, less a `base`."""
+    left, share = places(a.shape[1], length)
+    right = np.minimum(left + 1, a.shape[1] - 1)
+    return np.ascontiguousarray(between(a[:, left], a[:, right], share, base))

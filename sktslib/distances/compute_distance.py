@@ -50,7 +50,7 @@ def time_series_distance(dict_distances, x, y, tx=None, ty=None):
     tx, ty = as_times(tx, x.shape[1], "tx"), as_times(ty, y.shape[1], "ty")
     rows = {}
     for entry in read_entries(dict_distances):
-        check_channels(entry.key, dict_distances[entry.group][entry.key], x.shape[0])
+        check_channels(entry.key, dict_distances[entry.family][entry.key], x.shape[0])
         entry.metric._check_sizes([x], [y], ("x", "y"))
         times = (tx, ty) if entry.timed else (None, None)
         rows[entry.key] = float(entry.metric._distance(x, None, y, *times))

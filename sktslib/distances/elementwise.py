@@ -4,6 +4,6 @@ The operators and `abs` work on both as they are. What comes out of compiled one
 :func:`sktslib.distances.recurrence`.
 """
 
-from ._kernels.simd import larger, root2, smaller, take, where
+from ._kernels.simd import maximum, minimum, sqrt, take, where
 
-__all__ = ["larger", "root2", "smaller", "take", "where"]
+__all__ = ["maximum", "minimum", "sqrt", "take", "where"]

@@ -8,7 +8,7 @@ from ._events import _events
 
 
 def labels_from_events(events: ArrayLike, kinds: ArrayLike | None = None, *, n_samples: int) -> NDArray:
-    """Label each time point by the event it lies in, so that the events can be told apart again.
+    """Label each time point by the event it lies in, so that the events can be distinguished again.
 
     It is the inverse of `events_from_labels`, and what `fit` of the estimators takes as `y`. Between two events of one
     kind at least one time point of background is left, for else they would be one run. Events that overlap are cut

@@ -101,7 +101,7 @@ class KNeighborsTimeSeriesClassifier(ClassifierMixin, Neighbors):
 
     def _votes(self, X):
         """Votes for each class, (n_series, n_classes)."""
-        distances, indices = self._nearest(self._door(X), self.n_neighbors)
+        distances, indices = self._nearest(self._checked(X), self.n_neighbors)
         votes = np.zeros((len(distances), len(self.classes_)))
         np.add.at(votes, (np.arange(len(votes))[:, np.newaxis], self._labels[indices]), self._of_votes(distances))
         none = np.flatnonzero(votes.sum(axis=1) == 0.0)

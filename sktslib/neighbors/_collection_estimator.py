@@ -6,7 +6,8 @@ import numpy as np
 from sklearn.base import ClassNamePrefixFeaturesOutMixin, TransformerMixin
 from sklearn.utils.validation import check_is_fitted, validate_data
 
-from ..distances._collection import MetricParameter, as_collection
+from ..distances._collection import as_collection
+from ..distances._metric_parameter import MetricParameter
 from ..distances._metrics.registry import get_metric
 from ..distances._pairwise import pairwise_distances
 from ..utils._sklearn import JOBS, Estimator, StrOptions, validate_parameter_constraints
@@ -45,13 +46,13 @@ class CollectionEstimator(MetricParameter, Estimator):
         self.metric_ = copy(get_metric(self.metric, self.metric_params))  # a caller may go on to change theirs
         for name in ("n_features_in_", "feature_names_in_"):
             vars(self).pop(name, None)  # a list has neither
-        self._series = [x.copy() for x in self._door(X, reset=True)]
+        self._series = [x.copy() for x in self._checked(X, reset=True)]
         self.n_channels_ = len(self._series[0])
         self._channel_names = channel_names(X)
         return self
 
-    def _door(self, X, *, reset=False):
-        """A collection through the door, as a list of series (channels, length)."""
+    def _checked(self, X, *, reset=False):
+        """A collection validated, as a list of series (channels, length)."""
         if not reset:
             check_is_fitted(self)
         series = as_collection(X, "X", missing=self.nan_policy == "omit")
@@ -71,7 +72,7 @@ class CollectionEstimator(MetricParameter, Estimator):
         return series
 
     def _distances(self, X, Y):
-        """Distances of two collections behind the door; the first one bears the weights."""
+        """Distances of two collections validated; the first one bears the weights."""
         same = Y is X
         X = [x.T for x in X]
         return pairwise_distances(

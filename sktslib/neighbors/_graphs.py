@@ -49,7 +49,7 @@ class Neighbors(CollectionEstimator):
         """
         check_is_fitted(self)
         count = check_count(self.n_neighbors if n_neighbors is None else n_neighbors, "n_neighbors")
-        found = self._without_self(count) if X is None else self._nearest(self._door(X), count)
+        found = self._without_self(count) if X is None else self._nearest(self._checked(X), count)
         return found if check_flag(return_distance, "return_distance") else found[1]
 
     def _nearest(self, series, count):
@@ -161,7 +161,7 @@ class KNeighborsTimeSeriesTransformer(CollectionTransformer, Neighbors):
         scipy.sparse.csr_matrix of shape (n_series, n_fitted)
             Rows hold the nearest first.
         """
-        series = self._door(X)
+        series = self._checked(X)
         count = int(self.n_neighbors) + (self.mode == "distance")
         return self._graph(*self._nearest(series, count), self.mode)
 
@@ -241,7 +241,7 @@ class RadiusNeighborsTimeSeriesTransformer(CollectionTransformer):
         scipy.sparse.csr_matrix of shape (n_series, n_fitted)
             Rows hold the nearest first.
         """
-        return self._graph(self._distances(self._door(X), self._series))
+        return self._graph(self._distances(self._checked(X), self._series))
 
     def fit_transform(self, X, y=None):
         """Keep the collection, and give its graph.

@@ -64,7 +64,7 @@ class PairwiseDistances(CollectionTransformer):
         -------
         ndarray of shape (n_series, n_fitted)
         """
-        return self._distances(self._door(X), self._series)
+        return self._distances(self._checked(X), self._series)
 
     def fit_transform(self, X, y=None):
         """Keep the collection, and give its distances to itself.

@@ -39,16 +39,16 @@ class QueryDistances(ClassNamePrefixFeaturesOutMixin, TransformerMixin, Collecti
         Parameters of the metric.
     weight : array-like of shape (m,) or (m, channels), optional
         Relative weights of the points of every query, which must have one length then.
-    mode : {"auto", "windows", "warped"}, default="auto"
-        Candidates: all windows of the query's length, or warped ones with free ends (elastic metrics only). "auto"
-        takes windows for lockstep metrics and where `normalize` is set.
+    mode : {"auto", "windows", "subsequence"}, default="auto"
+        Candidates: all windows of the query's length, or subsequences of any length, open at begin and end (elastic
+        metrics only). "auto" takes windows for lockstep metrics and where `normalize` is set.
     normalize : {None, "zscore", "mean", "minmax"}, default=None
         How query and each window are normalised, per channel and by weighted moments.
     min_length, max_length : int, optional
-        Bounds of the length of warped matches, in samples.
+        Bounds of the length of matches of a subsequence search, in samples.
     nan_policy : {"raise", "omit"}, default="raise"
         What to do with missing values (NaN). "omit": missing query points count nothing; windows are compared by what
-        is observed of them, at least half of the weight; warped matches do not cross a missing point.
+        is observed of them, at least half of the weight; matches of a subsequence search do not cross a missing point.
     n_jobs : int, optional
         Number of threads; no result depends on it.
 
@@ -81,7 +81,7 @@ class QueryDistances(ClassNamePrefixFeaturesOutMixin, TransformerMixin, Collecti
     _parameter_constraints = {
         **CollectionEstimator._parameter_constraints,
         "queries": "no_validation",
-        "mode": [StrOptions(set(MODES))],
+        "mode": [StrOptions({*MODES, "warped"}, deprecated={"warped"})],
         "normalize": [StrOptions({"zscore", "mean", "minmax"}), None],
         "min_length": [Interval(Integral, 1, None, closed="left"), None],
         "max_length": [Interval(Integral, 1, None, closed="left"), None],
@@ -127,7 +127,7 @@ class QueryDistances(ClassNamePrefixFeaturesOutMixin, TransformerMixin, Collecti
             Itself.
         """
         self._fit_collection(X)
-        resolve_mode(self.metric_, self.mode, self.normalize)
+        self._mode = resolve_mode(self.metric_, self.mode, self.normalize)
         given = vars(self).pop("_series")
         if self.queries is not None:
             missing = self.nan_policy == "omit"
@@ -169,11 +169,11 @@ class QueryDistances(ClassNamePrefixFeaturesOutMixin, TransformerMixin, Collecti
         QueryMatches
             Named arrays ``start``, ``end`` and ``distance`` of shape (n_series, n_queries).
         """
-        series = self._door(X)
+        series = self._checked(X)
         shortest, longest = plain_count(self.min_length), plain_count(self.max_length)
 
         def best(y, x, w):
-            search = Search.of(self.metric_, x, w, y, None, None, self.mode, self.normalize)
+            search = Search.of(self.metric_, x, w, y, None, None, self._mode, self.normalize)
             profile = search.profile(shortest, longest)
             found = choose(search, profile.distance, *profile._edges, profile._slack, 1, None, 0.0)
             if not len(found[0]):

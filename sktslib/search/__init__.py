@@ -1,5 +1,6 @@
 """Search and segmentation: estimators, their results, and the functions over them."""
 
+from ._buffer import SparseTimes
 from ._explain import Explanation
 from ._results import Match, Matches, Profile
 from ._searcher import QuerySearcher
@@ -7,7 +8,6 @@ from ._segmentation.segment_stream import SegmentStream
 from ._segmentation.segmenter import QuerySegmenter
 from ._segmentation.segments import Segment, Segments
 from ._stream import Stream
-from ._times import SparseTimes
 from .query_search import time_series_search
 from .search_utils import elastic_search, lockstep_search, start_sequences_index
 from .segmentation import time_series_segmentation

@@ -7,8 +7,8 @@ from ._chunks import Clock, chunk_at
 from ._profile import ALONE, APART, check_room, choose
 from ._query import keep_times
 from ._results import Matches, Profile
-from ._sources import Pieces
-from ._stream import Stream, make_feed
+from ._sources import CandidateReader
+from ._stream import Stream, make_profile
 
 CHUNK = 2**17  # samples read at a time, unless the sequence says how it is stored
 IN_MEMORY = (np.ndarray, list, tuple, str, bytes, dict)
@@ -20,7 +20,7 @@ def is_long(X):
         return True
     if isinstance(X, IN_MEMORY) or not hasattr(X, "__getitem__") or hasattr(X, "iloc") or hasattr(X, "columns"):
         return False
-    if hasattr(X, "tocsr"):  # sparse; the door refuses it
+    if hasattr(X, "tocsr"):  # sparse; validation refuses it
         return False
     return (hasattr(X, "__len__") or hasattr(X, "shape")) and len(getattr(X, "shape", (1,))) in (1, 2)
 
@@ -30,7 +30,7 @@ def n_samples(X):
     return int(X.shape[0]) if hasattr(X, "shape") else len(X)
 
 
-class Long:
+class ChunkedSequence:
     """A long sequence, read by chunks."""
 
     def __init__(self, searchers, X, times=None):
@@ -66,11 +66,11 @@ class Long:
         for start in starts:
             y, times = self.read(start, min(start + self.size, len(self)))
             with chunk_at(start):
-                y, _, times = self.searcher._door(y, times, keep=False)
+                y, _, times = self.searcher._checked(y, times, keep=False)
             yield y, times
 
 
-class _Read(Pieces):
+class _Read(CandidateReader):
     """Candidates of a long sequence, read again when they are asked for."""
 
     def __init__(self, searcher, long, clock):
@@ -110,11 +110,11 @@ class _ByProfile:
 
     def __init__(self, searcher, long, rule=None):
         self.searcher, self.long = searcher, long
-        self.feed, self.clock = make_feed(searcher, rule), Clock(searcher.metric_, searcher._tx)
-        warped, m, n = searcher._mode == "warped", shortest(searcher), len(long)
-        self.slack, self.distance = 0.0, np.full(n if warped else n - m + 1, np.inf)
-        self.start = np.full(n, -1, np.int64) if warped else None
-        self.length = m if warped or searcher._lengths is None else np.full(len(self.distance), m)
+        self.feed, self.clock = make_profile(searcher, rule), Clock(searcher.metric_, searcher._tx)
+        subsequence, m, n = searcher._mode == "subsequence", shortest(searcher), len(long)
+        self.slack, self.distance = 0.0, np.full(n if subsequence else n - m + 1, np.inf)
+        self.start = np.full(n, -1, np.int64) if subsequence else None
+        self.length = m if subsequence or searcher._lengths is None else np.full(len(self.distance), m)
 
     def take(self, y, times):
         self._put(self.feed.feed(y, self.clock(times)))
@@ -144,7 +144,7 @@ class _ByProfile:
 
 def _read_once(searchers, kind, X, times):
     """A run of each searcher over a sequence, which is read once for all of them."""
-    long = Long(searchers, X, times)
+    long = ChunkedSequence(searchers, X, times)
     runs = [kind(searcher, long) for searcher in searchers]
     for chunk in long.checked():
         for run in runs:

@@ -52,7 +52,7 @@ def explain(search, start, end):
 def _lockstep(search, start, end):
     x, y, *_ = search.window(start, end)
     w = full_weight(search.w, search.x)
-    power = search.metric.power if search.metric._is_fold else None
+    power = search.metric.power if search.metric._is_additive else None
     for a, what in ((x, "The query"), (y, "The match")):
         check_size(a, what, power or 2.0, "An explanation")
     if power is None:
@@ -62,7 +62,7 @@ def _lockstep(search, start, end):
 
 def _elastic(search, start, end):
     metric, w = search.metric, full_weight(search.w, search.x)
-    if search.mode == "warped":
+    if search.mode == "subsequence":
         first, problem = search._run(start)
         x, y = search.x, search.y[:, start:end]
         problem = problem.piece(start - first, end - first)
@@ -71,7 +71,7 @@ def _elastic(search, start, end):
         x, y, *times = search.window(start, end)
         problem = metric._problem(x, search.w, y, *times)
         path = metric._path(problem)
-    costs = metric._accumulate(problem, keep="costs", whole=search.mode == "warped")[2]
+    costs = metric._accumulate(problem, keep="costs", whole=search.mode == "subsequence")[2]
     # What lies between two listed pairs counts at the second of them, what lies behind the last at the last.
     total = costs[path[1], path[0]] if path.size else np.empty(0)
     rise = np.diff(total, prepend=0.0)

@@ -5,8 +5,8 @@ from typing import NamedTuple
 import numpy as np
 
 from ..distances._kernels import columns as kernels
-from ..distances._kernels.compilation import kernel
-from ..distances._kernels.dispatch import closed_border
+from ..distances._kernels.columns import oldest_start
+from ..distances._kernels.dispatch import closed_boundary
 from ..distances._metrics.bands import radius_of
 from ._buffer import Buffer
 from ._missing import runs
@@ -27,7 +27,7 @@ class Candidates(NamedTuple):
 NONE = Candidates(np.empty(0), np.empty(0, np.int64), np.empty(0, np.int64))
 
 
-class Feed:
+class IncrementalProfile:
     """The last samples of a sequence, and how many there were."""
 
     def __init__(self, metric, x, w, tx, missing=False):
@@ -71,7 +71,7 @@ class Feed:
         """Give up what began before a sample and is not complete."""
 
 
-class WindowFeed(Feed):
+class WindowProfile(IncrementalProfile):
     """Windows of the query's length, or of several; with a `rule` perhaps those alone that it may choose."""
 
     def __init__(self, metric, x, w, tx, normalize, lengths=None, rule=None):
@@ -104,7 +104,7 @@ class WindowFeed(Feed):
         return Candidates(found.distance[some], found.start[some] + first, found.end[some] + first, found._slack)
 
 
-class WarpedFeed(Feed):
+class SubsequenceProfile(IncrementalProfile):
     """Warped candidates: one column of accumulated costs goes along the sequence."""
 
     def __init__(self, metric, x, w, tx, shortest=None, longest=None, missing=False):
@@ -134,7 +134,7 @@ class WarpedFeed(Feed):
         """Where the first of the paths on their way begins that cost less than infinity and at most `limit`."""
         costs = self.col[1:]
         reported = costs if limit == np.inf else self._query.report(costs)
-        return min(_oldest(costs, reported, self.start[1:], limit), self.at)
+        return min(oldest_start(costs, reported, self.start[1:], limit), self.at)
 
     def horizon(self, threshold=np.inf):
         """No candidate to come of at most the threshold starts before this sample: costs can only grow."""
@@ -188,7 +188,7 @@ class WarpedFeed(Feed):
             self.col, self.start, _ = self.metric._start_column(query.problem)
             self.start += np.where(self.start < 0, -self.at, self.at)  # ~sample is -sample - 1
         if self._looks_back:  # cells without a path may hold a start of long ago
-            self.start[1:][~np.isfinite(self.col[1:])] = self.at if closed_border(query.problem.record) else ~self.at
+            self.start[1:][~np.isfinite(self.col[1:])] = self.at if closed_boundary(query.problem.record) else ~self.at
         count, state = upto - self.at, (*self.limits, self.col, self.start)
         distance, start = query.go_on(y, ty, self.at - back, self.at, *state, count)
         ends = np.arange(self.at + 1, upto + 1)
@@ -231,15 +231,7 @@ class _Query:
         p, tx, points = self.problem.record, self.problem.tx, self.problem.points
         distance, begin = np.empty(count), np.empty(count, np.int64)
         state = self._radius, shortest, longest, col, start, self._ground
-        kernels.warped(p, self.rows, points, y, tx, ty, first, offset, *state, distance, begin, kernels.NO_COSTS)
+        kernels.subsequence_profile(
+            p, self.rows, points, y, tx, ty, first, offset, *state, distance, begin, kernels.NO_COSTS
+        )
         return self.report(distance), begin
-
-
-@kernel
-def _oldest(costs, reported, start, limit):
-    """Where the first path begins whose cost is finite and reported as at most the limit; ~sample: no pair yet."""
-    first = ENDLESS
-    for i in range(len(costs)):
-        if costs[i] < np.inf and reported[i] <= limit:
-            first = min(first, start[i] if start[i] >= 0 else ~start[i])
-    return first

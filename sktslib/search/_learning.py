@@ -8,11 +8,11 @@ from ..distances._barycenters import barycenter
 from ..distances._metrics.elastic import ElasticMetric
 from ..distances._metrics.soft import SoftDTW
 from ..distances._pairwise import pairwise_distances
-from ..distances._resample import resample
+from ..distances._series import resample
 from ..metrics._events import IDLE, change_points
 from ._segmentation.background import power_of
 
-EXAMPLES = 50  # occurrences of a kind that are averaged, as many as a medoid is sought among
+EXAMPLES = 50  # occurrences of a kind that are averaged, as many as a medoid is searched for among
 FEW = 3  # with fewer there is no average and no spread
 MERGED = 1.75  # times the usual length of its kind: two occurrences that touch
 STRETCH = 1.5  # how much longer or shorter than the marked occurrences a repetition may be
@@ -31,7 +31,7 @@ class Labels(NamedTuple):
 
 
 class Template(NamedTuple):
-    """A query behind the door."""
+    """A query validated."""
 
     x: np.ndarray  # (channels, m)
     w: np.ndarray | None

@@ -13,10 +13,10 @@ from typing import NamedTuple
 import numpy as np
 from numpy.lib.stride_tricks import sliding_window_view
 
+from ..distances import _collection_bounds as collection_bounds
 from ..distances._kernels import (
     dispatch,
     lanes,
-    lower_bounds,
     recurrences,
     running_moments,
 )
@@ -25,7 +25,7 @@ from ..distances._kernels import (
 )
 from ..distances._kernels import window_bounds as kernels
 from ..distances._metrics.bands import band
-from ..distances._metrics.elastic import ElasticMetric, Problem
+from ..distances._metrics.elastic import ElasticMetric, PreparedPair
 from ..distances._series import deviation, full_weight, normalise
 from ._missing import runs
 from ._selection import select
@@ -85,13 +85,13 @@ class _Cascade:
         self.x = normalise(x, self.full, normalize)
         record, features, weight, points = metric._query(self.x, w, self.m)
         weight = full_weight(weight, features)
-        self.problem = Problem(record, features, weight, features, None, None, points)
+        self.problem = PreparedPair(record, features, weight, features, None, None, points)
         rows, weighted = lanes.padded(record, features[np.newaxis], weight[np.newaxis])
         self.rows = rows[0], weighted
         self.lo, self.hi = band(metric.window, metric.factor, self.m, self.m)
         self.reach = -(-int((self.hi - self.lo).max()) // 2)  # two stretches of so many points hold any range
         self.plain = metric._reach == 0  # what is compared is the samples themselves
-        self.bounded = self.plain and lower_bounds.has_bounds(record)
+        self.bounded = self.plain and dispatch.bounds_of(record) is not None
         self.moving = self.plain and isinstance(record, SQUARES)  # compared as running moments normalise them
         self.scale, self.shift, self.unknown, self.blur = None, None, np.empty(0, np.int64), 0.0
         self.where, self.costs = np.empty(0, np.int64), np.empty(0)  # of the windows within the limit so far
@@ -206,28 +206,28 @@ class _Cascade:
         record, x, w, _, _, _, points = self.problem
         m, channels = self.m, len(x)
         reach = band(self.metric.window, self.metric.factor, m, m)
-        low, high = lower_bounds._envelopes(x, *reach)
-        light = lower_bounds._envelopes(w, *reach)[0]
+        low, high = collection_bounds.envelopes_of(x, *reach)
+        light = collection_bounds.envelopes_of(w, *reach)[0]
         self.ranges = low.copy(), high.copy(), light
-        lower_bounds._pin(record, low, high, x)
-        floor, edits = 0.0, isinstance(record, lower_bounds.EDITS)
-        if isinstance(record, recurrences.MSMRecord):
-            floor = channels * record.c
-        price = floor if isinstance(record, recurrences.MSMRecord) else points[0]
-        up, spare = lower_bounds._prices(record, np.zeros(m) + price)
-        skips, _ = lower_bounds._prices(record, np.full(m, floor))
-        other = max(float(dispatch.gap(record, 0.0, 1.0)), floor) if edits else 0.0
-        lags = [lower_bounds._least_lags(*r) for r in ((self.lo, self.hi), reach)]
-        least = lower_bounds._envelopes(points, *reach)[0]
+        collection_bounds.pin(record, low, high, x)
+        facts = dispatch.bounds_of(record)
+        floor = 0.0 if facts.minimum_gap is None else channels * facts.minimum_gap(record)
+        gap_cost = points[0] if facts.minimum_gap is None else floor
+        up, minimum_gap_cost = collection_bounds.gap_costs_of(record, np.zeros(m) + gap_cost)
+        skips, _ = collection_bounds.gap_costs_of(record, np.full(m, floor))
+        other = max(float(dispatch.gap(record, 0.0, 1.0)), floor) if facts.skips else 0.0
+        lags = [collection_bounds.minimum_lags(*r) for r in ((self.lo, self.hi), reach)]
+        least = collection_bounds.envelopes_of(points, *reach)[0]
         pinned = np.zeros(m, np.int64)
-        pinned[0] = isinstance(record, (*lower_bounds.CELLS, recurrences.MSMRecord))
-        pinned[-1] |= isinstance(record, lower_bounds.CELLS)
-        first = np.minimum(self.lo, m - self.reach)
-        self.places = np.array([first, np.maximum(first, self.hi - self.reach)])
-        self.spots = np.array([pinned, *np.where(pinned, np.arange(m), self.places)])
-        heavy, light = lower_bounds._weights(w), lower_bounds._weights(light)
-        self.of_query = x, heavy, points, lags[0], up + other, self.spots
-        self.of_window = light, least, lags[1], skips, float(spare), low - self.blur, high + self.blur
+        first, last = collection_bounds.pinned(record)
+        pinned[0] = first
+        pinned[-1] |= last
+        begin = np.minimum(self.lo, m - self.reach)
+        self.places = np.array([begin, np.maximum(begin, self.hi - self.reach)])
+        self.positions = np.array([pinned, *np.where(pinned, np.arange(m), self.places)])
+        heavy, light = collection_bounds.weight_rows(w), collection_bounds.weight_rows(light)
+        self.of_query = x, heavy, points, lags[0], up + other, self.positions
+        self.of_window = light, least, lags[1], skips, float(minimum_gap_cost), low - self.blur, high + self.blur
 
     @np.errstate(over="ignore")  # of no influence on any result
     def _ways(self):
@@ -244,7 +244,7 @@ class _Cascade:
         below, above = (
             f(a[:, self.places[0]], a[:, self.places[1]]) for f, a in ((np.minimum, below), (np.maximum, above))
         )
-        below, above = (np.where(self.spots[0], rows, a).reshape(z.shape) for a in (below, above))
+        below, above = (np.where(self.positions[0], rows, a).reshape(z.shape) for a in (below, above))
         over = np.maximum(below - x[:, np.newaxis], x[:, np.newaxis] - above)
         by_query = (w * (np.maximum(over, 0.0) ** 2).mean(axis=1)).sum(axis=0)
         ways = [(kernels.by_window, by_window), (kernels.by_query, by_query)]

@@ -1,14 +1,14 @@
-"""Query x sequence -> profile: windows of the query's length, or warped candidates with free ends."""
+"""Query x sequence -> profile: windows of the query's length, or subsequences with open begin and open end."""
 
+import warnings
 from bisect import bisect_right
 from dataclasses import dataclass
 
 import numpy as np
 
 from ..distances._metrics.base import Metric
-from ..distances._metrics.elastic import ElasticMetric, Problem
-from ..distances._resample import alike, base_of, places, resample
-from ..distances._series import full_weight, normalise
+from ..distances._metrics.elastic import ElasticMetric, PreparedPair
+from ..distances._series import alike, base_of, full_weight, normalise, places, resample
 from ..utils._sizes import check_query, check_size
 from ..utils.validation import unknown_name
 from ._explain import explain
@@ -17,7 +17,7 @@ from ._results import Profile
 from ._selection import select, select_exactly
 from ._windows import scaled_path, window_profile
 
-MODES = ("auto", "windows", "warped")
+MODES = ("auto", "windows", "subsequence")
 NORMALIZATIONS = (None, "zscore", "mean", "minmax")
 MOST_TERMS = 2**19  # of windows that are computed together
 APART = 64  # samples: windows further from each other are not
@@ -25,33 +25,40 @@ ALONE = -1  # the same where none are
 
 
 def resolve_mode(metric, mode, normalize):
-    """The kind of candidates, "windows" or "warped", that metric, mode and normalisation mean together."""
-    if metric.group == "time":
+    """The kind of candidates, "windows" or "subsequence", that metric, mode and normalisation mean together."""
+    if metric.family == "time":
         raise ValueError(
             f"{metric.full_name} has no search: it measures how two aligned series lie in time. Compute it on a match."
         )
+    if mode == "warped":
+        warnings.warn(
+            "mode='warped' is called 'subsequence' now and will be an error in version 0.3. Set mode='subsequence'.",
+            FutureWarning,
+            stacklevel=4,
+        )
+        mode = "subsequence"
     if mode not in MODES:
         raise unknown_name("mode", mode, MODES)
     if normalize not in NORMALIZATIONS:
         raise ValueError(f"The 'normalize' parameter must be None, 'zscore', 'mean' or 'minmax'. Got {normalize!r}.")
     warps = isinstance(metric, ElasticMetric)
-    if mode == "warped" and not metric._has_path:
+    if mode == "subsequence" and not metric._has_path:
         raise ValueError(
-            f"mode='warped' needs a metric with a warping path; {metric.full_name} has none and compares windows of "
-            "the query's length. Take mode='windows' or 'auto'."
+            f"mode='subsequence' needs a metric with a warping path; {metric.full_name} has none and compares "
+            "windows of the query's length. Take mode='windows' or 'auto'."
         )
-    if mode == "warped" and not warps:
+    if mode == "subsequence" and not warps:
         raise ValueError(
-            f"mode='warped' needs an elastic metric; {metric.full_name} compares windows of the query's length. Take "
+            f"mode='subsequence' needs an elastic metric; {metric.full_name} compares windows of its length. Take "
             "mode='windows' or 'auto'."
         )
-    if mode == "warped" and normalize is not None:
+    if mode == "subsequence" and normalize is not None:
         raise ValueError(
-            f"mode='warped' cannot be combined with normalize={normalize!r}: a warped candidate has no length "
+            f"mode='subsequence' cannot be combined with normalize={normalize!r}: its candidates have no length "
             "before it is found. Take mode='windows', or normalize the recording beforehand."
         )
     if mode == "auto":
-        mode = "warped" if warps and normalize is None else "windows"
+        mode = "subsequence" if warps and normalize is None else "windows"
     metric._check_search(mode)
     return mode
 
@@ -70,7 +77,7 @@ def check_room(m, n):
     if m > n:
         raise ValueError(
             f"The query must not be longer than the sequence in a search by windows. Got {m} and {n} points; cut "
-            "the query, or search by an elastic metric with mode='warped'."
+            "the query, or search by an elastic metric with mode='subsequence'."
         )
 
 
@@ -90,7 +97,7 @@ def _piece_problem(metric, x, w, y, tx, ty, start, end):
 
 @dataclass(frozen=True)
 class Search:
-    """One query and one sequence behind the door, and how they are compared."""
+    """One query and one sequence validated, and how they are compared."""
 
     metric: Metric
     x: np.ndarray  # (channels, m)
@@ -100,7 +107,7 @@ class Search:
     ty: np.ndarray | None
     mode: str
     normalize: str | None
-    runs: tuple[tuple[int, Problem], ...]  # warped searches: the stretches without a gap and where they begin
+    runs: tuple[tuple[int, PreparedPair], ...]  # subsequence searches: the stretches without a gap and where they begin
     lengths: np.ndarray | None = None  # of windows that are resampled to the query's length
 
     @classmethod
@@ -121,7 +128,7 @@ class Search:
         if mode == "windows":
             check_room(m if lengths is None else int(lengths[0]), n)
         pieces = ()
-        if mode == "warped":
+        if mode == "subsequence":
             pieces = tuple((int(a), _piece_problem(metric, x, w, y, tx, ty, a, b)) for a, b in runs(y))
         return cls(metric, x, w, y, tx, ty, mode, normalize, pieces, lengths)
 
@@ -129,12 +136,12 @@ class Search:
         """Distance and range of every candidate; with a `rule` those that it cannot choose may be left out."""
         m, n = self.x.shape[1], self.y.shape[1]
         shortest, longest = min(min_length or 1, n + 1), min(max_length or n, n)
-        if self.mode == "warped":
+        if self.mode == "subsequence":
             if len(self.runs) == 1 and self.runs[0][1].shape[1] == n:
-                return Profile(*self.metric._warped(self.runs[0][1], shortest, longest)[:2])
+                return Profile(*self.metric._subsequence_profile(self.runs[0][1], shortest, longest)[:2])
             distance, start = np.full(n, np.inf), np.full(n, -1, np.int64)
             for first, problem in self.runs:
-                d, s, _ = self.metric._warped(problem, shortest, longest)
+                d, s, _ = self.metric._subsequence_profile(problem, shortest, longest)
                 ends = slice(first, first + len(d))
                 distance[ends], start[ends] = d, np.where(s >= 0, s + first, -1)
             return Profile(distance, start)
@@ -143,15 +150,17 @@ class Search:
 
     def distances(self, start, end):
         """Exact distances of the candidates [start, end); windows are computed together with their neighbours."""
-        if self.mode == "warped":
-            return np.array([self._warped(*candidate) for candidate in zip(start.tolist(), end.tolist(), strict=True)])
+        if self.mode == "subsequence":
+            return np.array(
+                [self._exact_distance(*candidate) for candidate in zip(start.tolist(), end.tolist(), strict=True)]
+            )
         out = np.empty(len(start))
         for which in neighbours(start, self.x.shape[1], APART if self.lengths is None else ALONE):
             first = start[which[0]]
             out[which] = self._windows(first, end[which[-1]]).distance[start[which] - first]
         return out
 
-    def _warped(self, start, end):
+    def _exact_distance(self, start, end):
         first, problem = self._run(start)
         return self.metric._piece_distance(problem, start - first, end - first)
 
@@ -169,20 +178,20 @@ class Search:
         return self.runs[bisect_right(self.runs, start, key=lambda run: run[0]) - 1]
 
     def _piece(self, start, end, shown):
-        """The query, or the points of it that are shown, against [start, end) of the sequence, in a warped search."""
+        """The query, or its points that are shown, and [start, end) of the sequence, in a subsequence search."""
         first, problem = self._run(start)
         piece = problem.piece(start - first, end - first)
         return piece if shown is None or shown[1] - shown[0] == len(self.x[0]) else piece.part(*shown)
 
     def cost(self, start, end, shown=None):
-        """Accumulated cost of the query, or of a part of its points, and [start, end), in a warped search."""
+        """Accumulated cost of the query, or of a part of its points, and [start, end), in a subsequence search."""
         return self.metric._cost(self._piece(start, end, shown), whole=True)
 
     def path(self, start, end, shown=None):
         """Alignment of the query, or of a part of its points, with [start, end); indices into both as a whole."""
         if not self.metric._has_path:
             return self.metric._path(None)  # an error that says why
-        if self.mode == "warped":
+        if self.mode == "subsequence":
             path = self.metric._path(self._piece(start, end, shown), whole=True)
             return path + np.array([[0 if shown is None else shown[0]], [start]])
         path = np.tile(np.arange(self.x.shape[1]), (2, 1))
@@ -253,6 +262,6 @@ def choose(search, distance, start, end, slack, n_matches, threshold, max_overla
     else:
         chosen = select(distance, start, end, **rule)
         by = reported = distance[chosen]
-        if search.mode == "warped" and search.metric._depends_on_start:
+        if search.mode == "subsequence" and search.metric._depends_on_start:
             reported = exact(chosen)
     return start[chosen], end[chosen], by, reported

@@ -7,7 +7,7 @@ from typing import NamedTuple
 import numpy as np
 from sklearn.utils.validation import check_is_fitted, validate_data
 
-from ..distances._collection import MetricParameter
+from ..distances._metric_parameter import MetricParameter
 from ..distances._metrics.registry import get_metric
 from ..utils._sizes import check_query, check_size
 from ..utils._sklearn import Estimator, validate_parameter_constraints
@@ -44,7 +44,7 @@ def times_of(X, times):
     return index if getattr(getattr(index, "dtype", None), "kind", "") in ("M", "m") else None
 
 
-def dated(times):
+def is_datetime(times):
     """Whether times are dates or durations, and not numbers."""
     if times is None:
         return False
@@ -85,7 +85,7 @@ def refuse_sample_weight(sample_weight):
 
 
 def same_channels(counts, name):
-    """Several queries are sought in the same sequences."""
+    """Several queries are searched for in the same sequences."""
     counts = list(counts)
     other = next((k for k, count in enumerate(counts) if count != counts[0]), None)
     if other is not None:
@@ -161,7 +161,7 @@ class QueryEstimator(MetricParameter, Estimator):
         channels, m = x.shape
         x, w = observed_query(x, as_weight(weight, m, channels))
         self._check_size(x, "The query", check_query)
-        self._dated = None if times is None else dated(times)
+        self._datetimes = None if times is None else is_datetime(times)
         return Template(x, w, as_times(times, m, "times"))
 
     def __sklearn_tags__(self):
@@ -190,7 +190,7 @@ class QueryEstimator(MetricParameter, Estimator):
     def _learn(self, marked, weight, times, n_templates=1):
         """Templates of the kinds that are marked in a recording."""
         check_query(marked.data, "'X'", 2.0, "Learning from labels")
-        self._dated = None if times is None else dated(times)
+        self._datetimes = None if times is None else is_datetime(times)
         times = as_times(times, marked.data.shape[1], "times")
         learned = learn_templates(marked.data, times, marked.ranges, marked.code, self.metric_, n_templates)
         weight = self.weight if weight is None else weight
@@ -199,7 +199,7 @@ class QueryEstimator(MetricParameter, Estimator):
         weighted = [one.template._replace(w=as_weight(weight, *one.template.x.shape[::-1])) for one in learned]
         return [one._replace(template=template) for one, template in zip(learned, weighted, strict=True)]
 
-    def _door(self, X, times, keep=True):
+    def _checked(self, X, times, keep=True):
         """A sequence through input validation, see `_validated`, of an estimator that must be fitted."""
         check_is_fitted(self)
         return self._validated(X, times, keep)
@@ -225,7 +225,7 @@ class QueryEstimator(MetricParameter, Estimator):
             )
         name = "times" if times is not None else "X.index"
         times = times_of(X, times)
-        if self.metric_.uses_times and times is not None and self._dated == (not dated(times)):
+        if self.metric_.uses_times and times is not None and self._datetimes == (not is_datetime(times)):
             kinds = "dates", "numbers"
             raise ValueError(
                 f"{name!r} must be of one kind with the query's, dates or numbers. Got {kinds[self._dated]} where the "

@@ -8,7 +8,7 @@ from typing import NamedTuple
 import numpy as np
 
 from ..utils.validation import shown
-from ._times import joined, kept_times, times_at
+from ._buffer import joined, kept_times, times_at
 
 
 class _From:

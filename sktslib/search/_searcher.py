@@ -1,41 +1,31 @@
 """QuerySearcher: find the occurrences of a query in long recordings."""
 
-from contextlib import nullcontext
-from copy import copy
 from dataclasses import replace
 from numbers import Integral, Real
 
 import numpy as np
-from sklearn.base import ClassNamePrefixFeaturesOutMixin, TransformerMixin, clone
+from sklearn.base import ClassNamePrefixFeaturesOutMixin, TransformerMixin
 from sklearn.utils.validation import check_is_fitted
 
 from ..metrics import event_f1_score
 from ..utils._plot.plot_data import names_of
 from ..utils._sklearn import JOBS, Interval, StrOptions
-from ..utils.validation import plain_count
 from ._chunked_sequence import is_long, n_samples, profile_long, search_long, shortest
+from ._fitted_searcher import FittedSearcher, matches_of
 from ._learning import read_labels
-from ._near_windows import Rule
-from ._profile import MODES, Search, choose, resolve_mode
+from ._profile import MODES, resolve_mode
 from ._query import (
-    QueryEstimator,
     borrowed,
     check_labels,
-    keep_times,
     one_query,
     refuse_sample_weight,
-    same_channels,
-    times_of,
 )
-from ._results import Matches
-from ._several import Streams, entry, in_jobs, merge, one_each, refuse_several, several
-from ._sources import Comparison, Whole
+from ._several import Streams, in_jobs, refuse_several, several
+from ._sources import Whole
 from ._stream import Stream
-from ._threshold import learn_threshold
-from ._windows import scaled_lengths
 
 
-class QuerySearcher(ClassNamePrefixFeaturesOutMixin, TransformerMixin, QueryEstimator):
+class QuerySearcher(ClassNamePrefixFeaturesOutMixin, TransformerMixin, FittedSearcher):
     """Find where a short pattern, the query, occurs in long sequences.
 
     Time points are samples and channels are features: `fit` takes the query (m, channels), the other methods take
@@ -52,10 +42,10 @@ class QuerySearcher(ClassNamePrefixFeaturesOutMixin, TransformerMixin, QueryEsti
         stand in a pipeline.
     weight : array-like of shape (m,) or (m, channels), optional
         Relative weights of the query's points, unless `fit` is given some.
-    mode : {"auto", "windows", "warped"}, default="auto"
-        Candidates: all windows of the query's length, or warped ones with free ends (elastic metrics with
-        a path only). "auto" takes windows for lockstep metrics, for those without a path (soft_dtw, gak, sbd), and
-        where `normalize` or `scales` is set.
+    mode : {"auto", "windows", "subsequence"}, default="auto"
+        Candidates: all windows of the query's length, or subsequences of any length, open at begin and end (elastic
+        metrics with a path only). "auto" takes windows for lockstep metrics, for those without a path (soft_dtw, gak,
+        sbd), and where `normalize` or `scales` is set.
     normalize : {None, "zscore", "mean", "minmax"}, default=None
         How query and each window are normalised, per channel and by weighted moments.
     n_matches : int or None, default=1
@@ -70,13 +60,13 @@ class QuerySearcher(ClassNamePrefixFeaturesOutMixin, TransformerMixin, QueryEsti
     max_overlap : float in [0, 1], default=0.0
         Share of the shorter of two occurrences that they may have in common.
     min_length, max_length : int, optional
-        Bounds of the length of warped occurrences, in samples.
+        Bounds of the length of matches of a subsequence search, in samples.
     scales : tuple (least, largest) or list of float, optional
         Uniform scaling: windows of these multiples of the query's length, all in the range or those of the list, are
         resampled to its length, and each start counts at the one that fits best.
     nan_policy : {"raise", "omit"}, default="raise"
         What to do with missing values (NaN). "omit": missing query points count nothing; windows are compared by what
-        is observed of them, at least half of the weight; warped occurrences do not cross a missing point.
+        is observed of them, at least half of the weight; matches of a subsequence search do not cross a missing point.
     n_jobs : int, optional
         Jobs of joblib, threads unless it is told otherwise, that share several queries and sequences among them; one
         query in one sequence is one job. No result depends on it.
@@ -115,7 +105,7 @@ class QuerySearcher(ClassNamePrefixFeaturesOutMixin, TransformerMixin, QueryEsti
         "metric_params": [dict, None],
         "query": "no_validation",
         "weight": "no_validation",
-        "mode": [StrOptions(set(MODES))],
+        "mode": [StrOptions({*MODES, "warped"}, deprecated={"warped"})],
         "normalize": [StrOptions({"zscore", "mean", "minmax"}), None],
         "n_matches": [Interval(Integral, 1, None, closed="left"), None],
         "threshold": [Interval(Real, 0, None, closed="left"), None],
@@ -206,68 +196,6 @@ class QuerySearcher(ClassNamePrefixFeaturesOutMixin, TransformerMixin, QueryEsti
             return self._fit_labels(marked, X, weight, times)
         return self._fit_template(self._read(one_query(X, "X"), self.query, weight, times))
 
-    def _fit_template(self, template):
-        """Take a query behind the door."""
-        self._x, self._w, self._tx = template
-        self.query_ = self._x.T
-        self.weight_ = None if self._w is None else self._w.T
-        self._lengths = scaled_lengths(self.scales, self._x.shape[1])
-        if self._lengths is not None:
-            self._check_scales()
-        self._n_features_out = 1
-        return self
-
-    def _fit_labels(self, marked, X, weight, times):
-        """Learn a query and a threshold of each kind that is marked."""
-        learned = self._learn(marked, weight, times_of(X, times))
-        self.classes_ = marked.labels.kinds[[one.kind for one in learned]]  # some may have no whole occurrence
-        if len(learned) == 1:
-            self._fit_template(learned[0].template)
-            parts = [self]
-        else:
-            x, w, t = zip(*(one.template for one in learned), strict=True)
-            parts = self._fit_parts([a.T for a in x], [None if a is None else a.T for a in w], t)._parts
-        for part, one in zip(parts, learned, strict=True):
-            part._dated = self._dated
-            found = matches_of(*part._search(X, times, keep=False)[:2], None, None, self.max_overlap, None)
-            part._learned_threshold = learn_threshold(found, marked.ranges[marked.code == one.kind + 1])
-        return self
-
-    def _plain(self):
-        """A copy with parameters as compiled code takes them: small kinds of numbers overflow, and so do large ones."""
-        made = copy(self)
-        for name in ("n_matches", "min_length", "max_length"):
-            setattr(made, name, plain_count(getattr(self, name)))
-        for name in ("threshold", "percentile", "max_overlap"):
-            value = getattr(self, name)
-            setattr(made, name, None if value is None else float(value))
-        return made
-
-    @property
-    def _limit(self):
-        """The threshold that counts: the one that is set, else the one that was learned, if any.
-
-        None where a `percentile` says what it is in each sequence.
-        """
-        if self.percentile is not None:
-            return None
-        return self._learned_threshold if self.threshold is None else self.threshold
-
-    @property
-    def _query_times(self):
-        return self._tx
-
-    @property
-    def _how(self):
-        """How the query is compared with ranges of a sequence."""
-        how = self.metric_, self._x, self._w, self._tx if self.metric_.uses_times else None
-        return Comparison(*how, self._mode, self.normalize, self._lengths)
-
-    @property
-    def _rule(self):
-        """What the choice is known to leave out; None where it needs the whole profile."""
-        return Rule(self.n_matches, self._limit, self.max_overlap) if self.percentile is None else None
-
     @property
     def threshold_(self):
         """The largest distance of an occurrence: set, or learned from labels; None where there is none.
@@ -275,65 +203,6 @@ class QuerySearcher(ClassNamePrefixFeaturesOutMixin, TransformerMixin, QueryEsti
         None too with `percentile`, for it then is another in each sequence. Of several queries a list.
         """
         return self._limit if self._parts is None else [part._limit for part in self._parts]
-
-    @property
-    def _kinds(self):
-        """Names of the queries; None where they were not learned from labels."""
-        return getattr(self, "classes_", None)
-
-    def _check_scales(self):
-        """Scales are about windows, and one length limit is enough."""
-        if self._mode == "warped":
-            raise ValueError(
-                "The 'scales' parameter must be None in a warped search, which stretches the query as it goes. Got "
-                f"{self.scales!r}. Take mode='windows', or bound the matches by 'min_length' and 'max_length'."
-            )
-        if self.min_length is not None or self.max_length is not None:
-            raise ValueError("'min_length' and 'max_length' must be None where 'scales' says how long matches are.")
-
-    def _fit_several(self, queries, X, y, weight, times):
-        """A searcher for each query."""
-        given = self.query is not None  # `X` then says what the channels are, and a classifier may stand behind
-        self._fit_parts(queries, *self._each(queries, y, weight, times), X if given else None)
-        vars(self).pop("feature_names_in_", None)
-        if hasattr(self._parts[0], "feature_names_in_"):
-            self.feature_names_in_ = self._parts[0].feature_names_in_
-        return self
-
-    def _fit_parts(self, queries, weights, times, X=None):
-        self._parts, name = [], "X" if X is None else "query"
-        for k, (query, w, t) in enumerate(zip(queries, weights, times, strict=True)):
-            part = clone(self).set_params(query=None if X is None else query, weight=None)
-            with entry(name, k):
-                self._parts.append(part.fit(query if X is None else X, weight=w, times=t))
-        same_channels([part.n_features_in_ for part in self._parts], name)
-        first = self._parts[0]
-        self.metric_, self._mode, self.n_features_in_ = first.metric_, first._mode, first.n_features_in_
-        self.query_, self.weight_ = [part.query_ for part in self._parts], [part.weight_ for part in self._parts]
-        self._n_features_out = len(queries)
-        return self
-
-    def _search_several(self, X, times):
-        """All queries in all sequences."""
-        sequences = several(X)
-        parts = self._parts or [self]
-        each = [X] if sequences is None else sequences
-        every = [times] if sequences is None else one_each(times, len(each), "times", "sequences")
-        calls = []
-        for s, (sequence, t) in enumerate(zip(each, every, strict=True)):
-            # What is read by chunks is read once for all queries.
-            together = [parts] if is_long(sequence) else [[part] for part in parts]
-            calls += [(_search_one, some, sequence, t, None if sequences is None else s) for some in together]
-        found = [matches for some in in_jobs(self.n_jobs, calls) for matches in some]
-        names = [(q, s) for s in range(len(each)) for q in range(len(parts))]
-        given = [keep_times(times_of(sequence, t)) for sequence, t in zip(each, every, strict=True)]
-        given = None if any(t is None for t in given) else given if sequences is not None else given[0]
-        return merge(found, names, self._parts is not None, sequences is not None, self.n_matches, given)
-
-    def _search(self, X, times, keep=True, rule=None):
-        y, ty, given = self._door(X, times, keep)
-        search = Search.of(self.metric_, self._x, self._w, y, self._tx, ty, self._mode, self.normalize, self._lengths)
-        return search, search.profile(self.min_length, self.max_length, rule), given
 
     def profile(self, X, times=None):
         """Distance and range of every candidate.
@@ -348,7 +217,7 @@ class QuerySearcher(ClassNamePrefixFeaturesOutMixin, TransformerMixin, QueryEsti
         Returns
         -------
         Profile
-            One candidate per window, or per end of a warped occurrence. Of several queries a list.
+            One candidate per window, or per end of a subsequence. Of several queries a list.
         """
         check_is_fitted(self)
         if is_long(X):
@@ -358,17 +227,6 @@ class QuerySearcher(ClassNamePrefixFeaturesOutMixin, TransformerMixin, QueryEsti
             return in_jobs(self.n_jobs, [(part.profile, X, times) for part in self._parts])
         refuse_several(X)
         return self._plain()._search(X, times, keep=False)[1]
-
-    def _each_length(self, X, times):
-        """Profiles of the windows of each length: of those that end at a sample not each is the best at its start."""
-        longest = self._lengths[0]  # that fits, and without this one the search is refused
-        for length in self._lengths:
-            if length <= longest:
-                part = copy(self)
-                part._lengths = np.array([length])
-                profile = part.profile(X, times)
-                longest = len(profile) + length - 1
-                yield profile
 
     def search(self, X, times=None):
         """Find the occurrences.
@@ -394,10 +252,10 @@ class QuerySearcher(ClassNamePrefixFeaturesOutMixin, TransformerMixin, QueryEsti
         elif is_long(X):
             matches = search_long([plain], X, times)[0]
         else:
-            warped, rule = self._mode == "warped", (plain.n_matches, plain._limit, plain.max_overlap)
-            search, profile, given = plain._search(X, times, keep=warped, rule=plain._rule)
+            subsequence, rule = self._mode == "subsequence", (plain.n_matches, plain._limit, plain.max_overlap)
+            search, profile, given = plain._search(X, times, keep=subsequence, rule=plain._rule)
             matches = matches_of(search, profile, *rule, given, plain.percentile)
-            if not warped and borrowed(search.y, X):
+            if not subsequence and borrowed(search.y, X):
                 del profile  # so that it and a copy of the sequence are never held at once
                 matches = replace(matches, _source=Whole(self._how, search.y.copy(), search.ty))
         return matches._named(self._kinds, names_of(X))
@@ -427,8 +285,8 @@ class QuerySearcher(ClassNamePrefixFeaturesOutMixin, TransformerMixin, QueryEsti
     def transform(self, X, times=None):
         """Distance of the best occurrence that ends at each time point.
 
-        Row t depends on samples up to t alone, unless a warped search compares slopes or shapes, which reach over the
-        next sample or half a shape. Rows at which no candidate ends hold the largest finite value of the call, or 0
+        Row t depends on samples up to t alone, unless a subsequence search compares slopes or shapes, which reach over
+        the next sample or half a shape. Rows at which no candidate ends hold the largest finite value of the call, or 0
         where there is none.
 
         Parameters
@@ -449,7 +307,7 @@ class QuerySearcher(ClassNamePrefixFeaturesOutMixin, TransformerMixin, QueryEsti
         out = None
         for profile in [self.profile(X, times)] if self._lengths is None else self._each_length(X, times):
             if out is None:
-                out = np.full(len(profile) + (0 if self._mode == "warped" else shortest(self) - 1), np.inf)
+                out = np.full(len(profile) + (0 if self._mode == "subsequence" else shortest(self) - 1), np.inf)
             ending = out[len(out) - len(profile) :]
             np.minimum(ending, profile.distance, out=ending)
         finite = np.isfinite(out)
@@ -522,20 +380,3 @@ class QuerySearcher(ClassNamePrefixFeaturesOutMixin, TransformerMixin, QueryEsti
         matches = self.search(X, times)
         y = read_labels(check_labels(y, n_samples(X))).code
         return event_f1_score(y, np.column_stack([matches.start, matches.end]))
-
-
-def _search_one(parts, X, times, k):
-    """The matches of one query, or of several in a sequence that is read by chunks, in the k-th sequence."""
-    with nullcontext() if k is None else entry("X", k):
-        if is_long(X):
-            return search_long([part._plain() for part in parts], X, times)
-        return [part.search(X, times) for part in parts]
-
-
-def matches_of(search, profile, n_matches, threshold, max_overlap, times, percentile=None):
-    """Choose from a profile and list by reported distance."""
-    start, end, _, distance = choose(
-        search, profile.distance, *profile._edges, profile._slack, n_matches, threshold, max_overlap, percentile
-    )
-    order = np.argsort(distance, kind="stable")
-    return Matches(start[order], end[order], distance[order], times=times, _source=Whole.of(search))

@@ -5,72 +5,12 @@ from typing import NamedTuple
 
 import numpy as np
 
-from ..distances._kernels.compilation import kernel
+from ..distances._kernels.overlaps import all_free, greedy, insert, is_free, next_free
 
 BLOCK = 2**14  # distances at a time
 LEAST_BATCH = 2**13  # candidates sorted at a time, at least
 TOGETHER = 2**10  # candidates that are computed exactly at a time, at most
 SAMPLE = 2**12  # distances that tell how many there are below another
-
-
-@kernel
-def _free(sorted_start, sorted_end, longest, s, e, max_overlap):
-    """Whether [s, e) overlaps none of the chosen ranges too much; none of those is longer than `longest`."""
-    at = np.searchsorted(sorted_start, s - longest)  # ranges that begin earlier cannot reach into this one
-    while at < sorted_start.shape[0] and sorted_start[at] < e:
-        common = min(e, sorted_end[at]) - max(s, sorted_start[at])
-        if common > max_overlap * min(e - s, sorted_end[at] - sorted_start[at]) and common > 0:
-            return False
-        at += 1
-    return True
-
-
-@kernel
-def _fill_free(sorted_start, sorted_end, longest, start, end, max_overlap, out):
-    """The same of each of some ranges."""
-    for k in range(start.shape[0]):
-        out[k] = _free(sorted_start, sorted_end, longest, start[k], end[k], max_overlap)
-
-
-def all_free(sorted_start, sorted_end, longest, start, end, max_overlap):
-    """Which of some ranges overlap none of the chosen ones too much; none of those is longer than `longest`."""
-    out = np.empty(len(start), np.bool_)
-    _fill_free(sorted_start, sorted_end, longest, start, end, max_overlap, out)
-    return out
-
-
-@kernel
-def _next_free(sorted_start, sorted_end, longest, start, end, max_overlap, at):
-    """The first place from `at` on of a range that is free."""
-    while at < start.shape[0] and not _free(sorted_start, sorted_end, longest, start[at], end[at], max_overlap):
-        at += 1
-    return at
-
-
-@kernel
-def _insert(sorted_start, sorted_end, n, s, e):
-    at = np.searchsorted(sorted_start[:n], s)
-    for i in range(n, at, -1):
-        sorted_start[i], sorted_end[i] = sorted_start[i - 1], sorted_end[i - 1]
-    sorted_start[at], sorted_end[at] = s, e
-
-
-@kernel
-def _greedy(start, end, sorted_start, sorted_end, n, most, longest, max_overlap, taken):
-    """Take ranges in the given order, dropping those that overlap one of the n chosen too much.
-
-    Fills `taken` with which they are; their count, and the length of the longest range chosen.
-    """
-    first = n
-    for k in range(start.shape[0]):
-        if n == most:
-            break
-        if _free(sorted_start[:n], sorted_end[:n], longest, start[k], end[k], max_overlap):
-            _insert(sorted_start, sorted_end, n, start[k], end[k])
-            taken[n - first] = k
-            n += 1
-            longest = max(longest, end[k] - start[k])
-    return n - first, longest
 
 
 class _Chosen:
@@ -89,7 +29,7 @@ class _Chosen:
         return self._start[: self.n], self._end[: self.n], self.longest
 
     def is_free(self, start, end):
-        return _free(*self._sorted, start, end, self.max_overlap)
+        return is_free(*self._sorted, start, end, self.max_overlap)
 
     def free(self, start, end):
         """Whether each of some ranges is free."""
@@ -97,21 +37,21 @@ class _Chosen:
 
     def next_free(self, start, end, at):
         """The first place from `at` on of a range that is free."""
-        return _next_free(*self._sorted, start, end, self.max_overlap, at)
+        return next_free(*self._sorted, start, end, self.max_overlap, at)
 
     def take(self, start, end):
         """Choose ranges in the given order as long as they are free; which ones."""
         self._make_room(min(len(start), self.most - self.n))
         how = self.n, self.most, self.longest, self.max_overlap
         taken = np.empty(min(len(start), self.most - self.n), np.int64)
-        count, self.longest = _greedy(start, end, self._start, self._end, *how, taken)
+        count, self.longest = greedy(start, end, self._start, self._end, *how, taken)
         self.n += count
         return taken[:count]
 
     def add(self, start, end):
         """Choose a range that is free."""
         self._make_room(1)
-        _insert(self._start, self._end, self.n, start, end)
+        insert(self._start, self._end, self.n, start, end)
         self.n, self.longest = self.n + 1, max(self.longest, int(end - start))
 
     def _make_room(self, count):

@@ -6,9 +6,9 @@ import numpy as np
 from joblib import Parallel, delayed
 
 from ..utils.validation import check_jobs
+from ._buffer import SparseTimes
 from ._results import Matches
 from ._sources import hold
-from ._times import SparseTimes
 
 
 def several(X):

@@ -30,10 +30,10 @@ class Comparison(NamedTuple):
     @property
     def reach(self):
         """Samples to either side of a range that it depends on."""
-        return self.metric._reach if self.mode == "warped" else 0
+        return self.metric._reach if self.mode == "subsequence" else 0
 
 
-class Pieces:
+class CandidateReader:
     """Exact distances, paths and costs of ranges, each from the samples that it lies on.
 
     What the samples are read from says `extent`, which samples about one there are, and `cut`, samples and times.
@@ -85,7 +85,7 @@ class Pieces:
         return search.path(start - first, end - first, shown) + np.array([[0], [first]])
 
     def cost(self, start, end, shown=None):
-        """Accumulated cost of a range and the query, or a part of its points, in a warped search."""
+        """Accumulated cost of a range and the query, or a part of its points, in a subsequence search."""
         first, search = self._search(start, end)
         return search.cost(start - first, end - first, shown)
 
@@ -100,7 +100,7 @@ class Pieces:
         return hold([self], [0] * len(start), start, end)[0]
 
 
-class Whole(Pieces):
+class Whole(CandidateReader):
     """Ranges of a sequence in memory."""
 
     def __init__(self, how, y, ty):
@@ -123,7 +123,7 @@ class Whole(Pieces):
         return np.ascontiguousarray(self.y[:, part]), None if self.ty is None else self.ty[part]
 
 
-class Held(Pieces):
+class Held(CandidateReader):
     """Ranges of a sequence of which some stretches are held."""
 
     def __init__(self, how, stretches):

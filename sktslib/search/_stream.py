@@ -3,28 +3,28 @@
 import numpy as np
 
 from ..utils.validation import check_count
+from ._buffer import SparseTimes
 from ._chunks import Entrance, is_nothing
 from ._groups import Groups, Reported
-from ._incremental_profile import WarpedFeed, WindowFeed
+from ._incremental_profile import SubsequenceProfile, WindowProfile
 from ._near_windows import Rule
 from ._profile import check_lengths, choose
 from ._results import Matches
-from ._sources import Held, Pieces, Stretches
-from ._times import SparseTimes
+from ._sources import CandidateReader, Held, Stretches
 
 LEAST_HELD = 1024  # samples that are held before any is forgotten
 
 
-def make_feed(searcher, rule=None):
+def make_profile(searcher, rule=None):
     """The feed of a fitted searcher; a `rule` says that other windows than it may choose do not matter."""
     x, w, metric = searcher._x, searcher._w, searcher.metric_
     tx = searcher._tx if metric.uses_times else None
-    if searcher._mode == "warped":
+    if searcher._mode == "subsequence":
         limits = searcher.min_length, searcher.max_length
-        return WarpedFeed(metric, x, w, tx, *limits, missing=searcher.nan_policy == "omit")
+        return SubsequenceProfile(metric, x, w, tx, *limits, missing=searcher.nan_policy == "omit")
     if searcher._lengths is None:
         check_lengths(x.shape[1], searcher.min_length, searcher.max_length)
-    return WindowFeed(metric, x, w, tx, searcher.normalize, searcher._lengths, rule)
+    return WindowProfile(metric, x, w, tx, searcher.normalize, searcher._lengths, rule)
 
 
 def check_delay(searcher, max_delay):
@@ -32,7 +32,7 @@ def check_delay(searcher, max_delay):
     check_count(max_delay, "max_delay", none=True, owner="stream")
     how, low, high = searcher._how, searcher.min_length, searcher.max_length
     m, ahead = how.x.shape[1], how.reach
-    if how.mode == "warped":
+    if how.mode == "subsequence":
         least, what = max(min(m, high or m), low or 1), "the length of the query, or what 'min_length' asks for"
     else:
         least = m if how.lengths is None else how.lengths[-1]
@@ -80,8 +80,8 @@ class Stream:
             )
         self.max_delay = check_delay(searcher, max_delay)
         self._searcher, self._how, self._limit = searcher, searcher._how, float(searcher._limit)
-        self._feed = make_feed(searcher, Rule(None, searcher._limit))
-        self._groups, self._reported = Groups(by_end=self._how.mode == "warped"), Reported(searcher.max_overlap)
+        self._feed = make_profile(searcher, Rule(None, searcher._limit))
+        self._groups, self._reported = Groups(by_end=self._how.mode == "subsequence"), Reported(searcher.max_overlap)
         self._entrance = Entrance(searcher)
         self._best, self._slack, self._flushed = None, 0.0, False
         self._due, self._full = 0, LEAST_HELD  # samples before which nothing can be decided, nothing is forgotten
@@ -244,7 +244,7 @@ class Stream:
         return self._nothing
 
 
-class Buffered(Pieces):
+class Buffered(CandidateReader):
     """Candidates that lie within a feed's buffer."""
 
     def __init__(self, how, feed):

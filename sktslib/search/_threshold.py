@@ -12,8 +12,8 @@ STEPS = 4.0 ** np.arange(-3, 4)
 PERFECT = 0.99
 
 
-def learn_background(ranges, code, data, templates, metric, constant, tile):
-    """The cost of background with which a tiling finds the marked occurrences best.
+def learn_background(ranges, code, data, templates, metric, constant, segment):
+    """The cost of background with which a segmentation finds the marked occurrences best.
 
     Tried are a cost that grows with the distance from the level of the background and, where that does not do, a
     constant one, each times several factors. Of the range of factors that are equally good the middle is taken: then
@@ -28,8 +28,8 @@ def learn_background(ranges, code, data, templates, metric, constant, tile):
     data : ndarray of shape (channels, n)
     constant : float
         A constant cost to begin with.
-    tile : function
-        Starts and ends of the tiling with a `Background`.
+    segment : function
+        Starts and ends of the segmentation with a `Background`.
     """
     power = power_of(metric)
     rest = data[:, code == 0] if (code == 0).sum() > 1 else data
@@ -40,7 +40,7 @@ def learn_background(ranges, code, data, templates, metric, constant, tile):
 
     def tried(make):
         def value(factor):
-            found = np.column_stack(tile(make(factor)))
+            found = np.column_stack(segment(make(factor)))
             return event_f1_score(ranges, found, min_iou=SHIFTED) if len(found) else 0.0
 
         factor, best = middle_of_the_best(value, 0.5 / len(ranges))

@@ -4,7 +4,7 @@ from numbers import Real
 
 import numpy as np
 
-from ..distances._resample import places
+from ..distances._series import places
 from ..utils.validation import shown
 from ._missing import observed_profile, runs
 from ._near_windows import applies, near_windows

@@ -1,8 +1,9 @@
 """Search a sequence for a query by several distances at once."""
 
 from ..distances._distance_dict import check_channels, read_entries
+from ._fitted_searcher import matches_of
 from ._query import keep_times
-from ._searcher import QuerySearcher, matches_of
+from ._searcher import QuerySearcher
 from .search_utils import check_inputs, limits
 
 __all__ = ["time_series_search"]
@@ -11,7 +12,7 @@ __all__ = ["time_series_search"]
 def time_series_search(dict_distances, query, sequence, tq=None, ts=None, weight=None, output=("number", 1)):
     """Find the occurrences of a query in a sequence by every distance of a dictionary.
 
-    Elastic distances find warped occurrences of any length; lockstep distances, and elastic ones without a path, find
+    Elastic distances find subsequences of any length; lockstep distances, and elastic ones without a path, find
     windows of the query's length.
 
     Parameters
@@ -36,8 +37,8 @@ def time_series_search(dict_distances, query, sequence, tq=None, ts=None, weight
     dict
         The distance's name -> dict with ``start`` and ``end`` (half-open ranges in samples, best first), ``path`` (a
         list of arrays (2, K): query indices, sequence indices; None for distances without a path), ``path_dist``
-        (their distances), ``distance`` (the whole profile: warped, one per end; windows, one per start) and, with
-        `ts`, ``start_time`` and ``end_time``.
+        (their distances), ``distance`` (the whole profile: of a subsequence search, one per end; windows, one per
+        start) and, with `ts`, ``start_time`` and ``end_time``.
 
     Raises
     ------
@@ -61,7 +62,7 @@ def time_series_search(dict_distances, query, sequence, tq=None, ts=None, weight
     x, w, y, tx, ty = check_inputs(query, sequence, tq, ts, weight)
     given, results = keep_times(ts), {}
     for entry in entries:
-        check_channels(entry.key, dict_distances[entry.group][entry.key], len(x))
+        check_channels(entry.key, dict_distances[entry.family][entry.key], len(x))
         searcher = QuerySearcher(entry.metric).fit(
             x.T, weight=None if w is None else w.T, times=tx if entry.timed else None
         )

@@ -24,7 +24,7 @@ OUTPUTS = ("number", "threshold", "percentile")
 
 
 def check_inputs(query, sequence, tq, ts, weight):
-    """Everything of a functional search through the door: query, sequence, times and weights as the kernels take them.
+    """Everything of a functional search validated: query, sequence, times and weights as the kernels take them.
 
     A fourth argument of the public functions without `ts` is the weight vector, for query times alone mean nothing.
     """
@@ -66,25 +66,25 @@ def limits(output):
     return tuple(value if kind == one else None for one in OUTPUTS)
 
 
-def one_entry(dict_distances, group):
-    """The only active entry of a group, given as itself or within a dictionary of distances; and its own dictionary."""
+def one_entry(dict_distances, family):
+    """The only active entry of a family, given as itself or in a dictionary of distances; and its own dictionary."""
     if isinstance(dict_distances, dict) and any(key in ENTRY_KEYS for key in dict_distances):
         function = dict_distances.get("function", "dict_distances")
         key = function if isinstance(function, str) else getattr(function, "__name__", type(function).__name__)
         if not is_active(key, dict_distances):
             raise ValueError(f"The entry {key!r} must be in use here. Got 'use' set to 'no'; set it to 'yes'.")
-        return read_entry(group, key, dict_distances), dict_distances
-    found = [entry for entry in read_entries(dict_distances) if entry.group == group]
+        return read_entry(family, key, dict_distances), dict_distances
+    found = [entry for entry in read_entries(dict_distances) if entry.family == family]
     if len(found) != 1:
         raise ValueError(
-            f"'dict_distances' must hold exactly one active {group} distance here. Got {len(found)}: "
+            f"'dict_distances' must hold exactly one active {family} distance here. Got {len(found)}: "
             f"{[entry.key for entry in found]}. Pass one entry, or set 'use' of the others to 'no'."
         )
-    return found[0], dict_distances[group][found[0].key]
+    return found[0], dict_distances[family][found[0].key]
 
 
 def elastic_search(dict_distances, query, sequence, tq=None, ts=None, weight=None):
-    """Warped profile of one elastic distance, with the accumulated costs.
+    """Subsequence profile of one elastic distance, with the accumulated costs.
 
     Parameters
     ----------
@@ -110,7 +110,7 @@ def elastic_search(dict_distances, query, sequence, tq=None, ts=None, weight=Non
     Raises
     ------
     ValueError
-        For an unknown group, function or parameter, with the valid names and the nearest; for an entry that has no
+        For an unknown family, function or parameter, with the valid names and the nearest; for an entry that has no
         search; and where the query, the sequence, the times or the weights do not fit.
     TypeError
         If the dictionary or an entry has not the form that `get_distance_dict` gives it.
@@ -136,8 +136,8 @@ def elastic_search(dict_distances, query, sequence, tq=None, ts=None, weight=Non
             f"The function of {entry.key!r} is a callable, which compares windows and has no accumulated costs. Search "
             "with time_series_search."
         )
-    search = Search.of(entry.metric, x, w, y, *((tx, ty) if entry.timed else (None, None)), "warped")
-    distance, _, costs = entry.metric._warped(search.runs[0][1], 1, y.shape[1], matrix=True)
+    search = Search.of(entry.metric, x, w, y, *((tx, ty) if entry.timed else (None, None)), "subsequence")
+    distance, _, costs = entry.metric._subsequence_profile(search.runs[0][1], 1, y.shape[1], matrix=True)
     return distance, np.ascontiguousarray(costs.T)
 
 
@@ -163,7 +163,7 @@ def lockstep_search(dict_distances, query, sequence, weight=None):
     Raises
     ------
     ValueError
-        For an unknown group, function or parameter, with the valid names and the nearest; for an entry that has no
+        For an unknown family, function or parameter, with the valid names and the nearest; for an entry that has no
         search; and where the query, the sequence, the times or the weights do not fit.
     TypeError
         If the dictionary or an entry has not the form that `get_distance_dict` gives it.

@@ -10,7 +10,7 @@ __all__ = ["time_series_segmentation"]
 def time_series_segmentation(dict_distances, query, sequence, tq=None, ts=None, weight=None):
     """Cut a sequence at each repetition of a query by every distance of a dictionary.
 
-    The cut is the cheapest of all tilings by repetitions and background, see :class:`sktslib.QuerySegmenter`.
+    The cut is the cheapest of all segmentations by repetitions and background, see :class:`sktslib.QuerySegmenter`.
 
     Parameters
     ----------
@@ -51,7 +51,7 @@ def time_series_segmentation(dict_distances, query, sequence, tq=None, ts=None, 
     x, w, y, tx, ty = check_inputs(query, sequence, tq, ts, weight)
     results = {}
     for entry in entries:
-        check_channels(entry.key, dict_distances[entry.group][entry.key], len(x))
+        check_channels(entry.key, dict_distances[entry.family][entry.key], len(x))
         times = (tx, ty) if entry.timed else (None, None)
         segmenter = QuerySegmenter(entry.metric).fit(x.T, weight=None if w is None else w.T, times=times[0])
         results[entry.key] = segmenter.segment(y.T, times[1]).boundaries

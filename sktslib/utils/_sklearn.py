@@ -22,7 +22,11 @@ __all__ = [
 ]
 
 
-JOBS = [Interval(Integral, None, -1, closed="right"), Interval(Integral, 1, None, closed="left"), None]
+JOBS = [
+    Interval(Integral, None, -1, closed="right"),
+    Interval(Integral, 1, None, closed="left"),
+    None,
+]
 
 
 class Estimator(BaseEstimator):

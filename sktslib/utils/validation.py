@@ -1,7 +1,7 @@
 """The only door for arrays, times, weights and numbers.
 
 Everything behind it may trust its input: float64, C-contiguous, writable, finite, series as `(channels, length)`.
-What needs no conversion is passed on as it is, so nothing behind the door may write into its input.
+What needs no conversion is passed on as it is, so nothing validated may write into its input.
 """
 
 import difflib

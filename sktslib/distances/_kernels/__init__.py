@@ -1,1 +1,29 @@
-"""Compiled code: recurrences and the drivers that run them."""
+"""Compiled code: the recurrences of the elastic distances, the terms of the lockstep ones, and their drivers.
+
+A distance is a parameter record and a few functions of it (`recurrences`, `lockstep_terms`); `dispatch` finds them by
+the type of the record. A driver is written once and compiled for each record. "To the bit" means: as `columns` does.
+
+Which driver runs when:
+
+========================================== ==================== ================================================
+what is asked for                          driver               how exact
+========================================== ==================== ================================================
+two series, elastic                        `columns`            the recurrence as it is written
+the same without times; paths              `diagonals`          to the bit
+the same with a cutoff                     `pruned`             to the bit, or infinite above the cutoff
+collections and windows, elastic           `lanes`              to the bit
+the same, LCSS and EDR, no weights or band `bit_parallel`       counts: to the bit
+nearest neighbors                          `lanes` (`scan`)     to the bit; `lower_bounds` leave out candidates
+subsequences of a series in memory         `open_ended`         to the bit
+subsequences by chunks, or with times      `columns`            to the bit
+a few of many elastic windows              `window_bounds`      to the bit where a window is listed
+lockstep distances                         `lockstep_drivers`   sums in the order of the points
+long windows, squares and products         `sliding`            a profile to 1e-5; matches as `lockstep_drivers`
+`soft_dtw`, `gak`                          `soft_minimum`       sums in the order of the cells
+segmentation, elastic                      `one_pass`           sums in order; of long recordings less an offset
+========================================== ==================== ================================================
+
+`compilation` says how kernels are compiled and called in pieces, `cache` how they are kept on disk. `simd` and
+`simd_memory` are vectors of floats; `strips` is the memory layout of `diagonals` and `open_ended`; `moments` and
+`running_moments` normalise windows; `traceback` follows `one_pass` back; `overlaps` chooses matches.
+"""

@@ -7,9 +7,8 @@ is found by vector code, 64 at a time, by the recurrences' own rule.
 
 import numpy as np
 
-from .compilation import inner, kernel
+from .compilation import inner, kernel, pieces
 from .dispatch import matched_pair, terms
-from .pieces import pieces
 from .simd_memory import bits, makers
 
 WORD = 64
@@ -93,10 +92,10 @@ def _accumulate(p, rows, m, y, n, replaces, begin, end, words, out):
             out[q] = _indels(p, rows[q], m, y, n, first, last, words, out[q])
 
 
-def accumulate(p, rows, m, y, n, replaces, out):
+def accumulated_costs(p, rows, m, y, n, replaces, out):
     """Costs `out` of queries (n_queries, channels, 4, m or more) with a series (channels, n or more, whole words).
 
-    `replaces`: whether a point can be replaced at the price of one, as in EDR, and not of two, as in LCSS.
+    `replaces`: whether a point can be replaced at the cost of one, as in EDR, and not of two, as in LCSS.
     """
     words = np.empty((2, y.shape[1] // WORD), np.uint64)
     for begin, end in pieces(len(rows) * m, COST * words.shape[1]):

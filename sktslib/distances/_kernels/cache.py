@@ -8,12 +8,14 @@ holds a hash of its data, and whose they are. What cannot be read, or is another
 import hashlib
 import os
 import pickle
+import secrets
 import stat
 import sys
 import tempfile
 import time
 import warnings
 from functools import cache
+from importlib.resources import files
 from pathlib import Path
 
 import llvmlite
@@ -23,20 +25,7 @@ from numba.core import sigutils
 from numba.core.compiler import CompileResult
 from numba.core.serialize import dumps
 
-# The files that kernels are made of; tests look whether one is missing.
-SOURCES = (
-    *(
-        f"distances/_{name}.py"
-        for name in (
-            "bits bounds cascade compiled diagonal_search diagonals elastic kernel_cache lanes lockstep pruned "
-            "recurrence recurrences running_moments scan sliding soft strips tiling tiling_paths vector vector_memory "
-            "window_moments"
-        ).split()
-    ),
-    "search/_feed.py",
-    "search/_selection.py",
-)
-PACKAGE = Path(__file__).parents[1]
+PACKAGE = Path(__file__).parents[2]
 MARK = b"sktslib kernel 1\n"
 NO_SWITCH = ("NUMBA_CACHE_DIR", "NUMBA_DEBUG_CACHE", "NUMBA_NUM_THREADS", "NUMBA_THREADING_LAYER")  # change no code
 AGE = 90 * 24 * 3600  # seconds after which a folder of other sources is not missed
@@ -125,13 +114,15 @@ def write(folder, name, data):
     if not folder.is_dir():
         folder.mkdir(parents=True, exist_ok=True)
         _forget_old(folder)
-    handle, temporary = tempfile.mkstemp(dir=folder)
+    # Unlike the files of tempfile, it may be read by all that the umask lets: an installation has many users.
+    temporary = folder / f"tmp{secrets.token_hex(8)}"
+    handle = os.open(temporary, os.O_WRONLY | os.O_CREAT | os.O_EXCL | getattr(os, "O_BINARY", 0), 0o666)
     try:
         with os.fdopen(handle, "wb") as file:
             file.write(MARK + hashlib.sha256(data).digest() + data)
         os.replace(temporary, folder / name)
     except BaseException:
-        Path(temporary).unlink(missing_ok=True)
+        temporary.unlink(missing_ok=True)
         raise
 
 
@@ -186,10 +177,9 @@ def _private_folder():
 def stamp():
     """A hash of all that decides what a kernel compiles to, but for its signature and the processor."""
     digest = hashlib.sha256()
-    for name in SOURCES:
-        path = PACKAGE / name
-        loader = globals().get("__loader__")  # the package may lie in an archive
-        digest.update(loader.get_data(str(path)) if hasattr(loader, "get_data") else path.read_bytes())
+    for path in sorted(files(__package__).iterdir(), key=lambda path: path.name):  # the package may lie in an archive
+        if path.name.endswith(".py"):
+            digest.update(path.read_bytes())
     versions = sys.version, numba.__version__, llvmlite.__version__, np.__version__
     named = (name for name in sorted(os.environ) if name.startswith(("NUMBA_", "SKTSLIB_")) and name not in NO_SWITCH)
     digest.update(repr((versions, [(name, os.environ[name]) for name in named])).encode())

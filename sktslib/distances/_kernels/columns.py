@@ -8,22 +8,21 @@ from typing import NamedTuple
 
 import numpy as np
 
-from .compilation import inner, kernel
+from .compilation import inner, kernel, pieces
 from .dispatch import (
-    closed_border,
-    even,
-    even_in_search,
+    accumulate,
+    closed_boundary,
+    equal_moves,
+    equal_moves_in_search,
     gap,
     gap_terms,
-    join,
-    late,
+    lag_cost,
     matched_pair,
     moves,
     n_sums,
     row,
     terms,
 )
-from .pieces import pieces
 from .simd_memory import copy, fill
 
 INF = np.inf
@@ -47,7 +46,7 @@ def fill_rows(p, x, w, out):
 
 @inner
 def series_gap(p, y, ty, j):
-    """The price of leaving point j of the series unmatched."""
+    """The gap cost of point j of the series."""
     total = 0.0
     for k in range(y.shape[0]):
         total += gap_terms(p, y[k, j], y[k, j - 1] if j > 0 else 0.0)
@@ -111,14 +110,14 @@ def _advance(p, rows, points, y, tx, ty, j, at, lo, hi, radius, top, col, start,
     an empty one does not.
     """
     _ground_column(p, rows, y, j, lo, hi, ground)
-    price = 0.0 if rows is None else series_gap(p, y, ty, j)
+    gap_cost = 0.0 if rows is None else series_gap(p, y, ty, j)
     diag = col[lo]
-    above = INF if (lo > 0 or closed_border(p)) else top
+    above = INF if (lo > 0 or closed_boundary(p)) else top
     col[lo] = top if lo == 0 else INF
     s_diag = s_left = s_above = 0
     if start is not None:
         s_diag = start[lo]
-        s_above = at + 1 if closed_border(p) else ~(at + 1)
+        s_above = at + 1 if closed_boundary(p) else ~(at + 1)
         start[0] = s_above
     for i in range(lo, hi):
         left = col[i + 1]
@@ -127,17 +126,17 @@ def _advance(p, rows, points, y, tx, ty, j, at, lo, hi, radius, top, col, start,
         by_both, by_query, by_series = diag, above, left
         if start is None:
             lag, lag_before = _lags_fixed(tx, ty, i, j)
-            d, u, v = moves(p, here, late(p, lag, lag_before), a, b, c, price)
+            d, u, v = moves(p, here, lag_cost(p, lag, lag_before), a, b, c, gap_cost)
         else:
             # Each predecessor brings the start of its own path, and with it its own lag.
             s_left = start[i + 1]
             b_diag, b_above, b_left = _begin(s_diag), _begin(s_above), _begin(s_left)
             lag, lag_before = _lags(tx, ty, i, j, b_diag - at + j)
-            d = moves(p, here, late(p, lag, lag_before), a, b, c, price)[0]
+            d = moves(p, here, lag_cost(p, lag, lag_before), a, b, c, gap_cost)[0]
             lag, lag_before = _lags(tx, ty, i, j, b_above - at + j)
-            u = moves(p, here, late(p, lag, lag_before), a, b, c, price)[1]
+            u = moves(p, here, lag_cost(p, lag, lag_before), a, b, c, gap_cost)[1]
             lag, lag_before = _lags(tx, ty, i, j, b_left - at + j)
-            v = moves(p, here, late(p, lag, lag_before), a, b, c, price)[2]
+            v = moves(p, here, lag_cost(p, lag, lag_before), a, b, c, gap_cost)[2]
             if radius is not None:  # infinite costs stay so under a sum and under a maximum
                 if abs(i - (at - b_diag)) > radius:
                     by_both = INF
@@ -145,17 +144,21 @@ def _advance(p, rows, points, y, tx, ty, j, at, lo, hi, radius, top, col, start,
                     by_query = INF
                 if abs(i - (at - b_left)) > radius:
                     by_series = INF
-            if not closed_border(p) and matched_pair(p, a):
+            if not closed_boundary(p) and matched_pair(p, a):
                 s_diag = b_diag
-        alike = even(p) if start is None else even_in_search(p)
+        alike = equal_moves(p) if start is None else equal_moves_in_search(p)
         if not alike:
-            by_both, by_query, by_series = join(p, by_both, d), join(p, by_query, u), join(p, by_series, v)
+            by_both, by_query, by_series = (
+                accumulate(p, by_both, d),
+                accumulate(p, by_query, u),
+                accumulate(p, by_series, v),
+            )
         best, move, s = by_both, 0, s_diag
         if by_query < best:
             best, move, s = by_query, 1, s_above
         if by_series < best:
             best, move, s = by_series, 2, s_left
-        best = join(p, best, d) if alike else best
+        best = accumulate(p, best, d) if alike else best
         diag, above = left, best
         col[i + 1] = best
         if start is not None:
@@ -203,7 +206,7 @@ def fill_borders(p, points, y, ty, begin, start, top, at, n, side):
     fill(side, 0, side.shape[0], INF)
     fill(top, at, at + start + 1, 0.0)
     fill(side, 0, begin + 1, 0.0)
-    if not closed_border(p):
+    if not closed_boundary(p):
         for i in range(points.shape[1]):
             side[i + 1] = side[i] + points[0, i]
         for j in range(n):
@@ -256,7 +259,7 @@ def cells_of(record, lo, hi):
     Leaving out the points behind that end is no matter of the border: a path does so in the cells of the first point.
     """
     endless = 2**40  # longer than any series, yet no overflow
-    if closed_border(record) or not len(lo):
+    if closed_boundary(record) or not len(lo):
         return Cells(lo, hi, endless, endless)
     first, last = lo.copy(), hi.copy()
     first[:-1] = np.maximum(np.minimum(lo[:-1], lo[1:] - 1), 0)
@@ -274,7 +277,7 @@ def cells_and_borders(p, lo, hi, top, side):
     return lo, hi, top, side
 
 
-def accumulate(p, rows, points, y, tx, ty, lo, hi, top, side, matrix, taken):
+def accumulated_costs(p, rows, points, y, tx, ty, lo, hi, top, side, matrix, taken):
     """Accumulated costs of two whole series; query point i and series point j may meet for lo[j] <= i < hi[j].
 
     `top` (n + 1) and `side` (m + 1) are the borders. Returns the last row (n) and the last column (m + 1); fills
@@ -289,7 +292,7 @@ def accumulate(p, rows, points, y, tx, ty, lo, hi, top, side, matrix, taken):
 
 
 @kernel
-def _warped(
+def _subsequence_profile(
     p, rows, points, y, tx, ty, first, offset, radius, shortest, longest, col, start, ground, distance, begin, matrix
 ):
     m = col.shape[0] - 1
@@ -306,17 +309,17 @@ def _warped(
             copy(col, 1, m + 1, matrix[k], 0)
 
 
-def warped(
+def subsequence_profile(
     p, rows, points, y, tx, ty, first, offset, radius, shortest, longest, col, start, ground, distance, begin, matrix
 ):
-    """Warped profile: the cost of the best candidate that ends at each point of the series, and where it starts.
+    """Subsequence profile: the cost of the best candidate that ends at each point of the series, and where it starts.
 
     Goes on from the state `col, start` and leaves it ready for the next chunk: column `first` of `y` is sample
     `offset` of the sequence. Candidates shorter than `shortest` or longer than `longest` are none (inf, -1).
     """
     query, limits = (p, rows, points, y, tx, ty), (radius, shortest, longest, col, start, ground)
     for a, b in pieces(len(distance), len(col)):
-        _warped(*query, first + a, offset + a, *limits, distance[a:b], begin[a:b], matrix[a:b])
+        _subsequence_profile(*query, first + a, offset + a, *limits, distance[a:b], begin[a:b], matrix[a:b])
 
 
 @kernel
@@ -348,3 +351,13 @@ def fill_costs(dist, x, y, begin, end, out):
     for j in range(begin, end):
         for i in range(out.shape[1]):
             out[j, i] = dist(x[i], y[j])
+
+
+@kernel
+def oldest_start(costs, reported, start, limit):
+    """Where the first path begins whose cost is finite and reported as at most the limit; ~sample: no pair yet."""
+    first = 2**62
+    for i in range(len(costs)):
+        if costs[i] < np.inf and reported[i] <= limit:
+            first = min(first, start[i] if start[i] >= 0 else ~start[i])
+    return first

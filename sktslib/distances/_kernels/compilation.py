@@ -1,10 +1,11 @@
-"""How kernels are compiled: which are kept on disk, which only other kernels call, and what an interrupt does."""
+"""How kernels are compiled, kept and called: long ones in pieces, so that an interrupt is heard."""
 
 import os
 import signal
 import threading
 from contextlib import contextmanager
 from functools import partial
+from time import perf_counter
 
 from numba import njit
 from numba.core.dispatcher import Dispatcher
@@ -68,3 +69,34 @@ def interrupts_held():
         signal.signal(signal.SIGINT, handler)
         if held:
             handler(*held[0])
+
+
+# ------------------------------------------------------------------------------------------------------------- pieces
+# Between two pieces of a long call Python looks whether it was interrupted. No result depends on where the cuts are.
+CELLS = block_size(2**22, 300)  # of the first piece: a millisecond or a few
+SECONDS = 0.03  # that a piece should take
+
+
+def budgets():
+    """How many cells to compute before the next look, without end: more while that is fast."""
+    size = CELLS
+    while True:
+        started = perf_counter()
+        yield size
+        took = perf_counter() - started
+        size = max(1, size // 2) if took > 2 * SECONDS else size * 2 if took < SECONDS / 2 else size
+
+
+def pieces(count, cells):
+    """Half-open ranges that make up range(count), of items with so many cells each."""
+    return ((0, count),) if count * cells <= CELLS else _cut(count, cells)
+
+
+def _cut(count, cells):
+    begin = 0
+    for budget in budgets():
+        end = min(begin + max(1, int(budget // cells)), count)
+        yield begin, end
+        if end == count:
+            return
+        begin = end

@@ -1,6 +1,6 @@
 """One pair at a time along anti-diagonals, whose cells do not wait for each other: vector code for long series.
 
-The recurrences are those of `_recurrences`; borders are infinite as in `_elastic`, and no sum is reordered, so that the
+The recurrences are those of `recurrences`; borders are infinite as in `columns`, and no sum is reordered, so that the
 numbers are the same to the bit. Strips of the query go along the series one after the other, see `_strips`.
 """
 
@@ -9,27 +9,26 @@ import math
 import numpy as np
 
 from .columns import cells_of, fill_borders, fill_rows
-from .compilation import inner, kernel
-from .dispatch import closed_border, even, join, late, least, moves, weighting
-from .pieces import pieces
-from .simd import larger, smaller, where
+from .compilation import inner, kernel, pieces
+from .dispatch import accumulate, closed_boundary, equal_moves, lag_cost, minimum_cost, moves, weighting
+from .simd import maximum, minimum, where
 from .simd_memory import copy, entering, fill, shifted, store_codes
 from .strips import (
     LANES,
     ROWS,
     SHIFT,
     deal,
-    deal_out,
-    deal_query,
+    gap_cost_at,
     lane_of,
     leave,
     load,
     place_of,
     places_at,
-    price_at,
     room_for,
     row_at,
     splat,
+    stripe,
+    stripe_query,
     terms_at,
 )
 
@@ -40,7 +39,7 @@ NO_EDGES = np.empty((0, 0))
 
 
 @inner
-def _strip(p, rows, weighted, points, yr, prices, first, final, side, i, begin, end, edge, bottom, codes):
+def _strip(p, rows, weighted, points, yr, gap_costs, first, final, side, i, begin, end, edge, bottom, codes):
     """Accumulated costs of the rows from i on; steps [begin, end). `codes`, if any, records the moves.
 
     The row above hands down two costs, of the diagonal way and of the query's; where all moves cost the same the
@@ -49,7 +48,7 @@ def _strip(p, rows, weighted, points, yr, prices, first, final, side, i, begin, 
     rows_at, size, lane, behind = load(ROWS, 0), yr.shape[1] >> SHIFT, lane_of(bottom), LANES - 1 - bottom
     here = load(points[0], i), load(points[1], i), load(points[2], i)
     border, row = load(side, i), row_at(rows, weighted, 0, i)
-    shut = INF if i == 0 and closed_border(p) else -INF  # above the first row there is the diagonal way only
+    shut = INF if i == 0 and closed_boundary(p) else -INF  # above the first row there is the diagonal way only
     old = where(begin == 0, border, splat(INF))
     at_corner = edge[begin + LANES - 2]
     over, diag = old, shifted(old, at_corner)
@@ -58,30 +57,32 @@ def _strip(p, rows, weighted, points, yr, prices, first, final, side, i, begin, 
         at_edge = edge[t + LANES - 1]
         a, b, c = terms_at(p, row, rows, weighted, yr, i, at)
         lag = abs((i - t) + 2.0 * rows_at)
-        d, u, v = moves(p, here, late(p, lag, lag), a, b, c, price_at(p, prices, at))
-        if codes is None and even(p):  # a sum's rounding keeps the order, so that this is the same to the bit
-            best = join(p, least(p, old, shifted(over, smaller(at_corner, larger(at_edge, shut)))), d)
+        d, u, v = moves(p, here, lag_cost(p, lag, lag), a, b, c, gap_cost_at(p, gap_costs, at))
+        if codes is None and equal_moves(p):  # a sum's rounding keeps the order, so that this is the same to the bit
+            best = accumulate(p, minimum_cost(p, old, shifted(over, minimum(at_corner, maximum(at_edge, shut)))), d)
         else:
-            up = shifted(old, larger(at_edge, shut))
+            up = shifted(old, maximum(at_edge, shut))
             if codes is None:
-                best = least(p, least(p, join(p, diag, d), join(p, up, u)), join(p, old, v))
+                best = minimum_cost(
+                    p, minimum_cost(p, accumulate(p, diag, d), accumulate(p, up, u)), accumulate(p, old, v)
+                )
             else:
                 best, other, third = diag, up, old
-                if not even(p):
-                    best, other, third = join(p, diag, d), join(p, up, u), join(p, old, v)
+                if not equal_moves(p):
+                    best, other, third = accumulate(p, diag, d), accumulate(p, up, u), accumulate(p, old, v)
                 by_query = other < best
-                best = least(p, other, best)
+                best = minimum_cost(p, other, best)
                 store_codes(codes, (t - begin) * LANES, by_query, third < best)
-                best = least(p, third, best)
-                if even(p):
-                    best = join(p, best, d)
+                best = minimum_cost(p, third, best)
+                if equal_moves(p):
+                    best = accumulate(p, best, d)
             diag = entering(up, at_edge)
         if first is not None:
             column = t - rows_at
             best = where((column >= load(first, i)) & (column < load(final, i)), best, INF)
-        if not closed_border(p):
+        if not closed_boundary(p):
             best = where(t - rows_at >= 0.0, best, border)
-        over, old, at_corner = smaller(old, best), best, at_edge
+        over, old, at_corner = minimum(old, best), best, at_edge
         at = place_of(t + 1, size), at[0], at[1], at[2], at[3]
         leave(edge, t + behind, lane, old)
 
@@ -92,15 +93,15 @@ def _begin(p, x, w, points, y, cells, start, edge, work):
     rows, in_lanes, costs, first, final, side, sides, yr, gaps = work
     n, (lo, hi, side_end, top_end) = y.shape[1], cells
     fill_rows(p, x, w, rows)
-    deal_query(rows, points, in_lanes, costs)
+    stripe_query(rows, points, in_lanes, costs)
     fill(edge, 0, edge.shape[0], INF)
     fill_borders(p, points, y, None, 0, start, edge, LANES - 2, n, side)
     fill(edge, LANES - 2 + min(top_end, n + 1), LANES - 2 + n + 1, INF)
     fill(side, min(side_end, side.shape[0]), side.shape[0], INF)
-    deal_out(side[1:], sides)
+    stripe(side[1:], sides)
     if lo.shape[0] > 0:
-        deal_out(lo, first)
-        deal_out(hi, final)
+        stripe(lo, first)
+        stripe(hi, final)
     else:
         fill(first, 0, first.shape[0], 0.0)
         fill(final, 0, final.shape[0], float(n))
@@ -108,16 +109,16 @@ def _begin(p, x, w, points, y, cells, start, edge, work):
 
 
 @inner
-def _pass(p, rows, weighted, points, yr, prices, lo, hi, side, m, n, i, edge, codes):
+def _pass(p, rows, weighted, points, yr, gap_costs, lo, hi, side, m, n, i, edge, codes):
     """One strip from edge to edge within its band; the first step is given back."""
     height = min(LANES, m - i)
     bottom = i + lane_of(height - 1)
     below, beyond = int(lo[bottom]), int(hi[bottom])
     if codes is None and below == 0 and int(hi[i]) >= n:
-        _strip(p, rows, weighted, points, yr, prices, None, None, side, i, 0, n + height - 1, edge, height - 1, None)
+        _strip(p, rows, weighted, points, yr, gap_costs, None, None, side, i, 0, n + height - 1, edge, height - 1, None)
         return 0
     begin, end = int(lo[i]), min(beyond, n) + height - 1
-    _strip(p, rows, weighted, points, yr, prices, lo, hi, side, i, begin, end, edge, height - 1, codes)
+    _strip(p, rows, weighted, points, yr, gap_costs, lo, hi, side, i, begin, end, edge, height - 1, codes)
     # Beside the band the edge still holds what earlier strips left.
     fill(edge, LANES - 1 + beyond, edge.shape[0], INF)
     if below > 0:
@@ -207,7 +208,7 @@ def cost(p, x, w, points, y, lo, hi, start, free):
 
 
 def path(p, x, w, points, y, lo, hi, start, free):
-    """The best path (2, K) and its moves (K,), as `_elastic.backtrack` gives them.
+    """The best path (2, K) and its moves (K,), as `columns.backtrack` gives them.
 
     Memory: the edges between strips, or some of them.
     """

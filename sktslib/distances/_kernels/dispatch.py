@@ -1,19 +1,44 @@
 """What makes a recurrence: the functions of a distance, looked up by the type of its parameter record.
 
 A distance is a parameter record (a NamedTuple) with small functions: what a pair of points adds per channel (`terms`),
-the costs of the three moves made from the sums (`moves`), and the price of leaving a series point unmatched (`gap`).
+the costs of the three moves made from the sums (`moves`), and the gap cost of a series point left out (`gap`).
 ``numba.extending.overload`` picks them by the record's type while compiling, so they are inlined and the compiled
-driver stays in numba's disk cache. What was said of a recurrence, such as `even`, is a constant there.
+driver can be kept on disk. What was said of a recurrence, such as `equal_moves`, is a constant there.
 """
 
+from collections.abc import Callable
 from numbers import Integral
+from typing import NamedTuple
 
 from numba import types
 from numba.extending import overload
 
-from .simd import build_cheaper, build_smaller, cheaper, compiled_as, kind_of, smaller
+from .simd import build_cheaper, build_minimum, cheaper, compiled_as, kind_of, minimum
 
 _PARTS = {}
+# What the functions of a recurrence are called with.
+ARGUMENTS = {
+    "terms": "p, row, y, y_before",
+    "moves": "p, point_costs, lag_cost, a, b, c, gap",
+    "row": "p, x, x_before, w, w_before",
+    "lag_cost": "p, lag, lag_before",
+    "gap_terms": "p, y, y_before",
+    "gap": "p, total, step",
+    "pairs": "p, a",
+    "accumulate": "p, total, cost",
+}
+DERIVED = "equal_moves_in_search", "lagged", "has_gap_cost", "minimum_cost"  # from what is said of a recurrence
+
+
+class BoundFacts(NamedTuple):
+    """What lower bounds know of a recurrence whose points cost no less the farther their values are apart."""
+
+    skips: bool = False  # whether a move may leave a point out, which then need not cost what a pair does
+    minimum_gap: Callable | None = (
+        None  # of the record: the minimum gap cost a channel; None: that of each point counts
+    )
+    stretch: Callable | None = None  # of the record: what each move adds that is not diagonal
+    gap_value: Callable | None = None  # of the record: the value from which a point left out has its distance
 
 
 def recurrence(
@@ -22,14 +47,15 @@ def recurrence(
     moves,
     row=None,
     size=1,
-    by_lag=None,
+    lag_cost=None,
     gap_terms=None,
     gap=None,
-    closed=True,
+    closed_boundary=True,
     pairs=None,
-    join=None,
-    even=False,
+    accumulate=None,
+    equal_moves=False,
     monotone=False,
+    bounds=False,
 ):
     """Give a NamedTuple of parameters the functions that make it an elastic distance (class decorator).
 
@@ -41,33 +67,39 @@ def recurrence(
     terms : callable ``(p, row, y, y_before) -> (a, b, c)``
         What one channel adds to up to `size` sums. `row` holds four numbers of the query point: its value, that of the
         point before, its weight and that of the point before; before the first point all are 0.
-    moves : callable ``(p, at, late, a, b, c, gap) -> (diagonal, query, series)``
-        Costs of the three moves into a cell. `at` holds the three costs of the query point: if it is left out, if it is
-        matched, if it meets a point that does not match. `late` is what `by_lag` gave, `gap` what `gap` gave.
+    moves : callable ``(p, point_costs, lag_cost, a, b, c, gap) -> (diagonal, query, series)``
+        Costs of the three moves into a cell. `point_costs` are the three of the query point: if it is left out, if it
+        is matched, if it meets a point that does not match. `lag_cost` and `gap` are what these functions gave.
     row : callable ``(p, x, x_before, w, w_before) -> (four numbers)``, optional
         What stands in that row instead, made once for all cells of a query point; the third must be the weight.
     size : int, default=1
         How many of the three sums are used.
-    by_lag : callable ``(p, lag, lag_before) -> float``, optional
-        What the moves need of the time lags of a pair of points and of the points before them; for closed borders.
+    lag_cost : callable ``(p, lag, lag_before) -> float``, optional
+        What the moves need of the time lags of a pair of points and of the points before them. Only with a closed
+        boundary.
     gap_terms, gap : callables ``(p, y, y_before) -> float`` and ``(p, total, step) -> float``, optional
-        The price of leaving a series point unmatched: what a channel adds, and what becomes of the sum, `step` being
+        The gap cost, that of a series point left out: what a channel adds, and what becomes of the sum, `step` being
         the time since the point before.
-    closed : bool, default=True
-        Whether a path begins with a diagonal move, the border being infinite. Where it does not, points may be left out
-        anywhere: a band restricts the diagonal moves alone.
+    closed_boundary : bool, default=True
+        Whether a path begins with a diagonal move, the boundary being infinite. Where it does not, points may be left
+        out anywhere: a band restricts the diagonal moves alone.
     pairs : callable ``(p, a) -> bool``, optional
-        Whether two points match, for distances with an open border: they may skip points, so that a candidate of a
+        Whether two points match, for distances with an open boundary: they may skip points, so that a candidate of a
         search could be made of skipped points alone.
-    join : callable ``(p, total, cost) -> float``, optional
-        How a cost joins what was accumulated; a sum by default.
-    even : bool, default=False
-        Whether the three moves cost the same, so that the best way into a cell can be chosen before the cost joins: it
-        comes from the cell that costs least.
+    accumulate : callable ``(p, total, cost) -> float``, optional
+        How a cost is added to what was accumulated; a sum by default.
+    equal_moves : bool, default=False
+        Whether the three moves cost the same, so that the best way into a cell can be chosen before its cost is added:
+        it comes from the cell with the minimum cost.
     monotone : bool, default=False
-        Whether costs never fall along a path: none is negative, and `join` gives no less than was accumulated. Then
-        searches and neighbours leave out what cannot matter, and kernels compare costs in a faster way. Where it does
-        not hold, results are wrong.
+        Whether costs never fall along a path: none is negative, and `accumulate` gives no less than was accumulated.
+        Then searches and neighbors leave out what cannot matter, and kernels compare costs in a faster way. Where it
+        does not hold, results are wrong.
+    bounds : bool or BoundFacts, default=False
+        Whether two points cost no less the farther their values are apart, and every move costs at least what
+        ``moves`` gives for the diagonal one, if it does not leave a point out. Then lower bounds leave out series and
+        windows. Where it does not hold, results are wrong. Recurrences that leave points out say more, see
+        `BoundFacts`.
 
     Returns
     -------
@@ -81,9 +113,9 @@ def recurrence(
     >>> def terms(p, row, y, y_before):
     ...     x, x_before, w, w_before = row
     ...     return w * abs(x - y), 0.0, 0.0
-    >>> def moves(p, at, late, a, b, c, gap):
+    >>> def moves(p, point_costs, lag_cost, a, b, c, gap):
     ...     return a, a, a
-    >>> @recurrence(terms=terms, moves=moves, even=True)
+    >>> @recurrence(terms=terms, moves=moves, equal_moves=True)
     ... class Absolute(NamedTuple):
     ...     pass
     >>> register_metric("absolute", Absolute, symmetric=True)()([0, 1, 2], [0, 0, 4])
@@ -94,14 +126,17 @@ def recurrence(
             raise TypeError(f"The {name!r} parameter of recurrence must be callable. Got {function!r}.")
     if not isinstance(size, Integral) or isinstance(size, bool) or not 1 <= size <= 3:
         raise ValueError(f"The 'size' parameter of recurrence must be 1, 2 or 3. Got {size!r}.")
-    for name, flag in {"closed": closed, "even": even, "monotone": monotone}.items():
+    flags = {"closed_boundary": closed_boundary, "equal_moves": equal_moves, "monotone": monotone}
+    for name, flag in flags.items():
         if not isinstance(flag, bool):
             raise TypeError(f"The {name!r} parameter of recurrence must be True or False. Got {flag!r}.")
-    with_lags = by_lag not in (None, _timeless)
-    if with_lags and not closed:
+    if not isinstance(bounds, bool | BoundFacts):
+        raise TypeError(f"The 'bounds' parameter of recurrence must be True, False or BoundFacts. Got {bounds!r}.")
+    with_lags = lag_cost not in (None, _timeless)
+    if with_lags and not closed_boundary:
         raise ValueError(
-            "The 'by_lag' parameter must be None where 'closed' is False: the points before the first have no lag. Got "
-            f"{by_lag!r}. Leave it out, or close the border."
+            "The 'lag_cost' parameter must be None where 'closed_boundary' is False: the points before the first have "
+            f"no lag. Got {lag_cost!r}. Leave it out, or close the boundary."
         )
 
     def register(record):
@@ -109,19 +144,18 @@ def recurrence(
             "terms": terms,
             "moves": moves,
             "row": row or _as_they_are,
-            "by_lag": by_lag or _timeless,
+            "lag_cost": lag_cost or _timeless,
             "gap_terms": gap_terms or _nothing,
             "gap": gap or _free,
             "pairs": pairs or _always,
-            "join": join or _add,
-            "least": cheaper if monotone else smaller,
+            "accumulate": accumulate or _add,
+            "minimum_cost": cheaper if monotone else minimum,
             "size": int(size),
-            "closed": closed,
-            "even": even,
-            "even_in_search": even and not with_lags,  # in a search each way in brings lags of its own
+            **flags,
+            "equal_moves_in_search": equal_moves and not with_lags,  # in a search each way in brings lags of its own
             "lagged": with_lags,
-            "charged": gap not in (None, _free),
-            "monotone": monotone,
+            "has_gap_cost": gap not in (None, _free),
+            "bounds": BoundFacts() if bounds is True else bounds,
         }
         return record
 
@@ -131,6 +165,24 @@ def recurrence(
 def _part(name, record):
     entry = _PARTS.get(record)
     return None if entry is None else entry[name]
+
+
+def bounds_of(record):
+    """The `BoundFacts` of a record; None where nothing is known."""
+    return _part("bounds", type(record)) or None
+
+
+def by_type(part, name):
+    """A function that is another one for each type of its first argument: ``part(name, type)``, None if unknown."""
+
+    def function(p, *arguments):
+        return part(name, type(p))(p, *arguments)
+
+    @overload(function, strict=False)
+    def chosen(p, *arguments):
+        return part(name, getattr(p, "instance_class", None))
+
+    return function
 
 
 def _fact(name, kind):
@@ -146,91 +198,23 @@ def _fact(name, kind):
     return fact
 
 
-closed_border, n_sums, even = _fact("closed", types.boolean), _fact("size", types.intp), _fact("even", types.boolean)
-even_in_search, lagged = _fact("even_in_search", types.boolean), _fact("lagged", types.boolean)
-charged = _fact("charged", types.boolean)
+terms, moves, row = (by_type(_part, name) for name in ("terms", "moves", "row"))
+gap_terms, gap, lag_cost = (by_type(_part, name) for name in ("gap_terms", "gap", "lag_cost"))
+matched_pair, accumulate = by_type(_part, "pairs"), by_type(_part, "accumulate")
+n_sums = _fact("size", types.intp)
+closed_boundary, has_gap_cost = _fact("closed_boundary", types.boolean), _fact("has_gap_cost", types.boolean)
+equal_moves, lagged = _fact("equal_moves", types.boolean), _fact("lagged", types.boolean)
+equal_moves_in_search = _fact("equal_moves_in_search", types.boolean)
 
 
-def terms(p, row, y, y_before):
-    return _part("terms", type(p))(p, row, y, y_before)
-
-
-@overload(terms)
-def _overload_terms(p, row, y, y_before):
-    return _part("terms", p.instance_class)
-
-
-def late(p, lag, lag_before):
-    return _part("by_lag", type(p))(p, lag, lag_before)
-
-
-@overload(late)
-def _overload_late(p, lag, lag_before):
-    return _part("by_lag", p.instance_class)
-
-
-def row(p, x, x_before, w, w_before):
-    return _part("row", type(p))(p, x, x_before, w, w_before)
-
-
-@overload(row)
-def _overload_row(p, x, x_before, w, w_before):
-    return _part("row", p.instance_class)
-
-
-def moves(p, at, late, a, b, c, gap):
-    return _part("moves", type(p))(p, at, late, a, b, c, gap)
-
-
-@overload(moves)
-def _overload_moves(p, at, late, a, b, c, gap):
-    return _part("moves", p.instance_class)
-
-
-def gap_terms(p, y, y_before):
-    return _part("gap_terms", type(p))(p, y, y_before)
-
-
-@overload(gap_terms)
-def _overload_gap_terms(p, y, y_before):
-    return _part("gap_terms", p.instance_class)
-
-
-def gap(p, total, step):
-    return _part("gap", type(p))(p, total, step)
-
-
-@overload(gap)
-def _overload_gap(p, total, step):
-    return _part("gap", p.instance_class)
-
-
-def matched_pair(p, a):
-    return _part("pairs", type(p))(p, a)
-
-
-@overload(matched_pair)
-def _overload_pairs(p, a):
-    return _part("pairs", p.instance_class)
-
-
-def join(p, total, cost):
-    return _part("join", type(p))(p, total, cost)
-
-
-@overload(join)
-def _overload_join(p, total, cost):
-    return _part("join", p.instance_class)
-
-
-def least(p, a, b):
+def minimum_cost(p, a, b):
     """The smaller of two accumulated costs."""
-    return _part("least", type(p))(a, b)
+    return _part("minimum_cost", type(p))(a, b)
 
 
-@compiled_as(least, lambda p, a, b: kind_of(a, b))
-def _build_least(context, builder, sig, args):
-    build = build_cheaper if _part("least", sig.args[0].instance_class) is cheaper else build_smaller
+@compiled_as(minimum_cost, lambda p, a, b: kind_of(a, b))
+def _build_minimum_cost(context, builder, sig, args):
+    build = build_cheaper if _part("minimum_cost", sig.args[0].instance_class) is cheaper else build_minimum
     return build(context, builder, sig.return_type(*sig.args[1:]), args[1:])
 
 
@@ -265,16 +249,16 @@ def has_weights(record, rows):
 
     Only where a cell takes few steps else is that worth a second compilation.
     """
-    return None if even(record) and (rows[..., 2, :] == 1.0).all() else True
+    return None if equal_moves(record) and (rows[..., 2, :] == 1.0).all() else True
 
 
 def weighting(p, w):
     """The same where missing weights are None."""
-    return None if even(p) and w is None else True
+    return None if equal_moves(p) and w is None else True
 
 
 def _kind_of_weighting(p, w):
-    return types.none if _part("even", p.instance_class) and w == types.none else types.boolean
+    return types.none if _part("equal_moves", p.instance_class) and w == types.none else types.boolean
 
 
 @compiled_as(weighting, _kind_of_weighting)

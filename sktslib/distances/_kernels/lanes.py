@@ -1,6 +1,6 @@
 """Many series at once: LANES series side by side in vectors, four query points per sweep held in registers.
 
-The recurrences are those of `_recurrences`.
+The recurrences are those of `recurrences`.
 
 Layout: a block of series is ``(channels, (length + 1) * LANES)``, its first LANES numbers the pad before the first
 point; a query is ``(channels, 4, m)``, padded to whole sweeps.
@@ -9,10 +9,21 @@ point; a query is ``(channels, 4, m)``, padded to whole sweeps.
 import numpy as np
 
 from .columns import cells_of, rows_of
-from .compilation import block_size, inner, kernel
-from .dispatch import closed_border, even, gap, gap_terms, has_weights, join, lagged, late, least, moves, terms
-from .pieces import budgets
-from .simd import REGISTER, larger, smaller
+from .compilation import block_size, budgets, inner, kernel
+from .dispatch import (
+    accumulate,
+    closed_boundary,
+    equal_moves,
+    gap,
+    gap_terms,
+    has_weights,
+    lag_cost,
+    lagged,
+    minimum_cost,
+    moves,
+    terms,
+)
+from .simd import REGISTER, maximum, minimum
 from .simd_memory import copy, fill, makers, some, store
 
 LANES = 2 * REGISTER
@@ -27,29 +38,29 @@ load, splat, _ = makers(LANES, fused=True)
 @inner
 def _meet(p, diag, left):
     """The better one of these ways into a cell, where all cost the same; else the diagonal one."""
-    if not even(p):
+    if not equal_moves(p):
         return diag
-    return smaller(diag, left) if lagged(p) else least(p, diag, left)
+    return minimum(diag, left) if lagged(p) else minimum_cost(p, diag, left)
 
 
 @inner
-def _cell(p, here, by_lag, met, up, left, a, b, c, price, turn):
+def _cell(p, here, by_lag, met, up, left, a, b, c, gap_cost, turn):
     """Accumulated cost of a query point with a point of the series.
 
-    Minima of floats go to the adders of the vector units, those of bits to the multipliers. Here they are dealt out so
+    Minima of floats go to the adders of the vector units, those of bits to the multipliers. Here they are striped so
     that both have as much to do: in turns, and fewer to the multipliers where costs are multiplied by what lags give.
     """
-    d, u, v = moves(p, here, by_lag, a, b, c, price)
-    if even(p):
-        return join(p, least(p, met, up) if turn else smaller(met, up), d)
-    return least(p, join(p, up, u), least(p, join(p, met, d), join(p, left, v)))
+    d, u, v = moves(p, here, by_lag, a, b, c, gap_cost)
+    if equal_moves(p):
+        return accumulate(p, minimum_cost(p, met, up) if turn else minimum(met, up), d)
+    return minimum_cost(p, accumulate(p, up, u), minimum_cost(p, accumulate(p, met, d), accumulate(p, left, v)))
 
 
 @inner
 def _late(p, i, j):
     """What the moves need of the lag of query point i and point j of the series, in all lanes."""
     lag = float(np.int32(abs(i - j)))  # the compiler sees through that and back, but not with 64 bits
-    return splat(late(p, lag, lag))
+    return splat(lag_cost(p, lag, lag))
 
 
 @inner
@@ -59,11 +70,11 @@ def _row(rows, weighted, k, i):
 
 @inner
 def _in_band(v, j, i, lo, hi):
-    return v if lo is None else larger(v, -BIG if lo[i] <= j < hi[i] else BIG)
+    return v if lo is None else maximum(v, -BIG if lo[i] <= j < hi[i] else BIG)
 
 
 @inner
-def _sweep(p, i, m, rows, weighted, points, Y, prices, lo, hi, begin, end, row, held):
+def _sweep(p, i, m, rows, weighted, points, Y, gap_costs, lo, hi, begin, end, row, held):
     """Four query points from i on, over the series' points [begin, end); those after point m - 1 do not matter."""
     i0, i1, i2, i3 = i, min(i + 1, m - 1), min(i + 2, m - 1), min(i + 3, m - 1)
     h0, h1 = (points[0, i0], points[1, i0], points[2, i0]), (points[0, i1], points[1, i1], points[2, i1])
@@ -74,7 +85,7 @@ def _sweep(p, i, m, rows, weighted, points, Y, prices, lo, hi, begin, end, row, 
     l1, l2, l3 = _late(p, i1, begin), _late(p, i2, begin), _late(p, i3, begin)
     for j in range(begin, end):
         at = (j + 1) * LANES
-        above, price, l0 = load(row, at), load(prices, at), _late(p, i0, j)
+        above, gap_cost, l0 = load(row, at), load(gap_costs, at), _late(p, i0, j)
         y, yb = load(Y[0], at), load(Y[0], at - LANES)
         a0, b0, c0 = terms(p, q0, y, yb)
         a1, b1, c1 = terms(p, q1, y, yb)
@@ -92,10 +103,10 @@ def _sweep(p, i, m, rows, weighted, points, Y, prices, lo, hi, begin, end, row, 
             a3, b3, c3 = a3 + e, b3 + f, c3 + g
         # All that needs the costs of the column before comes first, so that new ones can take their registers.
         m0, m1, m2, m3 = _meet(p, corner, r0), _meet(p, r0, r1), _meet(p, r1, r2), _meet(p, r2, r3)
-        v0 = _in_band(_cell(p, h0, l0, m0, above, r0, a0, b0, c0, price, False), j, i0, lo, hi)
-        v1 = _in_band(_cell(p, h1, l1, m1, v0, r1, a1, b1, c1, price, True), j, i1, lo, hi)
-        v2 = _in_band(_cell(p, h2, l2, m2, v1, r2, a2, b2, c2, price, False), j, i2, lo, hi)
-        v3 = _in_band(_cell(p, h3, l3, m3, v2, r3, a3, b3, c3, price, True), j, i3, lo, hi)
+        v0 = _in_band(_cell(p, h0, l0, m0, above, r0, a0, b0, c0, gap_cost, False), j, i0, lo, hi)
+        v1 = _in_band(_cell(p, h1, l1, m1, v0, r1, a1, b1, c1, gap_cost, True), j, i1, lo, hi)
+        v2 = _in_band(_cell(p, h2, l2, m2, v1, r2, a2, b2, c2, gap_cost, False), j, i2, lo, hi)
+        v3 = _in_band(_cell(p, h3, l3, m3, v2, r3, a3, b3, c3, gap_cost, True), j, i3, lo, hi)
         corner, r0, r1, r2, r3 = above, v0, v1, v2, v3
         l1, l2, l3 = l0, l1, l2  # a query point later and a series point later the lag is the same
         if i + 3 < m:
@@ -110,16 +121,16 @@ def _sweep(p, i, m, rows, weighted, points, Y, prices, lo, hi, begin, end, row, 
 
 
 @inner
-def _span(p, i, m, rows, weighted, points, Y, prices, lo, hi, begin, end, row, held):
+def _span(p, i, m, rows, weighted, points, Y, gap_costs, lo, hi, begin, end, row, held):
     """The same where some of the points [begin, end) lie out of the band of some of the query points."""
     height = min(ROWS, m - i)
     a = max(begin, min(lo[i + height - 1], end))
     b = max(a, min(hi[i], end))
     if begin < a:
-        _sweep(p, i, m, rows, weighted, points, Y, prices, lo, hi, begin, a, row, held)
-    _sweep(p, i, m, rows, weighted, points, Y, prices, None, None, a, b, row, held)
+        _sweep(p, i, m, rows, weighted, points, Y, gap_costs, lo, hi, begin, a, row, held)
+    _sweep(p, i, m, rows, weighted, points, Y, gap_costs, None, None, a, b, row, held)
     if b < end:
-        _sweep(p, i, m, rows, weighted, points, Y, prices, lo, hi, b, end, row, held)
+        _sweep(p, i, m, rows, weighted, points, Y, gap_costs, lo, hi, b, end, row, held)
 
 
 @inner
@@ -132,13 +143,13 @@ def _above(row, j, cutoff, rests, i):
 
 
 @inner
-def _accumulate(p, rows, weighted, points, Y, prices, cells, cutoff, rests, room):
+def _accumulate(p, rows, weighted, points, Y, gap_costs, cells, cutoff, rests, room):
     """Accumulated costs of the last query point with each point of each series, in `row`: DONE if it got to the end.
 
     ABOVE if all are above the cutoff before. UNFINISHED if that takes more cells than are left: with the same room it
     goes on where it was. See `room_for`.
 
-    Cells above the cutoff in all lanes are passed over where no cell at or below it leads to them: of the row before,
+    Cells above the cutoff in all lanes are skipped where no cell at or below it leads to them: of the row before,
     whose border is its column 0, those outside columns alive to dead are above it, and hold some number above it.
     `rests` (m * LANES) or None: what the way on from each query point costs at least, where costs add up. `weighted` is
     None where all weights are 1, and nothing is multiplied by them.
@@ -152,7 +163,7 @@ def _accumulate(p, rows, weighted, points, Y, prices, cells, cutoff, rests, room
         reach = dead  # the last column that holds costs
         fill(row, 0, LANES, 0.0)
         for j in range(LANES, (dead + 1) * LANES):
-            row[j] = BIG if closed_border(p) or j >= top_end * LANES else row[j - LANES] + prices[j]
+            row[j] = BIG if closed_boundary(p) or j >= top_end * LANES else row[j - LANES] + gap_costs[j]
     for i in range(begun, m, ROWS):
         if i > begun and left[0] <= 0.0:
             state[0], state[1], state[2], state[3], state[4] = i, alive, dead, reach, side
@@ -173,13 +184,13 @@ def _accumulate(p, rows, weighted, points, Y, prices, cells, cutoff, rests, room
         # The column before the first point: the border before point 0, else nothing.
         copy(row, first * LANES, (first + 1) * LANES, held[4], 0)
         for r in range(height):
-            side = BIG if closed_border(p) or i + r + 1 >= side_end else side + points[0, i + r]
+            side = BIG if closed_boundary(p) or i + r + 1 >= side_end else side + points[0, i + r]
             fill(held[r], 0, LANES, side if first == 0 else BIG)
         copy(held[height - 1], 0, LANES, row, first * LANES)
         begin, end = first, (dead + 1 if cutoff < BIG else last)
         while begin < last:
             end = last if end + AHEAD >= last else end  # a few points more cost less than asking
-            _span(p, i, m, rows, weighted, points, Y, prices, lo, hi, begin, end, row, held)
+            _span(p, i, m, rows, weighted, points, Y, gap_costs, lo, hi, begin, end, row, held)
             begin, end = end, end + AHEAD
             done = True
             for r in range(ROWS):
@@ -194,26 +205,26 @@ def _accumulate(p, rows, weighted, points, Y, prices, cells, cutoff, rests, room
 
 
 @inner
-def _price(p, Y, prices):
+def _fill_gap_costs(p, Y, gap_costs):
     for j in range(LANES, Y.shape[1]):
         total = 0.0
         for k in range(Y.shape[0]):
             total += gap_terms(p, Y[k, j], Y[k, j - LANES])
-        prices[j] = gap(p, total, 1.0)
+        gap_costs[j] = gap(p, total, 1.0)
 
 
 @kernel
-def prices_of(p, Y, prices):
+def fill_gap_costs_of(p, Y, gap_costs):
     """Prices ((length + 1) * LANES) of leaving each point of each series unmatched."""
-    _price(p, Y, prices)
+    _fill_gap_costs(p, Y, gap_costs)
 
 
 @kernel
-def _accumulate_all(p, rows, weighted, points, Y, prices, cells, cutoff, ends, first, room, out):
-    """Queries from `first` on, see `accumulate`; the one that comes next when no cells are left."""
+def _accumulate_all(p, rows, weighted, points, Y, gap_costs, cells, cutoff, ends, first, room, out):
+    """Queries from `first` on, see `accumulated_costs`; the one that comes next when no cells are left."""
     row = room[0]
     for q in range(first, rows.shape[0]):
-        reached = _accumulate(p, rows[q], weighted, points[q], Y, prices, cells, cutoff, None, room)
+        reached = _accumulate(p, rows[q], weighted, points[q], Y, gap_costs, cells, cutoff, None, room)
         if reached == UNFINISHED:
             return q
         if reached == ABOVE:
@@ -229,7 +240,7 @@ def room_for(n):
     return np.empty((n + 1) * LANES), np.empty((5, LANES)), np.zeros(5), np.empty(1)
 
 
-def accumulate(p, rows, weighted, points, Y, prices, lo, hi, cutoff, ends, out):
+def accumulated_costs(p, rows, weighted, points, Y, gap_costs, lo, hi, cutoff, ends, out):
     """Accumulated costs of whole queries with whole series: of query q with the first ends[s] points of series s.
 
     Queries are (n_queries, channels, 4, m), padded to whole sweeps; query point i meets the points
@@ -237,7 +248,7 @@ def accumulate(p, rows, weighted, points, Y, prices, lo, hi, cutoff, ends, out):
     """
     room, cells, q = room_for(Y.shape[1] // LANES - 1), cells_of(p, lo, hi), 0
     for room[-1][0] in budgets():
-        q = _accumulate_all(p, rows, weighted, points, Y, prices, cells, cutoff, ends, q, room, out)
+        q = _accumulate_all(p, rows, weighted, points, Y, gap_costs, cells, cutoff, ends, q, room, out)
         if q == len(rows):
             return
 
@@ -257,3 +268,102 @@ def packed(series, n):
         a = series[min(s, len(series) - 1)]
         Y[:, 1 : a.shape[1] + 1, s] = a
     return Y.reshape(len(Y), -1)
+
+
+# ------------------------------------------------- queries against many series, under the cutoff of the nearest ones
+@inner
+def _beside(values, begins, lengths, block, size, lanes):
+    """Put the first `size` series of the block side by side, each behind a pad; the last one fills what is left."""
+    at, shortest = np.empty(LANES, np.int64), lanes.shape[1]
+    for k in range(lanes.shape[0]):
+        for s in range(LANES):
+            b = block[min(s, size - 1)]
+            at[s], shortest = begins[b] + k * lengths[b], min(shortest, lengths[b])
+        for j in range(shortest):
+            for s in range(LANES):
+                lanes[k, (j + 1) * LANES + s] = values[at[s] + j]
+        for s in range(LANES):
+            b = block[min(s, size - 1)]
+            for j in range(shortest, lengths[b]):
+                lanes[k, (j + 1) * LANES + s] = values[at[s] + j]
+            for to in range((lengths[b] + 1) * LANES + s, lanes.shape[1], LANES):
+                lanes[k, to] = 0.0
+
+
+@inner
+def _insert(best, cost):
+    """Put a cost among the least ones, in place of the largest."""
+    k = best.shape[0] - 1
+    while k > 0 and best[k - 1] > cost:
+        best[k] = best[k - 1]
+        k -= 1
+    best[k] = cost
+
+
+@kernel
+def _scan(
+    p, rows, weighted, points, values, begins, lengths, order, itself, bounds, cells, limits, share, more, work, costs
+):
+    """Queries from counts[0] on, see `scan`; whether all are done."""
+    room, lanes, gap_costs, best, block, counts = work
+    row, k = room[0], best.shape[0]
+    goes_on = room[2][0] > 0.0  # in the middle of a block
+    for q in range(counts[0], order.shape[0]):
+        if not goes_on:
+            fill(best, 0, k, BIG)
+            counts[1] = 0
+        while goes_on or counts[1] < order.shape[1]:
+            cutoff = min(limits[q], best[k - 1] * (1.0 + share) + more)
+            if not goes_on:
+                size, at = 0, counts[1]
+                while at < order.shape[1] and size < LANES:
+                    candidate = order[q, at]
+                    at += 1
+                    if candidate == itself[q]:
+                        continue
+                    if bounds[q, candidate] <= cutoff:
+                        block[size] = candidate
+                        size += 1
+                    else:
+                        counts[3] += 1
+                counts[1], counts[2] = at, size
+                if size == 0:
+                    break
+                _beside(values, begins, lengths, block, size, lanes)
+                _fill_gap_costs(p, lanes, gap_costs)
+            reached = _accumulate(p, rows[q], weighted, points[q], lanes, gap_costs, cells, cutoff, None, room)
+            if reached == UNFINISHED:
+                counts[0] = q
+                return False
+            goes_on = False
+            for s in range(counts[2]):
+                cost = row[lengths[block[s]] * LANES + s]
+                if reached == DONE and cost <= cutoff:
+                    costs[q, block[s]] = cost
+                    counts[5] += 1
+                    if cost < best[k - 1]:
+                        _insert(best, cost)
+                else:
+                    counts[4] += 1
+    return True
+
+
+def scan(
+    p, rows, weighted, points, values, begins, lengths, order, itself, bounds, n, lo, hi, limits, k, share, more, costs
+):
+    """Accumulated costs of queries with the series order[query], in that order, infinite where they do not matter.
+
+    The series, of up to n points, stand one after the other in `values`; a query's own, if any, is `itself`. What
+    matters is at most the query's limit, and at most its k-th least cost, raised by a `share` of it and by `more`,
+    for which rounding may ask. Returns how many were skipped for their bounds, begun and given up, and
+    computed.
+    """
+    room, size = room_for(n), (n + 1) * LANES
+    # The query, its next candidate and the size of its block; then what became of the candidates.
+    counts = np.zeros(6, np.int64)
+    work = room, np.zeros((rows.shape[1], size)), np.zeros(size), np.empty(k), np.empty(LANES, np.int64), counts
+    pair, how = (p, rows, weighted, points, values, begins, lengths, order, itself, bounds), (share, more)
+    cells = cells_of(p, lo, hi)
+    for room[-1][0] in budgets():
+        if _scan(*pair, cells, limits, *how, work, costs):
+            return counts[3:]

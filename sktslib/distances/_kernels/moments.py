@@ -1,21 +1,22 @@
 """What normalises each window of a sequence, so that a value is known by one product and one sum.
 
-Beside `_running_moments.moments`, which knows equal weights. Values are as far off as the moments' roundings take them,
+Beside `running_moments.moments`, which knows equal weights. Values are as far off as the moments' roundings take them,
 and windows that are too far off for a purpose are named.
 """
 
 import numpy as np
 
-from .compilation import block_size, kernel
+from .compilation import block_size, inner, kernel
 from .running_moments import HUGE, TINY
 
 INF = np.inf
+NARROW, WIDE = 1e-140, 1e140  # ranges between them can be squared and added up
 PIECE = block_size(512, 8)  # windows at a time
 
 
 @kernel
 def direct_moments(y, w, first, mean, spread, error, low, high):
-    """Weighted moments of the windows that start at `first` and after, as `_running_moments.moments`; and their range.
+    """Weighted moments of the windows that start at `first` and after, as `running_moments.moments`; and their range.
 
     `spread` is the weighted sum of squared deviations from the mean, `error` bounds its error.
     """
@@ -86,3 +87,141 @@ def standardise(y, m, first, total, most, blur, how, mean, spread, error, low, h
             scale[j], shift[j] = (0.0 if constant else np.nan), 0.0
             unknown += not constant
     return unknown
+
+
+# ------------------------------------------------------------------ exact, less one sample of each window
+def power_of_two(size):
+    """A factor by which a size above 0 comes near 1, or as near as factors reach; products with it are exact."""
+    return np.ldexp(1.0, np.minimum(-np.frexp(size)[1], 1000))
+
+
+@inner
+def normalised(v, scale, by_range):
+    """A value above its mean or its window's least, normalised."""
+    if by_range:  # a quotient, because a product with the inverse would not make the largest value 1
+        return v / scale if scale > 0.0 else 0.0
+    return v * scale
+
+
+@inner
+def _above(y, at, share, base, row):
+    """The same, in `row`, less a `base` for each, which is taken off first, so that an offset costs no digits."""
+    v = y[at : at + row.shape[0]]
+    if share == 0.0:
+        for s in range(row.shape[0]):
+            row[s] = v[s] - base[s]
+        return
+    after = y[at + 1 : at + 1 + row.shape[0]]
+    for s in range(row.shape[0]):
+        row[s] = (v[s] - base[s]) + (after[s] - v[s]) * share
+
+
+@kernel(error_model="numpy")
+def exact_moments(y, w, first, left, share, plain, scaling, alike, shift, rest, scale, low, high, row, idle, odd):
+    """Shift, rest and scale that normalise each window of a block, in one channel.
+
+    Samples are added up less one of the window, so that an offset costs no digits; and as the mean lies between two
+    numbers, it is kept as two, `shift` and `rest`. A window is constant if its range is not above the share `alike` of
+    its largest size. `odd` marks windows whose squares over- or underflow, `idle` those that were constant in all
+    channels so far. Leaves their ranges in `high`. `plain`: the points are the samples in a row.
+    """
+    m, size, even = w.shape[0], shift.shape[0], plain or alike == 0.0
+    base, total, heavy = rest, 0.0, 0
+    while heavy < m - 1 and w[heavy] == 0.0:
+        heavy += 1
+    for s in range(size):
+        low[s], high[s], shift[s] = INF, -INF, 0.0
+        base[s] = y[first + left[heavy] + s]
+    for i in range(heavy, m):
+        wi = w[i]
+        if wi > 0.0:
+            total += wi
+            v = y[first + left[i] : first + left[i] + size]
+            if even:
+                for s in range(size):
+                    low[s] = min(low[s], v[s])
+                    high[s] = max(high[s], v[s])
+                    shift[s] += wi * (v[s] - base[s])
+            else:
+                _above(y, first + left[i], share[i], base, row)
+                for s in range(size):
+                    low[s] = min(low[s], row[s])
+                    high[s] = max(high[s], row[s])
+                    shift[s] += wi * row[s]
+    total = total if total > 0.0 else 1.0
+    for s in range(size):
+        width, lift = high[s] - low[s], 0.0 if even else base[s]  # the range of points between samples is less the base
+        varies = width > 0.0 and width > alike * max(abs(low[s] + lift), abs(high[s] + lift))
+        scale[s] = width if varies else 0.0  # a constant window: its points become zeros
+        idle[s] &= not varies
+        odd[s] |= varies & ((width < NARROW) | (width > WIDE)) & (scaling == 2)
+        high[s] = width
+    for s in range(size):
+        one, mean = base[s], shift[s] / total
+        shift[s] = one + mean
+        part = shift[s] - one
+        rest[s] = (one - (shift[s] - part)) + (mean - part)  # what that sum lost to rounding
+        if scaling == 3:
+            shift[s], rest[s] = (low[s], 0.0) if even else (one, low[s])
+        elif scaling == 1:
+            scale[s] = 1.0 if scale[s] > 0.0 else 0.0
+    if scaling == 2:
+        _deviations(y, w, first, left, share, plain, total, shift, rest, scale, low, row)
+
+
+@inner
+def _deviations(y, w, first, left, share, plain, total, shift, rest, scale, spread, row):
+    """Make `rest` the mean of what the windows' points are above their shift, and `scale` their inverse deviation."""
+    m, size = w.shape[0], shift.shape[0]
+    for s in range(size):
+        rest[s] = spread[s] = 0.0
+    for i in range(m):
+        wi = w[i]
+        _above(y, first + left[i], share[i], shift, row)
+        for s in range(size):
+            rest[s] += wi * row[s]
+            spread[s] += wi * row[s] * row[s]
+    for s in range(size):
+        rest[s] /= total
+        variance = spread[s] / total - rest[s] * rest[s]
+        scale[s] = 1.0 / np.sqrt(variance) if scale[s] > 0.0 and variance > 0.0 else 0.0
+
+
+@inner
+def normalised_row(y, at, share, shift, rest, scale, by_range, out):
+    """A point of each window, normalised."""
+    v = y[at : at + out.shape[0]]
+    if share == 0.0:
+        for s in range(out.shape[0]):
+            out[s] = normalised(v[s] - shift[s] - rest[s], scale[s], by_range)
+        return
+    _above(y, at, share, shift, out)
+    for s in range(out.shape[0]):
+        out[s] = normalised(out[s] - rest[s], scale[s], by_range)
+
+
+def normalise_one(x, w, scaling, out):
+    """Normalise one series as `profile` does its windows: a copy of it in a sequence is the same to the bit."""
+    normalise_window(x, np.arange(x.shape[1]), np.zeros(x.shape[1]), w, scaling, 0.0, out)
+
+
+def normalise_window(y, left, share, w, scaling, alike, out):
+    """Normalise a series as the window that it is, see `stretched`; by a power of two where squares leave float64."""
+    plain = y.shape[1] == w.shape[1]
+    for row, weight, to in zip(y, w, out, strict=True):
+        width = _normalise_channel(row, left, share, plain, weight, scaling, alike, to)
+        if width > 0.0:
+            _normalise_channel(row * power_of_two(width), left, share, plain, weight, scaling, alike, to)
+
+
+@kernel
+def _normalise_channel(y, left, share, plain, w, scaling, alike, out):
+    """The same for one channel; its range if its squares over- or underflow, else 0."""
+    shift, rest, scale = np.empty(1), np.empty(1), np.empty(1)
+    low, high, row = np.empty(1), np.empty(1), np.empty(1)
+    idle, odd = np.zeros(1, np.bool_), np.zeros(1, np.bool_)
+    # The place is 0, but as a number of the same kind as in profiles, for which nothing is compiled anew.
+    exact_moments(y, w, left[0], left, share, plain, scaling, alike, shift, rest, scale, low, high, row, idle, odd)
+    for i in range(out.shape[0]):
+        normalised_row(y, left[i], share[i], shift, rest, scale, scaling > 2, out[i : i + 1])
+    return high[0] if odd[0] else 0.0

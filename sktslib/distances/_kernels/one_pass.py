@@ -1,8 +1,8 @@
-"""Cheapest tilings of a series by repetitions of queries and background, in one pass (Ney 1984).
+"""Cheapest segmentations of a series by repetitions of queries and background, in one pass (Ney 1984).
 
-The recurrences are those of `_recurrences`. Along the series goes one column of accumulated costs a query; a path may
-enter a query at any boundary between samples, at the cost of the cheapest tiling up to there. Labels: 0 background,
-1..k the queries; ``transitions[a, b]`` is what it costs that b follows a.
+The recurrences are those of `recurrences`. Along the series goes one column of accumulated costs a query; a path may
+enter a query at any boundary between samples, at the cost of the cheapest segmentation up to there. Labels: 0
+background, 1..k the queries; ``transitions[a, b]`` is what it costs that b follows a.
 
 Layout: the points of all queries stand one behind the other, those of query q at ``first[q]:first[q + 1]``; the series
 is ``(channels, (n + 1) * lanes)``, its first sample the one before the series, 0 if there is none. The lanes are
@@ -13,10 +13,9 @@ import numpy as np
 from numba import types
 from numba.extending import overload
 
-from .compilation import inner, kernel
-from .dispatch import closed_border, gap, gap_terms, join, late, moves, terms
-from .pieces import pieces
-from .simd import REGISTER, compiled_as, smaller, where
+from .compilation import inner, kernel, pieces
+from .dispatch import accumulate, closed_boundary, gap, gap_terms, lag_cost, moves, terms
+from .simd import REGISTER, compiled_as, minimum, where
 from .simd_memory import makers, store
 
 INF = np.inf
@@ -95,8 +94,8 @@ def _overload_terms_of(wide, p, rows, Y, t, i):
 
 
 @inner
-def price_of(wide, p, rows, Y, ty, t):
-    """The price of leaving sample t unmatched."""
+def gap_cost_of(wide, p, rows, Y, ty, t):
+    """The gap cost of sample t."""
     total, lanes = splat(wide, 0.0), lanes_of(wide)
     if rows is not None:
         for k in range(rows.shape[0]):
@@ -109,11 +108,11 @@ def price_of(wide, p, rows, Y, ty, t):
 
 @inner
 def lags(tx, ty, i, point, t, at, begin):
-    """Lags of query point i, number `point` of its query, and of the one before in a tile that begins at `begin`.
+    """Lags of query point i, number `point` of its query, and of the one before in a segment that begins at `begin`.
 
     `at` is sample t as starts are counted.
     """
-    begin = smaller(begin, at)  # a path of skipped query points alone begins behind the sample; it has no lag
+    begin = minimum(begin, at)  # a path of skipped query points alone begins behind the sample; it has no lag
     if tx is None:
         lag = abs((point - at) + begin)
         return lag, where(point > 0.0, lag, 0.0)
@@ -122,20 +121,20 @@ def lags(tx, ty, i, point, t, at, begin):
 
 
 @inner
-def column(wide, p, rows, points, Y, tx, ty, t, at, i, end, oldest, fresh, border, since, price, col, start):
+def column(wide, p, rows, points, Y, tx, ty, t, at, i, end, oldest, fresh, border, since, gap_cost, col, start):
     """Move a query's column to sample t; cost and start of what leaves it. Older starts than `oldest` are dropped.
 
-    Paths come in from the border, whose cost began at `since`; by an open border also from a tile that begins here,
-    at the cost `fresh`, and skips query points.
+    Paths come in from the border, whose cost began at `since`; by an open boundary also from a segment that begins
+    here, at the cost `fresh`, and skips query points.
     """
     diag, s_diag, point, skipped = border, since, 0.0, fresh
     above, s_above, lanes = splat(wide, INF), since, lanes_of(wide)
-    if not closed_border(p):
-        above = border + price
+    if not closed_boundary(p):
+        above = border + gap_cost
     while i < end:
         left, s_left = load(wide, col, i * lanes), load(wide, start, i * lanes)
         left = where(s_left < oldest, INF, left)
-        if not closed_border(p):
+        if not closed_boundary(p):
             skipped = skipped + points[0, i]
             nearer = skipped < left
             left, s_left = where(nearer, skipped, left), where(nearer, at, s_left)
@@ -143,15 +142,15 @@ def column(wide, p, rows, points, Y, tx, ty, t, at, i, end, oldest, fresh, borde
         here = points[0, i], points[1, i], points[2, i]
         # Each predecessor brings the start of its own path, and with it its own lag.
         lag, lag_before = lags(tx, ty, i, point, t, at, s_diag)
-        best = join(p, diag, moves(p, here, late(p, lag, lag_before), a, b, c, price)[0])
+        best = accumulate(p, diag, moves(p, here, lag_cost(p, lag, lag_before), a, b, c, gap_cost)[0])
         lag, lag_before = lags(tx, ty, i, point, t, at, s_left)
-        third = join(p, left, moves(p, here, late(p, lag, lag_before), a, b, c, price)[2])
+        third = accumulate(p, left, moves(p, here, lag_cost(p, lag, lag_before), a, b, c, gap_cost)[2])
         lag, lag_before = lags(tx, ty, i, point, t, at, s_above)
-        other = join(p, above, moves(p, here, late(p, lag, lag_before), a, b, c, price)[1])
-        first, s_best = smaller(other, best), where(other < best, s_above, s_diag)
+        other = accumulate(p, above, moves(p, here, lag_cost(p, lag, lag_before), a, b, c, gap_cost)[1])
+        first, s_best = minimum(other, best), where(other < best, s_above, s_diag)
         s_best = where(third < first, s_left, s_best)
         # What the cell above gives comes last, so that the next cell waits for one step only.
-        best = smaller(other, smaller(third, best))
+        best = minimum(other, minimum(third, best))
         store(col, i * lanes, best)
         store(start, i * lanes, s_best)
         diag, s_diag, above, s_above = left, s_left, best, s_best
@@ -190,12 +189,12 @@ def _advance(
         for q in range(k):
             fresh = load(wide, edge, (q + 1) * lanes)
             top, s_top, record = fresh, splat(wide, at), _of(p, q)
-            if not closed_border(record):
+            if not closed_boundary(record):
                 known = load(wide, since, q * lanes)
                 older = where(known < at + 1.0 - longest[q], INF, load(wide, border, q * lanes))
                 s_top = where(fresh <= older, at, known)
-                top = smaller(older, fresh)
-            price = price_of(wide, record, rows, Y, ty, t)
+                top = minimum(older, fresh)
+            gap_cost = gap_cost_of(wide, record, rows, Y, ty, t)
             cost, s = column(
                 wide,
                 record,
@@ -212,11 +211,11 @@ def _advance(
                 fresh,
                 top,
                 s_top,
-                price,
+                gap_cost,
                 col,
                 start,
             )
-            store(border, q * lanes, top + price)
+            store(border, q * lanes, top + gap_cost)
             store(since, q * lanes, s_top)
             cost = where(at + 1.0 - s < shortest[q], INF, cost)
             cost = where(at + 1.0 - s > longest[q], INF, cost)
@@ -226,7 +225,7 @@ def _advance(
         for b in range(k + 1):
             cheapest = load(wide, best, row) + transitions[0, b]
             for a in range(1, k + 1):
-                cheapest = smaller(load(wide, best, row + a * lanes) + transitions[a, b], cheapest)
+                cheapest = minimum(load(wide, best, row + a * lanes) + transitions[a, b], cheapest)
             store(edge, b * lanes, cheapest)
 
 
@@ -253,8 +252,8 @@ def advance(
 
     `wide`: None for one lane, True for LANES.
 
-    Fills, per boundary t + 1 behind sample t, ``best`` (k + 1): the cheapest tiling up to there whose last part is
-    of each label; and ``begin`` (k): where its last tile begins.
+    Fills, per boundary t + 1 behind sample t, ``best`` (k + 1): the cheapest segmentation up to there whose last part
+    is of each label; and ``begin`` (k): where its last segment begins.
     """
     width = len(first) * (LANES if wide else 1)  # of a row of `best`
     queries, rules = (p, rows, points, first, Y, tx, ty), (background, transitions, shortest, longest)

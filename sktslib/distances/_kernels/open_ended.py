@@ -1,6 +1,6 @@
-"""Warped searches along anti-diagonals: strips as in `_diagonals`, whose cells carry the starts of their paths.
+"""Subsequence searches along anti-diagonals: strips as in `_diagonals`, whose cells carry the starts of their paths.
 
-The numbers are those of `_elastic.warped` to the bit.
+The numbers are those of `columns.subsequence_profile` to the bit.
 """
 
 import numpy as np
@@ -8,26 +8,25 @@ from numba import types
 from numba.extending import overload
 
 from . import dispatch
-from .compilation import block_size, inner, kernel
-from .dispatch import closed_border, even_in_search, join, late, least, matched_pair, moves
-from .pieces import pieces
-from .simd import larger, smaller, where
+from .compilation import block_size, inner, kernel, pieces
+from .dispatch import accumulate, closed_boundary, equal_moves_in_search, lag_cost, matched_pair, minimum_cost, moves
+from .simd import maximum, minimum, where
 from .simd_memory import REGISTERS, copy, entering, fill, shifted, store
 from .strips import (
     LANES,
     ROWS,
     SHIFT,
     deal,
-    deal_out,
-    deal_query,
+    gap_cost_at,
     lane_of,
     leave,
     load,
     place_of,
     places_at,
-    price_at,
     room_for,
     row_at,
+    stripe,
+    stripe_query,
     terms_at,
 )
 
@@ -40,17 +39,17 @@ BLOCK = block_size(4096, 8)
 def _even_step(p, rows, weighted, series, i, t, query, edges, lane, behind, carried):
     """Step t of `_search_evenly`; what the next one needs."""
     here, row, shut = query
-    (yr, prices, begun), (edge, origin) = series, edges
+    (yr, gap_costs, begun), (edge, origin) = series, edges
     old, over, s_old, s_over, at_corner, from_corner, at = carried
     at_edge, from_edge = edge[t + LANES - 1], origin[t + LANES - 1]
-    by_edge = larger(at_edge, shut)
-    over = shifted(over, smaller(by_edge, at_corner))
+    by_edge = maximum(at_edge, shut)
+    over = shifted(over, minimum(by_edge, at_corner))
     s_over = shifted(s_over, from_edge if by_edge < at_corner else from_corner)
     a, b, c = terms_at(p, row, rows, weighted, yr, i, at)
-    d = moves(p, here, late(p, 0.0, 0.0), a, b, c, price_at(p, prices, at))[0]
-    best, start = join(p, smaller(old, over), d), where(old < over, s_old, s_over)
+    d = moves(p, here, lag_cost(p, 0.0, 0.0), a, b, c, gap_cost_at(p, gap_costs, at))[0]
+    best, start = accumulate(p, minimum(old, over), d), where(old < over, s_old, s_over)
     # Costs grow along a path: what costs less than the cell before did not come from there.
-    over, s_over = smaller(best, old), where(best < old, s_over, s_old)
+    over, s_over = minimum(best, old), where(best < old, s_over, s_old)
     leave(edge, t + behind, lane, best)
     leave(origin, t + behind, lane, start)
     at = place_of(t + 1 - begun, yr.shape[1] >> SHIFT), at[0], at[1], at[2], at[3]
@@ -88,11 +87,11 @@ def _search_strip(p, rows, weighted, points, series, radius, side, i, begin, end
 
     A start of -1 - sample says that the path has no matched pair yet.
     """
-    yr, prices, begun = series
+    yr, gap_costs, begun = series
     rows_at, size, lane, behind = load(ROWS, 0), yr.shape[1] >> SHIFT, lane_of(bottom), LANES - 1 - bottom
     here = load(points[0], i), load(points[1], i), load(points[2], i)
     border, row = load(side, i), row_at(rows, weighted, 0, i)
-    shut = INF if i == 0 and closed_border(p) else -INF
+    shut = INF if i == 0 and closed_boundary(p) else -INF
     old, diag, s_old, s_diag = load(state[0], 0), load(state[1], 0), load(state[2], 0), load(state[3], 0)
     if begin == 0:
         diag, s_diag = shifted(old, edge[LANES - 2]), shifted(s_old, origin[LANES - 2])
@@ -100,9 +99,9 @@ def _search_strip(p, rows, weighted, points, series, radius, side, i, begin, end
     for t in range(begin, end):
         at_edge, from_edge = edge[t + LANES - 1], origin[t + LANES - 1]
         a, b, c = terms_at(p, row, rows, weighted, yr, i, at)
-        price, by_edge = price_at(p, prices, at), larger(at_edge, shut)
+        gap_cost, by_edge = gap_cost_at(p, gap_costs, at), maximum(at_edge, shut)
         up, s_up = shifted(old, by_edge), shifted(s_old, from_edge)
-        if closed_border(p):
+        if closed_boundary(p):
             e, f, g = s_diag, s_up, s_old
         else:
             e = where(s_diag >= 0.0, s_diag, -1.0 - s_diag)
@@ -110,22 +109,22 @@ def _search_strip(p, rows, weighted, points, series, radius, side, i, begin, end
             g = where(s_old >= 0.0, s_old, -1.0 - s_old)
         distance = (i - t) + 2.0 * rows_at
         lag_e, lag_f, lag_g = abs(distance + e), abs(distance + f), abs(distance + g)
-        d = moves(p, here, late(p, lag_e, lag_e), a, b, c, price)[0]
+        d = moves(p, here, lag_cost(p, lag_e, lag_e), a, b, c, gap_cost)[0]
         best, other, third = diag, up, old
-        if not even_in_search(p):
-            best = join(p, diag, d)
-            other = join(p, up, moves(p, here, late(p, lag_f, lag_f), a, b, c, price)[1])
-            third = join(p, old, moves(p, here, late(p, lag_g, lag_g), a, b, c, price)[2])
+        if not equal_moves_in_search(p):
+            best = accumulate(p, diag, d)
+            other = accumulate(p, up, moves(p, here, lag_cost(p, lag_f, lag_f), a, b, c, gap_cost)[1])
+            third = accumulate(p, old, moves(p, here, lag_cost(p, lag_g, lag_g), a, b, c, gap_cost)[2])
         if radius is not None:
             best = where(lag_e > radius, INF, best)
             other = where(lag_f > radius, INF, other)
             third = where(lag_g > radius, INF, third)
-        start = s_diag if closed_border(p) else where(matched_pair(p, a), e, s_diag)
-        start, best = where(other < best, s_up, start), least(p, other, best)
-        start, best = where(third < best, s_old, start), least(p, third, best)
-        if even_in_search(p):
-            best = join(p, best, d)
-        if not closed_border(p):
+        start = s_diag if closed_boundary(p) else where(matched_pair(p, a), e, s_diag)
+        start, best = where(other < best, s_up, start), minimum_cost(p, other, best)
+        start, best = where(third < best, s_old, start), minimum_cost(p, third, best)
+        if equal_moves_in_search(p):
+            best = accumulate(p, best, d)
+        if not closed_boundary(p):
             inside = t - rows_at >= 0.0
             start, best = where(inside, start, -1.0), where(inside, best, border)
         diag, s_diag = entering(up, at_edge), s_up
@@ -140,7 +139,7 @@ def _search_strip(p, rows, weighted, points, series, radius, side, i, begin, end
 
 
 def _is_even(record, radius):
-    facts = (dispatch._part(name, record) for name in ("even_in_search", "closed", "monotone"))
+    facts = (dispatch._part(name, record) for name in ("equal_moves_in_search", "closed_boundary", "monotone"))
     return all(facts) and radius is None
 
 
@@ -161,20 +160,20 @@ def _overload_search(p, rows, weighted, points, series, radius, side, i, begin, 
 
 @kernel
 def _go_on(p, rows, weighted, points, y, radius, side, block, begin, end, work):
-    """Blocks [begin, end) of the series against all strips of the query; see `warped` for what is worked in."""
+    """Blocks [begin, end) of the series against all strips of the query, see `subsequence_profile`."""
     n, m = y.shape[1], points.shape[1]
     in_lanes, costs, sides, edge, origin, state, yr, gaps = work
     if begin == 0:
-        deal_query(rows, points, in_lanes, costs)
-        deal_out(side[1:], sides)
+        stripe_query(rows, points, in_lanes, costs)
+        stripe(side[1:], sides)
         fill(edge, 0, LANES - 2, INF)
         fill(edge, n + LANES - 1, edge.shape[0], INF)
-        edge[LANES - 2], origin[LANES - 2] = 0.0, 0.0 if closed_border(p) else -1.0
+        edge[LANES - 2], origin[LANES - 2] = 0.0, 0.0 if closed_boundary(p) else -1.0
         for s in range(state.shape[0]):
             copy(sides, s * LANES, (s + 1) * LANES, state[s, 0], 0)
             copy(sides, s * LANES, (s + 1) * LANES, state[s, 1], 0)
             for r in range(2, 5):
-                fill(state[s, r], 0, LANES, 0.0 if closed_border(p) else -1.0)
+                fill(state[s, r], 0, LANES, 0.0 if closed_boundary(p) else -1.0)
     # A strip stands behind the one above it by what its lanes stand apart.
     behind = state.shape[0] * LANES + REGISTERS
     for at in range(begin * block, end * block, block):
@@ -182,7 +181,7 @@ def _go_on(p, rows, weighted, points, y, radius, side, block, begin, end, work):
         series = yr, gaps, at - behind
         for j in range(at, min(at + block, n)):
             edge[LANES - 1 + j] = 0.0
-            origin[LANES - 1 + j] = j + 1.0 if closed_border(p) else -2.0 - j
+            origin[LANES - 1 + j] = j + 1.0 if closed_boundary(p) else -2.0 - j
         for s in range(state.shape[0]):
             height = min(LANES, m - s * LANES)
             a, b = max(0, at - s * LANES), min(n + height - 1, at + block - s * LANES)
@@ -201,8 +200,8 @@ def _list(first, last, shortest, longest, distance, starts, begin):
         distance[j], begin[j] = distance[j] if found else INF, start if found else -1
 
 
-def warped(p, rows, weighted, points, y, radius, shortest, longest, side):
-    """Warped profile of a whole series, as `_elastic.warped` fills it: costs and starts.
+def subsequence_profile(p, rows, weighted, points, y, radius, shortest, longest, side):
+    """Subsequence profile of a whole series, as `columns.subsequence_profile` fills it: costs and starts.
 
     What is returned stands in the memory that the strips have worked in: new memory would take as long as a tenth of
     the search.

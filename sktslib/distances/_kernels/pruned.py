@@ -2,20 +2,19 @@
 
 Early abandoning and pruning (EAP, Herrmann & Webb 2021): costs never fall along a path, so of each column only the
 cells between the first and the last one at or below the cutoff matter to the next, and with none of them left the
-distance is above. The recurrences are those of `_recurrences`, in the same order of operations, so that what is at or
+distance is above. The recurrences are those of `recurrences`, in the same order of operations, so that what is at or
 below the cutoff is the same to the bit.
 """
 
 import numpy as np
 
 from .columns import _ground_column, _lags_fixed, cells_and_borders, series_gap
-from .compilation import block_size, kernel
-from .dispatch import join, late, moves
-from .pieces import pieces
+from .compilation import block_size, kernel, pieces
+from .dispatch import accumulate, lag_cost, moves
 from .simd_memory import fill
 
 INF = np.inf
-AHEAD = block_size(16, 3)  # query points priced at a time where it is not known how many will be needed
+AHEAD = block_size(16, 3)  # query points charged at a time where it is not known how many will be needed
 
 
 @kernel
@@ -33,7 +32,7 @@ def _accumulate(p, rows, points, y, tx, ty, lo, hi, top, first_j, last_j, cutoff
             break
         if j > 0:
             fill(col, hi[j - 1] + 1, hi[j] + 1, INF)  # they still hold the border
-        price = 0.0 if rows is None else series_gap(p, y, ty, j)
+        gap_cost = 0.0 if rows is None else series_gap(p, y, ty, j)
         begin, end = max(lo[j] + 1, max(alive, 1)), hi[j] + 1
         diag = col[begin - 1]
         above = top[j + 1] if begin == 1 else INF
@@ -48,11 +47,11 @@ def _accumulate(p, rows, points, y, tx, ty, lo, hi, top, first_j, last_j, cutoff
             a, b, c = ground[0, r - 1], ground[1, r - 1], ground[2, r - 1]
             lag, lag_before = _lags_fixed(tx, ty, r - 1, j)
             at = points[0, r - 1], points[1, r - 1], points[2, r - 1]
-            d, u, v = moves(p, at, late(p, lag, lag_before), a, b, c, price)
-            best = join(p, diag, d)
-            t = join(p, above, u)
+            d, u, v = moves(p, at, lag_cost(p, lag, lag_before), a, b, c, gap_cost)
+            best = accumulate(p, diag, d)
+            t = accumulate(p, above, u)
             best = t if t < best else best
-            t = join(p, left, v)
+            t = accumulate(p, left, v)
             best = t if t < best else best
             diag, above = left, best
             col[r] = best
@@ -66,8 +65,8 @@ def _accumulate(p, rows, points, y, tx, ty, lo, hi, top, first_j, last_j, cutoff
     return alive, dead
 
 
-def accumulate(p, rows, points, y, tx, ty, lo, hi, top, side, cutoff):
-    """Last row (n) and last column (m + 1) as `_elastic.accumulate` gives them, infinite above the cutoff."""
+def accumulated_costs(p, rows, points, y, tx, ty, lo, hi, top, side, cutoff):
+    """Last row (n) and last column (m + 1) as `columns.accumulated_costs` gives them, infinite above the cutoff."""
     n, m = len(top) - 1, len(side) - 1
     lo, hi, top, col = cells_and_borders(p, lo, hi, top, side)
     bottom, ground = np.full(n, INF), np.zeros((3, m))

@@ -3,10 +3,9 @@
 from typing import NamedTuple
 
 import numpy as np
-from numba.extending import overload
 
-from .dispatch import recurrence
-from .simd import larger, root2, smaller, take, where
+from .dispatch import BoundFacts, by_type, recurrence
+from .simd import maximum, minimum, sqrt, take, where
 
 
 # ------------------------------------------------------------------------------------------------------------- norms
@@ -25,25 +24,11 @@ class Lp(NamedTuple):
 
 
 _POWERS = {L1: lambda norm, v: v, L2: lambda norm, v: v * v, Lp: lambda norm, v: v**norm.p}
-_ROOTS = {L1: lambda norm, s: s, L2: lambda norm, s: root2(s), Lp: lambda norm, s: s ** (1.0 / norm.p)}
+_ROOTS = {L1: lambda norm, s: s, L2: lambda norm, s: sqrt(s), Lp: lambda norm, s: s ** (1.0 / norm.p)}
 
 
-def power(norm, v):
-    return _POWERS[type(norm)](norm, v)
-
-
-@overload(power)
-def _overload_power(norm, v):
-    return _POWERS.get(getattr(norm, "instance_class", None))
-
-
-def root(norm, s):
-    return _ROOTS[type(norm)](norm, s)
-
-
-@overload(root)
-def _overload_root(norm, s):
-    return _ROOTS.get(getattr(norm, "instance_class", None))
+power = by_type(lambda name, norm: _POWERS.get(norm), "power")
+root = by_type(lambda name, norm: _ROOTS.get(norm), "root")
 
 
 def _unit(p, total, step):
@@ -54,8 +39,8 @@ def _within(p, a):
     return root(p.norm, a) <= p.eps
 
 
-def _larger(p, total, cost):
-    return larger(total, cost)
+def _maximum(p, total, cost):
+    return maximum(total, cost)
 
 
 def _squares(p, row, y, y_before):
@@ -70,59 +55,71 @@ def _norms(p, row, y, y_before):
 
 
 # --------------------------------------------------------------------------------------------------- the recurrences
-def _dtw(p, at, late, a, b, c, gap):
+def _dtw(p, point_costs, lag_cost, a, b, c, gap):
     return a, a, a
 
 
-@recurrence(terms=_squares, moves=_dtw, even=True, monotone=True)
+@recurrence(terms=_squares, moves=_dtw, equal_moves=True, monotone=True, bounds=True)
 class DTWRecord(NamedTuple):
     """Dynamic time warping (Sakoe & Chiba 1978): every move costs the ground cost of the cell it enters."""
 
 
-def _adtw(p, at, late, a, b, c, gap):
+def _adtw(p, point_costs, lag_cost, a, b, c, gap):
     return a, a + p.omega, a + p.omega
 
 
-@recurrence(terms=_squares, moves=_adtw, monotone=True)
+def _omega(p):
+    return p.omega
+
+
+@recurrence(terms=_squares, moves=_adtw, monotone=True, bounds=BoundFacts(stretch=_omega))
 class ADTWRecord(NamedTuple):
     """Amerced dynamic time warping (Herrmann & Webb 2023): `omega` for every move that stretches."""
 
     omega: float
 
 
-def _wdtw_by_lag(p, lag, lag_before):
+def _wdtw_lag_cost(p, lag, lag_before):
     return take(p.factors, lag)
 
 
-def _wdtw(p, at, late, a, b, c, gap):
-    cost = late * a
+def _wdtw(p, point_costs, lag_cost, a, b, c, gap):
+    cost = lag_cost * a
     return cost, cost, cost
 
 
-@recurrence(terms=_squares, moves=_wdtw, by_lag=_wdtw_by_lag, even=True, monotone=True)
+@recurrence(terms=_squares, moves=_wdtw, lag_cost=_wdtw_lag_cost, equal_moves=True, monotone=True, bounds=True)
 class WDTWRecord(NamedTuple):
     """Weighted dynamic time warping (Jeong et al. 2011); `factors` by the lag of the points in samples."""
 
     factors: np.ndarray
 
 
-def _frechet(p, at, late, a, b, c, gap):
+def _frechet(p, point_costs, lag_cost, a, b, c, gap):
     d = root(p.norm, a)
     return d, d, d
 
 
-@recurrence(terms=_norms, moves=_frechet, join=_larger, monotone=True)
+@recurrence(terms=_norms, moves=_frechet, accumulate=_maximum, monotone=True, bounds=True)
 class FrechetRecord(NamedTuple):
-    """Discrete Frechet distance (Eiter & Mannila 1994): the longest leash, not the sum."""
+    """Discrete Frechet distance (Eiter & Mannila 1994): the maximum of the pairs' distances, not the sum."""
 
     norm: NamedTuple
 
 
-def _edit(p, at, late, a, b, c, gap):
-    return where(root(p.norm, a) <= p.eps, at[1], at[2]), at[0], gap
+def _edit(p, point_costs, lag_cost, a, b, c, gap):
+    return where(root(p.norm, a) <= p.eps, point_costs[1], point_costs[2]), point_costs[0], gap
 
 
-@recurrence(terms=_norms, moves=_edit, gap=_unit, closed=False, pairs=_within, monotone=True)
+@recurrence(
+    terms=_norms,
+    moves=_edit,
+    gap=_unit,
+    closed_boundary=False,
+    pairs=_within,
+    monotone=True,
+    bounds=BoundFacts(skips=True),
+)
 class EditRecord(NamedTuple):
     """Edit distances by a threshold: LCSS (Vlachos et al. 2002) and EDR (Chen et al. 2005).
 
@@ -133,8 +130,8 @@ class EditRecord(NamedTuple):
     eps: float
 
 
-def _erp(p, at, late, a, b, c, gap):
-    return root(p.norm, a), at[0], gap
+def _erp(p, point_costs, lag_cost, a, b, c, gap):
+    return root(p.norm, a), point_costs[0], gap
 
 
 def _erp_gap_terms(p, y, y_before):
@@ -145,7 +142,19 @@ def _erp_gap(p, total, step):
     return root(p.norm, total)
 
 
-@recurrence(terms=_norms, moves=_erp, gap_terms=_erp_gap_terms, gap=_erp_gap, closed=False, monotone=True)
+def _g(p):
+    return p.g
+
+
+@recurrence(
+    terms=_norms,
+    moves=_erp,
+    gap_terms=_erp_gap_terms,
+    gap=_erp_gap,
+    closed_boundary=False,
+    monotone=True,
+    bounds=BoundFacts(skips=True, gap_value=_g),
+)
 class ERPRecord(NamedTuple):
     """Edit distance with real penalty (Chen & Ng 2004): a point left out costs its distance from `g`."""
 
@@ -155,7 +164,7 @@ class ERPRecord(NamedTuple):
 
 def _msm_row(p, x, x_before, w, w_before):
     step = x - x_before
-    return x, smaller(w, w_before) * abs(step), w, where(step < 0.0, -1.0, 1.0)
+    return x, minimum(w, w_before) * abs(step), w, where(step < 0.0, -1.0, 1.0)
 
 
 def _msm_terms(p, row, y, y_before):
@@ -163,16 +172,22 @@ def _msm_terms(p, row, y, y_before):
     # both are on one side of it, and the nearer one counts.
     x, step, w, direction = row
     d, y_step = w * (x - y), y - y_before
-    up = p.c + larger(smaller(step, direction * d), 0.0)
-    left = p.c + larger(smaller(abs(y_step), where(y_step < 0.0, 1.0, -1.0) * d), 0.0)
+    up = p.c + maximum(minimum(step, direction * d), 0.0)
+    left = p.c + maximum(minimum(abs(y_step), where(y_step < 0.0, 1.0, -1.0) * d), 0.0)
     return abs(d), up, left
 
 
-def _msm(p, at, late, a, b, c, gap):
+def _msm(p, point_costs, lag_cost, a, b, c, gap):
     return a, b, c
 
 
-@recurrence(terms=_msm_terms, moves=_msm, row=_msm_row, size=3, monotone=True)
+def _c(p):
+    return p.c
+
+
+@recurrence(
+    terms=_msm_terms, moves=_msm, row=_msm_row, size=3, monotone=True, bounds=BoundFacts(skips=True, minimum_gap=_c)
+)
 class MSMRecord(NamedTuple):
     """Move-split-merge (Stefan, Athitsos & Das 2013); rows hold value, weighted step, weight, and direction."""
 
@@ -185,12 +200,12 @@ def _twed_terms(p, row, y, y_before):
     return power(p.norm, abs(w * (x - y))), before, 0.0
 
 
-def _twed_by_lag(p, lag, lag_before):
+def _twed_lag_cost(p, lag, lag_before):
     return p.nu * (lag + lag_before)
 
 
-def _twed(p, at, late, a, b, c, gap):
-    return root(p.norm, a) + root(p.norm, b) + late, at[0], gap
+def _twed(p, point_costs, lag_cost, a, b, c, gap):
+    return root(p.norm, a) + root(p.norm, b) + lag_cost, point_costs[0], gap
 
 
 def _twed_gap_terms(p, y, y_before):
@@ -204,11 +219,12 @@ def _twed_gap(p, total, step):
 @recurrence(
     terms=_twed_terms,
     moves=_twed,
-    by_lag=_twed_by_lag,
+    lag_cost=_twed_lag_cost,
     size=2,
     gap_terms=_twed_gap_terms,
     gap=_twed_gap,
     monotone=True,
+    bounds=BoundFacts(skips=True),
 )
 class TWEDRecord(NamedTuple):
     """Time warp edit distance (Marteau 2009)."""

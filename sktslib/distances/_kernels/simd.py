@@ -213,13 +213,13 @@ def _build_where(context, builder, sig, args):
     return builder.select(condition, a, b)
 
 
-def smaller(a, b):
+def minimum(a, b):
     """The smaller of two values.
 
     Examples
     --------
-    >>> from sktslib.distances.elementwise import smaller
-    >>> smaller(1.0, 2.0)
+    >>> from sktslib.distances.elementwise import minimum
+    >>> minimum(1.0, 2.0)
     1.0
     """
     return np.minimum(a, b) if isinstance(a, np.ndarray) or isinstance(b, np.ndarray) else (a if a < b else b)
@@ -231,16 +231,16 @@ def cheaper(a, b):
     Their bits, read as integers, are in the same order. AMD's vector units compare integers on the side where they
     multiply and floats on the side where they add: a recurrence is faster if it keeps both sides busy.
     """
-    return smaller(a, b)
+    return minimum(a, b)
 
 
-def larger(a, b):
+def maximum(a, b):
     """The larger of two values.
 
     Examples
     --------
-    >>> from sktslib.distances.elementwise import larger
-    >>> larger(1.0, 2.0)
+    >>> from sktslib.distances.elementwise import maximum
+    >>> maximum(1.0, 2.0)
     2.0
     """
     return np.maximum(a, b) if isinstance(a, np.ndarray) or isinstance(b, np.ndarray) else (a if a > b else b)
@@ -251,14 +251,14 @@ def _both_as_kind(context, builder, sig, args):
     return [as_kind(context, builder, value, kind, sig.return_type) for value, kind in kinds]
 
 
-@compiled_as(smaller, lambda a, b: kind_of(a, b))
-def build_smaller(context, builder, sig, args):
+@compiled_as(minimum, lambda a, b: kind_of(a, b))
+def build_minimum(context, builder, sig, args):
     a, b = _both_as_kind(context, builder, sig, args)
     return builder.select(builder.fcmp_ordered("<", a, b), a, b)
 
 
-@compiled_as(larger, lambda a, b: kind_of(a, b))
-def _build_larger(context, builder, sig, args):
+@compiled_as(maximum, lambda a, b: kind_of(a, b))
+def _build_maximum(context, builder, sig, args):
     a, b = _both_as_kind(context, builder, sig, args)
     return builder.select(builder.fcmp_ordered(">", a, b), a, b)
 
@@ -266,7 +266,7 @@ def _build_larger(context, builder, sig, args):
 @compiled_as(cheaper, lambda a, b: kind_of(a, b))
 def build_cheaper(context, builder, sig, args):
     if not (BITS and isinstance(sig.return_type, Vector)):
-        return build_smaller(context, builder, sig, args)
+        return build_minimum(context, builder, sig, args)
     lanes = sig.return_type.lanes
     words = ir.VectorType(I64, lanes)
     function = ir.FunctionType(words, [words, words])
@@ -275,20 +275,20 @@ def build_cheaper(context, builder, sig, args):
     return builder.bitcast(word, ir.VectorType(F64, lanes))
 
 
-def root2(a):
+def sqrt(a):
     """The square root.
 
     Examples
     --------
-    >>> from sktslib.distances.elementwise import root2
-    >>> float(root2(4.0))
+    >>> from sktslib.distances.elementwise import sqrt
+    >>> float(sqrt(4.0))
     2.0
     """
     return np.sqrt(a)
 
 
-@compiled_as(root2, lambda a: kind_of(a))
-def _build_root2(context, builder, sig, args):
+@compiled_as(sqrt, lambda a: kind_of(a))
+def _build_sqrt(context, builder, sig, args):
     return _call(builder, "llvm.sqrt", as_kind(context, builder, args[0], sig.args[0], sig.return_type))
 
 

@@ -10,7 +10,7 @@ from numba import types
 from .compilation import inner
 from .simd import F64, I8, I32, I64, Mask, Vector, as_kind, compiled_as
 
-REGISTERS = 4  # that rows are dealt to
+REGISTERS = 4  # that rows are striped to
 
 
 def _place(context, builder, sig, args, lanes, kind=F64):
@@ -59,7 +59,7 @@ def _build_store_codes(context, builder, sig, args):
 
 
 def shifted(v, first):
-    """What the rows before hold, `first` for row 0, of rows dealt to `REGISTERS` registers in turn.
+    """What the rows before hold, `first` for row 0, of rows striped to `REGISTERS` registers in turn.
 
     Row r stands in lane r // REGISTERS of register r % REGISTERS: from one row to the next it is a register that moves,
     as a whole, and only the last one has its lanes shifted.
@@ -150,7 +150,7 @@ def makers(lanes, fused):
     def splat(value):
         return np.full(lanes, float(value))
 
-    def load_dealt(values, at):
+    def load_striped(values, at):
         size = lanes // REGISTERS
         for place in at:
             _check_room(values, place, size)
@@ -164,7 +164,7 @@ def makers(lanes, fused):
     def build_splat(context, builder, sig, args):
         return as_kind(context, builder, args[0], sig.args[0], kind)
 
-    @compiled_as(load_dealt, lambda values, at: kind)
+    @compiled_as(load_striped, lambda values, at: kind)
     def build_load_dealt(context, builder, sig, args):
         array, parts, count = context.make_array(sig.args[0])(context, builder, args[0]), [], lanes // REGISTERS
         for k in range(REGISTERS):
@@ -176,4 +176,4 @@ def makers(lanes, fused):
             parts = [builder.shuffle_vector(a, b, order) for a, b in zip(parts[::2], parts[1::2], strict=True)]
         return parts[0]
 
-    return load, splat, load_dealt
+    return load, splat, load_striped

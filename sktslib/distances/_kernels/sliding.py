@@ -9,12 +9,14 @@ sums where the query is short; means and M2 from running sums that hold the samp
 relative to a sample of the window, so that a huge value beside a window leaves no trace in it.
 
 What that scheme cannot compute to 1e-12 of the sum of squares, and what comes out small beside it, is computed again by
-the exact kernels of `_lockstep`. So every distance of such a profile is within a relative `SLACK` of the exact one.
+the exact kernels of `lockstep_drivers`. So every distance of such a profile is within a relative `SLACK` of the exact
+one.
 """
 
 import numpy as np
 
 from . import lockstep_drivers as kernels
+from . import lockstep_terms
 from .compilation import block_size, kernel
 from .running_moments import (
     EPS,
@@ -39,8 +41,8 @@ LEAST = 2**20  # terms of a profile; with fewer the exact kernels take no millis
 GROUP = 2**16  # samples at a time: they, their transforms and their sums stay in the second-level cache
 SHORTEST_FFT = 128  # shorter queries are faster by direct sums
 DOTS = block_size(512, 8)  # direct dot products at a time
-SQUARES = (kernels.SquaredRecord, kernels.EuclideanRecord)
-PRODUCTS = (kernels.CosineRecord, kernels.PearsonRecord)
+SQUARES = (lockstep_terms.SquaredRecord, lockstep_terms.EuclideanRecord)
+PRODUCTS = (lockstep_terms.CosineRecord, lockstep_terms.PearsonRecord)
 
 
 def slack(record, x, w, n_windows, scaling):

@@ -8,15 +8,14 @@ and what is asked for is the accumulated cost R, for which soft-DTW divides its 
 K would under- and overflow, and R would take three exponentials and a logarithm per cell. So K is kept as share times
 2^power, the power a float of its own: then a cell is a few products, and any R is within reach.
 
-Layout as in `_elastic`: series ``(channels, length)``, the query inside and the series outside, matrices ``(n, m)``.
+Layout as in `columns`: series ``(channels, length)``, the query inside and the series outside, matrices ``(n, m)``.
 """
 
 from typing import NamedTuple
 
 import numpy as np
 
-from .compilation import kernel
-from .pieces import pieces
+from .compilation import kernel, pieces
 
 INF = np.inf
 NO_COSTS = np.empty((0, 0))
@@ -106,7 +105,7 @@ def _accumulate(p, x, w, y, lo, hi, begin, end, work, matrix):
     return _cost(col[m], powers[m])
 
 
-def accumulate(p, x, w, y, lo, hi, matrix):
+def accumulated_costs(p, x, w, y, lo, hi, matrix):
     """The last accumulated cost R of two whole series; fills `matrix` (n, m) unless it is empty. Memory without: O(m).
 
     The cell (i, j) of query and series exists for lo[j] <= i < hi[j].

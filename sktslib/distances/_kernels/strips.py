@@ -5,15 +5,15 @@ point t - r, so that every predecessor of a cell was computed one or two steps b
 `edge` that the next strip meets, in one array: ``edge[LANES - 1 + j]`` belongs to point j of the series, and the last
 LANES numbers are room to work in.
 
-Rows are dealt to the registers in turn (`shifted` says why), and so is here what belongs to the query's points, padded
-to whole strips. Lanes of one register then stand REGISTERS points apart; so that they are neighbours in memory the
-series is dealt to as many parts, each of them reversed: see `place_of`.
+Rows are striped to the registers in turn (`shifted` says why), and so is here what belongs to the query's points,
+padded to whole strips. Lanes of one register then stand REGISTERS points apart; so that they are neighbours in memory
+the series is striped to as many parts, each of them reversed: see `place_of`.
 """
 
 import numpy as np
 
 from .compilation import inner
-from .dispatch import charged, gap, gap_terms, terms
+from .dispatch import gap, gap_terms, has_gap_cost, terms
 from .simd import REGISTER
 from .simd_memory import REGISTERS, last, makers, store
 
@@ -21,7 +21,7 @@ LANES = REGISTERS * REGISTER
 SHIFT = REGISTERS.bit_length() - 1  # numba divides with checks, which kernels are slower for
 ROWS = np.arange(float(LANES)).reshape(REGISTER, REGISTERS).T.ravel()  # the row in each lane
 
-load, splat, load_dealt = makers(LANES, fused=False)
+load, splat, load_striped = makers(LANES, fused=False)
 
 
 @inner
@@ -31,7 +31,7 @@ def lane_of(row):
 
 
 @inner
-def deal_out(values, out):
+def stripe(values, out):
     """What belongs to query points, in the order of the lanes; what is missing at the end is like the last one."""
     for i in range(out.shape[0]):
         row = i & (LANES - 1)
@@ -39,13 +39,13 @@ def deal_out(values, out):
 
 
 @inner
-def deal_query(rows, points, out, costs):
+def stripe_query(rows, points, out, costs):
     """Query and costs of its points to the end of the last strip, in the order of the lanes."""
     for k in range(rows.shape[0]):
         for r in range(4):
-            deal_out(rows[k, r], out[k, r])
+            stripe(rows[k, r], out[k, r])
     for r in range(3):
-        deal_out(points[r], costs[r])
+        stripe(points[r], costs[r])
 
 
 @inner
@@ -57,26 +57,26 @@ def place_of(j, size):
 def room_for(record, channels, count):
     """Room for `count` points of a series, and for the gap costs of its points, if they have any."""
     length = (((count + LANES) >> SHIFT) + REGISTER + 3) * REGISTERS
-    return np.zeros((channels, length)), np.zeros(length if charged(record) else 0)
+    return np.zeros((channels, length)), np.zeros(length if has_gap_cost(record) else 0)
 
 
 @inner
-def deal(p, y, first, count, yr, prices):
+def deal(p, y, first, count, yr, gap_costs):
     """Fill that room with the points from `first` on, zeros where there are none."""
     size = yr.shape[1] >> SHIFT
     for k in range(y.shape[0]):
         for j in range(count):
             yr[k, place_of(j, size)] = y[k, first + j] if 0 <= first + j < y.shape[1] else 0.0
-    for j in range(count if charged(p) else 0):
+    for j in range(count if has_gap_cost(p) else 0):
         total = 0.0
         for k in range(y.shape[0]):
             total += gap_terms(p, yr[k, place_of(j, size)], yr[k, place_of(j - 1, size)])
-        prices[place_of(j, size)] = gap(p, total, 1.0)
+        gap_costs[place_of(j, size)] = gap(p, total, 1.0)
 
 
 @inner
-def price_at(p, prices, at):
-    return load_dealt(prices, at[:4]) if charged(p) else splat(0.0)
+def gap_cost_at(p, gap_costs, at):
+    return load_striped(gap_costs, at[:4]) if has_gap_cost(p) else splat(0.0)
 
 
 @inner
@@ -95,9 +95,9 @@ def places_at(t, size):
 def terms_at(p, row, rows, weighted, yr, i, at):
     """The terms of the cells of a step, summed over the channels; `row` is that of the first one."""
     here, before = at[:4], at[1:]
-    a, b, c = terms(p, row, load_dealt(yr[0], here), load_dealt(yr[0], before))
+    a, b, c = terms(p, row, load_striped(yr[0], here), load_striped(yr[0], before))
     for k in range(1, rows.shape[0]):
-        e, f, g = terms(p, row_at(rows, weighted, k, i), load_dealt(yr[k], here), load_dealt(yr[k], before))
+        e, f, g = terms(p, row_at(rows, weighted, k, i), load_striped(yr[k], here), load_striped(yr[k], before))
         a, b, c = a + e, b + f, c + g
     return a, b, c
 

@@ -1,17 +1,16 @@
-"""What the one-pass recurrence left behind, followed back: the tiles of the cheapest tiling, and what is decided of it.
+"""Traceback of the one-pass recurrence: the segments of the cheapest segmentation, and what is decided of it.
 
 Rows of ``best`` (n + 1, k + 1) are boundaries between samples, those of ``begin`` (n, k) samples; ``base`` is the
 boundary of row 0 as `begin` counts them. A node is a boundary with the label of the part that ends there. Of equal
-costs a tile goes before background and the first query before the others.
+costs a segment goes before background and the first query before the others.
 """
 
 import numpy as np
 
-from .compilation import kernel
-from .pieces import budgets, pieces
+from .compilation import budgets, kernel, pieces
 
 INF = np.inf
-ROOM = 4096  # tiles that are traced at a time
+ROOM = 4096  # segments that are traced at a time
 
 
 @kernel
@@ -27,7 +26,7 @@ def before(best, j, transitions, after):
 
 @kernel
 def boundary(begin, base, j, label):
-    """The boundary at which the part that leads to a node begins; before row 0 for tiles that have lost already."""
+    """The boundary at which the part that leads to a node begins; before row 0 for segments that have lost already."""
     return j - 1 if label == 0 else int(begin[j - 1, label - 1]) - base
 
 
@@ -55,7 +54,7 @@ def _trace(best, begin, transitions, base, fresh, j, label, steps, found, cost):
 
 
 def trace(best, begin, transitions, base, fresh, j, label):
-    """Labels, starts, ends and costs of the tiles that lead to a node, in order; they count from row 0.
+    """Labels, starts, ends and costs of the segments that lead to a node, in order; they count from row 0.
 
     `fresh`: nothing was before row 0, so that the first part follows nothing.
     """
@@ -84,11 +83,11 @@ def branch(best, begin, transitions, base, codes, known):
 
 @kernel
 def agreed(best, begin, transitions, base, codes, known, start, label, cost):
-    """The last node that all tilings still in question have in common.
+    """The last node that all segmentations still in question have in common.
 
     Those are the ones that may end at the last boundary or go on from there, and those of the paths on their way: by
     queries `label`, begun at boundaries `start`, at finite costs. Rows up to `known` of `codes` are filled, see
-    `branch`, and the others are now: where tilings leave row 0 by several nodes, nothing else need be looked at.
+    `branch`, and the others are now: where segmentations leave row 0 by several nodes, nothing else need be looked at.
     """
     n, width = best.shape[0] - 1, best.shape[1]
     branch(best, begin, transitions, base, codes, known)
@@ -126,7 +125,7 @@ def agreed(best, begin, transitions, base, codes, known, start, label, cost):
 
 @kernel
 def likeliest(best, begin, transitions, base, limit):
-    """The last node at or before a boundary of the tiling from which it is cheapest to go on by background.
+    """The last node at or before a boundary of the segmentation from which it is cheapest to go on by background.
 
     Then something may always follow, whatever transitions forbid.
     """
@@ -147,7 +146,7 @@ def _through(best, begin, transitions, base, j, first, last, out):
 
 
 def through(best, begin, transitions, base, j, label, limit):
-    """Whether the cheapest tiling that leads to a node passes the given one and then none up to a boundary `limit`.
+    """Whether the cheapest segmentation that leads to a node passes the given one and then none up to `limit`.
 
     Nodes at earlier boundaries are left as they are.
     """

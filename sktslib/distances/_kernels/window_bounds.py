@@ -14,12 +14,11 @@ import numpy as np
 
 from . import lanes as lanes_kernels
 from .columns import cells_of
-from .compilation import block_size, inner, kernel
-from .dispatch import gap, gap_terms, join, late, moves, terms
+from .compilation import block_size, budgets, inner, kernel
+from .dispatch import accumulate, gap, gap_terms, lag_cost, moves, terms
 from .lanes import DONE, UNFINISHED
 from .lower_bounds import LANES, load, splat
-from .pieces import budgets
-from .simd import REGISTER, larger, smaller
+from .simd import REGISTER, maximum, minimum
 from .simd_memory import fill, makers, some, store
 
 INF = np.inf
@@ -52,23 +51,23 @@ def slide(a, width, low, high):
 # --------------------------------------------------------------------------------------------------------------- bounds
 @inner
 def _nearest(value, low, high):
-    return smaller(larger(value, low), high)
+    return minimum(maximum(value, low), high)
 
 
 @inner
 def _range(least, most, at, other, s, c, blur):
     """What the samples of two stretches come to, normalised: at least and at most."""
-    bottom = smaller(load_wide(least, at), load_wide(least, other)) * s + (c - blur)
-    return bottom, larger(load_wide(most, at), load_wide(most, other)) * s + (c + blur)
+    bottom = minimum(load_wide(least, at), load_wide(least, other)) * s + (c - blur)
+    return bottom, maximum(load_wide(most, at), load_wide(most, other)) * s + (c + blur)
 
 
 @inner
-def _of_query(p, k, i, h, known, j, x, w, ranges, spots, s, c, blur):
+def _of_query(p, k, i, h, known, j, x, w, ranges, positions, s, c, blur):
     """The terms of query point i, and h before it, with what the windows from j on hold within the band."""
     # End points meet end points, wherever the paths go on to; no recurrence that knows this looks at points before.
-    least, most = ranges[spots[0, i], k], ranges[2 - spots[0, i], k]
-    bottom, top = _range(least, most, j + spots[1, i], j + spots[2, i], s, c, blur)
-    under, over = _range(least, most, j + spots[1, h], j + spots[2, h], s, c, blur)
+    least, most = ranges[positions[0, i], k], ranges[2 - positions[0, i], k]
+    bottom, top = _range(least, most, j + positions[1, i], j + positions[2, i], s, c, blur)
+    under, over = _range(least, most, j + positions[1, h], j + positions[2, h], s, c, blur)
     value, before = x[k, i], known * x[k, h]
     return terms(
         p,
@@ -80,7 +79,7 @@ def _of_query(p, k, i, h, known, j, x, w, ranges, spots, s, c, blur):
 
 @inner
 def _of_window(p, k, i, h, known, j, w, y, low, high, s, c):
-    """The terms of the windows' point i, and h before it, with what the query holds within the band; its price."""
+    """The terms of the windows' point i, and h before it, with what the query holds within the band; its gap cost."""
     value, before = load_wide(y[k], j + i) * s + c, known * (load_wide(y[k], j + h) * s + c)
     row = value, before, w[k, 0, i], w[k, 1, i]
     a, b, _ = terms(
@@ -90,12 +89,12 @@ def _of_window(p, k, i, h, known, j, w, y, low, high, s, c):
 
 
 @kernel
-def by_query(p, x, w, points, lags, skips, spots, ranges, scale, shift, blur, order, cutoff, bounds):
+def by_query(p, x, w, points, lags, skips, positions, ranges, scale, shift, blur, order, cutoff, bounds):
     """Enter the query points of `order`, at what they cost at least, into the bounds that are not above the cutoff.
 
     `ranges` (3, channels, n) are the least values of so many samples from each one on, the samples, and the largest
     values. `spots` (3, m): whether a point meets a single one, and where the two stretches begin, from the window's
-    start, that hold what it meets. `skips` prices points left out.
+    start, that hold what it meets. `skips` is the gap cost of points left out.
     """
     for j in range(0, bounds.shape[0] - WIDE + 1, WIDE):
         total = load_wide(bounds, j)
@@ -106,24 +105,24 @@ def by_query(p, x, w, points, lags, skips, spots, ranges, scale, shift, blur, or
             for t in range(t0, min(t0 + STRIDE, order.shape[0])):
                 i = order[t]
                 h, known = max(i - 1, 0), 1.0 if i > 0 else 0.0
-                a, b, _ = _of_query(p, 0, i, h, known, j, x, w, ranges, spots, s, c, blur)
+                a, b, _ = _of_query(p, 0, i, h, known, j, x, w, ranges, positions, s, c, blur)
                 for k in range(1, x.shape[0]):
                     u, v = load_wide(scale[k], j), load_wide(shift[k], j)
-                    e, f, _ = _of_query(p, k, i, h, known, j, x, w, ranges, spots, u, v, blur)
+                    e, f, _ = _of_query(p, k, i, h, known, j, x, w, ranges, positions, u, v, blur)
                     a, b = a + e, b + f
                 here = points[0, i], points[1, i], points[2, i]
-                cost = moves(p, here, late(p, lags[i], lags[i]), a, b, 0.0, 0.0)[0]
-                total = join(p, total, smaller(cost, skips[i]))
+                cost = moves(p, here, lag_cost(p, lags[i], lags[i]), a, b, 0.0, 0.0)[0]
+                total = accumulate(p, total, minimum(cost, skips[i]))
             if not some(total <= cutoff):
                 break
         store(bounds, j, total)
 
 
 @kernel
-def by_window(p, w, points, lags, skips, spare, low, high, y, scale, shift, order, cutoff, bounds):
+def by_window(p, w, points, lags, skips, minimum_gap_cost, low, high, y, scale, shift, order, cutoff, bounds):
     """The same the other way round: the windows' points with the ranges of the query, which are blurred already.
 
-    A point left out costs its own price, at least `skips`, and the `spare` of another one.
+    A point left out costs its own gap cost, at least `skips`, and the `minimum_gap_cost` of another one.
     """
     for j in range(0, bounds.shape[0] - WIDE + 1, WIDE):
         total = load_wide(bounds, j)
@@ -140,8 +139,8 @@ def by_window(p, w, points, lags, skips, spare, low, high, y, scale, shift, orde
                     e, f, d = _of_window(p, k, i, h, known, j, w, y, low, high, u, v)
                     a, b, g = a + e, b + f, g + d
                 here = points[0, i], points[1, i], points[2, i]
-                cost = moves(p, here, late(p, lags[i], lags[i]), a, b, 0.0, 0.0)[0]
-                total = join(p, total, smaller(cost, larger(gap(p, g, 1.0), skips[i]) + spare))
+                cost = moves(p, here, lag_cost(p, lags[i], lags[i]), a, b, 0.0, 0.0)[0]
+                total = accumulate(p, total, minimum(cost, maximum(gap(p, g, 1.0), skips[i]) + minimum_gap_cost))
             if not some(total <= cutoff):
                 break
         store(bounds, j, total)
@@ -170,7 +169,7 @@ def _settle(
 ):
     """Windows from the `first` on, see `settle`; the one that comes next when no cells are left."""
     channels, m = rows.shape[0], points.shape[1]
-    room, lanes, prices, rests, passes = work
+    room, lanes, gap_costs, rests, passes = work
     row, goes_on = room[0], room[2][0] > 0.0  # in the middle of a block
     for at in range(first, begins.shape[0], LANES):
         size = min(LANES, begins.shape[0] - at)
@@ -192,8 +191,8 @@ def _settle(
                 fill(costs, at, at + size, INF)
                 continue
             if not reach:
-                lanes_kernels._price(p, lanes, prices)
-        reached = lanes_kernels._accumulate(p, rows, weighted, points, lanes, prices, cells, cutoff, rests, room)
+                lanes_kernels._fill_gap_costs(p, lanes, gap_costs)
+        reached = lanes_kernels._accumulate(p, rows, weighted, points, lanes, gap_costs, cells, cutoff, rests, room)
         if reached == UNFINISHED:
             return at
         goes_on = False
@@ -246,7 +245,7 @@ def _two_passes(p, rows, lanes, low, high, light, reach, places, hi, cutoff, wor
             least = most = load(near, begin * LANES)
             for i in range(begin, min(begin + reach, m)):
                 v = load(near, i * LANES)
-                least, most = smaller(v, least), larger(v, most)
+                least, most = minimum(v, least), maximum(v, most)
                 store(below, i * LANES, least)
                 store(above, i * LANES, most)
         for begin in range((m - 1) // reach * reach, -1, -reach):
@@ -254,13 +253,13 @@ def _two_passes(p, rows, lanes, low, high, light, reach, places, hi, cutoff, wor
             least = most = load(near, (stop - 1) * LANES)
             for i in range(stop - 1, begin - 1, -1):
                 v, to = load(near, i * LANES), (i + reach - 1) * LANES
-                least, most = smaller(v, least), larger(v, most)
+                least, most = minimum(v, least), maximum(v, most)
                 if i + reach <= m:
-                    store(below, to, smaller(least, load(below, to)))
-                    store(above, to, larger(most, load(above, to)))
+                    store(below, to, minimum(least, load(below, to)))
+                    store(above, to, maximum(most, load(above, to)))
         for i in range(m):
             one, two = (places[0, i] + reach - 1) * LANES, (places[1, i] + reach - 1) * LANES
-            least, most = smaller(load(below, one), load(below, two)), larger(load(above, one), load(above, two))
+            least, most = minimum(load(below, one), load(below, two)), maximum(load(above, one), load(above, two))
             end = _nearest(rows[k, 0, i], least, most)
             cost = terms(p, (rows[k, 0, i], 0.0, rows[k, 2, i], 0.0), end, 0.0)[0]
             store(within, i * LANES, load(within, i * LANES) + cost)

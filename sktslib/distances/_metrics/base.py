@@ -10,8 +10,7 @@ from numpy.lib.stride_tricks import sliding_window_view
 from ...utils._sizes import FEW, MANY, check_sizes
 from ...utils._sklearn import Estimator, validate_parameter_constraints
 from ...utils.validation import as_times, as_weight, shown, sized_series
-from .._resample import alike, base_of, between, places
-from .._series import full_weight, normalise
+from .._series import alike, base_of, between, full_weight, normalise, places
 
 
 class Metric(Estimator):
@@ -25,14 +24,14 @@ class Metric(Estimator):
     name = None  # as in get_metric("dtw")
     full_name = None  # as in get_distance_dict(["Dynamic Time Warping"])
     aliases = ()
-    group = None
+    family = None
     description = ""
     multivariate = True
     uses_times = False
     _may_be_negative = False
     _has_path = True  # whether it says which points of two series meet
     _takes_weights = True
-    _is_fold = False  # whether the kernels know it as a sum of terms
+    _is_additive = False  # whether the kernels know it as a sum of terms
     entry_parameters = ""  # what get_distance_dict offers to edit
     function_defaults = {}
     _parameter_constraints = {}
@@ -54,12 +53,12 @@ class Metric(Estimator):
         return made
 
     @property
-    def symmetric(self):
+    def is_symmetric(self):
         """Whether d(x, y) = d(y, x) for all unweighted series."""
         return True
 
     @property
-    def metric(self):
+    def is_metric(self):
         """Whether it is a metric on series of one length, unweighted."""
         return False
 
@@ -130,9 +129,9 @@ class Metric(Estimator):
         check_sizes(X, Y, names, self._exponent(len(X[0])), self.full_name)
 
     def _check_search(self, mode):
-        """Refuse parameters that mean nothing in a search by "windows" or "warped", or in a "tiling"."""
+        """Refuse parameters that mean nothing in a search by "windows" or "subsequence", or in a "segmentation"."""
 
-    # What a metric class defines for the rest of the package; all arguments have passed the door.
+    # What a metric class defines for the rest of the package; all arguments have passed input validation.
     def _distance(self, x, w, y, tx, ty):
         raise NotImplementedError
 
@@ -196,13 +195,13 @@ class Metric(Estimator):
         """The largest relative error of the distances of such a profile; those of a single window have none."""
         return 0.0
 
-    # So many times what the query costs against a flat line, per sample, a sample of background costs by default.
+    # So many times what the query costs against a constant signal, per sample, a sample of background costs by default.
     # Squared differences grow faster than likeness fades, and a poor repetition should be one all the same.
-    _flat = 1.0
+    _background_share = 1.0
     # The average of points that a cost is least for: "mean" for squared differences, "median" for absolute ones.
     _centre = "mean"
 
-    def _tile_cost(self, distance, m):
+    def _segment_cost(self, distance, m):
         """The un-rooted sum behind a distance of m points; distances that are no sums count m times themselves."""
         return m * distance
 

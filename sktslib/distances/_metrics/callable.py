@@ -6,8 +6,7 @@ import numpy as np
 from numba.core.dispatcher import Dispatcher
 
 from ...utils.validation import shown, unknown_name
-from .._kernels.compilation import kernel
-from .._kernels.pieces import pieces
+from .._kernels.compilation import kernel, pieces
 from .base import Metric
 
 
@@ -32,7 +31,7 @@ class CallableMetric(Metric):
     """
 
     name = full_name = "callable"
-    group = "lockstep"
+    family = "lockstep"
     _may_be_negative = True
 
     def __init__(self, function, parameters=None, timed=False):
@@ -46,7 +45,7 @@ class CallableMetric(Metric):
         return self.timed
 
     @property
-    def symmetric(self):
+    def is_symmetric(self):
         return False
 
     def _validate(self):

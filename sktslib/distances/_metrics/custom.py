@@ -6,7 +6,7 @@ from numbers import Real
 
 from ...utils.validation import as_floats, refuse_missing, shown
 from .._kernels import columns as kernels
-from .._kernels import dispatch as recurrences
+from .._kernels import dispatch
 from .callable import CallableMetric
 from .custom_records import fingerprint, owned
 from .elastic import BAND_CONSTRAINTS, ElasticMetric, Query, free_points
@@ -82,7 +82,7 @@ def register_metric(
     >>> def terms(p, row, y, y_before):
     ...     x, x_before, w, w_before = row
     ...     return w * abs(x - y), 0.0, 0.0
-    >>> def moves(p, at, late, a, b, c, gap):
+    >>> def moves(p, point_costs, lag_cost, a, b, c, gap):
     ...     return a, a + p.price, a + p.price
     >>> @recurrence(terms=terms, moves=moves)
     ... class Priced(NamedTuple):
@@ -111,7 +111,7 @@ def register_metric(
             )
     parts = None
     if isinstance(made_of, type):
-        parts = recurrences._PARTS.get(made_of)
+        parts = dispatch._PARTS.get(made_of)
         if parts is None or not hasattr(made_of, "_fields"):
             raise TypeError(
                 "'made_of' must be a function of two series, or a NamedTuple class decorated with "
@@ -125,24 +125,13 @@ def register_metric(
 
 
 def _check_arguments(name, parts):
-    """Numba tells functions apart by their arguments' names, and says so in a page of its own."""
-    asked = {
-        "terms": recurrences.terms,
-        "moves": recurrences.moves,
-        "row": recurrences.row,
-        "by_lag": recurrences.late,
-        "gap_terms": recurrences.gap_terms,
-        "gap": recurrences.gap,
-        "pairs": recurrences.matched_pair,
-        "join": recurrences.join,
-    }
-    for part, function in asked.items():
-        want, got = (tuple(inspect.signature(f).parameters) for f in (function, parts[part]))
-        if want != got:
-            raise TypeError(
-                f"The function {part!r} of {name!r} must take the arguments ({', '.join(want)}), by these names. Got "
-                f"({', '.join(got)})."
-            )
+    """Numba says of a wrong number of arguments in a page of its own."""
+    for part, arguments in dispatch.ARGUMENTS.items():
+        found = inspect.signature(parts[part])
+        try:
+            found.bind(*arguments.split(", "))
+        except TypeError:
+            raise TypeError(f"The function {part!r} of {name!r} must take ({arguments}). Got {found}.") from None
 
 
 # ---------------------------------------------------------------------------------------------------------- the classes
@@ -154,11 +143,11 @@ class _Registered:
     _computed = {}
 
     @property
-    def symmetric(self):
+    def is_symmetric(self):
         return self._fact("symmetric")
 
     @property
-    def metric(self):
+    def is_metric(self):
         return self._fact("metric")
 
     def _fact(self, name):
@@ -183,7 +172,7 @@ class _Registered:
 class _FunctionMetric(_Registered, CallableMetric):
     """A function of the user's with its parameters."""
 
-    group = "lockstep"
+    family = "lockstep"
 
     @property
     def parameters(self):
@@ -205,15 +194,15 @@ class _RecurrenceMetric(_Registered, ElasticMetric):
     _depends_on_start = True  # lags may count; where they do not, the exact distance of a match is its profile's
 
     def __new__(cls, *args, **kwargs):
-        if cls._record not in recurrences._PARTS:  # the class has come from another process, without its functions
-            recurrences._PARTS[cls._record] = recurrences._PARTS[_made(cls._recipe)._record]
+        if cls._record not in dispatch._PARTS:  # the class has come from another process, without its functions
+            dispatch._PARTS[cls._record] = dispatch._PARTS[_made(cls._recipe)._record]
         return super().__new__(cls)
 
     def _query(self, x, w, n, tx=None, *, search=False):
         self._check_channels(len(x))
         record = self._record(*(_value(getattr(self, field), field) for field in self._record._fields))
         points = free_points(x.shape[1])
-        if not recurrences.closed_border(record):  # a point of the query is left out at the price of one of the series
+        if not dispatch.closed_boundary(record):  # a query point left out costs what one of the series does
             points[0] = kernels.series_gaps(record, x, tx) * (1.0 if w is None else w.max(axis=0))
         return Query(record, x, w, points)
 
@@ -231,12 +220,12 @@ def _made(recipe):
     """The metric class of a recipe."""
     facts, computed, uses_times, made_of, packed = recipe
     if isinstance(made_of, type):
-        if made_of not in recurrences._PARTS:
-            recurrences.recurrence(**packed)(made_of)
-        parts = recurrences._PARTS[made_of]
+        if made_of not in dispatch._PARTS:
+            dispatch.recurrence(**packed)(made_of)
+        parts = dispatch._PARTS[made_of]
         version = fingerprint(*(parts[key] for key in sorted(parts)))
         record = owned(version, made_of._fields)
-        recurrences._PARTS[record] = parts
+        dispatch._PARTS[record] = parts
         defaults = [(field, made_of._field_defaults.get(field, Parameter.empty)) for field in made_of._fields]
         base, own = _RecurrenceMetric, {"_record": record, "uses_times": uses_times}
         own |= {"_is_monotone": parts["monotone"], "_may_be_negative": not parts["monotone"]}
@@ -300,8 +289,7 @@ def _packed(made_of, parts):
     """The functions of a recurrence for processes that cannot import its module; None where they can."""
     if parts is None or made_of.__module__ != "__main__":
         return None
-    derived = ("even_in_search", "lagged", "charged", "least")  # `recurrence` finds them out again
-    return {name: part for name, part in parts.items() if name not in derived}
+    return {name: part for name, part in parts.items() if name not in dispatch.DERIVED}
 
 
 def own_metric(name):

@@ -92,7 +92,7 @@ def _feed_function(function, digest, seen):
 
 
 def _feed_code(code, digest, seen):
-    """Feed a code object and those within it; returns the names that they look up."""
+    """IncrementalProfile a code object and those within it; returns the names that they look up."""
     digest.update(code.co_code)
     names = set(code.co_names)
     _feed(code.co_names, digest, seen)

@@ -1,4 +1,4 @@
-"""Edit metric classes: a point may meet one point of the other series, or none, at a price."""
+"""Edit metric classes: a point may meet one point of the other series, or none, at a gap cost."""
 
 from numbers import Real
 
@@ -14,7 +14,7 @@ from .registry import register
 def point_weights(x, w):
     """One weight a point, and the ratios between its channels (None where they are all equal).
 
-    A point's weight prices it; only the ratios between its channels say what matches.
+    A point's weight scales its costs; only the ratios between its channels say what matches.
     """
     if w is None:
         return np.ones(x.shape[1]), None
@@ -151,7 +151,7 @@ class EDR(ElasticMetric):
         return cost / problem.shape[0]
 
 
-class PriceMetric(ElasticMetric):
+class GapCostMetric(ElasticMetric):
     """An edit distance whose costs are absolute differences, not counts."""
 
     _centre = "median"
@@ -162,7 +162,7 @@ class PriceMetric(ElasticMetric):
 
 
 @register
-class ERP(PriceMetric):
+class ERP(GapCostMetric):
     """Edit distance with real penalty (Chen & Ng 2004): a point left out costs its distance from `g`.
 
     It obeys the triangle inequality, but series that differ by points of the value `g` alone are at distance 0.
@@ -203,7 +203,7 @@ class ERP(PriceMetric):
 
 
 @register
-class MSM(PriceMetric):
+class MSM(GapCostMetric):
     """Move-split-merge (Stefan, Athitsos & Das 2013), a metric; channels share one path and add their costs.
 
     Parameters
@@ -233,7 +233,7 @@ class MSM(PriceMetric):
         self.factor = factor
 
     @property
-    def metric(self):
+    def is_metric(self):
         return self.c > 0 and self.window is None
 
     def _exponent(self, channels):
@@ -244,7 +244,7 @@ class MSM(PriceMetric):
 
 
 @register
-class TWED(PriceMetric):
+class TWED(GapCostMetric):
     """Time warp edit distance with stiffness (Marteau 2009), a metric for nu > 0.
 
     Parameters
@@ -285,7 +285,7 @@ class TWED(PriceMetric):
         self.factor = factor
 
     @property
-    def metric(self):
+    def is_metric(self):
         return self.nu > 0 and self.window is None
 
     @property

@@ -9,7 +9,7 @@ from ...utils._sklearn import Interval, RealNotInt, StrOptions
 from .._kernels import columns as kernels
 from .._kernels import diagonals, lanes, pruned, recurrences
 from .._kernels import open_ended as diagonal_search
-from .._kernels.dispatch import closed_border, even, has_weights
+from .._kernels.dispatch import closed_boundary, equal_moves, has_weights
 from .._series import full_weight
 from .alignment import Alignment
 from .bands import band, radius_of
@@ -30,7 +30,7 @@ class Query(NamedTuple):
     points: np.ndarray  # (3, m): what each point costs if left out, if matched, if it meets one that does not match
 
 
-class Problem(NamedTuple):
+class PreparedPair(NamedTuple):
     """Two series as the kernels take them."""
 
     record: NamedTuple
@@ -108,7 +108,7 @@ def check_band(metric):
 class ElasticMetric(Metric):
     """An elastic distance: a record for the kernels, and what becomes of the accumulated cost."""
 
-    group = "elastic"
+    family = "elastic"
     description = "Elastic distance: series may be stretched in time."
 
     def _validate(self):
@@ -121,7 +121,7 @@ class ElasticMetric(Metric):
     # What the drivers of collections need to know.
     _has_lanes = True
     _reports_cost = True  # whether the accumulated cost is the distance
-    _replaces = None  # of counts of points, all of one price: whether a point that does not match counts as one, or two
+    _replaces = None  # of counts of points, all of one cost: whether a point that does not match counts as one, or two
     _is_monotone = True  # whether costs never fall along a path, so that a cutoff may end it
 
     @property
@@ -129,7 +129,7 @@ class ElasticMetric(Metric):
         """Whether costs or cells depend on the other series' length."""
         return self.window is not None
 
-    _can_be_cut = True  # whether a path may begin amid the query: its first points then meet by the diagonal move
+    _can_be_cut = True  # whether a path may begin among the query: its first points then meet by the diagonal move
 
     # What a search that goes on from chunk to chunk needs to know.
     _reach = 0  # samples to either side that the features of a sample depend on
@@ -154,9 +154,9 @@ class ElasticMetric(Metric):
         record, features, w, points = self._query(x, w, y.shape[1], tx, search=search)
         if search and tx is not None:
             tx = tx - tx[0]
-        if w is None and not even(record):  # kernels of their own for queries without weights are not worth it
+        if w is None and not equal_moves(record):  # kernels of their own for queries without weights are not worth it
             w = np.ones_like(features)
-        return Problem(record, features, w, self._features(y), tx, ty, points)
+        return PreparedPair(record, features, w, self._features(y), tx, ty, points)
 
     def _report(self, cost, problem):
         """The distance behind an accumulated cost of two whole series."""
@@ -182,7 +182,7 @@ class ElasticMetric(Metric):
 
     @property
     def _depends_on_start(self):
-        """Whether a warped profile holds upper bounds, so that chosen matches need their exact distance."""
+        """Whether a subsequence profile holds upper bounds, so that chosen matches need their exact distance."""
         return self.window is not None
 
     # ------------------------------------------------------------------------------------------- two whole series
@@ -193,7 +193,7 @@ class ElasticMetric(Metric):
     def _alignment(self, distance, problem):
         # Copies: a path that is asked for later must be that of the series as they are now.
         p, x, w, y, tx, ty, points = problem
-        return Alignment(distance, self, Problem(p, None if x is None else x.copy(), w, y.copy(), tx, ty, points))
+        return Alignment(distance, self, PreparedPair(p, None if x is None else x.copy(), w, y.copy(), tx, ty, points))
 
     def _within(self, x, w, y, tx, ty, cutoff):
         if not self._is_monotone:
@@ -202,7 +202,7 @@ class ElasticMetric(Metric):
         lo, hi = band(self.window, self.factor, *problem.shape)
         p, _, _, y, tx, ty, points = problem
         limit, edges = self._limit(cutoff, problem), self._borders(problem, False)
-        bottom, last = pruned.accumulate(p, problem.rows, points, y, tx, ty, lo, hi, *edges, limit)
+        bottom, last = pruned.accumulated_costs(p, problem.rows, points, y, tx, ty, lo, hi, *edges, limit)
         distance = self._report(self._ending(bottom, last, problem)[0], problem)
         return self._alignment(distance if distance <= cutoff else INF, problem)
 
@@ -213,15 +213,15 @@ class ElasticMetric(Metric):
         record, x, w, points = self._query(x, w, n)
         rows = lanes.padded(record, x[np.newaxis], full_weight(w, x)[np.newaxis])
         lo, hi = band(self.window, self.factor, n, x.shape[1])
-        costs, prices = np.empty(len(y)), np.zeros((n + 1) * lanes.LANES)
+        costs, gap_costs = np.empty(len(y)), np.zeros((n + 1) * lanes.LANES)
         for first in range(0, len(y), lanes.LANES):
             block = features[first : first + lanes.LANES]
             Y, out = lanes.packed(block, n), np.empty((1, len(block)))
-            lanes.prices_of(record, Y, prices)
+            lanes.fill_gap_costs_of(record, Y, gap_costs)
             ends = np.full(len(block), n)
-            lanes.accumulate(record, *rows, points[np.newaxis], Y, prices, lo, hi, lanes.BIG, ends, out)
+            lanes.accumulated_costs(record, *rows, points[np.newaxis], Y, gap_costs, lo, hi, lanes.BIG, ends, out)
             costs[first : first + len(block)] = out[0]
-        return self._report(costs, Problem(record, x, None, features[0], None, None, points))
+        return self._report(costs, PreparedPair(record, x, None, features[0], None, None, points))
 
     def _cost(self, problem, *, whole=False):
         """The accumulated cost of two whole series."""
@@ -239,7 +239,7 @@ class ElasticMetric(Metric):
         taken = np.zeros((n, m), np.uint8) if keep == "moves" else kernels.NO_MOVES
         lo, hi = band(self.window, self.factor, m, n)
         p, _, _, y, tx, ty, points = problem
-        bottom, last = kernels.accumulate(p, problem.rows, points, y, tx, ty, lo, hi, top, side, matrix, taken)
+        bottom, last = kernels.accumulated_costs(p, problem.rows, points, y, tx, ty, lo, hi, top, side, matrix, taken)
         return bottom, last, matrix if keep == "costs" else taken
 
     def _borders(self, problem, whole):
@@ -295,31 +295,33 @@ class ElasticMetric(Metric):
 
     # ---------------------------------------------------------------------------------------------------- searching
     def _check_search(self, mode):
-        if self.window == "itakura" and mode == "warped":
+        if self.window == "itakura" and mode == "subsequence":
             raise ValueError(
-                "The 'window' parameter must be None, a float or 'sakoe-chiba' in a warped search: Itakura's "
+                "The 'window' parameter must be None, a float or 'sakoe-chiba' in a subsequence search: Itakura's "
                 "parallelogram needs both ends. Got 'itakura'. Take mode='windows' or another band."
             )
-        if self.window is not None and mode == "tiling":
+        if self.window is not None and mode == "segmentation":
             raise ValueError(
-                "The 'window' parameter must be None in a segmentation, whose tiles have no band. Got "
+                "The 'window' parameter must be None in a segmentation, whose segments have no band. Got "
                 f"{self.window!r}. Bound the length of the repetitions by 'min_length' and 'max_length' instead."
             )
 
-    def _warped(self, problem, shortest, longest, *, matrix=False):
-        """Warped profile of the whole series: distances, starts and, if asked for, accumulated costs (n, m)."""
+    def _subsequence_profile(self, problem, shortest, longest, *, matrix=False):
+        """Subsequence profile of the whole series: distances, starts and, if asked for, accumulated costs (n, m)."""
         m, n = problem.shape
         col, start, side = self._start_column(problem)
         p, _, _, y, tx, ty, points = problem
         rows, radius = problem.rows, radius_of(self.window, self.factor, m, m)
         if not matrix and problem.runs_diagonally:
             weighted = has_weights(p, rows)
-            distance, begin = diagonal_search.warped(p, rows, weighted, points, y, radius, shortest, longest, side)
+            distance, begin = diagonal_search.subsequence_profile(
+                p, rows, weighted, points, y, radius, shortest, longest, side
+            )
             return self._report_search(distance, problem), begin, None
         distance, begin = np.empty(n), np.empty(n, np.int64)
         costs = np.empty((n, m)) if matrix else kernels.NO_COSTS
         state = radius, shortest, longest, col, start, np.zeros((3, m))
-        kernels.warped(p, rows, points, y, tx, ty, 0, 0, *state, distance, begin, costs)
+        kernels.subsequence_profile(p, rows, points, y, tx, ty, 0, 0, *state, distance, begin, costs)
         return self._report_search(distance, problem), begin, costs
 
     def _start_column(self, problem):
@@ -327,7 +329,7 @@ class ElasticMetric(Metric):
         side = np.full(m + 1, INF)
         side[0] = 0.0
         start = np.zeros(m + 1, np.int64)
-        if not closed_border(problem.record):
+        if not closed_boundary(problem.record):
             side[1:] = np.cumsum(problem.points[0])
             start[:] = -1  # sample 0, and no matched pair yet
         return side.copy(), start, side

@@ -6,9 +6,8 @@ import numpy as np
 
 from ...utils._sklearn import Interval
 from .._kernels import lockstep_drivers as kernels
-from .._kernels import sliding
-from .._resample import alike, places, resample
-from .._series import full_weight, normalise
+from .._kernels import lockstep_terms, moments, sliding
+from .._series import alike, full_weight, normalise, places, resample
 from .base import Metric
 from .registry import register
 
@@ -41,8 +40,8 @@ def equal_lengths(x, w, y):
 class LockstepMetric(Metric):
     """A lockstep distance made of one term per point."""
 
-    group = "lockstep"
-    _is_fold = True
+    family = "lockstep"
+    _is_additive = True
     centred = False  # whether each series' weighted mean per channel is taken off first
     power = None  # sum behind the distance = distance ** power; None: no sum
 
@@ -80,7 +79,7 @@ class LockstepMetric(Metric):
         return self._finite(out)
 
     def _scaled_profile(self, x, w, y, tx, ty, normalize, length):
-        if not self._is_fold:
+        if not self._is_additive:
             return super()._scaled_profile(x, w, y, tx, ty, normalize, length)
         full, scaling = full_weight(w, x), self._scaling(normalize)
         out = np.empty(y.shape[1] - length + 1)
@@ -94,7 +93,7 @@ class LockstepMetric(Metric):
         if not scaling:
             return x
         query = np.empty_like(x)
-        kernels.normalise_one(x, w, scaling, query)
+        moments.normalise_one(x, w, scaling, query)
         return query
 
     def _scaling(self, normalize):
@@ -104,12 +103,12 @@ class LockstepMetric(Metric):
         return scaling
 
     def _slack(self, x, w, n_windows, normalize):
-        return sliding.slack(self._record(), x, w, n_windows, self._scaling(normalize)) if self._is_fold else 0.0
+        return sliding.slack(self._record(), x, w, n_windows, self._scaling(normalize)) if self._is_additive else 0.0
 
     def _cost_exponent(self, channels):
         return self.power or 1.0
 
-    def _tile_cost(self, distance, m):
+    def _segment_cost(self, distance, m):
         return m * distance if self.power is None else distance**self.power
 
     def _observed(self, x, full, seen, y, tx, ty):
@@ -146,11 +145,11 @@ class Euclidean(LockstepMetric):
     name, full_name, power = "euclidean", "Euclidean Distance", 2.0
 
     @property
-    def metric(self):
+    def is_metric(self):
         return True
 
     def _record(self):
-        return kernels.EuclideanRecord()
+        return lockstep_terms.EuclideanRecord()
 
 
 @register
@@ -170,7 +169,7 @@ class SquaredEuclidean(LockstepMetric):
         return 2.0
 
     def _record(self):
-        return kernels.SquaredRecord()
+        return lockstep_terms.SquaredRecord()
 
 
 @register
@@ -189,11 +188,11 @@ class Manhattan(LockstepMetric):
     aliases = ("cityblock",)
 
     @property
-    def metric(self):
+    def is_metric(self):
         return True
 
     def _record(self):
-        return kernels.ManhattanRecord()
+        return lockstep_terms.ManhattanRecord()
 
 
 @register
@@ -220,7 +219,7 @@ class Minkowski(LockstepMetric):
         self.p = p
 
     @property
-    def metric(self):
+    def is_metric(self):
         return self.p >= 1
 
     @property
@@ -240,7 +239,7 @@ class Minkowski(LockstepMetric):
         return distance
 
     def _record(self):
-        return kernels.MinkowskiRecord(float(self.p))
+        return lockstep_terms.MinkowskiRecord(float(self.p))
 
 
 @register
@@ -257,11 +256,11 @@ class Chebyshev(LockstepMetric):
     name, full_name = "chebyshev", "Chebyshev Distance"
 
     @property
-    def metric(self):
+    def is_metric(self):
         return True
 
     def _record(self):
-        return kernels.ChebyshevRecord()
+        return lockstep_terms.ChebyshevRecord()
 
 
 @register
@@ -279,11 +278,11 @@ class Canberra(LockstepMetric):
     name, full_name, power = "canberra", "Canberra Distance", 1.0
 
     @property
-    def metric(self):
+    def is_metric(self):
         return True
 
     def _record(self):
-        return kernels.CanberraRecord()
+        return lockstep_terms.CanberraRecord()
 
 
 @register
@@ -300,7 +299,7 @@ class Braycurtis(LockstepMetric):
     name, full_name = "braycurtis", "Braycurtis Distance"
 
     def _record(self):
-        return kernels.BraycurtisRecord()
+        return lockstep_terms.BraycurtisRecord()
 
 
 @register
@@ -317,8 +316,8 @@ class Hamming(LockstepMetric):
     name, full_name = "hamming", "Hamming Distance"
 
     @property
-    def metric(self):
+    def is_metric(self):
         return True
 
     def _record(self):
-        return kernels.HammingRecord()
+        return lockstep_terms.HammingRecord()

@@ -8,6 +8,7 @@ from ...utils._sizes import check_query
 from ...utils._sklearn import Interval
 from ...utils.validation import as_floats, refuse_missing
 from .._kernels import lockstep_drivers as kernels
+from .._kernels import lockstep_terms
 from .._series import full_weight
 from .base import Metric
 from .lockstep import Euclidean, LockstepMetric, equal_lengths
@@ -28,7 +29,7 @@ class Cosine(LockstepMetric):
     name, full_name = "cosine", "Cosine Distance"
 
     def _record(self):
-        return kernels.CosineRecord()
+        return lockstep_terms.CosineRecord()
 
 
 @register
@@ -46,7 +47,7 @@ class Correlation(LockstepMetric):
     aliases = ("Cross Correlation Distance",)
 
     def _record(self):
-        return kernels.CosineRecord()
+        return lockstep_terms.CosineRecord()
 
 
 @register
@@ -73,7 +74,7 @@ class PearsonCorrelation(LockstepMetric):
         self.beta = beta
 
     def _record(self):
-        return kernels.PearsonRecord(-1.0 if self.beta is None else float(self.beta))
+        return lockstep_terms.PearsonRecord(-1.0 if self.beta is None else float(self.beta))
 
 
 @register
@@ -98,21 +99,21 @@ class Mahalanobis(LockstepMetric):
     7.211102550927978
     """
 
-    _is_fold = False
+    _is_additive = False
     name, full_name, power = "mahalanobis", "Mahalanobis Distance", 2.0
 
     def __init__(self, VI=None):
         self.VI = VI
 
     @property
-    def symmetric(self):
+    def is_symmetric(self):
         VI = self._inverse()
         return VI is None or np.array_equal(VI, VI.T)
 
     @property
-    def metric(self):
+    def is_metric(self):
         VI = self._inverse()
-        return VI is None or (self.symmetric and bool((np.linalg.eigvalsh(VI) > 0).all()))
+        return VI is None or (self.is_symmetric and bool((np.linalg.eigvalsh(VI) > 0).all()))
 
     def fit(self, X, y=None):
         """Estimate `VI` from a collection by the shrunk covariance of Ledoit and Wolf (2004).
@@ -157,7 +158,7 @@ class Mahalanobis(LockstepMetric):
             refuse_missing(VI, "VI", "Invert a covariance of full rank.")
 
     def _record(self):
-        return kernels.EuclideanRecord()
+        return lockstep_terms.EuclideanRecord()
 
     def _distance(self, x, w, y, tx, ty):
         if self._inverse() is None:
@@ -206,12 +207,12 @@ class ShortTimeSeries(LockstepMetric):
     0.0
     """
 
-    _is_fold = False
+    _is_additive = False
     name, full_name, power = "short_time_series", "Short Time Series Distance", 2.0
     uses_times = True
 
     def _record(self):
-        return kernels.EuclideanRecord()
+        return lockstep_terms.EuclideanRecord()
 
     def _distance(self, x, w, y, tx, ty):
         if x.shape[1] != y.shape[1]:

@@ -9,7 +9,7 @@ from ...utils.validation import shown, unknown_name
 from .base import Metric
 from .callable import CallableMetric
 
-GROUPS = ("elastic", "lockstep", "time")
+FAMILIES = ("elastic", "lockstep", "time")
 _REGISTRY = {}  # function name -> class
 _ALIASES = {}  # every other name, in lower case -> function name
 
@@ -46,14 +46,16 @@ def metric_names(family=None, *, multivariate=None, metric=None, symmetric=None)
     >>> metric_names(family="elastic", metric=True)
     ['msm', 'twed']
     """
-    if family not in (None, *GROUPS):
-        raise unknown_name("family", family, GROUPS)
+    if family not in (None, *FAMILIES):
+        raise unknown_name("family", family, FAMILIES)
     facts = {"multivariate": multivariate, "metric": metric, "symmetric": symmetric}
     asked = {fact: value for fact, value in facts.items() if value is not None}
     for fact, value in asked.items():
         if not isinstance(value, bool | np.bool_):
             raise TypeError(f"The {fact!r} parameter must be True, False or None. Got {shown(value)}.")
-    found = (name for name, cls in _REGISTRY.items() if family in (None, cls.group))
+    found = (name for name, cls in _REGISTRY.items() if family in (None, cls.family))
+    own = {"metric": "is_metric", "symmetric": "is_symmetric"}  # what metrics call these facts
+    asked = {own.get(fact, fact): value for fact, value in asked.items()}
     return sorted(n for n in found if all(getattr(_REGISTRY[n](), fact) == value for fact, value in asked.items()))
 
 

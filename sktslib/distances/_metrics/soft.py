@@ -10,8 +10,7 @@ from joblib import delayed
 from ...utils._sklearn import Interval
 from .._collection import as_collection
 from .._kernels import soft_minimum as kernels
-from .._resample import resample
-from .._series import full_weight
+from .._series import full_weight, resample
 from .alignment import Alignment
 from .bands import band, plain_band, radius_of
 from .base import Metric, check_pair
@@ -32,7 +31,7 @@ class Pair(NamedTuple):
 class PathlessMetric(Metric):
     """An elastic distance that is no sum along one path."""
 
-    group = "elastic"
+    family = "elastic"
     _has_path = False
 
     def _path(self, pair):
@@ -82,7 +81,7 @@ class SoftMetric(PathlessMetric):
             cells = _cells(self.window, None, m, n)
         else:
             cells = _plain_cells(radius, m, n)
-        return kernels.accumulate(self._record(), x, full_weight(w, x), y, *cells, matrix)
+        return kernels.accumulated_costs(self._record(), x, full_weight(w, x), y, *cells, matrix)
 
     def _matrix(self, x, w, y):
         """Accumulated costs (n, m), in units of gamma."""
@@ -252,13 +251,13 @@ class SoftDTW(SoftMetric):
         return np.ascontiguousarray(self._unit * self._matrix(*pair).T)
 
     def _check_search(self, mode):
-        if mode == "tiling" and not self.divergence:
+        if mode == "segmentation" and not self.divergence:
             raise ValueError(
                 "The 'divergence' parameter of SoftDTW must be True in a segmentation: the values themselves may be "
                 "negative, and are no costs. Got False."
             )
 
-    def _tile_cost(self, distance, m):
+    def _segment_cost(self, distance, m):
         return distance
 
 

@@ -32,11 +32,11 @@ class TAM(Metric):
     0.0
     """
 
-    name, full_name, group = "tam", "Time Alignment Measurement", "time"
+    name, full_name, family = "tam", "Time Alignment Measurement", "time"
     description = "Advance, delay and phase of the optimal alignment."
 
     @property
-    def symmetric(self):
+    def is_symmetric(self):
         return False  # ties of the path are broken in favour of the query
 
     def _exponent(self, channels):

@@ -9,10 +9,9 @@ from ...utils._sklearn import Interval, StrOptions
 from ...utils.validation import shown
 from .._kernels import columns as kernels
 from .._kernels import recurrences
-from .._kernels.pieces import pieces
-from .._resample import ALIKE
-from .._series import deviation, standardise
-from .elastic import BAND_CONSTRAINTS, ElasticMetric, Problem, Query, free_points, norm_exponent, norm_of
+from .._kernels.compilation import pieces
+from .._series import ALIKE, deviation, standardise
+from .elastic import BAND_CONSTRAINTS, ElasticMetric, PreparedPair, Query, free_points, norm_exponent, norm_of
 from .registry import register
 
 
@@ -85,7 +84,7 @@ class DTW(ElasticMetric):
 
     name, full_name = "dtw", "Dynamic Time Warping"
     entry_parameters = {"dtw_type": "dtw", "alpha": 1}
-    _flat = 1.5
+    _background_share = 1.5
     function_defaults = {"do_dist_norm": True}
     _parameter_constraints = {
         "alpha": [Interval(Real, 0, 1, closed="both")],
@@ -119,7 +118,7 @@ class DTW(ElasticMetric):
         self.do_dist_norm = do_dist_norm
 
     @property
-    def symmetric(self):
+    def is_symmetric(self):
         return self.alpha == 1 and self.dtw_type in ("dtw", "psi-dtw") and self.dist is None and not self.do_dist_norm
 
     @property
@@ -192,7 +191,7 @@ class DTW(ElasticMetric):
                 costs += alpha * local_costs(self.dist, x, y)
         if w is not None:  # the caller's function sees whole points, so a point has one weight
             costs *= w.max(axis=0)
-        return Problem(recurrences.DTWRecord(), None, None, costs, None, None, free_points(x.shape[1]))
+        return PreparedPair(recurrences.DTWRecord(), None, None, costs, None, None, free_points(x.shape[1]))
 
     def _report(self, cost, problem):
         return cost / problem.shape[0] if self.do_dist_norm else cost
@@ -225,7 +224,7 @@ class ADTW(ElasticMetric):
 
     name, full_name = "adtw", "Amerced Dynamic Time Warping"
     entry_parameters = {"omega": 1.0}
-    _flat = 1.5
+    _background_share = 1.5
     _parameter_constraints = {"omega": [Interval(Real, 0, None, closed="left")], **BAND_CONSTRAINTS}
 
     def __init__(self, omega=1.0, *, window=None, factor=None):
@@ -262,7 +261,7 @@ class WDTW(ElasticMetric):
 
     name, full_name = "wdtw", "Weighted Dynamic Time Warping"
     entry_parameters = {"g": 0.05}
-    _flat = 1.5
+    _background_share = 1.5
     _depends_on_start = True
     _needs_equal_lengths = True
     _looks_back = True
@@ -311,9 +310,9 @@ class Frechet(ElasticMetric):
 
     def _check_search(self, mode):
         super()._check_search(mode)
-        if mode == "tiling":
+        if mode == "segmentation":
             raise ValueError(
-                "The Frechet distance has no segmentation: the costs of its tiles are maxima and do not add up. Take "
+                "The Frechet distance has no segmentation: its costs of segments are maxima and do not add up. Take "
                 "another elastic metric, such as 'dtw'."
             )
 

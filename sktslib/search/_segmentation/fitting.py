@@ -12,7 +12,7 @@ from .._query import QueryEstimator, same_channels
 from .._several import entry
 from .._threshold import learn_background
 from .background import Background
-from .optimal import Rules, background_cost, tile
+from .optimal import Rules, background_cost, segment
 from .period import ROUNDS, SHRINK, typical_period
 
 FEW = 2  # repetitions of which an average is taken
@@ -36,7 +36,7 @@ def check_transitions(transitions, k):
 
 def check_partial(metric, mode):
     """Refuse repetitions cut off at an end where there is no path through a part of a query."""
-    if mode != "warped" or metric.uses_times or not metric._can_be_cut:
+    if mode != "subsequence" or metric.uses_times or not metric._can_be_cut:
         raise ValueError(
             "partial=True needs an elastic metric with a warping path that compares no times and has no move cheaper "
             f"than the diagonal one, such as 'dtw' or 'adtw'. Got {metric.full_name}."
@@ -55,19 +55,19 @@ def fit_background(marked, templates, rules, metric, mode, ty):
     searches = [Search.of(metric, *t[:2], marked.data, t.tx, ty, mode) for t in templates]
 
     def ranges(background):
-        found = tile(searches, rules._replace(background=background))
+        found = segment(searches, rules._replace(background=background))
         return found.start, found.end
 
     constant = background_cost(metric, mode, templates)
     return learn_background(marked.ranges, marked.labels.code, marked.data, templates, metric, constant, ranges)
 
 
-def refined(templates, searches, tiles):
-    """The queries as averages of their repetitions in a tiling; one with too few stays as it is."""
+def refined(templates, searches, segments):
+    """The queries as averages of their repetitions in a segmentation; one with too few stays as it is."""
     out = []
     for k, (template, search) in enumerate(zip(templates, searches, strict=True)):
-        whole = (tiles.query == k) & (np.diff(tiles.shown, axis=1)[:, 0] == template.x.shape[1])
-        ranges = np.column_stack([tiles.start, tiles.end])[whole]
+        whole = (segments.query == k) & (np.diff(segments.shown, axis=1)[:, 0] == template.x.shape[1])
+        ranges = np.column_stack([segments.start, segments.end])[whole]
         out.append(template if len(ranges) < FEW else template._replace(x=amid(template, search, ranges)))
     return out
 
@@ -94,7 +94,7 @@ def _per_query(value, k, name):
 
 
 class FittedSegmenter(QueryEstimator):
-    """Base of the segmenter: how it comes to its queries and rules, and how it tiles by them."""
+    """Base of the segmenter: how it comes to its queries and rules, and how it segments by them."""
 
     @property
     def _query_times(self):
@@ -103,9 +103,9 @@ class FittedSegmenter(QueryEstimator):
     def _check_size(self, a, what, check=check_size):
         check(a, what, self.metric_._cost_exponent(len(a)), f"A segmentation by the {self.metric_.full_name}")
 
-    def _check_tiling(self):
+    def _check_segmentation(self):
         self._mode = resolve_mode(self.metric_, "auto", None)
-        self.metric_._check_search("tiling")
+        self.metric_._check_search("segmentation")
         if self.partial:
             check_partial(self.metric_, self._mode)
 
@@ -143,20 +143,20 @@ class FittedSegmenter(QueryEstimator):
         return self._fit_templates(self._templates, limits=[limits])
 
     def _fit_templates(self, templates, kinds=None, limits=None, marked=None, times=None):
-        """Take queries behind the door, with the background and the bounds that go with them."""
+        """Take queries validated, with the background and the bounds that go with them."""
         k = len(templates)
         self._templates = templates
         self.queries_ = [t.x.T for t in templates]
         self.weights_ = [None if t.w is None else t.w.T for t in templates]
         self.query_, self.weight_ = self.queries_[0], self.weights_[0]
         self.classes_ = np.arange(1, k + 1) if marked is None else marked.labels.kinds
-        self._idle = 0 if marked is None else marked.labels.idle
+        self._idle = 0 if marked is None else marked.labels.background_costs
         self._kinds = np.arange(k) if kinds is None else np.array(kinds)
         given = zip(
             _per_query(self.min_length, k, "min_length"), _per_query(self.max_length, k, "max_length"), strict=True
         )
         given = tuple(self._check_limits(*pair) for pair in given)
-        if limits is not None and self._mode == "warped":
+        if limits is not None and self._mode == "subsequence":
             given = limits_of(given, limits)
         rules = Rules(None, check_transitions(self.transitions, k), given, self.partial)
         if self.background != "auto":
@@ -174,15 +174,15 @@ class FittedSegmenter(QueryEstimator):
         return Search.of(self.metric_, template.x, template.w, y, template.tx, ty, self._mode)
 
     def _segmented(self, y, ty, rules, refine):
-        """Queries, searches and tiles of a series; before that, `refine` times, average the repetitions."""
+        """Queries, searches and segments of a series; before that, `refine` times, average the repetitions."""
         templates, left, met = self._templates, int(refine), {}
         while True:
             searches = [self._compare(template, y, ty) for template in templates]
-            tiles = tile(searches, rules)
+            segments = segment(searches, rules)
             if not left:
-                return templates, searches, tiles
+                return templates, searches, segments
             met[_digest(templates)] = left
-            templates, left = refined(templates, searches, tiles), left - 1
+            templates, left = refined(templates, searches, segments), left - 1
             before = met.get(_digest(templates))
             if before is not None:  # from here on the same queries come again and again, mostly the same one
                 left %= before - left

@@ -1,4 +1,4 @@
-"""Optimal tiling of a recording by repetitions of one or several queries and background."""
+"""Optimal segmentation of a recording by repetitions of one or several queries and background."""
 
 from typing import NamedTuple
 
@@ -8,15 +8,15 @@ from ...distances._series import full_weight
 from .._missing import runs, touched
 from .._profile import Search
 from .background import Background
-from .lanes_of_segments import tile as tile_series
-from .lanes_of_segments import tile_windows
+from .stretches import segment as segment_series
+from .stretches import segment_windows
 
 ENDLESS = 2.0**62
 SLACK_FROM = 2**40  # windows: more than any recording has
 
 
 class Rules(NamedTuple):
-    """What the cheapest tiling is asked for."""
+    """What the cheapest segmentation is asked for."""
 
     background: Background
     transitions: np.ndarray  # (k + 1, k + 1)
@@ -31,32 +31,32 @@ class Rules(NamedTuple):
 
 
 def background_cost(metric, mode, templates):
-    """Default cost of a background sample, by what the queries cost against a flat line; the mean over them."""
-    return metric._flat * float(np.mean([flat_cost(metric, mode, template) for template in templates]))
+    """Default cost of a background sample, by what the queries cost against a constant signal; the mean over them."""
+    return metric._background_share * float(np.mean([constant_cost(metric, mode, template) for template in templates]))
 
 
-def flat_cost(metric, mode, template):
-    """What a query costs against a flat line at its own weighted mean, per sample."""
+def constant_cost(metric, mode, template):
+    """What a query costs against a constant signal at its own weighted mean, per sample."""
     x, w, tx = template
     weight = full_weight(w, x)
     total = weight.sum(axis=1, keepdims=True)
     mean = np.where(total > 0, (weight * x).sum(axis=1, keepdims=True), x.mean(axis=1, keepdims=True))
     mean /= np.where(total > 0, total, 1.0)
-    flat = np.repeat(mean, x.shape[1], axis=1)
-    return float(whole_cost(Search.of(metric, x, w, flat, tx, tx, mode))) / x.shape[1]
+    constant = np.repeat(mean, x.shape[1], axis=1)
+    return float(whole_cost(Search.of(metric, x, w, constant, tx, tx, mode))) / x.shape[1]
 
 
 def whole_cost(search):
-    """Tile cost of the whole sequence of a search."""
+    """Segment cost of the whole sequence of a search."""
     metric = search.metric
-    if search.mode == "warped":
+    if search.mode == "subsequence":
         problem = search.runs[0][1]
         return metric._cost(problem.piece(0, problem.shape[1]), whole=True)
-    return metric._tile_cost(search.profile().distance[0], search.x.shape[1])
+    return metric._segment_cost(search.profile().distance[0], search.x.shape[1])
 
 
-class Tiles(NamedTuple):
-    """The tiles of a tiling, in temporal order."""
+class SegmentTable(NamedTuple):
+    """The segments of a segmentation, in temporal order."""
 
     start: np.ndarray
     end: np.ndarray
@@ -65,53 +65,55 @@ class Tiles(NamedTuple):
     shown: np.ndarray  # (.., 2): half-open ranges of the query's points
 
 
-def tile(searches, rules):
-    """The tiles of the cheapest tiling; none crosses a gap. Behind a gap the tiling begins anew."""
-    idle = rules.background.costs(searches[0].y)
-    if searches[0].mode == "warped":
+def segment(searches, rules):
+    """The segments of the cheapest segmentation; none crosses a gap. Behind a gap the segmentation begins anew."""
+    background_costs = rules.background.costs(searches[0].y)
+    if searches[0].mode == "subsequence":
         parts = []
         for stretch in zip(*(search.runs for search in searches), strict=True):
             first, problems = stretch[0][0], [problem for _, problem in stretch]
-            background = idle[first : first + problems[0].shape[1]]
-            found = tile_series(problems, background, rules.transitions, *rules.bounds(), rules.partial)
+            background = background_costs[first : first + problems[0].shape[1]]
+            found = segment_series(problems, background, rules.transitions, *rules.bounds(), rules.partial)
             parts.append((found[1] + first, found[2] + first, found[0] - 1, *found[3:]))
     else:
         cost, lengths = _windows(searches, rules)
         parts = []
         for a, b in runs(searches[0].y):
             run = np.ascontiguousarray(cost[:, a:b])
-            label, start, end, paid, shown = tile_windows(run, lengths, idle[a:b], rules.transitions)
-            parts.append((start + a, end + a, label - 1, paid, shown))
+            label, start, end, cost_of, shown = segment_windows(run, lengths, background_costs[a:b], rules.transitions)
+            parts.append((start + a, end + a, label - 1, cost_of, shown))
     if not parts:
         nothing = np.empty(0, np.int64)
-        return Tiles(nothing, nothing, nothing, np.empty(0), np.empty((0, 2), np.int64))
-    return Tiles(*(np.concatenate(part) for part in zip(*parts, strict=True)))
+        return SegmentTable(nothing, nothing, nothing, np.empty(0), np.empty((0, 2), np.int64))
+    return SegmentTable(*(np.concatenate(part) for part in zip(*parts, strict=True)))
 
 
-def listed_costs(sources, rules, tiles):
-    """What each tile's query costs against its range; `sources` compare the queries with ranges of the series.
+def listed_costs(sources, rules, segments):
+    """What each segment's query costs against its range; `sources` compare the queries with ranges of the series.
 
-    The path behind a tile is the cheapest one of its range, unless the best way to a cell depends on how the path came
-    there: on its start, or on others that were longer than allowed and dropped. The distances of many long windows may
-    come from Fourier transforms; those listed never do, so that a stream lists the same.
+    The path behind a segment is the cheapest one of its range, unless the best way to a cell depends on how the path
+    came there: on its start, or on others that were longer than allowed and dropped. The distances of many long windows
+    may come from Fourier transforms; those listed never do, so that a stream lists the same.
     """
     one = sources[0]
     if one.mode == "windows":
-        return _listed_windows(sources, tiles)
+        return _listed_windows(sources, segments)
     dropped = any(longest is not None for _, longest in rules.limits)
     if not (dropped or one.metric._depends_on_start):
-        return tiles.cost
-    rows = zip(*(column.tolist() for column in (tiles.query, tiles.start, tiles.end, tiles.shown)), strict=True)
+        return segments.cost
+    rows = zip(
+        *(column.tolist() for column in (segments.query, segments.start, segments.end, segments.shown)), strict=True
+    )
     return np.array([sources[q].cost(s, e, shown) for q, s, e, shown in rows])
 
 
-def _listed_windows(sources, tiles):
-    cost = tiles.cost.copy()
+def _listed_windows(sources, segments):
+    cost = segments.cost.copy()
     for q, source in enumerate(sources):
-        own = tiles.query == q
+        own = segments.query == q
         metric, m = source.metric, source.x.shape[1]
         if own.any() and metric._slack(source.x, source.w, SLACK_FROM, None):
-            cost[own] = metric._tile_cost(source.distances(tiles.start[own], tiles.end[own]), m)
+            cost[own] = metric._segment_cost(source.distances(segments.start[own], segments.end[own]), m)
     return cost
 
 
@@ -121,6 +123,6 @@ def _windows(searches, rules):
     cost = np.full((len(searches), n), np.inf)
     for search, limits, row in zip(searches, rules.limits, cost, strict=True):
         m = search.x.shape[1]
-        row[m - 1 :] = search.metric._tile_cost(search.profile(*limits).distance, m)
+        row[m - 1 :] = search.metric._segment_cost(search.profile(*limits).distance, m)
         row[m - 1 :][touched(search.y, m)] = np.inf
     return cost, np.array([search.x.shape[1] for search in searches])

@@ -1,4 +1,4 @@
-"""Repetitions that an end of the series cuts off: paths that begin or end amid a query, free of charge.
+"""Repetitions that an end of the series cuts off: paths that begin or end within a query, at no cost.
 
 At least half of the query's points must be seen. The start of a path that begins at point i of its query is counted as
 -i, as if the points before it had stood before the series, so bounds of the length hold for the whole repetition.
@@ -6,7 +6,7 @@ At least half of the query's points must be seen. The start of a path that begin
 
 import numpy as np
 
-from ...distances._kernels.dispatch import closed_border
+from ...distances._kernels.dispatch import closed_boundary
 
 
 def halves(first):
@@ -16,20 +16,20 @@ def halves(first):
 
 
 def open_begin(state, queries):
-    """Let paths begin amid the queries before the first sample; changes `state`, see `_tiling.advance`."""
+    """Let paths begin within the queries before the first sample; changes `state`, see `_tiling.advance`."""
     for q, (a, m, unseen) in enumerate(halves(queries.first)):
         state[0, a : a + unseen] = 0.0
         state[1, a : a + unseen] = -np.arange(1.0, unseen + 1)
         record = queries.p if hasattr(queries.p, "_fields") else queries.p[q]
-        if not closed_border(record):  # where points may be skipped, more of them for their price
+        if not closed_boundary(record):  # where points may be skipped, more of them for their gap cost
             state[0, a + unseen : a + m] = np.cumsum(queries.points[0, a + unseen : a + m])
             state[1, a + unseen : a + m] = -unseen
 
 
 def open_end(state, first, best, begin, shortest, longest):
-    """Let paths end amid the queries behind the last sample, where that is cheaper; changes the last rows.
+    """Let paths end within the queries behind the last sample, where that is cheaper; changes the last rows.
 
-    Returns for each query how many points of it its last tile shows.
+    Returns for each query how many points of it its last segment shows.
     """
     n, shown = len(begin), np.diff(first)
     for q, (a, m, unseen) in enumerate(halves(first)):

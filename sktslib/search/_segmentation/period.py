@@ -9,7 +9,7 @@ from .._missing import runs
 from .._profile import Search
 from .._selection import select
 
-ROUNDS = 3  # of tiling and averaging
+ROUNDS = 3  # of segmentation and averaging
 SHRINK = 2  # how many times longer or shorter than the period a repetition may be
 SHORTEST = 4  # samples of a period
 PLACES = 8  # stretches tried per period

@@ -1,22 +1,21 @@
-"""Segmentation of a recording that comes in chunks: what every tiling still in question has in common is decided."""
+"""Segmentation by chunks: what every segmentation still in question has in common is decided."""
 
 import numpy as np
 
 from ...distances._kernels.traceback import agreed, before, likeliest, previous, through, trace
 from ...utils.validation import check_count
-from .._buffer import Buffer
+from .._buffer import Buffer, SparseTimes
 from .._chunks import Entrance, is_nothing
-from .._incremental_profile import Feed
+from .._incremental_profile import IncrementalProfile
 from .._missing import runs
 from .._sources import Comparison, Sources, hold
 from .._stream import LEAST_HELD, Buffered
-from .._times import SparseTimes
-from .optimal import Tiles, listed_costs
+from .optimal import SegmentTable, listed_costs
 from .segments import Segments
 from .stream_costs import Columns, Windows
 
 
-class _Buffer(Feed):
+class _Buffer(IncrementalProfile):
     """The last samples of the recording; those before `end` are without a gap up to where the paths are."""
 
     end = 0
@@ -29,9 +28,9 @@ class _Buffer(Feed):
 class SegmentStream:
     """A segmentation that goes on with every chunk of a recording; made by `QuerySegmenter.stream`.
 
-    A repetition is reported as soon as it belongs to every tiling that may still turn out the cheapest, so that all of
-    them together are those that `segment` finds in the whole recording. Memory: what is not decided yet. A stream can
-    be pickled and goes on where it was.
+    A repetition is reported as soon as it belongs to every segmentation that may still turn out the cheapest, so that
+    all of them together are those that `segment` finds in the whole recording. Memory: what is not decided yet. A
+    stream can be pickled and goes on where it was.
 
     Attributes
     ----------
@@ -50,7 +49,7 @@ class SegmentStream:
     def __init__(self, segmenter, max_delay=None):
         self.max_delay = check_count(max_delay, "max_delay", none=True, owner="stream")
         self._segmenter = segmenter
-        self._paths = (Columns if segmenter._mode == "warped" else Windows)(segmenter)
+        self._paths = (Columns if segmenter._mode == "subsequence" else Windows)(segmenter)
         longest, reach = max(template.x.shape[1] for template in segmenter._templates), self._paths.reach
         if max_delay is not None and max_delay < longest + reach:
             ahead = f" and the {reach} that the metric looks ahead" if reach else ""
@@ -144,7 +143,7 @@ class SegmentStream:
             raise ValueError("The stream has been flushed, and its recording has ended. Begin a new one by 'stream()'.")
 
     def _decided(self):
-        """The tiles that are decided by the samples so far."""
+        """The segments that are decided by the samples so far."""
         feed, begin, found = self._feed, self._noted, []
         done, self._noted = begin, feed.seen
         parts = [(begin, feed.seen)]
@@ -170,7 +169,7 @@ class SegmentStream:
         return found
 
     def _advance(self, upto, decide=True):
-        """Go on to a sample; the tiles (start, end, label, cost) that are decided then."""
+        """Go on to a sample; the segments (start, end, label, cost) that are decided then."""
         if upto > self._paths.at:
             rows, starts = self._paths.go_on(self._feed, upto)
             self._best.append(rows)
@@ -192,7 +191,7 @@ class SegmentStream:
         return found
 
     def _force(self, history, late):
-        """Decide by the tiling that is the cheapest now, up to a boundary, and drop all tilings that disagree."""
+        """Decide by the cheapest segmentation up to a boundary, and drop all that disagree."""
         best, _, T, base = history
         node = likeliest(*history, late)
         agree = through(*history, *node, late)
@@ -210,16 +209,16 @@ class SegmentStream:
         return node
 
     def _decide(self, j, label):
-        """The tiles that lead to a node; what comes after starts from there."""
+        """The segments that lead to a node; what comes after starts from there."""
         fresh = self._base == self._paths.run
         history = self._best.values, self._starts.values, self._segmenter._rules.transitions, self._base
         labels, start, end, cost = trace(*history, fresh, j, label)
-        tiles = list(zip(start + self._base, end + self._base, labels, cost, strict=True))
+        segments = list(zip(start + self._base, end + self._base, labels, cost, strict=True))
         self._base += j
         self._coded = 0
         for rows in (self._best, self._starts, self._codes, self._paths):
             rows.forget(self._base)
-        return tiles
+        return segments
 
     def _forget(self):
         """Drop the samples that nothing undecided depends on."""
@@ -230,14 +229,14 @@ class SegmentStream:
         self._full = 2 * (feed.seen - feed.first) + LEAST_HELD
 
     def _segments(self, found):
-        """The result of tiles."""
+        """The result of segments."""
         start, end, label, cost = (
-            np.array([tile[k] for tile in found], dtype) for k, dtype in enumerate((int, int, int, float))
+            np.array([segment[k] for segment in found], dtype) for k, dtype in enumerate((int, int, int, float))
         )
         segmenter, query, times = self._segmenter, label - 1, None
         pieces = hold([Buffered(how, self._feed) for how in self._hows], query, start, end)
         shown = np.column_stack([np.zeros_like(label), self._lengths[query]])
-        cost = listed_costs(pieces, segmenter._rules, Tiles(start, end, query, cost, shown))
+        cost = listed_costs(pieces, segmenter._rules, SegmentTable(start, end, query, cost, shown))
         if self._times is not None:
             edges = np.concatenate([start, end])
             times = SparseTimes(edges, self._times.as_given(self._times.at(edges)))

@@ -30,7 +30,7 @@ class QuerySegmenter(FittedSegmenter):
     Parameters
     ----------
     metric : str, metric object or callable, default="dtw"
-        The distance; tiles count its un-rooted, un-normalised cost.
+        The distance; segments count its un-rooted, un-normalised cost.
     metric_params : dict, optional
         Parameters of the metric.
     query : array-like of shape (m,) or (m, channels), list of arrays or "auto", optional
@@ -39,10 +39,10 @@ class QuerySegmenter(FittedSegmenter):
     weight : array-like of shape (m,) or (m, channels), or list of them, optional
         Relative weights of the query's points, unless `fit` is given some.
     background : "auto" or float, default="auto"
-        Cost of a background sample. "auto": the cost of the query against a flat line at its own mean, per sample (of
-        several queries the mean over them), 1.5 times for dynamic time warping and its variants. So a stretch is
-        background when the query explains it worse than a flat line would explain the query. Learned from labels it
-        depends on the signal, see Notes.
+        Cost of a background sample. "auto": the cost of the query against a constant signal at its own mean, per sample
+        (of several queries the mean over them), 1.5 times for dynamic time warping and its variants. So a stretch is
+        background when the query explains it worse than a constant signal would explain the query. Learned from labels
+        it depends on the signal, see Notes.
     transitions : array-like of shape (k + 1, k + 1), optional
         What it costs that one thing follows another: entry (a, b) is added where b follows a, 0 being a stretch of
         background and 1..k the queries. Infinite costs forbid. The first thing follows nothing, and behind a gap the
@@ -175,7 +175,7 @@ class QuerySegmenter(FittedSegmenter):
             Itself.
         """
         self._check_parameters()
-        self._check_tiling()
+        self._check_segmentation()
         by_itself = isinstance(self.query, str)
         if by_itself and self.query != "auto":
             raise ValueError(f"The 'query' parameter must be an array, a list of arrays or 'auto'. Got {self.query!r}.")
@@ -205,10 +205,10 @@ class QuerySegmenter(FittedSegmenter):
             The repetitions in temporal order; samples between them are background.
         """
         refuse_several(X)
-        y, ty, given = self._door(X, times)
-        _, searches, tiles = self._segmented(y, ty, self._rules, self.refine)
-        start, end, query, _, shown = tiles
-        cost = listed_costs(searches, self._rules, tiles)
+        y, ty, given = self._checked(X, times)
+        _, searches, segments = self._segmented(y, ty, self._rules, self.refine)
+        start, end, query, _, shown = segments
+        cost = listed_costs(searches, self._rules, segments)
         label = self.classes_[self._kinds[query]]
         partial = np.diff(shown, axis=1)[:, 0] < np.array([t.x.shape[1] for t in self._templates])[query]
         sources = Sources([Whole.of(search) for search in searches], shown)
@@ -221,9 +221,9 @@ class QuerySegmenter(FittedSegmenter):
         ----------
         max_delay : int, optional
             After how many samples at most the end of a repetition must be decided, at the end of a chunk; not less than
-            the longest query has. Without it a repetition waits until no tiling that may still turn out the cheapest
-            disagrees, so that the answer is that of `segment`; with it the tiling that is the cheapest by then decides,
-            and the answer may be another.
+            the longest query has. Without it a repetition waits until no segmentation that may still turn out the
+            cheapest disagrees, so that the answer is that of `segment`; with it the segmentation that is the cheapest
+            by then decides, and the answer may be another.
 
         Returns
         -------

@@ -9,7 +9,7 @@ from .._results import _Table
 
 
 class Segment(NamedTuple):
-    """One repetition: the half-open range ``[start, end)`` in samples, its label and the cost of its tile."""
+    """One repetition: the half-open range ``[start, end)`` in samples, its label and the cost of its segment."""
 
     start: int
     end: int

@@ -7,7 +7,7 @@ from .._buffer import Buffer
 from .._incremental_profile import ENDLESS
 from .._profile import check_lengths
 from .._windows import window_profile
-from .lanes_of_segments import Queries
+from .stretches import Queries
 
 
 class Columns:
@@ -33,7 +33,7 @@ class Columns:
         self.state = None
 
     def due(self, base):
-        """How many samples there must be before a tile that begins at `base` or later can be decided."""
+        """How many samples there must be before a segment that begins at `base` or later can be decided."""
         return 0
 
     @property
@@ -122,7 +122,7 @@ class Windows:
         self.edges.append(np.zeros((1, len(self.lengths) + 1)))
 
     def due(self, base):
-        """How many samples there must be before a tile that begins at `base` or later can be decided.
+        """How many samples there must be before a segment that begins at `base` or later can be decided.
 
         The longest of the windows on their way begins where nothing is decided yet.
         """
@@ -144,12 +144,12 @@ class Windows:
                 y, ty = feed.cut(begin, upto)
                 tx = None if ty is None else tx
                 distance = window_profile(self.metric, x, w, y, tx, ty, None).distance
-                row[len(row) - len(distance) :] = self.metric._tile_cost(distance, m)
+                row[len(row) - len(distance) :] = self.metric._segment_cost(distance, m)
         edges, rows = np.empty((upto - first + 1, k + 1)), np.empty((upto - first + 1, k + 1))
         edges[: old + 1] = self.edges.cut(first, self.at + 1)
-        idle = np.zeros(upto - first)
-        idle[old:] = self.rules.background.costs(feed.cut(self.at, upto)[0])
-        windows(cost, self.lengths, old, idle, self.rules.transitions, edges, rows)
+        background_costs = np.zeros(upto - first)
+        background_costs[old:] = self.rules.background.costs(feed.cut(self.at, upto)[0])
+        windows(cost, self.lengths, old, background_costs, self.rules.transitions, edges, rows)
         self.edges.append(edges[old + 1 :])
         starts = np.arange(self.at + 1.0, upto + 1)[:, np.newaxis] - self.lengths
         self.at = upto

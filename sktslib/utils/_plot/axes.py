@@ -6,7 +6,7 @@ from .plot_data import LONG, thin
 
 MAX_ROWS = 8  # channels drawn in a new figure; more rows cannot be read
 GREY = "0.65"
-# Okabe & Ito's colours, told apart by all kinds of colour vision.
+# Okabe & Ito's colours, distinguished by all kinds of colour vision.
 BLUE, VERMILION = "#0072B2", "#D55E00"
 KINDS = (BLUE, "#E69F00", "#009E73", "#CC79A7", "#56B4E9", VERMILION, "#F0E442")
 

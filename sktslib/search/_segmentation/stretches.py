@@ -1,4 +1,4 @@
-"""Tilings of whole series: the kernels of `_tiling`, on stretches of a long series side by side."""
+"""Segmentations of whole series: the kernels of `_tiling`, on stretches of a long series side by side."""
 
 from typing import NamedTuple
 
@@ -52,11 +52,11 @@ def as_series(problems):
     return y, None if one.ty is None else np.concatenate([one.ty[:1] - 1.0, one.ty])
 
 
-def tile(problems, background, transitions, shortest, longest, partial=False):
-    """Labels, starts, ends and costs of the tiles of the cheapest tiling of the problems' series by their queries.
+def segment(problems, background, transitions, shortest, longest, partial=False):
+    """Labels, starts, ends and costs of the segments of the cheapest segmentation of one series.
 
     Costs of background samples are (n,), bounds of the lengths (k,), transitions (k + 1, k + 1); all are floats. With
-    them come the ranges (.., 2) of query points that the tiles show; with `partial` the outer ones may show a part.
+    them come the ranges (.., 2) of query points that the segments show; with `partial` the outer ones may show a part.
     """
     queries, (k, n) = Queries.of(problems), (len(problems), problems[0].shape[1])
     Y, ty = as_series(problems)
@@ -89,8 +89,8 @@ def _go_on(queries, Y, ty, done, end, rules, state, best, begin):
 def _by_lanes(queries, Y, rules, lead, first_state, best, begin):
     """Stretches of the series side by side, each begun `lead` samples early without knowing what was before.
 
-    Once the cheapest tilings that lead to the cells of a column have a boundary in common, what was before adds the
-    same to all of them. So a stretch is right, but for a constant, if its column was that of the stretch before it
+    Once the cheapest segmentations that lead to the cells of a column have a boundary in common, what was before adds
+    the same to all of them. So a stretch is right, but for a constant, if its column was that of the stretch before it
     where that one ends; else it is computed once more from there.  Returns the last state and the sample that follows.
     """
     p, rows, points, first, _ = queries
@@ -165,7 +165,7 @@ def _apart(a, b):
     return offset if same.all() and starts.all() else None
 
 
-def tile_windows(cost, lengths, background, transitions):
+def segment_windows(cost, lengths, background, transitions):
     """The same by windows: ``cost[q, t]`` (k, n) is that of query q's window that ends with sample t."""
     k, n = cost.shape
     best, edges = np.full((n + 1, k + 1), INF), np.zeros((n + 1, k + 1))

@@ -1,0 +1,38 @@
+"""The parameters `metric` and `metric_params` of estimators."""
+
+from ._metrics.base import Metric
+from ._metrics.custom import own_metric
+from ._metrics.registry import get_metric
+
+
+class MetricParameter:
+    """Mixin of estimators with the parameters `metric` and `metric_params`."""
+
+    def set_params(self, **params):
+        """Set parameters; ``metric__alpha=...`` works where the metric is a name, which then becomes its object.
+
+        Parameters
+        ----------
+        **params
+            Parameters of the estimator and, behind ``metric__``, of its metric.
+
+        Returns
+        -------
+        object
+            The estimator itself.
+        """
+        if any(key.startswith("metric__") for key in params):
+            metric = params.pop("metric", self.metric)
+            metric_params = params.pop("metric_params", self.metric_params)
+            if metric_params is not None or not isinstance(metric, Metric):
+                metric = get_metric(metric, metric_params)
+            self.metric, self.metric_params = metric, None
+        return super().set_params(**params)
+
+    def __getstate__(self):
+        """Take along the user's own metric where it is given by name, which another process may not know."""
+        own = own_metric(self.metric)
+        return super().__getstate__() if own is None else {**super().__getstate__(), "_own_metric": own}
+
+    def __setstate__(self, state):
+        super().__setstate__({name: value for name, value in state.items() if name != "_own_metric"})
