@@ -20,6 +20,7 @@ LOCKSTEP = (
     "cosine",
     "euclidean",
     "hamming",
+    "kullback_leibler",
     "mahalanobis",
     "manhattan",
     "minkowski",
@@ -27,6 +28,7 @@ LOCKSTEP = (
     "pearson_correlation",
     "short_time_series",
 )
+POSITIVE = ("kullback_leibler",)  # defined for positive values alone
 WARPED = ("dtw", "adtw", "wdtw", "ddtw", "wddtw", "shape_dtw", "lcss", "edr", "erp", "msm", "twed", "frechet")
 PATHLESS = ("soft_dtw", "gak", "sbd")
 
@@ -36,6 +38,11 @@ Divided = namedtuple("Divided", "weights")  # weights (m, C) that are relative a
 
 # ---------------------------------------------------------------------------------------------------- series and
 # weights
+
+
+def domain(name, v):
+    """Values for which the distance is defined: the given ones, or their exponentials."""
+    return np.exp(v) if name in POSITIVE else v
 
 
 def points(v):
@@ -150,6 +157,8 @@ def lockstep(name, x, y, weight=None, *, p=3, VI=None, beta=None, tx=None, ty=No
         return max(w * abs(a - b) for w, a, b in terms)
     if name == "canberra":
         return sum(w * abs(a - b) / (abs(a) + abs(b)) for w, a, b in terms if abs(a) + abs(b) > 0)
+    if name == "kullback_leibler":
+        return sum(w * (a * math.log(a / b) - a + b) for w, a, b in terms)
     if name == "braycurtis":
         above = sum(w * abs(a - b) for w, a, b in terms)
         below = sum(w * abs(a + b) for w, a, b in terms)
@@ -855,7 +864,7 @@ def windows(name, x, y, weight=None, *, normalize=None, tq=None, ts=None, **para
 
 
 SUMS = {"minkowski": None, "euclidean": 2, "mahalanobis": 2, "short_time_series": 2}
-SUMS |= {"sqeuclidean": 1, "manhattan": 1, "canberra": 1}
+SUMS |= {"sqeuclidean": 1, "manhattan": 1, "canberra": 1, "kullback_leibler": 1}
 
 
 def filled(v):
@@ -982,7 +991,7 @@ def tile_cost(name, x, y, weight, s, e, *, tq=None, ts=None, r=None, **params):
             return d**2
         if name == "minkowski":
             return d ** params.get("p", 3)
-        return d if name in ("manhattan", "sqeuclidean", "canberra") else m * d
+        return d if name in ("manhattan", "sqeuclidean", "canberra", "kullback_leibler") else m * d
     if name in PATHLESS:
         return (1 if name == "soft_dtw" else m) * elastic(name, x, y[s:e], weight, **params).distance
     D, _ = fill(steps(name, x, y, weight, tq, ts, search=True, **params), s, e, r=r)

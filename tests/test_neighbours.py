@@ -52,7 +52,7 @@ def test_equal_the_full_matrix(name, data):
     size = 13 if numba.config.DISABLE_JIT else 90
     X, Y = rng.normal(size=(3, m, channels)), rng.normal(size=(size, n, channels))
     level = 3 * rng.normal(size=(size, 1, 1)) * data.draw(st.integers(0, 1))  # far apart: much is pruned
-    Y += level
+    X, Y = naive.domain(name, X), naive.domain(name, Y + level)
     w, k = data.draw(weights(m, channels)), data.draw(st.sampled_from([1, 1, 3, size]))
     try:
         want = pairwise_distances(X, Y, metric, weight=w)
@@ -74,7 +74,10 @@ def check_up_to_rounding(got, distances, k):
 def test_of_a_ragged_collection_with_itself(name):
     rng = np.random.default_rng(3)
     lengths = [9] * 9 if name == "short_time_series" else [9, 4, 12, 1, 9, 7, 20, 13, 5]
-    X = [rng.normal(size=n) + 2 * rng.normal() for n in (lengths if numba.config.DISABLE_JIT else 7 * lengths)]
+    X = [
+        naive.domain(name, rng.normal(size=n) + 2 * rng.normal())
+        for n in (lengths if numba.config.DISABLE_JIT else 7 * lengths)
+    ]
     for p in [{}, *(BANDS[1:3] if name in naive.WARPED else [])]:
         metric = get_metric(name, p)
         got = nearest_neighbors(X, metric=metric, n_neighbors=2)
@@ -115,6 +118,7 @@ def test_near_ties_come_in_the_order_of_the_matrix_to_the_last_digit(name, few, 
         if ragged and name != "short_time_series":
             near = [a[rng.integers(0, 9) :] for a in near]
         X = [base + 0.1 * rng.normal(size=base.shape) for _ in range(3)]
+        X, near = ([naive.domain(name, a) for a in some] for some in (X, near))
         for p in [{}, *([{"window": 0.4}, {"p": 3.0, "lmbda": 0.01}] if name == "twed" else [])]:
             for queries, others in ((X, near), (near, None)):
                 matrix = pairwise_distances(queries, others, name, metric_params=p)

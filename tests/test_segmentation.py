@@ -119,17 +119,17 @@ def test_cells_carry_the_start_of_their_cheapest_path(case, metric, data):
     least = naive.carried_segmentation(steps, n, 0.7, transitions, bounds)
     assert total(carried, 0.7, n, transitions) == pytest.approx(least, rel=1e-9, abs=1e-11)
     assert [one[:3] for one in segments] == [one[:3] for one in carried]
-    for (s, e, label, cost), dearer in zip(segments, carried.cost, strict=True):
+    for (s, e, label, cost), costlier in zip(segments, carried.cost, strict=True):
         assert bounds[label - 1][0] <= e - s <= bounds[label - 1][1]
         exact = naive.tile_cost(name, queries[label - 1], y, weights[label - 1], s, e, **p)
         assert cost == pytest.approx(exact, rel=1e-9, abs=1e-11)
-        assert dearer >= exact - 1e-9 * max(1.0, exact)
+        assert costlier >= exact - 1e-9 * max(1.0, exact)
     stream = segmenter.stream()
     found = [stream.update(y[a : a + 3]) for a in range(0, n, 3)] + [stream.flush()]
     assert [one for part in found for one in part] == list(segments)
 
 
-DEARER = [  # the cheapest path of the last repetition is lost to one that then is longer than allowed
+COSTLIER = [  # the cheapest path of the last repetition is lost to one that then is longer than allowed
     ("lcss", {"eps": 0.5}, [2.0, 1, 1, 0], [2.0, -2, 0, 2, 2, 0, 2, -2], 5, 5.0, [4.0, 6.0]),
     ("msm", {}, [2.0, 2, -1, -2], [-1.0, -2, -1, 1, -1, -1, -1], 4, 2.0, [6.0, 5.0]),
     ("erp", {}, [-1.0, 2, -2], [-1.0, -2, -2, -1, -2, 1, -2, 1, 0, 2, 2], 3, 2.0, [2.0, 4.0, 5.0, 5.0]),
@@ -137,14 +137,14 @@ DEARER = [  # the cheapest path of the last repetition is lost to one that then 
 ]
 
 
-@pytest.mark.parametrize(("name", "p", "x", "y", "longest", "background", "costlier"), DEARER)
-def test_costs_are_those_of_the_ranges(name, p, x, y, longest, background, dearer):
+@pytest.mark.parametrize(("name", "p", "x", "y", "longest", "background", "costlier"), COSTLIER)
+def test_costs_are_those_of_the_ranges(name, p, x, y, longest, background, costlier):
     segmenter = QuerySegmenter(get_metric(name, p), background=background, max_length=longest).fit(x)
     segments, x, y = segmenter.segment(y), np.array(x), np.array(y)
     exact = [naive.tile_cost(name, x, y, None, s, e, **p) for s, e, _, _ in segments]
-    np.testing.assert_allclose(as_carried(segmenter, y).cost, dearer, rtol=1e-8)
+    np.testing.assert_allclose(as_carried(segmenter, y).cost, costlier, rtol=1e-8)
     np.testing.assert_allclose(segments.cost, exact, rtol=1e-9)
-    assert segments.cost.sum() < sum(dearer) - 0.1
+    assert segments.cost.sum() < sum(costlier) - 0.1
     stream = segmenter.stream()
     found = [stream.update(y[t : t + 1]) for t in range(len(y))] + [stream.flush()]
     assert [one for part in found for one in part] == list(segments)

@@ -8,6 +8,7 @@ from ._metrics.lockstep import (
     Chebyshev,
     Euclidean,
     Hamming,
+    KullbackLeibler,
     Manhattan,
     Minkowski,
     SquaredEuclidean,
@@ -22,6 +23,7 @@ __all__ = [
     "cosine_distance",
     "euclidean_distance",
     "hamming_distance",
+    "kullback_leibler_distance",
     "mahalanobis_distance",
     "manhattan_distance",
     "minkowski_distance",
@@ -31,15 +33,7 @@ __all__ = [
 ]
 
 
-def _call(metric, x, y, weight, tx=None, ty=None):
-    metric._validate()
-    x, y, w = check_pair(x, y, weight, metric=metric)
-    return metric._distance(x, w, y, as_times(tx, x.shape[1], "tx"), as_times(ty, y.shape[1], "ty"))
-
-
-def braycurtis_distance(x, y, weight=None):
-    """Bray-Curtis distance, ``sum w |x - y| / sum w |x + y|``; 0/0 is 0, ``x = -y`` is infinitely far.
-
+_SECTIONS = """\
     Parameters
     ----------
     x : array-like of shape (m,) or (m, channels)
@@ -53,6 +47,27 @@ def braycurtis_distance(x, y, weight=None):
     -------
     float
         The distance.
+
+"""
+
+
+def _documented(function):
+    """Give a function the sections of the docstring that all have."""
+    if function.__doc__ is not None:  # Python may leave them out
+        head, examples = function.__doc__.split("    Examples\n")
+        function.__doc__ = f"{head}{_SECTIONS}    Examples\n{examples}"
+    return function
+
+
+def _call(metric, x, y, weight, tx=None, ty=None):
+    metric._validate()
+    x, y, w = check_pair(x, y, weight, metric=metric)
+    return metric._distance(x, w, y, as_times(tx, x.shape[1], "tx"), as_times(ty, y.shape[1], "ty"))
+
+
+@_documented
+def braycurtis_distance(x, y, weight=None):
+    """Bray-Curtis distance, ``sum w |x - y| / sum w |x + y|``; 0/0 is 0, ``x = -y`` is infinitely far.
 
     Examples
     --------
@@ -63,22 +78,9 @@ def braycurtis_distance(x, y, weight=None):
     return _call(Braycurtis(), x, y, weight)
 
 
+@_documented
 def canberra_distance(x, y, weight=None):
     """Canberra distance, ``sum w |x - y| / (|x| + |y|)``; a term 0/0 counts 0.
-
-    Parameters
-    ----------
-    x : array-like of shape (m,) or (m, channels)
-        The first series, the query.
-    y : array-like of shape (n,) or (n, channels)
-        The second series. The longer of the two is interpolated to the length of the shorter.
-    weight : array-like of shape (m,) or (m, channels), optional
-        Relative weights of the query's points.
-
-    Returns
-    -------
-    float
-        The distance.
 
     Examples
     --------
@@ -89,22 +91,9 @@ def canberra_distance(x, y, weight=None):
     return _call(Canberra(), x, y, weight)
 
 
+@_documented
 def chebyshev_distance(x, y, weight=None):
     """Chebyshev distance, ``max w |x - y|``.
-
-    Parameters
-    ----------
-    x : array-like of shape (m,) or (m, channels)
-        The first series, the query.
-    y : array-like of shape (n,) or (n, channels)
-        The second series. The longer of the two is interpolated to the length of the shorter.
-    weight : array-like of shape (m,) or (m, channels), optional
-        Relative weights of the query's points.
-
-    Returns
-    -------
-    float
-        The distance.
 
     Examples
     --------
@@ -115,22 +104,9 @@ def chebyshev_distance(x, y, weight=None):
     return _call(Chebyshev(), x, y, weight)
 
 
+@_documented
 def correlation_distance(x, y, weight=None):
     """Correlation distance: one minus the correlation of the series; both constant: 0, one of them: 1.
-
-    Parameters
-    ----------
-    x : array-like of shape (m,) or (m, channels)
-        The first series, the query.
-    y : array-like of shape (n,) or (n, channels)
-        The second series. The longer of the two is interpolated to the length of the shorter.
-    weight : array-like of shape (m,) or (m, channels), optional
-        Relative weights of the query's points.
-
-    Returns
-    -------
-    float
-        The distance.
 
     Examples
     --------
@@ -141,22 +117,9 @@ def correlation_distance(x, y, weight=None):
     return _call(Correlation(), x, y, weight)
 
 
+@_documented
 def cosine_distance(x, y, weight=None):
     """Cosine distance, one minus the cosine of the angle; both all zero: 0, one of them: 1.
-
-    Parameters
-    ----------
-    x : array-like of shape (m,) or (m, channels)
-        The first series, the query.
-    y : array-like of shape (n,) or (n, channels)
-        The second series. The longer of the two is interpolated to the length of the shorter.
-    weight : array-like of shape (m,) or (m, channels), optional
-        Relative weights of the query's points.
-
-    Returns
-    -------
-    float
-        The distance.
 
     Examples
     --------
@@ -167,22 +130,9 @@ def cosine_distance(x, y, weight=None):
     return _call(Cosine(), x, y, weight)
 
 
+@_documented
 def euclidean_distance(x, y, weight=None):
     """Euclidean distance, ``sqrt(sum w (x - y)^2)``.
-
-    Parameters
-    ----------
-    x : array-like of shape (m,) or (m, channels)
-        The first series, the query.
-    y : array-like of shape (n,) or (n, channels)
-        The second series. The longer of the two is interpolated to the length of the shorter.
-    weight : array-like of shape (m,) or (m, channels), optional
-        Relative weights of the query's points.
-
-    Returns
-    -------
-    float
-        The distance.
 
     Examples
     --------
@@ -193,22 +143,9 @@ def euclidean_distance(x, y, weight=None):
     return _call(Euclidean(), x, y, weight)
 
 
+@_documented
 def hamming_distance(x, y, weight=None):
     """Hamming distance: the weighted share of points that differ.
-
-    Parameters
-    ----------
-    x : array-like of shape (m,) or (m, channels)
-        The first series, the query.
-    y : array-like of shape (n,) or (n, channels)
-        The second series. The longer of the two is interpolated to the length of the shorter.
-    weight : array-like of shape (m,) or (m, channels), optional
-        Relative weights of the query's points.
-
-    Returns
-    -------
-    float
-        The distance.
 
     Examples
     --------
@@ -217,6 +154,21 @@ def hamming_distance(x, y, weight=None):
     0.25
     """
     return _call(Hamming(), x, y, weight)
+
+
+@_documented
+def kullback_leibler_distance(x, y, weight=None):
+    """Kullback-Leibler divergence of positive values, ``sum w (x log(x / y) - x + y)`` (Kullback & Leibler 1951).
+
+    Values that are not positive are an error. Not symmetric: the query is `x`.
+
+    Examples
+    --------
+    >>> from sktslib.distances import kullback_leibler_distance
+    >>> round(kullback_leibler_distance([0.5, 0.5], [0.25, 0.75]), 6)
+    0.143841
+    """
+    return _call(KullbackLeibler(), x, y, weight)
 
 
 def mahalanobis_distance(x, y, weight=None, *, VI=None):
@@ -247,22 +199,9 @@ def mahalanobis_distance(x, y, weight=None, *, VI=None):
     return _call(Mahalanobis(VI), x, y, weight)
 
 
+@_documented
 def manhattan_distance(x, y, weight=None):
     """Manhattan distance, ``sum w |x - y|``.
-
-    Parameters
-    ----------
-    x : array-like of shape (m,) or (m, channels)
-        The first series, the query.
-    y : array-like of shape (n,) or (n, channels)
-        The second series. The longer of the two is interpolated to the length of the shorter.
-    weight : array-like of shape (m,) or (m, channels), optional
-        Relative weights of the query's points.
-
-    Returns
-    -------
-    float
-        The distance.
 
     Examples
     --------
@@ -357,22 +296,9 @@ def short_time_series_distance(x, y, tx=None, ty=None, *, weight=None):
     return _call(ShortTimeSeries(), x, y, weight, tx, ty)
 
 
+@_documented
 def sqeuclidean_distance(x, y, weight=None):
     """Squared Euclidean distance, ``sum w (x - y)^2``.
-
-    Parameters
-    ----------
-    x : array-like of shape (m,) or (m, channels)
-        The first series, the query.
-    y : array-like of shape (n,) or (n, channels)
-        The second series. The longer of the two is interpolated to the length of the shorter.
-    weight : array-like of shape (m,) or (m, channels), optional
-        Relative weights of the query's points.
-
-    Returns
-    -------
-    float
-        The distance.
 
     Examples
     --------

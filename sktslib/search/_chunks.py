@@ -60,6 +60,8 @@ class Entrance:
         """Samples (channels, n) of an array that is valid as it is; None for what must be looked at closely."""
         if type(X) is not np.ndarray or X.dtype is not FLOAT or not X.size or self.times or self.clock.timed:
             return None
+        if self._estimator.metric_._has_domain:
+            return None
         if X.ndim == 1 and self._channels == 1:
             y = X[np.newaxis]
         elif X.ndim == 2 and X.shape[1] == self._channels:

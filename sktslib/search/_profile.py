@@ -83,6 +83,13 @@ def check_room(m, n):
 
 def check_reach(metric, a, what, normalize, check=check_size):
     """Values must not be too large for the metric, or a query's too small, unless they are brought to one size."""
+    if metric._has_domain:
+        if normalize is not None:
+            raise ValueError(
+                f"The 'normalize' parameter must be None with the {metric.full_name}, which is not defined for all "
+                f"normalised values. Got {normalize!r}."
+            )
+        metric._check_values(a, what)
     power = metric._exponent(len(a)) if normalize in (None, "mean") else 1.0
     check(a, what, power, metric.full_name)
 

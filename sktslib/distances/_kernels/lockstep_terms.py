@@ -117,6 +117,18 @@ class CanberraRecord(NamedTuple):
     pass
 
 
+def _kullback_leibler(p, w, x, y):
+    if not w > 0.0:
+        return 0.0, 0.0, 0.0
+    ratio = (y - x) / x  # a difference of logarithms would lose the digits of points that are nearly alike
+    return w * max(x * (ratio - np.log1p(ratio)), 0.0), 0.0, 0.0
+
+
+@additive(terms=_kullback_leibler, finish=_as_is)
+class KullbackLeiblerRecord(NamedTuple):
+    pass
+
+
 def _braycurtis(p, w, x, y):
     return w * abs(x - y), w * abs(x + y), 0.0
 

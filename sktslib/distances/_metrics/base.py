@@ -31,6 +31,7 @@ class Metric(Estimator):
     _may_be_negative = False
     _has_path = True  # whether it says which points of two series meet
     _takes_weights = True
+    _has_domain = False  # whether it is not defined for some values, which `_check_values` refuses
     _is_additive = False  # whether the kernels know it as a sum of terms
     entry_parameters = ""  # what get_distance_dict offers to edit
     function_defaults = {}
@@ -124,8 +125,15 @@ class Metric(Estimator):
         """The same in the costs of a segmentation."""
         return self._exponent(channels)
 
+    def _check_values(self, a, what):
+        """Refuse a series (channels, length) with values that the distance is not defined for; NaN do not count."""
+
     def _check_sizes(self, X, Y, names=("X", "Y")):
-        """Refuse collections with values too large for the distance, and two series that are both too small."""
+        """Refuse collections with values that the distance cannot take: not defined, too large, or both too small."""
+        if self._has_domain:
+            for name, series in zip(names, (X, Y), strict=True):
+                for k, a in enumerate(series):
+                    self._check_values(a, f"{name!r}" if len(series) == 1 else f"'{name}[{k}]'")
         check_sizes(X, Y, names, self._exponent(len(X[0])), self.full_name)
 
     def _check_search(self, mode):
@@ -223,7 +231,7 @@ def check_pair(x, y, weight, names=("x", "y"), metric=None):
     y, of_y = sized_series(y, names[1], x.shape[0], repr(names[0]))
     if metric is not None:
         known = FEW < of_x < MANY and FEW < of_y < MANY  # a check by sums that are known takes no time
-        if not known or metric._exponent(x.shape[0]) > 2:
+        if not known or metric._has_domain or metric._exponent(x.shape[0]) > 2:
             metric._check_sizes([x], [y], names)
     return x, y, as_weight(weight, x.shape[1], x.shape[0])
 

@@ -286,6 +286,39 @@ class Canberra(LockstepMetric):
 
 
 @register
+class KullbackLeibler(LockstepMetric):
+    """Kullback-Leibler divergence of positive values, ``sum w (x log(x / y) - x + y)`` (Kullback & Leibler 1951).
+
+    Of series with equal sums it is ``sum w x log(x / y)``. It is not symmetric: the query is `x`.
+
+    Examples
+    --------
+    >>> from sktslib.distances import KullbackLeibler
+    >>> round(KullbackLeibler()([0.5, 0.5], [0.25, 0.75]), 6)
+    0.143841
+    """
+
+    name, full_name, power = "kullback_leibler", "Kullback-Leibler Divergence", 1.0
+    aliases = ("kl",)
+    _has_domain = True
+
+    @property
+    def is_symmetric(self):
+        return False
+
+    def _check_values(self, a, what):
+        low = np.fmin.reduce(a, axis=None)
+        if low <= 0.0:
+            raise ValueError(
+                f"{what} must hold positive values: the {self.full_name} takes their logarithms. Got {low:g} as the "
+                "smallest. Add a constant to all series, or take another distance."
+            )
+
+    def _record(self):
+        return lockstep_terms.KullbackLeiblerRecord()
+
+
+@register
 class Braycurtis(LockstepMetric):
     """Bray-Curtis distance, ``sum w |x - y| / sum w |x + y|``; 0/0 is 0, and ``x = -y`` is infinitely far.
 

@@ -101,6 +101,7 @@ class FittedSegmenter(QueryEstimator):
         return self._templates[0].tx
 
     def _check_size(self, a, what, check=check_size):
+        self.metric_._check_values(a, what)
         check(a, what, self.metric_._cost_exponent(len(a)), f"A segmentation by the {self.metric_.full_name}")
 
     def _check_segmentation(self):
