@@ -1,7 +1,7 @@
 """Areas of `fuzz.py` about collections of series, and about scores of events."""
 
 import numpy as np
-from fuzz_cases import COUNTS, again, naive, same, settled
+from fuzz_cases import COUNTS, LOCKSTEP, again, naive, same, settled
 
 from sktslib.distances import DTW, SoftDTW, _nearest, barycenter, get_metric, nearest_neighbors, pairwise_distances
 from sktslib.metrics import (
@@ -20,11 +20,11 @@ from sktslib.neighbors import (
     RadiusNeighborsTimeSeriesTransformer,
 )
 
-NAMES = (*naive.WARPED, *naive.PATHLESS, *naive.LOCKSTEP)
+NAMES = (*naive.WARPED, *naive.PATHLESS, *LOCKSTEP)
 
 
 def slow_distance(name, x, y, w, p):
-    if name in naive.LOCKSTEP:
+    if name in LOCKSTEP:
         return naive.lockstep(name, x, y, w, **p)
     return naive.elastic(name, x, y, w, **p).distance
 
@@ -49,7 +49,7 @@ class Collections:
         if self.name == "pearson_correlation":
             self.p["beta"] = None  # its pole magnifies roundings
         self.here = {}
-        if self.name not in (*naive.LOCKSTEP, "sbd"):
+        if self.name not in (*LOCKSTEP, "sbd"):
             self.here = case.pick([{}, {}, {"window": 0.29}, {"window": "sakoe-chiba", "factor": 2}])
         self.metric = get_metric(self.name, {**self.p, **self.here})
         case.show(X=self.X, Y=self.Y, w=self.w, metric=self.metric)
@@ -112,7 +112,7 @@ def pairwise(case):
 def gaps(case):
     """pairwise_distances of series with missing values."""
     case.begin(kinds=["quarters", "normal", "symbols"])
-    name = case.pick(naive.LOCKSTEP)
+    name = case.pick(LOCKSTEP)
     p = case.parameters(name)
     m = case.between(2, 8)
     X, Y = ([case.series(m).reshape(m, -1) for _ in range(4)] for _ in range(2))

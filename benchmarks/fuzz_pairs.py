@@ -1,15 +1,23 @@
 """Areas of `fuzz.py` about two series: distances, cost matrices, paths, cutoffs, the functions of the same names."""
 
 import numpy as np
-from fuzz_cases import COUNTS, again, naive, same, settled
+from fuzz_cases import COUNTS, LOCKSTEP, again, naive, same, settled
 from numba import njit
 
-from sktslib import get_distance_dict
-from sktslib.distances import DTW, Mahalanobis, get_metric, lockstep_distances, time_series_distance
+from sktslib import QuerySearcher, get_distance_dict
+from sktslib.distances import (
+    DTW,
+    Mahalanobis,
+    get_metric,
+    lockstep_distances,
+    nearest_neighbors,
+    pairwise_distances,
+    time_series_distance,
+)
 from sktslib.distances.elastic_distances import dlp, dtw, lcss, twed
 from sktslib.distances.time_distances import tam
 
-WARPED, PATHLESS, LOCKSTEP = naive.WARPED, naive.PATHLESS, naive.LOCKSTEP
+WARPED, PATHLESS = naive.WARPED, naive.PATHLESS
 
 
 @njit
@@ -281,7 +289,28 @@ def extreme(case):
     )
 
 
+def positive(case):
+    """Distances of positive values: pairs, matrices, neighbors, windows, streams."""
+    name, channels = case.pick(naive.POSITIVE), case.pick([1, 1, 2])
+    x, y, *Y = (case.rng.uniform(0.1, 3.0, (case.length(1, 40), channels)) for _ in range(case.between(2, 6)))
+    w = case.weights(len(x)) if channels == 1 else None
+    case.show(name=name, x=x, y=y, Y=Y, w=w)
+    try:
+        want = np.array([naive.lockstep(name, x, a, w) for a in (y, *Y)])
+    except (ValueError, ZeroDivisionError):  # interpolation leaves no positive weight
+        return
+    case.close("pairs", [get_metric(name).distance(x, a, weight=w) for a in (y, *Y)], want, lambda change: want + 1e-14)
+    case.close("matrix", pairwise_distances([x], [y, *Y], name, weight=w)[0], want, lambda change: want + 1e-14)
+    order = nearest_neighbors([x], [y, *Y], name, len(want), weight=w).distances[0]
+    case.close("neighbors", order, np.sort(want), lambda change: np.sort(want) + 1e-14)
+    sequence = np.concatenate([y, *Y, x])
+    profile = QuerySearcher(name).fit(x, weight=w).profile(sequence)
+    windows = naive.windows(name, x, sequence, w)
+    case.close("profile", profile.distance, windows, lambda change: windows + 1e-14)
+
+
 AREAS = {
+    "positive": positive,
     "elastic": elastic,
     "local_costs": local_costs,
     "pathless": pathless,

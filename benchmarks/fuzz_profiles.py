@@ -3,7 +3,7 @@
 from contextlib import contextmanager
 
 import numpy as np
-from fuzz_cases import COUNTS, again, naive, same, settled
+from fuzz_cases import COUNTS, LOCKSTEP, again, naive, same, settled
 from fuzz_matches import Slices, check_matches, check_paths, chunks_of
 
 from sktslib import QuerySearcher
@@ -51,11 +51,11 @@ def windows(case, lengths=None, missing=False):
 
 
 def some_windows(case, lengths, missing):
-    name = case.pick((*naive.LOCKSTEP, *naive.WARPED, *naive.PATHLESS))
+    name = case.pick((*LOCKSTEP, *naive.WARPED, *naive.PATHLESS))
     how = case.pick(HOW)
     sharp = how is not None and name in SHARP
     case.begin(kinds=["normal"]) if sharp else case.begin()
-    m = case.length(3 if sharp else 1, 10 if name not in naive.LOCKSTEP else 20)
+    m = case.length(3 if sharp else 1, 10 if name not in LOCKSTEP else 20)
     x = case.series(m)
     size = case.between(m, m + (8 if m < 12 else 4)) + (6 if lengths else 0)
     # Of two points all are -1 and 1, and resampled copies would be equal but for roundings.
@@ -64,7 +64,7 @@ def some_windows(case, lengths, missing):
     if missing and not sharp:
         y = y.copy()
         y[case.rng.random(y.shape) < case.pick([0.05, 0.2, 0.5])] = np.nan
-    if name in naive.LOCKSTEP:
+    if name in LOCKSTEP:
         p = case.parameters(name)
         metric = get_metric(name, p)
     else:

@@ -3,7 +3,7 @@
 from itertools import pairwise
 
 import numpy as np
-from fuzz_cases import COUNTS, again, naive, same
+from fuzz_cases import COUNTS, LOCKSTEP, again, naive, same
 from fuzz_matches import wanted_matches
 from fuzz_profiles import PLAIN, SHARP, draw_times, plant
 
@@ -43,7 +43,7 @@ def several(case):
 def api(case):
     """time_series_search, elastic_search, lockstep_search, start_sequences_index."""
     case.begin(kinds=PLAIN)
-    name = case.pick((*naive.WARPED, *naive.LOCKSTEP))
+    name = case.pick((*naive.WARPED, *LOCKSTEP))
     m = case.between(1, 8)
     n = case.between(m, m + 20)
     x = case.series(m)

@@ -1,7 +1,7 @@
 """Areas of `fuzz.py` about segmentations: of a whole recording, with its ends cut off, in chunks."""
 
 import numpy as np
-from fuzz_cases import RATIOS, naive
+from fuzz_cases import LOCKSTEP, RATIOS, naive
 
 from sktslib import QuerySegmenter, get_distance_dict, time_series_segmentation
 from sktslib.distances import get_metric
@@ -93,7 +93,7 @@ def roundings(of, *values):
 
 def segmentation(case):
     """The cheapest segmentation, its costs, labels and boundaries, of all metrics."""
-    of = PreparedPair(case, (*FREE, *FREE, *naive.LOCKSTEP, "soft_dtw", "gak", "sbd"))
+    of = PreparedPair(case, (*FREE, *FREE, *LOCKSTEP, "soft_dtw", "gak", "sbd"))
     n, missing = len(of.y), case.chance(0.2)
     segmenter = of.segmenter(nan_policy="omit" if missing else "raise")
     b = of.background()
@@ -254,7 +254,7 @@ def segmentation_api(case):
     """time_series_segmentation: the boundaries of several distances."""
     of = PreparedPair(case, ("dtw",))
     x, y, w = of.queries[0], of.y, of.weights[0]
-    names = ["dtw", case.pick(FREE), case.pick(naive.LOCKSTEP)]
+    names = ["dtw", case.pick(FREE), case.pick(LOCKSTEP)]
     cfg = get_distance_dict(sorted(set(names)))
     found = time_series_segmentation(cfg, x, y, weight=w)
     for group in cfg.values():

@@ -78,7 +78,7 @@ def test_matches_are_those_of_the_whole_profile(name, parameters, data):
 
 @pytest.mark.usefixtures("any_size")
 @given(st.data())
-def test_matches_are_those_of_the_naive_twin(data):
+def test_matches_are_those_of_the_reference(data):
     rng = np.random.default_rng(data.draw(st.integers(0, 2**20)))
     channels, m, n = data.draw(st.sampled_from([1, 2])), data.draw(st.integers(2, 9)), 70
     y, x = recording("walk", rng, channels, n), rng.normal(size=(m, channels)).cumsum(axis=0)

@@ -73,7 +73,7 @@ def test_every_elastic_distance_is_drawn():
 
 
 @given(st.data())
-def test_distance_matrix_and_path_equal_the_naive_twin(data):
+def test_distance_matrix_and_path_equal_the_reference(data):
     x, y, w = data.draw(pairs())
     metric, name, p = data.draw(metrics(len(x), len(y)))
     tx = ty = None
@@ -87,7 +87,7 @@ def test_distance_matrix_and_path_equal_the_naive_twin(data):
 
 
 @given(st.data())
-def test_path_equals_the_naive_twin_where_sums_are_exact(data):
+def test_path_equals_the_reference_where_sums_are_exact(data):
     x, y, w = data.draw(pairs(values=quarters))
     name = data.draw(st.sampled_from(["dtw", "lcss"]))
     here, twin = data.draw(windows(len(x), len(y)))
@@ -149,7 +149,7 @@ def test_twed_is_a_metric(first, second, data):
 @pytest.mark.parametrize("m", range(1, 9))
 @pytest.mark.parametrize("n", range(1, 9))
 @pytest.mark.parametrize(("window", "factor"), [("itakura", None), *[("sakoe-chiba", r) for r in range(4)]])
-def test_bands_equal_the_naive_twin(m, n, window, factor):
+def test_bands_equal_the_reference(m, n, window, factor):
     lo, hi = band(window, factor, m, n)
     got = np.array([[lo[j] <= i < hi[j] for j in range(n)] for i in range(m)])
     np.testing.assert_array_equal(got, naive.band(m, n, window, factor))
@@ -292,7 +292,7 @@ def test_dlp(drawn, p):
 
 
 @given(pairs())
-def test_tam_equals_the_naive_twin(drawn):
+def test_tam_equals_the_reference(drawn):
     x, y, w = drawn
     np.testing.assert_allclose(tam(x, y, weight=w), naive.tam(x, y, weight=w), **CLOSE)
     np.testing.assert_allclose(tam(x, y, "ratios", weight=w), naive.tam(x, y, "ratios", weight=w), **CLOSE)

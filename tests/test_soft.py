@@ -61,7 +61,7 @@ def soft_metrics(draw):
 
 
 @given(st.data())
-def test_distance_and_matrix_equal_the_naive_twin(data):
+def test_distance_and_matrix_equal_the_reference(data):
     x, y, w = data.draw(pairs())
     metric, name, p = data.draw(soft_metrics())
     want = naive.elastic(name, x, y, w, **p)
@@ -123,7 +123,7 @@ def test_without_an_alignment_there_is_no_expected_one():
 
 
 @given(pairs())
-def test_sbd_equals_the_naive_twin(drawn):
+def test_sbd_equals_the_reference(drawn):
     x, y, w = drawn
     np.testing.assert_allclose(SBD().distance(x, y, weight=w), naive.sbd(x, y, w), **CLOSE)
 
