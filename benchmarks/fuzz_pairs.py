@@ -226,6 +226,8 @@ def table(case):
     for group, entries in cfg.items():
         for key, entry in entries.items():
             name = entry["function"]
+            if entry["use"] == "no":
+                continue
             times = {"tx": tx, "ty": ty} if name in ("twed", "short_time_series") else {}
 
             def wanted(change, name=name, group=group, times=times):
@@ -291,7 +293,8 @@ def extreme(case):
 
 def positive(case):
     """Distances of positive values: pairs, matrices, neighbors, windows, streams."""
-    name, channels = case.pick(naive.POSITIVE), case.pick([1, 1, 2])
+    case.begin(channels=(1, 1, 2))
+    name, channels = case.pick(naive.POSITIVE), case.channels
     x, y, *Y = (case.rng.uniform(0.1, 3.0, (case.length(1, 40), channels)) for _ in range(case.between(2, 6)))
     w = case.weights(len(x)) if channels == 1 else None
     case.show(name=name, x=x, y=y, Y=Y, w=w)

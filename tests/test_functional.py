@@ -41,6 +41,7 @@ FULL_NAMES = {
         "Cosine Distance",
         "Euclidean Distance",
         "Hamming Distance",
+        "Kullback-Leibler Divergence",
         "Mahalanobis Distance",
         "Manhattan Distance",
         "Minkowski Distance",

@@ -32,8 +32,9 @@ def get_distance_dict(names=None):
     Returns
     -------
     dict
-        Group ("elastic", "lockstep", "time") -> full name -> entry with the keys ``multivariate``, ``description``,
-        ``function``, ``parameters`` and ``use``. It is the caller's own: edit the parameters at will.
+        Family ("elastic", "lockstep", "time") -> full name -> entry with the keys ``multivariate``, ``description``,
+        ``function``, ``parameters`` and ``use``. It is the caller's own: edit the parameters at will. Among all
+        distances those that are not defined for all values have ``use="no"``.
 
     Raises
     ------
@@ -58,7 +59,7 @@ def get_distance_dict(names=None):
             "description": cls.description or cls.__doc__.strip().splitlines()[0],
             "function": cls.name,
             "parameters": deepcopy(cls.entry_parameters),
-            "use": "yes",
+            "use": "no" if names is None and cls._has_domain else "yes",
         }
     return made
 
