@@ -262,7 +262,7 @@ def test_dates_and_numbers_are_not_compared():
     assert len(searcher.search([0, 0, 1, 0], times=dates)) == 1
 
 
-def test_queries_learned_from_a_dated_recording_are_dated():
+def test_queries_learned_from_a_dated_recording_are_datetimes():
     dates = np.datetime64("2026-01-01") + np.arange(40).astype("timedelta64[s]")
     y = np.tile([0.0, 0, 1, 2, 0, 0, 3, 1, 0, 0], 4)
     labels = np.tile(["", "", "a", "a", "", "", "b", "b", "", ""], 4)

@@ -228,8 +228,8 @@ class QueryEstimator(MetricParameter, Estimator):
         if self.metric_.uses_times and times is not None and self._datetimes == (not is_datetime(times)):
             kinds = "dates", "numbers"
             raise ValueError(
-                f"{name!r} must be of one kind with the query's, dates or numbers. Got {kinds[self._dated]} where the "
-                f"query's are {kinds[not self._dated]}; turn dates into numbers by subtraction and division."
+                f"{name!r} must be of one kind with the query's, dates or numbers. Got {kinds[self._datetimes]} where the "
+                f"query's are {kinds[not self._datetimes]}; turn dates into numbers by subtraction and division."
             )
         self._check_size(y, "'X'")
         if keep and borrowed(y, X):
