@@ -226,10 +226,10 @@ class QueryEstimator(MetricParameter, Estimator):
         name = "times" if times is not None else "X.index"
         times = times_of(X, times)
         if self.metric_.uses_times and times is not None and self._datetimes == (not is_datetime(times)):
-            kinds = "dates", "numbers"
+            kinds, of_query = ("dates", "numbers"), self._datetimes
             raise ValueError(
-                f"{name!r} must be of one kind with the query's, dates or numbers. Got {kinds[self._datetimes]} where the "
-                f"query's are {kinds[not self._datetimes]}; turn dates into numbers by subtraction and division."
+                f"{name!r} must be of one kind with the query's, dates or numbers. Got {kinds[of_query]} where the "
+                f"query's are {kinds[not of_query]}; turn dates into numbers by subtraction and division."
             )
         self._check_size(y, "'X'")
         if keep and borrowed(y, X):
