@@ -110,8 +110,20 @@ def weighted_mean(v, w):
     return sum(w[i] * v[i] for i in range(len(v))) / sum(w)
 
 
+def weighted_median(v, w):
+    """The smallest value with half of the weight at or below it; the middle to the next if it is exactly half."""
+    rows = sorted((v[i], w[i]) for i in range(len(v)) if w[i] > 0)
+    total, below = sum(b for _, b in rows), 0.0
+    for k, (value, share) in enumerate(rows):
+        below += share
+        if math.isclose(below, total / 2, rel_tol=1e-12):
+            return 0.5 * value + 0.5 * rows[k + 1][0]
+        if below > total / 2:
+            return value
+
+
 def normalise(v, weight=None, how=None):
-    """A window or the query by weighted moments per channel: None, "zscore", "mean" or "minmax"; constant: zeros."""
+    """A window or the query per channel: None, "zscore", "mean", "minmax" or "robust"; constant: zeros."""
     v = np.array(v, dtype=float)
     if how is None:
         return v
@@ -123,7 +135,12 @@ def normalise(v, weight=None, how=None):
         if is_constant(channel, w):
             continue
         channel = channel - positive(channel, w)[0]  # an offset would cost the mean its digits
-        if how == "minmax":
+        if how == "robust":
+            shift = weighted_median(channel, w)
+            scale = weighted_median(abs(channel - shift), w)
+            if scale == 0:
+                continue
+        elif how == "minmax":
             shift = min(positive(channel, w))
             scale = max(positive(channel, w)) - shift
         else:

@@ -110,7 +110,7 @@ def test_matches_report_the_exact_distance_of_their_piece(data):
 def test_window_profile_equals_the_reference(name, data):
     x, y, w = data.draw(pairs(high=5, y_low=5, y_high=12, values=data.draw(st.sampled_from([quarters, plain]))))
     x, y = naive.domain(name, x), naive.domain(name, y)
-    how = None if name in naive.POSITIVE else data.draw(st.sampled_from([None, "mean", "zscore", "minmax"]))
+    how = None if name in naive.POSITIVE else data.draw(st.sampled_from([None, "mean", "zscore", "minmax", "robust"]))
     tq = ts = None
     if name in ("twed", "short_time_series") and data.draw(st.booleans()):
         tq, ts = data.draw(times(len(x))), data.draw(times(len(y)))
@@ -137,7 +137,7 @@ def test_window_profile_beside_a_huge_offset():
         np.testing.assert_allclose(profile.distance[600:721], want, rtol=1e-9, atol=1e-6)
 
 
-HOWS = [None, "mean", "zscore", "minmax"]
+HOWS = [None, "mean", "zscore", "minmax", "robust"]
 
 
 @pytest.mark.parametrize(

@@ -90,7 +90,7 @@ def test_what_lists_of_queries_refuse():
 def test_each_start_counts_at_its_best_length(name, data):
     x, y, w = data.draw(pairs(low=2, high=6, y_low=12, y_high=16, values=plain))
     x, y = naive.domain(name, x), naive.domain(name, y)
-    how = None if name in naive.POSITIVE else data.draw(st.sampled_from([None, "mean", "zscore"]))
+    how = None if name in naive.POSITIVE else data.draw(st.sampled_from([None, "mean", "zscore", "robust"]))
     if name in ("hamming", "canberra", "braycurtis") and how:
         return  # a matter of the last bit
     scales = data.draw(st.sampled_from([(0.7, 1.4), [0.5, 2.0], [1.5]]))

@@ -35,7 +35,7 @@ def tied(draw):
     metric = draw(st.sampled_from(METRICS))
     rules = {"threshold": draw(st.sampled_from([0.0, 0.5, 2.0])), "max_overlap": draw(st.sampled_from([0.0, 0.4, 1.0]))}
     if metric.name in ("dtw", "euclidean"):
-        rules |= draw(st.sampled_from([{}, {"normalize": "zscore"}, {"scales": (0.5, 1.5)}]))
+        rules |= draw(st.sampled_from([{}, {"normalize": "zscore"}, {"normalize": "robust"}, {"scales": (0.5, 1.5)}]))
     if metric.name == "lcss":
         rules["threshold"] /= 4
     if draw(st.booleans()):

@@ -4,6 +4,9 @@ import numpy as np
 
 from ._kernels.moments import NARROW, WIDE
 
+SCALINGS = {None: 0, "mean": 1, "zscore": 2, "minmax": 3}  # normalisations that kernels know, by these numbers
+NORMALIZATIONS = (*SCALINGS, "robust")
+
 
 def is_enough(seen, full):
     """Whether at least half of the weight is observed; sums of the same weights may differ by their rounding."""
@@ -16,9 +19,9 @@ def full_weight(w, x):
 
 
 def normalise(a, w, how, alike=0.0, base=0.0):
-    """Normalise each channel of each series `(..., channels, m)` by its weighted moments; constant ones become zeros.
+    """Normalise each channel of each series `(..., channels, m)` by center and scale; constant ones become zeros.
 
-    `how`: None, "mean", "zscore" or "minmax"; `w` (channels, m). A channel is constant if its points of positive weight
+    `how` is one of NORMALIZATIONS; `w` (channels, m). A channel is constant if its points of positive weight
     differ by no more than the share `alike` of their largest size. The series are given less a `base`.
     """
     if how is None:
@@ -26,11 +29,16 @@ def normalise(a, w, how, alike=0.0, base=0.0):
     weight = None if (w == 1.0).all() else w  # weights cost as much as the rest
     low, high = _range(a, weight)
     constant = ~(low < high)
+    near = alike * np.maximum(np.abs(low + base), np.abs(high + base)) if alike else 0.0
     if alike:
-        constant |= high - low <= alike * np.maximum(np.abs(low + base), np.abs(high + base))
+        constant |= high - low <= near
     spread = None
     if how == "minmax":
         out, spread = a - low, high - low
+    elif how == "robust":
+        out = a - _median(a, weight)
+        spread = _median(np.abs(out), weight)
+        constant |= spread <= near
     else:
         if how == "zscore":
             a = _in_reach(a, high - low)
@@ -72,6 +80,21 @@ def _mean(a, w):
         return np.add.reduce(a, axis=-1, keepdims=True) / a.shape[-1]
     total = w.sum(axis=-1, keepdims=True)
     return (w * a).sum(axis=-1, keepdims=True) / np.where(total > 0, total, 1.0)
+
+
+def _median(a, w):
+    """The weighted median of each channel: where exactly half of the weight lies below, the middle between two."""
+    if w is None:
+        return np.median(a, axis=-1, keepdims=True)
+    seen = w > 0
+    order = np.argsort(np.where(seen, a, np.inf), axis=-1)
+    values = np.take_along_axis(a, order, axis=-1)
+    below = np.cumsum(np.take_along_axis(np.broadcast_to(w, a.shape), order, axis=-1), axis=-1)
+    half, most = 0.5 * below[..., -1:], np.maximum(seen.sum(axis=-1) - 1, 0)[..., np.newaxis]
+    first = np.argmax(below >= half * (1.0 - 1e-12), axis=-1)[..., np.newaxis]
+    after = np.where(np.take_along_axis(below, first, axis=-1) <= half * (1.0 + 1e-12), first + 1, first)
+    first, after = (np.minimum(k, most) for k in (first, after))
+    return 0.5 * np.take_along_axis(values, first, axis=-1) + 0.5 * np.take_along_axis(values, after, axis=-1)
 
 
 def _in_reach(a, spread):

@@ -8,6 +8,7 @@ from joblib import Parallel, delayed
 from sklearn.base import ClassNamePrefixFeaturesOutMixin, TransformerMixin
 
 from ..distances._collection import as_collection
+from ..distances._series import NORMALIZATIONS
 from ..search._missing import observed_query
 from ..search._profile import MODES, Search, choose, resolve_mode
 from ..utils._sklearn import Interval, StrOptions
@@ -42,7 +43,7 @@ class QueryDistances(ClassNamePrefixFeaturesOutMixin, TransformerMixin, Collecti
     mode : {"auto", "windows", "subsequence"}, default="auto"
         Candidates: all windows of the query's length, or subsequences of any length, open at begin and end (elastic
         metrics only). "auto" takes windows for lockstep metrics and where `normalize` is set.
-    normalize : {None, "zscore", "mean", "minmax"}, default=None
+    normalize : {None, "zscore", "mean", "minmax", "robust"}, default=None
         How query and each window are normalised, per channel and by weighted moments.
     min_length, max_length : int, optional
         Bounds of the length of matches of a subsequence search, in samples.
@@ -82,7 +83,7 @@ class QueryDistances(ClassNamePrefixFeaturesOutMixin, TransformerMixin, Collecti
         **CollectionEstimator._parameter_constraints,
         "queries": "no_validation",
         "mode": [StrOptions({*MODES, "warped"}, deprecated={"warped"})],
-        "normalize": [StrOptions({"zscore", "mean", "minmax"}), None],
+        "normalize": [StrOptions(set(NORMALIZATIONS) - {None}), None],
         "min_length": [Interval(Integral, 1, None, closed="left"), None],
         "max_length": [Interval(Integral, 1, None, closed="left"), None],
     }

@@ -91,8 +91,9 @@ class _Cascade:
         self.lo, self.hi = band(metric.window, metric.factor, self.m, self.m)
         self.reach = -(-int((self.hi - self.lo).max()) // 2)  # two stretches of so many points hold any range
         self.plain = metric._reach == 0  # what is compared is the samples themselves
-        self.bounded = self.plain and dispatch.bounds_of(record) is not None
-        self.moving = self.plain and isinstance(record, SQUARES)  # compared as running moments normalise them
+        known = normalize is None or normalize in HOW
+        self.bounded = self.plain and known and dispatch.bounds_of(record) is not None
+        self.moving = self.plain and known and isinstance(record, SQUARES)  # compared as running moments normalise them
         self.scale, self.shift, self.unknown, self.blur = None, None, np.empty(0, np.int64), 0.0
         self.where, self.costs = np.empty(0, np.int64), np.empty(0)  # of the windows within the limit so far
         self.limit = np.inf

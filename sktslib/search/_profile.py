@@ -8,7 +8,7 @@ import numpy as np
 
 from ..distances._metrics.base import Metric
 from ..distances._metrics.elastic import ElasticMetric, PreparedPair
-from ..distances._series import alike, base_of, full_weight, normalise, places, resample
+from ..distances._series import NORMALIZATIONS, alike, base_of, full_weight, normalise, places, resample
 from ..utils._sizes import check_query, check_size
 from ..utils.validation import unknown_name
 from ._explain import explain
@@ -18,7 +18,6 @@ from ._selection import select, select_exactly
 from ._windows import scaled_path, window_profile
 
 MODES = ("auto", "windows", "subsequence")
-NORMALIZATIONS = (None, "zscore", "mean", "minmax")
 MOST_TERMS = 2**19  # of windows that are computed together
 APART = 64  # samples: windows further from each other are not
 ALONE = -1  # the same where none are
@@ -40,7 +39,8 @@ def resolve_mode(metric, mode, normalize):
     if mode not in MODES:
         raise unknown_name("mode", mode, MODES)
     if normalize not in NORMALIZATIONS:
-        raise ValueError(f"The 'normalize' parameter must be None, 'zscore', 'mean' or 'minmax'. Got {normalize!r}.")
+        valid = ", ".join(map(repr, NORMALIZATIONS))
+        raise ValueError(f"The 'normalize' parameter must be one of {valid}. Got {normalize!r}.")
     warps = isinstance(metric, ElasticMetric)
     if mode == "subsequence" and not metric._has_path:
         raise ValueError(

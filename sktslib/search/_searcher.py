@@ -7,6 +7,7 @@ import numpy as np
 from sklearn.base import ClassNamePrefixFeaturesOutMixin, TransformerMixin
 from sklearn.utils.validation import check_is_fitted
 
+from ..distances._series import NORMALIZATIONS
 from ..metrics import event_f1_score
 from ..utils._plot.plot_data import names_of
 from ..utils._sklearn import JOBS, Interval, StrOptions
@@ -46,7 +47,7 @@ class QuerySearcher(ClassNamePrefixFeaturesOutMixin, TransformerMixin, FittedSea
         Candidates: all windows of the query's length, or subsequences of any length, open at begin and end (elastic
         metrics with a path only). "auto" takes windows for lockstep metrics, for those without a path (soft_dtw, gak,
         sbd), and where `normalize` or `scales` is set.
-    normalize : {None, "zscore", "mean", "minmax"}, default=None
+    normalize : {None, "zscore", "mean", "minmax", "robust"}, default=None
         How query and each window are normalised, per channel and by weighted moments.
     n_matches : int or None, default=1
         How many occurrences at most; None: as many as fit.
@@ -106,7 +107,7 @@ class QuerySearcher(ClassNamePrefixFeaturesOutMixin, TransformerMixin, FittedSea
         "query": "no_validation",
         "weight": "no_validation",
         "mode": [StrOptions({*MODES, "warped"}, deprecated={"warped"})],
-        "normalize": [StrOptions({"zscore", "mean", "minmax"}), None],
+        "normalize": [StrOptions(set(NORMALIZATIONS) - {None}), None],
         "n_matches": [Interval(Integral, 1, None, closed="left"), None],
         "threshold": [Interval(Real, 0, None, closed="left"), None],
         "percentile": [Interval(Real, 0, 100, closed="both"), None],

@@ -7,11 +7,9 @@ import numpy as np
 from ...utils._sklearn import Interval
 from .._kernels import lockstep_drivers as kernels
 from .._kernels import lockstep_terms, moments, sliding
-from .._series import alike, full_weight, normalise, places, resample
+from .._series import SCALINGS, alike, full_weight, normalise, places, resample
 from .base import Metric
 from .registry import register
-
-SCALINGS = {None: 0, "mean": 1, "zscore": 2, "minmax": 3}
 
 
 def common_weight(x, w, y):
@@ -69,6 +67,8 @@ class LockstepMetric(Metric):
         return distance
 
     def _profile(self, x, w, y, tx, ty, normalize, exactly=False):
+        if normalize not in SCALINGS:
+            return super()._profile(x, w, y, tx, ty, normalize, exactly)
         full, scaling, record = full_weight(w, x), self._scaling(normalize), self._record()
         x = self._normalised(x, full, scaling)
         out = np.empty(y.shape[1] - x.shape[1] + 1)
@@ -79,7 +79,7 @@ class LockstepMetric(Metric):
         return self._finite(out)
 
     def _scaled_profile(self, x, w, y, tx, ty, normalize, length):
-        if not self._is_additive:
+        if not self._is_additive or normalize not in SCALINGS:
             return super()._scaled_profile(x, w, y, tx, ty, normalize, length)
         full, scaling = full_weight(w, x), self._scaling(normalize)
         out = np.empty(y.shape[1] - length + 1)
@@ -103,6 +103,8 @@ class LockstepMetric(Metric):
         return scaling
 
     def _slack(self, x, w, n_windows, normalize):
+        if normalize not in SCALINGS:
+            return 0.0
         return sliding.slack(self._record(), x, w, n_windows, self._scaling(normalize)) if self._is_additive else 0.0
 
     def _cost_exponent(self, channels):

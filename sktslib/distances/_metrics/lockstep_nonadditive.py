@@ -167,8 +167,9 @@ class Mahalanobis(LockstepMetric):
         return float(self._windows(x, w, y[np.newaxis], None, None)[0])
 
     def _profile(self, x, w, y, tx, ty, normalize, exactly=False):
-        plain = self._inverse() is None
-        return (super() if plain else super(LockstepMetric, self))._profile(x, w, y, tx, ty, normalize, exactly)
+        if self._inverse() is None:
+            return Euclidean()._profile(x, w, y, tx, ty, normalize, exactly)
+        return Metric._profile(self, x, w, y, tx, ty, normalize, exactly)
 
     def _scaled_profile(self, x, w, y, tx, ty, normalize, length):
         plain = Euclidean() if self._inverse() is None else super()
