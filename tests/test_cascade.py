@@ -80,11 +80,7 @@ def test_matches_are_those_of_the_whole_profile(name, parameters, data):
 @given(st.data())
 def test_matches_are_those_of_the_reference(data):
     rng = np.random.default_rng(data.draw(st.integers(0, 2**20)))
-    channels, m, n = (
-        data.draw(st.sampled_from([1, 2])),
-        data.draw(st.integers(3, 9)),
-        70,
-    )  # of two points all are -1 and 1
+    channels, m, n = data.draw(st.sampled_from([1, 2])), data.draw(st.integers(2, 9)), 70
     y, x = recording("walk", rng, channels, n), rng.normal(size=(m, channels)).cumsum(axis=0)
     w, how = data.draw(weights(m, channels)), data.draw(st.sampled_from([None, "zscore", "mean", "minmax", "robust"]))
     rule = data.draw(st.sampled_from([{"n_matches": 1}, {"n_matches": 4}, {"n_matches": None, "threshold": float(m)}]))
