@@ -50,7 +50,7 @@ def recording(pieces, gap=4, noise=0.05, seed=0):
 def test_labels_of_any_type(y, kinds, idle):
     labels = read_labels(np.asarray(y))
     assert labels.kinds.tolist() == kinds
-    assert labels.idle == idle
+    assert labels.background == idle
     for code, value in zip(labels.code, np.asarray(y).tolist(), strict=True):
         assert (kinds[code - 1] == value) if code else value in (0, "", "0")
 

@@ -27,7 +27,7 @@ class Labels(NamedTuple):
 
     code: np.ndarray  # (n,)
     kinds: np.ndarray  # (k,), sorted
-    idle: object  # what stands for background
+    background: object  # the label that stands for it
 
 
 class Template(NamedTuple):
@@ -66,9 +66,9 @@ def read_labels(y):
     except TypeError:  # numbers and texts together
         kinds.sort(key=str)
     number = dict.fromkeys(distinct, 0) | {kind: k + 1 for k, kind in enumerate(kinds)}
-    idle = next((v for v in distinct if is_idle(v)), y.dtype.type() if y.dtype.kind != "O" else 0)
+    background = next((v for v in distinct if is_idle(v)), y.dtype.type() if y.dtype.kind != "O" else 0)
     code = np.array([number[v] for v in values], dtype=np.int64)
-    return Labels(code, np.array(kinds, dtype=y.dtype), idle)
+    return Labels(code, np.array(kinds, dtype=y.dtype), background)
 
 
 def occurrences(code):

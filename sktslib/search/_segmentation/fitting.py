@@ -151,7 +151,7 @@ class FittedSegmenter(QueryEstimator):
         self.weights_ = [None if t.w is None else t.w.T for t in templates]
         self.query_, self.weight_ = self.queries_[0], self.weights_[0]
         self.classes_ = np.arange(1, k + 1) if marked is None else marked.labels.kinds
-        self._idle = 0 if marked is None else marked.labels.background_costs
+        self._background_label = 0 if marked is None else marked.labels.background
         self._kinds = np.arange(k) if kinds is None else np.array(kinds)
         given = zip(
             _per_query(self.min_length, k, "min_length"), _per_query(self.max_length, k, "max_length"), strict=True

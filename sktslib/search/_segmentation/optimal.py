@@ -80,8 +80,8 @@ def segment(searches, rules):
         parts = []
         for a, b in runs(searches[0].y):
             run = np.ascontiguousarray(cost[:, a:b])
-            label, start, end, cost_of, shown = segment_windows(run, lengths, background_costs[a:b], rules.transitions)
-            parts.append((start + a, end + a, label - 1, cost_of, shown))
+            label, start, end, own_cost, shown = segment_windows(run, lengths, background_costs[a:b], rules.transitions)
+            parts.append((start + a, end + a, label - 1, own_cost, shown))
     if not parts:
         nothing = np.empty(0, np.int64)
         return SegmentTable(nothing, nothing, nothing, np.empty(0), np.empty((0, 2), np.int64))

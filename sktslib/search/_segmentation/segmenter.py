@@ -255,7 +255,7 @@ class QuerySegmenter(FittedSegmenter):
         ndarray of shape (n,)
         """
         segments = self.segment(X, times)
-        names = np.concatenate([np.array([self._idle], dtype=self.classes_.dtype), self.classes_])
+        names = np.concatenate([np.array([self._background_label], dtype=self.classes_.dtype), self.classes_])
         labels = np.zeros(len(segments._source.sequence), np.int64)
         for s, e, query in zip(segments.start, segments.end, segments.query, strict=True):
             labels[s:e] = self._kinds[query] + 1
