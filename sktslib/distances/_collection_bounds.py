@@ -9,7 +9,7 @@ from ._metrics.bands import band
 
 
 def laid_out(a):
-    """Points (..., n) behind a pad, followed by zeros up to whole vectors."""
+    """Points (..., n) after a pad, followed by zeros up to whole vectors."""
     n = a.shape[-1]
     out = np.zeros((*a.shape[:-1], 1 + n + -n % LANES))
     out[..., 1 : n + 1] = a
@@ -32,19 +32,19 @@ def weight_rows(w):
 
 
 def minimum_lags(first, last):
-    """The least lag of each point to the points [first, last) of the other series."""
+    """The minimum lag of each point to the points [first, last) of the other series."""
     i = np.arange(len(first))
     return np.maximum(0, np.maximum(first - i, i - last + 1)).astype(float)
 
 
 def pinned(record):
-    """Whether it is known what the first and the last point of either series meet: the other's."""
+    """Whether the first points of two series always meet, and whether the last ones do."""
     first = closed_boundary(record)
     return first, first and not bounds_of(record).skips
 
 
 def pin(record, lower, upper, a):
-    """Put the ends of the envelopes (..., channels, n) where it is known what the end points meet: the ends of `a`."""
+    """Set the ends of the envelopes (..., channels, n) to the ends of `a` where these are what the end points meet."""
     first, last = pinned(record)
     if first:
         lower[..., 0] = upper[..., 0] = a[..., 0]
@@ -82,7 +82,7 @@ class _Group:
         elif facts.skips:
             gaps = np.array([columns.series_gaps(record, y, None) for y in series])
         gaps, minimum_gap_costs = gap_costs_of(record, gaps)
-        # A point left out brings the gap cost of another one only if it is not the shorter series that has them.
+        # A point left out implies the gap cost of a point of the other series only if that one is not the shorter.
         minimum_gap_costs = np.broadcast_to(minimum_gap_costs * (n >= m), len(series)).copy()
         self.prepared = *(laid_out(a) for a in (series, lower, upper, gaps)), minimum_gap_costs
 
@@ -102,7 +102,7 @@ class _Group:
         queries += weight_rows(light), *(laid_out(a) for a in (least, low, high))
         out = np.empty((len(x), len(self.series)))
         both_ways(record, queries, self.prepared, self.lags, self.y_lags, float(abs(m - n)), out)
-        if facts.stretch is not None:  # as many moves at least are not diagonal
+        if facts.stretch is not None:  # at least so many moves are not diagonal
             out += facts.stretch(record) * abs(m - n)
         if facts.gap_value is not None and (w == 1).all():
             out = np.maximum(out, self._sums_apart(facts.gap_value(record), x))

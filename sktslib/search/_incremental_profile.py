@@ -105,7 +105,7 @@ class WindowProfile(IncrementalProfile):
 
 
 class SubsequenceProfile(IncrementalProfile):
-    """Warped candidates: one column of accumulated costs goes along the sequence."""
+    """Subsequence candidates: one column of accumulated costs advances along the sequence."""
 
     def __init__(self, metric, x, w, tx, shortest=None, longest=None, missing=False):
         super().__init__(metric, x, w, tx, missing)

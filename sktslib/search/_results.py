@@ -44,8 +44,8 @@ class Profile(_Ranges):
     Attributes
     ----------
     distance : ndarray of shape (n_candidates,)
-        Windows: one per start. Warped: one per end. Infinite where there is no candidate. Distances found by Fourier
-        transforms are exact to 1e-12 of the sum of squares; those of matches are exact.
+        Windows: one per start. Subsequences: one per end. Infinite where there is no candidate. Distances found by
+        Fourier transforms are exact to 1e-12 of the sum of squares; those of matches are exact.
     start, end : ndarray of shape (n_candidates,)
         Half-open ranges in samples; start is -1 where there is no candidate.
 

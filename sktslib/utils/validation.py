@@ -1,6 +1,6 @@
-"""The only door for arrays, times, weights and numbers.
+"""Input validation of arrays, times, weights and numbers.
 
-Everything behind it may trust its input: float64, C-contiguous, writable, finite, series as `(channels, length)`.
+Code called after it may trust its input: float64, C-contiguous, writable, finite, series as `(channels, length)`.
 What needs no conversion is passed on as it is, so nothing validated may write into its input.
 """
 

@@ -1,4 +1,4 @@
-"""The plain drivers of all recurrences: point by point of the series, with times, starts and what is to be recorded.
+"""The plain drivers of all recurrences: column by column, with times, starts and records of costs and moves.
 
 Layout: a series is ``(channels, length)``, accumulated costs run over the query inside and over the series outside,
 so that a driver keeps one column of ``m + 1`` costs whatever the length of the series.
@@ -76,14 +76,14 @@ def _ground_column(p, rows, y, j, lo, hi, ground):
 
 @inner
 def _begin(start):
-    """The sample at which a path begins; a carried start of ~sample says that the path has no matched pair yet."""
+    """The sample at which a path starts; a carried start of ~sample says that the path has no matched pair yet."""
     return start if start >= 0 else ~start
 
 
 @inner
 def _lags(tx, ty, i, j, begin):
     """Time lag of query point i and series point j of a candidate that starts at `begin`, and of the points before."""
-    begin = min(begin, j)  # a path of skipped query points alone begins behind j; it has no lag
+    begin = min(begin, j)  # a path of skipped query points alone starts after j; it has no lag
     if tx is None:
         lag = float(abs(i - (j - begin)))
         return lag, (lag if i > 0 else 0.0)
@@ -106,8 +106,8 @@ def _advance(p, rows, points, y, tx, ty, j, at, lo, hi, radius, top, col, start,
     """Move the column of accumulated costs from point j - 1 to point j of `y` (sample `at` of the whole series).
 
     `col[0]` is the border of the old column and becomes `top`. With `start` (not None) each cell carries the sample
-    at which its path began, and lags count from there. `taken[j, i]` records the move: 0 diagonal, 1 query, 2 series;
-    an empty one does not.
+    at which its path starts, and lags count from there. `taken[j, i]` records the move: 0 diagonal, 1 query, 2 series;
+    an empty array records nothing.
     """
     _ground_column(p, rows, y, j, lo, hi, ground)
     gap_cost = 0.0 if rows is None else series_gap(p, y, ty, j)
@@ -200,7 +200,7 @@ def series_gaps(p, y, ty):
 def fill_borders(p, points, y, ty, begin, start, top, at, n, side):
     """Costs top[at : at + n + 1] along the series and side[: m + 1] along the query before any pair of points.
 
-    So many points may be left out at the query's begin and at the series' begin.
+    `begin` and `start` points may be left out at the start of the query and of the series.
     """
     fill(top, at, at + n + 1, INF)
     fill(side, 0, side.shape[0], INF)
@@ -256,7 +256,7 @@ def cells_of(record, lo, hi):
     Where points may be left out anywhere, the band restricts diagonal moves alone: then its cells are also those from
     which a diagonal move leads into it. A path gets there by leaving points out, and not diagonally, since their own
     diagonal predecessors are no cells; nor are those on the borders, which end with the band where such cells follow.
-    Leaving out the points behind that end is no matter of the border: a path does so in the cells of the first point.
+    Leaving out the points after that end does not involve the border: a path does so in the cells of the first point.
     """
     endless = 2**40  # longer than any series, yet no overflow
     if closed_boundary(record) or not len(lo):
@@ -315,7 +315,7 @@ def subsequence_profile(
     """Subsequence profile: the cost of the best candidate that ends at each point of the series, and where it starts.
 
     Goes on from the state `col, start` and leaves it ready for the next chunk: column `first` of `y` is sample
-    `offset` of the sequence. Candidates shorter than `shortest` or longer than `longest` are none (inf, -1).
+    `offset` of the sequence. Paths shorter than `shortest` or longer than `longest` give no candidate (inf, -1).
     """
     query, limits = (p, rows, points, y, tx, ty), (radius, shortest, longest, col, start, ground)
     for a, b in pieces(len(distance), len(col)):
@@ -324,7 +324,7 @@ def subsequence_profile(
 
 @kernel
 def _backtrack(taken, i, j, path, steps):
-    """Fill path (2, K) and moves (K,) from their ends; returns where they begin."""
+    """Fill path (2, K) and moves (K,) from their ends; returns where they start."""
     k = steps.shape[0]
     while i >= 0 and j >= 0:
         k -= 1
@@ -355,7 +355,7 @@ def fill_costs(dist, x, y, begin, end, out):
 
 @kernel
 def oldest_start(costs, reported, start, limit):
-    """Where the first path begins whose cost is finite and reported as at most the limit; ~sample: no pair yet."""
+    """The earliest start of the paths whose cost is finite and reported as at most the limit (~sample: no pair yet)."""
     first = 2**62
     for i in range(len(costs)):
         if costs[i] < np.inf and reported[i] <= limit:

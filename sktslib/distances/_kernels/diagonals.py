@@ -1,7 +1,7 @@
 """One pair at a time along anti-diagonals, whose cells do not wait for each other: vector code for long series.
 
 The recurrences are those of `recurrences`; borders are infinite as in `columns`, and no sum is reordered, so that the
-numbers are the same to the bit. Strips of the query go along the series one after the other, see `_strips`.
+numbers are the same to the bit. Strips of the query go along the series one after the other, see `strips`.
 """
 
 import math

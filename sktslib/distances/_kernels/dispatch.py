@@ -3,7 +3,7 @@
 A distance is a parameter record (a NamedTuple) with small functions: what a pair of points adds per channel (`terms`),
 the costs of the three moves made from the sums (`moves`), and the gap cost of a series point left out (`gap`).
 ``numba.extending.overload`` picks them by the record's type while compiling, so they are inlined and the compiled
-driver can be kept on disk. What was said of a recurrence, such as `equal_moves`, is a constant there.
+driver can be kept on disk. What a recurrence declares, such as `equal_moves`, is a constant there.
 """
 
 from collections.abc import Callable
@@ -27,7 +27,7 @@ ARGUMENTS = {
     "pairs": "p, a",
     "accumulate": "p, total, cost",
 }
-DERIVED = "equal_moves_in_search", "lagged", "has_gap_cost", "minimum_cost"  # from what is said of a recurrence
+DERIVED = "equal_moves_in_search", "lagged", "has_gap_cost", "minimum_cost"  # derived from what a recurrence declares
 
 
 class BoundFacts(NamedTuple):
@@ -71,7 +71,7 @@ def recurrence(
         Costs of the three moves into a cell. `point_costs` are the three of the query point: if it is left out, if it
         is matched, if it meets a point that does not match. `lag_cost` and `gap` are what these functions gave.
     row : callable ``(p, x, x_before, w, w_before) -> (four numbers)``, optional
-        What stands in that row instead, made once for all cells of a query point; the third must be the weight.
+        What that row holds instead, computed once for all cells of a query point; the third must be the weight.
     size : int, default=1
         How many of the three sums are used.
     lag_cost : callable ``(p, lag, lag_before) -> float``, optional
@@ -81,16 +81,16 @@ def recurrence(
         The gap cost, that of a series point left out: what a channel adds, and what becomes of the sum, `step` being
         the time since the point before.
     closed_boundary : bool, default=True
-        Whether a path begins with a diagonal move, the boundary being infinite. Where it does not, points may be left
+        Whether a path starts with a diagonal move, the boundary being infinite. Where it does not, points may be left
         out anywhere: a band restricts the diagonal moves alone.
     pairs : callable ``(p, a) -> bool``, optional
         Whether two points match, for distances with an open boundary: they may skip points, so that a candidate of a
         search could be made of skipped points alone.
     accumulate : callable ``(p, total, cost) -> float``, optional
-        How a cost is added to what was accumulated; a sum by default.
+        How a cost is combined with the accumulated cost; a sum by default.
     equal_moves : bool, default=False
-        Whether the three moves cost the same, so that the best way into a cell can be chosen before its cost is added:
-        it comes from the cell with the minimum cost.
+        Whether the three moves cost the same, so that the best move into a cell can be chosen before its cost is added:
+        the one from the predecessor with the minimum cost.
     monotone : bool, default=False
         Whether costs never fall along a path: none is negative, and `accumulate` gives no less than was accumulated.
         Then searches and neighbors leave out what cannot matter, and kernels compare costs in a faster way. Where it
@@ -173,7 +173,7 @@ def bounds_of(record):
 
 
 def by_type(part, name):
-    """A function that is another one for each type of its first argument: ``part(name, type)``, None if unknown."""
+    """A function that dispatches on the type of its first argument: ``part(name, type)``, None if unknown."""
 
     def function(p, *arguments):
         return part(name, type(p))(p, *arguments)
@@ -186,7 +186,7 @@ def by_type(part, name):
 
 
 def _fact(name, kind):
-    """A function of the record that gives what was said of its recurrence; compiled code knows it beforehand."""
+    """A function of the record that gives what its recurrence declares; in compiled code a constant."""
 
     def fact(p):
         return _part(name, type(p))
@@ -218,7 +218,7 @@ def _build_minimum_cost(context, builder, sig, args):
     return build(context, builder, sig.return_type(*sig.args[1:]), args[1:])
 
 
-# ------------------------------------------------------------------------------------------------ what may be left out
+# ------------------------------------------------------------------------------------------------------------ defaults
 def _as_they_are(p, x, x_before, w, w_before):
     return x, x_before, w, w_before
 

@@ -37,7 +37,7 @@ load, splat, _ = makers(LANES, fused=True)
 
 @inner
 def _meet(p, diag, left):
-    """The better one of these ways into a cell, where all cost the same; else the diagonal one."""
+    """The cheaper of these predecessors of a cell where all moves cost the same; else the diagonal one."""
     if not equal_moves(p):
         return diag
     return minimum(diag, left) if lagged(p) else minimum_cost(p, diag, left)
@@ -47,8 +47,8 @@ def _meet(p, diag, left):
 def _cell(p, here, by_lag, met, up, left, a, b, c, gap_cost, turn):
     """Accumulated cost of a query point with a point of the series.
 
-    Minima of floats go to the adders of the vector units, those of bits to the multipliers. Here they are striped so
-    that both have as much to do: in turns, and fewer to the multipliers where costs are multiplied by what lags give.
+    Minima of floats go to the adders of the vector units, those of bits to the multipliers. Here they alternate so
+    that both have the same load, with fewer to the multipliers where costs are multiplied by what lags give.
     """
     d, u, v = moves(p, here, by_lag, a, b, c, gap_cost)
     if equal_moves(p):
@@ -122,7 +122,7 @@ def _sweep(p, i, m, rows, weighted, points, Y, gap_costs, lo, hi, begin, end, ro
 
 @inner
 def _span(p, i, m, rows, weighted, points, Y, gap_costs, lo, hi, begin, end, row, held):
-    """The same where some of the points [begin, end) lie out of the band of some of the query points."""
+    """The same where some of the points [begin, end) lie outside the band of some of the query points."""
     height = min(ROWS, m - i)
     a = max(begin, min(lo[i + height - 1], end))
     b = max(a, min(hi[i], end))
@@ -135,7 +135,7 @@ def _span(p, i, m, rows, weighted, points, Y, gap_costs, lo, hi, begin, end, row
 
 @inner
 def _above(row, j, cutoff, rests, i):
-    """Whether the costs of column j, with what follows query point i at least, are above the cutoff in all lanes."""
+    """Whether the costs of column j, plus the bound of the path after query point i, exceed the cutoff in all lanes."""
     costs = load(row, j * LANES)
     if rests is not None:
         costs = costs + load(rests, i * LANES)
@@ -146,12 +146,12 @@ def _above(row, j, cutoff, rests, i):
 def _accumulate(p, rows, weighted, points, Y, gap_costs, cells, cutoff, rests, room):
     """Accumulated costs of the last query point with each point of each series, in `row`: DONE if it got to the end.
 
-    ABOVE if all are above the cutoff before. UNFINISHED if that takes more cells than are left: with the same room it
-    goes on where it was. See `room_for`.
+    ABOVE if all exceed the cutoff before that. UNFINISHED if it takes more cells than are left: called with the same
+    room it resumes. See `room_for`.
 
     Cells above the cutoff in all lanes are skipped where no cell at or below it leads to them: of the row before,
     whose border is its column 0, those outside columns alive to dead are above it, and hold some number above it.
-    `rests` (m * LANES) or None: what the way on from each query point costs at least, where costs add up. `weighted` is
+    `rests` (m * LANES) or None: lower bounds of the path after each query point, where costs add up. `weighted` is
     None where all weights are 1, and nothing is multiplied by them.
     """
     m = points.shape[1]
@@ -215,7 +215,7 @@ def _fill_gap_costs(p, Y, gap_costs):
 
 @kernel
 def fill_gap_costs_of(p, Y, gap_costs):
-    """Prices ((length + 1) * LANES) of leaving each point of each series unmatched."""
+    """Gap costs ((length + 1) * LANES) of the points of each series."""
     _fill_gap_costs(p, Y, gap_costs)
 
 
@@ -236,7 +236,7 @@ def _accumulate_all(p, rows, weighted, points, Y, gap_costs, cells, cutoff, ends
 
 
 def room_for(n):
-    """What `_accumulate` works in: a row of costs, those held in registers, its state, and the cells that are left."""
+    """The memory of `_accumulate`: a row of costs, those held in registers, its state, and the cells that are left."""
     return np.empty((n + 1) * LANES), np.empty((5, LANES)), np.zeros(5), np.empty(1)
 
 
@@ -273,7 +273,7 @@ def packed(series, n):
 # ------------------------------------------------- queries against many series, under the cutoff of the nearest ones
 @inner
 def _beside(values, begins, lengths, block, size, lanes):
-    """Put the first `size` series of the block side by side, each behind a pad; the last one fills what is left."""
+    """Put the first `size` series of the block side by side, each after a pad; the last one fills the other lanes."""
     at, shortest = np.empty(LANES, np.int64), lanes.shape[1]
     for k in range(lanes.shape[0]):
         for s in range(LANES):
@@ -292,7 +292,7 @@ def _beside(values, begins, lengths, block, size, lanes):
 
 @inner
 def _insert(best, cost):
-    """Put a cost among the least ones, in place of the largest."""
+    """Insert a cost into the smallest ones, ascending, in place of the largest."""
     k = best.shape[0] - 1
     while k > 0 and best[k - 1] > cost:
         best[k] = best[k - 1]
@@ -354,12 +354,11 @@ def scan(
     """Accumulated costs of queries with the series order[query], in that order, infinite where they do not matter.
 
     The series, of up to n points, stand one after the other in `values`; a query's own, if any, is `itself`. What
-    matters is at most the query's limit, and at most its k-th least cost, raised by a `share` of it and by `more`,
-    for which rounding may ask. Returns how many were skipped for their bounds, begun and given up, and
-    computed.
+    matters is at most the query's limit, and at most its k-th smallest cost, raised by a `share` of it and by `more`
+    to allow for rounding. Returns how many were skipped for their bounds, abandoned, and computed.
     """
     room, size = room_for(n), (n + 1) * LANES
-    # The query, its next candidate and the size of its block; then what became of the candidates.
+    # The query, its next candidate and the size of its block; then the numbers of candidates that are returned.
     counts = np.zeros(6, np.int64)
     work = room, np.zeros((rows.shape[1], size)), np.zeros(size), np.empty(k), np.empty(LANES, np.int64), counts
     pair, how = (p, rows, weighted, points, values, begins, lengths, order, itself, bounds), (share, more)

@@ -1,4 +1,4 @@
-"""Lower bounds: what a distance costs at least, from a few numbers per point.
+"""Lower bounds of distances, from a few numbers per point.
 
 A path enters every query point once, by a match or by leaving the point out. The match costs at least the match with
 the nearest value of the envelope, the range of the series within the band (LB_Keogh, Keogh & Ratanamahatana 2005); the
@@ -6,8 +6,8 @@ recurrence's own terms and moves give its cost, so that one kernel serves the fa
 points and the query's envelope. The first and the last pair are known where a path must have them (LB_Kim, Kim et al.
 2001).
 
-A path through m query points and n series points that leaves u query points out leaves n - m + u series points out:
-each point left out brings the gap cost of another one.
+A path through m query points and n series points that leaves u query points out leaves n - m + u series points out: a
+point left out of the shorter series implies the gap cost of a point of the longer one.
 
 Layout: points lie in one dimension behind a pad, and are followed by zeros up to whole vectors.
 """
@@ -26,7 +26,7 @@ load, splat, _ = makers(LANES, fused=True)
 
 @kernel
 def envelopes(a, first, last, lower, upper):
-    """Least and largest value of `a` (channels, n) over the points [first[i], last[i]), per channel and range i.
+    """Minimum and maximum of `a` (channels, n) over the points [first[i], last[i]), per channel and range i.
 
     Ranges of doubling width, each made from two of half the width: vector code, unlike a queue of candidates.
     """
@@ -85,7 +85,7 @@ def _pair(p, x, w, lower, upper, i):
 
 @inner
 def _one_way(p, x, w, points, lower, upper, lags, skip, minimum_gap_cost, lanes):
-    """Least cost of entering each point of `x` (channels, size), folded as the recurrence folds them.
+    """Minimum costs of the points of `x` (channels, size), accumulated as the recurrence does.
 
     `w` (channels, 2, size) are the weights of the points and of the points before; `skip` + `minimum_gap_cost` is the
     gap cost of a point left out.
@@ -126,9 +126,9 @@ def _both_ways(p, queries, series, lags, y_lags, more, begin, end, out):
 def both_ways(p, queries, series, lags, y_lags, more, out):
     """The larger bound of the two ways for each of the queries (q, channels, size) and each of the series.
 
-    Of the queries come the points, weights, costs, gap costs of points left out and the least of them; then the least
-    weights and costs and the envelope of the points that each point of the series meets. Of the series come the
-    points, the envelope and the gap costs. Arrays of one element serve all. `more` is the difference of the lengths.
+    `queries` are the points, weights, point costs, gap costs and the minimum gap cost; then the minimum weights and
+    point costs and the envelope over the points that each point of the series meets. `series` are the points, the
+    envelope, the gap costs and their minimum. Arrays of one element serve all. `more` is the difference of the lengths.
     """
     x, Y = queries[0], series[0]
     for begin, end in pieces(len(x), (x[0].size + Y[0].size) * len(Y)):

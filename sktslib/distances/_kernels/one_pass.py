@@ -2,9 +2,9 @@
 
 The recurrences are those of `recurrences`. Along the series goes one column of accumulated costs a query; a path may
 enter a query at any boundary between samples, at the cost of the cheapest segmentation up to there. Labels: 0
-background, 1..k the queries; ``transitions[a, b]`` is what it costs that b follows a.
+background, 1..k the queries; ``transitions[a, b]`` is the cost of b following a.
 
-Layout: the points of all queries stand one behind the other, those of query q at ``first[q]:first[q + 1]``; the series
+Layout: the points of all queries are concatenated, those of query q at ``first[q]:first[q + 1]``; the series
 is ``(channels, (n + 1) * lanes)``, its first sample the one before the series, 0 if there is none. The lanes are
 stretches of one series side by side; with one lane vectors are floats.
 """
@@ -25,8 +25,8 @@ COST = 4  # so many times what a cell of two whole series takes
 _load, _splat, _ = makers(LANES, fused=False)
 
 
-# Which kind of lanes it is comes as an argument, None for one and True for many: functions in a kernel's closure would
-# change its key in numba's disk cache from process to process.
+# Whether there is one lane (None) or many (True) is an argument: functions in a kernel's closure would change its key
+# in numba's disk cache from process to process.
 def load(wide, values, at):
     return _load(values, at) if wide else values[at]
 
@@ -108,11 +108,11 @@ def gap_cost_of(wide, p, rows, Y, ty, t):
 
 @inner
 def lags(tx, ty, i, point, t, at, begin):
-    """Lags of query point i, number `point` of its query, and of the one before in a segment that begins at `begin`.
+    """Lags of query point i, number `point` of its query, and of the one before in a segment that starts at `begin`.
 
     `at` is sample t as starts are counted.
     """
-    begin = minimum(begin, at)  # a path of skipped query points alone begins behind the sample; it has no lag
+    begin = minimum(begin, at)  # a path of skipped query points alone starts after the sample; it has no lag
     if tx is None:
         lag = abs((point - at) + begin)
         return lag, where(point > 0.0, lag, 0.0)
@@ -122,10 +122,10 @@ def lags(tx, ty, i, point, t, at, begin):
 
 @inner
 def column(wide, p, rows, points, Y, tx, ty, t, at, i, end, oldest, fresh, border, since, gap_cost, col, start):
-    """Move a query's column to sample t; cost and start of what leaves it. Older starts than `oldest` are dropped.
+    """Move a query's column to sample t; cost and start of the path that ends with its last point.
 
-    Paths come in from the border, whose cost began at `since`; by an open boundary also from a segment that begins
-    here, at the cost `fresh`, and skips query points.
+    Starts older than `oldest` are dropped. Paths come in from the border, whose cost began at `since`; by an open
+    boundary also from a segment that starts here, at the cost `fresh`, and skips query points.
     """
     diag, s_diag, point, skipped = border, since, 0.0, fresh
     above, s_above, lanes = splat(wide, INF), since, lanes_of(wide)
@@ -253,7 +253,7 @@ def advance(
     `wide`: None for one lane, True for LANES.
 
     Fills, per boundary t + 1 behind sample t, ``best`` (k + 1): the cheapest segmentation up to there whose last part
-    is of each label; and ``begin`` (k): where its last segment begins.
+    has each label; and ``begin`` (k): where its last segment starts.
     """
     width = len(first) * (LANES if wide else 1)  # of a row of `best`
     queries, rules = (p, rows, points, first, Y, tx, ty), (background, transitions, shortest, longest)
@@ -280,7 +280,7 @@ def _windows(cost, lengths, begin_at, end, background, transitions, edges, best)
 def windows(cost, lengths, begin_at, background, transitions, edges, best):
     """The same for windows: ``cost[q, t]`` is that of the window of query q that ends with sample t.
 
-    ``edges`` (n + 1, k + 1) holds what it costs to go on from a boundary by each label; row `begin_at` is known.
+    ``edges`` (n + 1, k + 1) holds the minimum cost up to a boundary where each label follows; row `begin_at` is known.
     """
     for a, b in pieces(cost.shape[1] - begin_at, edges.shape[1] ** 2):
         _windows(cost, lengths, begin_at + a, begin_at + b, background, transitions, edges, best)

@@ -1,4 +1,4 @@
-"""Subsequence searches along anti-diagonals: strips as in `_diagonals`, whose cells carry the starts of their paths.
+"""Subsequence searches along anti-diagonals: strips as in `diagonals`, whose cells carry the starts of their paths.
 
 The numbers are those of `columns.subsequence_profile` to the bit.
 """

@@ -14,7 +14,7 @@ from .dispatch import accumulate, lag_cost, moves
 from .simd_memory import fill
 
 INF = np.inf
-AHEAD = block_size(16, 3)  # query points charged at a time where it is not known how many will be needed
+AHEAD = block_size(16, 3)  # query points computed at a time where it is not known how many will be needed
 
 
 @kernel

@@ -1,6 +1,6 @@
 """Running moments of all windows, the sums that a profile is made of, and which of them rounding may have spoilt.
 
-See `_sliding` for the scheme. Running sums hold the samples of their own window alone, taken relative to a sample of
+See `sliding` for the scheme. Running sums hold the samples of their own window alone, taken relative to a sample of
 the window, so that a huge value beside a window leaves no trace in it.
 """
 

@@ -1,8 +1,8 @@
 """Vectors of floats as numba values: what the compiler's own vectoriser would have to guess is said outright.
 
-A recurrence written with the operators and with `where`, `smaller`, `larger` and `root2` takes floats and vectors.
+A recurrence written with the operators and with `where`, `minimum`, `maximum` and `sqrt` takes floats and vectors.
 A vector of more lanes than a register has is split over several registers by LLVM. Where the compiler is switched off,
-a vector is a numpy array. How vectors come from memory and go back is in `_vector_memory`.
+a vector is a numpy array. How vectors come from memory and go back is in `simd_memory`.
 
 `fused` vectors may round a product and a sum once (fused multiply-add); the others round as plain floats do, so that
 ties are broken alike in every driver.

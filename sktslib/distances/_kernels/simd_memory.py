@@ -136,10 +136,10 @@ def copy(source, begin, end, target, at):
 
 
 def makers(lanes, fused):
-    """The functions that make vectors of so many lanes: `load`, `splat` and `load_dealt`.
+    """The functions that make vectors of so many lanes: `load`, `splat` and `load_striped`.
 
     ``load(values, at)`` takes neighbouring values of a one-dimensional array, ``splat(value)`` one value for all lanes;
-    ``load_dealt(values, places)`` takes those of each register from a place of its own.
+    ``load_striped(values, at)`` takes those of each register from a position of its own.
     """
     kind = Vector(lanes, fused)
 

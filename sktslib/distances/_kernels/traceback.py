@@ -1,8 +1,8 @@
-"""Traceback of the one-pass recurrence: the segments of the cheapest segmentation, and what is decided of it.
+"""Traceback of the one-pass recurrence: the segments of the cheapest segmentation, and how much of it is decided.
 
 Rows of ``best`` (n + 1, k + 1) are boundaries between samples, those of ``begin`` (n, k) samples; ``base`` is the
-boundary of row 0 as `begin` counts them. A node is a boundary with the label of the part that ends there. Of equal
-costs a segment goes before background and the first query before the others.
+boundary of row 0 as `begin` counts them. A node is a boundary with the label of the part that ends there. Among
+equal costs a segment is preferred to background, and the first query to the others.
 """
 
 import numpy as np
@@ -15,7 +15,7 @@ ROOM = 4096  # segments that are traced at a time
 
 @kernel
 def before(best, j, transitions, after):
-    """The label at boundary j from which it is cheapest to go on by the label `after` (-1: to end there)."""
+    """The label at boundary j from which it is cheapest to continue with the label `after` (-1: to end there)."""
     label, cheapest = 0, INF
     for c in range(best.shape[1] - 1, -1, -1):
         total = best[j, c] + (transitions[c, after] if after >= 0 else 0.0)
@@ -26,7 +26,7 @@ def before(best, j, transitions, after):
 
 @kernel
 def boundary(begin, base, j, label):
-    """The boundary at which the part that leads to a node begins; before row 0 for segments that have lost already."""
+    """The boundary at which the part that ends at a node starts; before row 0 for segments that are out already."""
     return j - 1 if label == 0 else int(begin[j - 1, label - 1]) - base
 
 
@@ -39,7 +39,7 @@ def previous(best, begin, transitions, base, j, label):
 
 @kernel
 def _trace(best, begin, transitions, base, fresh, j, label, steps, found, cost):
-    """The parts before a node, up to so many steps and as many as there is room for; how many, and the node then."""
+    """The parts before a node, at most `steps` and as many as there is room for; how many, and the node reached."""
     count = 0
     while j > 0 and steps > 0 and count < cost.shape[0]:
         s, c = previous(best, begin, transitions, base, j, label)
@@ -56,7 +56,7 @@ def _trace(best, begin, transitions, base, fresh, j, label, steps, found, cost):
 def trace(best, begin, transitions, base, fresh, j, label):
     """Labels, starts, ends and costs of the segments that lead to a node, in order; they count from row 0.
 
-    `fresh`: nothing was before row 0, so that the first part follows nothing.
+    `fresh`: nothing was before row 0, so that the first part costs no transition.
     """
     found, cost, parts = np.empty((3, ROOM), np.int64), np.empty(ROOM), []
     for budget in budgets():
@@ -85,15 +85,15 @@ def branch(best, begin, transitions, base, codes, known):
 def agreed(best, begin, transitions, base, codes, known, start, label, cost):
     """The last node that all segmentations still in question have in common.
 
-    Those are the ones that may end at the last boundary or go on from there, and those of the paths on their way: by
-    queries `label`, begun at boundaries `start`, at finite costs. Rows up to `known` of `codes` are filled, see
-    `branch`, and the others are now: where segmentations leave row 0 by several nodes, nothing else need be looked at.
+    Those are the ones that may end at the last boundary or continue from there, and those of unfinished paths: of
+    queries `label`, started at boundaries `start`, at finite costs. Rows up to `known` of `codes` are filled, see
+    `branch`, and the others are now: where segmentations leave row 0 by several nodes, nothing else need be examined.
     """
     n, width = best.shape[0] - 1, best.shape[1]
     branch(best, begin, transitions, base, codes, known)
     one = -1
     for i in range(-1 - width, start.shape[0]):
-        if i < 0:  # what goes on pays a transition, what ends (-1) does not
+        if i < 0:  # continuing costs a transition, ending (-1) does not
             s, c = n, before(best, n, transitions, i + width)
         elif cost[i] < INF and start[i] >= base:
             s = int(start[i]) - base
@@ -125,7 +125,7 @@ def agreed(best, begin, transitions, base, codes, known, start, label, cost):
 
 @kernel
 def likeliest(best, begin, transitions, base, limit):
-    """The last node at or before a boundary of the segmentation from which it is cheapest to go on by background.
+    """The last node at or before a boundary of the segmentation that is cheapest to continue with background.
 
     Then something may always follow, whatever transitions forbid.
     """

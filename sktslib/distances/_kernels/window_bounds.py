@@ -1,13 +1,13 @@
 """Windows of a sequence that may be near a query, by lower bounds and a pruned recurrence, many windows at once.
 
 LANES neighbouring windows stand side by side: the point i of each is a stretch of the sequence, so that a vector holds
-it without any rearrangement, and normalising it is one product and one sum. Bounds are those of `_bounds`, entered
-point by point, those first that cost most, until a block of windows is above the cutoff. What is left is put side by
-side and runs through the recurrence under the cutoff, less what the way on costs at least (Lemire 2009, Faster
-retrieval with a two-pass dynamic-time-warping lower bound).
+it without any rearrangement, and normalising it is one product and one sum. Bounds are those of `lower_bounds`,
+added up point by point, the costliest first, until a block of windows is above the cutoff. The remaining windows are
+put side by side and run through the recurrence under the cutoff, less a lower bound of the remaining path (Lemire 2009,
+Faster retrieval with a two-pass dynamic-time-warping lower bound).
 
-Windows are normalised by running moments, see `_window_moments`, so that values are known up to a `blur`; envelopes are
-wider by that, and bounds hold.
+Windows are normalised by running moments, see `moments`, so that values are known up to a `blur`; envelopes are wider
+by that, and bounds hold.
 """
 
 import numpy as np
@@ -22,19 +22,19 @@ from .simd import REGISTER, maximum, minimum
 from .simd_memory import fill, makers, some, store
 
 INF = np.inf
-STRIDE = block_size(8, 3)  # points entered between two looks at the cutoff
-WIDE = 4 * REGISTER  # windows bounded at a time: finding the numbers takes longer than computing with them
+STRIDE = block_size(8, 3)  # points added between two comparisons with the cutoff
+WIDE = 4 * REGISTER  # windows bounded at a time: loading the numbers takes longer than computing with them
 
 load_wide, _, _ = makers(WIDE, fused=True)
 
 
 @kernel
 def slide(a, width, low, high):
-    """Least and largest value of `width` neighbours in each row, from each place on."""
+    """Minimum and maximum of `width` neighbours in each row, from each position on."""
     n = a.shape[1] - width + 1
     for k in range(a.shape[0]):
         below, above = a[k], a[k]
-        done = 1  # so many neighbours are in
+        done = 1  # so many neighbours are included
         while done < width:
             step = min(done, width - done)
             size = below.shape[0] - step
@@ -56,15 +56,15 @@ def _nearest(value, low, high):
 
 @inner
 def _range(least, most, at, other, s, c, blur):
-    """What the samples of two stretches come to, normalised: at least and at most."""
+    """Minimum and maximum of the samples of two stretches, normalised."""
     bottom = minimum(load_wide(least, at), load_wide(least, other)) * s + (c - blur)
     return bottom, maximum(load_wide(most, at), load_wide(most, other)) * s + (c + blur)
 
 
 @inner
 def _of_query(p, k, i, h, known, j, x, w, ranges, positions, s, c, blur):
-    """The terms of query point i, and h before it, with what the windows from j on hold within the band."""
-    # End points meet end points, wherever the paths go on to; no recurrence that knows this looks at points before.
+    """The terms of query point i, and h before it, with the values of the windows from j on within the band."""
+    # End points meet end points, wherever paths continue; no recurrence for which that holds uses the points before.
     least, most = ranges[positions[0, i], k], ranges[2 - positions[0, i], k]
     bottom, top = _range(least, most, j + positions[1, i], j + positions[2, i], s, c, blur)
     under, over = _range(least, most, j + positions[1, h], j + positions[2, h], s, c, blur)
@@ -79,7 +79,7 @@ def _of_query(p, k, i, h, known, j, x, w, ranges, positions, s, c, blur):
 
 @inner
 def _of_window(p, k, i, h, known, j, w, y, low, high, s, c):
-    """The terms of the windows' point i, and h before it, with what the query holds within the band; its gap cost."""
+    """The terms of the windows' point i, and h before it, with the query's values within the band; its gap cost."""
     value, before = load_wide(y[k], j + i) * s + c, known * (load_wide(y[k], j + h) * s + c)
     row = value, before, w[k, 0, i], w[k, 1, i]
     a, b, _ = terms(
@@ -90,11 +90,11 @@ def _of_window(p, k, i, h, known, j, w, y, low, high, s, c):
 
 @kernel
 def by_query(p, x, w, points, lags, skips, positions, ranges, scale, shift, blur, order, cutoff, bounds):
-    """Enter the query points of `order`, at what they cost at least, into the bounds that are not above the cutoff.
+    """Add minimum costs of the query points of `order` to the bounds that are not above the cutoff.
 
-    `ranges` (3, channels, n) are the least values of so many samples from each one on, the samples, and the largest
-    values. `spots` (3, m): whether a point meets a single one, and where the two stretches begin, from the window's
-    start, that hold what it meets. `skips` is the gap cost of points left out.
+    `ranges` (3, channels, n) are the minima over so many samples from each one on, the samples, and the maxima.
+    `positions` (3, m): whether a point meets a single one, and where the two stretches that hold what it meets start,
+    counted from the window's start. `skips` is the gap cost of points left out.
     """
     for j in range(0, bounds.shape[0] - WIDE + 1, WIDE):
         total = load_wide(bounds, j)
@@ -207,8 +207,9 @@ def settle(
 ):
     """Accumulated costs of the query with the windows of `values` from `begins` on, infinite above the cutoff.
 
-    `begins` ascend. With `reach` above 0 the way on is bounded by two passes: `low` and `high` are the query's
-    ranges, of weights `light`, and each query point meets `reach` points of a window from either of its `places`.
+    `begins` ascend. With `reach` above 0 the remaining path is bounded by two passes: `low` and `high` are the query's
+    ranges, of weights `light`, and each query point meets `reach` points of a window from either of its
+    `places`.
     """
     m, size, at = points.shape[1], (points.shape[1] + 1) * LANES, 0
     room, passes = lanes_kernels.room_for(m), np.empty((5, m * LANES if reach else 0))
@@ -222,7 +223,7 @@ def settle(
 
 @inner
 def _two_passes(p, rows, lanes, low, high, light, reach, places, hi, cutoff, work, rests):
-    """What the way on from each query point costs at least, in `rests`; whether any lane is within the cutoff at all.
+    """Lower bounds of the path after each query point, in `rests`; and whether any lane is within the cutoff at all.
 
     A series point costs at least its distance to the query's range, at the end of which nearest to it a pair's cost is
     cut in two: the query point costs at least its distance to the range of these ends besides.
@@ -240,7 +241,7 @@ def _two_passes(p, rows, lanes, low, high, light, reach, places, hi, cutoff, wor
             store(near, i * LANES, end)
             store(after, i * LANES, load(after, i * LANES) + cost)
         # The range of `reach` points is that of the rest of a stretch of so many and of the beginning of the next one
-        # (van Herk 1992); it takes the place of its last point.
+        # (van Herk 1992); it is stored at the position of its last point.
         for begin in range(0, m, reach):
             least = most = load(near, begin * LANES)
             for i in range(begin, min(begin + reach, m)):

@@ -6,10 +6,11 @@ import numpy as np
 
 
 class Background(NamedTuple):
-    """Cost of a sample: at most `limit`; with a `slope`, the less the nearer it lies to the `level`.
+    """Cost of a sample: at most `limit`; with a `slope` it falls to 0 towards the `level`.
 
-    A constant cost asks how well a stretch fits a query. The distance from the level asks too whether it fits better
-    than rest does, so that a repetition twice as high as its query is one still, and a ripple is none.
+    A constant cost tests how well a stretch fits a query. The distance from the level also tests whether it fits the
+    query better than the background, so that a repetition of twice the query's amplitude still is one, and a ripple is
+    none.
     """
 
     limit: float

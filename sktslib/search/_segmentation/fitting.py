@@ -19,7 +19,7 @@ FEW = 2  # repetitions of which an average is taken
 
 
 def check_transitions(transitions, k):
-    """Costs of what follows what, as an array (k + 1, k + 1)."""
+    """Costs of the transitions between labels, as an array (k + 1, k + 1)."""
     if transitions is None:
         return np.zeros((k + 1, k + 1))
     T = np.array(as_floats(transitions, "transitions"))
@@ -28,7 +28,7 @@ def check_transitions(transitions, k):
             f"'transitions' must have shape ({k + 1}, {k + 1}): a row and a column for background and each of the {k} "
             f"queries. Got shape {T.shape}."
         )
-    T[0, 0] = 0.0  # background samples in a row are one stretch
+    T[0, 0] = 0.0  # consecutive background samples are one stretch
     if not (T >= 0).all():
         raise ValueError(f"'transitions' must not be negative or NaN. Got {np.min(T):g}.")
     return T
@@ -51,7 +51,7 @@ def limits_of(given, learned):
 
 
 def fit_background(marked, templates, rules, metric, mode, ty):
-    """The background that separates what is marked in a recording from the rest."""
+    """The background that separates the marked occurrences of a recording from what is not marked."""
     searches = [Search.of(metric, *t[:2], marked.data, t.tx, ty, mode) for t in templates]
 
     def ranges(background):
@@ -73,7 +73,7 @@ def refined(templates, searches, segments):
 
 
 def _digest(templates):
-    """What tells queries from others, to the last digit."""
+    """A digest of queries that distinguishes them to the last digit."""
     return hashlib.sha256(b"".join(template.x.tobytes() for template in templates)).digest()
 
 
@@ -94,7 +94,7 @@ def _per_query(value, k, name):
 
 
 class FittedSegmenter(QueryEstimator):
-    """Base of the segmenter: how it comes to its queries and rules, and how it segments by them."""
+    """Base of the segmenter: how it gets its queries and rules, and how it segments by them."""
 
     @property
     def _query_times(self):
@@ -122,7 +122,7 @@ class FittedSegmenter(QueryEstimator):
         return found
 
     def _fit_labels(self, marked, weight, times):
-        """Learn the queries of the kinds that are marked, and the background."""
+        """Learn the queries of the classes that are marked, and the background."""
         n_templates = self.n_templates if self.n_templates == "auto" else int(self.n_templates)
         learned = self._learn(marked, weight, times, n_templates)
         kinds, limits = [one.kind for one in learned], [one.limits for one in learned]
@@ -144,7 +144,7 @@ class FittedSegmenter(QueryEstimator):
         return self._fit_templates(self._templates, limits=[limits])
 
     def _fit_templates(self, templates, kinds=None, limits=None, marked=None, times=None):
-        """Take queries validated, with the background and the bounds that go with them."""
+        """Take validated queries, with the background and the bounds that go with them."""
         k = len(templates)
         self._templates = templates
         self.queries_ = [t.x.T for t in templates]
@@ -175,7 +175,7 @@ class FittedSegmenter(QueryEstimator):
         return Search.of(self.metric_, template.x, template.w, y, template.tx, ty, self._mode)
 
     def _segmented(self, y, ty, rules, refine):
-        """Queries, searches and segments of a series; before that, `refine` times, average the repetitions."""
+        """Queries, searches and segments of a series, after averaging the repetitions `refine` times."""
         templates, left, met = self._templates, int(refine), {}
         while True:
             searches = [self._compare(template, y, ty) for template in templates]
@@ -185,5 +185,5 @@ class FittedSegmenter(QueryEstimator):
             met[_digest(templates)] = left
             templates, left = refined(templates, searches, segments), left - 1
             before = met.get(_digest(templates))
-            if before is not None:  # from here on the same queries come again and again, mostly the same one
+            if before is not None:  # from here on the same queries recur in a cycle, mostly of length one
                 left %= before - left

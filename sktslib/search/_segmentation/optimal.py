@@ -12,11 +12,11 @@ from .stretches import segment as segment_series
 from .stretches import segment_windows
 
 ENDLESS = 2.0**62
-SLACK_FROM = 2**40  # windows: more than any recording has
+SLACK_FROM = 2**40  # a number of windows that no recording has
 
 
 class Rules(NamedTuple):
-    """What the cheapest segmentation is asked for."""
+    """The rules that the cheapest segmentation follows."""
 
     background: Background
     transitions: np.ndarray  # (k + 1, k + 1)
@@ -31,12 +31,12 @@ class Rules(NamedTuple):
 
 
 def background_cost(metric, mode, templates):
-    """Default cost of a background sample, by what the queries cost against a constant signal; the mean over them."""
+    """Default cost of a background sample: that of the queries against a constant signal, on average."""
     return metric._background_share * float(np.mean([constant_cost(metric, mode, template) for template in templates]))
 
 
 def constant_cost(metric, mode, template):
-    """What a query costs against a constant signal at its own weighted mean, per sample."""
+    """Cost per sample of a query against a constant signal at its own weighted mean."""
     x, w, tx = template
     weight = full_weight(w, x)
     total = weight.sum(axis=1, keepdims=True)
@@ -66,7 +66,7 @@ class SegmentTable(NamedTuple):
 
 
 def segment(searches, rules):
-    """The segments of the cheapest segmentation; none crosses a gap. Behind a gap the segmentation begins anew."""
+    """The segments of the cheapest segmentation; none crosses a gap. After a gap the segmentation starts anew."""
     background_costs = rules.background.costs(searches[0].y)
     if searches[0].mode == "subsequence":
         parts = []
@@ -89,11 +89,11 @@ def segment(searches, rules):
 
 
 def listed_costs(sources, rules, segments):
-    """What each segment's query costs against its range; `sources` compare the queries with ranges of the series.
+    """The cost of each segment's query against its range; `sources` compare the queries with ranges of the series.
 
-    The path behind a segment is the cheapest one of its range, unless the best way to a cell depends on how the path
-    came there: on its start, or on others that were longer than allowed and dropped. The distances of many long windows
-    may come from Fourier transforms; those listed never do, so that a stream lists the same.
+    The path behind a segment is the cheapest one of its range, unless the best move into a cell depends on the
+    path so far: on its start, or on others that were longer than allowed and dropped. The distances of many long
+    windows may come from Fourier transforms; those listed never do, so that a stream lists the same.
     """
     one = sources[0]
     if one.mode == "windows":

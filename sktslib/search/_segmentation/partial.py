@@ -1,7 +1,7 @@
-"""Repetitions that an end of the series cuts off: paths that begin or end within a query, at no cost.
+"""Repetitions that an end of the series cuts off: paths that start or end within a query, at no cost.
 
-At least half of the query's points must be seen. The start of a path that begins at point i of its query is counted as
--i, as if the points before it had stood before the series, so bounds of the length hold for the whole repetition.
+At least half of the query's points must be observed. A path that starts at point i of its query has the start -i, as if
+the points before it lay before the series, so bounds of the length hold for the whole repetition.
 """
 
 import numpy as np
@@ -10,13 +10,13 @@ from ...distances._kernels.dispatch import closed_boundary
 
 
 def halves(first):
-    """For each query the number of its points, and how many of them may be unseen."""
+    """For each query the number of its points, and how many of them may be missing."""
     m = np.diff(first)
     return zip(first[:-1].tolist(), m.tolist(), (m // 2).tolist(), strict=True)
 
 
 def open_begin(state, queries):
-    """Let paths begin within the queries before the first sample; changes `state`, see `_tiling.advance`."""
+    """Let paths start within the queries before the first sample; changes `state`, see `one_pass.advance`."""
     for q, (a, m, unseen) in enumerate(halves(queries.first)):
         state[0, a : a + unseen] = 0.0
         state[1, a : a + unseen] = -np.arange(1.0, unseen + 1)
@@ -27,9 +27,9 @@ def open_begin(state, queries):
 
 
 def open_end(state, first, best, begin, shortest, longest):
-    """Let paths end within the queries behind the last sample, where that is cheaper; changes the last rows.
+    """Let paths end within the queries after the last sample, where that is cheaper; changes the last rows.
 
-    Returns for each query how many points of it its last segment shows.
+    Returns for each query how many of its points its last segment covers.
     """
     n, shown = len(begin), np.diff(first)
     for q, (a, m, unseen) in enumerate(halves(first)):

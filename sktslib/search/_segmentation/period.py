@@ -1,4 +1,4 @@
-"""A query taken from the recording itself: one period of what repeats best."""
+"""A query taken from the recording itself: the period that repeats best."""
 
 import numpy as np
 from scipy.fft import irfft, next_fast_len, rfft
@@ -19,9 +19,9 @@ BEST = 0.7  # of the highest correlation: the first peak as high as that is the 
 
 
 def dominant_period(data):
-    """The lag, in samples, at which a recording (channels, n) is most like itself.
+    """The lag, in samples, at which a recording (channels, n) is most similar to itself.
 
-    The autocorrelation over all channels, not biased towards short lags, behind its first fall below zero and up to
+    The autocorrelation over all channels, not biased towards short lags, after its first fall below zero and up to
     half of the recording.
     """
     z, n = standardise(data), data.shape[1]
@@ -50,7 +50,7 @@ def most_repeated(data, period):
     for start in range(0, n - period + 1, step):
         x = np.ascontiguousarray(z[:, start : start + period])
         energy = ((x - x.mean(axis=1, keepdims=True)) ** 2).sum()
-        if energy < 0.25 * x.size:  # rest repeats itself too
+        if energy < 0.25 * x.size:  # background repeats itself too
             continue
         profile = Search.of(metric, x, None, z, None, None, "windows").profile()
         chosen = select(profile.distance, *profile._edges, n_matches=count + 1)

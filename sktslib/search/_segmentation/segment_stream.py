@@ -1,4 +1,4 @@
-"""Segmentation by chunks: what every segmentation still in question has in common is decided."""
+"""Segmentation by chunks: what all segmentations that may still be the cheapest have in common is decided."""
 
 import numpy as np
 
@@ -16,7 +16,7 @@ from .stream_costs import Columns, Windows
 
 
 class _Buffer(IncrementalProfile):
-    """The last samples of the recording; those before `end` are without a gap up to where the paths are."""
+    """The last samples of the recording; no gap lies between the paths' last sample and `end`."""
 
     end = 0
 
@@ -26,11 +26,11 @@ class _Buffer(IncrementalProfile):
 
 
 class SegmentStream:
-    """A segmentation that goes on with every chunk of a recording; made by `QuerySegmenter.stream`.
+    """A segmentation that continues with every chunk of a recording; made by `QuerySegmenter.stream`.
 
-    A repetition is reported as soon as it belongs to every segmentation that may still turn out the cheapest, so that
+    A repetition is reported as soon as it belongs to every segmentation that may still be the cheapest, so that
     all of them together are those that `segment` finds in the whole recording. Memory: what is not decided yet. A
-    stream can be pickled and goes on where it was.
+    stream can be pickled and resumes where it was.
 
     Attributes
     ----------
@@ -55,7 +55,7 @@ class SegmentStream:
             ahead = f" and the {reach} that the metric looks ahead" if reach else ""
             raise ValueError(
                 f"The 'max_delay' parameter of stream must be at least the length of the longest query, {longest} "
-                f"samples{ahead}: the begin of a repetition would be background before its end has come. Got "
+                f"samples{ahead}: the start of a repetition would be background before its end has come. Got "
                 f"{max_delay}."
             )
         template, metric, templates = segmenter._templates[0], segmenter.metric_, segmenter._templates
@@ -65,7 +65,7 @@ class SegmentStream:
         self._hows = [Comparison(metric, t.x, t.w, tx[k], segmenter._mode) for k, t in enumerate(templates)]
         self._lengths = np.array([t.x.shape[1] for t in templates])
         self._nothing, self._flushed = None, False
-        self._noted, self._full = 0, LEAST_HELD  # samples that are known to be missing or not, that may be held
+        self._noted, self._full = 0, LEAST_HELD  # samples checked for missing values, samples that may be held
         self._begin(0)
 
     def _begin(self, at):
@@ -79,7 +79,7 @@ class SegmentStream:
         self._wait()
 
     def _wait(self):
-        """Nothing is decided before there are so many samples."""
+        """Set how many samples there must be before anything is decided."""
         self._due = self._paths.due(self._base)
         if self.max_delay is not None:
             self._due = min(self._due, self._base + self.max_delay + 1)
@@ -160,7 +160,7 @@ class SegmentStream:
         return found
 
     def _break(self, gap, after):
-        """Decide all up to a gap and begin anew behind it."""
+        """Decide all up to a gap and start anew after it."""
         self._feed.end = gap
         found = self._advance(gap, decide=False)
         best = self._best.values
@@ -169,7 +169,7 @@ class SegmentStream:
         return found
 
     def _advance(self, upto, decide=True):
-        """Go on to a sample; the segments (start, end, label, cost) that are decided then."""
+        """Advance to a sample; the segments (start, end, label, cost) that are decided then."""
         if upto > self._paths.at:
             rows, starts = self._paths.go_on(self._feed, upto)
             self._best.append(rows)
@@ -209,7 +209,7 @@ class SegmentStream:
         return node
 
     def _decide(self, j, label):
-        """The segments that lead to a node; what comes after starts from there."""
+        """The segments that lead to a node; later ones start from there."""
         fresh = self._base == self._paths.run
         history = self._best.values, self._starts.values, self._segmenter._rules.transitions, self._base
         labels, start, end, cost = trace(*history, fresh, j, label)
@@ -244,7 +244,7 @@ class SegmentStream:
         return Segments(start, end, kinds, cost, query, whole, times, Sources(pieces, shown))
 
     def _no_segments(self):
-        """Made once: it is the answer to most chunks."""
+        """Made once, since it is the answer to most chunks."""
         if self._nothing is None or (self._nothing.times is None) != (self._times is None):
             self._nothing = self._segments([])
         return self._nothing

@@ -1,4 +1,4 @@
-"""QuerySegmenter: cut a recording at each repetition of one or several queries."""
+"""QuerySegmenter: segment a recording into repetitions of one or several queries."""
 
 from copy import copy
 from numbers import Integral, Real
@@ -20,10 +20,10 @@ from .segments import Segments
 
 
 class QuerySegmenter(FittedSegmenter):
-    """Cut a recording into repetitions of one or several queries and background.
+    """Segment a recording into repetitions of one or several queries and background.
 
-    The cut is the one of least cost among all: the costs of the repetitions plus a cost per background sample, found
-    by one-pass dynamic programming (Ney 1984). (Where a cost depends on where its repetition starts, as in TWED with
+    The segmentation has the minimum cost of all: the costs of the repetitions plus a cost per background sample, found
+    by one-pass dynamic programming (Ney 1984). (Where a cost depends on where the repetition starts, as in TWED with
     nu > 0 and WDTW, and with `min_length` or `max_length`, each end keeps the start of its cheapest path alone.)
     Repetitions under an elastic metric may have any length, under a lockstep metric they have their query's.
 
@@ -44,23 +44,23 @@ class QuerySegmenter(FittedSegmenter):
         background when the query explains it worse than a constant signal would explain the query. Learned from labels
         it depends on the signal, see Notes.
     transitions : array-like of shape (k + 1, k + 1), optional
-        What it costs that one thing follows another: entry (a, b) is added where b follows a, 0 being a stretch of
-        background and 1..k the queries. Infinite costs forbid. The first thing follows nothing, and behind a gap the
-        recording begins anew.
+        Costs of one label following another: entry (a, b) is added where b follows a, 0 being a stretch of background
+        and 1..k the queries. Infinite costs forbid. Nothing is added for the first label, nor for the first after a
+        gap.
     n_templates : int or "auto", default="auto"
-        Queries learned of each kind. "auto": as many as there are clear groups of at least three occurrences, up to 4.
+        Queries learned of each class. "auto": as many as there are clear groups of at least three occurrences, up to 4.
     refine : int, default=0
-        How many times `segment` averages the repetitions that it found, and cuts again by these averages. They are the
-        recording's own and for this call; the fitted queries stay as they are. Not for streams.
+        How many times `segment` averages the repetitions that it found, and segments again by these averages. They are
+        the recording's own and for this call; the fitted queries stay as they are. Not for streams.
     partial : bool, default=False
         Whether the ends of a recording may cut a repetition off, of which then at least half of the query's points are
-        seen; the others cost nothing. Elastic metrics without times only, and not "msm"; not for streams.
+        observed; the others cost nothing. Elastic metrics without times only, and not "msm"; not for streams.
     min_length, max_length : int or list of int, optional
         Bounds of the length of a repetition under an elastic metric, in samples: one for all, or one for each query.
         Where queries are learned from labels, the default is 2/3 of the shortest and 3/2 of the longest occurrence, one
         of less than 4/7 of the median length counting as that; of a period, half and twice the period.
     nan_policy : {"raise", "omit"}, default="raise"
-        What to do with missing values (NaN). "omit": missing query points count nothing; no repetition crosses a
+        What to do with missing values (NaN). "omit": missing query points have weight 0; no repetition crosses a
         missing point.
 
     Attributes
@@ -71,10 +71,10 @@ class QuerySegmenter(FittedSegmenter):
         Their relative weights; None where all are equal.
     query_, weight_ : ndarray of shape (m, channels)
         Those of the first query.
-    classes_ : ndarray of shape (n_kinds,)
-        The kinds that were learned, sorted; for given queries their numbers, from 1.
+    classes_ : ndarray of shape (n_classes,)
+        The classes that were learned, sorted; for given queries their numbers, from 1.
     background_ : float
-        Cost of a background sample, at most.
+        Maximum cost of a background sample.
     metric_ : Metric
         The metric object.
     n_features_in_ : int
@@ -82,15 +82,15 @@ class QuerySegmenter(FittedSegmenter):
 
     Notes
     -----
-    Learned from labels, each kind has the barycenter of its occurrences (of fewer than three: the first) as its query,
-    of at most 50 of them. Occurrences more than 1.75 times as long as is usual for their kind count as two that touch,
+    Learned from labels, each class has the barycenter of its occurrences (of fewer than three: the first) as its query,
+    of at most 50 of them. Occurrences more than 1.75 times as long as is usual for their class count as two that touch,
     and not as examples. A point's weight is the inverse of the variance about it (of the spread, for metrics of
-    absolute differences), drawn towards the mean of all points; the geometric mean is the same for all queries.
+    absolute differences), shrunk towards the mean of all points; the geometric mean is the same for all queries.
 
     The background then costs a multiple of the (squared) distance from the median of the samples that are labelled as
     background, and at most what the strongest sample of an occurrence would: the question is not how well a stretch
-    fits, but whether it fits better than rest does. The multiple is the one with which the occurrences are found best,
-    from the middle of those that do as well; if that leaves errors, a constant cost is tried too.
+    fits the query, but whether it fits the query better than the background. The multiple is the one with which the
+    occurrences are found best, from the middle of those that do as well; if errors remain, a constant is tried too.
 
     References
     ----------
@@ -159,11 +159,11 @@ class QuerySegmenter(FittedSegmenter):
             ``query="auto"``, a recording.
         y : array-like of shape (n,), optional
             Labels of the recording's time points: 0, False, an empty text or "0" for background, other values, numbers
-            or texts, for the kind of repetition. A run of one label of at least 2 samples is an
-            occurrence, so occurrences of one kind need background between them: see
+            or texts, for the class of repetition. A run of one label of at least 2 samples is an
+            occurrence, so occurrences of one class need background between them: see
             :func:`sktslib.metrics.labels_from_events`. Mark all there are, for what is not marked counts as
-            background, and the same part of each. Without a second label, or without an occurrence, labels count
-            nothing, and `X` is the query.
+            background, and the same part of each. Without a second label, or without an occurrence, labels are
+            ignored, and `X` is the query.
         weight : array-like of shape (m,) or (m, channels), optional
             Relative weights of the query's points; replaces the parameter. Of several queries a list, as are `times`.
         times : array-like of shape (m,), optional
@@ -190,7 +190,7 @@ class QuerySegmenter(FittedSegmenter):
         return self._fit_templates([self._read(one_query(X, "X"), self.query, weight, times)])
 
     def segment(self, X, times=None):
-        """Cut a recording.
+        """Segment a recording.
 
         Parameters
         ----------
@@ -215,13 +215,13 @@ class QuerySegmenter(FittedSegmenter):
         return Segments(start, end, label, cost, query, partial, given, sources, names_of(X))
 
     def stream(self, max_delay=None):
-        """Begin a segmentation that takes the recording chunk by chunk.
+        """Start a segmentation that takes the recording chunk by chunk.
 
         Parameters
         ----------
         max_delay : int, optional
             After how many samples at most the end of a repetition must be decided, at the end of a chunk; not less than
-            the longest query has. Without it a repetition waits until no segmentation that may still turn out the
+            the longest query has. Without it a repetition waits until no segmentation that may still be the
             cheapest disagrees, so that the answer is that of `segment`; with it the segmentation that is the cheapest
             by then decides, and the answer may be another.
 
@@ -241,7 +241,7 @@ class QuerySegmenter(FittedSegmenter):
     def predict(self, X, times=None):
         """Label each time point: 0 background, else the number of the query that is repeated, from 1.
 
-        Learned from labels: the kinds of `classes_`, and for background the label that was used for it.
+        Learned from labels: the classes of `classes_`, and for background the label that was used for it.
 
         Parameters
         ----------
@@ -269,8 +269,8 @@ class QuerySegmenter(FittedSegmenter):
         X : array-like of shape (n,) or (n, channels)
             The recording.
         y : array-like of shape (n,)
-            True labels of the time points, 0 for background; each run of one label is an event, so repetitions end to
-            end need labels that differ.
+            True labels of the time points, 0 for background; each run of one label is an event, so repetitions that
+            touch need labels that differ.
         times : array-like of shape (n,), optional
             Its sample times.
         sample_weight : None

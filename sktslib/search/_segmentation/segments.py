@@ -28,16 +28,16 @@ class Segments(_Table):
     start, end : ndarray of shape (n_segments,)
         Half-open ranges in samples of the recording.
     label : ndarray of shape (n_segments,)
-        The kind that was learned, or the number of the given query, from 1.
+        The class that was learned, or the number of the given query, from 1.
     cost : ndarray of shape (n_segments,)
         Un-normalized cost of each repetition, that of the cheapest path of its range.
     query : ndarray of int of shape (n_segments,)
-        Which of the fitted `queries_`, from 0; a kind may have several.
+        Which of the fitted `queries_`, from 0; a class may have several.
     partial : ndarray of bool of shape (n_segments,)
         Whether a repetition is cut off by an end of the recording.
     times : ndarray of shape (n_timepoints,), SparseTimes or None
-        The recording's times, as they were given. Of a stream, and where the segments were pickled, those of the starts
-        and ends alone: ``times.times`` of the samples ``times.samples``.
+        The recording's times, as they were given. For a stream, and where the segments were pickled, those of the
+        starts and ends alone: ``times.times`` of the samples ``times.samples``.
     channels : list of str or None
         Names of the channels, the columns of the recording where it was a table or a column of one.
 
@@ -75,7 +75,7 @@ class Segments(_Table):
 
     @property
     def stretch(self):
-        """Length of each repetition as a multiple of its query's, or of what a partial one has of its query."""
+        """Length of each repetition as a multiple of its query's, or of the part of the query that it covers."""
         return (self.end - self.start) / np.diff(self._source.shown, axis=1)[:, 0]
 
     @property
@@ -124,7 +124,7 @@ class Segments(_Table):
         return table.assign(duration=self.duration)
 
     def summary(self):
-        """How many repetitions of each label there are, and how regular.
+        """How many repetitions of each label there are, and how regular they are.
 
         Returns
         -------
@@ -176,7 +176,7 @@ class Segments(_Table):
         return plot_segmentation(self, self._to_draw(sequence), ts, ax=ax)
 
     def plot_repetitions(self, query=None, ax=None):
-        """Draw the repetitions one over the other on the query's time base; returns the Display."""
+        """Draw the repetitions superimposed on the query's time base; returns the Display."""
         from ...utils.visualisation import plot_repetitions
 
         query = self._source.one(query)

@@ -1,4 +1,4 @@
-"""The recurrence of segmentations piece by piece: rows of costs and starts for the samples that come."""
+"""The recurrence of segmentations chunk by chunk: rows of costs and starts for new samples."""
 
 import numpy as np
 
@@ -11,34 +11,34 @@ from .stretches import Queries
 
 
 class Columns:
-    """The costs of paths under an elastic metric, one column a query."""
+    """The costs of paths under an elastic metric, one column per query."""
 
     def __init__(self, segmenter):
         self.metric, self.templates, self.rules = segmenter.metric_, segmenter._templates, segmenter._rules
         self.reach, self.bounds = self.metric._reach, self.rules.bounds()
-        self._local = getattr(self.metric, "dist", None) is not None  # the kernel takes local costs of the caller's
+        self._local = getattr(self.metric, "dist", None) is not None  # the kernel takes the caller's local costs
         self._looks_back = self.metric._looks_back or self.metric.uses_times
         lengths = [template.x.shape[1] for template in self.templates]
         k, m = len(lengths), sum(lengths)
         self.label = np.concatenate([np.repeat(np.arange(1, k + 1), lengths), np.arange(1, k + 1)])
-        # Where the state has the costs and starts of the paths on their way: in the queries, and at their borders.
+        # Where the state has the costs and starts of unfinished paths: in the queries, and at their borders.
         self.at_cost = np.concatenate([np.arange(m), 3 * max(m, k + 1) + np.arange(k)])
         self.at_start = self.at_cost + max(m, k + 1)
         self._queries, self._size = None, 0
         self.begin(0)
 
     def begin(self, at):
-        """Begin anew at a sample."""
+        """Start anew at a sample."""
         self.at = self.run = at
         self.state = None
 
     def due(self, base):
-        """How many samples there must be before a segment that begins at `base` or later can be decided."""
+        """How many samples there must be before a segment that starts at `base` or later can be decided."""
         return 0
 
     @property
     def needed(self):
-        """The first sample that is looked at again."""
+        """The first sample that is still needed."""
         back = self.at - max(self.reach, 1)
         if self._looks_back and self.state is not None:
             start, _, cost = self.live()
@@ -51,7 +51,7 @@ class Columns:
         y, ty = feed.cut(back, feed.end)
         p, rows, points, first, tx = queries = self._prepared(y)
         self.state = queries.state() if self.state is None else self.state
-        if self._looks_back:  # cells without a path may hold a start of long ago
+        if self._looks_back:  # cells without a path may hold an outdated start
             self.state.reshape(-1)[self.at_start[np.isinf(self.state.take(self.at_cost))]] = self.at
         k = len(self.templates)
         new, begin = np.empty((upto - back, k + 1)), np.empty((upto - back, k))
@@ -74,7 +74,7 @@ class Columns:
         return self._queries
 
     def _series(self, y):
-        """What the kernel compares of samples, and the one before the first."""
+        """The features of the samples as the kernel takes them, after those of the sample before the first."""
         if self._local:
             problems = [self.metric._problem(t.x, t.w, y, None, None, search=True) for t in self.templates]
             return np.concatenate([problem.y for problem in problems], axis=1)
@@ -84,7 +84,7 @@ class Columns:
         return out
 
     def live(self):
-        """Starts, labels and costs of the paths on their way; costs of none are infinite."""
+        """Starts, labels and costs of unfinished paths; infinite where there is none."""
         if self.state is None:
             return np.empty(0), np.empty(0, np.int64), np.empty(0)
         return self.state.take(self.at_start), self.label, self.state.take(self.at_cost)
@@ -97,7 +97,7 @@ class Columns:
             self.state[2, : len(best[-1])] = (best[-1][:, np.newaxis] + self.rules.transitions).min(axis=0)
 
     def forget(self, base):
-        """What comes begins at a boundary or later."""
+        """Drop what no segment that starts at a boundary or later needs."""
 
 
 class Windows:
@@ -112,25 +112,25 @@ class Windows:
             check_lengths(m, *limits)
         self.short, self.long = int(self.lengths.min()), int(self.lengths.max())
         self.label = np.repeat(np.arange(1, len(self.lengths) + 1), self.lengths - 1)
-        self.ago = np.concatenate([np.arange(m - 1, 0, -1.0) for m in self.lengths])  # when those on their way began
+        self.ago = np.concatenate([np.arange(m - 1, 0, -1.0) for m in self.lengths])  # when unfinished ones began
         self.begin(0)
 
     def begin(self, at):
-        """Begin anew at a sample."""
+        """Start anew at a sample."""
         self.at = self.run = at
-        self.edges = Buffer(after=(len(self.lengths) + 1,), first=at)  # what it costs to go on by each label
+        self.edges = Buffer(after=(len(self.lengths) + 1,), first=at)  # minimum cost where each label follows
         self.edges.append(np.zeros((1, len(self.lengths) + 1)))
 
     def due(self, base):
-        """How many samples there must be before a segment that begins at `base` or later can be decided.
+        """How many samples there must be before a segment that starts at `base` or later can be decided.
 
-        The longest of the windows on their way begins where nothing is decided yet.
+        The longest of the unfinished windows starts where nothing is decided yet.
         """
         return base + self.short + self.long - 1
 
     @property
     def needed(self):
-        """The first sample that is looked at again."""
+        """The first sample that is still needed."""
         return max(self.at - self.long + 1, self.run)
 
     def go_on(self, feed, upto):
@@ -156,17 +156,17 @@ class Windows:
         return rows[old + 1 :], starts
 
     def live(self):
-        """Starts, labels and costs of the windows on their way; costs of none are infinite."""
+        """Starts, labels and costs of unfinished windows; infinite where there is none."""
         start = self.at - self.ago
         return start, self.label, np.where(start >= self.run, 0.0, np.inf)
 
     def keep(self, held, best):
-        """What `best` does not hold any more is not gone on from."""
+        """Continue only from what `best` still holds."""
         edges = self.edges.values
         edges[:] = (best[:, :, np.newaxis] + self.rules.transitions).min(axis=1)
         if self.edges.first == self.run:
             edges[0] = 0.0
 
     def forget(self, base):
-        """What comes begins at a boundary or later."""
+        """Drop what no segment that starts at a boundary or later needs."""
         self.edges.forget(base)

@@ -1,4 +1,4 @@
-"""Segmentations of whole series: the kernels of `_tiling`, on stretches of a long series side by side."""
+"""Segmentations of whole series: the kernels of `one_pass`, on stretches of a long series side by side."""
 
 from typing import NamedTuple
 
@@ -22,7 +22,7 @@ class Queries(NamedTuple):
 
     @classmethod
     def of(cls, problems):
-        """The queries of problems of one series."""
+        """The queries of several prepared pairs with one series."""
         records = [problem.record for problem in problems]
         same = all(len(r) == 0 or not any(isinstance(v, np.ndarray) for v in r) for r in records)
         one = problems[0]
@@ -35,7 +35,7 @@ class Queries(NamedTuple):
         )
 
     def state(self, lanes=1):
-        """What the kernel goes on from where nothing was before."""
+        """The kernel's state before the first sample."""
         m, k = self.first[-1], len(self.first) - 1
         state = np.zeros((5, max(m, k + 1) * lanes))
         state[[0, 2, 3]] = INF
@@ -44,7 +44,7 @@ class Queries(NamedTuple):
 
 
 def as_series(problems):
-    """The series of problems as the kernel of one lane takes it, and its times."""
+    """The series of prepared pairs as the kernel of one lane takes it, and its times."""
     one = problems[0]
     if one.x is None:
         return np.concatenate([problem.y for problem in problems], axis=1), None
@@ -56,7 +56,7 @@ def segment(problems, background, transitions, shortest, longest, partial=False)
     """Labels, starts, ends and costs of the segments of the cheapest segmentation of one series.
 
     Costs of background samples are (n,), bounds of the lengths (k,), transitions (k + 1, k + 1); all are floats. With
-    them come the ranges (.., 2) of query points that the segments show; with `partial` the outer ones may show a part.
+    them come the ranges (.., 2) of query points in the segments; with `partial` the outer ones may hold a part.
     """
     queries, (k, n) = Queries.of(problems), (len(problems), problems[0].shape[1])
     Y, ty = as_series(problems)
@@ -87,11 +87,11 @@ def _go_on(queries, Y, ty, done, end, rules, state, best, begin):
 
 
 def _by_lanes(queries, Y, rules, lead, first_state, best, begin):
-    """Stretches of the series side by side, each begun `lead` samples early without knowing what was before.
+    """Stretches of the series side by side, each started `lead` samples early without knowing what was before.
 
     Once the cheapest segmentations that lead to the cells of a column have a boundary in common, what was before adds
     the same to all of them. So a stretch is right, but for a constant, if its column was that of the stretch before it
-    where that one ends; else it is computed once more from there.  Returns the last state and the sample that follows.
+    where that one ends; else it is computed once more from there. Returns the last state and the sample that follows.
     """
     p, rows, points, first, _ = queries
     k, n = begin.shape[1], len(begin)
@@ -154,7 +154,7 @@ def _lane(state, lane, offset, at):
 
 
 def _apart(a, b):
-    """What state `b` has cost more than `a`, if that is the same everywhere but for roundings, and starts too."""
+    """How much more state `b` costs than `a`, if that is the same everywhere up to rounding, and starts agree."""
     costs, finite = b[[0, 2, 3]], np.isfinite(b[[0, 2, 3]])
     offset = b[2, 0] - a[2, 0]
     if not (np.isfinite(a[[0, 2, 3]]) == finite).all():
@@ -177,5 +177,5 @@ def segment_windows(cost, lengths, background, transitions):
 
 
 def window_starts(lengths, n):
-    """Where the windows begin that end with each of n samples (n, k)."""
+    """The starts of the windows that end with each of n samples (n, k)."""
     return np.arange(1.0, n + 1)[:, np.newaxis] - lengths
