@@ -10,7 +10,7 @@ from hypothesis import HealthCheck, Phase, settings
 
 
 def cache_folder() -> Path:
-    """A folder for compiled kernels, which are distinguished by all that they are made of (`_kernel_cache`)."""
+    """A folder for compiled kernels, which are distinguished by all that they are made of (`cache`)."""
     # A container's user may have a number and no name.
     user = getattr(os, "getuid", getpass.getuser)()
     return Path(tempfile.gettempdir()) / f"sktslib-tests-{user}"
@@ -46,3 +46,13 @@ def _forget():
             del registry._REGISTRY[name]
             for alias in [alias for alias, of in registry._ALIASES.items() if of == name]:
                 del registry._ALIASES[alias]
+
+
+@pytest.fixture
+def _plain_kernels_may_overflow():
+    """Compiled kernels do not warn."""
+    import numba
+    import numpy as np
+
+    with np.errstate(all="ignore" if numba.config.DISABLE_JIT else None):
+        yield

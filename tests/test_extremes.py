@@ -5,7 +5,6 @@ from decimal import Decimal, localcontext
 from fractions import Fraction
 
 import naive
-import numba
 import numpy as np
 import pytest
 from hypothesis import given
@@ -45,11 +44,7 @@ DEGREES = {
 }
 
 
-@pytest.fixture(autouse=True)
-def _plain_kernels_may_overflow():
-    """Compiled kernels do not warn."""
-    with np.errstate(all="ignore" if numba.config.DISABLE_JIT else None):
-        yield
+pytestmark = pytest.mark.usefixtures("_plain_kernels_may_overflow")
 
 
 def exactly(v, how, w=None):

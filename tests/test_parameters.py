@@ -30,6 +30,8 @@ from sktslib.model_selection import BlockedSeriesSplit
 from sktslib.search import start_sequences_index
 from sktslib.utils.visualisation import plot_alignment
 
+pytestmark = pytest.mark.usefixtures("_plain_kernels_may_overflow")
+
 HUGE = [10**30, -(10**30), 2**63, 2**64, 10**400, -(10**400), 2**63 - 1, -(2**63), 1e308, -1e308, 5e-324]
 OTHER = [
     -1,
