@@ -1,6 +1,8 @@
 """How large and how small values may be for what is computed from them."""
 
 import math
+from itertools import repeat
+from operator import attrgetter, is_
 
 import numpy as np
 
@@ -60,11 +62,13 @@ def _fits(a, power):
 
 
 def _all_fit(series):
-    """The same for squares of all series, in little time where they are rows of one array."""
+    """The same for squares of all series, in little time where they are the rows of one array."""
     whole = series[0].base
-    rows = whole is not None and whole.size <= 2 * len(series) * series[0].size and all(a.base is whole for a in series)
-    if rows and np.vdot(whole, whole) < MANY and min(abs(a[0, 0]) for a in series) > SEEN:
-        return True
+    if whole is not None and whole.ndim == 2 and len(whole) == len(series):
+        rows = all(map(is_, map(attrgetter("base"), series), repeat(whole)))
+        rows = rows and {*map(attrgetter("size"), series)} == {whole.shape[1]}
+        if rows and np.vdot(whole, whole) < MANY and np.abs(whole[:, 0]).min() > SEEN:
+            return True
     sums = [np.vdot(a, a) for a in series]
     return FEW < min(sums) and max(sums) < MANY and math.isfinite(sum(sums))
 
