@@ -81,7 +81,7 @@ def check_room(m, n):
         )
 
 
-def check_reach(metric, a, what, normalize, check=check_size):
+def check_reach(metric, a, what, normalize, check=check_size, total=None):
     """Values must not be too large for the metric, or a query's too small, unless they are brought to one size."""
     if metric._has_domain:
         if normalize is not None:
@@ -91,7 +91,7 @@ def check_reach(metric, a, what, normalize, check=check_size):
             )
         metric._check_values(a, what)
     power = metric._exponent(len(a)) if normalize in (None, "mean") else 1.0
-    check(a, what, power, metric.full_name)
+    check(a, what, power, metric.full_name, total)
 
 
 def _piece_problem(metric, x, w, y, tx, ty, start, end):

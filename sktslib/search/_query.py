@@ -11,7 +11,7 @@ from ..distances._metric_parameter import MetricParameter
 from ..distances._metrics.registry import get_metric
 from ..utils._sizes import check_query, check_size
 from ..utils._sklearn import Estimator, validate_parameter_constraints
-from ..utils.validation import as_floats, as_series, as_times, as_weight, check_count, shown
+from ..utils.validation import as_floats, as_series, as_times, as_weight, check_count, shown, sized_series
 from ._learning import Labels, Template, learn_templates, occurrences, read_labels
 from ._missing import observed_query
 from ._profile import check_reach
@@ -111,9 +111,9 @@ class QueryEstimator(MetricParameter, Estimator):
         validate_parameter_constraints(self._parameter_constraints, self.get_params(deep=False), type(self).__name__)
         self.metric_ = copy(get_metric(self.metric, self.metric_params))  # a caller may go on to change theirs
 
-    def _check_size(self, a, what, check=check_size):
+    def _check_size(self, a, what, check=check_size, total=None):
         """Refuse a series with values too large for what is computed."""
-        check_reach(self.metric_, a, what, self.normalize, check)
+        check_reach(self.metric_, a, what, self.normalize, check, total)
 
     def _check_limits(self, shortest, longest):
         """Bounds of a length, as integers or None."""
@@ -210,7 +210,7 @@ class QueryEstimator(MetricParameter, Estimator):
         With `keep` the array is the estimator's own, so that paths asked for later are those of the sequence as it is
         now.
         """
-        y = as_series(X, "X", missing=self.nan_policy == "omit")
+        y, total = sized_series(X, "X", missing=self.nan_policy == "omit")
         if hasattr(X, "columns") and hasattr(self, "feature_names_in_"):  # a nameless query fits named channels
             validate_data(self, X, skip_check_array=True, reset=False)
         if y.shape[0] != self.n_features_in_:
@@ -231,7 +231,7 @@ class QueryEstimator(MetricParameter, Estimator):
                 f"{name!r} must be of one kind with the query's, dates or numbers. Got {kinds[of_query]} where the "
                 f"query's are {kinds[not of_query]}; turn dates into numbers by subtraction and division."
             )
-        self._check_size(y, "'X'")
+        self._check_size(y, "'X'", total=total)
         if keep and borrowed(y, X):
             y = y.copy()
         return y, as_times(times, y.shape[1], name), keep_times(times)

@@ -11,20 +11,20 @@ FEW, MANY = 1e-270, 1e280
 SEEN = 1e-135  # a point of this size shows that a series is not too small
 
 
-def check_size(a, what, power, owner):
+def check_size(a, what, power, owner, total=None):
     """Refuse a series (channels, length), which `what` names, with values too large for a power of differences.
 
     Their sizes must not exceed 1e140 for squares. What is not raised to a power above 1 is never too large, and NaN do
-    not count.
+    not count. `total` is the sum of their squares, if it is known.
     """
-    if not _fits(a, power) and _size(a) > largest(power):
+    if not _fits(a, power, total) and _size(a) > largest(power):
         raise _out_of_reach(what, f"hold values of at most {largest(power):g} in size", power, owner, _size(a))
 
 
-def check_query(a, what, power, owner):
+def check_query(a, what, power, owner, total=None):
     """The same, and refuse one that is not zero but too small: for squares, if no value reaches 1e-140."""
-    check_size(a, what, power, owner)
-    if not _fits(a, power) and 0.0 < _size(a) < 1.0 / largest(power):
+    check_size(a, what, power, owner, total)
+    if not _fits(a, power, total) and 0.0 < _size(a) < 1.0 / largest(power):
         raise _too_small(what, power, owner, _size(a))
 
 
@@ -56,9 +56,9 @@ def largest(power):
     return 10.0 ** (280.0 / power)
 
 
-def _fits(a, power):
+def _fits(a, power, total=None):
     """Whether values are neither too large nor too small for certain."""
-    return power <= 1 or (power <= 2 and FEW < np.vdot(a, a) < MANY)
+    return power <= 1 or (power <= 2 and FEW < (np.vdot(a, a) if total is None else total) < MANY)
 
 
 def _all_fit(series):

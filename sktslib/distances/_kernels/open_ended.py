@@ -32,6 +32,7 @@ from .strips import (
 
 INF = np.inf
 # Searches go along the series in blocks of points, so that what the strips hand to each other stays in the cache.
+FEW = 2**14  # starts for which memory is at hand
 BLOCK = block_size(4096, 8)
 
 
@@ -192,12 +193,15 @@ def _go_on(p, rows, weighted, points, y, radius, side, block, begin, end, work):
 
 @kernel
 def _list(first, last, shortest, longest, distance, starts, begin):
-    """The candidates that are long enough and not too long, in place of all; `begin` is the memory of `starts`."""
-    for j in range(first, last):
-        start = int(starts[j])
-        length = j + 1 - start
-        found = distance[j] < INF and start >= 0 and length >= shortest and length <= longest
-        distance[j], begin[j] = distance[j] if found else INF, start if found else -1
+    """The candidates that are long enough and not too long, in place of all; `begin` may be the memory of `starts`."""
+    cost, since, out = distance[first:last], starts[first:last], begin[first:last]
+    low, high = float(shortest), float(longest)
+    for j in range(cost.shape[0]):  # vector code: floats, no jumps, no index that may be negative
+        length = float(first + j + 1) - since[j]
+        found = (since[j] >= 0.0) & (length >= low) & (length <= high)
+        cost[j] = cost[j] if found else INF
+    for j in range(cost.shape[0]):
+        out[j] = int(since[j]) if cost[j] < INF else -1
 
 
 def subsequence_profile(p, rows, weighted, points, y, radius, shortest, longest, side):
@@ -215,7 +219,7 @@ def subsequence_profile(p, rows, weighted, points, y, radius, shortest, longest,
     for begin, end in pieces(-(-(n + m + size) // block), block * m):
         _go_on(p, rows, weighted, points, y, radius, side, block, begin, end, work)
     distance, starts = edge[LANES - 1 : LANES - 1 + n], origin[LANES - 1 : LANES - 1 + n]
-    start = starts.view(np.int64)
+    start = np.empty(n, np.int64) if n <= FEW else starts.view(np.int64)  # of other memory the compiler makes vectors
     for begin, end in pieces(n, 1):
         _list(begin, end, shortest, longest, distance, starts, start)
     return distance, start

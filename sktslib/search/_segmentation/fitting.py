@@ -100,9 +100,9 @@ class FittedSegmenter(QueryEstimator):
     def _query_times(self):
         return self._templates[0].tx
 
-    def _check_size(self, a, what, check=check_size):
+    def _check_size(self, a, what, check=check_size, total=None):
         self.metric_._check_values(a, what)
-        check(a, what, self.metric_._cost_exponent(len(a)), f"A segmentation by the {self.metric_.full_name}")
+        check(a, what, self.metric_._cost_exponent(len(a)), f"A segmentation by the {self.metric_.full_name}", total)
 
     def _check_segmentation(self):
         self._mode = resolve_mode(self.metric_, "auto", None)
