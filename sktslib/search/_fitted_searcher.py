@@ -139,7 +139,9 @@ class FittedSearcher(QueryEstimator):
 
     def _search(self, X, times, keep=True, rule=None):
         y, ty, given = self._checked(X, times, keep)
-        search = Search.of(self.metric_, self._x, self._w, y, self._tx, ty, self._mode, self.normalize, self._lengths)
+        search = Search.of(
+            self.metric_, self._x, self._w, y, self._tx, ty, self._mode, self.normalize, self._lengths, checked=True
+        )
         return search, search.profile(self.min_length, self.max_length, rule), given
 
     def _each_length(self, X, times):

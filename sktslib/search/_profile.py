@@ -118,8 +118,8 @@ class Search:
     lengths: np.ndarray | None = None  # of windows that are resampled to the query's length
 
     @classmethod
-    def of(cls, metric, x, w, y, tx, ty, mode="auto", normalize=None, lengths=None):
-        """Check that the parts fit together."""
+    def of(cls, metric, x, w, y, tx, ty, mode="auto", normalize=None, lengths=None, *, checked=False):
+        """Check that the parts fit together; their values too, unless the caller has `checked` them."""
         mode = resolve_mode(metric, mode, normalize)
         if not metric.uses_times:
             tx = ty = None
@@ -130,8 +130,9 @@ class Search:
                 f"of the {alone} alone; {missing} is missing."
             )
         m, n = x.shape[1], y.shape[1]
-        check_reach(metric, x, "The query", normalize, check_query)
-        check_reach(metric, y, "The sequence", normalize)
+        if not checked:
+            check_reach(metric, x, "The query", normalize, check_query)
+            check_reach(metric, y, "The sequence", normalize)
         if mode == "windows":
             check_room(m if lengths is None else int(lengths[0]), n)
         pieces = ()

@@ -69,7 +69,7 @@ class CandidateReader:
         first, y, ty = self.read(start, end)
         metric, x, w, tx, mode, normalize, lengths = self.how
         lengths = None if lengths is None else np.array([end - start])
-        return first, Search.of(metric, x, w, y, tx, ty, mode, normalize, lengths)
+        return first, Search.of(metric, x, w, y, tx, ty, mode, normalize, lengths, checked=True)
 
     def distances(self, start, end):
         """Exact distances of candidates."""
