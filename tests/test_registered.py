@@ -233,6 +233,11 @@ class Bounded(NamedTuple):
     scale: float = 1.0
 
 
+def test_bounds_need_costs_that_are_not_negative():
+    with pytest.raises(ValueError, match="'bounds' parameter of recurrence must be False where 'monotone' is False"):
+        recurrence(terms=squares, moves=warped, bounds=True)
+
+
 def test_a_copy_of_a_built_in_recurrence_has_its_bounds():
     metric = register_metric("bounded", Bounded, symmetric=True)()
     Y = np.random.default_rng(1).normal(size=(100, 60)) + 0.3 * np.arange(100)[:, np.newaxis]

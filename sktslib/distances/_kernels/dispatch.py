@@ -132,6 +132,11 @@ def recurrence(
             raise TypeError(f"The {name!r} parameter of recurrence must be True or False. Got {flag!r}.")
     if not isinstance(bounds, bool | BoundFacts):
         raise TypeError(f"The 'bounds' parameter of recurrence must be True, False or BoundFacts. Got {bounds!r}.")
+    if bounds and not monotone:
+        raise ValueError(
+            "The 'bounds' parameter of recurrence must be False where 'monotone' is False: a sum over some points bounds "
+            "the whole only if no cost is negative. Set monotone=True, if it holds."
+        )
     with_lags = lag_cost not in (None, _timeless)
     if with_lags and not closed_boundary:
         raise ValueError(
