@@ -134,7 +134,7 @@ def recurrence(
         raise TypeError(f"The 'bounds' parameter of recurrence must be True, False or BoundFacts. Got {bounds!r}.")
     if bounds and not monotone:
         raise ValueError(
-            "The 'bounds' parameter of recurrence must be False where 'monotone' is False: a sum over some points bounds "
+            "The 'bounds' parameter of recurrence must be False where 'monotone' is False: a sum over points bounds "
             "the whole only if no cost is negative. Set monotone=True, if it holds."
         )
     with_lags = lag_cost not in (None, _timeless)
