@@ -353,3 +353,14 @@ def test_raw_values_are_no_tile_costs():
 def test_errors(call, message):
     with pytest.raises(ValueError, match=re.escape(message)):
         call()
+
+
+def test_sbd_under_weights_keeps_its_digits():
+    """What weights leave of the squares is a small difference of large sums."""
+    x, w = (
+        np.array([0.35107550457699, 0.3394521779508788, 0.9650677494459781]),
+        np.array([2.0, 0.0, 0.7456463950496133]),
+    )
+    y = np.array([2.9841420191881403, 0.35107550457699, 0.3394521779508788])
+    got = QuerySearcher("sbd", normalize="minmax").fit(x, weight=w).profile(y).distance[0]
+    assert got == pytest.approx(naive.windows("sbd", x, y, w, normalize="minmax")[0], abs=1e-13)
