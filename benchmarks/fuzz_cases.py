@@ -124,7 +124,7 @@ class Case:
         return True
 
     def close(self, what, got, want, again=None, rtol=1e-10, *, own=False):
-        """One comparison of numbers or arrays that may differ by roundings.
+        """One comparison of numbers or arrays that may differ by roundings, those of subnormal numbers included.
 
         Beyond the relative tolerance the difference may be as large as what the definition itself makes of changes in
         the last place of the input: `again` computes the wanted answer of values changed by a function.
@@ -135,7 +135,7 @@ class Case:
             self.differ(what, f"shapes {a.shape} and {b.shape}")
             return False
         with np.errstate(all="ignore"):
-            wrong = ~((a == b) | (np.isfinite(b) & (np.abs(a - b) <= rtol * np.abs(b))))
+            wrong = ~((a == b) | (np.isfinite(b) & (np.abs(a - b) <= rtol * np.abs(b) + 1e-305)))
             if wrong.any() and again is not None:
                 margin = np.zeros(b.shape)
                 for seed in range(6):
