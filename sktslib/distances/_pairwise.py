@@ -138,7 +138,8 @@ def _by_pairs(metric, X, Y, w, mirrored, out):
             if mirrored:
                 out[b, a] = out[a, b]
 
-    return [delayed(row)(a) for a in range(len(X))]
+    task = delayed(row)  # once: it copies what is said of the function
+    return [task(a) for a in range(len(X))]
 
 
 def _by_blocks(metric, X, Y, w, mirrored, out):
@@ -150,7 +151,8 @@ def _by_blocks(metric, X, Y, w, mirrored, out):
         if mirrored:
             out[first:, a] = out[a, first:]
 
-    return [delayed(row)(a) for a in range(len(X))]
+    task = delayed(row)  # once: it copies what is said of the function
+    return [task(a) for a in range(len(X))]
 
 
 # --------------------------------------------------------------------------------------------------- lockstep metrics
@@ -163,7 +165,8 @@ def _by_terms(metric, X, Y, w, mirrored, out):
         lockstep_drivers.one_to_many(metric._record(), X[a], w, series, out[a])
         metric._finite(out[a])
 
-    return [delayed(row)(a) for a in range(len(X))]
+    task = delayed(row)  # once: it copies what is said of the function
+    return [task(a) for a in range(len(X))]
 
 
 # ---------------------------------------------------------------------------------------------------- elastic metrics
