@@ -87,6 +87,12 @@ def distance_tasks(metric, X, Y, w, mirrored, out):
     return _driver(metric, X, Y, w)(metric, X, Y, w, mirrored, out)
 
 
+def _each_row(row, X):
+    """Delayed calls of a function with the number of each series; `delayed` copies what is said of it, so but once."""
+    task = delayed(row)
+    return [task(a) for a in range(len(X))]
+
+
 def counts_alone(metric, w):
     """Whether a distance only counts points, so that bit-parallel words serve for it."""
     return getattr(metric, "_replaces", None) is not None and w is None and metric.window is None
@@ -138,8 +144,7 @@ def _by_pairs(metric, X, Y, w, mirrored, out):
             if mirrored:
                 out[b, a] = out[a, b]
 
-    task = delayed(row)  # once: it copies what is said of the function
-    return [task(a) for a in range(len(X))]
+    return _each_row(row, X)
 
 
 def _by_blocks(metric, X, Y, w, mirrored, out):
@@ -151,8 +156,7 @@ def _by_blocks(metric, X, Y, w, mirrored, out):
         if mirrored:
             out[first:, a] = out[a, first:]
 
-    task = delayed(row)  # once: it copies what is said of the function
-    return [task(a) for a in range(len(X))]
+    return _each_row(row, X)
 
 
 # --------------------------------------------------------------------------------------------------- lockstep metrics
@@ -165,8 +169,7 @@ def _by_terms(metric, X, Y, w, mirrored, out):
         lockstep_drivers.one_to_many(metric._record(), X[a], w, series, out[a])
         metric._finite(out[a])
 
-    task = delayed(row)  # once: it copies what is said of the function
-    return [task(a) for a in range(len(X))]
+    return _each_row(row, X)
 
 
 # ---------------------------------------------------------------------------------------------------- elastic metrics

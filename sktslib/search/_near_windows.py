@@ -26,7 +26,7 @@ from ..distances._kernels import (
 from ..distances._kernels import window_bounds as kernels
 from ..distances._metrics.bands import band
 from ..distances._metrics.elastic import ElasticMetric, PreparedPair
-from ..distances._series import deviation, full_weight, normalise
+from ..distances._series import SCALINGS, deviation, full_weight, normalise
 from ._missing import runs
 from ._selection import select
 
@@ -38,7 +38,6 @@ SEEDS = 512  # windows compared first, at least
 FEW = 32  # windows of a block: fewer are compared sooner than bounded a second time
 LARGE = 16  # times the spread: offsets that are taken off first
 BLUR = 1e-8  # of the values' scale: what running moments may be wrong by
-HOW = {"mean": 1, "zscore": 2, "minmax": 3}
 SQUARES = (recurrences.DTWRecord, recurrences.ADTWRecord)
 
 
@@ -91,7 +90,7 @@ class _Cascade:
         self.lo, self.hi = band(metric.window, metric.factor, self.m, self.m)
         self.reach = -(-int((self.hi - self.lo).max()) // 2)  # two stretches of so many points hold any range
         self.plain = metric._reach == 0  # what is compared is the samples themselves
-        known = normalize is None or normalize in HOW
+        known = normalize in SCALINGS
         self.bounded = self.plain and known and dispatch.bounds_of(record) is not None
         self.moving = self.plain and known and isinstance(record, SQUARES)  # compared as running moments normalise them
         self.scale, self.shift, self.unknown, self.blur = None, None, np.empty(0, np.int64), 0.0
@@ -175,7 +174,7 @@ class _Cascade:
         if self.normalize == "mean":
             size += deviation(self.y).max()
         self.blur = BLUR * (size if self.normalize == "mean" else 1.0)
-        how, plain = HOW[self.normalize], self.w is None and self.normalize != "minmax"
+        how, plain = SCALINGS[self.normalize], self.w is None and self.normalize != "minmax"
         for k, (y, w) in enumerate(zip(self.z, self.full, strict=True)):
             if not w.any():  # counts nothing
                 self.scale[k] = self.shift[k] = 0.0

@@ -68,7 +68,7 @@ def refined(templates, searches, segments):
     for k, (template, search) in enumerate(zip(templates, searches, strict=True)):
         whole = (segments.query == k) & (np.diff(segments.shown, axis=1)[:, 0] == template.x.shape[1])
         ranges = np.column_stack([segments.start, segments.end])[whole]
-        out.append(template if len(ranges) < FEW else template._replace(x=amid(template, search, ranges)))
+        out.append(template if len(ranges) < FEW else template._replace(x=average_of(template, search, ranges)))
     return out
 
 
@@ -77,7 +77,7 @@ def _digest(templates):
     return hashlib.sha256(b"".join(template.x.tobytes() for template in templates)).digest()
 
 
-def amid(template, search, ranges):
+def average_of(template, search, ranges):
     """The barycenter (channels, m) of ranges of a sequence, of the length of the template."""
     pieces = [np.ascontiguousarray(search.y[:, s:e]) for s, e in examples(ranges)]
     pieces = as_comparable(pieces, search.metric)
