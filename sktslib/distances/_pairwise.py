@@ -228,7 +228,7 @@ def _by_lanes(metric, X, Y, w, mirrored, out):
 
     def block(members, others):
         n = int(lengths[members].max())
-        Yb, gap_costs = lanes.packed([features[b] for b in members], n), None
+        Yb = lanes.packed([features[b] for b in members], n)
         for m, of in groups.items():
             record, rows, weighted, points = made[n][m]
             if len(others) < len(X):
@@ -236,14 +236,9 @@ def _by_lanes(metric, X, Y, w, mirrored, out):
                 if not chosen.any():
                     continue
                 of, rows, points = np.array(of)[chosen], rows[chosen], points[chosen]
-            if gap_costs is None:  # the series' own, the same against every query
-                gap_costs = np.zeros(Yb.shape[1])
-                lanes.fill_gap_costs_of(record, Yb, gap_costs)
             lo, hi = band(metric.window, metric.factor, n, m)
             costs = np.empty((len(of), len(members)))
-            lanes.accumulated_costs(
-                record, rows, weighted, points, Yb, gap_costs, lo, hi, lanes.BIG, lengths[members], costs
-            )
+            lanes.accumulated_costs(record, rows, weighted, points, Yb, lo, hi, lanes.BIG, lengths[members], costs)
             if not metric._reports_cost:
                 costs = _reported(metric, X[of[0]], record, points[0], costs, [features[b] for b in members])
             out[np.ix_(of, members)] = costs

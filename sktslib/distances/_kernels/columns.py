@@ -11,6 +11,7 @@ import numpy as np
 from .compilation import inner, kernel, pieces
 from .dispatch import (
     accumulate,
+    by_fact,
     closed_boundary,
     equal_moves,
     equal_moves_in_search,
@@ -169,17 +170,14 @@ def _advance(p, rows, points, y, tx, ty, j, at, lo, hi, radius, top, col, start,
 
 
 # ------------------------------------------------------------------------------------------------------------ drivers
-@kernel
-def _fill_all_rows(p, x, w, begin, end, out):
-    for q in range(begin, end):
-        fill_rows(p, x[q], w[q], out[q])
-
-
 def rows_of(p, x, w):
     """What the recurrence takes of each point of weighted queries (count, channels, m): (count, channels, 4, m)."""
+    before = np.zeros((2, *x.shape))
+    before[0, ..., 1:], before[1, ..., 1:] = x[..., :-1], w[..., :-1]
     out = np.empty((*x.shape[:2], 4, x.shape[2]))
-    for begin, end in pieces(len(x), out[0].size):
-        _fill_all_rows(p, x, w, begin, end, out)
+    with np.errstate(all="ignore"):  # as in compiled code
+        for r, values in enumerate(row(p, x, before[0], w, before[1])):
+            out[:, :, r] = values
     return out
 
 
@@ -196,6 +194,20 @@ def series_gaps(p, y, ty):
     return out
 
 
+def _leave_out(p, points, y, ty, top, at, side):
+    for i in range(points.shape[1]):
+        side[i + 1] = side[i] + points[0, i]
+    for j in range(y.shape[1]):
+        top[at + j + 1] = top[at + j] + series_gap(p, y, ty, j)
+
+
+def _leave_nothing_out(p, points, y, ty, top, at, side):
+    pass
+
+
+leave_out = by_fact("closed_boundary", {False: _leave_out, True: _leave_nothing_out})
+
+
 @inner
 def fill_borders(p, points, y, ty, begin, start, top, at, n, side):
     """Costs top[at : at + n + 1] along the series and side[: m + 1] along the query before any pair of points.
@@ -206,22 +218,15 @@ def fill_borders(p, points, y, ty, begin, start, top, at, n, side):
     fill(side, 0, side.shape[0], INF)
     fill(top, at, at + start + 1, 0.0)
     fill(side, 0, begin + 1, 0.0)
-    if not closed_boundary(p):
-        for i in range(points.shape[1]):
-            side[i + 1] = side[i] + points[0, i]
-        for j in range(n):
-            top[at + j + 1] = top[at + j] + series_gap(p, y, ty, j)
-
-
-@kernel
-def _fill_both_borders(p, points, y, ty, begin, start, top, side):
-    fill_borders(p, points, y, ty, begin, start, top, 0, top.shape[0] - 1, side)
+    leave_out(p, points, y, ty, top, at, side)
 
 
 def borders(p, points, y, ty, n, begin, start):
     """The borders of two whole series: (n + 1) along the series, (m + 1) along the query; see `fill_borders`."""
-    top, side = np.empty(n + 1), np.empty(points.shape[1] + 1)
-    _fill_both_borders(p, points, y, ty, begin, start, top, side)
+    top, side = np.full(n + 1, INF), np.full(points.shape[1] + 1, INF)
+    top[: start + 1], side[: begin + 1] = 0.0, 0.0
+    if not closed_boundary(p):
+        top[1:], side[1:] = np.cumsum(series_gaps(p, y, ty)), np.cumsum(points[0])
     return top, side
 
 

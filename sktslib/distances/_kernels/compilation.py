@@ -1,5 +1,7 @@
 """How kernels are compiled, kept and called: long ones in pieces, so that an interrupt is heard."""
 
+import gc
+import logging
 import os
 import signal
 import threading
@@ -7,11 +9,18 @@ from contextlib import contextmanager
 from functools import partial
 from time import perf_counter
 
-from numba import njit
+from numba import _dynfunc, njit
+from numba.core.codegen import JITCodeLibrary
+from numba.core.compiler import Compiler, DefaultPassBuilder
+from numba.core.compiler_machinery import LoweringPass, register_pass
 from numba.core.dispatcher import Dispatcher
+from numba.core.environment import lookup_environment
+from numba.core.sigutils import normalize_signature
+from numba.core.typed_passes import NativeLowering
 
 from .cache import KernelCache
 
+logger = logging.getLogger("sktslib")
 SMALL = os.environ.get("SKTSLIB_BLOCKS") == "small"
 
 
@@ -20,8 +29,59 @@ def block_size(usual, small):
     return small if SMALL else usual
 
 
-# For functions that only kernels call: without what Python would need to call them they take less time to compile.
-inner = njit(nogil=True, no_cpython_wrapper=True, no_cfunc_wrapper=True)
+# ---------------------------------------------------------------------------------------------------------- compiling
+class _LinkedLibrary(JITCodeLibrary):
+    """The code of a function that only kernels call.
+
+    It is linked into them as it is: numba would optimise it and make machine code of it, and the kernel with it again.
+    """
+
+    def finalize(self):
+        """Link what the function calls."""
+        self._raise_if_finalized()
+        for library in dict.fromkeys(self._linking_libraries):
+            self._reload_init.update(library._reload_init)
+            self._final_module.link_in(library._get_module_for_linking(), preserve=True)
+        self._finalized = True
+
+
+@register_pass(mutates_CFG=True, analysis_only=False)
+class _Announce(LoweringPass):
+    """Tell the compiler of a function that has no machine code."""
+
+    _name = "sktslib_announce"
+
+    def __init__(self):
+        LoweringPass.__init__(self)
+
+    def run_pass(self, state):
+        library, function, environment = state.library, state.cr.fndesc, state.cr.env
+        library.finalize()
+        none = _dynfunc.make_function(function.lookup_module(), function.qualname, "", 0, environment, (library,))
+        state.targetctx.insert_user_function(none, function, [library])
+        state.reload_init.extend(library._reload_init)
+        state["cr"] = state.cr._replace(cfunc=none)
+        return True
+
+
+class _LinkedCompiler(Compiler):
+    """numba's compiler for such functions."""
+
+    def __init__(self, typing_context, target_context, library, args, return_type, flags, locals):
+        library = library or _LinkedLibrary(target_context.codegen(), "linked")
+        super().__init__(typing_context, target_context, library, args, return_type, flags, locals)
+        flags.no_compile = True
+
+    def define_pipelines(self):
+        builder = DefaultPassBuilder.define_nopython_pipeline(self.state)
+        builder.add_pass_after(_Announce, NativeLowering)
+        builder.finalize()
+        return [builder]
+
+
+# For functions that only kernels call.
+INNER = {"nogil": True, "no_cpython_wrapper": True, "no_cfunc_wrapper": True, "pipeline_class": _LinkedCompiler}
+inner = njit(**INNER)
 
 
 def kernel(function=None, *, keep=True, **options):
@@ -41,17 +101,54 @@ def kernel(function=None, *, keep=True, **options):
     """
     if function is None:
         return partial(kernel, keep=keep, **options)
-    made = njit(nogil=True, **options)(function)
+    made = njit(nogil=True, no_cfunc_wrapper=True, **options)(function)
     if isinstance(made, Dispatcher):  # else the compiler is switched off
         if keep:
             made._cache = KernelCache(function)
-        made.compile = partial(_compile_whole, made.compile)
+        made.compile = partial(_compile_whole, made.compile, made)
     return made
 
 
-def _compile_whole(compile_, signature):
-    with interrupts_held():
-        return compile_(signature)
+SLOW = 2.0  # seconds of compiling that are worth a word
+_seconds = [0.0]  # that this process has spent on it
+
+
+def _compile_whole(compile_, kernel, signature):
+    """Compile a kernel, or load it; once in a process a log record says where its time goes."""
+    began, compiled = perf_counter(), sum(kernel.stats.cache_misses.values())
+    with interrupts_held(), _no_garbage_collection():
+        entry = compile_(signature)
+        _set_environments(kernel.overloads[tuple(normalize_signature(signature)[0])].library)
+    if sum(kernel.stats.cache_misses.values()) > compiled:
+        before = _seconds[0]
+        _seconds[0] += perf_counter() - began
+        if before <= SLOW < _seconds[0]:
+            logger.info(
+                "Compiling kernels for their first call takes more than %g seconds. They are kept on disk, so that "
+                "later processes load them; sktslib.warmup compiles ahead.",
+                SLOW,
+            )
+    return entry
+
+
+def _set_environments(library):
+    """Give functions that were only linked into a kernel what numba's runtime needs of them."""
+    for variable in library._final_module.global_variables:
+        environment = lookup_environment(variable.name)
+        if environment is not None:
+            library.codegen.set_env(variable.name, environment)
+
+
+@contextmanager
+def _no_garbage_collection():
+    """A compiler makes many objects and little garbage; looking for it takes a tenth of its time."""
+    collecting = gc.isenabled()
+    gc.disable()
+    try:
+        yield
+    finally:
+        if collecting:
+            gc.enable()
 
 
 @contextmanager

@@ -39,18 +39,21 @@ NO_EDGES = np.empty((0, 0))
 
 
 @inner
-def _strip(p, rows, weighted, points, yr, gap_costs, first, final, side, i, begin, end, edge, bottom, codes):
+def _strip(p, rows, weighted, points, yr, gap_costs, band, side, i, begin, end, edge, bottom, codes):
     """Accumulated costs of the rows from i on; steps [begin, end). `codes`, if any, records the moves.
+
+    `band` tells whether it leaves out any of these cells, and its first and final column by rows.
 
     The row above hands down two costs, of the diagonal way and of the query's; where all moves cost the same the
     better one of them (`over`), found before it moves on.
     """
     rows_at, size, lane, behind = load(ROWS, 0), yr.shape[1] >> SHIFT, lane_of(bottom), LANES - 1 - bottom
     here = load(points[0], i), load(points[1], i), load(points[2], i)
-    border, row = load(side, i), row_at(rows, weighted, 0, i)
+    border, row = load(side, i), row_at(rows[0], weighted, i)
     shut = INF if i == 0 and closed_boundary(p) else -INF  # above the first row there is the diagonal way only
     old = where(begin == 0, border, splat(INF))
     at_corner = edge[begin + LANES - 2]
+    banded, first, final = band
     over, diag = old, shifted(old, at_corner)
     at = places_at(begin, size)
     for t in range(begin, end):
@@ -77,7 +80,7 @@ def _strip(p, rows, weighted, points, yr, gap_costs, first, final, side, i, begi
                 if equal_moves(p):
                     best = accumulate(p, best, d)
             diag = entering(up, at_edge)
-        if first is not None:
+        if banded:  # always or never: of two strips, one with a band, one would be compiled for nothing
             column = t - rows_at
             best = where((column >= load(first, i)) & (column < load(final, i)), best, INF)
         if not closed_boundary(p):
@@ -113,12 +116,10 @@ def _pass(p, rows, weighted, points, yr, gap_costs, lo, hi, side, m, n, i, edge,
     """One strip from edge to edge within its band; the first step is given back."""
     height = min(LANES, m - i)
     bottom = i + lane_of(height - 1)
-    below, beyond = int(lo[bottom]), int(hi[bottom])
-    if codes is None and below == 0 and int(hi[i]) >= n:
-        _strip(p, rows, weighted, points, yr, gap_costs, None, None, side, i, 0, n + height - 1, edge, height - 1, None)
-        return 0
-    begin, end = int(lo[i]), min(beyond, n) + height - 1
-    _strip(p, rows, weighted, points, yr, gap_costs, lo, hi, side, i, begin, end, edge, height - 1, codes)
+    begin, below, beyond = int(lo[i]), int(lo[bottom]), int(hi[bottom])
+    band = below > 0 or int(hi[i]) < n, lo, hi
+    end = min(beyond, n) + height - 1
+    _strip(p, rows, weighted, points, yr, gap_costs, band, side, i, begin, end, edge, height - 1, codes)
     # Beside the band the edge still holds what earlier strips left.
     fill(edge, LANES - 1 + beyond, edge.shape[0], INF)
     if below > 0:

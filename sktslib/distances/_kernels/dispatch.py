@@ -13,6 +13,7 @@ from typing import NamedTuple
 from numba import types
 from numba.extending import overload
 
+from .compilation import INNER
 from .simd import build_cheaper, build_minimum, cheaper, compiled_as, kind_of, minimum
 
 _PARTS = {}
@@ -183,11 +184,16 @@ def by_type(part, name):
     def function(p, *arguments):
         return part(name, type(p))(p, *arguments)
 
-    @overload(function, strict=False)
+    @overload(function, strict=False, jit_options=INNER)
     def chosen(p, *arguments):
         return part(name, getattr(p, "instance_class", None))
 
     return function
+
+
+def by_fact(name, functions):
+    """A function that is another one for each value that recurrences declare of a fact."""
+    return by_type(lambda _, record: functions.get(_part(name, record)), name)
 
 
 def _fact(name, kind):

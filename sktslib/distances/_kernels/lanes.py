@@ -16,6 +16,7 @@ from .dispatch import (
     equal_moves,
     gap,
     gap_terms,
+    has_gap_cost,
     has_weights,
     lag_cost,
     lagged,
@@ -214,8 +215,7 @@ def _fill_gap_costs(p, Y, gap_costs):
 
 
 @kernel
-def fill_gap_costs_of(p, Y, gap_costs):
-    """Gap costs ((length + 1) * LANES) of the points of each series."""
+def _fill_gap_costs_of(p, Y, gap_costs):
     _fill_gap_costs(p, Y, gap_costs)
 
 
@@ -240,13 +240,15 @@ def room_for(n):
     return np.empty((n + 1) * LANES), np.empty((5, LANES)), np.zeros(5), np.empty(1)
 
 
-def accumulated_costs(p, rows, weighted, points, Y, gap_costs, lo, hi, cutoff, ends, out):
+def accumulated_costs(p, rows, weighted, points, Y, lo, hi, cutoff, ends, out):
     """Accumulated costs of whole queries with whole series: of query q with the first ends[s] points of series s.
 
     Queries are (n_queries, channels, 4, m), padded to whole sweeps; query point i meets the points
     lo[i] <= j < hi[i]. Costs above `cutoff` (BIG: none) may come out as any number above it.
     """
-    room, cells, q = room_for(Y.shape[1] // LANES - 1), cells_of(p, lo, hi), 0
+    room, cells, q, gap_costs = room_for(Y.shape[1] // LANES - 1), cells_of(p, lo, hi), 0, np.zeros(Y.shape[1])
+    if has_gap_cost(p):
+        _fill_gap_costs_of(p, Y, gap_costs)
     for room[-1][0] in budgets():
         q = _accumulate_all(p, rows, weighted, points, Y, gap_costs, cells, cutoff, ends, q, room, out)
         if q == len(rows):

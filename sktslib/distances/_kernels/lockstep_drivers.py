@@ -7,13 +7,24 @@ import numpy as np
 
 from .compilation import block_size, inner, kernel, pieces
 from .lockstep_terms import combine, degree, finish, size, terms
-from .moments import NARROW, exact_moments, normalise_window, normalised, normalised_row, power_of_two
+from .moments import (
+    NARROW,
+    exact_moments,
+    normalise_window,
+    normalised,
+    normalised_row,
+    points_at,
+    power_of_two,
+    room_for,
+    share_of,
+)
 
 INF = np.inf
 BLOCK = block_size(512, 8)  # positions together: sums and samples stay in the first-level cache
 COST = 4  # so many times what a cell of a recurrence takes a term may take, for division
 LEAST, MOST = 1e-250, 1e300  # a sum between them lost nothing to underflow, and none of its terms overflowed
 FEW = 16  # windows that are computed again each for itself
+TOGETHER = block_size(2**14, 24)  # windows whose moments are known at a time
 
 
 # ------------------------------------------------------------------------------------------- numbers large and small
@@ -178,7 +189,7 @@ def _four(p, total, first, second, third, fourth):
 def _row(y, at, share, row):
     """The samples at `at` and after, or the points that lie a share of a step behind them."""
     v = y[at : at + row.shape[0]]
-    if share == 0.0:
+    if share is None or share == 0.0:
         return v
     after = y[at + 1 : at + 1 + row.shape[0]]
     for s in range(row.shape[0]):
@@ -189,34 +200,40 @@ def _row(y, at, share, row):
 # ------------------------------------------------------------------------------------------------------------ profiles
 def profile(p, x, y, w, scaling, out):
     """out[j] = distance of the query to the window of its length that starts at j, see `stretched`."""
-    stretched(p, x, y, w, scaling, 0.0, np.arange(x.shape[1]), np.zeros(x.shape[1]), out)
+    stretched(p, x, y, w, scaling, 0.0, np.arange(x.shape[1]), None, out)
 
 
 def stretched(p, x, y, w, scaling, alike, left, share, out):
     """out[j] = distance of the query to the window that starts at j.
 
-    Its point i lies a share of a step behind sample j + left[i]. `scaling` of each window: 0 none, 1 mean, 2 zscore,
-    3 minmax, 4 minmax and then mean; `alike` as in `exact_moments`.
+    Its point i lies a share of a step behind sample j + left[i]; without a `share` (None) it is that sample. `scaling`
+    of each window: 0 none, 1 mean, 2 zscore, 3 minmax, 4 minmax and then mean; `alike` as in `exact_moments`.
     """
-    windows = left, share, y.shape[1] - len(out) + 1 == x.shape[1]
-    if _stretched(p, x, y, w, scaling, alike, windows, out):
-        _stretch_again(p, x, y, w, scaling, alike, windows, out)
+    if _stretched(p, x, y, w, scaling, alike, left, share, out):
+        _stretch_again(p, x, y, w, scaling, alike, left, share, out)
 
 
-def _stretched(p, x, y, w, scaling, alike, windows, out):
+def _stretched(p, x, y, w, scaling, alike, left, share, out):
     """The same, NaN where sums are not sure; how many those are."""
-    count = 0
+    largest, count = np.abs(x[w > 0.0]).max(initial=0.0), 0
+    blank, narrow = degree(p) == 0 and largest == 0.0, np.abs(x).max() <= NARROW
+    room = np.empty((3, BLOCK)), np.empty(BLOCK), *np.empty((2, BLOCK), bool)
     for begin, end in pieces(len(out), COST * x.size):
-        if scaling:
-            count += _normalised(p, x, y, w, scaling, alike, *windows, begin, end, out)
-        else:
-            count += _as_they_are(p, x, y, w, *windows, begin, end, out)
+        if not scaling:
+            count += _as_they_are(p, x, y, w, left, share, blank, begin, end, out, *room)
+            continue
+        for first in range(begin, end, TOGETHER):
+            some = out[first : min(first + TOGETHER, end)]
+            moments, row, idle, odd = room_for(len(y), len(some))
+            for k in range(len(y)):
+                exact_moments(y[k], w[k], first, left, share, scaling, alike, moments[k], row, idle, odd)
+            how = True if scaling > 2 else None, left, share, blank, narrow
+            count += _normalised(p, x, y, w, *how, first, moments, idle, odd, some, *room[:2])
     return count
 
 
-def _stretch_again(p, x, y, w, scaling, alike, windows, out):
+def _stretch_again(p, x, y, w, scaling, alike, left, share, out):
     """Find the distances that are NaN, by powers of two: each of some, and with it those of all that need the same."""
-    left, share, _ = windows
     span = y.shape[1] - len(out) + 1
     todo, other = np.flatnonzero(np.isnan(out)), np.empty(len(out))
     while len(todo):
@@ -224,7 +241,7 @@ def _stretch_again(p, x, y, w, scaling, alike, windows, out):
         if scaling:
             normalise_window(piece, left, share, w, scaling, alike, window)
         else:
-            window = piece[:, left] + (piece[:, np.minimum(left + 1, span - 1)] - piece[:, left]) * share
+            window = points_at(piece, left, share)
         out[todo[0]] = distance(p, x, window, w)
         todo = todo[1:]
         if len(todo) < FEW:
@@ -238,91 +255,75 @@ def _stretch_again(p, x, y, w, scaling, alike, windows, out):
             of_x = of_y = power_of_two(max(np.abs(x - window).max(), 5e-324))
             back = of_x if degree(p) == 2 else 1.0
         with np.errstate(over="ignore", invalid="ignore"):
-            _stretched(p, x * of_x, y * of_y, w, scaling, alike, windows, other)
+            _stretched(p, x * of_x, y * of_y, w, scaling, alike, left, share, other)
             found = todo[np.isfinite(other[todo])]
             out[found] = other[found] if scaling == 2 or degree(p) == 0 else other[found] / of_x / back
         todo = todo[~np.isfinite(other[todo])]
 
 
 @kernel
-def _as_they_are(p, x, y, w, left, share, plain, begin, end, out):
+def _as_they_are(p, x, y, w, left, share, blank, begin, end, out, acc, row, idle, odd):
     """The same without normalisation, NaN where sums are not sure; how many those are.
 
     The query point is outside and a block of positions inside, so that the inner loops are vector code without leave
-    to reorder sums. `plain`: a window's points are its samples.
+    to reorder sums. `blank`: the query is 0, and that of a cosine.
     """
     n_channels, m = x.shape
-    acc, row = np.empty((3, BLOCK)), np.empty(BLOCK)
-    idle, odd = np.empty(BLOCK, np.bool_), np.empty(BLOCK, np.bool_)
-    blank, count = degree(p) == 0 and not _differs(x, np.zeros_like(x), w), 0
+    count, span = 0, left[-1] + 1
+    if share is not None:
+        span += share[-1] > 0.0
     for first in range(begin, end, BLOCK):
         size_ = min(BLOCK, end - first)
         a, b, c = acc[0, :size_], acc[1, :size_], acc[2, :size_]
         acc[:] = 0.0
         for k in range(n_channels):
             done = 0
-            if plain and size(p) == 1:
+            if share is None and size(p) == 1:
                 done = m - m % 4
                 for i in range(0, done, 4):
                     _accumulate_four(p, w[k, i : i + 4], x[k, i : i + 4], y[k], first + i, a)
             for i in range(done, m):
-                _accumulate(p, w[k, i], x[k, i], _row(y[k], first + left[i], share[i], row[:size_]), a, b, c)
+                _accumulate(p, w[k, i], x[k, i], _row(y[k], first + left[i], share_of(share, i), row[:size_]), a, b, c)
         for s in range(size_):
             out[first + s] = finish(p, a[s], b[s], c[s])
             odd[s] = False
         if _doubt(p, a, b, c, blank, odd[:size_]):
             if degree(p) == 0:
-                _find_blank(y, first, left[-1] + 1 + (share[-1] > 0.0), idle[:size_])
+                _find_blank(y, first, span, idle[:size_])
             else:
                 for s in range(size_):
-                    same = odd[s] and plain and a[s] == 0.0
+                    same = odd[s] and share is None and a[s] == 0.0
                     idle[s] = same and not _differs(x, y[:, first + s : first + s + m], w)
             count += _refuse(p, b, blank, idle, odd, out[first : first + size_])
     return count
 
 
 @kernel
-def _normalised(p, x, y, w, scaling, alike, left, share, plain, begin, end, out):
-    """The same for windows that are normalised."""
+def _normalised(p, x, y, w, by_range, left, share, blank, narrow, first, moments, idle, odd, out, acc, row):
+    """The same for the windows from `first` on, normalised by their moments. `narrow`: squares may underflow."""
     n_channels, m = x.shape
-    acc = np.empty((3, BLOCK))
-    shift, rest, scale = np.empty(BLOCK), np.empty(BLOCK), np.empty(BLOCK)
-    low, high, row = np.empty(BLOCK), np.empty(BLOCK), np.empty(BLOCK)
-    idle, odd = np.empty(BLOCK, np.bool_), np.empty(BLOCK, np.bool_)
-    blank, narrow, count = degree(p) == 0 and not _differs(x, np.zeros_like(x), w), True, 0
-    for k in range(n_channels):
-        for i in range(m):
-            narrow &= not abs(x[k, i]) > NARROW
-    for first in range(begin, end, BLOCK):
-        size_ = min(BLOCK, end - first)
-        a, b, c = acc[0, :size_], acc[1, :size_], acc[2, :size_]
-        shift_, rest_, scale_, row_ = shift[:size_], rest[:size_], scale[:size_], row[:size_]
-        idle_, odd_ = idle[:size_], odd[:size_]
+    count = 0
+    for at in range(0, out.shape[0], BLOCK):
+        to = min(at + BLOCK, out.shape[0])
+        a, b, c = acc[0, : to - at], acc[1, : to - at], acc[2, : to - at]
+        idle_, odd_, row_ = idle[at:to], odd[at:to], row[: to - at]
         acc[:] = 0.0
-        for s in range(size_):
-            idle[s], odd[s] = True, False
         for k in range(n_channels):
-            exact_moments(
-                y[k], w[k], first, left, share, plain, scaling, alike, shift_, rest_, scale_, low[:size_],
-                high[:size_], row_, idle_, odd_,
-            )  # fmt: skip
-            done = 0
-            if plain:
+            shift, rest, scale, done = moments[k, 0, at:to], moments[k, 1, at:to], moments[k, 2, at:to], 0
+            if share is None:
                 done = m - m % 4
                 for i in range(0, done, 4):
-                    _normalised_four(
-                        p, w[k, i : i + 4], x[k, i : i + 4], y[k], first + i, shift_, rest_, scale_, scaling > 2,
-                        a, b, c,
-                    )  # fmt: skip
+                    four = w[k, i : i + 4], x[k, i : i + 4], y[k], first + at + i
+                    _normalised_four(p, *four, shift, rest, scale, by_range, a, b, c)
             for i in range(done, m):
-                normalised_row(y[k], first + left[i], share[i], shift_, rest_, scale_, scaling > 2, row_)
+                normalised_row(y[k], first + at + left[i], share_of(share, i), shift, rest, scale, by_range, row_)
                 _accumulate(p, w[k, i], x[k, i], row_, a, b, c)
-        for s in range(size_):
-            out[first + s] = finish(p, a[s], b[s], c[s])
+        for s in range(to - at):
+            out[at + s] = finish(p, a[s], b[s], c[s])
             if degree(p) > 0:  # values that are normalised differ by more than what underflows, or not at all
-                idle[s] = a[s] == 0.0 and not (narrow or odd[s])
+                idle_[s] = a[s] == 0.0 and not (narrow or odd_[s])
         if _doubt(p, a, b, c, blank, odd_):
-            count += _refuse(p, b, blank, idle, odd, out[first : first + size_])
+            count += _refuse(p, b, blank, idle_, odd_, out[at:to])
     return count
 
 

@@ -8,6 +8,7 @@ import numpy as np
 
 from .compilation import block_size, inner, kernel
 from .running_moments import HUGE, TINY
+from .simd import maximum, minimum
 
 INF = np.inf
 NARROW, WIDE = 1e-140, 1e140  # ranges between them can be squared and added up
@@ -97,17 +98,23 @@ def power_of_two(size):
 
 @inner
 def normalised(v, scale, by_range):
-    """A value above its mean or its window's least, normalised."""
-    if by_range:  # a quotient, because a product with the inverse would not make the largest value 1
+    """A value above its mean or its window's minimum, normalised; `by_range` is True or None."""
+    if by_range is not None:  # a quotient, because a product with the inverse would not make the largest value 1
         return v / scale if scale > 0.0 else 0.0
     return v * scale
 
 
 @inner
+def share_of(share, i):
+    """The share of the next sample in point i of a window; None where points are samples."""
+    return None if share is None else share[i]
+
+
+@inner
 def _above(y, at, share, base, row):
-    """The same, in `row`, less a `base` for each, which is taken off first, so that an offset costs no digits."""
+    """A point of each window less a `base`, which is taken off first, so that an offset costs no digits."""
     v = y[at : at + row.shape[0]]
-    if share == 0.0:
+    if share is None or share == 0.0:
         for s in range(row.shape[0]):
             row[s] = v[s] - base[s]
         return
@@ -116,16 +123,34 @@ def _above(y, at, share, base, row):
         row[s] = (v[s] - base[s]) + (after[s] - v[s]) * share
 
 
+def room_for(channels, count):
+    """Room for what `exact_moments` tells of so many windows in each channel, to work in, and for that of all."""
+    return np.empty((channels, 5, count)), np.empty(PIECE), np.ones(count, bool), np.zeros(count, bool)
+
+
 @kernel(error_model="numpy")
-def exact_moments(y, w, first, left, share, plain, scaling, alike, shift, rest, scale, low, high, row, idle, odd):
+def exact_moments(y, w, first, left, share, scaling, alike, moments, row, idle, odd):
+    """Shift, rest and scale that normalise the windows from `first` on, in one channel; see `_exact_moments`.
+
+    They are the first rows of `moments`; the last one tells the windows' ranges.
+    """
+    for at in range(0, idle.shape[0], PIECE):
+        to = min(at + PIECE, idle.shape[0])
+        shift, rest, scale = moments[0, at:to], moments[1, at:to], moments[2, at:to]
+        ranges = moments[3, at:to], moments[4, at:to], row[: to - at], idle[at:to], odd[at:to]
+        _exact_moments(y, w, first + at, left, share, scaling, alike, shift, rest, scale, *ranges)
+
+
+@inner
+def _exact_moments(y, w, first, left, share, scaling, alike, shift, rest, scale, low, high, row, idle, odd):
     """Shift, rest and scale that normalise each window of a block, in one channel.
 
     Samples are added up less one of the window, so that an offset costs no digits; and as the mean lies between two
     numbers, it is kept as two, `shift` and `rest`. A window is constant if its range is not above the share `alike` of
     its largest size. `odd` marks windows whose squares over- or underflow, `idle` those that were constant in all
-    channels so far. Leaves their ranges in `high`. `plain`: the points are the samples in a row.
+    channels so far. Leaves their ranges in `high`. Without a `share` the points are the samples in a row.
     """
-    m, size, even = w.shape[0], shift.shape[0], plain or alike == 0.0
+    m, size, even = w.shape[0], shift.shape[0], share is None or alike == 0.0
     base, total, heavy = rest, 0.0, 0
     while heavy < m - 1 and w[heavy] == 0.0:
         heavy += 1
@@ -139,19 +164,19 @@ def exact_moments(y, w, first, left, share, plain, scaling, alike, shift, rest, 
             v = y[first + left[i] : first + left[i] + size]
             if even:
                 for s in range(size):
-                    low[s] = min(low[s], v[s])
-                    high[s] = max(high[s], v[s])
+                    low[s] = minimum(low[s], v[s])
+                    high[s] = maximum(high[s], v[s])
                     shift[s] += wi * (v[s] - base[s])
             else:
-                _above(y, first + left[i], share[i], base, row)
+                _above(y, first + left[i], share_of(share, i), base, row)
                 for s in range(size):
-                    low[s] = min(low[s], row[s])
-                    high[s] = max(high[s], row[s])
+                    low[s] = minimum(low[s], row[s])
+                    high[s] = maximum(high[s], row[s])
                     shift[s] += wi * row[s]
     total = total if total > 0.0 else 1.0
     for s in range(size):
         width, lift = high[s] - low[s], 0.0 if even else base[s]  # the range of points between samples is less the base
-        varies = width > 0.0 and width > alike * max(abs(low[s] + lift), abs(high[s] + lift))
+        varies = width > 0.0 and width > alike * maximum(abs(low[s] + lift), abs(high[s] + lift))
         scale[s] = width if varies else 0.0  # a constant window: its points become zeros
         idle[s] &= not varies
         odd[s] |= varies & ((width < NARROW) | (width > WIDE)) & (scaling == 2)
@@ -166,18 +191,18 @@ def exact_moments(y, w, first, left, share, plain, scaling, alike, shift, rest, 
         elif scaling == 1:
             scale[s] = 1.0 if scale[s] > 0.0 else 0.0
     if scaling == 2:
-        _deviations(y, w, first, left, share, plain, total, shift, rest, scale, low, row)
+        _deviations(y, w, first, left, share, total, shift, rest, scale, low, row)
 
 
 @inner
-def _deviations(y, w, first, left, share, plain, total, shift, rest, scale, spread, row):
+def _deviations(y, w, first, left, share, total, shift, rest, scale, spread, row):
     """Make `rest` the mean of what the windows' points are above their shift, and `scale` their inverse deviation."""
     m, size = w.shape[0], shift.shape[0]
     for s in range(size):
         rest[s] = spread[s] = 0.0
     for i in range(m):
         wi = w[i]
-        _above(y, first + left[i], share[i], shift, row)
+        _above(y, first + left[i], share_of(share, i), shift, row)
         for s in range(size):
             rest[s] += wi * row[s]
             spread[s] += wi * row[s] * row[s]
@@ -190,11 +215,6 @@ def _deviations(y, w, first, left, share, plain, total, shift, rest, scale, spre
 @inner
 def normalised_row(y, at, share, shift, rest, scale, by_range, out):
     """A point of each window, normalised."""
-    v = y[at : at + out.shape[0]]
-    if share == 0.0:
-        for s in range(out.shape[0]):
-            out[s] = normalised(v[s] - shift[s] - rest[s], scale[s], by_range)
-        return
     _above(y, at, share, shift, out)
     for s in range(out.shape[0]):
         out[s] = normalised(out[s] - rest[s], scale[s], by_range)
@@ -202,26 +222,35 @@ def normalised_row(y, at, share, shift, rest, scale, by_range, out):
 
 def normalise_one(x, w, scaling, out):
     """Normalise one series as `profile` does its windows: a copy of it in a sequence is the same to the bit."""
-    normalise_window(x, np.arange(x.shape[1]), np.zeros(x.shape[1]), w, scaling, 0.0, out)
+    normalise_window(x, np.arange(x.shape[1]), None, w, scaling, 0.0, out)
 
 
 def normalise_window(y, left, share, w, scaling, alike, out):
     """Normalise a series as the window that it is, see `stretched`; by a power of two where squares leave float64."""
-    plain = y.shape[1] == w.shape[1]
     for row, weight, to in zip(y, w, out, strict=True):
-        width = _normalise_channel(row, left, share, plain, weight, scaling, alike, to)
+        width = _normalise_channel(row, left, share, weight, scaling, alike, to)
         if width > 0.0:
-            _normalise_channel(row * power_of_two(width), left, share, plain, weight, scaling, alike, to)
+            _normalise_channel(row * power_of_two(width), left, share, weight, scaling, alike, to)
 
 
-@kernel
-def _normalise_channel(y, left, share, plain, w, scaling, alike, out):
+def _normalise_channel(y, left, share, w, scaling, alike, out):
     """The same for one channel; its range if its squares over- or underflow, else 0."""
-    shift, rest, scale = np.empty(1), np.empty(1), np.empty(1)
-    low, high, row = np.empty(1), np.empty(1), np.empty(1)
-    idle, odd = np.zeros(1, np.bool_), np.zeros(1, np.bool_)
-    # The place is 0, but as a number of the same kind as in profiles, for which nothing is compiled anew.
-    exact_moments(y, w, left[0], left, share, plain, scaling, alike, shift, rest, scale, low, high, row, idle, odd)
-    for i in range(out.shape[0]):
-        normalised_row(y, left[i], share[i], shift, rest, scale, scaling > 2, out[i : i + 1])
-    return high[0] if odd[0] else 0.0
+    (moments,), *room = room_for(1, 1)
+    exact_moments(y, w, int(left[0]), left, share, scaling, alike, moments, *room)
+    shift, rest, scale, _, high = moments
+    with np.errstate(all="ignore"):  # as in kernels
+        v = points_at(y, left, share, shift) - rest
+        if scaling <= 2:
+            out[:] = v * scale
+        else:
+            out[:] = v / scale if scale[0] > 0.0 else 0.0
+    return high[0] if room[-1][0] else 0.0
+
+
+def points_at(y, left, share, base=0.0):
+    """The points that lie a share of a step behind the samples `left` of a series, less a `base`."""
+    before = y[..., left]
+    if share is None:
+        return before - base
+    after = y[..., np.minimum(left + 1, y.shape[-1] - 1)]
+    return np.where(share == 0.0, before - base, (before - base) + (after - before) * share)

@@ -65,7 +65,7 @@ def _search_evenly(p, rows, weighted, points, series, radius, side, i, begin, en
     There may be one step more than asked for.
     """
     here = load(points[0], i), load(points[1], i), load(points[2], i)
-    query = here, row_at(rows, weighted, 0, i), INF if i == 0 else -INF
+    query = here, row_at(rows[0], weighted, i), INF if i == 0 else -INF
     edges, lane, behind = (edge, origin), lane_of(bottom), LANES - 1 - bottom
     # The edge holds its corner at the begin only: a strip of one row has written its own costs over it by now.
     corner = (edge[LANES - 2], origin[LANES - 2]) if begin == 0 else (state[4, 0], state[4, 1])
@@ -91,7 +91,7 @@ def _search_strip(p, rows, weighted, points, series, radius, side, i, begin, end
     yr, gap_costs, begun = series
     rows_at, size, lane, behind = load(ROWS, 0), yr.shape[1] >> SHIFT, lane_of(bottom), LANES - 1 - bottom
     here = load(points[0], i), load(points[1], i), load(points[2], i)
-    border, row = load(side, i), row_at(rows, weighted, 0, i)
+    border, row = load(side, i), row_at(rows[0], weighted, i)
     shut = INF if i == 0 and closed_boundary(p) else -INF
     old, diag, s_old, s_diag = load(state[0], 0), load(state[1], 0), load(state[2], 0), load(state[3], 0)
     if begin == 0:

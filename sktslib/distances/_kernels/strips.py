@@ -13,7 +13,7 @@ the series is striped to as many parts, each of them reversed: see `place_of`.
 import numpy as np
 
 from .compilation import inner
-from .dispatch import gap, gap_terms, has_gap_cost, terms
+from .dispatch import by_fact, gap, gap_terms, has_gap_cost, terms
 from .simd import REGISTER
 from .simd_memory import REGISTERS, last, makers, store
 
@@ -67,11 +67,22 @@ def deal(p, y, first, count, yr, gap_costs):
     for k in range(y.shape[0]):
         for j in range(count):
             yr[k, place_of(j, size)] = y[k, first + j] if 0 <= first + j < y.shape[1] else 0.0
-    for j in range(count if has_gap_cost(p) else 0):
+    fill_gap_costs(p, count, size, yr, gap_costs)
+
+
+def _fill_gap_costs(p, count, size, yr, gap_costs):
+    for j in range(count):
         total = 0.0
-        for k in range(y.shape[0]):
+        for k in range(yr.shape[0]):
             total += gap_terms(p, yr[k, place_of(j, size)], yr[k, place_of(j - 1, size)])
         gap_costs[place_of(j, size)] = gap(p, total, 1.0)
+
+
+def _no_gap_costs(p, count, size, yr, gap_costs):
+    pass
+
+
+fill_gap_costs = by_fact("has_gap_cost", {True: _fill_gap_costs, False: _no_gap_costs})
 
 
 @inner
@@ -80,8 +91,7 @@ def gap_cost_at(p, gap_costs, at):
 
 
 @inner
-def row_at(rows, weighted, k, i):
-    r = rows[k]
+def row_at(r, weighted, i):
     return load(r[0], i), load(r[1], i), splat(1.0) if weighted is None else load(r[2], i), load(r[3], i)
 
 
@@ -97,7 +107,7 @@ def terms_at(p, row, rows, weighted, yr, i, at):
     here, before = at[:4], at[1:]
     a, b, c = terms(p, row, load_striped(yr[0], here), load_striped(yr[0], before))
     for k in range(1, rows.shape[0]):
-        e, f, g = terms(p, row_at(rows, weighted, k, i), load_striped(yr[k], here), load_striped(yr[k], before))
+        e, f, g = terms(p, row_at(rows[k], weighted, i), load_striped(yr[k], here), load_striped(yr[k], before))
         a, b, c = a + e, b + f, c + g
     return a, b, c
 

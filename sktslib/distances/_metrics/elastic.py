@@ -213,13 +213,12 @@ class ElasticMetric(Metric):
         record, x, w, points = self._query(x, w, n)
         rows = lanes.padded(record, x[np.newaxis], full_weight(w, x)[np.newaxis])
         lo, hi = band(self.window, self.factor, n, x.shape[1])
-        costs, gap_costs = np.empty(len(y)), np.zeros((n + 1) * lanes.LANES)
+        costs = np.empty(len(y))
         for first in range(0, len(y), lanes.LANES):
             block = features[first : first + lanes.LANES]
             Y, out = lanes.packed(block, n), np.empty((1, len(block)))
-            lanes.fill_gap_costs_of(record, Y, gap_costs)
             ends = np.full(len(block), n)
-            lanes.accumulated_costs(record, *rows, points[np.newaxis], Y, gap_costs, lo, hi, lanes.BIG, ends, out)
+            lanes.accumulated_costs(record, *rows, points[np.newaxis], Y, lo, hi, lanes.BIG, ends, out)
             costs[first : first + len(block)] = out[0]
         return self._report(costs, PreparedPair(record, x, None, features[0], None, None, points))
 
