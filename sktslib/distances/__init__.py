@@ -25,7 +25,7 @@ from ._metrics.registry import get_metric, metric_names
 from ._metrics.sbd import SBD
 from ._metrics.soft import GAK, SoftDTW
 from ._metrics.time import TAM
-from ._metrics.warping import ADTW, DTW, WDTW, Frechet
+from ._metrics.warping import ADTW, CIDDTW, DTW, WDTW, Frechet
 from ._nearest import Neighbors, Pruning, nearest_neighbors
 from ._pairwise import pairwise_distances
 from .compute_distance import time_series_distance
@@ -50,6 +50,7 @@ from .time_distances import tam
 
 __all__ = [
     "ADTW",
+    "CIDDTW",
     "DDTW",
     "DTW",
     "EDR",

@@ -17,7 +17,7 @@ from ._collection_bounds import Bounds
 from ._kernels import lanes
 from ._kernels.lanes import scan
 from ._metrics.bands import band
-from ._metrics.elastic import ElasticMetric, PreparedPair
+from ._metrics.elastic import ElasticMetric, PreparedPair, times_factor
 from ._metrics.registry import get_metric
 from ._pairwise import by_length, collection_weight, counts_alone, distance_tasks
 
@@ -197,6 +197,7 @@ class _Pruned:
         kind = self.lengths if exact else np.floor(4 * np.log2(self.lengths)).astype(int)
         self.kinds = [np.flatnonzero(kind == value) for value in np.unique(kind)]
         self.coarse_w = None if w is None else _coarse(w)
+        self.traits = np.array([metric._trait(a) for a in self.features]) if metric._has_factor else None
         # A band makes bounds tight. Without one they tell little, and a look at the averaged series tells more.
         self.coarse = None
         if metric.window is None and (w is None or self.coarse_w.any()):
@@ -211,6 +212,11 @@ class _Pruned:
         # Only a few metrics' parameters depend on the candidates' length.
         of_length = queries if self.metric._needs_equal_lengths else lambda n: queries(0)
         bounds = self.bounds.of(of_length, len(X)) * self.share
+        factors = None
+        if self.metric._has_factor:
+            of_x = np.array([self.metric._trait(self.metric._features(x)) for x in X])
+            factors = self.metric._factor(of_x[:, np.newaxis], self.traits)
+            bounds = times_factor(bounds, factors * self.share)
         look = bounds
         if self.coarse is not None:
             look = _all(self.metric, self.coarse, self.coarse_w, [_coarse(x) for x in X], itself)[0]
@@ -219,10 +225,10 @@ class _Pruned:
             order = members[np.argsort(look[:, members], axis=1, kind="stable")]
             cutoff = np.partition(out, self.k - 1, axis=1)[:, self.k - 1].copy()  # a strided one is compiled for anew
             n = int(self.lengths[members].max())
-            out[:, members] = self._scan(of_length(n), n, order, itself, bounds, cutoff, counts)[:, members]
+            out[:, members] = self._scan(of_length(n), n, order, itself, bounds, factors, cutoff, counts)[:, members]
         return out, counts
 
-    def _scan(self, queries, n, order, itself, bounds, cutoff, counts):
+    def _scan(self, queries, n, order, itself, bounds, factors, cutoff, counts):
         """Distances of candidates of one kind, of up to n points, infinite where they are surely above the cutoff."""
         record, x, w, points = queries
         problem = PreparedPair(record, x[0], None, self.features[order[0, 0]], None, None, points[0])
@@ -234,7 +240,21 @@ class _Pruned:
         cells = band(self.metric.window, self.metric.factor, n, self.m)
         costs = np.full(bounds.shape, np.inf)
         counts += scan(
-            record, *rows, points, *self.series, order, itself, bounds, n, *cells, limits, self.k, share, more, costs
+            record,
+            *rows,
+            points,
+            *self.series,
+            order,
+            itself,
+            bounds,
+            factors,
+            n,
+            *cells,
+            limits,
+            self.k,
+            share,
+            more,
+            costs,
         )
         return costs if self.metric._reports_cost else self.metric._report(costs, problem)
 

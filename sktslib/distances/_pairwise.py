@@ -8,7 +8,7 @@ from ._collection import as_collection
 from ._kernels import bit_parallel, lanes, lockstep_drivers
 from ._metrics.bands import band
 from ._metrics.callable import CallableMetric
-from ._metrics.elastic import ElasticMetric, PreparedPair
+from ._metrics.elastic import ElasticMetric, PreparedPair, times_factor
 from ._metrics.lockstep import LockstepMetric, common_weight, equal_lengths
 from ._metrics.registry import get_metric
 from ._series import fill, full_weight, is_enough, resample
@@ -220,6 +220,8 @@ def _by_lanes(metric, X, Y, w, mirrored, out):
             end = begin + int((lengths[order[begin:end]] == lengths[order[begin]]).sum())
         blocks.append((order[begin:end], order[:end] if mirrored else range(len(X))))
         begin = end
+    if metric._has_factor:
+        of_x, of_y = (np.array([metric._trait(a) for a in some]) for some in (map(metric._features, X), features))
     groups = by_length(X)  # the queries of one length are compared together
     if metric._needs_equal_lengths:
         made = {n: _stacked(metric, X, w, groups, n) for n in set(lengths)}
@@ -239,6 +241,8 @@ def _by_lanes(metric, X, Y, w, mirrored, out):
             lo, hi = band(metric.window, metric.factor, n, m)
             costs = np.empty((len(of), len(members)))
             lanes.accumulated_costs(record, rows, weighted, points, Yb, lo, hi, lanes.BIG, lengths[members], costs)
+            if metric._has_factor:
+                costs = times_factor(costs, metric._factor(of_x[of, np.newaxis], of_y[members]))
             if not metric._reports_cost:
                 costs = _reported(metric, X[of[0]], record, points[0], costs, [features[b] for b in members])
             out[np.ix_(of, members)] = costs

@@ -234,4 +234,6 @@ class _Query:
         kernels.subsequence_profile(
             p, self.rows, points, y, tx, ty, first, offset, *state, distance, begin, kernels.NO_COSTS
         )
+        ends, late = np.arange(first, first + count) + 1, offset - first  # in the samples at hand
+        distance = self._of[0]._scaled_candidates(distance, self.problem.x, y, begin - late, ends)
         return self.report(distance), begin

@@ -92,7 +92,8 @@ class _Cascade:
         self.plain = metric._reach == 0  # what is compared is the samples themselves
         known = normalize in SCALINGS
         self.bounded = self.plain and known and dispatch.bounds_of(record) is not None
-        self.moving = self.plain and known and isinstance(record, SQUARES)  # compared as running moments normalise them
+        # Compared as running moments normalise them.
+        self.moving = self.plain and known and isinstance(record, SQUARES) and not metric._has_factor
         self.scale, self.shift, self.unknown, self.blur = None, None, np.empty(0, np.int64), 0.0
         self.where, self.costs = np.empty(0, np.int64), np.empty(0)  # of the windows within the limit so far
         self.limit = np.inf
@@ -326,4 +327,7 @@ class _Cascade:
             query = self.problem.record, *self.rows, self.problem.points
             ranges = low, high, light, reach, places, self.lo, self.hi
             kernels.settle(*query, values, begins, scale, shift, *ranges, self.limit, costs)
+            if self.metric._has_factor:
+                found = np.flatnonzero(costs < np.inf)
+                costs[found] = self.metric._scaled(costs[found], self.problem.x, features[found])
             self._learn(part, costs)

@@ -304,7 +304,23 @@ def _insert(best, cost):
 
 @kernel
 def _scan(
-    p, rows, weighted, points, values, begins, lengths, order, itself, bounds, cells, limits, share, more, work, costs
+    p,
+    rows,
+    weighted,
+    points,
+    values,
+    begins,
+    lengths,
+    order,
+    itself,
+    bounds,
+    factors,
+    cells,
+    limits,
+    share,
+    more,
+    work,
+    costs,
 ):
     """Queries from counts[0] on, see `scan`; whether all are done."""
     room, lanes, gap_costs, best, block, counts = work
@@ -333,13 +349,21 @@ def _scan(
                     break
                 _beside(values, begins, lengths, block, size, lanes)
                 _fill_gap_costs(p, lanes, gap_costs)
-            reached = _accumulate(p, rows[q], weighted, points[q], lanes, gap_costs, cells, cutoff, None, room)
+            most = cutoff
+            if factors is not None:
+                smallest = BIG
+                for s in range(counts[2]):
+                    smallest = minimum(smallest, factors[q, block[s]])
+                most = cutoff / smallest * (1.0 + share) if smallest < BIG else cutoff
+            reached = _accumulate(p, rows[q], weighted, points[q], lanes, gap_costs, cells, most, None, room)
             if reached == UNFINISHED:
                 counts[0] = q
                 return False
             goes_on = False
             for s in range(counts[2]):
                 cost = row[lengths[block[s]] * LANES + s]
+                if factors is not None:
+                    cost *= factors[q, block[s]]
                 if reached == DONE and cost <= cutoff:
                     costs[q, block[s]] = cost
                     counts[5] += 1
@@ -351,19 +375,38 @@ def _scan(
 
 
 def scan(
-    p, rows, weighted, points, values, begins, lengths, order, itself, bounds, n, lo, hi, limits, k, share, more, costs
+    p,
+    rows,
+    weighted,
+    points,
+    values,
+    begins,
+    lengths,
+    order,
+    itself,
+    bounds,
+    factors,
+    n,
+    lo,
+    hi,
+    limits,
+    k,
+    share,
+    more,
+    costs,
 ):
     """Accumulated costs of queries with the series order[query], in that order, infinite where they do not matter.
 
     The series, of up to n points, stand one after the other in `values`; a query's own, if any, is `itself`. What
     matters is at most the query's limit, and at most its k-th smallest cost, raised by a `share` of it and by `more`
-    to allow for rounding. Returns how many were skipped for their bounds, abandoned, and computed.
+    to allow for rounding. With `factors`, which are at least 1, a cost counts times that of its pair; the bounds and
+    limits are those of such costs. Returns how many were skipped for their bounds, abandoned, and computed.
     """
     room, size = room_for(n), (n + 1) * LANES
     # The query, its next candidate and the size of its block; then the numbers of candidates that are returned.
     counts = np.zeros(6, np.int64)
     work = room, np.zeros((rows.shape[1], size)), np.zeros(size), np.empty(k), np.empty(LANES, np.int64), counts
-    pair, how = (p, rows, weighted, points, values, begins, lengths, order, itself, bounds), (share, more)
+    pair, how = (p, rows, weighted, points, values, begins, lengths, order, itself, bounds, factors), (share, more)
     cells = cells_of(p, lo, hi)
     for room[-1][0] in budgets():
         if _scan(*pair, cells, limits, *how, work, costs):

@@ -88,6 +88,12 @@ def norm_exponent(channels, p=2.0):
     return 1.0 if channels == 1 else float(p)
 
 
+def times_factor(cost, factor):
+    """Costs times factors; what is infinitely far apart is so at any cost."""
+    with np.errstate(invalid="ignore"):
+        return np.where(np.isinf(factor), INF, cost * factor)[()]
+
+
 def check_band(metric):
     """Refuse a width in samples where a share of the length is meant, and a radius without the band it belongs to."""
     name, window = type(metric).__name__, metric.window
@@ -131,6 +137,8 @@ class ElasticMetric(Metric):
 
     _can_be_cut = True  # whether a path may begin among the query: its first points then meet by the diagonal move
 
+    _has_factor = False  # whether costs count times a factor, at least 1, that the values of both series give
+
     # What a search that goes on from chunk to chunk needs to know.
     _reach = 0  # samples to either side that the features of a sample depend on
     _looks_back = False  # whether costs depend on how long ago a path began
@@ -158,6 +166,30 @@ class ElasticMetric(Metric):
             w = np.ones_like(features)
         return PreparedPair(record, features, w, self._features(y), tx, ty, points)
 
+    def _trait(self, a):
+        """What the factor needs to know of series (..., channels, n), as they are compared."""
+        raise NotImplementedError
+
+    def _trait_of_ranges(self, a, start, end):
+        """The same of the ranges [start, end) of a series."""
+        return np.array([self._trait(a[:, i:j]) for i, j in zip(start, end, strict=True)])
+
+    def _factor(self, of_x, of_y):
+        """The factor, from what there is to know of the first series and of the others; infinite ones are far apart."""
+        raise NotImplementedError
+
+    def _scaled(self, cost, x, y):
+        """Accumulated costs of a series with others (..., channels, n), times the factor."""
+        return times_factor(cost, self._factor(self._trait(x), self._trait(y))) if self._has_factor else cost
+
+    def _scaled_candidates(self, cost, x, y, start, end):
+        """The same for candidates [start, end) of a sequence; `start` is any number where the cost is infinite."""
+        if self._has_factor:
+            found = np.flatnonzero(cost < INF)
+            of_y = self._trait_of_ranges(y, start[found], end[found])
+            cost[found] = times_factor(cost[found], self._factor(self._trait(x), of_y))
+        return cost
+
     def _report(self, cost, problem):
         """The distance behind an accumulated cost of two whole series."""
         return cost
@@ -183,12 +215,13 @@ class ElasticMetric(Metric):
     @property
     def _depends_on_start(self):
         """Whether a subsequence profile holds upper bounds, so that chosen matches need their exact distance."""
-        return self.window is not None
+        return self.window is not None or self._has_factor
 
     # ------------------------------------------------------------------------------------------- two whole series
     def _distance(self, x, w, y, tx, ty):
         problem = self._problem(x, w, y, tx, ty)
-        return self._alignment(self._report(self._cost(problem), problem), problem)
+        cost = self._scaled(self._cost(problem), problem.x, problem.y)
+        return self._alignment(self._report(cost, problem), problem)
 
     def _alignment(self, distance, problem):
         # Copies: a path that is asked for later must be that of the series as they are now.
@@ -202,8 +235,11 @@ class ElasticMetric(Metric):
         lo, hi = band(self.window, self.factor, *problem.shape)
         p, _, _, y, tx, ty, points = problem
         limit, edges = self._limit(cutoff, problem), self._borders(problem, False)
+        if self._has_factor:
+            limit = limit / self._scaled(1.0, problem.x, y) * (1.0 + 1e-12)
         bottom, last = pruned.accumulated_costs(p, problem.rows, points, y, tx, ty, lo, hi, *edges, limit)
-        distance = self._report(self._ending(bottom, last, problem)[0], problem)
+        cost = self._scaled(self._ending(bottom, last, problem)[0], problem.x, y)
+        distance = self._report(cost, problem)
         return self._alignment(distance if distance <= cutoff else INF, problem)
 
     def _windows(self, x, w, y, tx, ty):
@@ -220,6 +256,7 @@ class ElasticMetric(Metric):
             ends = np.full(len(block), n)
             lanes.accumulated_costs(record, *rows, points[np.newaxis], Y, lo, hi, lanes.BIG, ends, out)
             costs[first : first + len(block)] = out[0]
+        costs = self._scaled(costs, x, np.array(features))
         return self._report(costs, PreparedPair(record, x, None, features[0], None, None, points))
 
     def _cost(self, problem, *, whole=False):
@@ -316,11 +353,13 @@ class ElasticMetric(Metric):
             distance, begin = diagonal_search.subsequence_profile(
                 p, rows, weighted, points, y, radius, shortest, longest, side
             )
+            distance = self._scaled_candidates(distance, problem.x, y, begin, np.arange(1, n + 1))
             return self._report_search(distance, problem), begin, None
         distance, begin = np.empty(n), np.empty(n, np.int64)
         costs = np.empty((n, m)) if matrix else kernels.NO_COSTS
         state = radius, shortest, longest, col, start, np.zeros((3, m))
         kernels.subsequence_profile(p, rows, points, y, tx, ty, 0, 0, *state, distance, begin, costs)
+        distance = self._scaled_candidates(distance, problem.x, y, begin, np.arange(1, n + 1))
         return self._report_search(distance, problem), begin, costs
 
     def _start_column(self, problem):
@@ -336,4 +375,4 @@ class ElasticMetric(Metric):
     def _piece_distance(self, problem, start, end):
         """Exact distance of the query to a piece of the series, as searches report it."""
         piece = problem.piece(start, end)
-        return self._report_search(self._cost(piece, whole=True), piece)
+        return self._report_search(self._scaled(self._cost(piece, whole=True), piece.x, piece.y), piece)

@@ -237,6 +237,71 @@ class ADTW(ElasticMetric):
 
 
 @register
+class CIDDTW(ElasticMetric):
+    """Complexity-invariant dynamic time warping (Batista et al. 2014): series of unlike complexity are farther apart.
+
+    The root of the DTW distance times ``max(C(x), C(y)) / min(C(x), C(y))``, the complexity C of a series being the
+    Euclidean length of its differences from point to point. A series that is constant, and no other, has a complexity
+    of 0: two such have a factor of 1, and one such is infinitely far from all others.
+
+    Parameters
+    ----------
+    window : None, float in (0, 1], "sakoe-chiba" or "itakura", default=None
+        Band of the warping path. A float is the radius of a Sakoe-Chiba band as a share of the shorter length.
+    factor : int, optional
+        Radius in samples of the "sakoe-chiba" window; None: half the shorter length.
+
+    Examples
+    --------
+    >>> from sktslib.distances import CIDDTW
+    >>> CIDDTW()([0, 1, 0, 1], [0, 2, 0, 2])
+    2.8284271247461903
+    """
+
+    name, full_name = "cid_dtw", "Complexity-Invariant Dynamic Time Warping"
+    _reports_cost = False
+    _has_factor = True
+    _looks_back = True
+    _parameter_constraints = BAND_CONSTRAINTS
+
+    def __init__(self, *, window=None, factor=None):
+        self.window = window
+        self.factor = factor
+
+    def _check_search(self, mode):
+        super()._check_search(mode)
+        if mode == "segmentation":
+            raise ValueError(
+                "Complexity-invariant distances have no segmentation: their factor is known of whole segments only, "
+                "and costs that add up are needed. Take another elastic metric, such as 'dtw'."
+            )
+
+    def _query(self, x, w, n, tx=None, *, search=False):
+        return Query(recurrences.DTWRecord(), x, w, free_points(x.shape[1]))
+
+    def _trait(self, a):
+        return (np.diff(a, axis=-1) ** 2).sum(axis=(-2, -1))
+
+    def _trait_of_ranges(self, a, start, end):
+        steps = np.append((np.diff(a, axis=1) ** 2).sum(axis=0), 0.0)
+        sums = np.add.reduceat(steps, np.stack([start, end - 1], axis=1).ravel())[::2] if len(start) else np.empty(0)
+        return np.where(end - start > 1, sums, 0.0)  # of an empty range numpy gives an element
+
+    def _factor(self, of_x, of_y):
+        low, high = np.minimum(of_x, of_y), np.maximum(of_x, of_y)
+        factor = np.divide(high, low, out=np.full(np.shape(high), np.inf), where=low > 0)
+        return np.where(high > 0, factor, 1.0)
+
+    def _report(self, cost, problem):
+        return np.sqrt(cost)
+
+    _report_search = _report
+
+    def _limit(self, distance, problem):
+        return distance**2 * (1.0 + 1e-12)
+
+
+@register
 class WDTW(ElasticMetric):
     """Weighted dynamic time warping (Jeong, Jeong & Omitaomu 2011): costs grow with the lag of the points.
 
