@@ -1,6 +1,6 @@
 """Lower bounds never exceed the distance, and are what the papers say.
 
-``HYPOTHESIS_PROFILE=thorough python -m pytest tests/test_lower_bounds.py -k never_exceed`` looks at a million pairs.
+``HYPOTHESIS_PROFILE=thorough python -m pytest tests -k never_exceed`` looks at a million pairs.
 """
 
 import numba
