@@ -1,4 +1,4 @@
-"""Random cases of every public function, metric and option against the slow implementations of tests/naive.py.
+"""Random cases of every public function, metric and option against the slow implementations of tests/naive.
 
 python benchmarks/fuzz.py --minutes 10 --seed 0 [--only NAME ...] [--without NAME ...] [--jobs 2]
 python benchmarks/fuzz.py --repeat AREA:SEED:NUMBER

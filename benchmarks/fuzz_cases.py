@@ -10,28 +10,7 @@ from sktslib.distances import get_metric
 AT_BORDERS = [k + d for k in (4, 8, 16, 32, 64) for d in (-1, 0, 1)]
 KINDS = ["quarters", "quarters", "symbols", "normal", "normal", "rounded", "walk", "constant", "offset", "scaled"]
 SHARES = [0.1, 0.29, 0.5, 1.0]
-NORMED = ("frechet", "erp", "twed")  # a root over several channels leaves no exact ties
-COUNTS = ("lcss", "edr")
-RATIOS = (*COUNTS, "gak", "sbd", "cosine", "correlation", "pearson_correlation")
 ROUNDING = 1e-15  # of what is subtracted from 1; the tolerance is 100 times that
-ENTRIES = {
-    "adtw": {"omega": [0.0, 0.5, 2.0, 0.1]},
-    "wdtw": {"g": [0.0, 0.05, 1.0]},
-    "ddtw": {},
-    "wddtw": {"g": [0.0, 0.05, 0.5]},
-    "shape_dtw": {"reach": [0, 1, 3, 5]},
-    "frechet": {},
-    "lcss": {"eps": [0.0, 0.25, 0.6, 1.0, 3.0]},
-    "edr": {"eps": [0.0, 0.25, 0.6, 1.0, 3.0]},
-    "erp": {"g": [0.0, -0.5, 0.3]},
-    "msm": {"c": [0.0, 0.5, 1.0, 0.1]},
-    "twed": {"nu": [0.0, 0.001, 0.25, 1.0], "lmbda": [0.0, 0.5, 1.0, 0.1], "p": [1, 2, 3, 1.5]},
-    "soft_dtw": {"gamma": [0.01, 0.5, 1.0, 30.0], "divergence": [True, True, False]},
-    "gak": {"sigma": [0.7, 1.0, 5.0], "triangular": [None, None, 3, 20]},
-    "sbd": {},
-    "minkowski": {"p": [3, 1, 2, 2.5, 0.5]},
-    "pearson_correlation": {"beta": [None, 1.0, 0.5]},
-}
 
 
 class _Quiet:
@@ -53,7 +32,14 @@ class _Quiet:
 naive = _Quiet()
 
 
-LOCKSTEP = tuple(name for name in slow.LOCKSTEP if name not in slow.POSITIVE)  # of any values
+LOCKSTEP = slow.names(kind="lockstep", is_positive=False)  # of any values
+COUNTS = slow.names(kind="warped", is_ratio=True)
+SUMMED = slow.names(kind="warped", is_sum=True)
+FREE = slow.names(kind="warped", is_sum=True, has_lags=False)  # costs do not depend on the start
+
+
+def uses_times(name):
+    return get_metric(name).uses_times
 
 
 def same(v):
@@ -67,15 +53,8 @@ def again(name, wanted, *, sure=False, unit=0.0):
     `unit` is the size of what is subtracted to get the answer.
     """
     # What weights leave of the squares under sbd is a difference of sums, inexact where it is a millionth of them.
-    size = ROUNDING * (unit + (name in RATIOS) + 20 * (name == "sbd"))
+    size = ROUNDING * (unit + slow.TABLE[name].is_ratio + 20 * (name == "sbd"))
     return lambda change: wanted(same if sure else change) + size
-
-
-def settled(name, p, distance):
-    """A distance on a scale that ends: that of Pearson with beta has a pole and a root, which magnify roundings."""
-    if name == "pearson_correlation" and p.get("beta") is not None:
-        return 2 / (1 + np.asarray(distance) ** (1 / p["beta"]))
-    return distance
 
 
 class Nudge:
@@ -227,7 +206,7 @@ class Case:
         return steps.cumsum() + self.pick([0.0, 0.0, 50.0])
 
     # -------------------------------------------------------------------------------------------------------- metrics
-    def band(self, m, n, name):
+    def band(self):
         """Parameters of a metric's band, and those of `naive`."""
         kind = self.pick(["none", "none", "none", "float", "samples", "default", "itakura"])
         if kind == "none":
@@ -242,30 +221,25 @@ class Case:
         else:
             r = self.between(0, 6)
             here, radius = {"window": "sakoe-chiba", "factor": r}, lambda a, b: r
-        return here, {"band_kind": "sakoe-chiba", "r": radius if name in ("soft_dtw", "gak") else radius(m, n)}
+        return here, {"band_kind": "sakoe-chiba", "r": radius}
 
     def parameters(self, name):
-        p = {key: self.pick(values) for key, values in ENTRIES.get(name, {}).items()}
+        p = {key: self.pick(values) for key, values in slow.TABLE[name].values.items()}
         if name == "soft_dtw" and self.scale != 1:
             p["gamma"] *= self.scale**2
         if name in COUNTS and not self.exact:
             p["eps"] += 1e-7  # else a norm over channels may be equal to it but for its rounding
-        if name == "dtw":
-            p["alpha"] = self.pick([1.0, 1.0, 1.0, 0.7, 0.3, 0.0])
         return p
 
     def elastic(self, names, m, n, *, plain=False, bands=True):
         """A metric object, its name, and the parameters of `naive`; `plain` leaves out what a search refuses."""
         name = self.pick(names)
         p = self.parameters(name)
-        here, other = self.band(m, n, name) if bands and name != "sbd" else ({}, {})
-        if name == "dtw":
-            p["do_dist_norm"] = self.chance(0.3)
-            if not plain:
-                p["do_sign_norm"] = self.chance(0.2)
-                p["dtw_type"] = self.pick(["dtw", "dtw", "oe-dtw", "obe-dtw", "sub-dtw", "psi-dtw"])
-                if p["dtw_type"] == "psi-dtw":
-                    p["tolerance"] = self.between(0, min(m, n) - 1)
+        here, other = self.band() if bands and name != "sbd" else ({}, {})
+        if not plain:
+            p |= {key: self.pick(values) for key, values in slow.TABLE[name].values_of_pairs.items()}
+        if p.get("dtw_type") == "psi-dtw":
+            p["tolerance"] = self.between(0, min(m, n) - 1)
         metric = get_metric(name, {**p, **here})
         if name == "gak" and p["sigma"] is None:
             p = {**p, "sigma": 1.0}
@@ -274,15 +248,7 @@ class Case:
 
     def ties(self, name, p):
         """Whether sums are exact for a metric, so that its path is known where moves cost the same."""
-        inexact = (
-            p.get("alpha", 1) != 1
-            or p.get("do_sign_norm")
-            or name in ("wdtw", "wddtw", "soft_dtw", "gak", "sbd")
-            or (name in NORMED and self.channels > 1)
-            or any(p.get(key, 0) not in (0, 0.001, 0.25, 0.5, 1, 2, -0.5) for key in ("omega", "c", "g", "lmbda", "nu"))
-            or p.get("nu") == 0.001
-        )
-        return self.exact and not inexact
+        return self.exact and slow.has_exact_sums(name, p, self.channels)
 
 
 def _short(a, b, wrong=None):

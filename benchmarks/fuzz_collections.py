@@ -1,7 +1,7 @@
 """Areas of `fuzz.py` about collections of series, and about scores of events."""
 
 import numpy as np
-from fuzz_cases import COUNTS, LOCKSTEP, again, naive, same, settled
+from fuzz_cases import COUNTS, LOCKSTEP, again, naive, same
 
 from sktslib.distances import DTW, SoftDTW, _nearest, barycenter, get_metric, nearest_neighbors, pairwise_distances
 from sktslib.metrics import (
@@ -36,10 +36,10 @@ class Collections:
         case.begin(**how)
         self.case, self.name = case, case.pick(names)
         one = case.length(1, largest)
-        self.ragged = self.name != "short_time_series" and case.chance(0.4)
+        self.ragged = not naive.TABLE[self.name].same_length and case.chance(0.4)
         weighted = weighted and not self.ragged and case.chance(0.5)
         lengths = [case.length(1, largest) if self.ragged else one for _ in range(9)]
-        other = case.length(1, largest) if self.name != "short_time_series" else one  # with weights too
+        other = one if naive.TABLE[self.name].same_length else case.length(1, largest)  # with weights too
         few = [case.series(n) for n in lengths[:4]]
         more = [case.series(n if self.ragged or k % 2 else other, like=few[0]) for k, n in enumerate(lengths[4:])]
         self.X = [few[case.between(0, 3)] for _ in range(case.pick([1, 4, 9]))]
@@ -52,16 +52,11 @@ class Collections:
         if self.name not in (*LOCKSTEP, "sbd"):
             self.here = case.pick([{}, {}, {"window": 0.29}, {"window": "sakoe-chiba", "factor": 2}])
         self.metric = get_metric(self.name, {**self.p, **self.here})
-        case.show(X=self.X, Y=self.Y, w=self.w, metric=self.metric)
-
-    def parameters(self, x, y):
-        """What `naive` takes for two series."""
-        p = {**self.p}
         if self.here:
-            share, soft = self.here.get("window"), self.name in ("soft_dtw", "gak")
+            share = self.here["window"]
             radius = lambda a, b: 2 if share == "sakoe-chiba" else int(share * min(a, b) + 1e-9)  # noqa: E731
-            p |= {"band_kind": "sakoe-chiba", "r": radius if soft else radius(len(x), len(y))}
-        return p
+            self.p |= {"band_kind": "sakoe-chiba", "r": radius}
+        case.show(X=self.X, Y=self.Y, w=self.w, metric=self.metric)
 
     def wanted(self, X, Y, change=same):
         """All distances; the same series are computed once."""
@@ -70,7 +65,7 @@ class Collections:
             for b, y in enumerate(Y):
                 key = id(x), id(y)
                 if key not in known:
-                    known[key] = slow_distance(self.name, change(x), change(y), self.w, self.parameters(x, y))
+                    known[key] = slow_distance(self.name, change(x), change(y), self.w, self.p)
                 out[a, b] = known[key]
         return out
 
@@ -132,10 +127,10 @@ def gaps(case):
                     out[a, b] = naive.lockstep(name, x_, y_, w, **p)
                 else:
                     out[a, b] = naive.observed(name, x_, y_, W, seen, **p)
-        return settled(name, p, out)
+        return naive.bounded(name, p, out)
 
     got = pairwise_distances(X, Y, get_metric(name, p), weight=w, nan_policy="omit")
-    case.close("matrix", settled(name, p, got), wanted(), again(name, wanted, sure=name in COUNTS))
+    case.close("matrix", naive.bounded(name, p, got), wanted(), again(name, wanted, sure=name in COUNTS))
 
 
 def neighbors(case):
@@ -202,7 +197,7 @@ def check_neighbors(case, of, Y, distances, indices, want, k, what):
 def barycenters(case):
     """barycenter: its costs, one step by hand, the methods."""
     case.begin(kinds=["normal", "walk", "rounded", "quarters", "scaled"], channels=(1, 1, 2))
-    name = case.pick(["dtw", "dtw", "adtw", "wdtw", "msm", "erp", "twed", "edr", "lcss"])
+    name = case.pick(("dtw", *naive.WARPED))
     p = case.parameters(name)
     p.pop("alpha", None)
     X = [case.series(case.between(2, 8)) for _ in range(case.between(1, 4))]

@@ -1,7 +1,7 @@
 """Areas of `fuzz.py` about two series: distances, cost matrices, paths, cutoffs, the functions of the same names."""
 
 import numpy as np
-from fuzz_cases import COUNTS, LOCKSTEP, again, naive, same, settled
+from fuzz_cases import COUNTS, LOCKSTEP, again, naive, same, uses_times
 from numba import njit
 
 from sktslib import QuerySearcher, get_distance_dict
@@ -60,7 +60,7 @@ def pair_forms(case, metric, x, y, w, times, got, want, other, scale=same):
 
 
 def draw_times(case, name, x, y):
-    if name not in ("twed", "short_time_series") or case.chance(0.5):
+    if not uses_times(name) or case.chance(0.5):
         return {}
     times = {"tx": case.times(len(x)), "ty": case.times(len(y))}
     case.show(**times)
@@ -93,7 +93,7 @@ def check_path(case, name, p, path, want, x, y, w, times, other):
         return
     if p.get("do_sign_norm"):
         x, y = (naive.standardise(naive.points(v)).reshape(np.shape(v)) for v in (x, y))
-    own = {k: v for k, v in p.items() if k in ("alpha", "omega", "g", "reach", "eps", "c", "nu", "lmbda", "p")}
+    own = {key: p[key] for key in naive.TABLE[name].values}
     f = naive.steps(name, x, y, w, **times, **own)
     m, n = len(x), len(y)
     if name == "lcss":
@@ -140,7 +140,7 @@ def local_costs(case):
     """dtw with a local cost of the caller's own, compiled and plain."""
     x, y, w = draw_pair(case, high=12)
     p = {"alpha": case.pick([1.0, 1.0, 0.5]), "dtw_type": case.pick(["dtw", "oe-dtw", "sub-dtw"])}
-    here, other = case.band(len(x), len(y), "dtw")
+    here, other = case.band()
     dist = absolute if x.ndim == 1 and case.chance(0.7) else absolute_points
     metric = DTW(dist=dist, **p, **here)
     case.show(metric=metric)
@@ -184,7 +184,7 @@ def pathless(case, **how):
 def lockstep(case, **how):
     """Lockstep distances, their functions, dlp."""
     name = case.pick(LOCKSTEP)
-    x, y, w = draw_pair(case, equal=name == "short_time_series", **how)
+    x, y, w = draw_pair(case, equal=naive.TABLE[name].same_length, **how)
     p = case.parameters(name)
     if name == "mahalanobis" and case.chance(0.7):
         size = min(len(x), len(y)) * case.channels
@@ -195,7 +195,7 @@ def lockstep(case, **how):
     case.show(metric=metric, p=p)
 
     def wanted(change=same):
-        return settled(name, p, naive.lockstep(name, change(x), change(y), w, **times, **p))
+        return naive.bounded(name, p, naive.lockstep(name, change(x), change(y), w, **times, **p))
 
     try:
         want = wanted()
@@ -203,11 +203,11 @@ def lockstep(case, **how):
         case.refused("weights of zeros", lambda: metric.distance(x, y, weight=w, **times))
         return
     got, other = metric.distance(x, y, weight=w, **times), again(name, wanted)
-    case.close("distance", settled(name, p, got), want, other)
-    pair_forms(case, metric, x, y, w, times, got, want, other, lambda value: settled(name, p, value))
+    case.close("distance", naive.bounded(name, p, got), want, other)
+    pair_forms(case, metric, x, y, w, times, got, want, other, lambda value: naive.bounded(name, p, value))
     function = getattr(lockstep_distances, name if name == "pearson_correlation" else f"{name}_distance")
     got = function(x, y, weight=w, **p, **times)
-    case.close("function", settled(name, p, got), want, other)
+    case.close("function", naive.bounded(name, p, got), want, other)
     if len(x) == len(y):
         q = case.pick([0.5, 1, 2, 3.5])
         want = naive.lockstep("minkowski", x, y, w, p=q)
@@ -228,7 +228,7 @@ def table(case):
             name = entry["function"]
             if entry["use"] == "no":
                 continue
-            times = {"tx": tx, "ty": ty} if name in ("twed", "short_time_series") else {}
+            times = {"tx": tx, "ty": ty} if uses_times(name) else {}
 
             def wanted(change, name=name, group=group, times=times):
                 a, b = change(x), change(y)
@@ -244,31 +244,24 @@ def table(case):
             case.close(name, frame.loc[key, "Distance"], wanted(same), other)
 
 
-DEGREES = dict.fromkeys(("lcss", "edr", "braycurtis", "canberra", "correlation", "cosine", "hamming"), 0)
-DEGREES |= dict.fromkeys(("pearson_correlation",), 0)
-DEGREES |= dict.fromkeys(("dtw", "adtw", "wdtw", "ddtw", "wddtw", "shape_dtw", "sqeuclidean"), 2)
-
-
 def extreme(case):
     """Distances near the limits of float64: those of the same series in another unit, a power of two."""
     name = case.pick((*WARPED, *LOCKSTEP))
-    equal = name == "short_time_series"
-    x, y, w = draw_pair(case, high=20, equal=equal, kinds=["quarters", "normal", "rounded", "walk"])
+    entry, kinds = naive.TABLE[name], ["quarters", "normal", "rounded", "walk"]
+    x, y, w = draw_pair(case, high=20, equal=entry.same_length, kinds=kinds)
     p, exponent = case.parameters(name), case.pick([-520, -500, -332, 332, 500, 520])
-    unit, degree = 2.0**exponent, DEGREES.get(name, 1)
+    unit, degree, units = 2.0**exponent, entry.degree, entry.units
     if name == "dtw":
         p["do_sign_norm"] = case.chance(0.2)
         degree = 0 if p["do_sign_norm"] else 2
-    units = {"omega": unit**2 if exponent < 512 else np.inf, "c": unit, "lmbda": unit, "nu": unit, "eps": unit}
-    units["g"] = unit if name == "erp" else 1.0
     if name == "adtw" and (exponent < -500 or exponent > 500):
         p["omega"] = 0.0
-    metric = get_metric(name, {key: v * units[key] if v and key in units else v for key, v in p.items()})
+    metric = get_metric(name, {key: v * unit ** units[key] if v and key in units else v for key, v in p.items()})
     case.show(metric=metric, unit=unit)
 
     def wanted(change=same):
         if name in LOCKSTEP:
-            value = settled(name, p, naive.lockstep(name, change(x), change(y), w, **p))
+            value = naive.bounded(name, p, naive.lockstep(name, change(x), change(y), w, **p))
         else:
             value = naive.elastic(name, change(x), change(y), w, **p).distance
         with np.errstate(all="ignore"):
@@ -284,11 +277,10 @@ def extreme(case):
     except ValueError as error:  # what cannot be computed is said
         case.equal(f"{name} refused", "which float64 must hold" in str(error), True, own=True)
         return
-    case.close(f"{name} distance", settled(name, p, float(got)), want, other)
+    case.close(f"{name} distance", naive.bounded(name, p, float(got)), want, other)
     back = {"tx": None, "ty": None}
-    case.close(
-        f"{name} cutoff", settled(name, p, metric(x * unit, y * unit, weight=w, cutoff=1e308, **back)), want, other
-    )
+    got = metric(x * unit, y * unit, weight=w, cutoff=1e308, **back)
+    case.close(f"{name} cutoff", naive.bounded(name, p, got), want, other)
 
 
 def positive(case):

@@ -3,7 +3,7 @@
 from contextlib import contextmanager
 
 import numpy as np
-from fuzz_cases import COUNTS, LOCKSTEP, again, naive, same, settled
+from fuzz_cases import COUNTS, LOCKSTEP, again, naive, same, uses_times
 from fuzz_matches import Slices, check_matches, check_paths, chunks_of
 
 from sktslib import QuerySearcher
@@ -11,9 +11,8 @@ from sktslib.distances import get_metric
 from sktslib.distances._kernels import sliding as sliding_kernels
 from sktslib.search import _near_windows
 
-SHARP = ("canberra", "hamming", "braycurtis", "lcss", "edr", "msm")  # the last bit of a normalised value may decide
+SHARP = naive.names(is_sharp=True)  # the last bit of a normalised value may decide
 HOW = [None, "zscore", "mean", "minmax"]
-LONG = ("dtw", "dtw", "ddtw", "shape_dtw", "adtw", "msm", "erp", "lcss", "edr", "frechet", "twed", "wdtw", "wddtw")
 PLAIN = ["quarters", "symbols", "normal", "rounded", "walk"]
 
 
@@ -39,7 +38,7 @@ def plant(case, x, n):
 
 
 def draw_times(case, name, m, n):
-    if name not in ("twed", "short_time_series") or case.chance(0.5):
+    if not uses_times(name) or case.chance(0.5):
         return None, None
     return case.times(m), case.times(n)
 
@@ -79,7 +78,7 @@ def some_windows(case, lengths, missing):
             value = naive.scaled_windows(name, query, sequence, sizes, w, normalize=how, tq=tq, ts=ts, **p)[0]
         else:
             value = slow(name, query, sequence, w, normalize=how, tq=tq, ts=ts, **p)
-        return settled(name, p, value)
+        return naive.bounded(name, p, value)
 
     scales = None
     if lengths:
@@ -95,7 +94,7 @@ def some_windows(case, lengths, missing):
     profile = searcher.profile(y, times=ts)
     unit = 20 * p.get("gamma", 0.0) + (how in ("zscore", "minmax"))
     other = again(name, wanted, sure=name in COUNTS and how is None and not lengths, unit=unit)
-    case.close("profile", settled(name, p, profile.distance), wanted(), other, rtol=max(1e-10, profile._slack))
+    case.close("profile", naive.bounded(name, p, profile.distance), wanted(), other, rtol=max(1e-10, profile._slack))
     if not lengths:
         case.equal("start", profile.start, np.arange(size - m + 1))
         case.equal("end", profile.end, np.arange(m, size + 1))
@@ -180,7 +179,7 @@ def warped(case, missing=False):
         case.equal("start", profile.start, start)
     if missing or not case.chance(0.6):
         return
-    f = naive.steps(name, x, y, w, tq, ts, search=True, **{k: v for k, v in p.items() if k != "do_dist_norm"})
+    f = naive.steps(name, x, y, w, tq, ts, search=True, **p)
 
     def exact(s, e):
         allowed = None if radius is None else naive.band(m, e - s, "sakoe-chiba", radius)  # that of two whole series
@@ -188,7 +187,7 @@ def warped(case, missing=False):
         return naive.reported(name, f, cost, p.get("do_dist_norm", False))
 
     if np.isfinite(profile.distance).any() and (profile.start >= -1).all():
-        looks_back = radius is not None or name in ("wdtw", "wddtw") or (name == "twed" and p["nu"] > 0)
+        looks_back = radius is not None or naive.looks_back(name, p)
         slow_exact = lambda s, e: exact(int(s), int(e))  # noqa: E731
         matches = check_matches(case, searcher, y, ts, profile, slow_exact if looks_back else None)
         if radius is None:
@@ -207,7 +206,7 @@ def long(case):
     n = case.pick([4095, 4096, 4097, case.between(4098, 5200), case.between(8180, 8300)])
     x = case.series(m)
     y, w = plant(case, x, n), case.weights(m) if case.chance(0.5) else None
-    metric, name, p = case.elastic(LONG, m, m, plain=True, bands=False)
+    metric, name, p = case.elastic(("dtw", *naive.WARPED), m, m, plain=True, bands=False)
     if name == "dtw":
         p["alpha"] = case.pick([1.0, 1.0, 0.7])
         metric.set_params(alpha=p["alpha"])
@@ -227,7 +226,7 @@ def long(case):
     def near(change):
         return naive.elastic_search(name, change(x), change(y), w, stretch=(a, b), **p)[0][inside]
 
-    once = name in ("wdtw", "wddtw") or (name == "twed" and p["nu"] > 0)  # cells keep one start, which may be another
+    once = naive.looks_back(name, p)  # cells keep one start, which may be another
     if inside.any() and not once:
         case.close("border", profile.distance[a:b][inside], want[inside], again(name, near, sure=name in COUNTS))
         if case.ties(name, p):

@@ -49,6 +49,7 @@ def api(case):
     x = case.series(m)
     y, w = plant(case, x, n), case.weights(m)
     p = case.parameters(name)
+    p.pop("do_dist_norm", None)  # the entry of the dictionary has its own
     if name == "pearson_correlation":
         p["beta"] = None
     tq, ts = draw_times(case, name, m, n)
@@ -74,7 +75,7 @@ def api(case):
         case.close("elastic_search", distance, wanted(), other)
         case.close("accumulated costs", costs, wanted(what=2), again(name, lambda c: wanted(c, 2), sure=sure))
         start, end = wanted(what=1), np.arange(1, n + 1)
-        exact = case.ties(name, p) and not (name == "twed" and p["nu"] > 0)
+        exact = case.ties(name, p) and not naive.looks_back(name, p)
     else:
         if tq is None:
             case.close("lockstep_search", lockstep_search(cfg, x, y, weight=w), wanted(), other)
@@ -115,7 +116,7 @@ def queries(case):
                     out[a, b] = naive.elastic_search(name, change(x), change(y), w, **p)[0].min()
         return out
 
-    if name in ("wdtw", "wddtw") or (name == "twed" and p["nu"] > 0):
+    if naive.looks_back(name, p):
         return  # reported is the exact distance of the best of the profile
     want = wanted()
     other = again(name, wanted, sure=name in COUNTS, unit=float(how is not None))
@@ -128,16 +129,15 @@ def queries(case):
 def explained(case):
     """What matches explain: their paths, the costs of points, the lags."""
     case.begin(kinds=["normal", "walk", "rounded"], channels=(1, 2))
-    name = case.pick(
-        ["dtw", "adtw", "msm", "erp", "twed", "wdtw", "euclidean", "manhattan", "sqeuclidean", "minkowski"]
-    )
+    facts = {"is_ratio": False, "is_positive": False, "same_length": False}
+    name = case.pick([name for name in naive.names(**facts) if name in (*naive.WARPED, *naive.SUMS)])
     p, m = case.parameters(name), case.between(1, 8)
-    p |= {"alpha": 1.0} if name == "dtw" else {}
+    p |= {"alpha": 1.0, "do_dist_norm": False} if name == "dtw" else {}
     x, w = case.series(m), case.weights(m)
     y = plant(case, x, case.between(m, 30)) + 0.01 * case.rng.normal(size=1)
     case.show(name=name, p=p, x=x, y=y, w=w)
     matches = QuerySearcher(get_metric(name, p), n_matches=2).fit(x, weight=w).search(y)
-    power = {"euclidean": 2, "minkowski": p.get("p")}.get(name, 1)
+    power = naive.power(name, **p) if name in naive.SUMS else 1
     for k, match in enumerate(matches):
         found, path = matches.explain(k), matches.path(k)
         case.equal("path", found.path, path, own=True)

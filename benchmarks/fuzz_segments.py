@@ -1,14 +1,12 @@
 """Areas of `fuzz.py` about segmentations: of a whole recording, with its ends cut off, in chunks."""
 
 import numpy as np
-from fuzz_cases import LOCKSTEP, RATIOS, naive
+from fuzz_cases import FREE, LOCKSTEP, SUMMED, naive, uses_times
 
 from sktslib import QuerySegmenter, get_distance_dict, time_series_segmentation
 from sktslib.distances import get_metric
 
 KINDS = ["quarters", "symbols", "normal", "normal", "rounded", "walk", "offset", "scaled"]
-FREE = ("dtw", "adtw", "ddtw", "shape_dtw", "lcss", "edr", "erp", "msm", "twed")  # costs do not depend on the start
-CARRIED = ("dtw", "lcss", "twed", "wdtw", "wddtw", "edr", "erp", "msm")
 PARTIAL = ("dtw", "erp", "edr", "lcss", "adtw")
 
 
@@ -21,7 +19,7 @@ class PreparedPair:
         self.p = case.parameters(self.name)
         if self.name == "dtw":
             self.p["alpha"] = case.pick([1.0, 1.0, 0.6])
-        if self.name == "twed" and names is not CARRIED:
+        if self.name == "twed" and names is not SUMMED:
             self.p["nu"] = 0.0
         if self.name == "soft_dtw":
             self.p["divergence"] = True
@@ -38,7 +36,7 @@ class PreparedPair:
             self.y[at : at + len(x)] = x
         self.weights = [case.weights(len(x)) for x in self.queries]
         self.tq, self.ts = [None] * count, None
-        if self.name in ("twed", "short_time_series") and case.chance(0.4):
+        if uses_times(self.name) and case.chance(0.4):
             self.tq, self.ts = [case.times(len(x)) for x in self.queries], case.times(len(self.y))
         self.transitions = None
         if case.chance(0.5):
@@ -81,8 +79,7 @@ class PreparedPair:
 
 def unit_of(of):
     """The size of what costs are made of."""
-    ratio = of.name in RATIOS or of.name in ("hamming", "canberra", "braycurtis")
-    return 1.0 if ratio else of.case.scale**2
+    return 1.0 if naive.TABLE[of.name].degree == 0 else of.case.scale**2
 
 
 def roundings(of, *values):
@@ -93,7 +90,7 @@ def roundings(of, *values):
 
 def segmentation(case):
     """The cheapest segmentation, its costs, labels and boundaries, of all metrics."""
-    of = PreparedPair(case, (*FREE, *FREE, *LOCKSTEP, "soft_dtw", "gak", "sbd"))
+    of = PreparedPair(case, (*FREE, *FREE, *LOCKSTEP, *naive.PATHLESS))
     n, missing = len(of.y), case.chance(0.2)
     segmenter = of.segmenter(nan_policy="omit" if missing else "raise")
     b = of.background()
@@ -151,7 +148,7 @@ def check_stream(case, of, segmenter, y, segments):
 
 def carried(case):
     """Segmentations whose costs depend on the start, or with bounds of the length, by carried starts."""
-    of = PreparedPair(case, CARRIED, largest=30)
+    of = PreparedPair(case, SUMMED, largest=30)
     n, count = len(of.y), len(of.queries)
     low = [case.between(1, 4) for _ in range(count)]
     high = [a + case.between(0, 5) for a in low]
@@ -217,12 +214,12 @@ def partial(case):
 
 def long_segmentation(case):
     """Segmentations of recordings that are computed in stretches side by side, by carried starts."""
-    name = case.pick(["dtw", "adtw", "lcss", "edr", "erp", "msm", "wdtw", "twed"])
-    # Where costs depend on the start, one of equal paths is followed; roundings must not decide which.
-    kinds = ["normal", "walk"] if name in ("wdtw", "twed") else ["normal", "rounded", "walk"]
-    case.begin(kinds=kinds, channels=(1, 1, 2))
+    name = case.pick(SUMMED)
     p, count = case.parameters(name), case.pick([1, 2])
     p |= {"alpha": 1.0} if name == "dtw" else {}
+    # Where costs depend on the start, one of equal paths is followed; roundings must not decide which.
+    kinds = ["normal", "walk"] if naive.looks_back(name, p) else ["normal", "rounded", "walk"]
+    case.begin(kinds=kinds, channels=(1, 1, 2))
     queries = [case.series(case.between(2, 5)) for _ in range(count)]
     longest = max(map(len, queries))
     y = 3 * case.series(case.between(120 * longest, 300 * longest))
@@ -242,7 +239,7 @@ def long_segmentation(case):
     steps = [naive.steps(name, x, y, search=True, **p) for x in queries]
     least = naive.carried_segmentation(steps, len(y), b, transitions, [(1, most or len(y))] * count)
     total = naive.cost_of_segmentation(list(segments), len(y), b, transitions)
-    if most is None and name in FREE and (name != "twed" or p["nu"] == 0):
+    if most is None and not naive.looks_back(name, p):
         case.close("total", total, least, lambda change: least * (1 + 1e-14), rtol=1e-9)
     else:
         case.equal("total is an upper bound", bool(total <= least * (1 + 1e-9)), True)
@@ -267,7 +264,7 @@ def segmentation_api(case):
             segments = QuerySegmenter(get_metric(name, p)).fit(x, weight=w).segment(y)
             costs = naive.costs_of_segments(name, x, y, w, **p)
             case.equal(f"boundaries of {name}", found[key], np.union1d(segments.start, segments.end), own=True)
-            if name not in ("twed", "wdtw", "wddtw"):
+            if not naive.looks_back(name, p):
                 least = naive.cheapest_segmentation([costs], b)
                 rows = [(s, e, 1, costs[s, e]) for s, e, *_ in segments]
                 total = naive.cost_of_segmentation(rows, len(y), b)

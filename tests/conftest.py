@@ -56,3 +56,17 @@ def _plain_kernels_may_overflow():
 
     with np.errstate(all="ignore" if numba.config.DISABLE_JIT else None):
         yield
+
+
+@pytest.fixture
+def _nothing_is_printed(capfd):
+    yield
+    assert capfd.readouterr() == ("", "")
+
+
+@pytest.fixture
+def _closed_figures():
+    yield
+    import matplotlib.pyplot as plt
+
+    plt.close("all")

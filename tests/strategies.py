@@ -1,11 +1,14 @@
-"""What Hypothesis draws: series of small integers or floats, weights, times, and sizes of blocks and pieces."""
+"""What Hypothesis draws: series of small integers or floats, weights, times, metrics, sizes of blocks and pieces."""
 
 from contextlib import contextmanager
 from importlib import import_module
 
+import naive
 import numpy as np
 import pytest
 from hypothesis import strategies as st
+
+from sktslib.distances import get_metric
 
 # Quarters add up without rounding, so that ties are ties in every implementation.
 quarters = st.integers(-12, 12).map(lambda k: k / 4)
@@ -49,6 +52,53 @@ def pairs(draw, low=1, high=9, y_low=1, y_high=9, values=None, equal=False):
 def times(draw, n):
     steps = draw(st.lists(st.integers(1, 12).map(lambda k: k / 4), min_size=n, max_size=n))
     return np.cumsum(steps)
+
+
+# Parameters of bands: none, a share of the shorter length, samples, with slopes.
+BANDED = [{"window": 0.3}, *({"window": "sakoe-chiba", "factor": r} for r in (0, 2)), {"window": "itakura"}]
+BANDS = [{}, {}, *BANDED]
+
+
+@st.composite
+def bands(draw):
+    """Parameters of a metric's band and of its reference implementation."""
+    kind = draw(st.sampled_from(["none", "none", "float", "samples", "default", "itakura"]))
+    if kind == "none":
+        return {}, {}
+    if kind == "itakura":
+        return {"window": "itakura"}, {"band_kind": "itakura"}
+    if kind == "float":
+        share = draw(st.sampled_from([0.1, 0.29, 0.5, 1.0]))
+        here, radius = {"window": share}, lambda m, n: int(share * min(m, n) + 1e-9)
+    elif kind == "default":
+        here, radius = {"window": "sakoe-chiba"}, lambda m, n: min(m, n) // 2
+    else:
+        r = draw(st.integers(0, 6))
+        here, radius = {"window": "sakoe-chiba", "factor": r}, r
+    return here, {"band_kind": "sakoe-chiba", "r": radius}
+
+
+@st.composite
+def parameters(draw, name, shortest=None):
+    """Parameters of a metric but for its band; those of two whole series alone if the shorter length is given."""
+    entry = naive.TABLE[name]
+    values = entry.values if shortest is None else {**entry.values, **entry.values_of_pairs}
+    p = {key: draw(st.sampled_from(some)) for key, some in values.items()}
+    if p.get("dtw_type") == "psi-dtw":
+        p["tolerance"] = draw(st.integers(0, shortest - 1))
+    return p
+
+
+def has_band(name):
+    return hasattr(get_metric(name), "window")
+
+
+@st.composite
+def metrics(draw, names, shortest):
+    """A metric object for pairs of series, its name, and the parameters of its reference implementation."""
+    name = draw(st.sampled_from(names))
+    p, (here, other) = draw(parameters(name, shortest)), draw(bands()) if has_band(name) else ({}, {})
+    return get_metric(name, {**p, **here}), name, {**p, **other}
 
 
 # The sizes by which work is cut, and small ones. None of them may change a result.

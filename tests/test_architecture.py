@@ -11,7 +11,7 @@ import naive
 import numba
 import pytest
 
-from sktslib.distances import metric_names
+from sktslib.distances import get_metric, metric_names
 from sktslib.distances._metrics import registry
 
 PACKAGE = Path(__file__).resolve().parents[1] / "sktslib"
@@ -133,8 +133,19 @@ def test_registry_entries_are_whole(name):
     assert cls.family in registry.FAMILIES
     assert cls.full_name[0].isupper()
     assert doctest.DocTestFinder(recurse=False).find(cls)[0].examples, f"{cls.__name__} has no doctest"
-    twins = {*naive.LOCKSTEP, *naive.WARPED, *naive.PATHLESS, "tam"}
-    assert name in twins, f"{name} has no reference implementation"
+    assert name in naive.TABLE, f"{name} has no reference implementation"
+
+
+def test_the_table_of_the_reference_implementation_is_that_of_the_package():
+    assert sorted(naive.TABLE) == metric_names()
+    families = {"lockstep": "lockstep", "warped": "elastic", "pathless": "elastic", "time": "time"}
+    # Bands, matrices and functions are not drawn from lists of values.
+    others = {"window", "factor", "dist", "tolerance", "VI"}
+    for name, entry in naive.TABLE.items():
+        metric = get_metric(name)
+        assert metric.family == families[entry.kind]
+        assert {*entry.values, *entry.values_of_pairs} == set(metric.get_params()) - others, name
+        assert set(entry.units) <= set(entry.values), name
 
 
 EVERYTHING = """

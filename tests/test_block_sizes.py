@@ -1,4 +1,4 @@
-"""Long calls run by pieces: no number depends on the cuts, and between two of them an interrupt is heard."""
+"""Sizes by which work is cut: no number depends on them, and between two pieces an interrupt is heard."""
 
 import os
 import signal
@@ -107,7 +107,7 @@ def test_an_interrupt_between_pieces_is_heard(name, monkeypatch):
 SIGNALS = """
 import signal, sys, time
 sys.path.insert(0, sys.argv[1])
-from test_pieces import CALLS
+from test_block_sizes import CALLS
 from sktslib.distances._kernels import compilation
 compilation.SECONDS = 1e-5
 signal.signal(signal.SIGALRM, signal.default_int_handler)

@@ -7,7 +7,7 @@ import numpy as np
 import pytest
 from hypothesis import given
 from hypothesis import strategies as st
-from strategies import pairs
+from strategies import BANDS, has_band, pairs, parameters
 
 from sktslib.distances import GAK, CallableMetric, SoftDTW, get_metric, metric_names, recurrence, register_metric
 from sktslib.distances._kernels import columns, lanes, pruned
@@ -15,21 +15,19 @@ from sktslib.distances._metrics.bands import band
 from sktslib.distances._metrics.base import check_pair
 from sktslib.distances._series import full_weight
 
-BANDS = [{}, {}, {"window": 0.3}, {"window": "sakoe-chiba", "factor": 1}, {"window": "itakura"}]
-FREE = [{"dtw_type": "oe-dtw"}, {"dtw_type": "sub-dtw"}, {"alpha": 0.5}, {"dist": lambda a, b: np.abs(a - b).sum()}]
 SHARES = [0.0, 0.3, 0.9, 1.0, 1.0, 1.1, 3.0]
 
 
 @pytest.mark.parametrize("name", metric_names())
 @given(data=st.data())
 def test_exact_or_infinite(name, data):
-    p = {}
-    if name in naive.WARPED:
-        p = data.draw(st.sampled_from(BANDS))
-    if name == "dtw" and not p:
-        p = data.draw(st.sampled_from([{}, {"do_dist_norm": True}, *FREE]))
+    x, y, w = data.draw(pairs(high=14, y_high=14, equal=naive.TABLE[name].same_length))
+    p = data.draw(parameters(name, min(len(x), len(y))))
+    if has_band(name):
+        p |= data.draw(st.sampled_from(BANDS))
+    if name == "dtw":
+        p["dist"] = data.draw(st.sampled_from([None, None, None, lambda a, b: np.abs(a - b).sum()]))
     metric = get_metric(name, p)
-    x, y, w = data.draw(pairs(high=14, y_high=14, equal=name == "short_time_series"))
     x, y = naive.domain(name, x), naive.domain(name, y)
     try:
         want = float(metric.distance(x, y, weight=w))

@@ -6,44 +6,25 @@ import numpy as np
 import pytest
 from hypothesis import given
 from hypothesis import strategies as st
-from strategies import pairs, plain, quarters, times
+from strategies import pairs, parameters, plain, quarters, times
 
 from sktslib import QuerySearcher, get_distance_dict, load_ecg_example
 from sktslib.distances import DTW, LCSS, TWED, dtw, get_metric, metric_names
 from sktslib.search import elastic_search, start_sequences_index
 from sktslib.search._selection import select
 
-OTHERS = {
-    "adtw": {"omega": 0.5},
-    "wdtw": {"g": 0.5},
-    "ddtw": {},
-    "wddtw": {"g": 0.5},
-    "shape_dtw": {"reach": 1},
-    "frechet": {},
-    "edr": {"eps": 0.5},
-    "erp": {"g": 0.25},
-    "msm": {"c": 0.5},
-}
 CLOSE = {"rtol": 1e-9, "atol": 1e-11}
+pytestmark = pytest.mark.usefixtures("_plain_kernels_may_overflow")
 
 
 @st.composite
 def warped_metrics(draw, m):
     """A metric object, its name, the reference implementation's parameters and band radius."""
-    name = draw(st.sampled_from(["dtw", "dtw", "lcss", "twed", *OTHERS]))
-    radius = draw(st.sampled_from([None, None, 0, 1, 2, "default"]))
+    name = draw(st.sampled_from(["dtw", *naive.WARPED]))
+    p, radius = draw(parameters(name)), draw(st.sampled_from([None, None, 0, 1, 2, "default"]))
     here = {} if radius is None else {"window": "sakoe-chiba", "factor": None if radius == "default" else radius}
     radius = m // 2 if radius == "default" else radius
-    if name in OTHERS:
-        return get_metric(name, {**OTHERS[name], **here}), name, OTHERS[name], radius
-    if name == "dtw":
-        p = {"alpha": draw(st.sampled_from([1.0, 1.0, 0.6])), "do_dist_norm": draw(st.booleans())}
-        return DTW(**p, **here), name, p, radius
-    if name == "lcss":
-        p = {"eps": draw(st.sampled_from([0.0, 0.5, 1.0]))}
-        return LCSS(**p, **here), name, p, radius
-    p = {"nu": draw(st.sampled_from([0.0, 0.25, 1.0])), "lmbda": draw(st.sampled_from([0.0, 0.5, 1.0]))}
-    return TWED(**p, **here), name, p, radius
+    return get_metric(name, {**p, **here}), name, p, radius
 
 
 @given(st.data())
@@ -53,7 +34,7 @@ def test_warped_profile_equals_the_reference(data):
     if p.get("alpha", 1) != 1:
         x, y = x + 0.001 * np.arange(len(x)).reshape(-1, *[1] * (x.ndim - 1)), y * 1.001  # no ties between rounded sums
     tq = ts = None
-    if name == "twed" and data.draw(st.booleans()):
+    if metric.uses_times and data.draw(st.booleans()):
         tq, ts = data.draw(times(len(x))), data.draw(times(len(y)))
     limits = data.draw(
         st.sampled_from([{}, {}, {"min_length": 2}, {"max_length": 3}, {"min_length": 2, "max_length": 4}])
@@ -63,8 +44,7 @@ def test_warped_profile_equals_the_reference(data):
     profile = searcher.profile(y, times=ts)
     np.testing.assert_allclose(profile.distance, want, **CLOSE)
     np.testing.assert_array_equal(profile.end, np.arange(1, len(y) + 1))
-    inexact = name in ("wdtw", "wddtw") or (name in ("twed", "erp", "frechet") and y.ndim > 1 and y.shape[1] > 1)
-    if not inexact:  # logistic factors, and square roots over channels, leave no exact ties
+    if p.get("alpha", 1) != 1 or naive.has_exact_sums(name, p, naive.points(y).shape[1]):
         np.testing.assert_array_equal(profile.start, start)
 
 
@@ -112,17 +92,15 @@ def test_window_profile_equals_the_reference(name, data):
     x, y = naive.domain(name, x), naive.domain(name, y)
     how = None if name in naive.POSITIVE else data.draw(st.sampled_from([None, "mean", "zscore", "minmax", "robust"]))
     tq = ts = None
-    if name in ("twed", "short_time_series") and data.draw(st.booleans()):
+    if get_metric(name).uses_times and data.draw(st.booleans()):
         tq, ts = data.draw(times(len(x))), data.draw(times(len(y)))
-    p = {"eps": 0.5} if name in ("lcss", "edr") else {}
-    if how is not None and name in ("canberra", "hamming", "lcss", "edr", "msm"):
+    p = data.draw(parameters(name))
+    if how is not None and naive.TABLE[name].is_sharp and name != "braycurtis":
         return  # whether normalised points are equal, zero, or just within eps, is a matter of the last bit
     want = naive.windows(name, x, y, w, normalize=how, tq=tq, ts=ts, **p)
     searcher = QuerySearcher(get_metric(name, p), mode="windows", normalize=how).fit(x, weight=w, times=tq)
     got = searcher.profile(y, times=ts)
-    distance = got.distance
-    if name == "braycurtis" and how is not None:  # x = -y but for rounding: compare on a scale that ends there
-        distance, want = (1 / (1 + d) for d in (distance, want))
+    distance, want = (naive.bounded(name, p, d) for d in (got.distance, want))
     np.testing.assert_allclose(distance, want, rtol=1e-8, atol=1e-8 if how == "zscore" else 1e-10)
     np.testing.assert_array_equal(got.start, np.arange(len(y) - len(x) + 1))
     np.testing.assert_array_equal(got.end, got.start + len(x))

@@ -10,7 +10,7 @@ import numpy as np
 import pytest
 from hypothesis import given
 from hypothesis import strategies as st
-from strategies import pairs, plain
+from strategies import has_band, metrics, pairs, plain
 
 from sktslib import (
     QuerySearcher,
@@ -25,45 +25,13 @@ from sktslib.distances._kernels.soft_minimum import Soft, accumulated_costs
 from sktslib.search import elastic_search
 
 CLOSE = {"rtol": 1e-9, "atol": 1e-11}
-SOFT = ("soft_dtw", "gak")
-
-
-def alignments(m, n):
-    """All alignments of m and n points, as lists of index pairs."""
-    if m == n == 1:
-        return [[(0, 0)]]
-    before = [(a, b) for a, b in ((m - 1, n - 1), (m - 1, n), (m, n - 1)) if a > 0 and b > 0]
-    return [[*path, (m - 1, n - 1)] for a, b in before for path in alignments(a, b)]
-
-
-@st.composite
-def soft_metrics(draw):
-    """A metric object, its name and the reference implementation's parameters."""
-    kind = draw(st.sampled_from(["none", "none", "float", "samples", "default", "itakura"]))
-    here, twin = {}, {}
-    if kind == "itakura":
-        here, twin = {"window": "itakura"}, {"band_kind": "itakura"}
-    elif kind == "float":
-        share = draw(st.sampled_from([0.1, 0.29, 0.5, 1.0]))
-        here = {"window": share}
-        twin = {"band_kind": "sakoe-chiba", "r": lambda m, n: int(share * min(m, n) + 1e-9)}
-    elif kind == "default":
-        here, twin = {"window": "sakoe-chiba"}, {"band_kind": "sakoe-chiba", "r": lambda m, n: min(m, n) // 2}
-    elif kind == "samples":
-        r = draw(st.integers(0, 6))
-        here, twin = {"window": "sakoe-chiba", "factor": r}, {"band_kind": "sakoe-chiba", "r": r}
-    name = draw(st.sampled_from(SOFT))
-    if name == "soft_dtw":
-        p = {"gamma": draw(st.sampled_from([0.01, 0.5, 1.0, 30.0])), "divergence": draw(st.booleans())}
-    else:
-        p = {"sigma": draw(st.sampled_from([0.7, 1.0, 5.0])), "triangular": draw(st.sampled_from([None, None, 3, 20]))}
-    return get_metric(name, {**p, **here}), name, {**p, **twin}
+SOFT = [name for name in naive.PATHLESS if has_band(name)]
 
 
 @given(st.data())
 def test_distance_and_matrix_equal_the_reference(data):
     x, y, w = data.draw(pairs())
-    metric, name, p = data.draw(soft_metrics())
+    metric, name, p = data.draw(metrics(SOFT, min(len(x), len(y))))
     want = naive.elastic(name, x, y, w, **p)
     got = metric.distance(x, y, weight=w)
     np.testing.assert_allclose(float(got), want.distance, **CLOSE)
@@ -131,7 +99,7 @@ def test_sbd_equals_the_reference(drawn):
 @given(st.data())
 def test_properties(data):
     x, y, w = data.draw(pairs(values=plain))
-    metric, name, p = data.draw(st.one_of(soft_metrics(), st.just((SBD(), "sbd", {}))))
+    metric, name, p = data.draw(metrics(naive.PATHLESS, min(len(x), len(y))))
     if p.get("divergence", True):
         assert metric.distance(x, x, weight=w) == pytest.approx(0, abs=1e-12)
     d = float(metric.distance(x, y, weight=w))
@@ -156,11 +124,12 @@ def test_papers_sums_over_all_alignments(m, n):
         return [((a[i] - b[j]) ** 2).sum() for i, j in path]
 
     def soft(a, b, gamma):
-        return -gamma * math.log(sum(math.exp(-sum(squared(a, b, p)) / gamma) for p in alignments(len(a), len(b))))
+        paths = naive.alignments(len(a), len(b))
+        return -gamma * math.log(sum(math.exp(-sum(squared(a, b, path)) / gamma) for path in paths))
 
     def kernel(a, b, sigma):
         total = 0.0
-        for path in alignments(len(a), len(b)):
+        for path in naive.alignments(len(a), len(b)):
             g = [math.exp(-d / (2 * sigma**2)) for d in squared(a, b, path)]
             total += math.prod(v / (2 - v) for v in g)
         return total
@@ -171,7 +140,7 @@ def test_papers_sums_over_all_alignments(m, n):
     want = 1 - kernel(x, y, 1.3) / math.sqrt(kernel(x, x, 1.3) * kernel(y, y, 1.3))
     assert GAK(1.3)(x, y) == pytest.approx(want, rel=1e-10)
     # The expected alignment is the mean of all alignments by their Gibbs probability.
-    paths = alignments(m, n)
+    paths = naive.alignments(m, n)
     odds = np.array([math.exp(-sum(squared(x, y, p)) / 0.3) for p in paths])
     want = np.zeros((m, n))
     for path, share in zip(paths, odds / odds.sum(), strict=True):

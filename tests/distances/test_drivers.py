@@ -9,7 +9,7 @@ import numpy as np
 import pytest
 from hypothesis import given
 from hypothesis import strategies as st
-from strategies import pairs, small_sizes
+from strategies import BANDS, pairs, small_sizes
 
 from sktslib.distances import get_metric, pairwise_distances
 from sktslib.distances._kernels import columns, diagonals, open_ended, strips
@@ -17,7 +17,6 @@ from sktslib.distances._kernels.dispatch import has_weights
 from sktslib.distances._metrics.bands import band
 from sktslib.distances._metrics.base import check_pair
 
-BANDS = [{}, {}, {"window": 0.3}, {"window": "sakoe-chiba", "factor": 1}, {"window": "itakura"}]
 LANES = strips.LANES
 LONG = 2 * LANES + 1
 

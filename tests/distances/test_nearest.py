@@ -6,7 +6,7 @@ import numpy as np
 import pytest
 from hypothesis import given
 from hypothesis import strategies as st
-from strategies import weights
+from strategies import BANDED, BANDS, has_band, parameters, weights
 
 from sktslib.distances import (
     DTW,
@@ -18,8 +18,6 @@ from sktslib.distances import (
     nearest_neighbors,
     pairwise_distances,
 )
-
-BANDS = [{}, {"window": 0.2}, {"window": "sakoe-chiba", "factor": 2}, {"window": "itakura"}]
 
 
 @pytest.fixture(autouse=True)
@@ -43,11 +41,8 @@ def check(got, distances, k, *, itself=False):
 def test_equal_the_full_matrix(name, data):
     rng = np.random.default_rng(data.draw(st.integers(0, 10**6)))
     m, n, channels = data.draw(st.tuples(st.integers(1, 19), st.integers(1, 19), st.sampled_from([1, 1, 2])))
-    n = m if name == "short_time_series" else n
-    elastic = name in naive.WARPED
-    p = data.draw(st.sampled_from(BANDS)) if elastic else {}
-    if name == "dtw":
-        p = {**p, "alpha": data.draw(st.sampled_from([1.0, 0.5])), "do_dist_norm": data.draw(st.booleans())}
+    n = m if naive.TABLE[name].same_length else n
+    p = {**data.draw(parameters(name)), **data.draw(st.sampled_from(BANDS))} if has_band(name) else {}
     metric = get_metric(name, p)
     size = 13 if numba.config.DISABLE_JIT else 90
     X, Y = rng.normal(size=(3, m, channels)), rng.normal(size=(size, n, channels))
@@ -73,12 +68,12 @@ def check_up_to_rounding(got, distances, k):
 @pytest.mark.parametrize("name", metric_names())
 def test_of_a_ragged_collection_with_itself(name):
     rng = np.random.default_rng(3)
-    lengths = [9] * 9 if name == "short_time_series" else [9, 4, 12, 1, 9, 7, 20, 13, 5]
+    lengths = [9] * 9 if naive.TABLE[name].same_length else [9, 4, 12, 1, 9, 7, 20, 13, 5]
     X = [
         naive.domain(name, rng.normal(size=n) + 2 * rng.normal())
         for n in (lengths if numba.config.DISABLE_JIT else 7 * lengths)
     ]
-    for p in [{}, *(BANDS[1:3] if name in naive.WARPED else [])]:
+    for p in [{}, *(BANDED[:2] if has_band(name) else [])]:
         metric = get_metric(name, p)
         got = nearest_neighbors(X, metric=metric, n_neighbors=2)
         distances = np.array([[metric(x, y) for y in X] for x in X])
@@ -91,7 +86,7 @@ def test_of_a_ragged_collection_with_itself(name):
         assert got.report == again.report
 
 
-@pytest.mark.parametrize("p", BANDS)
+@pytest.mark.parametrize("p", [{}, *BANDED])
 def test_equal_distances_come_by_position(p):
     rng = np.random.default_rng(4)
     few = rng.normal(size=(10, 30)) + rng.normal(size=(10, 1))
@@ -115,7 +110,7 @@ def test_near_ties_come_in_the_order_of_the_matrix_to_the_last_digit(name, few, 
         base = np.cumsum(rng.normal(size=(16, channels)), axis=0)
         near = [base + 0.3 * rng.permutation(base) for _ in range(size)]
         near += [a + 1e-15 * rng.normal(size=a.shape) for a in near]
-        if ragged and name != "short_time_series":
+        if ragged and not naive.TABLE[name].same_length:
             near = [a[rng.integers(0, 9) :] for a in near]
         X = [base + 0.1 * rng.normal(size=base.shape) for _ in range(3)]
         X, near = ([naive.domain(name, a) for a in some] for some in (X, near))

@@ -1,6 +1,6 @@
 """Lower bounds never exceed the distance, and are what the papers say.
 
-``HYPOTHESIS_PROFILE=thorough python -m pytest tests/test_lower_bounds.py -k never_exceed`` looks at a million pairs.
+``HYPOTHESIS_PROFILE=thorough python -m pytest tests -k never_exceed`` looks at a million pairs.
 """
 
 import numba
@@ -8,7 +8,7 @@ import numpy as np
 import pytest
 from hypothesis import given
 from hypothesis import strategies as st
-from strategies import weights
+from strategies import BANDS, parameters, weights
 
 from sktslib.distances import get_metric, metric_names, pairwise_distances
 from sktslib.distances._collection_bounds import Bounds
@@ -18,20 +18,6 @@ from sktslib.distances._metrics.elastic import ElasticMetric
 from sktslib.distances._metrics.registry import _REGISTRY
 
 NAMES = [n for n in metric_names("elastic") if issubclass(_REGISTRY[n], ElasticMetric) and _REGISTRY[n]._is_monotone]
-BANDS = [{}, {"window": 0.2}, {"window": "sakoe-chiba", "factor": 0}, {"window": "sakoe-chiba", "factor": 2}]
-BANDS.append({"window": "itakura"})
-PARAMETERS = {
-    "dtw": [{}, {}, {"alpha": 0.5}, {"alpha": 0.0}, {"do_dist_norm": True}],
-    "adtw": [{"omega": 0.0}, {"omega": 0.3}, {"omega": 5.0}],
-    "wdtw": [{"g": 0.0}, {"g": 0.05}, {"g": 1.0}],
-    "wddtw": [{"g": 0.05}, {"g": 1.0}],
-    "shape_dtw": [{"reach": 1}, {"reach": 3}],
-    "lcss": [{"eps": 0.0}, {"eps": 0.2}, {"eps": 1.0}],
-    "edr": [{"eps": 0.0}, {"eps": 0.2}, {"eps": 1.0}],
-    "erp": [{"g": 0.0}, {"g": 1.5}],
-    "msm": [{"c": 0.0}, {"c": 0.1}, {"c": 1.0}],
-    "twed": [{"nu": 0.0, "lmbda": 0.0}, {"nu": 0.01}, {"nu": 1.0, "lmbda": 0.1}, {"p": 1}, {"p": 3}],
-}
 SERIES, QUERIES = (4, 2) if numba.config.DISABLE_JIT else (17, 16)
 
 
@@ -60,7 +46,7 @@ def test_bounds_never_exceed_the_distance(name, data):
     rng = np.random.default_rng(data.draw(st.integers(0, 2**32)))
     m, n, channels = data.draw(st.tuples(st.integers(1, 24), st.integers(1, 24), st.sampled_from([1, 1, 2, 3])))
     n = data.draw(st.sampled_from([m, n]))
-    p = {**data.draw(st.sampled_from(BANDS)), **data.draw(st.sampled_from(PARAMETERS.get(name, [{}])))}
+    p = {**data.draw(st.sampled_from(BANDS)), **data.draw(parameters(name))}
     metric = get_metric(name, p)
     kind = data.draw(st.sampled_from(["normal", "walk", "steps", "apart", "offset"]))
     X, Y = series(rng, QUERIES, m, channels, kind), series(rng, SERIES, n, channels, kind)

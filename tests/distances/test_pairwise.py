@@ -6,11 +6,9 @@ import numpy as np
 import pytest
 from hypothesis import given
 from hypothesis import strategies as st
-from strategies import weights
+from strategies import BANDS, has_band, parameters, weights
 
 from sktslib.distances import CallableMetric, get_metric, metric_names, pairwise_distances
-
-BANDED = [{"window": 0.2}, {"window": "sakoe-chiba", "factor": 2}, {"window": "itakura"}]
 
 
 def one_by_one(metric, X, Y, w=None):
@@ -22,12 +20,8 @@ def one_by_one(metric, X, Y, w=None):
 def test_equals_the_pairs(name, data):
     rng = np.random.default_rng(data.draw(st.integers(0, 10**6)))
     m, n, channels = data.draw(st.tuples(st.integers(1, 19), st.integers(1, 19), st.sampled_from([1, 1, 2, 3])))
-    n = m if name == "short_time_series" else n
-    p = {}
-    if hasattr(get_metric(name), "window") and data.draw(st.booleans()):
-        p = data.draw(st.sampled_from(BANDED))
-    if name == "dtw":
-        p = {**p, "alpha": data.draw(st.sampled_from([1.0, 0.5])), "do_dist_norm": data.draw(st.booleans())}
+    n = m if naive.TABLE[name].same_length else n
+    p = {**data.draw(parameters(name)), **(data.draw(st.sampled_from(BANDS)) if has_band(name) else {})}
     metric = get_metric(name, p)
     X = rng.normal(size=(data.draw(st.sampled_from([1, 5])), m, channels)).round(2)
     Y = rng.normal(size=(data.draw(st.sampled_from([2, 35])), n, channels)).round(2)
@@ -37,14 +31,15 @@ def test_equals_the_pairs(name, data):
         want = one_by_one(metric, X, Y, w)
     except ValueError:  # no positive weight is left after interpolation
         return
-    np.testing.assert_allclose(pairwise_distances(X, Y, metric, weight=w), want, rtol=1e-9, atol=1e-12)
+    got = pairwise_distances(X, Y, metric, weight=w)
+    np.testing.assert_allclose(*(naive.bounded(name, p, d) for d in (got, want)), rtol=1e-9, atol=1e-12)
 
 
 @pytest.mark.parametrize("name", metric_names())
 def test_a_collection_with_itself_and_ragged_ones(name):
     rng = np.random.default_rng(1)
     metric = get_metric(name)
-    lengths = [9] * 9 if name == "short_time_series" else [9, 4, 12, 1, 9, 7, 20, 13, 5]
+    lengths = [9] * 9 if naive.TABLE[name].same_length else [9, 4, 12, 1, 9, 7, 20, 13, 5]
     if not numba.config.DISABLE_JIT:  # several blocks of lanes
         lengths = 5 * lengths
     X = [naive.domain(name, rng.normal(size=n)) for n in lengths]

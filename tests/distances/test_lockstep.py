@@ -7,7 +7,7 @@ from hypothesis import given
 from hypothesis import strategies as st
 from scipy import special, stats
 from scipy.spatial import distance as scipy_distance
-from strategies import pairs, plain, times
+from strategies import pairs, parameters, plain, times
 
 from sktslib import QuerySearcher, QuerySegmenter
 from sktslib.distances import (
@@ -22,10 +22,6 @@ from sktslib.neighbors import QueryDistances
 
 CLOSE = {"rtol": 1e-9, "atol": 1e-11}
 NAMES = metric_names("lockstep")
-PARAMETERS = {
-    "minkowski": [{"p": 3}, {"p": 1}, {"p": 2.5}, {"p": 0.5}],
-    "pearson_correlation": [{}, {"beta": 1.0}, {"beta": 0.5}],
-}
 
 
 def test_each_has_a_function():
@@ -35,10 +31,10 @@ def test_each_has_a_function():
 @pytest.mark.parametrize("name", NAMES)
 @given(data=st.data())
 def test_equals_the_reference(name, data):
-    timed = name == "short_time_series"
-    x, y, w = data.draw(pairs(equal=timed))
+    timed = get_metric(name).uses_times
+    x, y, w = data.draw(pairs(equal=naive.TABLE[name].same_length))
     x, y = naive.domain(name, x), naive.domain(name, y)
-    p = data.draw(st.sampled_from(PARAMETERS.get(name, [{}])))
+    p = data.draw(parameters(name))
     t = {"tx": data.draw(times(len(x))), "ty": data.draw(times(len(y)))} if timed and data.draw(st.booleans()) else {}
     try:
         want = naive.lockstep(name, x, y, w, **p, **t)
@@ -47,9 +43,7 @@ def test_equals_the_reference(name, data):
             get_metric(name, p).distance(x, y, weight=w, **t)
         return
     got = get_metric(name, p).distance(x, y, weight=w, **t)
-    if "beta" in p:  # its pole at r = -1 and its root at r = 1 magnify rounding: compare what they are made from
-        got, want = (2 / (1 + d ** (1 / p["beta"])) for d in (got, want))
-    np.testing.assert_allclose(got, want, **CLOSE)
+    np.testing.assert_allclose(*(naive.bounded(name, p, d) for d in (got, want)), **CLOSE)
 
 
 @pytest.mark.parametrize(

@@ -1,0 +1,129 @@
+"""Dictionaries of distances that are wrong, and what else their entries may hold."""
+
+import numpy as np
+import pytest
+from inputs import Q2, RNG, S2, Q, S, entry, one, refused
+
+from sktslib import QuerySearcher, get_distance_dict, time_series_search, time_series_segmentation
+from sktslib import distances as d
+from sktslib.distances.compute_distance import time_series_distance
+from sktslib.search.search_utils import elastic_search, lockstep_search
+
+pytestmark = pytest.mark.usefixtures("_nothing_is_printed")
+
+
+@pytest.mark.parametrize(
+    ("wrong", "error", "message"),
+    [
+        (
+            None,
+            TypeError,
+            "'dict_distances' must be a dictionary of distances, as get_distance_dict makes it. Got None.",
+        ),
+        (["dtw"], TypeError, "Got ['dtw']."),
+        (d.DTW(), TypeError, "Got DTW()."),
+        ({"elastik": {}}, ValueError, "Unknown family 'elastik' of 'dict_distances'. Did you mean 'elastic'?"),
+        ({"mine": {"function": "dtw"}}, ValueError, "A dictionary of distances holds family -> name -> entry"),
+        ({"elastic": ["dtw"]}, TypeError, "The family 'elastic' of 'dict_distances' must be a dictionary of entries."),
+        ({"elastic": {"mine": "dtw"}}, TypeError, "The entry 'mine' must be a dictionary with the keys multivariate,"),
+        (entry(), ValueError, "The entry 'mine' must have the key 'function', a registered name or a callable."),
+        (entry(params={}), ValueError, "Unknown key 'params' of the entry 'mine'. Did you mean 'parameters'?"),
+        (entry(function="dwt"), ValueError, "Unknown function 'dwt' of the entry 'mine'. Did you mean 'dtw'?"),
+        (entry(function=None), ValueError, "Unknown function None of the entry 'mine'. Valid: "),
+        (entry(function=[]), ValueError, "Unknown function [] of the entry 'mine'."),
+        (entry(function=str), ValueError, "Unknown function <class 'str'> of the entry 'mine'."),
+        (entry(function="euclidean"), ValueError, "must stand in the family 'lockstep'. Got 'elastic'."),
+        (entry(function=d.TAM), ValueError, "The function 'tam' of the entry 'mine' must stand in the family 'time'."),
+        (
+            entry(function="dtw", use="maybe"),
+            ValueError,
+            "'use' of the entry 'mine' must be 'yes' or 'no'. Got 'maybe'.",
+        ),
+        (entry(function="dtw", use=True), ValueError, "Got True."),
+        (
+            entry(function="dtw", multivariate="false"),
+            ValueError,
+            "'multivariate' of the entry 'mine' must be 'yes' or 'no'.",
+        ),
+        (
+            entry(function="dtw", parameters=5),
+            TypeError,
+            "'parameters' of the entry 'mine' must be a dictionary, or ''",
+        ),
+        (entry(function="dtw", parameters=[]), TypeError, "Got []."),
+        (entry(function="dtw", parameters={"aplha": 1}), ValueError, "Unknown parameter 'aplha' of the entry 'mine'."),
+        (entry(function="dtw", parameters={3: 1}), ValueError, "Unknown parameter 3 of the entry 'mine'."),
+        (entry(function="dtw", parameters={"alpha": 2}), ValueError, "'alpha' parameter of DTW"),
+        (
+            entry(function="dtw", parameters={"report": "path"}),
+            ValueError,
+            "'report' of the entry 'mine' must be 'distance'",
+        ),
+        (entry(function="dtw", parameters={"factor": 3}), ValueError, "'factor' parameter of DTW must be None unless"),
+        (entry(function=lambda a, b: None), TypeError, "must return the distance as one real number. Got None."),
+        (entry(function=lambda a, b: np.nan), ValueError, "must return a number. Got NaN"),
+    ],
+)
+def test_dictionaries(wrong, error, message):
+    for call in (time_series_search, time_series_segmentation, time_series_distance):
+        refused(lambda call=call: call(wrong, Q, S), error, message)
+
+
+@pytest.mark.parametrize("call", [time_series_search, time_series_segmentation, time_series_distance])
+def test_entries_of_one_channel(call):
+    single = entry(function="dtw", multivariate="no")
+    call(single, Q, S)
+    refused(
+        lambda: call(single, Q2, S2),
+        ValueError,
+        "The entry 'mine' has multivariate 'no', but the series have 2 channels.",
+    )
+
+
+def test_time_distances_have_no_search():
+    both = get_distance_dict(["tam", "dtw"])
+    for call in (time_series_search, time_series_segmentation):
+        refused(
+            lambda call=call: call(both, Q, S),
+            ValueError,
+            "'Time Alignment Measurement' is a 'time' distance, which has",
+        )
+    both["time"]["Time Alignment Measurement"]["use"] = "no"
+    assert list(time_series_search(both, Q, S)) == ["Dynamic Time Warping"]
+
+
+def test_single_entries():
+    two = get_distance_dict(["dtw", "lcss", "euclidean", "cosine"])
+    refused(
+        lambda: elastic_search(two, Q, S), ValueError, "exactly one active elastic distance here. Got 2: ['Dynamic Time"
+    )
+    refused(lambda: lockstep_search(two, Q, S), ValueError, "exactly one active lockstep distance here. Got 2:")
+    refused(
+        lambda: lockstep_search({}, Q, S), ValueError, "Got 0: []. Pass one entry, or set 'use' of the others to 'no'."
+    )
+    refused(lambda: elastic_search({"function": "dtw", "use": "no"}, Q, S), ValueError, "'dtw' must be in use here.")
+    refused(
+        lambda: elastic_search({"function": "dtw", "paramters": {}}, Q, S), ValueError, "Did you mean 'parameters'?"
+    )
+    refused(lambda: elastic_search({"parameters": {}}, Q, S), ValueError, "must have the key 'function'")
+    refused(lambda: elastic_search({"function": "cosine"}, Q, S), ValueError, "must stand in the family 'lockstep'.")
+    refused(lambda: elastic_search({"function": one}, Q, S), ValueError, "is a callable, which compares windows")
+    refused(lambda: elastic_search({"function": "dtw", "multivariate": "no"}, Q2, S2), ValueError, "multivariate 'no'")
+    refused(lambda: elastic_search(None, Q, S), TypeError, "'dict_distances' must be a dictionary of distances")
+
+
+def test_the_package_s_functions_stand_for_their_metrics():
+    assert d.get_metric(d.dtw) == d.DTW(do_dist_norm=True)
+    by_function, by_name = (time_series_search(entry(function=f), Q, S)["mine"] for f in (d.dtw, "dtw"))
+    np.testing.assert_array_equal(by_function["distance"], by_name["distance"])
+    table = time_series_distance(entry(function=d.dlp, parameters={"p": 1}), Q, Q + 1)
+    assert table.loc["mine", "Distance"] == pytest.approx(8.0)
+
+
+def test_a_fitted_metric_stays_fitted():
+    fitted = d.Mahalanobis().fit(RNG.normal(size=(20, 8)))
+    want = fitted(Q, S[:8])
+    assert want != d.euclidean_distance(Q, S[:8])
+    assert lockstep_search({"function": fitted}, Q, S)[0] == pytest.approx(want)
+    assert d.get_metric(fitted, {"VI": None})(Q, S[:8]) == pytest.approx(want)
+    assert QuerySearcher(fitted).fit(Q).profile(S).distance[0] == pytest.approx(want)

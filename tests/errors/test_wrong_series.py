@@ -1,0 +1,284 @@
+"""Wrong series, weights, labels and times: an error that names parameter, rule, value and way out, nothing else."""
+
+import datetime as dt
+from functools import partial
+
+import numpy as np
+import pandas as pd
+import pytest
+from inputs import DTW_DICT, EUCLIDEAN_DICT, HUGE, LOCKSTEP, Q2, S2, TS, Q, S, T, refused
+from scipy import sparse
+from sklearn.exceptions import NotFittedError
+
+from sktslib import QuerySearcher, QuerySegmenter, get_distance_dict, time_series_search, time_series_segmentation
+from sktslib import distances as d
+from sktslib.distances.compute_distance import time_series_distance
+from sktslib.search.search_utils import elastic_search, lockstep_search
+
+pytestmark = pytest.mark.usefixtures("_nothing_is_printed")
+
+TWED_DICT = get_distance_dict(["twed"])
+PAIRS = {
+    **{name: getattr(d, name) for name in LOCKSTEP},
+    **{name: getattr(d, name) for name in ("dlp", "dtw", "lcss", "tam")},
+    "twed": lambda x, y, **kwargs: d.twed(x, y, None, None, **kwargs),
+    **{f"metric-{name}": d.get_metric(name).distance for name in d.metric_names()},
+    "callable": d.CallableMetric(lambda x, y, weight=None: 0.0).distance,
+}
+SEARCHES = {
+    "time_series_search": partial(time_series_search, DTW_DICT),
+    "time_series_segmentation": partial(time_series_segmentation, DTW_DICT),
+    "elastic_search": partial(elastic_search, DTW_DICT),
+    "lockstep_search": partial(lockstep_search, EUCLIDEAN_DICT),
+}
+METHODS = [
+    *[(QuerySearcher, name) for name in ("profile", "search", "transform", "predict", "score")],
+    *[(QuerySegmenter, name) for name in ("segment", "predict", "score")],
+]
+WRONG = {
+    "none": (None, TypeError, "must be an array of real numbers. Got None."),
+    "0-D": (5, ValueError, "Got 0 dimensions, shape (). Reshape your data"),
+    "3-D": (np.zeros((2, 2, 2)), ValueError, "Got 3 dimensions, shape (2, 2, 2)."),
+    "empty": ([], ValueError, "must hold at least one point. Got 0 sample(s)"),
+    "ragged": ([[1, 2], [3]], ValueError, "Got a ragged list."),
+    "nan": ([1, np.nan], ValueError, "must be finite. Got 1 NaN of 2 values, first at index 1."),
+    "infinity": ([1, -np.inf, np.inf], ValueError, "must be finite. Got 2 infinite of 3 values, first at index 1."),
+    "complex": ([1j, 2], ValueError, "Complex data not supported"),
+    "text": (["1", "2"], TypeError, "must hold real numbers. Got text"),
+    "dates": (pd.date_range("2024", periods=2), TypeError, "must hold real numbers. Got dates"),
+    "sparse": (sparse.csr_array(np.eye(2)), TypeError, "must be dense. Got sparse data"),
+    "masked": (np.ma.array([1.0, 2.0], mask=[0, 1]), ValueError, "must not have masked values. Got 1"),
+    "huge": ([1, HUGE], ValueError, "must fit into float64"),
+}
+WEIGHTS = {
+    "length": ([1, 2], ValueError, "Got shape (2,)."),
+    "shape": (np.ones((8, 3)), ValueError, "must have one value per point of the query (the first series), shape (8,)"),
+    "negative": (-np.ones(8), ValueError, "must not be negative. Got -1"),
+    "nan": ([np.nan] * 8, ValueError, "must be finite. Got 8 NaN"),
+    "zero": (np.zeros(8), ValueError, "must have at least one value above 0. Got only zeros"),
+    "text": (["a"] * 8, TypeError, "must hold real numbers. Got text"),
+}
+
+
+# ---------------------------------------------------------------------------------------------------------- series
+@pytest.mark.parametrize("kind", WRONG)
+@pytest.mark.parametrize("name", PAIRS)
+def test_series_of_distances(name, kind):
+    value, error, message = WRONG[kind]
+    refused(lambda: PAIRS[name](value, Q), error, "'x' must", message)
+    refused(lambda: PAIRS[name](Q, value), error, "'y' must", message)
+
+
+@pytest.mark.parametrize("name", PAIRS)
+def test_channels_of_distances(name):
+    if name != "dlp":
+        refused(lambda: PAIRS[name](Q2, Q), ValueError, "'y' must have as many channels as 'x', 2. Got 1, shape (8,).")
+    refused(
+        lambda: PAIRS[name](Q, Q2), ValueError, "'y'", "shape" if name == "dlp" else "as 'x', 1. Got 2, shape (8, 2)."
+    )
+
+
+@pytest.mark.parametrize("kind", WEIGHTS)
+@pytest.mark.parametrize("name", PAIRS)
+def test_weights_of_distances(name, kind):
+    weight, error, message = WEIGHTS[kind]
+    refused(lambda: PAIRS[name](Q, Q, weight=weight), error, "'weight' must", message)
+
+
+@pytest.mark.parametrize("kind", WRONG)
+@pytest.mark.parametrize("name", SEARCHES)
+def test_series_of_searches(name, kind):
+    value, error, message = WRONG[kind]
+    refused(lambda: SEARCHES[name](value, S), error, "'query' must", message)
+    refused(lambda: SEARCHES[name](Q, value), error, "'sequence' must", message)
+
+
+@pytest.mark.parametrize("name", SEARCHES)
+def test_channels_and_queries_of_searches(name):
+    search = SEARCHES[name]
+    refused(lambda: search(Q, S2), ValueError, "'sequence' must have as many channels as 'query', 1. Got 2")
+    refused(lambda: search(Q2, S2.T), ValueError, "If its rows are the channels, pass numpy.transpose(sequence).")
+    for queries in ([Q, Q], [Q, Q[:3]]):
+        refused(
+            lambda queries=queries: search(queries, S), ValueError, "'query' must be one query. Got a list of 2 arrays"
+        )
+
+
+@pytest.mark.parametrize("kind", WEIGHTS)
+@pytest.mark.parametrize("name", SEARCHES)
+def test_weights_of_searches(name, kind):
+    weight, error, message = WEIGHTS[kind]
+    refused(lambda: SEARCHES[name](Q, S, weight=weight), error, "'weight' must", message)
+    fourth = "'weight" if name == "lockstep_search" else "'weight (the fourth argument, without ts)' "
+    refused(lambda: SEARCHES[name](Q, S, weight), error, fourth, message)
+
+
+@pytest.mark.parametrize("kind", WRONG)
+@pytest.mark.parametrize(("cls", "method"), METHODS)
+def test_series_of_estimators(cls, method, kind):
+    value, error, message = WRONG[kind]
+    more = (np.zeros(2),) if method == "score" else ()
+    refused(lambda: getattr(cls().fit(Q), method)(value, *more), error, "'X' must", message)
+    refused(lambda: cls().fit(value), error, "'X' must", message)
+    if value is not None:
+        refused(lambda: cls(query=value).fit(Q), error, "'query' must", message)
+
+
+@pytest.mark.parametrize(("cls", "method"), METHODS)
+def test_estimators_know_their_state_and_channels(cls, method):
+    more = (np.zeros(30),) if method == "score" else ()
+    refused(lambda: getattr(cls(), method)(S, *more), NotFittedError, f"This {cls.__name__} instance is not fitted yet")
+    one, two = cls().fit(Q), cls().fit(Q2)
+    refused(lambda: getattr(one, method)(S2, *more), ValueError, "X has 2 features", "expecting 1 features", "channels")
+    refused(lambda: getattr(two, method)(S, *more), ValueError, "X has 1 features", "Reshape your data")
+    refused(lambda: getattr(one, method)(S, *more, times=[1, 2]), ValueError, "'times' must have one time per point")
+
+
+@pytest.mark.parametrize("cls", [QuerySearcher, QuerySegmenter])
+def test_fit_of_estimators(cls):
+    for weight, error, message in WEIGHTS.values():
+        refused(lambda weight=weight: cls().fit(Q, weight=weight), error, "'weight' must", message)
+        refused(lambda weight=weight: cls(weight=weight).fit(Q), error, "'weight' must", message)
+    column = Q[:, np.newaxis]
+    refused(
+        lambda: cls().fit([Q, Q, Q2]),
+        ValueError,
+        "The queries must have the same number of channels. Got 1 in X[0] and 2 in X[2]. Select the same columns",
+    )
+    refused(lambda: cls(query=[Q2, Q2, Q]).fit(Q2), ValueError, "In query[2]: 'query' must have as many channels as")
+    refused(lambda: cls().fit([Q, S], np.ones(8)), ValueError, "'y' must be None where 'X' is a list of queries")
+    refused(lambda: cls().fit([Q, S], weight=np.ones(8)), ValueError, "'weight' must be a list with one entry for each")
+    refused(lambda: cls(query=Q2).fit(Q), ValueError, "'query' must have as many channels as", "1. Got 2")
+    refused(
+        lambda: cls().fit(Q, times=T[::-1]),
+        ValueError,
+        "'times' must be strictly increasing. Got 7.0 at index 0 and then 6.0",
+    )
+    refused(
+        lambda: cls().fit(column, [1]),
+        ValueError,
+        "'y' must have one label per time point, shape (8,). Got shape (1,).",
+    )
+    refused(lambda: cls().fit(Q, np.zeros(8)), ValueError, "Reshape your data")
+    frame = pd.DataFrame(S, index=pd.DatetimeIndex(["2024"] * 30))
+    refused(lambda: cls().fit(Q).predict(frame), ValueError, "'X.index' must be strictly increasing")
+
+
+@pytest.mark.parametrize(
+    ("wrong", "error", "message"),
+    [
+        ([1, np.nan], ValueError, "'X' must be finite. Got 1 NaN of 2 values, first at index 1."),
+        (np.array([]), ValueError, "'X' must hold at least one point"),
+        (np.array(["a"]), TypeError, "'X' must hold real numbers. Got text"),
+    ],
+)
+def test_entries_of_lists_are_named(wrong, error, message):
+    for cls in (QuerySearcher, QuerySegmenter):
+        refused(lambda cls=cls: cls().fit([Q, Q, wrong]), error, "In X[2]: " + message)
+        given = "In query[1]: " + message.replace("'X'", "'query'")
+        refused(lambda cls=cls, given=given: cls(query=[Q, wrong]).fit(Q), error, given)
+        refused(lambda cls=cls: cls().fit([Q, None]), TypeError, "'X[1]' must be an array of real numbers. Got None.")
+        refused(lambda cls=cls: cls(query=[None, Q]).fit(Q), TypeError, "'query[0]' must be an array")
+    refused(lambda: QuerySearcher().fit(Q).search([S, wrong]), error, "In X[1]: " + message)
+    refused(lambda: QuerySearcher().fit(Q).search([S, None]), TypeError, "In X[1]: 'X' must be an array of real")
+    refused(lambda: QuerySearcher().fit(Q).search([S, S2]), ValueError, "In X[1]: X has 2 features, but QuerySearcher")
+    refused(lambda: QuerySearcher().fit([Q, Q], times=[T, T[::-1]]), ValueError, "In X[1]: 'times' must be strictly")
+    refused(
+        lambda: QuerySearcher("euclidean").fit([Q, Q]).search([S, Q[:3]]), ValueError, "In X[1]: The query must not"
+    )
+
+
+def test_missing_values_and_who_can_leave_them_out():
+    gap, way_out = np.array([0.0, np.nan, 1.0]), "To leave out what is NaN, set nan_policy='omit'."
+    for cls in (QuerySearcher, QuerySegmenter):
+        refused(lambda cls=cls: cls().fit(gap), ValueError, way_out)
+        refused(lambda cls=cls: cls(query=gap).fit(Q), ValueError, way_out)
+    refused(lambda: QuerySearcher().fit(Q).search(gap), ValueError, way_out)
+    refused(lambda: QuerySegmenter().fit(Q).stream().update(gap), ValueError, way_out)
+    refused(lambda: d.pairwise_distances([gap, gap], metric="euclidean"), ValueError, "'X[0]' must be finite", way_out)
+    refused(lambda: d.pairwise_distances(gap[np.newaxis], metric="euclidean"), ValueError, way_out)
+    for call in (
+        lambda: QuerySearcher().fit([0, np.inf]),  # not missing
+        lambda: QuerySearcher(nan_policy="omit").fit([0, np.nan, np.inf]),
+        lambda: d.dtw(gap, Q),  # no such parameter
+        lambda: d.barycenter([gap, gap]),
+    ):
+        assert "nan_policy" not in refused(call, ValueError, "must be finite. Got 1 ")
+
+
+def test_numbers_of_matches():
+    matches, segments = QuerySearcher(n_matches=3).fit(Q).search(S), QuerySegmenter().fit(Q).segment(np.tile(Q, 4))
+    assert len(matches) == 3 and len(segments) == 4
+    np.testing.assert_array_equal(matches.path(-1), matches.path(np.int64(2)))
+    np.testing.assert_array_equal(segments.path(-4), segments.path(0))
+    rule = "'k' must be the number of a match, from 0 to 2 (or from -1 to -3, counted from the end). Got "
+    for call in (matches.path, matches.explain):
+        for k in (3, -4, HUGE):
+            refused(lambda call=call, k=k: call(k), IndexError, rule)
+        for k in (1.0, "0", None, True, slice(1)):
+            refused(lambda call=call, k=k: call(k), TypeError, "'k' must be an integer, the number of a match from 0.")
+    refused(lambda: segments.path(4), IndexError, "'k' must be the number of a repetition, from 0 to 3")
+    none = QuerySearcher(threshold=0.0).fit(Q).search(S)
+    refused(lambda: none.path(0), IndexError, "and there are no matches. Got 0; len() says how many there are.")
+
+
+@pytest.mark.parametrize("cls", [QuerySearcher, QuerySegmenter])
+def test_labels_of_score(cls):
+    score = cls().fit(Q).score
+    for y in (np.zeros(10), np.zeros((30, 1)), [[1, 3]], 1, None):
+        refused(lambda y=y: score(S, y), ValueError, "'y' must have one label per time point, shape (30,). Got shape (")
+    refused(lambda: score(S, np.full(30, np.nan)), ValueError, "must have a label for each time point. Got 30 NaN")
+    refused(lambda: cls().fit(np.zeros((3, 1)), np.array([0, None, "a"])), ValueError, "Got 1 NaN or None; background")
+    assert 0 <= score(S, ["", *["a"] * 29]) <= 1
+
+
+# ------------------------------------------------------------------------------------------------------------ times
+@pytest.mark.parametrize(
+    ("times", "error", "message"),
+    [
+        (T[::-1], ValueError, "must be strictly increasing. Got 7.0 at index 0 and then 6.0. Sort the recording"),
+        (T[:3], ValueError, "must have one time per point, shape (8,). Got shape (3,)."),
+        (np.array(["NaT"] * 8, "M8[s]"), ValueError, "must be finite. Got 8 NaN"),
+        (["noon"] * 8, TypeError, "must hold numbers or datetimes. Got text"),
+        ([1, dt.datetime(2024, 1, 1)] * 4, TypeError, "must hold real numbers. Got datetime.datetime(2024"),
+    ],
+)
+def test_times_that_do_not_fit(times, error, message):
+    refused(lambda: d.twed(Q, Q, times, T), error, "'tx' " + message)
+    refused(lambda: d.twed(Q, Q, T, times), error, "'ty' " + message)
+    refused(lambda: d.TWED().distance(Q, Q, tx=T, ty=times), error, "'ty' " + message)
+    refused(lambda: d.short_time_series_distance(Q, Q, times), error, "'tx' " + message)
+    refused(lambda: time_series_distance(TWED_DICT, Q, Q, T, times), error, "'ty' " + message)
+    refused(lambda: elastic_search(TWED_DICT, Q, S, times, TS), error, "'tq' " + message)
+    refused(lambda: time_series_search(DTW_DICT, Q, Q, T, times), error, "'ts' " + message)
+    refused(lambda: time_series_segmentation(DTW_DICT, Q, Q, T, times), error, "'ts' " + message)
+    refused(lambda: QuerySearcher().fit(Q, times=times), error, "'times' " + message)
+    refused(lambda: QuerySegmenter().fit(Q).segment(Q, times=times), error, "'times' " + message)
+
+
+def test_times_on_one_side_only():
+    message = "'tx' and 'ty' must both be given, or neither: TWED compares the times of the two series. Got "
+    refused(lambda: d.twed(Q, S, T, None), ValueError, message + "'tx' alone")
+    refused(lambda: d.TWED().distance(Q, S, ty=TS), ValueError, message + "'ty' alone")
+    refused(lambda: time_series_distance(TWED_DICT, Q, S, T), ValueError, message + "'tx' alone")
+    message = "Time Warp Edit Distance compares times: give those of both query and sequence, or of neither. "
+    message += "Got those of the "
+    refused(lambda: time_series_search(TWED_DICT, Q, S, ts=TS), ValueError, message + "sequence alone; 'tq'")
+    refused(lambda: time_series_segmentation(TWED_DICT, Q, S, ts=TS), ValueError, message + "sequence alone; 'tq'")
+    refused(lambda: elastic_search(TWED_DICT, Q, S, ts=TS), ValueError, message + "sequence alone; 'tq'")
+    refused(lambda: QuerySearcher("twed").fit(Q).search(S, times=TS), ValueError, message + "sequence alone")
+    refused(
+        lambda: QuerySegmenter("twed").fit(Q, times=T).segment(S), ValueError, message + "query alone; 'ts' or 'times'"
+    )
+
+
+def test_query_times_alone_are_the_weights():
+    for search in (time_series_search, time_series_segmentation, elastic_search):
+        call = partial(search, DTW_DICT, Q, S)
+        refused(lambda call=call: call(T, weight=T), ValueError, "'tq' was given without 'ts', and 'weight' besides")
+        refused(
+            lambda call=call: call(pd.date_range("2024", periods=8)), TypeError, "(the fourth argument, without ts)"
+        )
+    by_position, by_name = (time_series_search(DTW_DICT, Q, S, *a, **k) for a, k in (([T], {}), ([], {"weight": T})))
+    for key, value in by_name["Dynamic Time Warping"].items():
+        np.testing.assert_array_equal(by_position["Dynamic Time Warping"][key], value)

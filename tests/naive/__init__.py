@@ -1,0 +1,63 @@
+"""Reference implementations: every number of the package by plain loops, from definitions and papers.
+
+Nothing here imports the package. `table.py` is the one list of the distances, with values of their parameters.
+"""
+
+# ruff: noqa: F401
+
+from .ground_costs import descriptor, gradient, keogh_derivative, norm, scales, spread, squared, standardise, within
+from .lockstep_distances import cosine_distance, lockstep, observed, short_time_series
+from .moves import shifted, steps
+from .scoring import boundary_error, event_f1, events, intersection_over_union, runs, segmentation_covering
+from .searching import (
+    brute_search,
+    elastic_search,
+    observed_windows,
+    percentile_of,
+    reported,
+    scaled_windows,
+    select,
+    start_sequences_index,
+    windows,
+)
+from .segmenting import (
+    background,
+    carried_segmentation,
+    cheapest_segmentation,
+    cost_of_segmentation,
+    costs_of_segments,
+    segmentations,
+    tile_cost,
+)
+from .series import (
+    INF,
+    Divided,
+    filled,
+    interpolate,
+    is_constant,
+    normalise,
+    points,
+    positive,
+    relative,
+    resample,
+    weighted_mean,
+    weighted_median,
+)
+from .soft_alignments import alignments, expected_alignment, gak_matrix, sbd, soft_dtw_matrix
+from .table import (
+    LOCKSTEP,
+    PATHLESS,
+    POSITIVE,
+    SQUARES,
+    SUMS,
+    TABLE,
+    WARPED,
+    Entry,
+    bounded,
+    domain,
+    has_exact_sums,
+    looks_back,
+    names,
+    power,
+)
+from .warping import DIAG, LEFT, UP, Elastic, band, cost_along, elastic, fill, tam, trace, with_skips

@@ -1,0 +1,108 @@
+"""Pictures of segmentations: what is drawn, its data and its labels."""
+
+from types import SimpleNamespace
+
+import numpy as np
+import pytest
+from matplotlib.dates import date2num
+from pictures import DATES, QUERY, SEQUENCE
+
+from sktslib.utils.visualisation import plot_segmentation
+
+pytestmark = pytest.mark.usefixtures("_closed_figures")
+
+
+def boundary_positions(lines):
+    segments = np.array(lines.get_segments())
+    assert (segments[:, 0, 1] == 0).all()
+    assert (segments[:, 1, 1] == 1).all()
+    assert (segments[:, 0, 0] == segments[:, 1, 0]).all()
+    return segments[:, 0, 0].tolist()
+
+
+def areas(collections):
+    found = []
+    for collection in collections:
+        for path in collection.get_paths():
+            box = path.get_extents()
+            assert (box.y0, box.y1) == (0, 1)
+            colour = tuple(np.round(collection.get_facecolor()[0], 3))
+            found.append((box.x0, box.x1, colour))
+    return sorted(found)
+
+
+def test_segmentation_boundaries_up_to_the_end():
+    display = plot_segmentation(np.array([0, 50, 200]), SEQUENCE)
+    assert boundary_positions(display.boundary_lines_[0]) == [0, 50, 200]
+    np.testing.assert_array_equal(display.sequence_lines_[0].get_ydata(), SEQUENCE)
+    assert display.repetition_areas_ == [[]]
+    assert display.legend_ is None
+    assert display.ax_.get_xlabel() == "sample"
+    low, high = display.ax_.get_ylim()
+    assert low < SEQUENCE.min() < SEQUENCE.max() < high < 3
+    assert display.ax_.get_xlim()[1] > 200
+
+
+def test_segmentation_shades_neighbours_in_turn():
+    segments = SimpleNamespace(start=[0, 40, 100], end=[40, 80, 200], label=[1, 1, 1])
+    display = plot_segmentation(segments, SEQUENCE, np.arange(200) * 2.0)
+    assert boundary_positions(display.boundary_lines_[0]) == [0, 80, 160, 200, 400]
+    shaded = areas(display.repetition_areas_[0])
+    assert [area[:2] for area in shaded] == [(0, 80), (80, 160), (200, 400)]
+    assert shaded[0][2] == shaded[2][2] != shaded[1][2]
+    assert shaded[0][2][:3] == shaded[1][2][:3]
+    assert display.legend_ is None
+    assert display.ax_.get_xlabel() == "time"
+
+
+def test_segmentation_colours_and_names_kinds():
+    segments = {"start": [0, 40, 100], "end": [40, 80, 200], "label": [2, 1, 2]}
+    display = plot_segmentation(segments, np.column_stack([SEQUENCE, SEQUENCE]))
+    shaded = areas(display.repetition_areas_[1])
+    assert shaded[0][2] == shaded[2][2]
+    assert shaded[0][2][:3] != shaded[1][2][:3]
+    assert [text.get_text() for text in display.legend_.get_texts()] == ["kind 1", "kind 2"]
+    assert len(display.axes_) == 2
+    assert boundary_positions(display.boundary_lines_[1]) == [0, 40, 80, 100, 200]
+
+
+def test_segmentation_hatches_partial_repetitions():
+    segments = {"start": [0, 40, 100], "end": [40, 80, 200], "label": [2, 1, 2], "partial": [True, False, True]}
+    display = plot_segmentation(segments, np.column_stack([SEQUENCE, SEQUENCE]))
+    for areas_ in display.partial_areas_:
+        boxes = [path.get_extents() for path in areas_.get_paths()]
+        assert [(box.x0, box.x1) for box in boxes] == [(0, 40), (100, 200)]
+        assert areas_.get_hatch() == "///"
+    assert len(display.partial_areas_) == 2
+    assert [text.get_text() for text in display.legend_.get_texts()] == ["kind 1", "kind 2", "partial"]
+    display = plot_segmentation(segments | {"label": [1, 1, 1]}, SEQUENCE)
+    assert [text.get_text() for text in display.legend_.get_texts()] == ["partial"]
+    display = plot_segmentation(segments | {"partial": [False] * 3}, SEQUENCE)
+    assert display.partial_areas_ == [] and len(display.legend_.get_texts()) == 2
+
+
+def test_segmentation_without_repetitions():
+    display = plot_segmentation(SimpleNamespace(start=[], end=[], label=[]), SEQUENCE)
+    assert len(display.boundary_lines_[0].get_segments()) == 0
+    assert display.repetition_areas_ == [[]]
+
+
+def test_segmentation_result_has_a_row_for_each_distance():
+    result = {"Dynamic Time Warping": np.array([10, 60]), "Euclidean Distance": np.array([5, 50, 100])}
+    display = plot_segmentation(result, np.column_stack([SEQUENCE, -SEQUENCE]))
+    assert [ax.get_title(loc="left") for ax in display.axes_] == list(result)
+    assert [boundary_positions(lines) for lines in display.boundary_lines_] == [[10, 60], [5, 50, 100]]
+    for line in display.sequence_lines_:
+        np.testing.assert_array_equal(line.get_ydata(), SEQUENCE)
+    assert [ax.get_xlabel() for ax in display.axes_] == ["", "sample"]
+
+
+def test_segmentation_result_of_many_distances_drops_none():
+    display = plot_segmentation({f"distance {k}": [k] for k in range(10)}, QUERY)
+    assert len(display.axes_) == 10
+
+
+def test_segmentation_dates():
+    display = plot_segmentation([0, 199, 200], SEQUENCE, DATES)
+    expected = date2num([DATES[0], DATES[199], DATES[199] + (DATES[1] - DATES[0])])
+    np.testing.assert_allclose(boundary_positions(display.boundary_lines_[0]), expected)
