@@ -117,14 +117,14 @@ def ranges(matches):
     return sorted(zip(matches.start.tolist(), matches.end.tolist(), strict=True))
 
 
-def check_paths(case, matches, name, f, p):
+def check_paths(case, matches, name, f, p, x, y):
     """The costs along the paths of matches of a subsequence search add up to their distances."""
     for k, match in enumerate(matches):
         if k == 3 or name == "lcss":
             return
         path = matches.path(k) - np.array([[0], [match.start]])
         total = naive.cost_along(f, path, match.start) if path.size else np.inf
-        total = naive.reported(name, f, total, p.get("do_dist_norm", False))
+        total = naive.reported(name, f, total, p.get("do_dist_norm", False), x, y[match.start : match.end])
         skipped = name in ("edr", "erp")  # a path without its border may leave out query points at the end
         if not skipped or path[0, -1] == f.m - 1:
             other = lambda change, d=match.distance: d + 1e-15 * case.scale**2  # noqa: E731

@@ -184,14 +184,14 @@ def warped(case, missing=False):
     def exact(s, e):
         allowed = None if radius is None else naive.band(m, e - s, "sakoe-chiba", radius)  # that of two whole series
         cost = naive.fill(f, s, e, allowed=allowed)[0][-1, -1]
-        return naive.reported(name, f, cost, p.get("do_dist_norm", False))
+        return naive.reported(name, f, cost, p.get("do_dist_norm", False), x, y[s:e])
 
     if np.isfinite(profile.distance).any() and (profile.start >= -1).all():
         looks_back = radius is not None or naive.looks_back(name, p)
         slow_exact = lambda s, e: exact(int(s), int(e))  # noqa: E731
         matches = check_matches(case, searcher, y, ts, profile, slow_exact if looks_back else None)
         if radius is None:
-            check_paths(case, matches, name, f, p)
+            check_paths(case, matches, name, f, p, x, y)
 
 
 def missing_warped(case):

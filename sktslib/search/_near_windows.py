@@ -17,6 +17,7 @@ from ..distances import _collection_bounds as collection_bounds
 from ..distances._kernels import (
     dispatch,
     lanes,
+    lower_bounds,
     recurrences,
     running_moments,
 )
@@ -189,7 +190,7 @@ class _Cascade:
                     most = low
                 else:
                     below, above = np.empty((2, 1, last + self.m - 1 - first))
-                    kernels.slide(y[np.newaxis, first : last + self.m - 1], self.m, below, above)
+                    lower_bounds.slide(y[np.newaxis, first : last + self.m - 1], self.m, below, above)
                     most = np.maximum(-below, above)[0, : last - first]
                     moments_kernels.direct_moments(y, w, first, mean, spread, error, low, high)
                 made = self.scale[k, first:last], self.shift[k, first:last]
@@ -241,7 +242,7 @@ class _Cascade:
         by_window = (self.ranges[2] * (np.maximum(over, 0.0) ** 2).mean(axis=1)).sum(axis=0)
         rows = z.reshape(-1, self.m)
         below, above = np.empty_like(rows), np.empty_like(rows)
-        kernels.slide(rows, self.reach, below, above)
+        lower_bounds.slide(rows, self.reach, below, above)
         below, above = (
             f(a[:, self.places[0]], a[:, self.places[1]]) for f, a in ((np.minimum, below), (np.maximum, above))
         )
@@ -272,7 +273,7 @@ class _Cascade:
                 if kernel is kernels.by_query:
                     ranges = space[: 3 * y.size].reshape(3, *y.shape)
                     ranges[1] = y
-                    kernels.slide(y, self.reach, ranges[0], ranges[2])
+                    lower_bounds.slide(y, self.reach, ranges[0], ranges[2])
                     query = *self.of_query, ranges, *moments, self.blur
                 else:
                     query = *self.of_window, y, *moments

@@ -1,13 +1,28 @@
 """Costs of two points, and what elastic distances make of a series before."""
 
 import math
+from itertools import pairwise
 
 import numpy as np
+
+from .series import points
 
 
 def squared(w, a, b):
     """Weighted squared Euclidean cost of two points."""
     return sum(w[c] * (a[c] - b[c]) ** 2 for c in range(len(a)))
+
+
+def complexity(v):
+    """The Euclidean length of the steps from point to point (Batista et al. 2014)."""
+    v = points(v)
+    return math.sqrt(math.fsum((b - a) ** 2 for k in range(v.shape[1]) for a, b in pairwise(v[:, k])))
+
+
+def complexity_factor(x, y):
+    """How much more complex one series is than the other; infinite where one of them alone is constant."""
+    low, high = sorted([complexity(x), complexity(y)])
+    return high / low if low > 0 else (math.inf if high > 0 else 1.0)
 
 
 def norm(w, a, b, p=2):

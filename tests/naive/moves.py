@@ -41,6 +41,8 @@ def steps(
     `equal_moves` says that the three moves cost the same: a cell then takes the predecessor that costs least.
     `do_dist_norm` changes what is reported, and no cost.
     """
+    if name == "cid_dtw":
+        name = "dtw"
     flat = np.ndim(x) == 1
     x, y = points(x), points(y)
     m, n = len(x), len(y)

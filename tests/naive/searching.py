@@ -5,14 +5,18 @@ import math
 import numpy as np
 
 from .lockstep_distances import lockstep, observed
+from .ground_costs import complexity_factor
 from .moves import shifted, steps
 from .series import INF, filled, interpolate, normalise, points, relative
 from .table import LOCKSTEP
 from .warping import DIAG, LEFT, UP, elastic, fill
 
 
-def reported(name, f, cost, do_dist_norm):
-    """What a subsequence search reports for an accumulated cost."""
+def reported(name, f, cost, do_dist_norm, x, candidate):
+    """What a subsequence search reports for the accumulated cost of a query and a candidate."""
+    if name == "cid_dtw":
+        factor = complexity_factor(x, candidate)
+        return math.sqrt(cost) * factor if factor < INF else INF
     if name == "lcss":
         return cost / (sum(f.w) + f.m)
     if name == "edr" or do_dist_norm:
@@ -41,6 +45,7 @@ def elastic_search(
     """
     f = steps(name, x, y, weight, tq, ts, search=True, **params)
     m, n = f.m, f.n
+    begun = 0 if stretch is None else stretch[0]
     if stretch is not None:
         f, n = shifted(f, stretch[0]), stretch[1] - stretch[0]
     D = np.full((m + 1, n + 1), INF)
@@ -71,7 +76,8 @@ def elastic_search(
             continue
         if (min_length is not None and length < min_length) or (max_length is not None and length > max_length):
             continue
-        distance[j - 1], start[j - 1] = reported(name, f, D[m, j], do_dist_norm), S[m, j]
+        candidate = y[begun + S[m, j] : begun + j]
+        distance[j - 1], start[j - 1] = reported(name, f, D[m, j], do_dist_norm, x, candidate), S[m, j]
     return distance, start, D[1:, 1:]
 
 
@@ -82,7 +88,7 @@ def brute_search(name, x, y, weight=None, *, tq=None, ts=None, r=None, do_dist_n
     for end in range(1, f.n + 1):
         for start in range(end):
             D, _ = fill(f, start, end, r=r)
-            best[end - 1] = min(best[end - 1], reported(name, f, D[-1, -1], do_dist_norm))
+            best[end - 1] = min(best[end - 1], reported(name, f, D[-1, -1], do_dist_norm, x, y[start:end]))
     return best
 
 

@@ -50,6 +50,7 @@ TABLE = {
     "short_time_series": Entry(kind="lockstep", degree=1, power=2, same_length=True),
     "sqeuclidean": Entry(kind="lockstep", degree=2, power=1),
     "adtw": Entry(kind="warped", degree=2, units={"omega": 2}, values={"omega": [0.5, 0.0, 2.0, 0.1]}),
+    "cid_dtw": Entry(kind="warped", degree=1, has_lags=True, exact_sums=False),
     "ddtw": Entry(kind="warped", degree=2),
     "dtw": Entry(
         kind="warped",

@@ -7,7 +7,7 @@ from itertools import pairwise
 
 import numpy as np
 
-from .ground_costs import standardise
+from .ground_costs import complexity_factor, standardise
 from .moves import steps
 from .series import INF, interpolate, points, relative
 from .soft_alignments import gak_matrix, sbd, soft_dtw_matrix
@@ -211,6 +211,9 @@ def elastic(
         distance = 1 - (m + n - D[m, n]) / 2 / sum(largest)
     if name == "edr":
         distance = D[m, n] / max(m, n)
+    if name == "cid_dtw":
+        factor = complexity_factor(x, y)
+        distance = math.sqrt(distance) * factor if factor < INF else INF
     path = trace(f, move, *end, matched_only=name == "lcss")
     return Elastic(distance, D[1:, 1:], path)
 

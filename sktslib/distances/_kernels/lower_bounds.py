@@ -17,19 +17,46 @@ import numpy as np
 from .compilation import inner, kernel, pieces
 from .dispatch import accumulate, lag_cost, moves, terms
 from .simd import REGISTER, maximum, minimum
-from .simd_memory import makers, store
+from .simd_memory import copy, makers, store
 
 INF = np.inf
 LANES = 2 * REGISTER
 load, splat, _ = makers(LANES, fused=True)
 
 
+# ------------------------------------------------------------------------------------------------- minimum and maximum
+@inner
+def _extremes(one, other, low, high):
+    """The lower and the higher of two pairs of rows; two loops, because the compiler makes vectors of each alone."""
+    for j in range(low.shape[0]):
+        low[j] = one[0][j] if one[0][j] < other[0][j] else other[0][j]
+    for j in range(high.shape[0]):
+        high[j] = one[1][j] if one[1][j] > other[1][j] else other[1][j]
+
+
+@kernel
+def slide(a, width, low, high):
+    """Minimum and maximum of `width` neighbours in each row, from each position on.
+
+    Of doubling widths, each made from two of half the width: vector code, unlike a queue of candidates.
+    """
+    n = a.shape[1] - width + 1
+    for k in range(a.shape[0]):
+        below, above = a[k], a[k]
+        done = 1  # so many neighbours are included
+        while done < width:
+            step = min(done, width - done)
+            size = below.shape[0] - step
+            wider = np.empty(size), np.empty(size)
+            _extremes((below[:size], above[:size]), (below[step:], above[step:]), wider[0], wider[1])
+            below, above = wider
+            done += step
+        low[k, :n], high[k, :n] = below[:n], above[:n]
+
+
 @kernel
 def envelopes(a, first, last, lower, upper):
-    """Minimum and maximum of `a` (channels, n) over the points [first[i], last[i]), per channel and range i.
-
-    Ranges of doubling width, each made from two of half the width: vector code, unlike a queue of candidates.
-    """
+    """The same of the points [first[i], last[i]) of each row, by the ranges of doubling width."""
     n = a.shape[1]
     widest = 1
     for i in range(first.shape[0]):
@@ -39,16 +66,14 @@ def envelopes(a, first, last, lower, upper):
         levels += 1
     low, high = np.empty((levels, n)), np.empty((levels, n))
     for k in range(a.shape[0]):
-        for j in range(n):
-            low[0, j] = high[0, j] = a[k, j]
+        copy(a[k], 0, n, low[0], 0)
+        copy(a[k], 0, n, high[0], 0)
         for level in range(1, levels):
             half = 1 << (level - 1)
             size = n - 2 * half + 1
-            l0, l1, l2 = low[level, :size], low[level - 1, :size], low[level - 1, half : half + size]
-            h0, h1, h2 = high[level, :size], high[level - 1, :size], high[level - 1, half : half + size]
-            for j in range(size):
-                l0[j] = l1[j] if l1[j] < l2[j] else l2[j]
-                h0[j] = h1[j] if h1[j] > h2[j] else h2[j]
+            one = low[level - 1, :size], high[level - 1, :size]
+            other = low[level - 1, half : half + size], high[level - 1, half : half + size]
+            _extremes(one, other, low[level, :size], high[level, :size])
         level, i = levels - 1, 0
         while i < first.shape[0]:
             width, at = last[i] - first[i], first[i]
@@ -56,24 +81,17 @@ def envelopes(a, first, last, lower, upper):
                 level -= 1
             while 1 << (level + 1) <= width:
                 level += 1
-            other = at + width - (1 << level)
+            end = at + width - (1 << level)
             size = 1  # of a run of ranges of one width, each a point further
             while i + size < first.shape[0] and first[i + size] == at + size and last[i + size] == at + size + width:
                 size += 1
-            if size == 1:
-                lower[k, i] = min(low[level, at], low[level, other])
-                upper[k, i] = max(high[level, at], high[level, other])
-                i += 1
-                continue
-            to, l1, l2 = lower[k, i : i + size], low[level, at : at + size], low[level, other : other + size]
-            for j in range(size):
-                to[j] = l1[j] if l1[j] < l2[j] else l2[j]
-            to, h1, h2 = upper[k, i : i + size], high[level, at : at + size], high[level, other : other + size]
-            for j in range(size):
-                to[j] = h1[j] if h1[j] > h2[j] else h2[j]
+            one, other = low[level, at : at + size], high[level, at : at + size]
+            ends = low[level, end : end + size], high[level, end : end + size]
+            _extremes((one, other), ends, lower[k, i : i + size], upper[k, i : i + size])
             i += size
 
 
+# -------------------------------------------------------------------------------------------------------------- bounds
 @inner
 def _pair(p, x, w, lower, upper, i):
     """The terms of the points from i on with the nearest values of the envelope, and of the points before."""

@@ -18,6 +18,7 @@ import numpy as np
 from . import lockstep_drivers as kernels
 from . import lockstep_terms
 from .compilation import block_size, kernel
+from .lower_bounds import slide
 from .running_moments import (
     EPS,
     ERROR,
@@ -170,13 +171,6 @@ class Correlator:
 
 
 # ----------------------------------------------------------------------------------------------------------- profile
-def _extremes(y, m):
-    """The least and the largest sample of each window of m."""
-    from scipy.ndimage import maximum_filter1d, minimum_filter1d  # takes longer to import than all of this folder
-
-    return (extreme(y, m, origin=-(m // 2))[: len(y) - m + 1] for extreme in (minimum_filter1d, maximum_filter1d))
-
-
 @np.errstate(over="ignore", invalid="ignore")  # what is not finite is computed again
 def profile(record, x, w, y, scaling, out, size=None):
     """Fill `out` with the distances of a query, normalised already, to all windows, as `_lockstep.profile` does.
@@ -238,7 +232,9 @@ def profile(record, x, w, y, scaling, out, size=None):
             dot = correlator.dot(loaded, kernel)
             wrong = correlator.error * norm_x * rows[:, 0]
             if scaling > 2:
-                low, high = _extremes(y[k, first : last + m - 1], m)
+                low, high = np.empty((2, 1, last - first))
+                slide(y[k : k + 1, first : last + m - 1], m, low, high)
+                low, high = low[0], high[0]
                 to_range(low, high, origin, mean, scale, spread, error, level, m, scaling == 4)
             elif scaling:
                 standardise(mean, scale, spread, error, total, scaling)

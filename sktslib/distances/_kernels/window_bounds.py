@@ -28,26 +28,6 @@ WIDE = 4 * REGISTER  # windows bounded at a time: loading the numbers takes long
 load_wide, _, _ = makers(WIDE, fused=True)
 
 
-@kernel
-def slide(a, width, low, high):
-    """Minimum and maximum of `width` neighbours in each row, from each position on."""
-    n = a.shape[1] - width + 1
-    for k in range(a.shape[0]):
-        below, above = a[k], a[k]
-        done = 1  # so many neighbours are included
-        while done < width:
-            step = min(done, width - done)
-            size = below.shape[0] - step
-            l1, l2, h1, h2 = below[:size], below[step:], above[:size], above[step:]
-            below, above = np.empty(size), np.empty(size)
-            for j in range(size):
-                below[j] = l1[j] if l1[j] < l2[j] else l2[j]
-            for j in range(size):
-                above[j] = h1[j] if h1[j] > h2[j] else h2[j]
-            done += step
-        low[k, :n], high[k, :n] = below[:n], above[:n]
-
-
 # --------------------------------------------------------------------------------------------------------------- bounds
 @inner
 def _nearest(value, low, high):
