@@ -1,11 +1,28 @@
 """Series normalised by their weighted moments, as searches do window by window, and at another number of points."""
 
+from typing import NamedTuple
+
 import numpy as np
 
 from ._kernels.moments import NARROW, WIDE
 
-SCALINGS = {None: 0, "mean": 1, "zscore": 2, "minmax": 3}  # normalisations that kernels know, by these numbers
-NORMALIZATIONS = (*SCALINGS, "robust")
+
+class Normalization(NamedTuple):
+    """What is taken off a series, and what it is divided by then."""
+
+    center: str | None
+    scale: str | None
+    number: int | None  # by which kernels know it; None: they do not
+
+
+NORMALIZATIONS = {
+    None: Normalization(None, None, 0),
+    "mean": Normalization("mean", None, 1),
+    "zscore": Normalization("mean", "deviation", 2),
+    "minmax": Normalization("minimum", "range", 3),
+    "robust": Normalization("median", "median deviation", None),
+}
+SCALINGS = {name: how.number for name, how in NORMALIZATIONS.items() if how.number is not None}
 
 
 def is_enough(seen, full):
@@ -32,20 +49,24 @@ def normalise(a, w, how, alike=0.0, base=0.0):
     near = alike * np.maximum(np.abs(low + base), np.abs(high + base)) if alike else 0.0
     if alike:
         constant |= high - low <= near
-    spread = None
-    if how == "minmax":
-        out, spread = a - low, high - low
-    elif how == "robust":
+    center, scale, _ = NORMALIZATIONS[how]
+    if scale == "deviation":
+        a = _in_reach(a, high - low)
+    if center == "minimum":
+        out = a - low
+    elif center == "median":
         out = a - _median(a, weight)
-        spread = _median(np.abs(out), weight)
-        constant |= spread <= near
     else:
-        if how == "zscore":
-            a = _in_reach(a, high - low)
         out = a - _mean(a, weight)
         out -= _mean(out, weight)  # under an offset the mean lies between two numbers
-        if how == "zscore":
-            spread = np.sqrt(_mean(out * out, weight))
+    spread = None
+    if scale == "range":
+        spread = high - low
+    elif scale == "deviation":
+        spread = np.sqrt(_mean(out * out, weight))
+    elif scale == "median deviation":
+        spread = _median(np.abs(out), weight)
+        constant |= spread <= near
     some = constant.any()
     if spread is not None:
         out /= np.where(constant, 1.0, spread) if some else spread

@@ -1,7 +1,9 @@
 """Compiled kernels on disk: whatever happens to the files, the numbers are right."""
 
 import errno
+import gc
 import io
+import logging
 import os
 import signal
 import subprocess
@@ -13,7 +15,8 @@ import numba
 import pytest
 
 from sktslib.distances._kernels import cache as store
-from sktslib.distances._kernels.compilation import interrupts_held, kernel
+from sktslib.distances._kernels import compilation
+from sktslib.distances._kernels.compilation import inner, interrupts_held, kernel
 
 needs_compiler = pytest.mark.skipif(numba.config.DISABLE_JIT, reason="nothing is compiled, so nothing is kept")
 
@@ -51,6 +54,50 @@ def test_a_kernel_is_found_again(folder):
     assert called(double, 2) == (4.0, False)  # of integers it is another
     assert called(double, 2) == (4.0, True)
     assert len(files(folder)) == 2
+
+
+@inner
+def refused(a):
+    if a > 2.0:
+        raise ValueError("too large", a)
+    return a
+
+
+@needs_compiler
+def test_functions_that_kernels_call_work_in_every_process(folder):
+    def call(a):
+        return refused(a)
+
+    for found in (False, True):  # what an error is made of belongs to the process
+        assert called(call) == (1.5, found)
+        with pytest.raises(ValueError, match=r"'too large', 3\.5"):
+            kernel(call)(3.5)
+
+
+@needs_compiler
+def test_slow_compiling_is_logged_once(folder, monkeypatch, caplog):
+    monkeypatch.setattr(compilation, "SLOW", 1e-6)
+    monkeypatch.setattr(compilation, "_seconds", [0.0])
+    with caplog.at_level(logging.INFO, logger="sktslib"):
+        called(double)
+        called(triple)
+    assert [record.levelname for record in caplog.records] == ["INFO"]
+    assert "sktslib.warmup" in caplog.text
+    monkeypatch.setattr(compilation, "_seconds", [0.0])
+    caplog.clear()
+    with caplog.at_level(logging.INFO, logger="sktslib"):
+        assert called(double) == (3.0, True)
+    assert not caplog.records  # it was loaded
+
+
+def test_garbage_is_collected_after_compiling():
+    assert gc.isenabled()
+    with pytest.raises(KeyError), compilation._no_garbage_collection():
+        with compilation._no_garbage_collection():
+            assert not gc.isenabled()
+        assert not gc.isenabled()
+        raise KeyError
+    assert gc.isenabled()
 
 
 @needs_compiler
