@@ -12,6 +12,7 @@ from hypothesis import strategies as st
 from sktslib import QuerySearcher, QuerySegmenter
 from sktslib.distances import (
     ADTW,
+    CIDDTW,
     DDTW,
     DTW,
     EDR,
@@ -30,7 +31,8 @@ from sktslib.search import _chunked_sequence
 
 WARPED = [
     DTW(), DTW(alpha=0.5), DTW(do_dist_norm=True), DTW(window=0.3), DDTW(), WDTW(g=0.5), WDDTW(), ADTW(),
-    ShapeDTW(reach=2), Frechet(), LCSS(eps=0.3), EDR(eps=0.3), ERP(), MSM(), TWED(nu=0.1), TWED(nu=0.0),
+    CIDDTW(), CIDDTW(window=0.3), ShapeDTW(reach=2),
+    Frechet(), LCSS(eps=0.3), EDR(eps=0.3), ERP(), MSM(), TWED(nu=0.1), TWED(nu=0.0),
     DTW(dist=lambda a, b: abs(a - b).sum()),
 ]  # fmt: skip
 WINDOWS = [(Euclidean(), None), (Euclidean(), "zscore"), (Correlation(), None), (DTW(), "zscore")]
