@@ -40,7 +40,8 @@ class _LinkedLibrary(JITCodeLibrary):
         """Link what the function calls."""
         self._raise_if_finalized()
         for library in dict.fromkeys(self._linking_libraries):
-            self._reload_init.update(library._reload_init)
+            if hasattr(library, "_reload_init"):  # not in numba 0.60
+                self._reload_init.update(library._reload_init)
             self._final_module.link_in(library._get_module_for_linking(), preserve=True)
         self._finalized = True
 
@@ -59,7 +60,8 @@ class _Announce(LoweringPass):
         library.finalize()
         none = _dynfunc.make_function(function.lookup_module(), function.qualname, "", 0, environment, (library,))
         state.targetctx.insert_user_function(none, function, [library])
-        state.reload_init.extend(library._reload_init)
+        if hasattr(library, "_reload_init"):
+            state.reload_init.extend(library._reload_init)
         state["cr"] = state.cr._replace(cfunc=none)
         return True
 
