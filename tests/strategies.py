@@ -54,7 +54,7 @@ def times(draw, n):
     return np.cumsum(steps)
 
 
-# Parameters of bands: none, a share of the shorter length, samples, with slopes.
+# Parameters of bands: a share of the shorter length, samples, slopes.
 BANDED = [{"window": 0.3}, *({"window": "sakoe-chiba", "factor": r} for r in (0, 2)), {"window": "itakura"}]
 BANDS = [{}, {}, *BANDED]
 

@@ -14,7 +14,8 @@ import pytest
 from sktslib.distances import get_metric, metric_names
 from sktslib.distances._metrics import registry
 
-PACKAGE = Path(__file__).resolve().parents[1] / "sktslib"
+TESTS = Path(__file__).resolve().parent
+PACKAGE = TESTS.parent / "sktslib"
 LAYERS = {"utils": 0, "metrics": 0, "model_selection": 0, "datasets": 0, "distances": 1, "search": 2, "neighbors": 3}
 # Within a folder those above import those below: folders and files, the rest being on top.
 WITHIN = {
@@ -86,11 +87,26 @@ def test_no_imports_in_a_circle():
 
 
 def test_folders_and_files_are_small():
-    for folder in {path.parent for path in FILES}:
-        entries = [p for p in folder.iterdir() if p.name != "__pycache__" and not p.name.endswith(".csv")]
-        assert len(entries) <= (17 if folder.name == "distances" else 25), folder
-    for path in FILES:
+    for path in [*FILES, *TESTS.rglob("*.py")]:
+        entries = [p for p in path.parent.iterdir() if p.name != "__pycache__" and not p.name.endswith(".csv")]
+        assert len(entries) <= (17 if path.parent == PACKAGE / "distances" else 25), path.parent
         assert len(path.read_text(encoding="utf-8").splitlines()) <= 400, path
+
+
+def test_files_of_tests_mirror_the_package_and_have_names_of_their_own():
+    files = [*TESTS.rglob("*.py")]
+    names = [path.name for path in files if path.name != "__init__.py"]
+    assert sorted(names) == sorted(set(names))  # pytest imports them by these names
+    folders = {path.parent.relative_to(TESTS).as_posix() for path in files} - {".", "naive", "errors"}
+    assert all((PACKAGE / folder).is_dir() for folder in folders), folders
+
+
+def test_the_reference_implementation_does_not_know_the_package():
+    for path in (TESTS / "naive").glob("*.py"):
+        for node in ast.walk(ast.parse(path.read_text(encoding="utf-8"))):
+            names = [alias.name for alias in node.names] if isinstance(node, ast.Import) else []
+            names += [node.module] if isinstance(node, ast.ImportFrom) and node.level == 0 else []
+            assert {name.split(".")[0] for name in names} <= {"numpy", *sys.stdlib_module_names}, path
 
 
 def one_letter_apart(a, b):

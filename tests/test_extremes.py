@@ -15,25 +15,8 @@ from sktslib.distances._series import SCALINGS, normalise
 HOW = {how: number for how, number in SCALINGS.items() if how is not None}
 pytestmark = pytest.mark.usefixtures("_plain_kernels_may_overflow")
 
-# By how much a distance grows with the size of the series.
-DEGREES = {
-    "euclidean": 1,
-    "manhattan": 1,
-    "minkowski": 1,
-    "chebyshev": 1,
-    "mahalanobis": 1,
-    "short_time_series": 1,
-    "frechet": 1,
-    "sqeuclidean": 2,
-    "dtw": 2,
-    "canberra": 0,
-    "braycurtis": 0,
-    "hamming": 0,
-    "cosine": 0,
-    "correlation": 0,
-    "pearson_correlation": 0,
-    "sbd": 0,
-}
+# Lockstep distances, and elastic ones of each kind whose parameters have no unit.
+NAMES = [*naive.names(kind="lockstep", is_positive=False), "dtw", "frechet", "sbd"]
 
 
 # --------------------------------------------------------------------------------------------------------------- sizes
@@ -86,20 +69,20 @@ def results(name, x, y, X):
     return found
 
 
-@pytest.mark.parametrize("name", DEGREES)
+@pytest.mark.parametrize("name", NAMES)
 def test_distances_of_any_size(name):
     rng = np.random.default_rng(9)
     x, y, X = rng.normal(size=9), rng.normal(size=60), rng.normal(size=(4, 9))
     y[20:29] = x
-    want = results(name, x, y, X)
+    want, degree = results(name, x, y, X), naive.TABLE[name].degree
     for power in (531, 900, -565, -900):
         size = 2.0**power
         got = results(name, x * size, y * size, X * size)
         without = {"zscore", "minmax", "scales"}
-        assert set(got) >= (without if DEGREES[name] == 2 or name == "frechet" else set(want))
+        assert set(got) >= (without if degree == 2 or name == "frechet" else set(want))
         assert {"pair", "matrix", "neighbors"} <= set(got) or not {"pair", "matrix", "neighbors"} & set(got)
         for what, found in got.items():
-            back = 1.0 if what in without or DEGREES[name] == 0 else size
+            back = 1.0 if what in without or degree == 0 else size
             np.testing.assert_allclose(np.asarray(found) / back, want[what], rtol=1e-13, atol=1e-15, err_msg=what)
 
 

@@ -212,7 +212,7 @@ def test_a_callable_of_the_users():
     np.testing.assert_array_equal(found["distance"], [2.0, 0.0])
 
 
-def test_pieces_take_one_entry_or_one_active_entry():
+def test_searches_by_one_distance_take_one_active_entry():
     cfg = get_distance_dict(["dtw", "euclidean"])
     a = elastic_search(cfg, QUERY, SEQUENCE)[0]
     b = elastic_search(cfg["elastic"]["Dynamic Time Warping"], QUERY, SEQUENCE)[0]

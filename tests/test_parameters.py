@@ -16,7 +16,6 @@ from sktslib import (
     QuerySearcher,
     QuerySegmenter,
     distances,
-    dtw,
     get_distance_dict,
     neighbors,
     time_series_search,
@@ -28,6 +27,7 @@ from sktslib.distances import barycenter, metric_names, nearest_neighbors, pairw
 from sktslib.distances._metrics import registry
 from sktslib.model_selection import BlockedSeriesSplit
 from sktslib.search import start_sequences_index
+from sktslib.utils import validation
 from sktslib.utils.visualisation import plot_alignment
 
 pytestmark = pytest.mark.usefixtures("_plain_kernels_may_overflow")
@@ -142,9 +142,14 @@ for score in (scores.event_f1_score, scores.boundary_error, scores.segmentation_
     case(score.__name__, "y_true", lambda v, score=score: score([[0, v]], [[0, 9]]), True)
 case("warmup", "n_channels", lambda v: warmup("euclidean", tasks="distance", n_channels=v))
 case("recurrence", "size", lambda v: recurrence(terms=max, moves=max, size=v) and None)
-PATH = dtw(Q, OTHER_Q).path
 for name in ("offset", "every"):
-    case("plot_alignment", name, lambda v, n=name: plot_alignment(Q, OTHER_Q, PATH, **{n: v}) and None)
+    case("plot_alignment", name, lambda v, n=name: plot_alignment(Q, OTHER_Q, [[0, 4], [0, 4]], **{n: v}) and None)
+
+
+@pytest.fixture(autouse=True)
+def few_threads(monkeypatch):
+    """Those that are asked for are made, hundreds of them if nothing forbids it."""
+    monkeypatch.setattr(validation, "MOST_THREADS", 4)
 
 
 def outcome(parameter, call, value):

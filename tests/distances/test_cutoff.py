@@ -7,6 +7,7 @@ import numpy as np
 import pytest
 from hypothesis import given
 from hypothesis import strategies as st
+from own_recurrences import Unlike, alike, products
 from strategies import BANDS, has_band, pairs, parameters
 
 from sktslib.distances import GAK, CallableMetric, SoftDTW, get_metric, metric_names, recurrence, register_metric
@@ -102,24 +103,9 @@ def test_cutoffs_beyond_float64():
     assert get_metric("dtw")([1.0], [2.0], cutoff=np.inf) == 1.0
 
 
-class Falls(NamedTuple):
-    """Costs of either sign."""
-
-
+@recurrence(terms=products, moves=alike, monotone=True)
 class Rises(NamedTuple):
-    """The same with a promise."""
-
-
-def _products(p, row, y, y_before):
-    return row[0] * y, 0.0, 0.0
-
-
-def _alike(p, at, late, a, b, c, gap):
-    return a, a, a
-
-
-recurrence(terms=_products, moves=_alike)(Falls)
-recurrence(terms=_products, moves=_alike, monotone=True)(Rises)
+    """Costs that are said never to be negative."""
 
 
 def test_a_cutoff_may_be_negative_where_a_distance_may():
@@ -130,7 +116,7 @@ def test_a_cutoff_may_be_negative_where_a_distance_may():
         SoftDTW(gamma=200.0, **band),
         GAK(sigma=10.0, **band),
         CallableMetric(lambda a, b: float(a @ b)),
-        register_metric("falling", Falls)(),
+        register_metric("falling", Unlike)(),
         register_metric("product", lambda a, b: float(a @ b))(),
     ]
     for metric in metrics:

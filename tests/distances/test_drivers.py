@@ -65,10 +65,11 @@ def searched(name, data, x, y, w):
     distance, begin, ground, none = np.empty(n), np.empty(n, np.int64), np.zeros((3, m)), columns.NO_COSTS
     # In two chunks, so that the state carried between them is seen to be whole.
     cut = data.draw(st.integers(0, n))
+    every = m + n if radius is None else radius  # without a band columns are another kernel to compile
     with small_sizes(data):
         for a, b in ((0, cut), (cut, n)):
             columns.subsequence_profile(
-                *(p, rows, points, y, None, None, a, a, radius, *limits, col, start, ground),
+                *(p, rows, points, y, None, None, a, a, every, *limits, col, start, ground),
                 *(distance[a:b], begin[a:b], none),
             )
     with small_sizes(data):

@@ -6,6 +6,7 @@ from typing import NamedTuple
 import numba
 import numpy as np
 import pytest
+from own_recurrences import Alike, Unlike, alike, products
 from sklearn.base import clone
 from sklearn.model_selection import GridSearchCV
 
@@ -154,30 +155,6 @@ def test_equals_the_package_s_own_everywhere(name, own):
     classes = ["a", "b", "a", "b", "b"]
     got, want = (KNeighborsTimeSeriesClassifier(m).fit(X, classes).predict(X[::-1] + 0.1) for m in (name, own))
     np.testing.assert_array_equal(got, want)
-
-
-def products(p, row, y, y_before):
-
-    x, _, w, _ = row
-    return w * x * y, 0.0, 0.0
-
-
-def alike(p, at, late, a, b, c, gap):
-    return a, a, a
-
-
-def unlike(p, at, late, a, b, c, gap):
-    return a, a - 0.5, a + 0.25
-
-
-@recurrence(terms=products, moves=alike, equal_moves=True)
-class Alike(NamedTuple):
-    """Costs of either sign, the same for every move."""
-
-
-@recurrence(terms=products, moves=unlike)
-class Unlike(NamedTuple):
-    """Costs of either sign, which differ between the moves."""
 
 
 @pytest.mark.parametrize(("record", "steps"), [(Alike, (0.0, 0.0)), (Unlike, (-0.5, 0.25))])

@@ -55,10 +55,10 @@ def test_a_band_has_one_radius_for_all_three_terms():
 
 def test_a_banded_value_may_be_negative():
     x, band = np.array([0, -1, 3, -5, 5, -3, 1, 0]), {"window": "sakoe-chiba", "factor": 2}
-    twin = {"band_kind": "sakoe-chiba", "r": 2}
+    other = {"band_kind": "sakoe-chiba", "r": 2}
     for name, p in (("gak", {"sigma": 10.0}), ("soft_dtw", {"gamma": 200.0})):
         got = get_metric(name, {**p, **band})(x, -x)
-        assert got == pytest.approx(naive.elastic(name, x, -x, **p, **twin).distance)
+        assert got == pytest.approx(naive.elastic(name, x, -x, **p, **other).distance)
         assert -3 < got < -0.014
         assert get_metric(name, p)(x, -x) > 0
     assert GAK(sigma=10.0, triangular=3)(x, -x) > 0
@@ -288,7 +288,7 @@ def test_beats_of_the_example():
 
 
 @pytest.mark.parametrize("name", naive.PATHLESS)
-def test_tiles_have_the_query_s_length(name):
+def test_segments_have_the_query_s_length(name):
     shape = np.array([0.0, 1.0, 3.0, 1.0, -1.0])
     y = np.concatenate([[6, -6], shape, [-6], shape, [6, -6, 6]])
     segments = QuerySegmenter(name).fit(shape).segment(y)
@@ -297,7 +297,7 @@ def test_tiles_have_the_query_s_length(name):
     assert set(time_series_segmentation(cfg, shape, y)[get_metric(name).full_name]) >= {2, 7, 8, 13}
 
 
-def test_raw_values_are_no_tile_costs():
+def test_raw_values_are_no_costs_of_segments():
     with pytest.raises(ValueError, match="'divergence' parameter of SoftDTW must be True in a segmentation"):
         QuerySegmenter(SoftDTW(divergence=False)).fit([1.0, 2.0])
 

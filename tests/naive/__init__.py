@@ -26,8 +26,8 @@ from .segmenting import (
     cheapest_segmentation,
     cost_of_segmentation,
     costs_of_segments,
+    segment_cost,
     segmentations,
-    tile_cost,
 )
 from .series import (
     INF,

@@ -9,7 +9,7 @@ from .table import LOCKSTEP, PATHLESS, SQUARES, SUMS, power
 from .warping import elastic, fill
 
 
-def tile_cost(name, x, y, weight, s, e, *, tq=None, ts=None, r=None, **params):
+def segment_cost(name, x, y, weight, s, e, *, tq=None, ts=None, r=None, **params):
     """Cost of the segment y[s:e]: the recurrence of the search with its start fixed; lockstep: length m only."""
     m = len(x)
     if name in LOCKSTEP:
@@ -30,7 +30,7 @@ def background(name, x, weight=None, **params):
     mean = [weighted_mean(X[:, c], W[:, c]) for c in range(X.shape[1])]
     flat = np.array([mean for _ in range(len(X))]).reshape(np.shape(x))
     times = 1.5 if name in SQUARES else 1.0
-    return times * tile_cost(name, x, flat, weight, 0, len(X), **params) / len(X)
+    return times * segment_cost(name, x, flat, weight, 0, len(X), **params) / len(X)
 
 
 def cost_of_segmentation(segments, n, b, transitions=None):
@@ -47,10 +47,10 @@ def cost_of_segmentation(segments, n, b, transitions=None):
     return total
 
 
-def segmentations(n, tile_costs, b, transitions=None):
+def segmentations(n, segment_costs, b, transitions=None):
     """The least cost of all covers of range(n) by segments [s, e) of several queries and background samples.
 
-    `tile_costs`: for each query a function (s, e) -> cost, infinite where there is no such segment.
+    `segment_costs`: for each query a function (s, e) -> cost, infinite where there is no such segment.
     """
 
     def covers(s):
@@ -64,7 +64,7 @@ def segmentations(n, tile_costs, b, transitions=None):
                         yield [(s, e, label, cost[s, e]), *segments]
         yield from covers(s + 1)
 
-    costs = [{(s, e): f(s, e) for s in range(n) for e in range(s + 1, n + 1)} for f in tile_costs]
+    costs = [{(s, e): f(s, e) for s in range(n) for e in range(s + 1, n + 1)} for f in segment_costs]
     return min(cost_of_segmentation(segments, n, b, transitions) for segments in covers(0))
 
 
@@ -74,7 +74,7 @@ def costs_of_segments(name, x, y, weight=None, *, tq=None, ts=None, **params):
     out = np.full((n + 1, n + 1), INF)
     if name in LOCKSTEP or name in PATHLESS:
         for s in range(n - m + 1):
-            out[s, s + m] = tile_cost(name, x, y, weight, s, s + m, tq=tq, ts=ts, **params)
+            out[s, s + m] = segment_cost(name, x, y, weight, s, s + m, tq=tq, ts=ts, **params)
         return out
     f = steps(name, x, y, weight, tq, ts, search=True, **params)
     for s in range(n):

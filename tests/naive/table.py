@@ -20,6 +20,7 @@ class Entry:
     units: dict = field(default_factory=dict)  # where these parameters grow as these powers
     power: float | str | None = None  # a lockstep distance is this root (or parameter) of a sum over the points
     is_sum: bool = True  # whether an elastic distance adds costs up
+    is_dtw: bool = False  # dynamic time warping and its kin, which square differences
     is_positive: bool = False  # defined for positive values alone
     is_ratio: bool = False  # computed as 1 minus something
     has_lags: bool = False  # whether costs depend on where a candidate starts, whatever the parameters
@@ -30,7 +31,8 @@ class Entry:
     is_sharp: bool = False
 
 
-LOGISTIC = {"kind": "warped", "degree": 2, "has_lags": True, "exact_sums": False}
+DTW = {"kind": "warped", "degree": 2, "is_dtw": True}
+LOGISTIC = {**DTW, "has_lags": True, "exact_sums": False}
 COUNT = {"kind": "warped", "degree": 0, "units": {"eps": 1}, "is_sharp": True, "is_ratio": True}
 EPS = [1.0, 0.0, 0.25, 0.6, 3.0]
 
@@ -49,12 +51,11 @@ TABLE = {
     "pearson_correlation": Entry(kind="lockstep", degree=0, is_ratio=True, values={"beta": [None, 1.0, 0.5]}),
     "short_time_series": Entry(kind="lockstep", degree=1, power=2, same_length=True),
     "sqeuclidean": Entry(kind="lockstep", degree=2, power=1),
-    "adtw": Entry(kind="warped", degree=2, units={"omega": 2}, values={"omega": [0.5, 0.0, 2.0, 0.1]}),
+    "adtw": Entry(**DTW, units={"omega": 2}, values={"omega": [0.5, 0.0, 2.0, 0.1]}),
     "cid_dtw": Entry(kind="warped", degree=1, has_lags=True, exact_sums=False),
-    "ddtw": Entry(kind="warped", degree=2),
+    "ddtw": Entry(**DTW),
     "dtw": Entry(
-        kind="warped",
-        degree=2,
+        **DTW,
         values={"alpha": [1.0, 1.0, 1.0, 0.7, 0.3, 0.0], "do_dist_norm": [False, False, True]},
         values_of_pairs={
             "do_sign_norm": [False, False, False, True],
@@ -66,7 +67,7 @@ TABLE = {
     "frechet": Entry(kind="warped", degree=1, is_sum=False, exact_sums="one channel"),
     "lcss": Entry(**COUNT, values={"eps": EPS}),
     "msm": Entry(kind="warped", degree=1, units={"c": 1}, values={"c": [1.0, 0.0, 0.5, 0.1]}, is_sharp=True),
-    "shape_dtw": Entry(kind="warped", degree=2, values={"reach": [5, 0, 1, 3]}),
+    "shape_dtw": Entry(**DTW, values={"reach": [5, 0, 1, 3]}),
     "twed": Entry(
         kind="warped",
         degree=1,
@@ -104,7 +105,7 @@ def names(**facts):
 LOCKSTEP, WARPED, PATHLESS = names(kind="lockstep"), names(kind="warped"), names(kind="pathless")
 POSITIVE = names(is_positive=True)
 SUMS = tuple(name for name in LOCKSTEP if TABLE[name].power)
-SQUARES = names(kind="warped", degree=2)  # dynamic time warping, which squares the differences
+SQUARES = names(is_dtw=True)
 
 
 def power(name, p=3, **params):

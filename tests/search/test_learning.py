@@ -144,7 +144,7 @@ def test_marks_that_touch_are_no_examples():
 
 # ----------------------------------------------------------------------------------------------------------- background
 @given(st.data())
-def test_background_that_depends_on_the_signal_tiles_cheapest(data):
+def test_segmentation_beside_a_background_that_depends_on_the_signal_is_the_cheapest(data):
     x, y, w = data.draw(pairs(low=1, high=3, y_low=2, y_high=6, values=plain))
     x, y = x.reshape(len(x), -1), y.reshape(len(y), -1)
     w = None if w is None else np.asarray(w, float).reshape(len(x), -1) / np.max(w) * np.ones(x.shape)
@@ -159,7 +159,7 @@ def test_background_that_depends_on_the_signal_tiles_cheapest(data):
     inside = np.zeros(len(y), bool)
     for s, e in zip(found.start, found.end, strict=True):
         inside[s:e] = True
-    least = naive.segmentations(len(y), [lambda s, e: naive.tile_cost("dtw", x, y, w, s, e)], costs)
+    least = naive.segmentations(len(y), [lambda s, e: naive.segment_cost("dtw", x, y, w, s, e)], costs)
     assert found.cost.sum() + np.array(costs)[~inside].sum() == pytest.approx(least, rel=1e-9, abs=1e-11)
 
 

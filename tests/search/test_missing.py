@@ -46,7 +46,7 @@ def test_slopes_beside_a_gap_are_left_out():
 
 
 @pytest.mark.parametrize("metric", ["dtw", "lcss", "twed"])
-def test_warped_occurrences_do_not_cross_a_gap(metric):
+def test_subsequences_do_not_cross_a_gap(metric):
     rng = np.random.default_rng(0)
     y, x = rng.normal(size=90), rng.normal(size=6)
     y[[20, 21, 50]] = np.nan
@@ -65,7 +65,7 @@ def test_warped_occurrences_do_not_cross_a_gap(metric):
 
 
 @pytest.mark.parametrize("metric", ["dtw", "euclidean"])
-def test_tiles_do_not_cross_a_gap(metric):
+def test_segments_do_not_cross_a_gap(metric):
     shape = np.array([0.0, 1.0, 3.0, 1.0])
     y = np.concatenate([[9, 9], shape, [9], shape, [9, 9]])
     y[4] = np.nan

@@ -1,4 +1,4 @@
-"""Warped and window searches, selection and matches against the reference implementations."""
+"""Searches of subsequences and by windows, selection and matches against the reference implementations."""
 
 import naive
 import numba
@@ -18,7 +18,7 @@ pytestmark = pytest.mark.usefixtures("_plain_kernels_may_overflow")
 
 
 @st.composite
-def warped_metrics(draw, m):
+def subsequence_metrics(draw, m):
     """A metric object, its name, the reference implementation's parameters and band radius."""
     name = draw(st.sampled_from(["dtw", *naive.WARPED]))
     p, radius = draw(parameters(name)), draw(st.sampled_from([None, None, 0, 1, 2, "default"]))
@@ -28,9 +28,9 @@ def warped_metrics(draw, m):
 
 
 @given(st.data())
-def test_warped_profile_equals_the_reference(data):
+def test_subsequence_profile_equals_the_reference(data):
     x, y, w = data.draw(pairs(values=quarters, high=6, y_high=12))
-    metric, name, p, radius = data.draw(warped_metrics(len(x)))
+    metric, name, p, radius = data.draw(subsequence_metrics(len(x)))
     if p.get("alpha", 1) != 1:
         x, y = x + 0.001 * np.arange(len(x)).reshape(-1, *[1] * (x.ndim - 1)), y * 1.001  # no ties between rounded sums
     tq = ts = None
@@ -49,7 +49,7 @@ def test_warped_profile_equals_the_reference(data):
 
 
 @given(st.data())
-def test_warped_profile_is_the_minimum_over_all_starts(data):
+def test_subsequence_profile_is_the_minimum_over_all_starts(data):
     x, y, w = data.draw(pairs(values=plain, high=6, y_high=10))
     name, p, metric = data.draw(
         st.sampled_from([("dtw", {}, DTW()), ("lcss", {"eps": 1.0}, LCSS()), ("twed", {"nu": 0.0}, TWED(nu=0.0))])
@@ -68,7 +68,7 @@ def test_warped_profile_is_the_minimum_over_all_starts(data):
 @given(st.data())
 def test_matches_report_the_exact_distance_of_their_piece(data):
     x, y, w = data.draw(pairs(values=plain, high=6, y_low=4, y_high=14))
-    metric, name, p, radius = data.draw(warped_metrics(len(x)))
+    metric, name, p, radius = data.draw(subsequence_metrics(len(x)))
     if name in ("lcss", "edr", "ddtw", "wddtw", "shape_dtw", "wdtw") or p.get("alpha", 1) != 1:
         return  # their searches have a form of their own
     matches = QuerySearcher(metric, n_matches=None).fit(x, weight=w).search(y)

@@ -1,5 +1,7 @@
 """Optimal segmentations against brute force over all segmentations."""
 
+from functools import partial
+
 import naive
 import numpy as np
 import pytest
@@ -29,7 +31,7 @@ def total(segments, background, n, transitions=None):
 
 
 @given(st.data())
-def test_elastic_tiling_is_the_cheapest(data):
+def test_elastic_segmentation_is_the_cheapest(data):
     x, y, w = data.draw(pairs(low=1, high=4, y_low=2, y_high=7, values=plain))
     name = data.draw(st.sampled_from(FREE))
     p = data.draw(parameters(name)) | ({"nu": 0.0} if name == "twed" else {})  # no lags
@@ -41,13 +43,18 @@ def test_elastic_tiling_is_the_cheapest(data):
         background = naive.background(name, x, w, **p)
         assert segmenter.background_ == pytest.approx(background, rel=1e-9, abs=1e-12)
     segments = segmenter.segment(y)
-    least = naive.segmentations(n, [lambda s, e: naive.tile_cost(name, x, y, w, s, e, **p)], background)
+    least = naive.segmentations(n, [lambda s, e: naive.segment_cost(name, x, y, w, s, e, **p)], background)
     assert total(segments, background, n) == pytest.approx(least, rel=1e-9, abs=1e-11)
     for s, e, label, cost in segments:
         assert 0 <= s < e <= n
         assert label == 1
-        assert cost == pytest.approx(naive.tile_cost(name, x, y, w, s, e, **p), rel=1e-9, abs=1e-11)
+        assert cost == pytest.approx(naive.segment_cost(name, x, y, w, s, e, **p), rel=1e-9, abs=1e-11)
     assert (segments.start[1:] >= segments.end[:-1]).all()
+
+
+def segment_costs(name, queries, weights, y, **p):
+    """For each query a function of start and end of a segment."""
+    return [partial(naive.segment_cost, name, x, y, w, **p) for x, w in zip(queries, weights, strict=True)]
 
 
 @st.composite
@@ -64,7 +71,7 @@ def two_queries(draw, y_high=6):
 
 
 @given(two_queries(), st.sampled_from([("dtw", {}), ("lcss", {"eps": 0.8})]), st.sampled_from(["auto", 0.3, 1.0]))
-def test_tiling_by_two_queries_is_the_cheapest(case, metric, background):
+def test_segmentation_by_two_queries_is_the_cheapest(case, metric, background):
     queries, weights, y, transitions = case
     (name, p), n = metric, len(y)
     segmenter = QuerySegmenter(get_metric(name, p), background=background, transitions=transitions)
@@ -73,7 +80,8 @@ def test_tiling_by_two_queries_is_the_cheapest(case, metric, background):
         background = np.mean([naive.background(name, x, w, **p) for x, w in zip(queries, weights, strict=True)])
         assert segmenter.background_ == pytest.approx(background, rel=1e-9, abs=1e-12)
     costs = [
-        lambda s, e, x=x, w=w: naive.tile_cost(name, x, y, w, s, e, **p) for x, w in zip(queries, weights, strict=True)
+        lambda s, e, x=x, w=w: naive.segment_cost(name, x, y, w, s, e, **p)
+        for x, w in zip(queries, weights, strict=True)
     ]
     least = naive.segmentations(n, costs, background, transitions)
     assert total(segments, background, n, transitions) == pytest.approx(least, rel=1e-9, abs=1e-11)
@@ -82,14 +90,16 @@ def test_tiling_by_two_queries_is_the_cheapest(case, metric, background):
 
 
 @given(two_queries(), st.sampled_from(["euclidean", "manhattan"]), st.sampled_from([0.3, 1.0]))
-def test_windows_of_two_queries_tile_best(case, name, background):
+def test_segmentation_by_windows_of_two_queries_is_the_cheapest(case, name, background):
     queries, weights, y, transitions = case
     n = len(y)
     if n < max(map(len, queries)):
         return
     segmenter = QuerySegmenter(name, background=background, transitions=transitions)
     segments = segmenter.fit(queries, weight=weights).segment(y)
-    costs = [lambda s, e, x=x, w=w: naive.tile_cost(name, x, y, w, s, e) for x, w in zip(queries, weights, strict=True)]
+    costs = [
+        lambda s, e, x=x, w=w: naive.segment_cost(name, x, y, w, s, e) for x, w in zip(queries, weights, strict=True)
+    ]
     least = naive.segmentations(n, costs, background, transitions)
     assert total(segments, background, n, transitions) == pytest.approx(least, rel=1e-9, abs=1e-11)
     assert all(e - s == len(queries[label - 1]) for s, e, label, _ in segments)
@@ -114,7 +124,7 @@ def test_cells_carry_the_start_of_their_cheapest_path(case, metric, data):
     assert [one[:3] for one in segments] == [one[:3] for one in carried]
     for (s, e, label, cost), costlier in zip(segments, carried.cost, strict=True):
         assert bounds[label - 1][0] <= e - s <= bounds[label - 1][1]
-        exact = naive.tile_cost(name, queries[label - 1], y, weights[label - 1], s, e, **p)
+        exact = naive.segment_cost(name, queries[label - 1], y, weights[label - 1], s, e, **p)
         assert cost == pytest.approx(exact, rel=1e-9, abs=1e-11)
         assert costlier >= exact - 1e-9 * max(1.0, exact)
     stream = segmenter.stream()
@@ -134,7 +144,7 @@ COSTLIER = [  # the cheapest path of the last repetition is lost to one that the
 def test_costs_are_those_of_the_ranges(name, p, x, y, longest, background, costlier):
     segmenter = QuerySegmenter(get_metric(name, p), background=background, max_length=longest).fit(x)
     segments, x, y = segmenter.segment(y), np.array(x), np.array(y)
-    exact = [naive.tile_cost(name, x, y, None, s, e, **p) for s, e, _, _ in segments]
+    exact = [naive.segment_cost(name, x, y, None, s, e, **p) for s, e, _, _ in segments]
     np.testing.assert_allclose(as_carried(segmenter, y).cost, costlier, rtol=1e-8)
     np.testing.assert_allclose(segments.cost, exact, rtol=1e-9)
     assert segments.cost.sum() < sum(costlier) - 0.1
@@ -157,7 +167,7 @@ def test_lockstep_segmentation_is_the_cheapest(name, data):
     if not np.isfinite(background):
         return  # the query's own mirror image about zero is infinitely far by Bray-Curtis
     segments = segmenter.segment(y)
-    cost = {s: naive.tile_cost(name, x, y, w, s, s + m) for s in range(n - m + 1)}
+    cost = {s: naive.segment_cost(name, x, y, w, s, s + m) for s in range(n - m + 1)}
     least = naive.segmentations(n, [lambda s, e: cost[s] if e - s == m else np.inf], background)
     assert total(segments, background, n) == pytest.approx(least, rel=1e-9, abs=1e-11)
     assert ((segments.end - segments.start) == m).all()
@@ -187,7 +197,7 @@ def test_bounds_and_transitions_of_each_query():
     assert (np.diff([long.start, long.end], axis=0)[0][long.label == 2] >= 4).all()
 
 
-def test_functional_segmentation_is_the_tiling():
+def test_functional_segmentation_is_that_of_the_segmenter():
     ecg = load_ecg_example()
     cfg = get_distance_dict(["Dynamic Time Warping", "Euclidean Distance", "twed"])
     got = time_series_segmentation(cfg, ecg["query"], ecg["sequence"], ecg["weight"])
@@ -217,7 +227,7 @@ def test_a_constant_recording_is_background_or_the_query(metric):
     assert segments.boundaries.size == 0
 
 
-def test_callable_metric_tiles_windows():
+def test_a_callable_metric_segments_by_windows():
     def worst(x, y):
         return np.abs(x - y).max()
 
@@ -258,7 +268,7 @@ def test_stretches_side_by_side_give_the_same(metric, data):
 
 
 @given(two_queries(y_high=12), st.data())
-def test_lags_in_time_count_from_the_start_of_the_tile(case, data):
+def test_lags_in_time_count_from_the_start_of_the_segment(case, data):
     queries, weights, y, transitions = case
     tqs, ts = [data.draw(times(len(x))) for x in queries], data.draw(times(len(y)))
     segmenter = QuerySegmenter(TWED(nu=0.2), background=0.7, transitions=transitions)
@@ -272,7 +282,7 @@ def test_lags_in_time_count_from_the_start_of_the_tile(case, data):
     assert total(carried, 0.7, len(y), transitions) == pytest.approx(least, rel=1e-9, abs=1e-11)
     for s, e, label, cost in segments:
         times_of = {"tq": tqs[label - 1], "ts": ts}
-        exact = naive.tile_cost("twed", queries[label - 1], y, weights[label - 1], s, e, **times_of, nu=0.2)
+        exact = naive.segment_cost("twed", queries[label - 1], y, weights[label - 1], s, e, **times_of, nu=0.2)
         assert cost == pytest.approx(exact, rel=1e-9, abs=1e-11)
     stream = segmenter.stream()
     found = [stream.update(y[a : a + 3], times=ts[a : a + 3]) for a in range(0, len(y), 3)] + [stream.flush()]

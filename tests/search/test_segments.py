@@ -22,7 +22,7 @@ def part_cost(name, x, y, s, e, parameters, ends):
     firsts = range(m // 2 + 1) if s == 0 else [0]
     lasts = range(m - m // 2, m + 1) if e == n and ends else [m]
     return min(
-        naive.tile_cost(name, x[a:b], y, None, s, e, **parameters)
+        naive.segment_cost(name, x[a:b], y, None, s, e, **parameters)
         for a in firsts
         for b in lasts
         if b > a and (a == 0 or b == m or a + m - b <= m // 2)
@@ -33,7 +33,7 @@ def part_cost(name, x, y, s, e, parameters, ends):
     ("name", "parameters"), [("dtw", {}), ("erp", {}), ("edr", {"eps": 0.4}), ("lcss", {"eps": 0.4})]
 )
 @given(data=st.data())
-def test_partial_repetitions_are_of_the_cheapest_tiling(name, parameters, data):
+def test_partial_repetitions_are_of_the_cheapest_segmentation(name, parameters, data):
     channels = data.draw(st.sampled_from([1, 2]))
     x = data.draw(series(channels, 1, 4, plain)).reshape(-1, channels)
     y = data.draw(series(channels, 2, 6, plain)).reshape(-1, channels)

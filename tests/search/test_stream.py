@@ -3,39 +3,24 @@
 import pickle
 import tracemalloc
 
+import naive
 import numba
 import numpy as np
 import pytest
 from hypothesis import given
 from hypothesis import strategies as st
+from strategies import parameters
 
 from sktslib import QuerySearcher, QuerySegmenter
-from sktslib.distances import (
-    ADTW,
-    CIDDTW,
-    DDTW,
-    DTW,
-    EDR,
-    ERP,
-    LCSS,
-    MSM,
-    TWED,
-    WDDTW,
-    WDTW,
-    Correlation,
-    Euclidean,
-    Frechet,
-    ShapeDTW,
-)  # fmt: skip
+from sktslib.distances import get_metric
 from sktslib.search import _chunked_sequence
 
-WARPED = [
-    DTW(), DTW(alpha=0.5), DTW(do_dist_norm=True), DTW(window=0.3), DDTW(), WDTW(g=0.5), WDDTW(), ADTW(),
-    CIDDTW(), CIDDTW(window=0.3), ShapeDTW(reach=2),
-    Frechet(), LCSS(eps=0.3), EDR(eps=0.3), ERP(), MSM(), TWED(nu=0.1), TWED(nu=0.0),
-    DTW(dist=lambda a, b: abs(a - b).sum()),
-]  # fmt: skip
-WINDOWS = [(Euclidean(), None), (Euclidean(), "zscore"), (Correlation(), None), (DTW(), "zscore")]
+WINDOWS = [("euclidean", None), ("euclidean", "zscore"), ("correlation", None), ("dtw", "zscore")]
+SEARCHES = [(name, None) for name in ("dtw", "dtw", *naive.WARPED)] + WINDOWS
+
+
+def absolute(a, b):
+    return abs(a - b).sum()
 
 
 def planted(rng, channels, m, n, omit):
@@ -62,9 +47,11 @@ def searches(draw):
     omit = draw(st.booleans())
     m, n = draw(st.integers(1, 8)), draw(st.integers(20, 120))
     x, y = planted(rng, draw(st.sampled_from([1, 2])), m, n, omit)
-    metric, how = draw(st.sampled_from([(metric, None) for metric in WARPED] + WINDOWS))
+    name, how = draw(st.sampled_from(SEARCHES))
+    more = draw(st.sampled_from([{}, {}, {"window": 0.3}, {"dist": absolute}])) if (name, how) == ("dtw", None) else {}
+    metric = get_metric(name, {**draw(parameters(name)), **more})
     tx = ty = None
-    if isinstance(metric, TWED) and draw(st.booleans()):
+    if metric.uses_times and draw(st.booleans()):
         tx, ty = rng.random(m).cumsum(), rng.random(n).cumsum()
     rule = {
         "normalize": how,
@@ -236,7 +223,7 @@ def test_what_streams_refuse():
     stream.flush()
     with pytest.raises(ValueError, match=r"flushed.*stream\(\)"):
         stream.update([1.0])
-    stream = QuerySearcher(TWED(), threshold=1.0).fit([1, 2], times=[0, 1]).stream()
+    stream = QuerySearcher("twed", threshold=1.0).fit([1, 2], times=[0, 1]).stream()
     with pytest.raises(ValueError, match="'times' must be given"):
         stream.update([1.0])
     stream.update([1.0, 2.0], times=[0.0, 1.0])
