@@ -12,6 +12,8 @@ from ...utils._sklearn import Estimator, validate_parameter_constraints
 from ...utils.validation import as_times, as_weight, shown, sized_series
 from .._series import alike, base_of, between, full_weight, normalise, places
 
+__all__ = ["Metric"]
+
 
 class Metric(Estimator):
     """A distance and its parameters.

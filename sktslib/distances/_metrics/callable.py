@@ -9,6 +9,8 @@ from ...utils.validation import shown, unknown_name
 from .._kernels.compilation import kernel, pieces
 from .base import Metric
 
+__all__ = ["CallableMetric"]
+
 
 class CallableMetric(Metric):
     """A distance of the caller's: any function of two series.

@@ -12,6 +12,8 @@ from .custom_records import fingerprint, owned
 from .elastic import BAND_CONSTRAINTS, ElasticMetric, Query, free_points
 from .registry import _ALIASES, _REGISTRY, register
 
+__all__ = ["register_metric"]
+
 
 def register_metric(
     name,

@@ -9,6 +9,8 @@ from .elastic import BAND_CONSTRAINTS
 from .registry import register
 from .warping import DTW, WDTW
 
+__all__ = ["DDTW", "WDDTW", "ShapeDTW"]
+
 
 def keogh_slope(a):
     """Derivative estimate of Keogh & Pazzani (2001); the first and the last point copy their neighbours."""

@@ -10,6 +10,8 @@ from .._kernels import recurrences
 from .elastic import BAND_CONSTRAINTS, ElasticMetric, Query, free_points, norm_exponent, norm_of
 from .registry import register
 
+__all__ = ["EDR", "ERP", "LCSS", "MSM", "TWED"]
+
 
 def point_weights(x, w):
     """One weight a point, and the ratios between its channels (None where they are all equal).

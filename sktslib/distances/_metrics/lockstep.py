@@ -11,6 +11,18 @@ from .._series import SCALINGS, alike, full_weight, normalise, places, resample
 from .base import Metric
 from .registry import register
 
+__all__ = [
+    "Braycurtis",
+    "Canberra",
+    "Chebyshev",
+    "Euclidean",
+    "Hamming",
+    "KullbackLeibler",
+    "Manhattan",
+    "Minkowski",
+    "SquaredEuclidean",
+]
+
 
 def common_weight(x, w, y):
     """The weights (channels, length) of the points that meet, at the length of the shorter series."""

@@ -14,6 +14,8 @@ from .base import Metric
 from .lockstep import Euclidean, LockstepMetric, equal_lengths
 from .registry import register
 
+__all__ = ["Correlation", "Cosine", "Mahalanobis", "PearsonCorrelation", "ShortTimeSeries"]
+
 
 @register
 class Cosine(LockstepMetric):

@@ -9,6 +9,8 @@ from ...utils.validation import shown, unknown_name
 from .base import Metric
 from .callable import CallableMetric
 
+__all__ = ["get_metric", "metric_names"]
+
 FAMILIES = ("elastic", "lockstep", "time")
 _REGISTRY = {}  # function name -> class
 _ALIASES = {}  # every other name, in lower case -> function name

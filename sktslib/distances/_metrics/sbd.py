@@ -9,6 +9,8 @@ from . import cross_correlation
 from .registry import register
 from .soft import PathlessMetric
 
+__all__ = ["SBD"]
+
 
 @register
 class SBD(PathlessMetric):

@@ -17,6 +17,8 @@ from .base import Metric, check_pair
 from .elastic import BAND_CONSTRAINTS, check_band
 from .registry import register
 
+__all__ = ["GAK", "SoftDTW"]
+
 _cells, _plain_cells = lru_cache(maxsize=256)(band), lru_cache(maxsize=256)(plain_band)
 
 

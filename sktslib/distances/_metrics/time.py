@@ -4,6 +4,8 @@ from .base import Metric
 from .registry import register
 from .warping import DTW
 
+__all__ = ["TAM"]
+
 
 def instants(path):
     """How many steps of a path move the query alone, the series alone, and both."""

@@ -14,6 +14,8 @@ from .._series import ALIKE, deviation, standardise
 from .elastic import BAND_CONSTRAINTS, ElasticMetric, PreparedPair, Query, free_points, norm_exponent, norm_of
 from .registry import register
 
+__all__ = ["ADTW", "DTW", "WDTW", "Frechet"]
+
 
 def gradient(a):
     return np.gradient(a, axis=1) if a.shape[1] > 1 else np.zeros_like(a)
