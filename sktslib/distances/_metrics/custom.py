@@ -7,9 +7,10 @@ from numbers import Real
 from ...utils.validation import as_floats, refuse_missing, shown
 from .._kernels import columns as kernels
 from .._kernels import dispatch
+from .bands import BAND_CONSTRAINTS
 from .callable import CallableMetric
 from .custom_records import fingerprint, owned
-from .elastic import BAND_CONSTRAINTS, ElasticMetric, Query, free_points
+from .elastic import ElasticMetric, Query, free_points
 from .registry import _ALIASES, _REGISTRY, register
 
 __all__ = ["register_metric"]

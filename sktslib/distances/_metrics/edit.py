@@ -7,7 +7,8 @@ import numpy as np
 from ...utils._sklearn import Interval
 from .._kernels import columns as kernels
 from .._kernels import recurrences
-from .elastic import BAND_CONSTRAINTS, ElasticMetric, Query, free_points, norm_exponent, norm_of
+from .bands import BAND_CONSTRAINTS
+from .elastic import ElasticMetric, Query, free_points, norm_exponent, norm_of
 from .registry import register
 
 __all__ = ["EDR", "ERP", "LCSS", "MSM", "TWED"]
@@ -57,15 +58,11 @@ class LCSS(ElasticMetric):
     _replaces = False
     name, full_name = "lcss", "Longest Common Subsequence"
     entry_parameters = {"eps": 1, "report": "distance"}
-    _parameter_constraints = {
-        "eps": [Interval(Real, 0, None, closed="left")],
-        **BAND_CONSTRAINTS,
-    }
+    _parameter_constraints = {"eps": [Interval(Real, 0, None, closed="left")], **BAND_CONSTRAINTS}
 
     def __init__(self, eps=1.0, *, window=None, factor=None):
+        super().__init__(window=window, factor=factor)
         self.eps = eps
-        self.window = window
-        self.factor = factor
 
     def _exponent(self, channels):
         return norm_exponent(channels)
@@ -127,9 +124,8 @@ class EDR(ElasticMetric):
     _parameter_constraints = {"eps": [Interval(Real, 0, None, closed="left")], **BAND_CONSTRAINTS}
 
     def __init__(self, eps=1.0, *, window=None, factor=None):
+        super().__init__(window=window, factor=factor)
         self.eps = eps
-        self.window = window
-        self.factor = factor
 
     def _exponent(self, channels):
         return norm_exponent(channels)
@@ -190,9 +186,8 @@ class ERP(GapCostMetric):
     _parameter_constraints = {"g": [Interval(Real, None, None, closed="neither")], **BAND_CONSTRAINTS}
 
     def __init__(self, g=0.0, *, window=None, factor=None):
+        super().__init__(window=window, factor=factor)
         self.g = g
-        self.window = window
-        self.factor = factor
 
     def _exponent(self, channels):
         return norm_exponent(channels)
@@ -230,9 +225,8 @@ class MSM(GapCostMetric):
     _can_be_cut = False  # a point left of another may be cheaper than a new one
 
     def __init__(self, c=1.0, *, window=None, factor=None):
+        super().__init__(window=window, factor=factor)
         self.c = c
-        self.window = window
-        self.factor = factor
 
     @property
     def is_metric(self):
@@ -280,11 +274,10 @@ class TWED(GapCostMetric):
     }
 
     def __init__(self, nu=0.001, lmbda=1.0, p=2, *, window=None, factor=None):
+        super().__init__(window=window, factor=factor)
         self.nu = nu
         self.lmbda = lmbda
         self.p = p
-        self.window = window
-        self.factor = factor
 
     @property
     def is_metric(self):

@@ -1,24 +1,19 @@
 """What all elastic metric classes share: from two series to the kernels, and from accumulated costs to distances."""
 
-from numbers import Integral, Real
 from typing import NamedTuple
 
 import numpy as np
 
-from ...utils._sklearn import Interval, RealNotInt, StrOptions
 from .._kernels import columns as kernels
 from .._kernels import diagonals, lanes, pruned, recurrences
 from .._kernels import open_ended as diagonal_search
 from .._kernels.dispatch import closed_boundary, equal_moves, has_weights
 from .._series import full_weight
 from .alignment import Alignment
-from .bands import band, radius_of
-from .base import Metric
+from .bands import BandedMetric, band, radius_of
 
 INF = np.inf
 NO_BAND = np.empty(0, np.int64), np.empty(0, np.int64)
-_WINDOW = [None, StrOptions({"sakoe-chiba", "itakura"}), Interval(RealNotInt, 0, 1, closed="right")]
-BAND_CONSTRAINTS = {"window": _WINDOW, "factor": [None, Interval(Integral, 0, None, closed="left")]}
 
 
 class Query(NamedTuple):
@@ -88,32 +83,11 @@ def norm_exponent(channels, p=2.0):
     return 1.0 if channels == 1 else float(p)
 
 
-def check_band(metric):
-    """Refuse a width in samples where a share of the length is meant, and a radius without the band it belongs to."""
-    name, window = type(metric).__name__, metric.window
-    if isinstance(window, Real) and not isinstance(window, bool) and 1 <= window < 2**40:
-        if window > 1 or isinstance(window, Integral):
-            raise ValueError(
-                f"The 'window' parameter of {name} must be None, 'sakoe-chiba', 'itakura' or a float in the range "
-                f"(0, 1], a share of the shorter length. Got {window!r}. For a radius in samples set "
-                f"window='sakoe-chiba' and factor={int(window)}."
-            )
-    if metric.factor is not None and window != "sakoe-chiba":
-        raise ValueError(
-            f"The 'factor' parameter of {name} must be None unless window='sakoe-chiba', whose radius it is. Got "
-            f"{metric.factor!r} with window={window!r}."
-        )
-
-
-class ElasticMetric(Metric):
+class ElasticMetric(BandedMetric):
     """An elastic distance: a record for the kernels, and what becomes of the accumulated cost."""
 
     family = "elastic"
     description = "Elastic distance: series may be stretched in time."
-
-    def _validate(self):
-        check_band(self)
-        super()._validate()
 
     def _exponent(self, channels):
         return 2.0

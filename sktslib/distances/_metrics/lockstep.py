@@ -54,9 +54,10 @@ class LockstepMetric(Metric):
     _is_additive = True
     centred = False  # whether each series' weighted mean per channel is taken off first
     power = None  # sum behind the distance = distance ** power; None: no sum
+    _terms = None  # the class of its record
 
     def _record(self):
-        raise NotImplementedError
+        return self._terms()
 
     def _prepare(self, a, w):
         """A series as its points are compared, at the length of the weights."""
@@ -157,13 +158,8 @@ class Euclidean(LockstepMetric):
     """
 
     name, full_name, power = "euclidean", "Euclidean Distance", 2.0
-
-    @property
-    def is_metric(self):
-        return True
-
-    def _record(self):
-        return lockstep_terms.EuclideanRecord()
+    _terms = lockstep_terms.EuclideanRecord
+    _is_metric = True
 
 
 @register
@@ -178,12 +174,10 @@ class SquaredEuclidean(LockstepMetric):
     """
 
     name, full_name, power = "sqeuclidean", "Squared Euclidean Distance", 1.0
+    _terms = lockstep_terms.SquaredRecord
 
     def _exponent(self, channels):
         return 2.0
-
-    def _record(self):
-        return lockstep_terms.SquaredRecord()
 
 
 @register
@@ -200,13 +194,8 @@ class Manhattan(LockstepMetric):
     _centre = "median"
     name, full_name, power = "manhattan", "Manhattan Distance", 1.0
     aliases = ("cityblock",)
-
-    @property
-    def is_metric(self):
-        return True
-
-    def _record(self):
-        return lockstep_terms.ManhattanRecord()
+    _terms = lockstep_terms.ManhattanRecord
+    _is_metric = True
 
 
 @register
@@ -268,13 +257,8 @@ class Chebyshev(LockstepMetric):
     """
 
     name, full_name = "chebyshev", "Chebyshev Distance"
-
-    @property
-    def is_metric(self):
-        return True
-
-    def _record(self):
-        return lockstep_terms.ChebyshevRecord()
+    _terms = lockstep_terms.ChebyshevRecord
+    _is_metric = True
 
 
 @register
@@ -290,13 +274,8 @@ class Canberra(LockstepMetric):
 
     _centre = "median"
     name, full_name, power = "canberra", "Canberra Distance", 1.0
-
-    @property
-    def is_metric(self):
-        return True
-
-    def _record(self):
-        return lockstep_terms.CanberraRecord()
+    _terms = lockstep_terms.CanberraRecord
+    _is_metric = True
 
 
 @register
@@ -314,11 +293,9 @@ class KullbackLeibler(LockstepMetric):
 
     name, full_name, power = "kullback_leibler", "Kullback-Leibler Divergence", 1.0
     aliases = ("kl",)
+    _terms = lockstep_terms.KullbackLeiblerRecord
     _has_domain = True
-
-    @property
-    def is_symmetric(self):
-        return False
+    _is_symmetric = False
 
     def _check_values(self, a, what):
         low = np.fmin.reduce(a, axis=None)
@@ -327,9 +304,6 @@ class KullbackLeibler(LockstepMetric):
                 f"{what} must hold positive values: the {self.full_name} takes their logarithms. Got {low:g} as the "
                 "smallest. Add a constant to all series, or take another distance."
             )
-
-    def _record(self):
-        return lockstep_terms.KullbackLeiblerRecord()
 
 
 @register
@@ -344,9 +318,7 @@ class Braycurtis(LockstepMetric):
     """
 
     name, full_name = "braycurtis", "Braycurtis Distance"
-
-    def _record(self):
-        return lockstep_terms.BraycurtisRecord()
+    _terms = lockstep_terms.BraycurtisRecord
 
 
 @register
@@ -361,10 +333,5 @@ class Hamming(LockstepMetric):
     """
 
     name, full_name = "hamming", "Hamming Distance"
-
-    @property
-    def is_metric(self):
-        return True
-
-    def _record(self):
-        return lockstep_terms.HammingRecord()
+    _terms = lockstep_terms.HammingRecord
+    _is_metric = True

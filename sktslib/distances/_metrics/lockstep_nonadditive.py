@@ -29,9 +29,7 @@ class Cosine(LockstepMetric):
     """
 
     name, full_name = "cosine", "Cosine Distance"
-
-    def _record(self):
-        return lockstep_terms.CosineRecord()
+    _terms = lockstep_terms.CosineRecord
 
 
 @register
@@ -47,9 +45,7 @@ class Correlation(LockstepMetric):
 
     name, full_name, centred = "correlation", "Correlation Distance", True
     aliases = ("Cross Correlation Distance",)
-
-    def _record(self):
-        return lockstep_terms.CosineRecord()
+    _terms = lockstep_terms.CosineRecord
 
 
 @register
@@ -103,6 +99,7 @@ class Mahalanobis(LockstepMetric):
 
     _is_additive = False
     name, full_name, power = "mahalanobis", "Mahalanobis Distance", 2.0
+    _terms = lockstep_terms.EuclideanRecord
 
     def __init__(self, VI=None):
         self.VI = VI
@@ -159,9 +156,6 @@ class Mahalanobis(LockstepMetric):
                 )
             refuse_missing(VI, "VI", "Invert a covariance of full rank.")
 
-    def _record(self):
-        return lockstep_terms.EuclideanRecord()
-
     def _distance(self, x, w, y, tx, ty):
         if self._inverse() is None:
             return super()._distance(x, w, y, tx, ty)
@@ -212,10 +206,8 @@ class ShortTimeSeries(LockstepMetric):
 
     _is_additive = False
     name, full_name, power = "short_time_series", "Short Time Series Distance", 2.0
+    _terms = lockstep_terms.EuclideanRecord
     uses_times = True
-
-    def _record(self):
-        return lockstep_terms.EuclideanRecord()
 
     def _distance(self, x, w, y, tx, ty):
         if x.shape[1] != y.shape[1]:

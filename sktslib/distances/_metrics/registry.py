@@ -117,7 +117,7 @@ def get_metric(metric, params=None):
         if params:
             check_parameters(type(metric), params, type(metric).__name__)
         made = copy(metric).set_params(**params) if params else metric
-        made._check()
+        made._validate()
         return made
     if isinstance(metric, str):
         cls = metric_class(metric)

@@ -12,9 +12,8 @@ from .._collection import as_collection
 from .._kernels import soft_minimum as kernels
 from .._series import full_weight, resample
 from .alignment import Alignment
-from .bands import band, plain_band, radius_of
+from .bands import BAND_CONSTRAINTS, BandedMetric, band, plain_band, radius_of
 from .base import Metric, check_pair
-from .elastic import BAND_CONSTRAINTS, check_band
 from .registry import register
 
 __all__ = ["GAK", "SoftDTW"]
@@ -48,7 +47,7 @@ class PathlessMetric(Metric):
 
 
 # ------------------------------------------------------------------------------------------------------- soft minima
-class SoftMetric(PathlessMetric):
+class SoftMetric(PathlessMetric, BandedMetric):
     """A distance made of the accumulated costs R of the two series and of each with itself."""
 
     description = "Soft elastic distance: all alignments count, the better the more."
@@ -61,10 +60,6 @@ class SoftMetric(PathlessMetric):
 
     def _exponent(self, channels):
         return 2.0
-
-    def _validate(self):
-        check_band(self)
-        super()._validate()
 
     def _record(self):
         raise NotImplementedError
@@ -230,10 +225,9 @@ class SoftDTW(SoftMetric):
     }
 
     def __init__(self, gamma=1.0, *, divergence=True, window=None, factor=None):
+        super().__init__(window=window, factor=factor)
         self.gamma = gamma
         self.divergence = divergence
-        self.window = window
-        self.factor = factor
 
     @property
     def _compares_with_itself(self):
@@ -312,10 +306,9 @@ class GAK(SoftMetric):
     }
 
     def __init__(self, sigma=None, *, triangular=None, window=None, factor=None):
+        super().__init__(window=window, factor=factor)
         self.sigma = sigma
         self.triangular = triangular
-        self.window = window
-        self.factor = factor
 
     def fit(self, X, y=None):
         """Estimate `sigma` from a collection as the paper does: its points' median distance times sqrt(median length).

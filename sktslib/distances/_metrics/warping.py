@@ -11,7 +11,8 @@ from .._kernels import columns as kernels
 from .._kernels import recurrences
 from .._kernels.compilation import pieces
 from .._series import ALIKE, deviation, standardise
-from .elastic import BAND_CONSTRAINTS, ElasticMetric, PreparedPair, Query, free_points, norm_exponent, norm_of
+from .bands import BAND_CONSTRAINTS
+from .elastic import ElasticMetric, PreparedPair, Query, free_points, norm_exponent, norm_of
 from .registry import register
 
 __all__ = ["ADTW", "DTW", "WDTW", "Frechet"]
@@ -49,8 +50,22 @@ def local_costs(dist, x, y):
     return out
 
 
+class WarpingMetric(ElasticMetric):
+    """Dynamic time warping of squared differences, of the values or of what is made of them."""
+
+    _background_share = 1.5
+
+    def _record(self, m, n, search):
+        """The parameters of a query of m points, compared with a series of n."""
+        return recurrences.DTWRecord()
+
+    def _query(self, x, w, n, tx=None, *, search=False):
+        m = x.shape[1]
+        return Query(self._record(m, n, search), self._features(x), w, free_points(m))
+
+
 @register
-class DTW(ElasticMetric):
+class DTW(WarpingMetric):
     """Dynamic time warping (Sakoe & Chiba 1978): the least sum of squared differences over all alignments.
 
     Parameters
@@ -86,7 +101,6 @@ class DTW(ElasticMetric):
 
     name, full_name = "dtw", "Dynamic Time Warping"
     entry_parameters = {"dtw_type": "dtw", "alpha": 1}
-    _background_share = 1.5
     function_defaults = {"do_dist_norm": True}
     _parameter_constraints = {
         "alpha": [Interval(Real, 0, 1, closed="both")],
@@ -110,9 +124,8 @@ class DTW(ElasticMetric):
         do_sign_norm=False,
         do_dist_norm=False,
     ):
+        super().__init__(window=window, factor=factor)
         self.alpha = alpha
-        self.window = window
-        self.factor = factor
         self.dtw_type = dtw_type
         self.tolerance = tolerance
         self.dist = dist
@@ -170,13 +183,13 @@ class DTW(ElasticMetric):
         return a if self.alpha == 1 else np.concatenate([a, gradient(a)])
 
     def _query(self, x, w, n, tx=None, *, search=False):
-        features = self._features(x)
-        if self.alpha < 1:
-            # The derivatives' scale goes into the weights, so that the other series knows nothing of this one.
-            w = np.ones_like(x) if w is None else w
-            scale, alpha = slope_scale(*np.split(features, 2)), float(self.alpha)
-            w = np.concatenate([alpha * w, (1 - alpha) * scale**2 * w])
-        return Query(recurrences.DTWRecord(), features, w, free_points(x.shape[1]))
+        query = super()._query(x, w, n, tx, search=search)
+        if self.alpha == 1:
+            return query
+        # The derivatives' scale goes into the weights, so that the other series knows nothing of this one.
+        w = np.ones_like(x) if w is None else w
+        scale, alpha = slope_scale(*np.split(query.x, 2)), float(self.alpha)
+        return query._replace(w=np.concatenate([alpha * w, (1 - alpha) * scale**2 * w]))
 
     def _problem(self, x, w, y, tx, ty, *, search=False):
         if self.dist is None:
@@ -205,7 +218,7 @@ class DTW(ElasticMetric):
 
 
 @register
-class ADTW(ElasticMetric):
+class ADTW(WarpingMetric):
     """Amerced dynamic time warping (Herrmann & Webb 2023): every move that stretches pays a penalty.
 
     Parameters
@@ -226,20 +239,18 @@ class ADTW(ElasticMetric):
 
     name, full_name = "adtw", "Amerced Dynamic Time Warping"
     entry_parameters = {"omega": 1.0}
-    _background_share = 1.5
     _parameter_constraints = {"omega": [Interval(Real, 0, None, closed="left")], **BAND_CONSTRAINTS}
 
     def __init__(self, omega=1.0, *, window=None, factor=None):
+        super().__init__(window=window, factor=factor)
         self.omega = omega
-        self.window = window
-        self.factor = factor
 
-    def _query(self, x, w, n, tx=None, *, search=False):
-        return Query(recurrences.ADTWRecord(float(self.omega)), x, w, free_points(x.shape[1]))
+    def _record(self, m, n, search):
+        return recurrences.ADTWRecord(float(self.omega))
 
 
 @register
-class WDTW(ElasticMetric):
+class WDTW(WarpingMetric):
     """Weighted dynamic time warping (Jeong, Jeong & Omitaomu 2011): costs grow with the lag of the points.
 
     The cost of two points whose indices differ by a is multiplied by ``1 / (1 + exp(-g (a - L / 2)))``, L being the
@@ -263,22 +274,20 @@ class WDTW(ElasticMetric):
 
     name, full_name = "wdtw", "Weighted Dynamic Time Warping"
     entry_parameters = {"g": 0.05}
-    _background_share = 1.5
     _depends_on_start = True
     _needs_equal_lengths = True
     _looks_back = True
     _parameter_constraints = {"g": [Interval(Real, 0, None, closed="left")], **BAND_CONSTRAINTS}
 
     def __init__(self, g=0.05, *, window=None, factor=None):
+        super().__init__(window=window, factor=factor)
         self.g = g
-        self.window = window
-        self.factor = factor
 
-    def _query(self, x, w, n, tx=None, *, search=False):
-        m, longest = x.shape[1], max(x.shape[1], n)
+    def _record(self, m, n, search):
+        longest = max(m, n)
         with np.errstate(over="ignore"):  # an infinite exponential makes the factor 0
             factors = 1.0 / (1.0 + np.exp(-float(self.g) * (np.arange(longest + 1) - (m if search else longest) / 2)))
-        return Query(recurrences.WDTWRecord(factors), self._features(x), w, free_points(m))
+        return recurrences.WDTWRecord(factors)
 
     def _partners(self, alignment):
         path = alignment.path
@@ -304,11 +313,6 @@ class Frechet(ElasticMetric):
     """
 
     name, full_name = "frechet", "Frechet Distance"
-    _parameter_constraints = BAND_CONSTRAINTS
-
-    def __init__(self, *, window=None, factor=None):
-        self.window = window
-        self.factor = factor
 
     def _check_search(self, mode):
         super()._check_search(mode)
