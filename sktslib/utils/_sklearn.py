@@ -54,6 +54,8 @@ def validate_parameter_constraints(constraints, params, caller):
     """
     keys = {name: (id(constraints), name, type(v), v) for name, v in params.items() if v is None or type(v) in PLAIN}
     params = {name: value for name, value in params.items() if name not in keys or keys[name] not in _valid}
+    if not params:
+        return
     readable = {name: _readable(value, constraints.get(name, ())) for name, value in params.items()}
     _param_validation.validate_parameter_constraints(constraints, readable, caller)
     for name, value in params.items():
