@@ -140,13 +140,9 @@ class KNeighborsTimeSeriesTransformer(CollectionTransformer, Neighbors):
         nan_policy="raise",
         n_jobs=None,
     ):
-        self.metric = metric
+        super().__init__(metric, metric_params=metric_params, weight=weight, nan_policy=nan_policy, n_jobs=n_jobs)
         self.mode = mode
         self.n_neighbors = n_neighbors
-        self.metric_params = metric_params
-        self.weight = weight
-        self.nan_policy = nan_policy
-        self.n_jobs = n_jobs
 
     def transform(self, X):
         """Graph of the fitted series nearest to each series.
@@ -220,13 +216,9 @@ class RadiusNeighborsTimeSeriesTransformer(CollectionTransformer):
         nan_policy="raise",
         n_jobs=None,
     ):
-        self.metric = metric
+        super().__init__(metric, metric_params=metric_params, weight=weight, nan_policy=nan_policy, n_jobs=n_jobs)
         self.mode = mode
         self.radius = radius
-        self.metric_params = metric_params
-        self.weight = weight
-        self.nan_policy = nan_policy
-        self.n_jobs = n_jobs
 
     def transform(self, X):
         """Graph of the fitted series within the radius of each series.

@@ -36,6 +36,10 @@ class Estimator(BaseEstimator):
     def _get_param_names(cls):
         return _param_names(cls)
 
+    def _validate(self):
+        """Refuse parameters that are out of their range."""
+        validate_parameter_constraints(self._parameter_constraints, self.get_params(deep=False), type(self).__name__)
+
 
 @functools.cache
 def _param_names(cls):

@@ -7,7 +7,7 @@ import numpy as np
 from numpy.lib.stride_tricks import sliding_window_view
 
 from ...utils._sizes import FEW, MANY, check_sizes
-from ...utils._sklearn import Estimator, validate_parameter_constraints
+from ...utils._sklearn import Estimator
 from ...utils.validation import as_times, as_weight, shown, sized_series
 from .._series import alike, base_of, between, full_weight, normalise, places
 
@@ -103,9 +103,6 @@ class Metric(Estimator):
         if cutoff is None:
             return self._distance(x, w, y, tx, ty)
         return self._within(x, w, y, tx, ty, as_cutoff(cutoff, self._may_be_negative))
-
-    def _validate(self):
-        validate_parameter_constraints(self._parameter_constraints, self.get_params(deep=False), type(self).__name__)
 
     def _exponent(self, channels):
         """The power that differences are raised to in float64; of sums that are kept in reach it does not count."""
