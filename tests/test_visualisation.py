@@ -693,7 +693,7 @@ def test_inputs_are_not_changed():
         ),
         (
             lambda: plot_segmentation(np.arange(90) + 0.5, QUERY),
-            "Got ndarray of shape (90,) and dtype float64. Convert",
+            "Got 0.5 at index 0. Convert",
         ),
         (lambda: plot_segmentation({}, QUERY), "boundaries of at least one distance. Got an empty dict."),
         (

@@ -4,7 +4,7 @@ from collections.abc import Iterable
 from copy import copy, deepcopy
 from typing import NamedTuple
 
-from ..utils.validation import shown, unknown_name
+from ..utils.validation import check_names, shown, unknown_name
 from ._metrics.base import Metric
 from ._metrics.callable import CallableMetric
 from ._metrics.registry import _REGISTRY, FAMILIES, check_parameters, class_of_function, metric_class
@@ -105,9 +105,7 @@ def is_active(key, entry):
     if not isinstance(entry, dict):
         words = ", ".join(ENTRY_KEYS)
         raise TypeError(f"The entry {key!r} must be a dictionary with the keys {words}. Got {shown(entry)}.")
-    for word in entry:
-        if word not in ENTRY_KEYS:
-            raise unknown_name("key", word, ENTRY_KEYS, f"the entry {key!r}")
+    check_names(entry, ENTRY_KEYS, "key", f"the entry {key!r}")
     for word in ("use", "multivariate"):
         if entry.get(word, "yes") not in ("yes", "no"):
             raise ValueError(f"{word!r} of the entry {key!r} must be 'yes' or 'no'. Got {shown(entry[word])}.")

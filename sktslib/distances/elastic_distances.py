@@ -4,7 +4,7 @@ from functools import lru_cache
 
 import numpy as np
 
-from ..utils.validation import as_series, as_times, as_weight, check_number, unknown_name
+from ..utils.validation import as_series, as_times, as_weight, check_names, check_number
 from ._metrics.base import check_pair
 from ._metrics.edit import LCSS, TWED
 from ._metrics.lockstep import Minkowski
@@ -197,8 +197,7 @@ def _call(cls, parameters, owner, x, y, weight, tx=None, ty=None):
     report = parameters.pop("report", "distance")
     if report != "distance":
         reports = ["distance", "cost_matrix", "path"] + ["similarity"] * (cls is LCSS)
-        if report not in reports:
-            raise unknown_name("report", report, reports, owner)
+        check_names([report], reports, "report", owner)
     plain = report == "distance" and weight is None and tx is None and ty is None and getattr(x, "ndim", 1) == 1
     metric = _made(cls, parameters, owner, plain)
     x, y, w = check_pair(x, y, weight, metric=metric)
@@ -227,10 +226,7 @@ def _cached(cls, owner, plain, /, **parameters):
 
 
 def _make(cls, parameters, owner, plain):
-    valid = cls._get_param_names()
-    for key in parameters:
-        if key not in valid:
-            raise unknown_name("parameter", key, [*valid, "report", "weight"], owner)
+    check_names(parameters, [*cls._get_param_names(), "report", "weight"], "parameter", owner)
     metric = cls(**parameters)
     metric._validate()
     if plain and not parameters.get("dist") and not parameters.get("tolerance"):

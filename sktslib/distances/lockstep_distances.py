@@ -1,19 +1,8 @@
 """Lockstep distances: functions of two series whose i-th points meet."""
 
 from ..utils.validation import as_times
+from ._metrics import lockstep, lockstep_nonadditive
 from ._metrics.base import check_pair
-from ._metrics.lockstep import (
-    Braycurtis,
-    Canberra,
-    Chebyshev,
-    Euclidean,
-    Hamming,
-    KullbackLeibler,
-    Manhattan,
-    Minkowski,
-    SquaredEuclidean,
-)
-from ._metrics.lockstep_nonadditive import Correlation, Cosine, Mahalanobis, PearsonCorrelation, ShortTimeSeries
 
 __all__ = [
     "braycurtis_distance",
@@ -75,7 +64,7 @@ def braycurtis_distance(x, y, weight=None):
     >>> braycurtis_distance([1, 1], [1, 3])
     0.3333333333333333
     """
-    return _call(Braycurtis(), x, y, weight)
+    return _call(lockstep.Braycurtis(), x, y, weight)
 
 
 @_documented
@@ -88,7 +77,7 @@ def canberra_distance(x, y, weight=None):
     >>> canberra_distance([0, 1], [0, 3])
     0.5
     """
-    return _call(Canberra(), x, y, weight)
+    return _call(lockstep.Canberra(), x, y, weight)
 
 
 @_documented
@@ -101,7 +90,7 @@ def chebyshev_distance(x, y, weight=None):
     >>> chebyshev_distance([0, 0], [3, 4])
     4.0
     """
-    return _call(Chebyshev(), x, y, weight)
+    return _call(lockstep.Chebyshev(), x, y, weight)
 
 
 @_documented
@@ -114,7 +103,7 @@ def correlation_distance(x, y, weight=None):
     >>> correlation_distance([1, 2, 3], [1, 1, 1])
     1.0
     """
-    return _call(Correlation(), x, y, weight)
+    return _call(lockstep_nonadditive.Correlation(), x, y, weight)
 
 
 @_documented
@@ -127,7 +116,7 @@ def cosine_distance(x, y, weight=None):
     >>> cosine_distance([1, 0], [0, 1])
     1.0
     """
-    return _call(Cosine(), x, y, weight)
+    return _call(lockstep_nonadditive.Cosine(), x, y, weight)
 
 
 @_documented
@@ -140,7 +129,7 @@ def euclidean_distance(x, y, weight=None):
     >>> euclidean_distance([0, 0], [3, 4])
     5.0
     """
-    return _call(Euclidean(), x, y, weight)
+    return _call(lockstep.Euclidean(), x, y, weight)
 
 
 @_documented
@@ -153,7 +142,7 @@ def hamming_distance(x, y, weight=None):
     >>> hamming_distance([1, 2, 3, 4], [1, 2, 0, 4])
     0.25
     """
-    return _call(Hamming(), x, y, weight)
+    return _call(lockstep.Hamming(), x, y, weight)
 
 
 @_documented
@@ -168,7 +157,7 @@ def kullback_leibler_distance(x, y, weight=None):
     >>> round(kullback_leibler_distance([0.5, 0.5], [0.25, 0.75]), 6)
     0.143841
     """
-    return _call(KullbackLeibler(), x, y, weight)
+    return _call(lockstep.KullbackLeibler(), x, y, weight)
 
 
 def mahalanobis_distance(x, y, weight=None, *, VI=None):
@@ -196,7 +185,7 @@ def mahalanobis_distance(x, y, weight=None, *, VI=None):
     >>> mahalanobis_distance([0, 0], [3, 4], VI=[[4, 0], [0, 1]])
     7.211102550927978
     """
-    return _call(Mahalanobis(VI), x, y, weight)
+    return _call(lockstep_nonadditive.Mahalanobis(VI), x, y, weight)
 
 
 @_documented
@@ -209,7 +198,7 @@ def manhattan_distance(x, y, weight=None):
     >>> manhattan_distance([0, 0], [3, 4])
     7.0
     """
-    return _call(Manhattan(), x, y, weight)
+    return _call(lockstep.Manhattan(), x, y, weight)
 
 
 def minkowski_distance(x, y, weight=None, p=3):
@@ -237,7 +226,7 @@ def minkowski_distance(x, y, weight=None, p=3):
     >>> minkowski_distance([0, 0], [3, 4], p=1)
     7.0
     """
-    return _call(Minkowski(p), x, y, weight)
+    return _call(lockstep.Minkowski(p), x, y, weight)
 
 
 def pearson_correlation(x, y, beta=None, *, weight=None):
@@ -265,7 +254,7 @@ def pearson_correlation(x, y, beta=None, *, weight=None):
     >>> pearson_correlation([1, 2, 3], [1, 1, 1])
     2.0
     """
-    return _call(PearsonCorrelation(beta), x, y, weight)
+    return _call(lockstep_nonadditive.PearsonCorrelation(beta), x, y, weight)
 
 
 def short_time_series_distance(x, y, tx=None, ty=None, *, weight=None):
@@ -293,7 +282,7 @@ def short_time_series_distance(x, y, tx=None, ty=None, *, weight=None):
     >>> short_time_series_distance([0, 1, 2], [0, 1, 1])
     1.0
     """
-    return _call(ShortTimeSeries(), x, y, weight, tx, ty)
+    return _call(lockstep_nonadditive.ShortTimeSeries(), x, y, weight, tx, ty)
 
 
 @_documented
@@ -306,4 +295,4 @@ def sqeuclidean_distance(x, y, weight=None):
     >>> sqeuclidean_distance([0, 0], [3, 4])
     25.0
     """
-    return _call(SquaredEuclidean(), x, y, weight)
+    return _call(lockstep.SquaredEuclidean(), x, y, weight)

@@ -5,11 +5,10 @@ import math
 import numpy as np
 from numpy.typing import ArrayLike, NDArray
 
-from ..utils.validation import check_number
+from ..utils.validation import as_indices, check_number
 from ._matching import closest_matching, count_matched, pairs_by_iou, pairs_by_tolerance
 
 IDLE = "", "0"  # texts that mean background
-LARGEST = 2**53  # indices up to here are exact in float64, and their sums and differences in int64
 
 
 def events_from_labels(y: ArrayLike) -> NDArray[np.intp]:
@@ -270,18 +269,7 @@ def _events(y, name):
             f"The '{name}' parameter must be labels of shape (n,) or events of shape (n_events, 2). "
             f"Got shape {values.shape}. Pass one column of labels, for example numpy.ravel(y), or start and end."
         )
-    whole = True
-    if values.dtype.kind == "f":
-        values = values.astype(np.float64)  # smaller ones do not reach as far as the indices
-        whole = np.isfinite(values) & (np.floor(values) == values)
-    wrong = np.flatnonzero(~(whole & (values < LARGEST) & (values > -LARGEST)).all(axis=1))
-    if len(wrong):
-        raise ValueError(
-            f"The '{name}' parameter must hold events in whole sample indices below 2**53. "
-            f"Got {values[wrong[0]].tolist()} in row {wrong[0]}. "
-            "Convert times to indices, for example with numpy.searchsorted(times, events)."
-        )
-    events = values.astype(np.int64)
+    events = as_indices(values, name)
     wrong = np.flatnonzero((events[:, 0] < 0) | (events[:, 1] <= events[:, 0]))
     if len(wrong):
         raise ValueError(

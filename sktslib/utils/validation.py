@@ -19,12 +19,14 @@ MOST_THREADS = max(256, 2 * (os.cpu_count() or 1))  # each is made before it is 
 __all__ = [
     "as_dates",
     "as_floats",
+    "as_indices",
     "as_series",
     "as_times",
     "as_weight",
     "check_count",
     "check_flag",
     "check_jobs",
+    "check_names",
     "check_number",
     "check_verbose",
     "plain_count",
@@ -51,6 +53,13 @@ def unknown_name(what, given, valid, owner=""):
     hint = f" Did you mean {lower[near[0]]!r}?" if near else ""
     of = f" of {owner}" if owner else ""
     return ValueError(f"Unknown {what} {shown(given)}{of}.{hint} Valid: {', '.join(valid)}.")
+
+
+def check_names(names, valid, what, owner=""):
+    """Refuse names that are not among the valid ones."""
+    for name in names:
+        if name not in tuple(valid):  # of a tuple, since a wrong name may have no hash
+            raise unknown_name(what, name, valid, owner)
 
 
 # ------------------------------------------------------------------------------------------------------------ numbers
@@ -190,6 +199,19 @@ def _unboxed(a, name):
     return out
 
 
+def as_indices(values, name):
+    """Return sample indices as int64, so small that float64 holds them, and int64 sums of them."""
+    a = as_floats(values, name)
+    wrong = ~((np.floor(a) == a) & (np.abs(a) < 2**53))
+    if wrong.any():
+        first = np.unravel_index(np.argmax(wrong), a.shape)
+        raise ValueError(
+            f"The {name!r} parameter must hold sample indices, which are integers below 2**53. Got {a[first]:g} at "
+            f"index {_place(first)}. Convert times to indices, for example with numpy.searchsorted."
+        )
+    return a.astype(np.int64)
+
+
 def _place(index):
     """An index as people write it: a number for one axis, else a tuple."""
     index = tuple(int(i) for i in index)
@@ -295,25 +317,30 @@ def as_weight(weight, m, channels, *, name="weight"):
             f"{name!r} must have one value per point of the query (the first series), shape ({m},), or one per point "
             f"and channel, shape ({m}, {channels}). Got shape {w.shape}."
         )
-    low, top = w.min(), w.max()
-    if not (low >= 0 and top < np.inf):
-        refuse_missing(w, name, "Points that do not count have weight 0.")
-        first = _place(np.unravel_index(np.argmax(w < 0), w.shape))
-        raise ValueError(
-            f"{name!r} must not be negative. Got {low:g} as the least value, the first below 0 at index {first}. "
-            "Points that do not count have weight 0."
-        )
-    if top == 0:
-        raise ValueError(
-            f"{name!r} must have at least one value above 0. Got only zeros: no point of the query would count. "
-            "Leave it out to weigh all points alike."
-        )
-    if low == top:
+    w = relative(w, name, "points")
+    if w is None:
         return None
-    w = w / top
     if channels == 1:
         return w.reshape(1, m)
     return np.array(np.broadcast_to(w.reshape(m, -1).T, (channels, m)), order="C")
+
+
+def relative(w, name, what):
+    """Weights over their largest value; None where all are equal, which is the same as none."""
+    low, top = w.min(), w.max()
+    if not (low >= 0 and top < np.inf):
+        refuse_missing(w, name, f"{what.capitalize()} that do not count have weight 0.")
+        first = _place(np.unravel_index(np.argmax(w < 0), w.shape))
+        raise ValueError(
+            f"{name!r} must not be negative. Got {low:g} as the least value, the first below 0 at index {first}. "
+            f"{what.capitalize()} that do not count have weight 0."
+        )
+    if top == 0:
+        raise ValueError(
+            f"{name!r} must have at least one value above 0. Got only zeros: none of the {what} would count. Leave it "
+            f"out to weigh all {what} alike."
+        )
+    return None if low == top else w / top
 
 
 def as_times(times, length, name, origin=None):

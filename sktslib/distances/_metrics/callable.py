@@ -5,7 +5,7 @@ import inspect
 import numpy as np
 from numba.core.dispatcher import Dispatcher
 
-from ...utils.validation import shown, unknown_name
+from ...utils.validation import check_names, shown
 from .._kernels.compilation import kernel, pieces
 from .base import Metric
 
@@ -57,9 +57,7 @@ class CallableMetric(Metric):
             )
         known = self._arguments if self.parameters else None
         if known is not None:
-            for name in self.parameters:
-                if name not in known:
-                    raise unknown_name("parameter", name, known, f"the function {self.function!r}")
+            check_names(self.parameters, known, "parameter", f"the function {self.function!r}")
 
     @property
     def _arguments(self):

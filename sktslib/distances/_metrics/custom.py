@@ -5,8 +5,7 @@ from inspect import Parameter, Signature
 from numbers import Real
 
 from ...utils.validation import as_floats, refuse_missing, shown
-from .._kernels import columns as kernels
-from .._kernels import dispatch
+from .._kernels import columns, dispatch
 from .bands import BAND_CONSTRAINTS
 from .callable import CallableMetric
 from .custom_records import fingerprint, owned
@@ -14,6 +13,8 @@ from .elastic import ElasticMetric, Query, free_points
 from .registry import _ALIASES, _REGISTRY, register
 
 __all__ = ["register_metric"]
+
+PLAIN = Parameter.POSITIONAL_OR_KEYWORD
 
 
 def register_metric(
@@ -186,10 +187,6 @@ class _FunctionMetric(_Registered, CallableMetric):
         self._check_channels(len(x))
         return super()._distance(x, w, y, tx, ty)
 
-    def _windows(self, x, w, y, tx, ty):
-        self._check_channels(len(x))
-        return super()._windows(x, w, y, tx, ty)
-
 
 class _RecurrenceMetric(_Registered, ElasticMetric):
     """A recurrence of the user's: its record, and a band."""
@@ -206,7 +203,7 @@ class _RecurrenceMetric(_Registered, ElasticMetric):
         record = self._record(*(_value(getattr(self, field), field) for field in self._record._fields))
         points = free_points(x.shape[1])
         if not dispatch.closed_boundary(record):  # a query point left out costs what one of the series does
-            points[0] = kernels.series_gaps(record, x, tx) * (1.0 if w is None else w.max(axis=0))
+            points[0] = columns.series_gaps(record, x, tx) * (1.0 if w is None else w.max(axis=0))
         return Query(record, x, w, points)
 
 
@@ -229,29 +226,32 @@ def _made(recipe):
         version = fingerprint(*(parts[key] for key in sorted(parts)))
         record = owned(version, made_of._fields)
         dispatch._PARTS[record] = parts
-        defaults = [(field, made_of._field_defaults.get(field, Parameter.empty)) for field in made_of._fields]
+        own_parameters = [
+            Parameter(field, PLAIN, default=made_of._field_defaults.get(field, Parameter.empty))
+            for field in made_of._fields
+        ]
         base, own = _RecurrenceMetric, {"_record": record, "uses_times": uses_times}
         own |= {"_is_monotone": parts["monotone"], "_may_be_negative": not parts["monotone"]}
-        constraints = {**{field: [Real, "array-like"] for field, _ in defaults}, **BAND_CONSTRAINTS}
-        keywords, called = [("window", None), ("factor", None)], made_of.__name__
+        constraints = {**{field: [Real, "array-like"] for field in made_of._fields}, **BAND_CONSTRAINTS}
+        further = [Parameter(name, Parameter.KEYWORD_ONLY, default=None) for name in BAND_CONSTRAINTS]
+        called = made_of.__name__
     else:
         version = fingerprint(made_of)
         signature = inspect.signature(made_of)
-        further = list(signature.parameters.values())[2:]
-        kinds = (Parameter.VAR_POSITIONAL, Parameter.VAR_KEYWORD)
-        defaults = [
-            (p.name, p.default) for p in further if p.kind not in kinds and p.name not in ("weight", "tx", "ty")
+        own_parameters = [
+            p.replace(kind=PLAIN, annotation=Parameter.empty)
+            for p in list(signature.parameters.values())[2:]
+            if p.kind not in (p.VAR_POSITIONAL, p.VAR_KEYWORD) and p.name not in ("weight", "tx", "ty")
         ]
         timed = {"tx", "ty"} <= set(signature.parameters)
         base, own = _FunctionMetric, {"function": staticmethod(made_of), "timed": timed}
-        constraints = {}
-        keywords, called = [], "".join(word.capitalize() for word in facts["name"].split("_"))
-    for field, default in [*defaults, *keywords]:
-        if default is Parameter.empty:
-            raise TypeError(f"The parameter {field!r} of {facts['name']!r} must have a default.")
-    for field, _ in defaults:
-        if hasattr(base, field) or field in dict(keywords):
-            raise ValueError(f"The parameter {field!r} of {facts['name']!r} must have another name: metrics use it.")
+        constraints, further = {}, []
+        called = "".join(word.capitalize() for word in facts["name"].split("_"))
+    for p in own_parameters:
+        if p.default is p.empty:
+            raise TypeError(f"The parameter {p.name!r} of {facts['name']!r} must have a default.")
+        if hasattr(base, p.name) or p.name in {q.name for q in further}:
+            raise ValueError(f"The parameter {p.name!r} of {facts['name']!r} must have another name: metrics use it.")
     lines = (made_of.__doc__ or "").strip().splitlines()
     if isinstance(made_of, type) and lines and lines[0].startswith(f"{called}("):  # namedtuple's own
         lines = []
@@ -259,8 +259,8 @@ def _made(recipe):
         **facts,
         **own,
         "description": facts["description"] or (lines[0] if lines else "A distance of the user's own."),
-        "entry_parameters": dict(defaults) or "",
-        "__init__": _initialiser(defaults, keywords),
+        "entry_parameters": {p.name: p.default for p in own_parameters} or "",
+        "__init__": _initialiser([*own_parameters, *further]),
         "__doc__": made_of.__doc__,
         "__module__": made_of.__module__,
         "_parameter_constraints": constraints,
@@ -271,11 +271,9 @@ def _made(recipe):
     return type(called, (base,), namespace)
 
 
-def _initialiser(defaults, keywords):
+def _initialiser(parameters):
     """An `__init__` with the signature that scikit-learn looks at."""
-    kinds = [(defaults, Parameter.POSITIONAL_OR_KEYWORD), (keywords, Parameter.KEYWORD_ONLY)]
-    parameters = [Parameter(name, kind, default=value) for some, kind in kinds for name, value in some]
-    signature = Signature([Parameter("self", Parameter.POSITIONAL_OR_KEYWORD), *parameters])
+    signature = Signature([Parameter("self", PLAIN), *parameters])
 
     def __init__(self, *args, **kwargs):
         bound = signature.bind(self, *args, **kwargs)

@@ -5,8 +5,7 @@ from numbers import Real
 import numpy as np
 
 from ...utils._sklearn import Interval
-from .._kernels import columns as kernels
-from .._kernels import recurrences
+from .._kernels import columns, recurrences
 from .bands import BAND_CONSTRAINTS
 from .elastic import ElasticMetric, Query, free_points, norm_exponent, norm_of
 from .registry import register
@@ -34,8 +33,21 @@ def matched(path, problem, eps):
     return path[:, norm <= eps]
 
 
+class MatchingMetric(ElasticMetric):
+    """An edit distance of counts: two points match, or do not."""
+
+    _parameter_constraints = {"eps": [Interval(Real, 0, None, closed="left")], **BAND_CONSTRAINTS}
+
+    def __init__(self, eps=1.0, *, window=None, factor=None):
+        super().__init__(window=window, factor=factor)
+        self.eps = eps
+
+    def _exponent(self, channels):
+        return norm_exponent(channels)
+
+
 @register
-class LCSS(ElasticMetric):
+class LCSS(MatchingMetric):
     """Longest common subsequence (Vlachos et al. 2002): the share of points that find no partner within `eps`.
 
     Parameters
@@ -58,14 +70,6 @@ class LCSS(ElasticMetric):
     _replaces = False
     name, full_name = "lcss", "Longest Common Subsequence"
     entry_parameters = {"eps": 1, "report": "distance"}
-    _parameter_constraints = {"eps": [Interval(Real, 0, None, closed="left")], **BAND_CONSTRAINTS}
-
-    def __init__(self, eps=1.0, *, window=None, factor=None):
-        super().__init__(window=window, factor=factor)
-        self.eps = eps
-
-    def _exponent(self, channels):
-        return norm_exponent(channels)
 
     def _query(self, x, w, n, tx=None, *, search=False):
         m, (point, w) = x.shape[1], point_weights(x, w)
@@ -98,7 +102,7 @@ class LCSS(ElasticMetric):
 
 
 @register
-class EDR(ElasticMetric):
+class EDR(MatchingMetric):
     """Edit distance on real sequences (Chen, Ozsu & Oria 2005): the share of points to insert, delete or replace.
 
     Parameters
@@ -121,14 +125,6 @@ class EDR(ElasticMetric):
     _replaces = True
     name, full_name = "edr", "Edit Distance on Real Sequences"
     entry_parameters = {"eps": 1.0}
-    _parameter_constraints = {"eps": [Interval(Real, 0, None, closed="left")], **BAND_CONSTRAINTS}
-
-    def __init__(self, eps=1.0, *, window=None, factor=None):
-        super().__init__(window=window, factor=factor)
-        self.eps = eps
-
-    def _exponent(self, channels):
-        return norm_exponent(channels)
 
     def _query(self, x, w, n, tx=None, *, search=False):
         point, w = point_weights(x, w)
@@ -303,7 +299,7 @@ class TWED(GapCostMetric):
         points = free_points(x.shape[1])
         # To the last digit what a point of the series costs, so that d(x, y) = d(y, x).
         if w is None and isinstance(record.norm, recurrences.Lp):  # compiled powers are not quite numpy's
-            points[0, 1:] = kernels.series_gaps(record, x, tx)[1:]
+            points[0, 1:] = columns.series_gaps(record, x, tx)[1:]
             return Query(record, x, w, points)
         step, p = np.abs(np.diff(x, axis=1)), float(self.p)
         if w is not None:

@@ -5,8 +5,7 @@ from numbers import Real
 import numpy as np
 
 from ...utils._sklearn import Interval
-from .._kernels import lockstep_drivers as kernels
-from .._kernels import lockstep_terms, moments, sliding
+from .._kernels import lockstep_drivers, lockstep_terms, moments, sliding
 from .._series import SCALINGS, alike, full_weight, normalise, places, resample
 from .base import Metric
 from .registry import register
@@ -70,10 +69,10 @@ class LockstepMetric(Metric):
     def _distance(self, x, w, y, tx, ty):
         if self.centred or x.shape[1] != y.shape[1]:
             return self._prepared_distance(x, common_weight(x, w, y), y)
-        return float(kernels.distance(self._record(), x, y, full_weight(w, x)))
+        return float(lockstep_drivers.distance(self._record(), x, y, full_weight(w, x)))
 
     def _prepared_distance(self, x, w, y):
-        return float(kernels.distance(self._record(), self._prepare(x, w), self._prepare(y, w), w))
+        return float(lockstep_drivers.distance(self._record(), self._prepare(x, w), self._prepare(y, w), w))
 
     def _finite(self, distance):
         """Distances, which float64 must hold."""
@@ -88,7 +87,7 @@ class LockstepMetric(Metric):
         if not exactly and self._slack(x, w, len(out), normalize):
             sliding.profile(record, x, w, y, scaling, out)
         else:
-            kernels.profile(record, x, y, full, scaling, out)
+            lockstep_drivers.profile(record, x, y, full, scaling, out)
         return self._finite(out)
 
     def _scaled_profile(self, x, w, y, tx, ty, normalize, length):
@@ -97,8 +96,8 @@ class LockstepMetric(Metric):
         full, scaling = full_weight(w, x), self._scaling(normalize)
         out = np.empty(y.shape[1] - length + 1)
         left, share = places(length, x.shape[1])
-        near = alike(length, x.shape[1])
-        kernels.stretched(self._record(), self._normalised(x, full, scaling), y, full, scaling, near, left, share, out)
+        near, x = alike(length, x.shape[1]), self._normalised(x, full, scaling)
+        lockstep_drivers.stretched(self._record(), x, y, full, scaling, near, left, share, out)
         return self._finite(out)
 
     @staticmethod
@@ -139,7 +138,7 @@ class LockstepMetric(Metric):
     def _term_costs(self, x, y, w):
         """The terms (channels, m) whose sum is the distance to the power `power`."""
         out = np.empty_like(x)
-        kernels.first_terms(self._record(), x, np.ascontiguousarray(y), w, out)
+        lockstep_drivers.first_terms(self._record(), x, np.ascontiguousarray(y), w, out)
         return out
 
     def _term_weight(self, w):

@@ -7,8 +7,7 @@ import numpy as np
 from ...utils._sizes import check_query
 from ...utils._sklearn import Interval
 from ...utils.validation import as_floats, refuse_missing
-from .._kernels import lockstep_drivers as kernels
-from .._kernels import lockstep_terms
+from .._kernels import lockstep_drivers, lockstep_terms
 from .._series import full_weight
 from .base import Metric
 from .lockstep import Euclidean, LockstepMetric, equal_lengths
@@ -216,7 +215,7 @@ class ShortTimeSeries(LockstepMetric):
                 "points; interpolate one of them to the other's times."
             )
         w = full_weight(w, x)
-        return float(kernels.distance(self._record(), slopes(x, tx), slopes(y, ty), slope_weight(w)))
+        return float(lockstep_drivers.distance(self._record(), slopes(x, tx), slopes(y, ty), slope_weight(w)))
 
     def _term_weight(self, w):
         return slope_weight(w).sum()

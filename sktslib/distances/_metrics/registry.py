@@ -5,7 +5,7 @@ from multiprocessing import parent_process
 
 import numpy as np
 
-from ...utils.validation import shown, unknown_name
+from ...utils.validation import check_names, shown, unknown_name
 from .base import Metric
 from .callable import CallableMetric
 
@@ -48,8 +48,8 @@ def metric_names(family=None, *, multivariate=None, metric=None, symmetric=None)
     >>> metric_names(family="elastic", metric=True)
     ['msm', 'twed']
     """
-    if family not in (None, *FAMILIES):
-        raise unknown_name("family", family, FAMILIES)
+    if family is not None:
+        check_names([family], FAMILIES, "family")
     facts = {"multivariate": multivariate, "metric": metric, "symmetric": symmetric}
     asked = {fact: value for fact, value in facts.items() if value is not None}
     for fact, value in asked.items():
@@ -83,10 +83,7 @@ def class_of_function(function):
 
 def check_parameters(cls, parameters, owner):
     """Refuse parameters that a metric class does not have, naming the nearest."""
-    valid = cls._get_param_names()
-    for key in parameters:
-        if key not in valid:
-            raise unknown_name("parameter", key, valid, owner)
+    check_names(parameters, cls._get_param_names(), "parameter", owner)
 
 
 def get_metric(metric, params=None):

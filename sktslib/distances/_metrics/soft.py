@@ -9,7 +9,7 @@ from joblib import delayed
 
 from ...utils._sklearn import Interval
 from .._collection import as_collection
-from .._kernels import soft_minimum as kernels
+from .._kernels import soft_minimum
 from .._series import full_weight, resample
 from .alignment import Alignment
 from .bands import BAND_CONSTRAINTS, BandedMetric, band, plain_band, radius_of
@@ -72,13 +72,13 @@ class SoftMetric(PathlessMetric, BandedMetric):
         """The largest lag of a Sakoe-Chiba band, which all three terms of a pair have in common; else None."""
         return radius_of(self.window, self.factor, m, n)
 
-    def _accumulate(self, x, w, y, radius, matrix=kernels.NO_COSTS):
+    def _accumulate(self, x, w, y, radius, matrix=soft_minimum.NO_COSTS):
         m, n = x.shape[1], y.shape[1]
         if self.window == "itakura":
             cells = _cells(self.window, None, m, n)
         else:
             cells = _plain_cells(radius, m, n)
-        return kernels.accumulated_costs(self._record(), x, full_weight(w, x), y, *cells, matrix)
+        return soft_minimum.accumulated_costs(self._record(), x, full_weight(w, x), y, *cells, matrix)
 
     def _matrix(self, x, w, y):
         """Accumulated costs (n, m), in units of gamma."""
@@ -132,11 +132,7 @@ class SoftMetric(PathlessMetric, BandedMetric):
                 f"{x.shape[1]} and {y.shape[1]} with {self!r}, under which no path leads from the first pair of points "
                 "to the last one. Widen the band, or bring the series to one length."
             )
-        return matrix, kernels.expected_alignment(matrix)
-
-    def _pair(self, x, weight, y):
-        x, y, w = check_pair(x, y, weight, metric=self)
-        return x, w, y
+        return matrix, soft_minimum.expected_alignment(matrix)
 
     def expected_alignment(self, x, y, *, weight=None):
         """How probable it is that two points meet, where an alignment is as probable as it is good.
@@ -170,7 +166,8 @@ class SoftMetric(PathlessMetric, BandedMetric):
                [0., 1.]])
         """
         self._validate()
-        return np.ascontiguousarray(self._expected(*self._pair(x, weight, y))[1].T)
+        x, y, w = check_pair(x, y, weight, metric=self)
+        return np.ascontiguousarray(self._expected(x, w, y)[1].T)
 
 
 def own_weight(a, w):
@@ -238,7 +235,7 @@ class SoftDTW(SoftMetric):
         return max(float(self.gamma), 1e-300)  # the inverse of less would be infinite
 
     def _record(self):
-        return kernels.Soft(1.0 / self._unit, False, np.inf)
+        return soft_minimum.Soft(1.0 / self._unit, False, np.inf)
 
     def _reported(self, cross, own):
         return self._unit * (cross - own)
@@ -339,7 +336,7 @@ class GAK(SoftMetric):
     def _record(self):
         sigma = getattr(self, "sigma_", 1.0) if self.sigma is None else float(self.sigma)
         triangle = np.inf if self.triangular is None else float(self.triangular)
-        return kernels.Soft(1.0 / max(2.0 * sigma * sigma, 1e-300), True, triangle)
+        return soft_minimum.Soft(1.0 / max(2.0 * sigma * sigma, 1e-300), True, triangle)
 
     def _reported(self, cross, own):
         return 0.0 - np.expm1(own - cross)

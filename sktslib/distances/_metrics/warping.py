@@ -7,8 +7,7 @@ from numba.core.dispatcher import Dispatcher
 
 from ...utils._sklearn import Interval, StrOptions
 from ...utils.validation import shown
-from .._kernels import columns as kernels
-from .._kernels import recurrences
+from .._kernels import columns, recurrences
 from .._kernels.compilation import pieces
 from .._series import ALIKE, deviation, standardise
 from .bands import BAND_CONSTRAINTS
@@ -37,7 +36,7 @@ def local_costs(dist, x, y):
     if isinstance(first, str | complex | np.complexfloating | None) or np.ndim(first):
         raise TypeError(f"The 'dist' parameter must return one real number for two points. Got {shown(first)}.")
     out = np.empty((len(y), len(x)))
-    fill = kernels.fill_costs
+    fill = columns.fill_costs
     if not isinstance(dist, Dispatcher):
         fill = getattr(fill, "py_func", fill)
     for begin, end in pieces(len(y), len(x)):
@@ -195,13 +194,12 @@ class DTW(WarpingMetric):
         if self.dist is None:
             return super()._problem(x, w, y, tx, ty, search=search)
         x, y = self._features(x), self._features(y)
-        costs = np.zeros((y.shape[1], x.shape[1]))
         if self.alpha == 1:
-            costs += local_costs(self.dist, x, y)
+            costs = local_costs(self.dist, x, y)
         else:
             (x, dx), (y, dy) = np.split(x, 2), np.split(y, 2)
             scale, alpha = slope_scale(x, dx), float(self.alpha)
-            costs += (1 - alpha) * local_costs(self.dist, scale * dx, scale * dy)
+            costs = (1 - alpha) * local_costs(self.dist, scale * dx, scale * dy)
             if alpha > 0:
                 costs += alpha * local_costs(self.dist, x, y)
         if w is not None:  # the caller's function sees whole points, so a point has one weight

@@ -51,8 +51,8 @@ class SegmentationDisplay:
         n = len(self.sequence)
         self.times = as_times(field(segments, "times") if ts is None else ts, n, "ts", sequence)
         self.channels = channel_names(self.sequence.shape[1], sequence, segments)
-        self.start = self.end = self.label = self.partial = None
-        self.names = None
+        self.start = self.end = self.label = np.empty(0, int)  # boundaries alone say nothing of repetitions
+        self.partial, self.names = np.empty(0, bool), None
         start, end = field(segments, "start"), field(segments, "end")
         if start is not None and end is not None:
             self.start, self.end = as_ranges(start, end, n, "segments")
@@ -116,7 +116,7 @@ class SegmentationDisplay:
             )
             self.boundary_lines_.append(lines)
             self.repetition_areas_.append(self._shade(ax, borders))
-            if self.partial is not None and self.partial.any():
+            if self.partial.any():
                 self.partial_areas_.append(self._hatch(ax, borders))
         if self.names is None:
             label_rows(self.axes_, self.times, n_channels, self.channels)
@@ -130,8 +130,6 @@ class SegmentationDisplay:
     def _shade(self, ax, borders):
         """Shade the repetitions, each kind in its colour, neighbours in turn light and dark."""
         areas = []
-        if self.start is None:
-            return areas
         turn = np.empty(len(self.start), dtype=int)
         turn[np.argsort(self.start, kind="stable")] = np.arange(len(self.start)) % 2
         for k, kind in enumerate(np.unique(self.label)):
@@ -158,7 +156,7 @@ class SegmentationDisplay:
         return ax.add_collection(area, autolim=False)
 
     def _add_legend(self):
-        several = self.label is not None and len(np.unique(self.label)) > 1
+        several = len(np.unique(self.label)) > 1
         handles = (self.repetition_areas_[0][1::2] if several else []) + self.partial_areas_[:1]
         if not handles:
             return None
