@@ -93,7 +93,7 @@ def barycenter(
         If a series or a weight is not finite or has the wrong shape, or a parameter is out of its range;
         the message names it.
     TypeError
-        If something is of the wrong kind, such as text where numbers are meant.
+        If something is of the wrong type, such as text where numbers are meant.
 
     Notes
     -----
@@ -187,9 +187,7 @@ def random_numbers(random_state):
 
 def shares(series_weight, n):
     """The series' weights as shares of 1 (n,)."""
-    if series_weight is None:
-        return np.full(n, 1.0 / n)
-    v = as_floats(series_weight, "series_weight")
+    v = np.ones(n) if series_weight is None else as_floats(series_weight, "series_weight")
     if v.shape != (n,):
         raise ValueError(
             f"'series_weight' must have one value per series of 'X', shape ({n},). Got shape {v.shape}; weights of "

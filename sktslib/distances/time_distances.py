@@ -34,7 +34,7 @@ def tam(x, y, report="distance", *, weight=None):
         If a series, a weight or a time is not finite or has the wrong shape, or a parameter is out of its range;
         the message names it.
     TypeError
-        If something is of the wrong kind, such as text where numbers are meant.
+        If something is of the wrong type, such as text where numbers are meant.
 
     References
     ----------

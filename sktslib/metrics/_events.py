@@ -47,7 +47,7 @@ def events_from_labels(y: ArrayLike) -> NDArray[np.intp]:
             f"The 'y' parameter must be a label for each time point, of shape (n,). Got shape {labels.shape}. "
             "Pass one column, for example numpy.ravel(y)."
         )
-    return _runs(_check_labels(labels, "y"))
+    return _runs(labels)
 
 
 def event_f1_score(
@@ -57,14 +57,14 @@ def event_f1_score(
 
     A true and a predicted event agree when their intersection over union is at least `min_iou` or, with `tolerance`,
     when both their borders are at most that far apart. Each event is matched at most once, and as many as possible
-    are: ``2 TP / (n_true + n_pred)``. The kinds of the events (the values of the labels) are not compared.
+    are: ``2 TP / (n_true + n_pred)``. The classes of the events (the values of the labels) are not compared.
 
     Parameters
     ----------
     y_true, y_pred : array-like of shape (n,) or (n_events, 2)
         The annotation and the prediction: a label for each time point, a number or a text (0 and the empty text are
         background, runs of equal other values are events), or events as half-open ``[start, end)`` in sample indices.
-        The two may differ in kind.
+        One may be labels and the other events.
     min_iou : float, default=0.5
         Least intersection over union of events that agree, in (0, 1]. Not used when `tolerance` is given.
     tolerance : float, optional
@@ -263,7 +263,7 @@ def _both_events(y_true, y_pred):
 def _events(y, name):
     values = _as_labels(y, name)
     if values.ndim == 1:
-        return _runs(_check_labels(values, name)), len(values)
+        return _runs(values), len(values)
     if values.ndim != 2 or values.shape[1] != 2:
         raise ValueError(
             f"The '{name}' parameter must be labels of shape (n,) or events of shape (n_events, 2). "
@@ -301,14 +301,9 @@ def _as_labels(y, name):
             "numpy.where(y == background, 0, 1 + numpy.unique(y, return_inverse=True)[1]). Segments and matches are "
             "events as numpy.column_stack([found.start, found.end])."
         )
-    return values
-
-
-def _check_labels(labels, name):
-    if labels.dtype.kind == "f" and np.isnan(labels).any():
-        first = int(np.flatnonzero(np.isnan(labels))[0])
+    if values.ndim == 1 and np.isnan(values).any():
         raise ValueError(
-            f"The '{name}' parameter must have a label for each time point. Got {int(np.isnan(labels).sum())} NaN, "
-            f"the first at index {first}. Use 0 for background."
+            f"The '{name}' parameter must have a label for each time point. Got {int(np.isnan(values).sum())} NaN, "
+            f"the first at index {int(np.isnan(values).argmax())}. Use 0 for background."
         )
-    return labels
+    return values

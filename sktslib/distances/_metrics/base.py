@@ -58,12 +58,12 @@ class Metric(Estimator):
     @property
     def is_symmetric(self):
         """Whether d(x, y) = d(y, x) for all unweighted series."""
-        return self._is_symmetric
+        return bool(self._is_symmetric)
 
     @property
     def is_metric(self):
         """Whether it is a metric on series of one length, unweighted."""
-        return self._is_metric
+        return bool(self._is_metric)
 
     def __call__(self, x, y, *, weight=None, tx=None, ty=None, cutoff=None):
         """The distance as a plain float; see `distance`."""

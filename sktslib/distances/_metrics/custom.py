@@ -14,8 +14,6 @@ from .registry import _ALIASES, _REGISTRY, register
 
 __all__ = ["register_metric"]
 
-PLAIN = Parameter.POSITIONAL_OR_KEYWORD
-
 
 def register_metric(
     name,
@@ -105,7 +103,7 @@ def register_metric(
         "description": description,
         "multivariate": bool(multivariate),
     }
-    computed = {"symmetric": symmetric, "metric": metric}
+    computed = {"_is_symmetric": symmetric, "_is_metric": metric}
     for word in (name, facts["full_name"], f"{name}_distance", *facts["aliases"]):
         taken = _ALIASES.get(word.lower())
         if taken is not None and not issubclass(_REGISTRY[taken], _Registered):
@@ -113,17 +111,15 @@ def register_metric(
                 f"'name', 'full_name' and 'aliases' must not be names of the package's own. Got {word!r}, which is "
                 f"{_REGISTRY[taken].__name__}."
             )
-    parts = None
-    if isinstance(made_of, type):
-        parts = dispatch._PARTS.get(made_of)
-        if parts is None or not hasattr(made_of, "_fields"):
-            raise TypeError(
-                "'made_of' must be a function of two series, or a NamedTuple class decorated with "
-                f"sktslib.distances.recurrence. Got {shown(made_of)}."
-            )
+    is_class = isinstance(made_of, type)
+    parts = dispatch._PARTS.get(made_of) if is_class else None
+    if not (parts and hasattr(made_of, "_fields") if is_class else callable(made_of)):
+        raise TypeError(
+            "'made_of' must be a function of two series, or a NamedTuple class decorated with "
+            f"sktslib.distances.recurrence. Got {shown(made_of)}."
+        )
+    if is_class:
         _check_arguments(name, parts)
-    elif not callable(made_of):
-        raise TypeError(f"'made_of' must be a function of two series or a NamedTuple class. Got {shown(made_of)}.")
     cls = _made((facts, computed, bool(uses_times), made_of, _packed(made_of, parts)))
     return register(cls)
 
@@ -144,19 +140,6 @@ class _Registered:
 
     _recipe = None  # what made the class, for processes that do not know it
     _version = ""
-    _computed = {}
-
-    @property
-    def is_symmetric(self):
-        return self._fact("symmetric")
-
-    @property
-    def is_metric(self):
-        return self._fact("metric")
-
-    def _fact(self, name):
-        fact = self._computed[name]
-        return bool(fact(self) if callable(fact) else fact)
 
     def _check_channels(self, channels):
         if channels > 1 and not self.multivariate:
@@ -219,6 +202,7 @@ def _value(value, name):
 def _made(recipe):
     """The metric class of a recipe."""
     facts, computed, uses_times, made_of, packed = recipe
+    parameters = list(inspect.signature(made_of).parameters.values())
     if isinstance(made_of, type):
         if made_of not in dispatch._PARTS:
             dispatch.recurrence(**packed)(made_of)
@@ -226,10 +210,6 @@ def _made(recipe):
         version = fingerprint(*(parts[key] for key in sorted(parts)))
         record = owned(version, made_of._fields)
         dispatch._PARTS[record] = parts
-        own_parameters = [
-            Parameter(field, PLAIN, default=made_of._field_defaults.get(field, Parameter.empty))
-            for field in made_of._fields
-        ]
         base, own = _RecurrenceMetric, {"_record": record, "uses_times": uses_times}
         own |= {"_is_monotone": parts["monotone"], "_may_be_negative": not parts["monotone"]}
         constraints = {**{field: [Real, "array-like"] for field in made_of._fields}, **BAND_CONSTRAINTS}
@@ -237,17 +217,13 @@ def _made(recipe):
         called = made_of.__name__
     else:
         version = fingerprint(made_of)
-        signature = inspect.signature(made_of)
-        own_parameters = [
-            p.replace(kind=PLAIN, annotation=Parameter.empty)
-            for p in list(signature.parameters.values())[2:]
-            if p.kind not in (p.VAR_POSITIONAL, p.VAR_KEYWORD) and p.name not in ("weight", "tx", "ty")
-        ]
-        timed = {"tx", "ty"} <= set(signature.parameters)
+        timed = {"tx", "ty"} <= {p.name for p in parameters}
+        named = [p for p in parameters[2:] if p.kind not in (p.VAR_POSITIONAL, p.VAR_KEYWORD)]
+        parameters = [p for p in named if p.name not in ("weight", "tx", "ty")]
         base, own = _FunctionMetric, {"function": staticmethod(made_of), "timed": timed}
         constraints, further = {}, []
         called = "".join(word.capitalize() for word in facts["name"].split("_"))
-    for p in own_parameters:
+    for p in parameters:
         if p.default is p.empty:
             raise TypeError(f"The parameter {p.name!r} of {facts['name']!r} must have a default.")
         if hasattr(base, p.name) or p.name in {q.name for q in further}:
@@ -259,21 +235,23 @@ def _made(recipe):
         **facts,
         **own,
         "description": facts["description"] or (lines[0] if lines else "A distance of the user's own."),
-        "entry_parameters": {p.name: p.default for p in own_parameters} or "",
-        "__init__": _initialiser([*own_parameters, *further]),
+        "entry_parameters": {p.name: p.default for p in parameters} or "",
+        "__init__": _initialiser(parameters, further),
         "__doc__": made_of.__doc__,
         "__module__": made_of.__module__,
         "_parameter_constraints": constraints,
         "_recipe": recipe,
         "_version": version,
-        "_computed": computed,
+        **{name: property(fact) if callable(fact) else bool(fact) for name, fact in computed.items()},
     }
     return type(called, (base,), namespace)
 
 
-def _initialiser(parameters):
+def _initialiser(parameters, further):
     """An `__init__` with the signature that scikit-learn looks at."""
-    signature = Signature([Parameter("self", PLAIN), *parameters])
+    plain = Parameter.POSITIONAL_OR_KEYWORD
+    parameters = [*(p.replace(kind=plain, annotation=p.empty) for p in parameters), *further]
+    signature = Signature([Parameter("self", plain), *parameters])
 
     def __init__(self, *args, **kwargs):
         bound = signature.bind(self, *args, **kwargs)

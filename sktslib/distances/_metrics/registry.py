@@ -50,14 +50,13 @@ def metric_names(family=None, *, multivariate=None, metric=None, symmetric=None)
     """
     if family is not None:
         check_names([family], FAMILIES, "family")
-    facts = {"multivariate": multivariate, "metric": metric, "symmetric": symmetric}
+    facts = {"multivariate": multivariate, "is_metric": metric, "is_symmetric": symmetric}  # as metrics call them
     asked = {fact: value for fact, value in facts.items() if value is not None}
     for fact, value in asked.items():
         if not isinstance(value, bool | np.bool_):
-            raise TypeError(f"The {fact!r} parameter must be True, False or None. Got {shown(value)}.")
+            name = fact.removeprefix("is_")
+            raise TypeError(f"The {name!r} parameter must be True, False or None. Got {shown(value)}.")
     found = (name for name, cls in _REGISTRY.items() if family in (None, cls.family))
-    own = {"metric": "is_metric", "symmetric": "is_symmetric"}  # what metrics call these facts
-    asked = {own.get(fact, fact): value for fact, value in asked.items()}
     return sorted(n for n in found if all(getattr(_REGISTRY[n](), fact) == value for fact, value in asked.items()))
 
 

@@ -74,10 +74,7 @@ class SoftMetric(PathlessMetric, BandedMetric):
 
     def _accumulate(self, x, w, y, radius, matrix=soft_minimum.NO_COSTS):
         m, n = x.shape[1], y.shape[1]
-        if self.window == "itakura":
-            cells = _cells(self.window, None, m, n)
-        else:
-            cells = _plain_cells(radius, m, n)
+        cells = _cells("itakura", None, m, n) if self.window == "itakura" else _plain_cells(radius, m, n)
         return soft_minimum.accumulated_costs(self._record(), x, full_weight(w, x), y, *cells, matrix)
 
     def _matrix(self, x, w, y):
@@ -108,20 +105,18 @@ class SoftMetric(PathlessMetric, BandedMetric):
     def _pairwise(self, X, Y, w, mirrored, out):
         """Tasks, one a series of the larger collection: what a series has with itself is computed once a radius."""
         by_row = len(X) > len(Y)
-        lines, others = (X, Y) if by_row else (Y, X)
-        own_of_others = cache(lambda s, radius: self._own(others[s], w, radius))
-        own_of_lines = own_of_others if mirrored else cache(lambda k, radius: self._own(lines[k], w, radius))
+        own = cache(lambda second, k, radius: self._own(Y[k] if second else X[k], w, radius))
 
         def line(k):
-            for s in range(k + 1 if mirrored else len(others)):
+            for s in range(k + 1 if mirrored else min(len(X), len(Y))):
                 a, b = (k, s) if by_row else (s, k)
                 radius = self._radius(X[a].shape[1], Y[b].shape[1])
-                own = (own_of_lines(k, radius) + own_of_others(s, radius)) / 2
-                out[a, b] = self._reported(self._accumulate(X[a], w, Y[b], radius), own)
+                both = (own(False, a, radius) + own(not mirrored, b, radius)) / 2
+                out[a, b] = self._reported(self._accumulate(X[a], w, Y[b], radius), both)
                 if mirrored:
                     out[b, a] = out[a, b]
 
-        return [delayed(line)(k) for k in range(len(lines))]
+        return [delayed(line)(k) for k in range(max(len(X), len(Y)))]
 
     def _expected(self, x, w, y):
         """Accumulated costs (n, m) and how probable each cell is."""

@@ -21,12 +21,7 @@ class Times(NamedTuple):
 
 def as_series(values, name):
     """Return `values` as floats of shape (n, channels); what is not finite becomes NaN, a gap in the line."""
-    array = validation.as_floats(values, name)
-    if array.ndim not in (1, 2) or array.size == 0:
-        raise ValueError(
-            f"The '{name}' parameter must have shape (n,) or (n, channels) and at least one sample. "
-            f"Got shape {array.shape}. Pass one series; index a collection first."
-        )
+    array = validation.as_points(values, name)
     return np.where(np.isfinite(array), array, np.nan).reshape(len(array), -1)
 
 

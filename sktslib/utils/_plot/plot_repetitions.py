@@ -4,7 +4,7 @@ import warnings
 
 import numpy as np
 
-from .axes import KINDS, label_channels, make_axes
+from .axes import COLOURS, label_channels, make_axes
 from .plot_data import as_series, channel_names
 
 
@@ -101,6 +101,6 @@ class RepetitionsDisplay:
         lines, alpha = [np.column_stack([x, one]) for one in repetitions], max(0.08, min(0.6, 12 / len(repetitions)))
         each = LineCollection(lines, colors="0.35", linewidths=0.7, alpha=alpha, label="repetitions")
         self.repetition_lines_.append(row.add_collection(each))
-        style = {"color": KINDS[0], "alpha": 0.25, "linewidth": 0, "label": "±1 sd"}
+        style = {"color": COLOURS[0], "alpha": 0.25, "linewidth": 0, "label": "±1 sd"}
         self.spread_areas_.append(row.fill_between(x, mean - spread, mean + spread, **style))
-        self.mean_lines_ += row.plot(x, mean, color=KINDS[0], linewidth=2, label="mean")
+        self.mean_lines_ += row.plot(x, mean, color=COLOURS[0], linewidth=2, label="mean")

@@ -4,7 +4,7 @@ from collections.abc import Mapping
 
 import numpy as np
 
-from .axes import KINDS, draw_series, label_rows, make_axes, positions
+from .axes import COLOURS, draw_series, label_rows, make_axes, positions
 from .plot_data import as_boundaries, as_ranges, as_series, as_times, channel_names, edges, field
 
 
@@ -35,11 +35,11 @@ class SegmentationDisplay:
     boundary_lines_ : list of matplotlib LineCollection
         The boundaries in each row.
     repetition_areas_ : list of list of matplotlib PolyCollection
-        The shaded repetitions in each row: those of one kind and shade together.
+        The shaded repetitions in each row: those of one class and shade together.
     partial_areas_ : list of matplotlib PolyCollection
         What hatches the partial repetitions in each row; empty where there are none.
     legend_ : matplotlib Legend or None
-        The kinds of repetitions, when there are several, and what is hatched.
+        The classes of repetitions, when there are several, and what is hatched.
 
     See Also
     --------
@@ -128,15 +128,15 @@ class SegmentationDisplay:
         return self
 
     def _shade(self, ax, borders):
-        """Shade the repetitions, each kind in its colour, neighbours in turn light and dark."""
+        """Shade the repetitions, each class in its colour, neighbours in turn light and dark."""
         areas = []
         turn = np.empty(len(self.start), dtype=int)
         turn[np.argsort(self.start, kind="stable")] = np.arange(len(self.start)) % 2
-        for k, kind in enumerate(np.unique(self.label)):
+        for k, label in enumerate(np.unique(self.label)):
             for dark in (0, 1):
-                chosen = (self.label == kind) & (turn == dark)
-                style = {"facecolors": KINDS[k % len(KINDS)], "alpha": 0.42 if dark else 0.2, "label": f"kind {kind}"}
-                areas.append(self._cover(ax, borders, chosen, zorder=0.5, linewidths=0, **style))
+                chosen = (self.label == label) & (turn == dark)
+                style = {"alpha": 0.42 if dark else 0.2, "label": f"class {label}", "zorder": 0.5, "linewidths": 0}
+                areas.append(self._cover(ax, borders, chosen, facecolors=COLOURS[k % len(COLOURS)], **style))
         return areas
 
     def _hatch(self, ax, borders):
