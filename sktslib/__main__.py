@@ -5,6 +5,7 @@ import ast
 import errno
 import os
 import sys
+from contextlib import contextmanager
 from dataclasses import replace
 from pathlib import Path
 from textwrap import fill
@@ -37,24 +38,30 @@ class _Parser(argparse.ArgumentParser):
         raise ValueError(message)
 
 
-def _number_of_matches(text):
-    if text == "all":
-        return text
+def _number(text, convert, low, rule):
     try:
-        if int(text) >= 1:
-            return int(text)
+        if low <= convert(text) < np.inf:
+            return convert(text)
     except ValueError:
         pass
-    raise argparse.ArgumentTypeError(f"must be an integer of at least 1, or all. Got {text!r}.")
+    raise argparse.ArgumentTypeError(f"must be {rule}. Got {text!r}.")
+
+
+def _number_of_matches(text):
+    return text if text == "all" else _number(text, int, 1, "an integer of at least 1, or all")
 
 
 def _threshold(text):
+    return _number(text, float, 0, "a number in the range [0, inf)")
+
+
+@contextmanager
+def _errors_of(option):
+    """Say of which option an error is."""
     try:
-        if 0 <= float(text) < np.inf:
-            return float(text)
-    except ValueError:
-        pass
-    raise argparse.ArgumentTypeError(f"must be a number in the range [0, inf). Got {text!r}.")
+        yield
+    except (ValueError, TypeError) as error:
+        raise ValueError(f"{option}: {error}") from None
 
 
 def _parser():
@@ -115,8 +122,8 @@ def _job(options):
     """The packaged example, or the user's files."""
     if options.query is None and options.sequence is None:
         for name in ("time_column", "weight_column", "columns"):
-            if getattr(options, name) is not None:
-                given = getattr(options, name)
+            given = getattr(options, name)
+            if given is not None:
                 raise ValueError(
                     f"--{name.replace('_', '-')} needs --query and --sequence. Got {given!r} without them."
                 )
@@ -158,10 +165,8 @@ def _metrics(options, job):
     from .search._profile import resolve_mode
 
     def resolve(name, option):
-        try:
+        with _errors_of(option):
             return metric_class(name, "distance").name
-        except ValueError as error:
-            raise ValueError(f"{option}: {error}") from None
 
     parameters = {resolve(name, "--distance"): {} for name in options.distance or DISTANCES}
     if "lcss" in parameters:
@@ -180,14 +185,10 @@ def _metrics(options, job):
             parameters[name][key] = value
     metrics = {}
     for name, params in parameters.items():
-        try:
+        with _errors_of("--set"):
             metrics[name] = get_metric(name, params)
-        except (ValueError, TypeError) as error:
-            raise ValueError(f"--set: {error}") from None
-        try:
+        with _errors_of("--distance"):
             mode = resolve_mode(metrics[name], "auto", None)
-        except ValueError as error:
-            raise ValueError(f"--distance: {error}") from None
         if mode == "windows" and len(job.query) > len(job.sequence):
             raise ValueError(
                 f"--query must not be longer than --sequence for {name}, which compares pieces of the query's length. "
@@ -206,9 +207,9 @@ def _check_outputs(options):
     from matplotlib.backend_bases import FigureCanvasBase
 
     if not options.no_picture:
-        kinds = FigureCanvasBase.get_supported_filetypes()
-        if Path(options.output).suffix.lstrip(".").lower() not in kinds:
-            raise ValueError(f"--output must end in one of .{', .'.join(sorted(kinds))}. Got {options.output!r}.")
+        formats = FigureCanvasBase.get_supported_filetypes()
+        if Path(options.output).suffix.lstrip(".").lower() not in formats:
+            raise ValueError(f"--output must end in one of .{', .'.join(sorted(formats))}. Got {options.output!r}.")
     for name in ("csv",) if options.no_picture else ("output", "csv"):
         path = getattr(options, name)
         if path is not None and (not Path(path).absolute().parent.is_dir() or Path(path).is_dir()):
@@ -223,11 +224,9 @@ def _run(job, metrics, by, n_matches, threshold):
     tq, ts = (job.tq, job.ts) if both else (None, None)
     searches = {}
     for name, metric in metrics.items():
-        try:
+        with _errors_of(f"--distance {name}"):
             searcher = QuerySearcher(metric, n_matches=n_matches, threshold=threshold)
             searches[name] = searcher.fit(job.query, weight=job.weight, times=tq).search(job.sequence, times=ts)
-        except ValueError as error:
-            raise ValueError(f"--distance {name}: {error}") from None
     segments = QuerySegmenter(metrics[by]).fit(job.query, weight=job.weight, times=tq).segment(job.sequence, times=ts)
     return {name: replace(found, times=job.ts) for name, found in searches.items()}, replace(segments, times=job.ts)
 

@@ -9,7 +9,7 @@ from numba import config
 
 from .distances import get_metric, nearest_neighbors, pairwise_distances
 from .search import QuerySearcher, QuerySegmenter
-from .utils.validation import check_count, check_flag, check_verbose, unknown_name
+from .utils.validation import check_count, check_flag, check_names, check_verbose
 
 SIZES, LENGTH = (20, 300), 20_000  # of queries, and of the sequence: short and long take different ways
 CHANNELS = 8  # code tells one channel from several, and no more
@@ -89,9 +89,7 @@ def warmup(metrics="dtw", *, tasks=tuple(TASKS), n_channels=1, weighted=False, v
     """
     metrics = [get_metric(m) for m in (metrics if isinstance(metrics, list | tuple) else [metrics])]
     tasks = [tasks] if isinstance(tasks, str) else list(tasks)
-    for task in tasks:
-        if task not in TASKS:
-            raise unknown_name("task", task, TASKS)
+    check_names(tasks, TASKS, "task")
     n_channels, weighted = check_count(n_channels, "n_channels"), check_flag(weighted, "weighted")
     verbose = check_verbose(verbose)
     if config.DISABLE_JIT:

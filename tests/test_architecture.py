@@ -4,6 +4,7 @@ import ast
 import doctest
 import subprocess
 import sys
+from importlib import import_module
 from itertools import combinations
 from pathlib import Path
 
@@ -11,6 +12,7 @@ import naive
 import numba
 import pytest
 
+from sktslib import distances
 from sktslib.distances import get_metric, metric_names
 from sktslib.distances._metrics import registry
 
@@ -22,6 +24,7 @@ WITHIN = {
     "distances": [("_kernels",), ("_series", "_collection"), ("_metrics",), ("_metric_parameter",)],
     "search": [("_buffer", "_missing", "_selection"), ("_results",)],
 }
+DISTANCES = "sktslib.distances"
 FILES = sorted(PACKAGE.rglob("*.py"))
 
 
@@ -200,3 +203,17 @@ def test_kept_kernels_are_found_again():
     hits, missed = runs[1].split(maxsplit=1)
     assert int(hits) > 10
     assert missed.strip() == "[]"
+
+
+BESIDES = {"Alignment", "CallableMetric", "Metric", "Neighbors", "Pruning", "barycenter", "get_distance_dict"}
+BESIDES |= {"get_metric", "metric_names", "nearest_neighbors", "pairwise_distances", "recurrence", "register_metric"}
+
+
+def test_public_names_of_distances():
+    """The metric classes and the functions of the public modules, each module itself, and little else."""
+    modules = {path.stem for path in (PACKAGE / "distances").glob("[a-z]*.py")} - {"elementwise"}
+    functions = {name for stem in modules for name in import_module(f"{DISTANCES}.{stem}").__all__}
+    classes = {cls.__name__ for cls in registry._REGISTRY.values() if cls.__module__.startswith(DISTANCES)}
+    assert sorted(distances.__all__) == sorted(BESIDES | functions | classes)
+    shown = {name for name in dir(distances) if not name.startswith("_")}
+    assert shown - {"elementwise"} == {*distances.__all__, *modules}  # that one is there once it was imported

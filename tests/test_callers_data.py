@@ -24,8 +24,7 @@ def state(value):
     if isinstance(value, list | tuple):
         return [state(v) for v in value]
     if isinstance(value, d.Metric):
-        # A metric object may note that its parameters were found valid.
-        return type(value), {key: state(v) for key, v in vars(value).items() if key != "_checked"}
+        return type(value), {key: state(v) for key, v in vars(value).items()}
     if isinstance(value, np.ndarray | pd.DataFrame | pd.Series | pd.Index):
         return type(value), value.dtype if hasattr(value, "dtype") else None, np.array(value).tolist(), value.shape
     return copy.copy(value)

@@ -7,6 +7,7 @@ from pathlib import Path
 import pytest
 
 import sktslib
+from sktslib import distances
 from sktslib.distances import metric_names
 
 ROOT = Path(__file__).resolve().parents[1]
@@ -56,3 +57,13 @@ def test_the_hooks_use_the_ruff_that_the_tests_use():
     hook = re.search(r"ruff-pre-commit\n +rev: v(\d+\.\d+)\.", read(".pre-commit-config.yaml"))
     pinned = re.search(r'"ruff==(\d+\.\d+)\.', read("pyproject.toml"))
     assert hook[1] == pinned[1]
+
+
+@pytest.mark.parametrize("name", sorted({*distances.__all__} - {"Metric"}))
+def test_the_reference_lists_what_is_public(name):
+    assert re.search(rf"^   {name}$", read("docs/api.rst"), flags=re.MULTILINE)
+
+
+@pytest.mark.parametrize("name", metric_names())
+def test_every_distance_is_defined(name):
+    assert f"``{name}``" in read("docs/definitions.rst")

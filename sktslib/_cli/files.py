@@ -26,7 +26,7 @@ class Job:
     value_label: str
     unit: str  # of times in tables
     eps: float
-    marks: tuple | None = None  # sample indices of known beats and their kinds
+    marks: tuple | None = None  # sample indices of known beats and their classes
     n_matches: int = 10
 
 

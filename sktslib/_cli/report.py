@@ -5,6 +5,7 @@ from textwrap import fill
 
 import numpy as np
 
+from ..utils._plot.axes import write
 from ..utils.visualisation import plot_search_distance_result, plot_segmentation, plot_weight_query
 
 HEADROOM = 0.18  # share of a row's height that is kept free for the names of marks
@@ -50,8 +51,8 @@ def align(columns):
 
 def beats_in(job, found):
     """For each range the known beats whose R peak lies in it, as text."""
-    index, kinds = job.marks
-    texts = np.array([f"{time} {kind}" for time, kind in zip(write_times(job.ts[index], job.ts), kinds, strict=True)])
+    index, labels = job.marks
+    texts = np.array([f"{time} {of}" for time, of in zip(write_times(job.ts[index], job.ts), labels, strict=True)])
     return [", ".join(texts[(index >= s) & (index < e)]) or "-" for s, e in zip(found.start, found.end, strict=True)]
 
 
@@ -106,7 +107,7 @@ def summary(job, searches, segments, by):
 
 
 def _count(job, found):
-    """How many ranges hold a beat of each kind, in words."""
+    """How many ranges hold a beat of each class, in words."""
     beats = [text[-1] for text in beats_in(job, found)]
     return (
         ", ".join(f"{beats.count(key)} {key.replace('-', 'without a beat')}" for key in "NFV-" if key in beats)
@@ -172,22 +173,10 @@ def draw(job, searches, segments, segmented_by, notes):
 
 def _write_marks(ax, job):
     """Name the marked samples along the upper edge of the axes."""
-    from matplotlib.patheffects import withStroke
-
     bottom, top = ax.get_ylim()
     ax.set_ylim(bottom, top + HEADROOM * (top - bottom))
     index, texts = job.marks
     x = index if job.ts is None else job.ts[index]
     for at, text in zip(x, texts, strict=True):
-        ax.annotate(
-            text,
-            (at, 1),
-            (0, -3),
-            xycoords=ax.get_xaxis_transform(),
-            textcoords="offset points",
-            ha="center",
-            va="top",
-            fontsize=9,
-            fontweight="bold",
-            path_effects=[withStroke(linewidth=3, foreground="white")],
-        )
+        style = {"xycoords": ax.get_xaxis_transform(), "va": "top", "fontsize": 9, "fontweight": "bold"}
+        write(ax, text, (at, 1), (0, -3), rim=3, **style)

@@ -39,7 +39,7 @@ def load_ecg_example() -> Bunch:
         beats : ndarray of shape (17,)
             Sample index of each R peak of the sequence, found by eye.
         beat_kinds : ndarray of shape (17,)
-            Kind of each beat: "N" normal, "V" wide and ectopic, "F" in between.
+            Class of each beat: "N" normal, "V" wide and ectopic, "F" in between.
         DESCR : str
             Where the data come from, what was done to them, and their licence.
 

@@ -1,116 +1,55 @@
-"""Distances between time series: functions, metric objects and their registry."""
+"""Distances between time series: functions, metric objects and their registry.
 
+What is public stands in `__all__` of the module that defines it, and nowhere else.
+"""
+
+from . import _metrics, compute_distance, elastic_distances, lockstep_distances, time_distances
 from ._barycenters import barycenter
 from ._distance_dict import get_distance_dict
 from ._kernels.dispatch import recurrence
-from ._metrics.alignment import Alignment
-from ._metrics.base import Metric
-from ._metrics.callable import CallableMetric
-from ._metrics.custom import register_metric
-from ._metrics.derivative import DDTW, WDDTW, ShapeDTW
-from ._metrics.edit import EDR, ERP, LCSS, MSM, TWED
-from ._metrics.lockstep import (
-    Braycurtis,
-    Canberra,
-    Chebyshev,
-    Euclidean,
-    Hamming,
-    KullbackLeibler,
-    Manhattan,
-    Minkowski,
-    SquaredEuclidean,
-)
-from ._metrics.lockstep_nonadditive import Correlation, Cosine, Mahalanobis, PearsonCorrelation, ShortTimeSeries
-from ._metrics.registry import get_metric, metric_names
-from ._metrics.sbd import SBD
-from ._metrics.soft import GAK, SoftDTW
-from ._metrics.time import TAM
-from ._metrics.warping import ADTW, CIDDTW, DTW, WDTW, Frechet
+from ._metrics.alignment import *
+from ._metrics.base import *
+from ._metrics.callable import *
+from ._metrics.custom import *
+from ._metrics.derivative import *
+from ._metrics.edit import *
+from ._metrics.lockstep import *
+from ._metrics.lockstep_nonadditive import *
+from ._metrics.registry import *
+from ._metrics.sbd import *
+from ._metrics.soft import *
+from ._metrics.time import *
+from ._metrics.warping import *
 from ._nearest import Neighbors, Pruning, nearest_neighbors
 from ._pairwise import pairwise_distances
-from .compute_distance import time_series_distance
-from .elastic_distances import dlp, dtw, lcss, twed
-from .lockstep_distances import (
-    braycurtis_distance,
-    canberra_distance,
-    chebyshev_distance,
-    correlation_distance,
-    cosine_distance,
-    euclidean_distance,
-    hamming_distance,
-    kullback_leibler_distance,
-    mahalanobis_distance,
-    manhattan_distance,
-    minkowski_distance,
-    pearson_correlation,
-    short_time_series_distance,
-    sqeuclidean_distance,
-)
-from .time_distances import tam
+from .compute_distance import *
+from .elastic_distances import *
+from .lockstep_distances import *
+from .time_distances import *
 
 __all__ = [
-    "ADTW",
-    "CIDDTW",
-    "DDTW",
-    "DTW",
-    "EDR",
-    "ERP",
-    "GAK",
-    "LCSS",
-    "MSM",
-    "SBD",
-    "TAM",
-    "TWED",
-    "WDDTW",
-    "WDTW",
-    "Alignment",
-    "Braycurtis",
-    "CallableMetric",
-    "Canberra",
-    "Chebyshev",
-    "Correlation",
-    "Cosine",
-    "Euclidean",
-    "Frechet",
-    "Hamming",
-    "KullbackLeibler",
-    "Mahalanobis",
-    "Manhattan",
-    "Metric",
-    "Minkowski",
     "Neighbors",
-    "PearsonCorrelation",
     "Pruning",
-    "ShapeDTW",
-    "ShortTimeSeries",
-    "SoftDTW",
-    "SquaredEuclidean",
     "barycenter",
-    "braycurtis_distance",
-    "canberra_distance",
-    "chebyshev_distance",
-    "correlation_distance",
-    "cosine_distance",
-    "dlp",
-    "dtw",
-    "euclidean_distance",
     "get_distance_dict",
-    "get_metric",
-    "hamming_distance",
-    "kullback_leibler_distance",
-    "lcss",
-    "mahalanobis_distance",
-    "manhattan_distance",
-    "metric_names",
-    "minkowski_distance",
     "nearest_neighbors",
     "pairwise_distances",
-    "pearson_correlation",
     "recurrence",
-    "register_metric",
-    "short_time_series_distance",
-    "sqeuclidean_distance",
-    "tam",
-    "time_series_distance",
-    "twed",
+    *_metrics.alignment.__all__,
+    *_metrics.base.__all__,
+    *_metrics.callable.__all__,
+    *_metrics.custom.__all__,
+    *_metrics.derivative.__all__,
+    *_metrics.edit.__all__,
+    *_metrics.lockstep.__all__,
+    *_metrics.lockstep_nonadditive.__all__,
+    *_metrics.registry.__all__,
+    *_metrics.sbd.__all__,
+    *_metrics.soft.__all__,
+    *_metrics.time.__all__,
+    *_metrics.warping.__all__,
+    *compute_distance.__all__,
+    *elastic_distances.__all__,
+    *lockstep_distances.__all__,
+    *time_distances.__all__,
 ]

@@ -11,13 +11,13 @@ from ..utils.validation import (
     check_count,
     check_flag,
     check_jobs,
+    check_names,
     check_number,
     check_verbose,
-    refuse_missing,
+    relative,
     shown,
-    unknown_name,
 )
-from . import _barycenter_methods as methods
+from ._barycenter_methods import Task, dba, soft, subgradient
 from ._collection import as_collection
 from ._metrics.elastic import ElasticMetric
 from ._metrics.registry import get_metric
@@ -93,7 +93,7 @@ def barycenter(
         If a series or a weight is not finite or has the wrong shape, or a parameter is out of its range;
         the message names it.
     TypeError
-        If something is of the wrong kind, such as text where numbers are meant.
+        If something is of the wrong type, such as text where numbers are meant.
 
     Notes
     -----
@@ -142,19 +142,18 @@ def barycenter(
     z = first_guess(init, X, share, metric, weight, rng, n_jobs)
     w = as_weight(weight, z.shape[1], z.shape[0])
     with Parallel(n_jobs=n_jobs, prefer="threads", require="sharedmem") as parallel:
-        task = methods.Task(metric, X, share, w, parallel, max_iter, tol, verbose)
+        task = Task(metric, X, share, w, parallel, max_iter, tol, verbose)
         if method == "subgradient":
-            z, cost = methods.subgradient(task, z, rng)
+            z, cost = subgradient(task, z, rng)
         else:
-            z, cost = (methods.dba if method == "dba" else methods.soft)(task, z)
+            z, cost = (dba if method == "dba" else soft)(task, z)
     z = z[0].copy() if flat else z.T.copy()
     return (z, np.array(cost)) if return_cost else z
 
 
 def check_method(method, metric):
     """Refuse a method that the metric has no use for."""
-    if method not in METHODS:
-        raise unknown_name("method", method, METHODS)
+    check_names([method], METHODS, "method")
     if method == "soft":
         if not isinstance(metric, SoftDTW):
             raise ValueError(
@@ -193,22 +192,14 @@ def random_numbers(random_state):
 
 def shares(series_weight, n):
     """The series' weights as shares of 1 (n,)."""
-    if series_weight is None:
-        return np.full(n, 1.0 / n)
-    v = as_floats(series_weight, "series_weight")
+    v = np.ones(n) if series_weight is None else as_floats(series_weight, "series_weight")
     if v.shape != (n,):
         raise ValueError(
             f"'series_weight' must have one value per series of 'X', shape ({n},). Got shape {v.shape}; weights of "
             "points are the parameter 'weight'."
         )
-    refuse_missing(v, "series_weight", "A series that does not count has weight 0.")
-    if v.min() < 0 or v.max() == 0:
-        raise ValueError(
-            "'series_weight' must not be negative and have at least one value above 0. Got values from "
-            f"{v.min():g} to {v.max():g}. A series that does not count has weight 0."
-        )
-    v = v / v.max()
-    return v / v.sum()
+    v = relative(v, "series_weight", "series")
+    return np.full(n, 1.0 / n) if v is None else v / v.sum()
 
 
 def first_guess(init, X, share, metric, weight, rng, n_jobs):

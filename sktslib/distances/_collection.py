@@ -2,7 +2,7 @@
 
 import numpy as np
 
-from ..utils.validation import as_floats, as_series, refuse_missing, shown
+from ..utils.validation import as_floats, as_series, refuse_empty, refuse_missing, shown
 
 
 # -------------------------------------------------------------------------------------------------------- collections
@@ -45,9 +45,7 @@ def _rows(a, name, channels, missing):
             f"{name!r} must be a collection of series: an array (n_series, length) or (n_series, length, channels), or "
             f"a list of series. Got shape {a.shape}. Reshape your data: an array of one series has shape (1, length)."
         )
-    if not a.size:  # in scikit-learn's words, which its own checks look for
-        got = f"0 {'feature' if len(a) else 'sample'}(s) (shape={a.shape})"
-        raise ValueError(f"{name!r} must hold at least one point. Got {got} while a minimum of 1 is required.")
+    refuse_empty(a, name)
     found = 1 if a.ndim == 2 else a.shape[2]
     if channels is not None and found != channels:
         as_series(a[0], f"{name}[0]", channels=channels, like="the other collection")  # says so

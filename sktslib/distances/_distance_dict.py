@@ -4,7 +4,7 @@ from collections.abc import Iterable
 from copy import copy, deepcopy
 from typing import NamedTuple
 
-from ..utils.validation import shown, unknown_name
+from ..utils.validation import check_names, shown, unknown_name
 from ._metrics.base import Metric
 from ._metrics.callable import CallableMetric
 from ._metrics.registry import _REGISTRY, FAMILIES, check_parameters, class_of_function, metric_class
@@ -71,13 +71,14 @@ def _named(name):
         raise unknown_name("distance", name, [cls.full_name for cls in _REGISTRY.values()]) from None
 
 
+def _check_dictionary(value, what, rule):
+    if not isinstance(value, dict):
+        raise TypeError(f"{what} must be a dictionary{rule}. Got {shown(value)}.")
+
+
 def read_entries(dict_distances, groups=FAMILIES):
     """Return the active entries of a dictionary of distances as a list of `Entry`; the dictionary is not changed."""
-    if not isinstance(dict_distances, dict):
-        raise TypeError(
-            "'dict_distances' must be a dictionary of distances, as get_distance_dict makes it. Got "
-            f"{shown(dict_distances)}."
-        )
+    _check_dictionary(dict_distances, "'dict_distances'", " of distances, as get_distance_dict makes it")
     entries = []
     for family, members in dict_distances.items():
         if family not in FAMILIES:
@@ -85,10 +86,7 @@ def read_entries(dict_distances, groups=FAMILIES):
                 f"{unknown_name('family', family, FAMILIES, repr('dict_distances'))} A dictionary of distances holds "
                 "family -> name -> entry, as get_distance_dict makes it."
             )
-        if not isinstance(members, dict):
-            raise TypeError(
-                f"The family {family!r} of 'dict_distances' must be a dictionary of entries. Got {shown(members)}."
-            )
+        _check_dictionary(members, f"The family {family!r} of 'dict_distances'", " of entries")
         for key, entry in members.items():
             if is_active(key, entry):
                 if family not in groups:
@@ -102,12 +100,8 @@ def read_entries(dict_distances, groups=FAMILIES):
 
 def is_active(key, entry):
     """Whether an entry is in use, once its form is checked."""
-    if not isinstance(entry, dict):
-        words = ", ".join(ENTRY_KEYS)
-        raise TypeError(f"The entry {key!r} must be a dictionary with the keys {words}. Got {shown(entry)}.")
-    for word in entry:
-        if word not in ENTRY_KEYS:
-            raise unknown_name("key", word, ENTRY_KEYS, f"the entry {key!r}")
+    _check_dictionary(entry, f"The entry {key!r}", f" with the keys {', '.join(ENTRY_KEYS)}")
+    check_names(entry, ENTRY_KEYS, "key", f"the entry {key!r}")
     for word in ("use", "multivariate"):
         if entry.get(word, "yes") not in ("yes", "no"):
             raise ValueError(f"{word!r} of the entry {key!r} must be 'yes' or 'no'. Got {shown(entry[word])}.")
@@ -118,9 +112,7 @@ def read_entry(family, key, entry):
     """Return the `Entry` that one entry stands for."""
     parameters = entry.get("parameters")
     parameters = {} if parameters is None or (isinstance(parameters, str) and not parameters) else parameters
-    if not isinstance(parameters, dict):
-        got = shown(parameters)
-        raise TypeError(f"'parameters' of the entry {key!r} must be a dictionary, or '' for none. Got {got}.")
+    _check_dictionary(parameters, f"'parameters' of the entry {key!r}", ", or '' for none")
     given, parameters = parameters, dict(parameters)
     timed = str(parameters.pop("time", "true")).lower() == "true"
     report = parameters.pop("report", "distance")

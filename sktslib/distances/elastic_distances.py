@@ -4,7 +4,7 @@ from functools import lru_cache
 
 import numpy as np
 
-from ..utils.validation import as_series, as_times, as_weight, check_number, unknown_name
+from ..utils.validation import as_series, as_times, as_weight, check_names, check_number
 from ._metrics.base import check_pair
 from ._metrics.edit import LCSS, TWED
 from ._metrics.lockstep import Minkowski
@@ -78,7 +78,7 @@ def dtw(x, y, weight=None, **kwargs):
         If a series, a weight or a time is not finite or has the wrong shape, or a parameter is out of its range;
         the message names it.
     TypeError
-        If something is of the wrong kind, such as text where numbers are meant.
+        If something is of the wrong type, such as text where numbers are meant.
 
     References
     ----------
@@ -126,7 +126,7 @@ def lcss(x, y, eps=1, **kwargs):
         If a series, a weight or a time is not finite or has the wrong shape, or a parameter is out of its range;
         the message names it.
     TypeError
-        If something is of the wrong kind, such as text where numbers are meant.
+        If something is of the wrong type, such as text where numbers are meant.
 
     References
     ----------
@@ -175,7 +175,7 @@ def twed(x, y, tx, ty, nu=0.001, lmbda=1.0, p=2, report="distance", *, weight=No
         If a series, a weight or a time is not finite or has the wrong shape, or a parameter is out of its range;
         the message names it.
     TypeError
-        If something is of the wrong kind, such as text where numbers are meant.
+        If something is of the wrong type, such as text where numbers are meant.
 
     References
     ----------
@@ -197,10 +197,14 @@ def _call(cls, parameters, owner, x, y, weight, tx=None, ty=None):
     report = parameters.pop("report", "distance")
     if report != "distance":
         reports = ["distance", "cost_matrix", "path"] + ["similarity"] * (cls is LCSS)
-        if report not in reports:
-            raise unknown_name("report", report, reports, owner)
+        check_names([report], reports, "report", owner)
     plain = report == "distance" and weight is None and tx is None and ty is None and getattr(x, "ndim", 1) == 1
-    metric = _made(cls, parameters, owner, plain)
+    try:
+        metric = _made(cls, owner, plain, **parameters)
+    except TypeError as error:
+        if "unhashable" not in str(error):
+            raise
+        metric = _made.__wrapped__(cls, owner, plain, **parameters)
     x, y, w = check_pair(x, y, weight, metric=metric)
     tx, ty = as_times(tx, x.shape[1], "tx"), as_times(ty, y.shape[1], "ty")
     if report == "distance":
@@ -211,26 +215,10 @@ def _call(cls, parameters, owner, x, y, weight, tx=None, ty=None):
     return metric._path(problem) if report == "path" else metric._cost_matrix(problem)
 
 
-def _made(cls, parameters, owner, plain):
-    """A checked metric object; equal parameters give the same one, since checking costs more than a short distance."""
-    try:
-        return _cached(cls, owner, plain, **parameters)
-    except TypeError as error:
-        if "unhashable" not in str(error):
-            raise
-        return _make(cls, parameters, owner, plain)
-
-
 @lru_cache(maxsize=128, typed=True)
-def _cached(cls, owner, plain, /, **parameters):
-    return _make(cls, parameters, owner, plain)
-
-
-def _make(cls, parameters, owner, plain):
-    valid = cls._get_param_names()
-    for key in parameters:
-        if key not in valid:
-            raise unknown_name("parameter", key, [*valid, "report", "weight"], owner)
+def _made(cls, owner, plain, /, **parameters):
+    """A checked metric object; equal parameters give the same one, since checking costs more than a short distance."""
+    check_names(parameters, [*cls._get_param_names(), "report", "weight"], "parameter", owner)
     metric = cls(**parameters)
     metric._validate()
     if plain and not parameters.get("dist") and not parameters.get("tolerance"):

@@ -1,19 +1,6 @@
 """Lockstep distances: functions of two series whose i-th points meet."""
 
-from ..utils.validation import as_times
-from ._metrics.base import check_pair
-from ._metrics.lockstep import (
-    Braycurtis,
-    Canberra,
-    Chebyshev,
-    Euclidean,
-    Hamming,
-    KullbackLeibler,
-    Manhattan,
-    Minkowski,
-    SquaredEuclidean,
-)
-from ._metrics.lockstep_nonadditive import Correlation, Cosine, Mahalanobis, PearsonCorrelation, ShortTimeSeries
+from ._metrics import lockstep, lockstep_nonadditive
 
 __all__ = [
     "braycurtis_distance",
@@ -59,12 +46,6 @@ def _documented(function):
     return function
 
 
-def _call(metric, x, y, weight, tx=None, ty=None):
-    metric._validate()
-    x, y, w = check_pair(x, y, weight, metric=metric)
-    return metric._distance(x, w, y, as_times(tx, x.shape[1], "tx"), as_times(ty, y.shape[1], "ty"))
-
-
 @_documented
 def braycurtis_distance(x, y, weight=None):
     """Bray-Curtis distance, ``sum w |x - y| / sum w |x + y|``; 0/0 is 0, ``x = -y`` is infinitely far.
@@ -75,7 +56,7 @@ def braycurtis_distance(x, y, weight=None):
     >>> braycurtis_distance([1, 1], [1, 3])
     0.3333333333333333
     """
-    return _call(Braycurtis(), x, y, weight)
+    return lockstep.Braycurtis().distance(x, y, weight=weight)
 
 
 @_documented
@@ -88,7 +69,7 @@ def canberra_distance(x, y, weight=None):
     >>> canberra_distance([0, 1], [0, 3])
     0.5
     """
-    return _call(Canberra(), x, y, weight)
+    return lockstep.Canberra().distance(x, y, weight=weight)
 
 
 @_documented
@@ -101,7 +82,7 @@ def chebyshev_distance(x, y, weight=None):
     >>> chebyshev_distance([0, 0], [3, 4])
     4.0
     """
-    return _call(Chebyshev(), x, y, weight)
+    return lockstep.Chebyshev().distance(x, y, weight=weight)
 
 
 @_documented
@@ -114,7 +95,7 @@ def correlation_distance(x, y, weight=None):
     >>> correlation_distance([1, 2, 3], [1, 1, 1])
     1.0
     """
-    return _call(Correlation(), x, y, weight)
+    return lockstep_nonadditive.Correlation().distance(x, y, weight=weight)
 
 
 @_documented
@@ -127,7 +108,7 @@ def cosine_distance(x, y, weight=None):
     >>> cosine_distance([1, 0], [0, 1])
     1.0
     """
-    return _call(Cosine(), x, y, weight)
+    return lockstep_nonadditive.Cosine().distance(x, y, weight=weight)
 
 
 @_documented
@@ -140,7 +121,7 @@ def euclidean_distance(x, y, weight=None):
     >>> euclidean_distance([0, 0], [3, 4])
     5.0
     """
-    return _call(Euclidean(), x, y, weight)
+    return lockstep.Euclidean().distance(x, y, weight=weight)
 
 
 @_documented
@@ -153,7 +134,7 @@ def hamming_distance(x, y, weight=None):
     >>> hamming_distance([1, 2, 3, 4], [1, 2, 0, 4])
     0.25
     """
-    return _call(Hamming(), x, y, weight)
+    return lockstep.Hamming().distance(x, y, weight=weight)
 
 
 @_documented
@@ -168,7 +149,7 @@ def kullback_leibler_distance(x, y, weight=None):
     >>> round(kullback_leibler_distance([0.5, 0.5], [0.25, 0.75]), 6)
     0.143841
     """
-    return _call(KullbackLeibler(), x, y, weight)
+    return lockstep.KullbackLeibler().distance(x, y, weight=weight)
 
 
 def mahalanobis_distance(x, y, weight=None, *, VI=None):
@@ -196,7 +177,7 @@ def mahalanobis_distance(x, y, weight=None, *, VI=None):
     >>> mahalanobis_distance([0, 0], [3, 4], VI=[[4, 0], [0, 1]])
     7.211102550927978
     """
-    return _call(Mahalanobis(VI), x, y, weight)
+    return lockstep_nonadditive.Mahalanobis(VI).distance(x, y, weight=weight)
 
 
 @_documented
@@ -209,7 +190,7 @@ def manhattan_distance(x, y, weight=None):
     >>> manhattan_distance([0, 0], [3, 4])
     7.0
     """
-    return _call(Manhattan(), x, y, weight)
+    return lockstep.Manhattan().distance(x, y, weight=weight)
 
 
 def minkowski_distance(x, y, weight=None, p=3):
@@ -237,7 +218,7 @@ def minkowski_distance(x, y, weight=None, p=3):
     >>> minkowski_distance([0, 0], [3, 4], p=1)
     7.0
     """
-    return _call(Minkowski(p), x, y, weight)
+    return lockstep.Minkowski(p).distance(x, y, weight=weight)
 
 
 def pearson_correlation(x, y, beta=None, *, weight=None):
@@ -265,7 +246,7 @@ def pearson_correlation(x, y, beta=None, *, weight=None):
     >>> pearson_correlation([1, 2, 3], [1, 1, 1])
     2.0
     """
-    return _call(PearsonCorrelation(beta), x, y, weight)
+    return lockstep_nonadditive.PearsonCorrelation(beta).distance(x, y, weight=weight)
 
 
 def short_time_series_distance(x, y, tx=None, ty=None, *, weight=None):
@@ -293,7 +274,7 @@ def short_time_series_distance(x, y, tx=None, ty=None, *, weight=None):
     >>> short_time_series_distance([0, 1, 2], [0, 1, 1])
     1.0
     """
-    return _call(ShortTimeSeries(), x, y, weight, tx, ty)
+    return lockstep_nonadditive.ShortTimeSeries().distance(x, y, weight=weight, tx=tx, ty=ty)
 
 
 @_documented
@@ -306,4 +287,4 @@ def sqeuclidean_distance(x, y, weight=None):
     >>> sqeuclidean_distance([0, 0], [3, 4])
     25.0
     """
-    return _call(SquaredEuclidean(), x, y, weight)
+    return lockstep.SquaredEuclidean().distance(x, y, weight=weight)

@@ -1,6 +1,6 @@
 """Time distances: how two series lie in time, whatever their values."""
 
-from ..utils.validation import unknown_name
+from ..utils.validation import check_names
 from ._metrics.base import check_pair
 from ._metrics.time import TAM
 
@@ -34,7 +34,7 @@ def tam(x, y, report="distance", *, weight=None):
         If a series, a weight or a time is not finite or has the wrong shape, or a parameter is out of its range;
         the message names it.
     TypeError
-        If something is of the wrong kind, such as text where numbers are meant.
+        If something is of the wrong type, such as text where numbers are meant.
 
     References
     ----------
@@ -47,7 +47,6 @@ def tam(x, y, report="distance", *, weight=None):
     (1, 1, 2)
     """
     reports = {"distance": None, "ratios": TAM()._ratios, "instants": TAM()._instants}
-    if report not in tuple(reports):  # of a tuple, since a wrong report may have no hash
-        raise unknown_name("report", report, reports, "tam")
+    check_names([report], reports, "report", "tam")
     x, y, w = check_pair(x, y, weight, metric=TAM())
     return TAM()._distance(x, w, y, None, None) if report == "distance" else reports[report](x, w, y)

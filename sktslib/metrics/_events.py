@@ -5,11 +5,10 @@ import math
 import numpy as np
 from numpy.typing import ArrayLike, NDArray
 
-from ..utils.validation import check_number
+from ..utils.validation import as_indices, check_number
 from ._matching import closest_matching, count_matched, pairs_by_iou, pairs_by_tolerance
 
 IDLE = "", "0"  # texts that mean background
-LARGEST = 2**53  # indices up to here are exact in float64, and their sums and differences in int64
 
 
 def events_from_labels(y: ArrayLike) -> NDArray[np.intp]:
@@ -48,7 +47,7 @@ def events_from_labels(y: ArrayLike) -> NDArray[np.intp]:
             f"The 'y' parameter must be a label for each time point, of shape (n,). Got shape {labels.shape}. "
             "Pass one column, for example numpy.ravel(y)."
         )
-    return _runs(_check_labels(labels, "y"))
+    return _runs(labels)
 
 
 def event_f1_score(
@@ -58,14 +57,14 @@ def event_f1_score(
 
     A true and a predicted event agree when their intersection over union is at least `min_iou` or, with `tolerance`,
     when both their borders are at most that far apart. Each event is matched at most once, and as many as possible
-    are: ``2 TP / (n_true + n_pred)``. The kinds of the events (the values of the labels) are not compared.
+    are: ``2 TP / (n_true + n_pred)``. The classes of the events (the values of the labels) are not compared.
 
     Parameters
     ----------
     y_true, y_pred : array-like of shape (n,) or (n_events, 2)
         The annotation and the prediction: a label for each time point, a number or a text (0 and the empty text are
         background, runs of equal other values are events), or events as half-open ``[start, end)`` in sample indices.
-        The two may differ in kind.
+        One may be labels and the other events.
     min_iou : float, default=0.5
         Least intersection over union of events that agree, in (0, 1]. Not used when `tolerance` is given.
     tolerance : float, optional
@@ -264,24 +263,13 @@ def _both_events(y_true, y_pred):
 def _events(y, name):
     values = _as_labels(y, name)
     if values.ndim == 1:
-        return _runs(_check_labels(values, name)), len(values)
+        return _runs(values), len(values)
     if values.ndim != 2 or values.shape[1] != 2:
         raise ValueError(
             f"The '{name}' parameter must be labels of shape (n,) or events of shape (n_events, 2). "
             f"Got shape {values.shape}. Pass one column of labels, for example numpy.ravel(y), or start and end."
         )
-    whole = True
-    if values.dtype.kind == "f":
-        values = values.astype(np.float64)  # smaller ones do not reach as far as the indices
-        whole = np.isfinite(values) & (np.floor(values) == values)
-    wrong = np.flatnonzero(~(whole & (values < LARGEST) & (values > -LARGEST)).all(axis=1))
-    if len(wrong):
-        raise ValueError(
-            f"The '{name}' parameter must hold events in whole sample indices below 2**53. "
-            f"Got {values[wrong[0]].tolist()} in row {wrong[0]}. "
-            "Convert times to indices, for example with numpy.searchsorted(times, events)."
-        )
-    events = values.astype(np.int64)
+    events = as_indices(values, name)
     wrong = np.flatnonzero((events[:, 0] < 0) | (events[:, 1] <= events[:, 0]))
     if len(wrong):
         raise ValueError(
@@ -313,14 +301,9 @@ def _as_labels(y, name):
             "numpy.where(y == background, 0, 1 + numpy.unique(y, return_inverse=True)[1]). Segments and matches are "
             "events as numpy.column_stack([found.start, found.end])."
         )
-    return values
-
-
-def _check_labels(labels, name):
-    if labels.dtype.kind == "f" and np.isnan(labels).any():
-        first = int(np.flatnonzero(np.isnan(labels))[0])
+    if values.ndim == 1 and np.isnan(values).any():
         raise ValueError(
-            f"The '{name}' parameter must have a label for each time point. Got {int(np.isnan(labels).sum())} NaN, "
-            f"the first at index {first}. Use 0 for background."
+            f"The '{name}' parameter must have a label for each time point. Got {int(np.isnan(values).sum())} NaN, "
+            f"the first at index {int(np.isnan(values).argmax())}. Use 0 for background."
         )
-    return labels
+    return values

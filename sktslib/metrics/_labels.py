@@ -11,7 +11,7 @@ def labels_from_events(events: ArrayLike, kinds: ArrayLike | None = None, *, n_s
     """Label each time point by the event it lies in, so that the events can be distinguished again.
 
     It is the inverse of `events_from_labels`, and what `fit` of the estimators takes as `y`. Between two events of one
-    kind at least one time point of background is left, for else they would be one run. Events that overlap are cut
+    class at least one time point of background is left, for else they would be one run. Events that overlap are cut
     halfway through what they have in common.
 
     Parameters
@@ -19,7 +19,7 @@ def labels_from_events(events: ArrayLike, kinds: ArrayLike | None = None, *, n_s
     events : array-like of shape (n_events, 2)
         Half-open ranges ``[start, end)`` in samples, in any order. What lies outside of the recording is cut off.
     kinds : array-like of shape (n_events,), optional
-        The kind of each event, numbers other than 0 or texts. Default: 1 for all.
+        The class of each event, numbers other than 0 or texts. Default: 1 for all.
     n_samples : int
         Length of the recording.
 
@@ -45,7 +45,7 @@ def labels_from_events(events: ArrayLike, kinds: ArrayLike | None = None, *, n_s
     kinds = np.ones(len(ranges), np.int64) if kinds is None else np.asarray(kinds)
     if kinds.shape != (len(ranges),):
         raise ValueError(
-            f"The 'kinds' parameter must have one kind for each of the {len(ranges)} events. Got shape {kinds.shape}."
+            f"The 'kinds' parameter must have one class for each of the {len(ranges)} events. Got shape {kinds.shape}."
         )
     order = np.argsort(ranges[:, 0], kind="stable")
     ranges, kinds = ranges[order].copy(), kinds[order]
@@ -58,6 +58,6 @@ def labels_from_events(events: ArrayLike, kinds: ArrayLike | None = None, *, n_s
         labels = np.zeros(n, dtype=kinds.dtype)
     except (ValueError, MemoryError, OverflowError):
         raise ValueError(f"The 'n_samples' parameter must be a length whose labels fit into memory. Got {n}.") from None
-    for (start, end), kind in zip(ranges.tolist(), kinds, strict=True):
-        labels[start:end] = kind
+    for (start, end), label in zip(ranges.tolist(), kinds, strict=True):
+        labels[start:end] = label
     return labels

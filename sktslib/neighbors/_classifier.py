@@ -68,13 +68,9 @@ class KNeighborsTimeSeriesClassifier(ClassifierMixin, Neighbors):
         nan_policy="raise",
         n_jobs=None,
     ):
-        self.metric = metric
+        super().__init__(metric, metric_params=metric_params, weight=weight, nan_policy=nan_policy, n_jobs=n_jobs)
         self.n_neighbors = n_neighbors
         self.weights = weights
-        self.metric_params = metric_params
-        self.weight = weight
-        self.nan_policy = nan_policy
-        self.n_jobs = n_jobs
 
     def fit(self, X, y):
         """Keep the collection and its classes.

@@ -10,7 +10,7 @@ from ..distances._collection import as_collection
 from ..distances._metric_parameter import MetricParameter
 from ..distances._metrics.registry import get_metric
 from ..distances._pairwise import pairwise_distances
-from ..utils._sklearn import JOBS, Estimator, StrOptions, validate_parameter_constraints
+from ..utils._sklearn import JOBS, Estimator, StrOptions
 from ..utils.validation import shown
 
 
@@ -40,9 +40,16 @@ class CollectionEstimator(MetricParameter, Estimator):
         "n_jobs": JOBS,
     }
 
+    def __init__(self, metric="dtw", *, metric_params=None, weight=None, nan_policy="raise", n_jobs=None):
+        self.metric = metric
+        self.metric_params = metric_params
+        self.weight = weight
+        self.nan_policy = nan_policy
+        self.n_jobs = n_jobs
+
     def _fit_collection(self, X):
         """Check the parameters, and keep the metric and a copy of the collection."""
-        validate_parameter_constraints(self._parameter_constraints, self.get_params(deep=False), type(self).__name__)
+        self._validate()
         self.metric_ = copy(get_metric(self.metric, self.metric_params))  # a caller may go on to change theirs
         for name in ("n_features_in_", "feature_names_in_"):
             vars(self).pop(name, None)  # a list has neither

@@ -20,6 +20,12 @@ def _nearest_observed(X, Y, metric, n_neighbors, *, weight, n_jobs):
     return np.take_along_axis(distances, indices, axis=1), indices
 
 
+def sparse_graph(distances, indices, counts, mode, n_fitted):
+    """Neighbours, so many a row, as a sparse matrix whose rows keep their order, the nearest first."""
+    data = np.ones(len(distances)) if mode == "connectivity" else distances
+    return csr_matrix((data, indices, np.cumsum([0, *counts])), shape=(len(counts), n_fitted))
+
+
 class Neighbors(CollectionEstimator):
     """What the estimators with a number of neighbours share."""
 
@@ -74,12 +80,6 @@ class Neighbors(CollectionEstimator):
         own = indices == np.arange(len(indices))[:, np.newaxis]
         own[~own.any(axis=1), -1] = True  # among copies of itself a series may not be listed
         return distances[~own].reshape(-1, count), indices[~own].reshape(-1, count)
-
-    def _graph(self, distances, indices, mode):
-        """The neighbours as a sparse matrix whose rows keep their order, the nearest first."""
-        n, count = indices.shape
-        data = np.ones(n * count) if mode == "connectivity" else distances.ravel()
-        return csr_matrix((data, indices.ravel(), np.arange(0, n * count + 1, count)), shape=(n, len(self._series)))
 
 
 class KNeighborsTimeSeriesTransformer(CollectionTransformer, Neighbors):
@@ -140,13 +140,9 @@ class KNeighborsTimeSeriesTransformer(CollectionTransformer, Neighbors):
         nan_policy="raise",
         n_jobs=None,
     ):
-        self.metric = metric
+        super().__init__(metric, metric_params=metric_params, weight=weight, nan_policy=nan_policy, n_jobs=n_jobs)
         self.mode = mode
         self.n_neighbors = n_neighbors
-        self.metric_params = metric_params
-        self.weight = weight
-        self.nan_policy = nan_policy
-        self.n_jobs = n_jobs
 
     def transform(self, X):
         """Graph of the fitted series nearest to each series.
@@ -163,7 +159,8 @@ class KNeighborsTimeSeriesTransformer(CollectionTransformer, Neighbors):
         """
         series = self._checked(X)
         count = int(self.n_neighbors) + (self.mode == "distance")
-        return self._graph(*self._nearest(series, count), self.mode)
+        distances, indices = self._nearest(series, count)
+        return sparse_graph(distances.ravel(), indices.ravel(), [count] * len(series), self.mode, len(self._series))
 
 
 class RadiusNeighborsTimeSeriesTransformer(CollectionTransformer):
@@ -220,13 +217,9 @@ class RadiusNeighborsTimeSeriesTransformer(CollectionTransformer):
         nan_policy="raise",
         n_jobs=None,
     ):
-        self.metric = metric
+        super().__init__(metric, metric_params=metric_params, weight=weight, nan_policy=nan_policy, n_jobs=n_jobs)
         self.mode = mode
         self.radius = radius
-        self.metric_params = metric_params
-        self.weight = weight
-        self.nan_policy = nan_policy
-        self.n_jobs = n_jobs
 
     def transform(self, X):
         """Graph of the fitted series within the radius of each series.
@@ -264,6 +257,4 @@ class RadiusNeighborsTimeSeriesTransformer(CollectionTransformer):
         order = np.argsort(distances, axis=1, kind="stable")
         distances = np.take_along_axis(distances, order, axis=1)
         within = distances <= float(self.radius)
-        data = distances[within] if self.mode == "distance" else np.ones(int(within.sum()))
-        ends = np.concatenate([[0], np.cumsum(within.sum(axis=1))])
-        return csr_matrix((data, order[within], ends), shape=distances.shape)
+        return sparse_graph(distances[within], order[within], within.sum(axis=1), self.mode, distances.shape[1])

@@ -45,13 +45,6 @@ class PairwiseDistances(CollectionTransformer):
     array(['bump'], dtype='<U4')
     """
 
-    def __init__(self, metric="dtw", *, metric_params=None, weight=None, nan_policy="raise", n_jobs=None):
-        self.metric = metric
-        self.metric_params = metric_params
-        self.weight = weight
-        self.nan_policy = nan_policy
-        self.n_jobs = n_jobs
-
     def transform(self, X):
         """Distances of series to the fitted ones.
 

@@ -102,16 +102,12 @@ class QueryDistances(ClassNamePrefixFeaturesOutMixin, TransformerMixin, Collecti
         nan_policy="raise",
         n_jobs=None,
     ):
-        self.metric = metric
+        super().__init__(metric, metric_params=metric_params, weight=weight, nan_policy=nan_policy, n_jobs=n_jobs)
         self.queries = queries
-        self.metric_params = metric_params
-        self.weight = weight
         self.mode = mode
         self.normalize = normalize
         self.min_length = min_length
         self.max_length = max_length
-        self.nan_policy = nan_policy
-        self.n_jobs = n_jobs
 
     def fit(self, X, y=None):
         """Take the queries.

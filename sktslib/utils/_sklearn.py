@@ -36,6 +36,10 @@ class Estimator(BaseEstimator):
     def _get_param_names(cls):
         return _param_names(cls)
 
+    def _validate(self):
+        """Refuse parameters that are out of their range."""
+        validate_parameter_constraints(self._parameter_constraints, self.get_params(deep=False), type(self).__name__)
+
 
 @functools.cache
 def _param_names(cls):
@@ -54,6 +58,8 @@ def validate_parameter_constraints(constraints, params, caller):
     """
     keys = {name: (id(constraints), name, type(v), v) for name, v in params.items() if v is None or type(v) in PLAIN}
     params = {name: value for name, value in params.items() if name not in keys or keys[name] not in _valid}
+    if not params:
+        return
     readable = {name: _readable(value, constraints.get(name, ())) for name, value in params.items()}
     _param_validation.validate_parameter_constraints(constraints, readable, caller)
     for name, value in params.items():

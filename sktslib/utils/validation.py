@@ -12,6 +12,8 @@ from numbers import Integral, Real
 
 import numpy as np
 
+from ._conversion import converted, place, ragged, shown
+
 FLOAT = np.dtype(np.float64)
 LARGEST = 1e300  # size of a value: sums and differences of such values are finite
 MOST_THREADS = max(256, 2 * (os.cpu_count() or 1))  # each is made before it is known what there is to do
@@ -19,27 +21,20 @@ MOST_THREADS = max(256, 2 * (os.cpu_count() or 1))  # each is made before it is 
 __all__ = [
     "as_dates",
     "as_floats",
+    "as_indices",
     "as_series",
     "as_times",
     "as_weight",
     "check_count",
     "check_flag",
     "check_jobs",
+    "check_names",
     "check_number",
     "check_verbose",
     "plain_count",
     "shown",
     "unknown_name",
 ]
-
-
-def shown(value):
-    """The repr of a value for a message, on one line and cut where it is long."""
-    try:
-        text = " ".join(repr(value).split())
-    except ValueError:  # Python refuses to write out integers of thousands of digits
-        text = f"an integer of {value.bit_length()} bits"
-    return text if len(text) <= 100 else f"{text[:60]} ... {text[-10:]}"
 
 
 def unknown_name(what, given, valid, owner=""):
@@ -53,17 +48,24 @@ def unknown_name(what, given, valid, owner=""):
     return ValueError(f"Unknown {what} {shown(given)}{of}.{hint} Valid: {', '.join(valid)}.")
 
 
+def check_names(names, valid, what, owner=""):
+    """Refuse names that are not among the valid ones."""
+    for name in names:
+        if name not in tuple(valid):  # of a tuple, since a wrong name may have no hash
+            raise unknown_name(what, name, valid, owner)
+
+
 # ------------------------------------------------------------------------------------------------------------ numbers
 def check_number(value, name, *, low=-np.inf, high=np.inf, open_low=False, owner="", integer=False):
     """Return a finite real number of the range, or raise an error that names parameter, rule and value."""
-    kind = "an integer" if integer else "a real number"
+    numbers = "an integer" if integer else "a real number"
     span = f"{'(' if open_low or low == -np.inf else '['}{low:g}, {high:g}{')' if high == np.inf else ']'}"
     what = f"The {name!r} parameter{' of ' + owner if owner else ''}"
-    rule = f"{what} must be {kind} in the range {span}. Got {shown(value)}."
+    rule = f"{what} must be {numbers} in the range {span}. Got {shown(value)}."
     if isinstance(value, bool | np.bool_) or not isinstance(value, Integral if integer else Real):
         raise TypeError(rule)
     try:
-        number = int(value) if integer else float(value)  # numpy's small kinds of numbers overflow in comparisons
+        number = int(value) if integer else float(value)  # numpy's small types of numbers overflow in comparisons
     except OverflowError:
         raise ValueError(f"{rule} It does not fit into float64." if low <= value <= high else rule) from None
     # NaN fails every comparison.
@@ -107,93 +109,25 @@ def plain_count(value):
 
 # ------------------------------------------------------------------------------------------------------------- arrays
 def as_floats(values, name):
-    """Convert real numbers of any kind to a float64 array; refuse complex numbers, strings, dates and ragged lists."""
+    """Convert real numbers of any type to a float64 array; refuse complex numbers, strings, dates and ragged lists."""
     a = values
     if type(a) is not np.ndarray or a.dtype != FLOAT:
-        a = _converted(values, name)
+        a = converted(values, name)
     # Strided and read-only arrays are other types to a compiled kernel.
     return a if a.flags.carray else np.array(a, np.float64, order="C")
 
 
-def _converted(values, name):
-    """A float64 array of values that are none yet."""
-    if values is None:
-        raise TypeError(f"{name!r} must be an array of real numbers. Got None.")
-    if hasattr(values, "tocsr"):
-        raise TypeError(f"{name!r} must be dense. Got sparse data; pass {name}.toarray().")
-    if np.ma.isMaskedArray(values) and np.ma.getmaskarray(values).any():
-        count = int(np.ma.getmaskarray(values).sum())
+def as_indices(values, name):
+    """Return sample indices as int64, so small that float64 holds them, and int64 sums of them."""
+    a = as_floats(values, name)
+    wrong = ~((np.floor(a) == a) & (np.abs(a) < 2**53))
+    if wrong.any():
+        first = np.unravel_index(np.argmax(wrong), a.shape)
         raise ValueError(
-            f"{name!r} must not have masked values. Got {count}; fill them first, for example with {name}.filled(0.0)."
+            f"The {name!r} parameter must hold sample indices, which are integers below 2**53. Got {a[first]:g} at "
+            f"index {place(first)}. Convert times to indices, for example with numpy.searchsorted."
         )
-    try:
-        a = np.asarray(values)
-    except ValueError:
-        raise _ragged(name) from None
-    kind = a.dtype.kind
-    if kind == "O":
-        return _unboxed(a, name)
-    if kind == "c":
-        raise ValueError(
-            f"{name!r} must hold real numbers. Complex data not supported: got {a.dtype}. Pass the real part or the "
-            f"modulus, numpy.real({name}) or numpy.abs({name})."
-        )
-    if kind not in "biuf":
-        raise TypeError(f"{name!r} must hold real numbers. Got {_refused(a.dtype, name)}")
-    with np.errstate(over="ignore"):  # what is too large becomes infinity, which is refused with its index
-        return a.astype(np.float64)
-
-
-def _refused(dtype, name):
-    """What an array of no numbers holds, and the way out."""
-    if dtype.kind in "SU":
-        return f"text, dtype {dtype}. If it spells numbers, pass numpy.asarray({name}, dtype=float)."
-    if dtype.kind == "M":
-        return f"dates, dtype {dtype}. Pass them as times, and the values measured here."
-    if dtype.kind == "m":
-        return f"durations, dtype {dtype}. Divide them by a unit, for example numpy.timedelta64(1, 's')."
-    return f"dtype {dtype}. Pass the values alone, for example one field of a structured array."
-
-
-def _ragged(name):
-    return ValueError(
-        f"{name!r} must have rows of equal length. Got a ragged list. A series is (length,) or (length, channels); "
-        "several series, where they can be taken, are a list of numpy arrays."
-    )
-
-
-def _unboxed(a, name):
-    """The numbers of an object array; None and pandas.NA become NaN."""
-    out = np.empty(a.shape)
-    for index, value in np.ndenumerate(a):
-        if value is None or type(value).__name__ == "NAType":
-            out[index] = np.nan
-            continue
-        at = f" at index {_place(index)}" if index else ""
-        if isinstance(value, list | tuple) or (isinstance(value, np.ndarray) and value.ndim):
-            raise _ragged(name)
-        if isinstance(value, complex | np.complexfloating):
-            raise ValueError(
-                f"{name!r} must hold real numbers. Complex data not supported: got {shown(value)}{at}. Pass the real "
-                "parts or the moduli."
-            )
-        try:
-            if isinstance(value, str | bytes | date | timedelta | np.datetime64 | np.timedelta64):
-                raise TypeError(f"a {type(value).__name__} is no number")
-            out[index] = float(value)
-        except OverflowError:
-            raise ValueError(f"{name!r} must fit into float64, up to 1.8e308. Got {shown(value)}{at}.") from None
-        except (TypeError, ValueError) as error:
-            raise TypeError(
-                f"{name!r} must hold real numbers. Got {shown(value)}{at}: {error}. Pass the numbers alone."
-            ) from None
-    return out
-
-
-def _place(index):
-    """An index as people write it: a number for one axis, else a tuple."""
-    index = tuple(int(i) for i in index)
-    return index[0] if len(index) == 1 else index
+    return a.astype(np.int64)
 
 
 def refuse_missing(
@@ -214,16 +148,16 @@ def refuse_missing(
             first = np.unravel_index(np.argmax(huge), a.shape)
             raise ValueError(
                 f"{name!r} must hold values of at most {LARGEST:g} in size, so that sums of them are finite. Got "
-                f"{a[first]:g} at index {_place(first)}. Divide all by a common factor, or put NaN where such a number "
+                f"{a[first]:g} at index {place(first)}. Divide all by a common factor, or put NaN where such a number "
                 "stands for a missing value."
             )
         return total
-    kinds = {"NaN": 0 if missing else np.isnan(a).sum(), "infinite": np.isinf(a).sum()}
-    if missing is False and kinds["NaN"]:
+    counts = {"NaN": 0 if missing else np.isnan(a).sum(), "infinite": np.isinf(a).sum()}
+    if missing is False and counts["NaN"]:
         way_out += " To leave out what is NaN, set nan_policy='omit'."
-    counts = " and ".join(f"{count} {kind}" for kind, count in kinds.items() if count)
-    first = _place(np.unravel_index(np.argmin(finite), a.shape))
-    raise ValueError(f"{name!r} must be finite. Got {counts} of {a.size} values, first at index {first}. {way_out}")
+    found = " and ".join(f"{count} {what}" for what, count in counts.items() if count)
+    first = place(np.unravel_index(np.argmin(finite), a.shape))
+    raise ValueError(f"{name!r} must be finite. Got {found} of {a.size} values, first at index {first}. {way_out}")
 
 
 # ------------------------------------------------------------------------------------------- series, weights and times
@@ -253,6 +187,15 @@ def as_series(values, name, *, channels=None, like="the other series", missing=N
 
 def sized_series(values, name, channels=None, like="the other series", missing=None):
     """The same, and the sum of the squares of its values."""
+    a = as_points(values, name)
+    if channels is not None and channels != (a.shape[1] if a.ndim == 2 else 1):
+        raise ValueError(_other_channels(a.shape, name, channels, like))
+    total = refuse_missing(a, name, missing=missing)
+    return (a[np.newaxis] if a.ndim == 1 else np.ascontiguousarray(a.T)), total
+
+
+def as_points(values, name):
+    """Return a series as floats, of the shape (length,) or (length, channels) that it has."""
     a = as_floats(values, name)
     if a.ndim not in (1, 2):
         hint = (
@@ -264,13 +207,15 @@ def sized_series(values, name, channels=None, like="the other series", missing=N
             f"{name!r} must be one series, (length,) or (length, channels). Got {a.ndim} dimensions, shape {a.shape}. "
             f"{hint}"
         )
-    if a.size == 0:  # in scikit-learn's words, which its own checks look for
-        got = f"0 {'feature' if a.shape[0] else 'sample'}(s) (shape={a.shape})"
+    refuse_empty(a, name)
+    return a
+
+
+def refuse_empty(a, name):
+    """Raise an error in scikit-learn's words, which its own checks look for."""
+    if a.size == 0:
+        got = f"0 {'feature' if len(a) else 'sample'}(s) (shape={a.shape})"
         raise ValueError(f"{name!r} must hold at least one point. Got {got} while a minimum of 1 is required.")
-    if channels is not None and channels != (a.shape[1] if a.ndim == 2 else 1):
-        raise ValueError(_other_channels(a.shape, name, channels, like))
-    total = refuse_missing(a, name, missing=missing)
-    return (a[np.newaxis] if a.ndim == 1 else np.ascontiguousarray(a.T)), total
 
 
 def _other_channels(shape, name, channels, like):
@@ -295,25 +240,30 @@ def as_weight(weight, m, channels, *, name="weight"):
             f"{name!r} must have one value per point of the query (the first series), shape ({m},), or one per point "
             f"and channel, shape ({m}, {channels}). Got shape {w.shape}."
         )
-    low, top = w.min(), w.max()
-    if not (low >= 0 and top < np.inf):
-        refuse_missing(w, name, "Points that do not count have weight 0.")
-        first = _place(np.unravel_index(np.argmax(w < 0), w.shape))
-        raise ValueError(
-            f"{name!r} must not be negative. Got {low:g} as the least value, the first below 0 at index {first}. "
-            "Points that do not count have weight 0."
-        )
-    if top == 0:
-        raise ValueError(
-            f"{name!r} must have at least one value above 0. Got only zeros: no point of the query would count. "
-            "Leave it out to weigh all points alike."
-        )
-    if low == top:
+    w = relative(w, name, "points")
+    if w is None:
         return None
-    w = w / top
     if channels == 1:
         return w.reshape(1, m)
     return np.array(np.broadcast_to(w.reshape(m, -1).T, (channels, m)), order="C")
+
+
+def relative(w, name, what):
+    """Weights over their largest value; None where all are equal, which is the same as none."""
+    low, top = w.min(), w.max()
+    if not (low >= 0 and top < np.inf):
+        refuse_missing(w, name, f"{what.capitalize()} that do not count have weight 0.")
+        first = place(np.unravel_index(np.argmax(w < 0), w.shape))
+        raise ValueError(
+            f"{name!r} must not be negative. Got {low:g} as the least value, the first below 0 at index {first}. "
+            f"{what.capitalize()} that do not count have weight 0."
+        )
+    if top == 0:
+        raise ValueError(
+            f"{name!r} must have at least one value above 0. Got only zeros: none of the {what} would count. Leave it "
+            f"out to weigh all {what} alike."
+        )
+    return None if low == top else w / top
 
 
 def as_times(times, length, name, origin=None):
@@ -340,17 +290,17 @@ def as_times(times, length, name, origin=None):
 def as_dates(times):
     """Times as an array, datetimes with a time zone as numpy's, which know none."""
     dtype = getattr(times, "dtype", None)
-    if getattr(dtype, "tz", None) is not None:  # pandas' own kind of datetimes; numpy's know no time zone
+    if getattr(dtype, "tz", None) is not None:  # pandas' own datetimes; numpy's know no time zone
         return np.asarray(times, f"datetime64[{dtype.unit}]")
     return np.asarray(times)
 
 
 def _seconds(times, name, origin):
-    """Times as an array of the caller's kind, for messages, and as floats."""
+    """Times as an array of the caller's type, for messages, and as floats."""
     try:
         given = as_dates(times)
     except ValueError:
-        raise _ragged(name) from None
+        raise ragged(name) from None
     if given.dtype.kind == "O":
         first = next((v for v in given.flat if v is not None and v == v), None) if origin is None else origin
         return given, _elapsed(given, first, name) if isinstance(first, date | timedelta) else as_floats(times, name)
@@ -375,7 +325,7 @@ def _elapsed(given, first, name):
                 out[index] = (value if isinstance(first, timedelta) else value - first).total_seconds()
         except (TypeError, AttributeError):
             raise TypeError(
-                f"{name!r} must be of one kind: numbers, durations, or datetimes that all have a time zone or all have "
-                f"none. Got {shown(first)} and {shown(value)}, at index {_place(index)}."
+                f"{name!r} must be of one type: numbers, durations, or datetimes that all have a time zone or all have "
+                f"none. Got {shown(first)} and {shown(value)}, at index {place(index)}."
             ) from None
     return out

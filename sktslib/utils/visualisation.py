@@ -238,7 +238,7 @@ def plot_segmentation(segments, sequence, ts=None, *, ax=None):
     """Draw a sequence and where it is cut into segments.
 
     Boundaries are dashed vertical lines. Where starts and ends are known, repetitions are shaded, neighbours in turn
-    light and dark, and each kind has its colour; what is left white is background. Partial ones are hatched.
+    light and dark, and each class has its colour; what is left white is background. Partial ones are hatched.
 
     Parameters
     ----------

@@ -258,7 +258,7 @@ def test_beats_of_the_example():
             {"series_weight": [1, 2]},
             "'series_weight' must have one value per series of 'X', shape (4,). Got shape (2,)",
         ),
-        ({"series_weight": [1, 2, 3, -1]}, "Got values from -1 to 3"),
+        ({"series_weight": [1, 2, 3, -1]}, "Got -1 as the least value, the first below 0 at index 3"),
         ({"series_weight": [0, 0, 0, 0]}, "at least one value above 0"),
         ({"series_weight": [1, 2, 3, np.nan]}, "'series_weight' must be finite"),
         ({"weight": [1, 2]}, "Got 2, the length of none of them; give 'init' as an array of that length"),

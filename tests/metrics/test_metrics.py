@@ -293,9 +293,9 @@ def test_errors_of_labels(y, message):
         ([[-1, 2]], "Got [-1, 2] in row 0. Drop empty events"),
         (
             [[0, 2], [0.5, 2]],
-            "The '{}' parameter must hold events in whole sample indices below 2**53. Got [0.5, 2.0] in row 1.",
+            "The '{}' parameter must hold sample indices, which are integers below 2**53. Got 0.5 at index (1, 0).",
         ),
-        ([[0, np.inf]], "Got [0.0, inf] in row 0. Convert times to indices"),
+        ([[0, np.inf]], "Got inf at index (0, 1). Convert times to indices"),
         ([0, np.nan], "The '{}' parameter must have a label for each time point. Got 1 NaN, the first at index 1."),
     ],
 )

@@ -78,7 +78,7 @@ def test_labels_keep_events_apart(drawn, same):
 
 
 def test_labels_from_events_refuses():
-    with pytest.raises(ValueError, match="'kinds' parameter must have one kind for each of the 2 events"):
+    with pytest.raises(ValueError, match="'kinds' parameter must have one class for each of the 2 events"):
         labels_from_events([[0, 1], [2, 3]], [1], n_samples=5)
     assert labels_from_events([], n_samples=2).tolist() == [0, 0]
 

@@ -61,7 +61,7 @@ def test_segmentation_colours_and_names_kinds():
     shaded = areas(display.repetition_areas_[1])
     assert shaded[0][2] == shaded[2][2]
     assert shaded[0][2][:3] != shaded[1][2][:3]
-    assert [text.get_text() for text in display.legend_.get_texts()] == ["kind 1", "kind 2"]
+    assert [text.get_text() for text in display.legend_.get_texts()] == ["class 1", "class 2"]
     assert len(display.axes_) == 2
     assert boundary_positions(display.boundary_lines_[1]) == [0, 40, 80, 100, 200]
 
@@ -74,7 +74,7 @@ def test_segmentation_hatches_partial_repetitions():
         assert [(box.x0, box.x1) for box in boxes] == [(0, 40), (100, 200)]
         assert areas_.get_hatch() == "///"
     assert len(display.partial_areas_) == 2
-    assert [text.get_text() for text in display.legend_.get_texts()] == ["kind 1", "kind 2", "partial"]
+    assert [text.get_text() for text in display.legend_.get_texts()] == ["class 1", "class 2", "partial"]
     display = plot_segmentation(segments | {"label": [1, 1, 1]}, SEQUENCE)
     assert [text.get_text() for text in display.legend_.get_texts()] == ["partial"]
     display = plot_segmentation(segments | {"partial": [False] * 3}, SEQUENCE)

@@ -160,8 +160,8 @@ def test_inputs_are_not_changed():
 @pytest.mark.parametrize(
     ("draw", "message"),
     [
-        (lambda: plot_alignment(np.zeros((2, 3, 4)), QUERY, PATH), "The 'ts1' parameter must have shape (n,) or"),
-        (lambda: plot_alignment([], QUERY, PATH), "at least one sample. Got shape (0,). Pass one series"),
+        (lambda: plot_alignment(np.zeros((2, 3, 4)), QUERY, PATH), "'ts1' must be one series, (length,) or"),
+        (lambda: plot_alignment([], QUERY, PATH), "'ts1' must hold at least one point. Got 0 sample(s)"),
         (
             lambda: plot_alignment(two(QUERY), SEQUENCE, PATH),
             "'ts2' parameter must have as many channels as 'ts1'. Got 1",
@@ -229,7 +229,7 @@ def test_inputs_are_not_changed():
         ),
         (
             lambda: plot_segmentation(np.arange(90) + 0.5, QUERY),
-            "Got ndarray of shape (90,) and dtype float64. Convert",
+            "Got 0.5 at index 0. Convert",
         ),
         (lambda: plot_segmentation({}, QUERY), "boundaries of at least one distance. Got an empty dict."),
         (

@@ -56,7 +56,7 @@ def test_equal_weights_are_none():
         (
             [0, 0, -0.0],
             ValueError,
-            "at least one value above 0. Got only zeros: no point of the query would count. Leave it",
+            "at least one value above 0. Got only zeros: none of the points would count. Leave it",
         ),
         (["a", "b", "c"], TypeError, "'weight' must hold real numbers. Got text"),
         ([1j, 1, 1], ValueError, "Complex data not supported"),
@@ -147,9 +147,9 @@ def test_numbers_keep_their_origin_and_datetimes_their_zone_shift():
         (
             [*DAYS[:3], 1],
             TypeError,
-            "'tx' must be of one kind: numbers, durations, or datetimes that all have a time zone or",
+            "'tx' must be of one type: numbers, durations, or datetimes that all have a time zone or",
         ),
-        ([DAYS[0], DAYS[1].tz_localize("UTC")] * 2, TypeError, "'tx' must be of one kind"),
+        ([DAYS[0], DAYS[1].tz_localize("UTC")] * 2, TypeError, "'tx' must be of one type"),
         ([dt.timedelta(0), 1, 2, 3], TypeError, "Got datetime.timedelta(0) and 1, at index 1."),
         (pd.period_range("2024", periods=4), TypeError, "'tx' must hold real numbers. Got Period("),
         ([1j] * 4, ValueError, "Complex data not supported"),

@@ -2,6 +2,8 @@
 
 from functools import cached_property
 
+__all__ = ["Alignment"]
+
 
 class Alignment(float):
     """A distance that remembers the alignment it comes from.

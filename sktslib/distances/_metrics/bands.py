@@ -1,6 +1,16 @@
 """Which cells of the cost matrix exist: warping bands as ranges of query points per series point."""
 
+from numbers import Integral, Real
+
 import numpy as np
+
+from ...utils._sklearn import Interval, RealNotInt, StrOptions
+from .base import Metric
+
+BAND_CONSTRAINTS = {
+    "window": [None, StrOptions({"sakoe-chiba", "itakura"}), Interval(RealNotInt, 0, 1, closed="right")],
+    "factor": [None, Interval(Integral, 0, None, closed="left")],
+}
 
 
 def radius_of(window, factor, m, n):
@@ -49,3 +59,30 @@ def band(window, factor, m, n):
         return first, last + 1
     j = np.arange(n)
     return np.searchsorted(last, j, "left"), np.searchsorted(first, j, "right")
+
+
+class BandedMetric(Metric):
+    """A distance of which only points within a band meet."""
+
+    _parameter_constraints = BAND_CONSTRAINTS
+
+    def __init__(self, *, window=None, factor=None):
+        self.window = window
+        self.factor = factor
+
+    def _validate(self):
+        """Refuse a width in samples where a share is meant, too, and a radius without the band it belongs to."""
+        name, window = type(self).__name__, self.window
+        if isinstance(window, Real) and not isinstance(window, bool) and 1 <= window < 2**40:
+            if window > 1 or isinstance(window, Integral):
+                raise ValueError(
+                    f"The 'window' parameter of {name} must be None, 'sakoe-chiba', 'itakura' or a float in the range "
+                    f"(0, 1], a share of the shorter length. Got {window!r}. For a radius in samples set "
+                    f"window='sakoe-chiba' and factor={int(window)}."
+                )
+        if self.factor is not None and window != "sakoe-chiba":
+            raise ValueError(
+                f"The 'factor' parameter of {name} must be None unless window='sakoe-chiba', whose radius it is. Got "
+                f"{self.factor!r} with window={window!r}."
+            )
+        super()._validate()

@@ -2,15 +2,16 @@
 
 from copy import deepcopy
 from numbers import Real
-from operator import is_
 
 import numpy as np
 from numpy.lib.stride_tricks import sliding_window_view
 
 from ...utils._sizes import FEW, MANY, check_sizes
-from ...utils._sklearn import Estimator, validate_parameter_constraints
+from ...utils._sklearn import Estimator
 from ...utils.validation import as_times, as_weight, shown, sized_series
 from .._series import alike, base_of, between, full_weight, normalise, places
+
+__all__ = ["Metric"]
 
 
 class Metric(Estimator):
@@ -33,12 +34,13 @@ class Metric(Estimator):
     _takes_weights = True
     _has_domain = False  # whether it is not defined for some values, which `_check_values` refuses
     _is_additive = False  # whether the kernels know it as a sum of terms
+    _is_symmetric, _is_metric = True, False  # what the properties say, where it depends on no parameter
     entry_parameters = ""  # what get_distance_dict offers to edit
     function_defaults = {}
     _parameter_constraints = {}
 
     def __eq__(self, other):
-        return type(self) is type(other) and _equal(self._values(), other._values())
+        return type(self) is type(other) and _equal(vars(self), vars(other))
 
     def __hash__(self):
         return hash(type(self))  # parameters may change while the object is a key
@@ -49,19 +51,19 @@ class Metric(Estimator):
         A search clones its estimators and grids, and fits the clones; but nobody fits the metric within again.
         """
         made = super().__sklearn_clone__()
-        fitted = {name: value for name, value in self._values().items() if name not in self._get_param_names()}
+        fitted = {name: value for name, value in vars(self).items() if name not in self._get_param_names()}
         vars(made).update(deepcopy(fitted))
         return made
 
     @property
     def is_symmetric(self):
         """Whether d(x, y) = d(y, x) for all unweighted series."""
-        return True
+        return bool(self._is_symmetric)
 
     @property
     def is_metric(self):
         """Whether it is a metric on series of one length, unweighted."""
-        return False
+        return bool(self._is_metric)
 
     def __call__(self, x, y, *, weight=None, tx=None, ty=None, cutoff=None):
         """The distance as a plain float; see `distance`."""
@@ -95,27 +97,12 @@ class Metric(Estimator):
         >>> DTW()([0, 1, 2, 3], [3, 2, 1, 0], cutoff=20), DTW()([0, 1, 2, 3], [3, 2, 1, 0], cutoff=19)
         (20.0, inf)
         """
-        self._check()
+        self._validate()
         x, y, w = check_pair(x, y, weight, metric=self)
         tx, ty = as_times(tx, x.shape[1], "tx"), as_times(ty, y.shape[1], "ty")
         if cutoff is None:
             return self._distance(x, w, y, tx, ty)
         return self._within(x, w, y, tx, ty, as_cutoff(cutoff, self._may_be_negative))
-
-    def _values(self):
-        """What the object holds: its parameters and what it was fitted to."""
-        return {name: value for name, value in vars(self).items() if name != "_checked"}
-
-    def _check(self):
-        """Validate the parameters, unless these very ones were found valid before: a call takes a few microseconds."""
-        values = list(self._values().values())
-        known = vars(self).get("_checked", ())
-        if len(known) != len(values) or not all(map(is_, known, values)):
-            self._validate()
-            self._checked = values
-
-    def _validate(self):
-        validate_parameter_constraints(self._parameter_constraints, self.get_params(deep=False), type(self).__name__)
 
     def _exponent(self, channels):
         """The power that differences are raised to in float64; of sums that are kept in reach it does not count."""

@@ -5,9 +5,11 @@ import inspect
 import numpy as np
 from numba.core.dispatcher import Dispatcher
 
-from ...utils.validation import shown, unknown_name
+from ...utils.validation import check_names, shown
 from .._kernels.compilation import kernel, pieces
 from .base import Metric
+
+__all__ = ["CallableMetric"]
 
 
 class CallableMetric(Metric):
@@ -33,6 +35,7 @@ class CallableMetric(Metric):
     name = full_name = "callable"
     family = "lockstep"
     _may_be_negative = True
+    _is_symmetric = False
 
     def __init__(self, function, parameters=None, timed=False):
         self.function = function
@@ -44,10 +47,6 @@ class CallableMetric(Metric):
         """Whether the times are handed on."""
         return self.timed
 
-    @property
-    def is_symmetric(self):
-        return False
-
     def _validate(self):
         if not callable(self.function):
             raise TypeError(f"The 'function' parameter of CallableMetric must be callable. Got {self.function!r}.")
@@ -56,11 +55,9 @@ class CallableMetric(Metric):
                 "The 'parameters' parameter of CallableMetric must be a dictionary of keyword arguments or None. Got "
                 f"{shown(self.parameters)}."
             )
-        known = self._arguments
+        known = self._arguments if self.parameters else None
         if known is not None:
-            for name in self.parameters or ():
-                if name not in known:
-                    raise unknown_name("parameter", name, known, f"the function {self.function!r}")
+            check_names(self.parameters, known, "parameter", f"the function {self.function!r}")
 
     @property
     def _arguments(self):

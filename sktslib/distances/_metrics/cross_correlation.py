@@ -5,6 +5,8 @@ to n - 1 count. A circular correlation of at least m + n - 1 points holds them w
 its end.
 """
 
+from typing import NamedTuple
+
 import numpy as np
 from scipy.fft import irfft, next_fast_len, rfft
 
@@ -22,17 +24,27 @@ def scaled(a):
     return a / np.where(peak > 0, peak, 1.0)
 
 
-def transform(a, size):
-    """Transforms (..., channels, frequencies) of series."""
-    return rfft(a, size)
+class Prepared(NamedTuple):
+    """A query, or series of one length, as `distances` takes them."""
+
+    scaled: np.ndarray | None  # (channels, m) or (k, channels, n); None: a query with weights
+    transform: np.ndarray  # (..., channels, frequencies)
+    norm: np.ndarray
+    length: int
 
 
 def query(x, w, size):
-    """The query (channels, m) as `distances` takes it: scaled, transformed (channels, frequencies), and its norm."""
-    x = scaled(x)
+    """The query (channels, m), weighted, for transforms of a size."""
+    x, m = scaled(x), x.shape[1]
     if w is None:
-        return x, rfft(x, size), norms(x[np.newaxis], None, size)[0, 0]
-    return None, rfft(w * x, size), np.sqrt((w * x * x).sum())
+        return Prepared(x, rfft(x, size), norms(x[np.newaxis], None, size)[0, 0], m)
+    return Prepared(None, rfft(w * x, size), np.sqrt((w * x * x).sum()), m)
+
+
+def series(y, w, size):
+    """Series (k, channels, n), as the query's weights see them, for transforms of a size."""
+    y = scaled(y)
+    return Prepared(y, rfft(y, size), norms(y, w, size), y.shape[2])
 
 
 def _shifts(m, n, size):
@@ -71,35 +83,34 @@ def _is_later(x, series):
     return x[first] > series[np.arange(len(series)), first]
 
 
-def distances(x, query, norm, m, series, spectra, norms, n, size):
-    """Distances (k,) of a query of m points to series (k, channels, n).
-
-    `query` (channels, frequencies) is the transform of the weighted query and `norm` its norm; `spectra` (k, channels,
-    frequencies) are the transforms of the series and `norms` theirs. `x` is the query itself, or None under weights.
-    """
-    both = norm * norms
-    if x is None:
-        cross = irfft((np.conj(query) * spectra).sum(axis=1), size)[:, _shifts(m, n, size)]
+def distances(query, series, size):
+    """Distances (k,) of a query to series, both `Prepared`."""
+    both = query.norm * series.norm
+    if query.scaled is None:
+        circular = irfft((np.conj(query.transform) * series.transform).sum(axis=1), size)
+        cross = circular[:, _shifts(query.length, series.length, size)]
     else:
-        cross = _largest(x, query, m, series, spectra, n, size)[:, np.newaxis]
+        cross = _largest(query, series, size)[:, np.newaxis]
     ratio = np.divide(cross, both, out=np.zeros_like(cross), where=both > 0)
-    if norm == 0.0:
-        ratio[np.broadcast_to(norms == 0, ratio.shape)] = 1.0  # nothing is like nothing
+    if query.norm == 0.0:
+        ratio[np.broadcast_to(series.norm == 0, ratio.shape)] = 1.0  # nothing is like nothing
     return 1.0 - np.minimum(ratio.max(axis=1), 1.0)
 
 
-def _largest(x, query, m, series, spectra, n, size):
+def _largest(query, series, size):
     """The largest cross-correlation (k,) over all shifts.
 
     Which of two series is the query must change no digit, for d(x, y) = d(y, x): it is the first one in a fixed order.
     """
+    x, first, _, m = query
+    others, second, _, n = series
     if m > n:
-        product, m, n = np.conj(spectra) * query, n, m
+        product, m, n = np.conj(second) * first, n, m
     else:
-        product = np.conj(query) * spectra
+        product = np.conj(first) * second
         if m == n:
-            later = _is_later(x, series)
-            product[later] = np.conj(spectra[later]) * query
+            later = _is_later(x, others)
+            product[later] = np.conj(second[later]) * first
     circular = irfft(product.sum(axis=1) if len(x) > 1 else product[:, 0], size)
     largest = circular[:, :n].max(axis=1)
     return np.maximum(largest, circular[:, size - m + 1 :].max(axis=1)) if m > 1 else largest

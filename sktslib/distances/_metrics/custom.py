@@ -5,12 +5,14 @@ from inspect import Parameter, Signature
 from numbers import Real
 
 from ...utils.validation import as_floats, refuse_missing, shown
-from .._kernels import columns as kernels
-from .._kernels import dispatch
+from .._kernels import columns, dispatch
+from .bands import BAND_CONSTRAINTS
 from .callable import CallableMetric
 from .custom_records import fingerprint, owned
-from .elastic import BAND_CONSTRAINTS, ElasticMetric, Query, free_points
+from .elastic import ElasticMetric, Query, free_points
 from .registry import _ALIASES, _REGISTRY, register
+
+__all__ = ["register_metric"]
 
 
 def register_metric(
@@ -101,7 +103,7 @@ def register_metric(
         "description": description,
         "multivariate": bool(multivariate),
     }
-    computed = {"symmetric": symmetric, "metric": metric}
+    computed = {"_is_symmetric": symmetric, "_is_metric": metric}
     for word in (name, facts["full_name"], f"{name}_distance", *facts["aliases"]):
         taken = _ALIASES.get(word.lower())
         if taken is not None and not issubclass(_REGISTRY[taken], _Registered):
@@ -109,17 +111,15 @@ def register_metric(
                 f"'name', 'full_name' and 'aliases' must not be names of the package's own. Got {word!r}, which is "
                 f"{_REGISTRY[taken].__name__}."
             )
-    parts = None
-    if isinstance(made_of, type):
-        parts = dispatch._PARTS.get(made_of)
-        if parts is None or not hasattr(made_of, "_fields"):
-            raise TypeError(
-                "'made_of' must be a function of two series, or a NamedTuple class decorated with "
-                f"sktslib.distances.recurrence. Got {shown(made_of)}."
-            )
+    is_class = isinstance(made_of, type)
+    parts = dispatch._PARTS.get(made_of) if is_class else None
+    if not (parts and hasattr(made_of, "_fields") if is_class else callable(made_of)):
+        raise TypeError(
+            "'made_of' must be a function of two series, or a NamedTuple class decorated with "
+            f"sktslib.distances.recurrence. Got {shown(made_of)}."
+        )
+    if is_class:
         _check_arguments(name, parts)
-    elif not callable(made_of):
-        raise TypeError(f"'made_of' must be a function of two series or a NamedTuple class. Got {shown(made_of)}.")
     cls = _made((facts, computed, bool(uses_times), made_of, _packed(made_of, parts)))
     return register(cls)
 
@@ -140,19 +140,6 @@ class _Registered:
 
     _recipe = None  # what made the class, for processes that do not know it
     _version = ""
-    _computed = {}
-
-    @property
-    def is_symmetric(self):
-        return self._fact("symmetric")
-
-    @property
-    def is_metric(self):
-        return self._fact("metric")
-
-    def _fact(self, name):
-        fact = self._computed[name]
-        return bool(fact(self) if callable(fact) else fact)
 
     def _check_channels(self, channels):
         if channels > 1 and not self.multivariate:
@@ -183,10 +170,6 @@ class _FunctionMetric(_Registered, CallableMetric):
         self._check_channels(len(x))
         return super()._distance(x, w, y, tx, ty)
 
-    def _windows(self, x, w, y, tx, ty):
-        self._check_channels(len(x))
-        return super()._windows(x, w, y, tx, ty)
-
 
 class _RecurrenceMetric(_Registered, ElasticMetric):
     """A recurrence of the user's: its record, and a band."""
@@ -203,7 +186,7 @@ class _RecurrenceMetric(_Registered, ElasticMetric):
         record = self._record(*(_value(getattr(self, field), field) for field in self._record._fields))
         points = free_points(x.shape[1])
         if not dispatch.closed_boundary(record):  # a query point left out costs what one of the series does
-            points[0] = kernels.series_gaps(record, x, tx) * (1.0 if w is None else w.max(axis=0))
+            points[0] = columns.series_gaps(record, x, tx) * (1.0 if w is None else w.max(axis=0))
         return Query(record, x, w, points)
 
 
@@ -219,6 +202,7 @@ def _value(value, name):
 def _made(recipe):
     """The metric class of a recipe."""
     facts, computed, uses_times, made_of, packed = recipe
+    parameters = list(inspect.signature(made_of).parameters.values())
     if isinstance(made_of, type):
         if made_of not in dispatch._PARTS:
             dispatch.recurrence(**packed)(made_of)
@@ -226,29 +210,24 @@ def _made(recipe):
         version = fingerprint(*(parts[key] for key in sorted(parts)))
         record = owned(version, made_of._fields)
         dispatch._PARTS[record] = parts
-        defaults = [(field, made_of._field_defaults.get(field, Parameter.empty)) for field in made_of._fields]
         base, own = _RecurrenceMetric, {"_record": record, "uses_times": uses_times}
         own |= {"_is_monotone": parts["monotone"], "_may_be_negative": not parts["monotone"]}
-        constraints = {**{field: [Real, "array-like"] for field, _ in defaults}, **BAND_CONSTRAINTS}
-        keywords, called = [("window", None), ("factor", None)], made_of.__name__
+        constraints = {**{field: [Real, "array-like"] for field in made_of._fields}, **BAND_CONSTRAINTS}
+        further = [Parameter(name, Parameter.KEYWORD_ONLY, default=None) for name in BAND_CONSTRAINTS]
+        called = made_of.__name__
     else:
         version = fingerprint(made_of)
-        signature = inspect.signature(made_of)
-        further = list(signature.parameters.values())[2:]
-        kinds = (Parameter.VAR_POSITIONAL, Parameter.VAR_KEYWORD)
-        defaults = [
-            (p.name, p.default) for p in further if p.kind not in kinds and p.name not in ("weight", "tx", "ty")
-        ]
-        timed = {"tx", "ty"} <= set(signature.parameters)
+        timed = {"tx", "ty"} <= {p.name for p in parameters}
+        named = [p for p in parameters[2:] if p.kind not in (p.VAR_POSITIONAL, p.VAR_KEYWORD)]
+        parameters = [p for p in named if p.name not in ("weight", "tx", "ty")]
         base, own = _FunctionMetric, {"function": staticmethod(made_of), "timed": timed}
-        constraints = {}
-        keywords, called = [], "".join(word.capitalize() for word in facts["name"].split("_"))
-    for field, default in [*defaults, *keywords]:
-        if default is Parameter.empty:
-            raise TypeError(f"The parameter {field!r} of {facts['name']!r} must have a default.")
-    for field, _ in defaults:
-        if hasattr(base, field) or field in dict(keywords):
-            raise ValueError(f"The parameter {field!r} of {facts['name']!r} must have another name: metrics use it.")
+        constraints, further = {}, []
+        called = "".join(word.capitalize() for word in facts["name"].split("_"))
+    for p in parameters:
+        if p.default is p.empty:
+            raise TypeError(f"The parameter {p.name!r} of {facts['name']!r} must have a default.")
+        if hasattr(base, p.name) or p.name in {q.name for q in further}:
+            raise ValueError(f"The parameter {p.name!r} of {facts['name']!r} must have another name: metrics use it.")
     lines = (made_of.__doc__ or "").strip().splitlines()
     if isinstance(made_of, type) and lines and lines[0].startswith(f"{called}("):  # namedtuple's own
         lines = []
@@ -256,23 +235,23 @@ def _made(recipe):
         **facts,
         **own,
         "description": facts["description"] or (lines[0] if lines else "A distance of the user's own."),
-        "entry_parameters": dict(defaults) or "",
-        "__init__": _initialiser(defaults, keywords),
+        "entry_parameters": {p.name: p.default for p in parameters} or "",
+        "__init__": _initialiser(parameters, further),
         "__doc__": made_of.__doc__,
         "__module__": made_of.__module__,
         "_parameter_constraints": constraints,
         "_recipe": recipe,
         "_version": version,
-        "_computed": computed,
+        **{name: property(fact) if callable(fact) else bool(fact) for name, fact in computed.items()},
     }
     return type(called, (base,), namespace)
 
 
-def _initialiser(defaults, keywords):
+def _initialiser(parameters, further):
     """An `__init__` with the signature that scikit-learn looks at."""
-    kinds = [(defaults, Parameter.POSITIONAL_OR_KEYWORD), (keywords, Parameter.KEYWORD_ONLY)]
-    parameters = [Parameter(name, kind, default=value) for some, kind in kinds for name, value in some]
-    signature = Signature([Parameter("self", Parameter.POSITIONAL_OR_KEYWORD), *parameters])
+    plain = Parameter.POSITIONAL_OR_KEYWORD
+    parameters = [*(p.replace(kind=plain, annotation=p.empty) for p in parameters), *further]
+    signature = Signature([Parameter("self", plain), *parameters])
 
     def __init__(self, *args, **kwargs):
         bound = signature.bind(self, *args, **kwargs)

@@ -16,13 +16,7 @@ import numpy as np
 from numba.core.dispatcher import Dispatcher
 
 _PLAIN = (int, float, complex, str, bytes, bool, type(None), type(Ellipsis), np.generic)
-_FOREIGN = (
-    "builtins",
-    "math",
-    "numba",
-    "numpy",
-    "sktslib",
-)  # versioned elsewhere
+_FOREIGN = ("builtins", "math", "numba", "numpy", "sktslib")  # versioned elsewhere
 
 
 def __getattr__(name):
@@ -92,7 +86,7 @@ def _feed_function(function, digest, seen):
 
 
 def _feed_code(code, digest, seen):
-    """IncrementalProfile a code object and those within it; returns the names that they look up."""
+    """Feed a code object and those within it; returns the names that they look up."""
     digest.update(code.co_code)
     names = set(code.co_names)
     _feed(code.co_names, digest, seen)

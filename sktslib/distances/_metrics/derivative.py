@@ -5,9 +5,11 @@ from numbers import Integral
 import numpy as np
 
 from ...utils._sklearn import Interval
-from .elastic import BAND_CONSTRAINTS
+from .bands import BAND_CONSTRAINTS
 from .registry import register
-from .warping import DTW, WDTW
+from .warping import WDTW, WarpingMetric
+
+__all__ = ["DDTW", "WDDTW", "ShapeDTW"]
 
 
 def keogh_slope(a):
@@ -19,8 +21,17 @@ def keogh_slope(a):
     return np.concatenate([inner[:, :1], inner, inner[:, -1:]], axis=1)
 
 
+class SlopesMixin:
+    """What is compared are the slopes."""
+
+    _reach = 2  # the first and the last sample copy their neighbours
+
+    def _features(self, a):
+        return keogh_slope(a)
+
+
 @register
-class DDTW(DTW):
+class DDTW(SlopesMixin, WarpingMetric):
     """Derivative dynamic time warping (Keogh & Pazzani 2001): DTW of the series' slopes.
 
     Parameters
@@ -38,22 +49,10 @@ class DDTW(DTW):
     """
 
     name, full_name = "ddtw", "Derivative Dynamic Time Warping"
-    entry_parameters = ""
-    function_defaults = {}
-    alpha, dtw_type, tolerance, dist, do_sign_norm, do_dist_norm = 1.0, "dtw", 0, None, False, False
-    _parameter_constraints = BAND_CONSTRAINTS
-    _reach = 2  # the first and the last sample copy their neighbours
-
-    def __init__(self, *, window=None, factor=None):
-        self.window = window
-        self.factor = factor
-
-    def _features(self, a):
-        return keogh_slope(a)
 
 
 @register
-class WDDTW(WDTW):
+class WDDTW(SlopesMixin, WDTW):
     """Weighted derivative dynamic time warping (Jeong, Jeong & Omitaomu 2011): WDTW of the series' slopes.
 
     Parameters
@@ -73,14 +72,10 @@ class WDDTW(WDTW):
     """
 
     name, full_name = "wddtw", "Weighted Derivative Dynamic Time Warping"
-    _reach = 2
-
-    def _features(self, a):
-        return keogh_slope(a)
 
 
 @register
-class ShapeDTW(DTW):
+class ShapeDTW(WarpingMetric):
     """Shape dynamic time warping (Zhao & Itti 2018): DTW of the neighbourhoods of the points.
 
     Parameters
@@ -101,14 +96,11 @@ class ShapeDTW(DTW):
 
     name, full_name = "shape_dtw", "Shape Dynamic Time Warping"
     entry_parameters = {"reach": 5}
-    function_defaults = {}
-    alpha, dtw_type, tolerance, dist, do_sign_norm, do_dist_norm = 1.0, "dtw", 0, None, False, False
     _parameter_constraints = {"reach": [Interval(Integral, 0, 10_000, closed="both")], **BAND_CONSTRAINTS}
 
     def __init__(self, reach=5, *, window=None, factor=None):
+        super().__init__(window=window, factor=factor)
         self.reach = reach
-        self.window = window
-        self.factor = factor
 
     @property
     def _reach(self):

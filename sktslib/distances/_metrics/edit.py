@@ -5,10 +5,12 @@ from numbers import Real
 import numpy as np
 
 from ...utils._sklearn import Interval
-from .._kernels import columns as kernels
-from .._kernels import recurrences
-from .elastic import BAND_CONSTRAINTS, ElasticMetric, Query, free_points, norm_exponent, norm_of
+from .._kernels import columns, recurrences
+from .bands import BAND_CONSTRAINTS
+from .elastic import ElasticMetric, Query, free_points, norm_exponent, norm_of
 from .registry import register
+
+__all__ = ["EDR", "ERP", "LCSS", "MSM", "TWED"]
 
 
 def point_weights(x, w):
@@ -31,8 +33,21 @@ def matched(path, problem, eps):
     return path[:, norm <= eps]
 
 
+class MatchingMetric(ElasticMetric):
+    """An edit distance of counts: two points match, or do not."""
+
+    _parameter_constraints = {"eps": [Interval(Real, 0, None, closed="left")], **BAND_CONSTRAINTS}
+
+    def __init__(self, eps=1.0, *, window=None, factor=None):
+        super().__init__(window=window, factor=factor)
+        self.eps = eps
+
+    def _exponent(self, channels):
+        return norm_exponent(channels)
+
+
 @register
-class LCSS(ElasticMetric):
+class LCSS(MatchingMetric):
     """Longest common subsequence (Vlachos et al. 2002): the share of points that find no partner within `eps`.
 
     Parameters
@@ -55,18 +70,6 @@ class LCSS(ElasticMetric):
     _replaces = False
     name, full_name = "lcss", "Longest Common Subsequence"
     entry_parameters = {"eps": 1, "report": "distance"}
-    _parameter_constraints = {
-        "eps": [Interval(Real, 0, None, closed="left")],
-        **BAND_CONSTRAINTS,
-    }
-
-    def __init__(self, eps=1.0, *, window=None, factor=None):
-        self.eps = eps
-        self.window = window
-        self.factor = factor
-
-    def _exponent(self, channels):
-        return norm_exponent(channels)
 
     def _query(self, x, w, n, tx=None, *, search=False):
         m, (point, w) = x.shape[1], point_weights(x, w)
@@ -99,7 +102,7 @@ class LCSS(ElasticMetric):
 
 
 @register
-class EDR(ElasticMetric):
+class EDR(MatchingMetric):
     """Edit distance on real sequences (Chen, Ozsu & Oria 2005): the share of points to insert, delete or replace.
 
     Parameters
@@ -122,15 +125,6 @@ class EDR(ElasticMetric):
     _replaces = True
     name, full_name = "edr", "Edit Distance on Real Sequences"
     entry_parameters = {"eps": 1.0}
-    _parameter_constraints = {"eps": [Interval(Real, 0, None, closed="left")], **BAND_CONSTRAINTS}
-
-    def __init__(self, eps=1.0, *, window=None, factor=None):
-        self.eps = eps
-        self.window = window
-        self.factor = factor
-
-    def _exponent(self, channels):
-        return norm_exponent(channels)
 
     def _query(self, x, w, n, tx=None, *, search=False):
         point, w = point_weights(x, w)
@@ -188,9 +182,8 @@ class ERP(GapCostMetric):
     _parameter_constraints = {"g": [Interval(Real, None, None, closed="neither")], **BAND_CONSTRAINTS}
 
     def __init__(self, g=0.0, *, window=None, factor=None):
+        super().__init__(window=window, factor=factor)
         self.g = g
-        self.window = window
-        self.factor = factor
 
     def _exponent(self, channels):
         return norm_exponent(channels)
@@ -228,9 +221,8 @@ class MSM(GapCostMetric):
     _can_be_cut = False  # a point left of another may be cheaper than a new one
 
     def __init__(self, c=1.0, *, window=None, factor=None):
+        super().__init__(window=window, factor=factor)
         self.c = c
-        self.window = window
-        self.factor = factor
 
     @property
     def is_metric(self):
@@ -278,11 +270,10 @@ class TWED(GapCostMetric):
     }
 
     def __init__(self, nu=0.001, lmbda=1.0, p=2, *, window=None, factor=None):
+        super().__init__(window=window, factor=factor)
         self.nu = nu
         self.lmbda = lmbda
         self.p = p
-        self.window = window
-        self.factor = factor
 
     @property
     def is_metric(self):
@@ -308,7 +299,7 @@ class TWED(GapCostMetric):
         points = free_points(x.shape[1])
         # To the last digit what a point of the series costs, so that d(x, y) = d(y, x).
         if w is None and isinstance(record.norm, recurrences.Lp):  # compiled powers are not quite numpy's
-            points[0, 1:] = kernels.series_gaps(record, x, tx)[1:]
+            points[0, 1:] = columns.series_gaps(record, x, tx)[1:]
             return Query(record, x, w, points)
         step, p = np.abs(np.diff(x, axis=1)), float(self.p)
         if w is not None:

@@ -1,24 +1,17 @@
 """What all elastic metric classes share: from two series to the kernels, and from accumulated costs to distances."""
 
-from numbers import Integral, Real
 from typing import NamedTuple
 
 import numpy as np
 
-from ...utils._sklearn import Interval, RealNotInt, StrOptions
-from .._kernels import columns as kernels
-from .._kernels import diagonals, lanes, pruned, recurrences
-from .._kernels import open_ended as diagonal_search
+from .._kernels import columns, diagonals, lanes, open_ended, pruned, recurrences
 from .._kernels.dispatch import closed_boundary, equal_moves, has_weights
 from .._series import full_weight
 from .alignment import Alignment
-from .bands import band, radius_of
-from .base import Metric
+from .bands import BandedMetric, band, radius_of
 
 INF = np.inf
 NO_BAND = np.empty(0, np.int64), np.empty(0, np.int64)
-_WINDOW = [None, StrOptions({"sakoe-chiba", "itakura"}), Interval(RealNotInt, 0, 1, closed="right")]
-BAND_CONSTRAINTS = {"window": _WINDOW, "factor": [None, Interval(Integral, 0, None, closed="left")]}
 
 
 class Query(NamedTuple):
@@ -50,7 +43,7 @@ class PreparedPair(NamedTuple):
         """What the recurrence takes of each query point, (channels, 4, m)."""
         if self.x is None:
             return None
-        return kernels.rows_of(self.record, self.x[np.newaxis], full_weight(self.w, self.x)[np.newaxis])[0]
+        return columns.rows_of(self.record, self.x[np.newaxis], full_weight(self.w, self.x)[np.newaxis])[0]
 
     @property
     def runs_diagonally(self):
@@ -94,32 +87,11 @@ def times_factor(cost, factor):
         return np.where(np.isinf(factor), INF, cost * factor)[()]
 
 
-def check_band(metric):
-    """Refuse a width in samples where a share of the length is meant, and a radius without the band it belongs to."""
-    name, window = type(metric).__name__, metric.window
-    if isinstance(window, Real) and not isinstance(window, bool) and 1 <= window < 2**40:
-        if window > 1 or isinstance(window, Integral):
-            raise ValueError(
-                f"The 'window' parameter of {name} must be None, 'sakoe-chiba', 'itakura' or a float in the range "
-                f"(0, 1], a share of the shorter length. Got {window!r}. For a radius in samples set "
-                f"window='sakoe-chiba' and factor={int(window)}."
-            )
-    if metric.factor is not None and window != "sakoe-chiba":
-        raise ValueError(
-            f"The 'factor' parameter of {name} must be None unless window='sakoe-chiba', whose radius it is. Got "
-            f"{metric.factor!r} with window={window!r}."
-        )
-
-
-class ElasticMetric(Metric):
+class ElasticMetric(BandedMetric):
     """An elastic distance: a record for the kernels, and what becomes of the accumulated cost."""
 
     family = "elastic"
     description = "Elastic distance: series may be stretched in time."
-
-    def _validate(self):
-        check_band(self)
-        super()._validate()
 
     def _exponent(self, channels):
         return 2.0
@@ -271,18 +243,18 @@ class ElasticMetric(Metric):
         """Last row, last column and, for keep = "costs" or "moves", the matrix (n, m) of them."""
         m, n = problem.shape
         top, side = self._borders(problem, whole)
-        matrix = np.full((n, m), INF) if keep == "costs" else kernels.NO_COSTS
-        taken = np.zeros((n, m), np.uint8) if keep == "moves" else kernels.NO_MOVES
+        matrix = np.full((n, m), INF) if keep == "costs" else columns.NO_COSTS
+        taken = np.zeros((n, m), np.uint8) if keep == "moves" else columns.NO_MOVES
         lo, hi = band(self.window, self.factor, m, n)
         p, _, _, y, tx, ty, points = problem
-        bottom, last = kernels.accumulated_costs(p, problem.rows, points, y, tx, ty, lo, hi, top, side, matrix, taken)
+        bottom, last = columns.accumulated_costs(p, problem.rows, points, y, tx, ty, lo, hi, top, side, matrix, taken)
         return bottom, last, matrix if keep == "costs" else taken
 
     def _borders(self, problem, whole):
         """Costs along the series and along the query before any pair of points."""
         n = problem.shape[1]
         begin, _, start, _ = self._free_points(problem, whole)
-        return kernels.borders(problem.record, problem.points, problem.y, problem.ty, n, begin, start)
+        return columns.borders(problem.record, problem.points, problem.y, problem.ty, n, begin, start)
 
     def _free_points(self, problem, whole):
         return (0, 0, 0, 0) if whole else self._free(*problem.shape)
@@ -322,7 +294,7 @@ class ElasticMetric(Metric):
         else:
             bottom, side, taken = self._accumulate(problem, keep="moves", whole=whole)
             _, i, j = self._ending(bottom, side, problem, whole=whole)
-            path, steps = kernels.backtrack(taken, i, j)
+            path, steps = columns.backtrack(taken, i, j)
         return path, steps
 
     def _listed(self, path, steps, problem):
@@ -350,15 +322,15 @@ class ElasticMetric(Metric):
         rows, radius = problem.rows, radius_of(self.window, self.factor, m, m)
         if not matrix and problem.runs_diagonally:
             weighted = has_weights(p, rows)
-            distance, begin = diagonal_search.subsequence_profile(
+            distance, begin = open_ended.subsequence_profile(
                 p, rows, weighted, points, y, radius, shortest, longest, side
             )
             distance = self._scaled_candidates(distance, problem.x, y, begin, np.arange(1, n + 1))
             return self._report_search(distance, problem), begin, None
         distance, begin = np.empty(n), np.empty(n, np.int64)
-        costs = np.empty((n, m)) if matrix else kernels.NO_COSTS
+        costs = np.empty((n, m)) if matrix else columns.NO_COSTS
         state = radius, shortest, longest, col, start, np.zeros((3, m))
-        kernels.subsequence_profile(p, rows, points, y, tx, ty, 0, 0, *state, distance, begin, costs)
+        columns.subsequence_profile(p, rows, points, y, tx, ty, 0, 0, *state, distance, begin, costs)
         distance = self._scaled_candidates(distance, problem.x, y, begin, np.arange(1, n + 1))
         return self._report_search(distance, problem), begin, costs
 

@@ -5,11 +5,22 @@ from numbers import Real
 import numpy as np
 
 from ...utils._sklearn import Interval
-from .._kernels import lockstep_drivers as kernels
-from .._kernels import lockstep_terms, moments, sliding
+from .._kernels import lockstep_drivers, lockstep_terms, moments, sliding
 from .._series import SCALINGS, alike, full_weight, normalise, places, resample
 from .base import Metric
 from .registry import register
+
+__all__ = [
+    "Braycurtis",
+    "Canberra",
+    "Chebyshev",
+    "Euclidean",
+    "Hamming",
+    "KullbackLeibler",
+    "Manhattan",
+    "Minkowski",
+    "SquaredEuclidean",
+]
 
 
 def common_weight(x, w, y):
@@ -42,9 +53,10 @@ class LockstepMetric(Metric):
     _is_additive = True
     centred = False  # whether each series' weighted mean per channel is taken off first
     power = None  # sum behind the distance = distance ** power; None: no sum
+    _terms = None  # the class of its record
 
     def _record(self):
-        raise NotImplementedError
+        return self._terms()
 
     def _prepare(self, a, w):
         """A series as its points are compared, at the length of the weights."""
@@ -57,10 +69,10 @@ class LockstepMetric(Metric):
     def _distance(self, x, w, y, tx, ty):
         if self.centred or x.shape[1] != y.shape[1]:
             return self._prepared_distance(x, common_weight(x, w, y), y)
-        return float(kernels.distance(self._record(), x, y, full_weight(w, x)))
+        return float(lockstep_drivers.distance(self._record(), x, y, full_weight(w, x)))
 
     def _prepared_distance(self, x, w, y):
-        return float(kernels.distance(self._record(), self._prepare(x, w), self._prepare(y, w), w))
+        return float(lockstep_drivers.distance(self._record(), self._prepare(x, w), self._prepare(y, w), w))
 
     def _finite(self, distance):
         """Distances, which float64 must hold."""
@@ -75,7 +87,7 @@ class LockstepMetric(Metric):
         if not exactly and self._slack(x, w, len(out), normalize):
             sliding.profile(record, x, w, y, scaling, out)
         else:
-            kernels.profile(record, x, y, full, scaling, out)
+            lockstep_drivers.profile(record, x, y, full, scaling, out)
         return self._finite(out)
 
     def _scaled_profile(self, x, w, y, tx, ty, normalize, length):
@@ -84,8 +96,8 @@ class LockstepMetric(Metric):
         full, scaling = full_weight(w, x), self._scaling(normalize)
         out = np.empty(y.shape[1] - length + 1)
         left, share = places(length, x.shape[1])
-        near = alike(length, x.shape[1])
-        kernels.stretched(self._record(), self._normalised(x, full, scaling), y, full, scaling, near, left, share, out)
+        near, x = alike(length, x.shape[1]), self._normalised(x, full, scaling)
+        lockstep_drivers.stretched(self._record(), x, y, full, scaling, near, left, share, out)
         return self._finite(out)
 
     @staticmethod
@@ -126,7 +138,7 @@ class LockstepMetric(Metric):
     def _term_costs(self, x, y, w):
         """The terms (channels, m) whose sum is the distance to the power `power`."""
         out = np.empty_like(x)
-        kernels.first_terms(self._record(), x, np.ascontiguousarray(y), w, out)
+        lockstep_drivers.first_terms(self._record(), x, np.ascontiguousarray(y), w, out)
         return out
 
     def _term_weight(self, w):
@@ -145,13 +157,8 @@ class Euclidean(LockstepMetric):
     """
 
     name, full_name, power = "euclidean", "Euclidean Distance", 2.0
-
-    @property
-    def is_metric(self):
-        return True
-
-    def _record(self):
-        return lockstep_terms.EuclideanRecord()
+    _terms = lockstep_terms.EuclideanRecord
+    _is_metric = True
 
 
 @register
@@ -166,12 +173,10 @@ class SquaredEuclidean(LockstepMetric):
     """
 
     name, full_name, power = "sqeuclidean", "Squared Euclidean Distance", 1.0
+    _terms = lockstep_terms.SquaredRecord
 
     def _exponent(self, channels):
         return 2.0
-
-    def _record(self):
-        return lockstep_terms.SquaredRecord()
 
 
 @register
@@ -188,13 +193,8 @@ class Manhattan(LockstepMetric):
     _centre = "median"
     name, full_name, power = "manhattan", "Manhattan Distance", 1.0
     aliases = ("cityblock",)
-
-    @property
-    def is_metric(self):
-        return True
-
-    def _record(self):
-        return lockstep_terms.ManhattanRecord()
+    _terms = lockstep_terms.ManhattanRecord
+    _is_metric = True
 
 
 @register
@@ -256,13 +256,8 @@ class Chebyshev(LockstepMetric):
     """
 
     name, full_name = "chebyshev", "Chebyshev Distance"
-
-    @property
-    def is_metric(self):
-        return True
-
-    def _record(self):
-        return lockstep_terms.ChebyshevRecord()
+    _terms = lockstep_terms.ChebyshevRecord
+    _is_metric = True
 
 
 @register
@@ -278,13 +273,8 @@ class Canberra(LockstepMetric):
 
     _centre = "median"
     name, full_name, power = "canberra", "Canberra Distance", 1.0
-
-    @property
-    def is_metric(self):
-        return True
-
-    def _record(self):
-        return lockstep_terms.CanberraRecord()
+    _terms = lockstep_terms.CanberraRecord
+    _is_metric = True
 
 
 @register
@@ -302,11 +292,9 @@ class KullbackLeibler(LockstepMetric):
 
     name, full_name, power = "kullback_leibler", "Kullback-Leibler Divergence", 1.0
     aliases = ("kl",)
+    _terms = lockstep_terms.KullbackLeiblerRecord
     _has_domain = True
-
-    @property
-    def is_symmetric(self):
-        return False
+    _is_symmetric = False
 
     def _check_values(self, a, what):
         low = np.fmin.reduce(a, axis=None)
@@ -315,9 +303,6 @@ class KullbackLeibler(LockstepMetric):
                 f"{what} must hold positive values: the {self.full_name} takes their logarithms. Got {low:g} as the "
                 "smallest. Add a constant to all series, or take another distance."
             )
-
-    def _record(self):
-        return lockstep_terms.KullbackLeiblerRecord()
 
 
 @register
@@ -332,9 +317,7 @@ class Braycurtis(LockstepMetric):
     """
 
     name, full_name = "braycurtis", "Braycurtis Distance"
-
-    def _record(self):
-        return lockstep_terms.BraycurtisRecord()
+    _terms = lockstep_terms.BraycurtisRecord
 
 
 @register
@@ -349,10 +332,5 @@ class Hamming(LockstepMetric):
     """
 
     name, full_name = "hamming", "Hamming Distance"
-
-    @property
-    def is_metric(self):
-        return True
-
-    def _record(self):
-        return lockstep_terms.HammingRecord()
+    _terms = lockstep_terms.HammingRecord
+    _is_metric = True

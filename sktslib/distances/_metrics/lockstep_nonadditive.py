@@ -7,12 +7,13 @@ import numpy as np
 from ...utils._sizes import check_query
 from ...utils._sklearn import Interval
 from ...utils.validation import as_floats, refuse_missing
-from .._kernels import lockstep_drivers as kernels
-from .._kernels import lockstep_terms
+from .._kernels import lockstep_drivers, lockstep_terms
 from .._series import full_weight
 from .base import Metric
 from .lockstep import Euclidean, LockstepMetric, equal_lengths
 from .registry import register
+
+__all__ = ["Correlation", "Cosine", "Mahalanobis", "PearsonCorrelation", "ShortTimeSeries"]
 
 
 @register
@@ -27,9 +28,7 @@ class Cosine(LockstepMetric):
     """
 
     name, full_name = "cosine", "Cosine Distance"
-
-    def _record(self):
-        return lockstep_terms.CosineRecord()
+    _terms = lockstep_terms.CosineRecord
 
 
 @register
@@ -45,9 +44,7 @@ class Correlation(LockstepMetric):
 
     name, full_name, centred = "correlation", "Correlation Distance", True
     aliases = ("Cross Correlation Distance",)
-
-    def _record(self):
-        return lockstep_terms.CosineRecord()
+    _terms = lockstep_terms.CosineRecord
 
 
 @register
@@ -101,6 +98,7 @@ class Mahalanobis(LockstepMetric):
 
     _is_additive = False
     name, full_name, power = "mahalanobis", "Mahalanobis Distance", 2.0
+    _terms = lockstep_terms.EuclideanRecord
 
     def __init__(self, VI=None):
         self.VI = VI
@@ -157,9 +155,6 @@ class Mahalanobis(LockstepMetric):
                 )
             refuse_missing(VI, "VI", "Invert a covariance of full rank.")
 
-    def _record(self):
-        return lockstep_terms.EuclideanRecord()
-
     def _distance(self, x, w, y, tx, ty):
         if self._inverse() is None:
             return super()._distance(x, w, y, tx, ty)
@@ -210,10 +205,8 @@ class ShortTimeSeries(LockstepMetric):
 
     _is_additive = False
     name, full_name, power = "short_time_series", "Short Time Series Distance", 2.0
+    _terms = lockstep_terms.EuclideanRecord
     uses_times = True
-
-    def _record(self):
-        return lockstep_terms.EuclideanRecord()
 
     def _distance(self, x, w, y, tx, ty):
         if x.shape[1] != y.shape[1]:
@@ -222,7 +215,7 @@ class ShortTimeSeries(LockstepMetric):
                 "points; interpolate one of them to the other's times."
             )
         w = full_weight(w, x)
-        return float(kernels.distance(self._record(), slopes(x, tx), slopes(y, ty), slope_weight(w)))
+        return float(lockstep_drivers.distance(self._record(), slopes(x, tx), slopes(y, ty), slope_weight(w)))
 
     def _term_weight(self, w):
         return slope_weight(w).sum()

@@ -5,9 +5,11 @@ from multiprocessing import parent_process
 
 import numpy as np
 
-from ...utils.validation import shown, unknown_name
+from ...utils.validation import check_names, shown, unknown_name
 from .base import Metric
 from .callable import CallableMetric
+
+__all__ = ["get_metric", "metric_names"]
 
 FAMILIES = ("elastic", "lockstep", "time")
 _REGISTRY = {}  # function name -> class
@@ -46,16 +48,15 @@ def metric_names(family=None, *, multivariate=None, metric=None, symmetric=None)
     >>> metric_names(family="elastic", metric=True)
     ['msm', 'twed']
     """
-    if family not in (None, *FAMILIES):
-        raise unknown_name("family", family, FAMILIES)
-    facts = {"multivariate": multivariate, "metric": metric, "symmetric": symmetric}
+    if family is not None:
+        check_names([family], FAMILIES, "family")
+    facts = {"multivariate": multivariate, "is_metric": metric, "is_symmetric": symmetric}  # as metrics call them
     asked = {fact: value for fact, value in facts.items() if value is not None}
     for fact, value in asked.items():
         if not isinstance(value, bool | np.bool_):
-            raise TypeError(f"The {fact!r} parameter must be True, False or None. Got {shown(value)}.")
+            name = fact.removeprefix("is_")
+            raise TypeError(f"The {name!r} parameter must be True, False or None. Got {shown(value)}.")
     found = (name for name, cls in _REGISTRY.items() if family in (None, cls.family))
-    own = {"metric": "is_metric", "symmetric": "is_symmetric"}  # what metrics call these facts
-    asked = {own.get(fact, fact): value for fact, value in asked.items()}
     return sorted(n for n in found if all(getattr(_REGISTRY[n](), fact) == value for fact, value in asked.items()))
 
 
@@ -81,10 +82,7 @@ def class_of_function(function):
 
 def check_parameters(cls, parameters, owner):
     """Refuse parameters that a metric class does not have, naming the nearest."""
-    valid = cls._get_param_names()
-    for key in parameters:
-        if key not in valid:
-            raise unknown_name("parameter", key, valid, owner)
+    check_names(parameters, cls._get_param_names(), "parameter", owner)
 
 
 def get_metric(metric, params=None):
@@ -115,7 +113,7 @@ def get_metric(metric, params=None):
         if params:
             check_parameters(type(metric), params, type(metric).__name__)
         made = copy(metric).set_params(**params) if params else metric
-        made._check()
+        made._validate()
         return made
     if isinstance(metric, str):
         cls = metric_class(metric)

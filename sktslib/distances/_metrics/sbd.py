@@ -9,6 +9,8 @@ from . import cross_correlation
 from .registry import register
 from .soft import PathlessMetric
 
+__all__ = ["SBD"]
+
 
 @register
 class SBD(PathlessMetric):
@@ -36,18 +38,9 @@ class SBD(PathlessMetric):
         return self._alignment(float(self._windows(x, w, y[np.newaxis], tx, ty)[0]), x, w, y)
 
     def _windows(self, x, w, y, tx, ty):
-        m, n = x.shape[1], y.shape[2]
-        size = cross_correlation.transform_length(m, n)
-        y = cross_correlation.scaled(y)
-        return cross_correlation.distances(
-            *cross_correlation.query(x, w, size),
-            m,
-            y,
-            cross_correlation.transform(y, size),
-            cross_correlation.norms(y, w, size),
-            n,
-            size,
-        )
+        size = cross_correlation.transform_length(x.shape[1], y.shape[2])
+        query, series = cross_correlation.query(x, w, size), cross_correlation.series(y, w, size)
+        return cross_correlation.distances(query, series, size)
 
     def _pairwise(self, X, Y, w, mirrored, out):
         """Tasks, one a block of series of one length; no distance depends on what else is compared."""
@@ -61,14 +54,12 @@ class SBD(PathlessMetric):
         block, begin, tasks = max(1, 2**18 // max(sizes)), 0, []
 
         def compare(members, others):
-            n, series = int(lengths[members[0]]), {}
-            y = cross_correlation.scaled(np.array([Y[b] for b in members]))
+            y, series = np.array([Y[b] for b in members]), {}
             for a in others:
-                m = X[a].shape[1]
-                size = cross_correlation.transform_length(m, n)
+                size = cross_correlation.transform_length(X[a].shape[1], y.shape[2])
                 if size not in series:
-                    series[size] = cross_correlation.transform(y, size), cross_correlation.norms(y, w, size)
-                out[a, members] = cross_correlation.distances(*query(a, size), m, y, *series[size], n, size)
+                    series[size] = cross_correlation.series(y, w, size)
+                out[a, members] = cross_correlation.distances(query(a, size), series[size], size)
                 if mirrored:
                     out[members, a] = out[a, members]
 

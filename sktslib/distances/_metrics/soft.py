@@ -9,13 +9,14 @@ from joblib import delayed
 
 from ...utils._sklearn import Interval
 from .._collection import as_collection
-from .._kernels import soft_minimum as kernels
+from .._kernels import soft_minimum
 from .._series import full_weight, resample
 from .alignment import Alignment
-from .bands import band, plain_band, radius_of
+from .bands import BAND_CONSTRAINTS, BandedMetric, band, plain_band, radius_of
 from .base import Metric, check_pair
-from .elastic import BAND_CONSTRAINTS, check_band
 from .registry import register
+
+__all__ = ["GAK", "SoftDTW"]
 
 _cells, _plain_cells = lru_cache(maxsize=256)(band), lru_cache(maxsize=256)(plain_band)
 
@@ -46,7 +47,7 @@ class PathlessMetric(Metric):
 
 
 # ------------------------------------------------------------------------------------------------------- soft minima
-class SoftMetric(PathlessMetric):
+class SoftMetric(PathlessMetric, BandedMetric):
     """A distance made of the accumulated costs R of the two series and of each with itself."""
 
     description = "Soft elastic distance: all alignments count, the better the more."
@@ -60,10 +61,6 @@ class SoftMetric(PathlessMetric):
     def _exponent(self, channels):
         return 2.0
 
-    def _validate(self):
-        check_band(self)
-        super()._validate()
-
     def _record(self):
         raise NotImplementedError
 
@@ -75,13 +72,10 @@ class SoftMetric(PathlessMetric):
         """The largest lag of a Sakoe-Chiba band, which all three terms of a pair have in common; else None."""
         return radius_of(self.window, self.factor, m, n)
 
-    def _accumulate(self, x, w, y, radius, matrix=kernels.NO_COSTS):
+    def _accumulate(self, x, w, y, radius, matrix=soft_minimum.NO_COSTS):
         m, n = x.shape[1], y.shape[1]
-        if self.window == "itakura":
-            cells = _cells(self.window, None, m, n)
-        else:
-            cells = _plain_cells(radius, m, n)
-        return kernels.accumulated_costs(self._record(), x, full_weight(w, x), y, *cells, matrix)
+        cells = _cells("itakura", None, m, n) if self.window == "itakura" else _plain_cells(radius, m, n)
+        return soft_minimum.accumulated_costs(self._record(), x, full_weight(w, x), y, *cells, matrix)
 
     def _matrix(self, x, w, y):
         """Accumulated costs (n, m), in units of gamma."""
@@ -111,20 +105,18 @@ class SoftMetric(PathlessMetric):
     def _pairwise(self, X, Y, w, mirrored, out):
         """Tasks, one a series of the larger collection: what a series has with itself is computed once a radius."""
         by_row = len(X) > len(Y)
-        lines, others = (X, Y) if by_row else (Y, X)
-        own_of_others = cache(lambda s, radius: self._own(others[s], w, radius))
-        own_of_lines = own_of_others if mirrored else cache(lambda k, radius: self._own(lines[k], w, radius))
+        own = cache(lambda second, k, radius: self._own(Y[k] if second else X[k], w, radius))
 
         def line(k):
-            for s in range(k + 1 if mirrored else len(others)):
+            for s in range(k + 1 if mirrored else min(len(X), len(Y))):
                 a, b = (k, s) if by_row else (s, k)
                 radius = self._radius(X[a].shape[1], Y[b].shape[1])
-                own = (own_of_lines(k, radius) + own_of_others(s, radius)) / 2
-                out[a, b] = self._reported(self._accumulate(X[a], w, Y[b], radius), own)
+                both = (own(False, a, radius) + own(not mirrored, b, radius)) / 2
+                out[a, b] = self._reported(self._accumulate(X[a], w, Y[b], radius), both)
                 if mirrored:
                     out[b, a] = out[a, b]
 
-        return [delayed(line)(k) for k in range(len(lines))]
+        return [delayed(line)(k) for k in range(max(len(X), len(Y)))]
 
     def _expected(self, x, w, y):
         """Accumulated costs (n, m) and how probable each cell is."""
@@ -135,11 +127,7 @@ class SoftMetric(PathlessMetric):
                 f"{x.shape[1]} and {y.shape[1]} with {self!r}, under which no path leads from the first pair of points "
                 "to the last one. Widen the band, or bring the series to one length."
             )
-        return matrix, kernels.expected_alignment(matrix)
-
-    def _pair(self, x, weight, y):
-        x, y, w = check_pair(x, y, weight, metric=self)
-        return x, w, y
+        return matrix, soft_minimum.expected_alignment(matrix)
 
     def expected_alignment(self, x, y, *, weight=None):
         """How probable it is that two points meet, where an alignment is as probable as it is good.
@@ -173,7 +161,8 @@ class SoftMetric(PathlessMetric):
                [0., 1.]])
         """
         self._validate()
-        return np.ascontiguousarray(self._expected(*self._pair(x, weight, y))[1].T)
+        x, y, w = check_pair(x, y, weight, metric=self)
+        return np.ascontiguousarray(self._expected(x, w, y)[1].T)
 
 
 def own_weight(a, w):
@@ -228,10 +217,9 @@ class SoftDTW(SoftMetric):
     }
 
     def __init__(self, gamma=1.0, *, divergence=True, window=None, factor=None):
+        super().__init__(window=window, factor=factor)
         self.gamma = gamma
         self.divergence = divergence
-        self.window = window
-        self.factor = factor
 
     @property
     def _compares_with_itself(self):
@@ -242,7 +230,7 @@ class SoftDTW(SoftMetric):
         return max(float(self.gamma), 1e-300)  # the inverse of less would be infinite
 
     def _record(self):
-        return kernels.Soft(1.0 / self._unit, False, np.inf)
+        return soft_minimum.Soft(1.0 / self._unit, False, np.inf)
 
     def _reported(self, cross, own):
         return self._unit * (cross - own)
@@ -310,10 +298,9 @@ class GAK(SoftMetric):
     }
 
     def __init__(self, sigma=None, *, triangular=None, window=None, factor=None):
+        super().__init__(window=window, factor=factor)
         self.sigma = sigma
         self.triangular = triangular
-        self.window = window
-        self.factor = factor
 
     def fit(self, X, y=None):
         """Estimate `sigma` from a collection as the paper does: its points' median distance times sqrt(median length).
@@ -344,7 +331,7 @@ class GAK(SoftMetric):
     def _record(self):
         sigma = getattr(self, "sigma_", 1.0) if self.sigma is None else float(self.sigma)
         triangle = np.inf if self.triangular is None else float(self.triangular)
-        return kernels.Soft(1.0 / max(2.0 * sigma * sigma, 1e-300), True, triangle)
+        return soft_minimum.Soft(1.0 / max(2.0 * sigma * sigma, 1e-300), True, triangle)
 
     def _reported(self, cross, own):
         return 0.0 - np.expm1(own - cross)

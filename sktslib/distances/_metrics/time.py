@@ -4,6 +4,8 @@ from .base import Metric
 from .registry import register
 from .warping import DTW
 
+__all__ = ["TAM"]
+
 
 def instants(path):
     """How many steps of a path move the query alone, the series alone, and both."""
@@ -34,10 +36,7 @@ class TAM(Metric):
 
     name, full_name, family = "tam", "Time Alignment Measurement", "time"
     description = "Advance, delay and phase of the optimal alignment."
-
-    @property
-    def is_symmetric(self):
-        return False  # ties of the path are broken in favour of the query
+    _is_symmetric = False  # ties of the path are broken in favour of the query
 
     def _exponent(self, channels):
         return 2.0

@@ -7,12 +7,14 @@ from numba.core.dispatcher import Dispatcher
 
 from ...utils._sklearn import Interval, StrOptions
 from ...utils.validation import shown
-from .._kernels import columns as kernels
-from .._kernels import recurrences
+from .._kernels import columns, recurrences
 from .._kernels.compilation import pieces
 from .._series import ALIKE, deviation, standardise
-from .elastic import BAND_CONSTRAINTS, ElasticMetric, PreparedPair, Query, free_points, norm_exponent, norm_of
+from .bands import BAND_CONSTRAINTS
+from .elastic import ElasticMetric, PreparedPair, Query, free_points, norm_exponent, norm_of
 from .registry import register
+
+__all__ = ["ADTW", "CIDDTW", "DTW", "WDTW", "Frechet"]
 
 
 def gradient(a):
@@ -34,7 +36,7 @@ def local_costs(dist, x, y):
     if isinstance(first, str | complex | np.complexfloating | None) or np.ndim(first):
         raise TypeError(f"The 'dist' parameter must return one real number for two points. Got {shown(first)}.")
     out = np.empty((len(y), len(x)))
-    fill = kernels.fill_costs
+    fill = columns.fill_costs
     if not isinstance(dist, Dispatcher):
         fill = getattr(fill, "py_func", fill)
     for begin, end in pieces(len(y), len(x)):
@@ -47,8 +49,22 @@ def local_costs(dist, x, y):
     return out
 
 
+class WarpingMetric(ElasticMetric):
+    """Dynamic time warping of squared differences, of the values or of what is made of them."""
+
+    _background_share = 1.5
+
+    def _record(self, m, n, search):
+        """The parameters of a query of m points, compared with a series of n."""
+        return recurrences.DTWRecord()
+
+    def _query(self, x, w, n, tx=None, *, search=False):
+        m = x.shape[1]
+        return Query(self._record(m, n, search), self._features(x), w, free_points(m))
+
+
 @register
-class DTW(ElasticMetric):
+class DTW(WarpingMetric):
     """Dynamic time warping (Sakoe & Chiba 1978): the least sum of squared differences over all alignments.
 
     Parameters
@@ -84,7 +100,6 @@ class DTW(ElasticMetric):
 
     name, full_name = "dtw", "Dynamic Time Warping"
     entry_parameters = {"dtw_type": "dtw", "alpha": 1}
-    _background_share = 1.5
     function_defaults = {"do_dist_norm": True}
     _parameter_constraints = {
         "alpha": [Interval(Real, 0, 1, closed="both")],
@@ -108,9 +123,8 @@ class DTW(ElasticMetric):
         do_sign_norm=False,
         do_dist_norm=False,
     ):
+        super().__init__(window=window, factor=factor)
         self.alpha = alpha
-        self.window = window
-        self.factor = factor
         self.dtw_type = dtw_type
         self.tolerance = tolerance
         self.dist = dist
@@ -168,25 +182,24 @@ class DTW(ElasticMetric):
         return a if self.alpha == 1 else np.concatenate([a, gradient(a)])
 
     def _query(self, x, w, n, tx=None, *, search=False):
-        features = self._features(x)
-        if self.alpha < 1:
-            # The derivatives' scale goes into the weights, so that the other series knows nothing of this one.
-            w = np.ones_like(x) if w is None else w
-            scale, alpha = slope_scale(*np.split(features, 2)), float(self.alpha)
-            w = np.concatenate([alpha * w, (1 - alpha) * scale**2 * w])
-        return Query(recurrences.DTWRecord(), features, w, free_points(x.shape[1]))
+        query = super()._query(x, w, n, tx, search=search)
+        if self.alpha == 1:
+            return query
+        # The derivatives' scale goes into the weights, so that the other series knows nothing of this one.
+        w = np.ones_like(x) if w is None else w
+        scale, alpha = slope_scale(*np.split(query.x, 2)), float(self.alpha)
+        return query._replace(w=np.concatenate([alpha * w, (1 - alpha) * scale**2 * w]))
 
     def _problem(self, x, w, y, tx, ty, *, search=False):
         if self.dist is None:
             return super()._problem(x, w, y, tx, ty, search=search)
         x, y = self._features(x), self._features(y)
-        costs = np.zeros((y.shape[1], x.shape[1]))
         if self.alpha == 1:
-            costs += local_costs(self.dist, x, y)
+            costs = local_costs(self.dist, x, y)
         else:
             (x, dx), (y, dy) = np.split(x, 2), np.split(y, 2)
             scale, alpha = slope_scale(x, dx), float(self.alpha)
-            costs += (1 - alpha) * local_costs(self.dist, scale * dx, scale * dy)
+            costs = (1 - alpha) * local_costs(self.dist, scale * dx, scale * dy)
             if alpha > 0:
                 costs += alpha * local_costs(self.dist, x, y)
         if w is not None:  # the caller's function sees whole points, so a point has one weight
@@ -203,7 +216,7 @@ class DTW(ElasticMetric):
 
 
 @register
-class ADTW(ElasticMetric):
+class ADTW(WarpingMetric):
     """Amerced dynamic time warping (Herrmann & Webb 2023): every move that stretches pays a penalty.
 
     Parameters
@@ -224,20 +237,18 @@ class ADTW(ElasticMetric):
 
     name, full_name = "adtw", "Amerced Dynamic Time Warping"
     entry_parameters = {"omega": 1.0}
-    _background_share = 1.5
     _parameter_constraints = {"omega": [Interval(Real, 0, None, closed="left")], **BAND_CONSTRAINTS}
 
     def __init__(self, omega=1.0, *, window=None, factor=None):
+        super().__init__(window=window, factor=factor)
         self.omega = omega
-        self.window = window
-        self.factor = factor
 
-    def _query(self, x, w, n, tx=None, *, search=False):
-        return Query(recurrences.ADTWRecord(float(self.omega)), x, w, free_points(x.shape[1]))
+    def _record(self, m, n, search):
+        return recurrences.ADTWRecord(float(self.omega))
 
 
 @register
-class CIDDTW(ElasticMetric):
+class CIDDTW(WarpingMetric):
     """Complexity-invariant dynamic time warping (Batista et al. 2014): series of unlike complexity are farther apart.
 
     The root of the DTW distance times ``max(C(x), C(y)) / min(C(x), C(y))``, the complexity C of a series being the
@@ -262,11 +273,6 @@ class CIDDTW(ElasticMetric):
     _reports_cost = False
     _has_factor = True
     _looks_back = True
-    _parameter_constraints = BAND_CONSTRAINTS
-
-    def __init__(self, *, window=None, factor=None):
-        self.window = window
-        self.factor = factor
 
     def _check_search(self, mode):
         super()._check_search(mode)
@@ -275,9 +281,6 @@ class CIDDTW(ElasticMetric):
                 "Complexity-invariant distances have no segmentation: their factor is known of whole segments only, "
                 "and costs that add up are needed. Take another elastic metric, such as 'dtw'."
             )
-
-    def _query(self, x, w, n, tx=None, *, search=False):
-        return Query(recurrences.DTWRecord(), x, w, free_points(x.shape[1]))
 
     def _trait(self, a):
         return (np.diff(a, axis=-1) ** 2).sum(axis=(-2, -1))
@@ -302,7 +305,7 @@ class CIDDTW(ElasticMetric):
 
 
 @register
-class WDTW(ElasticMetric):
+class WDTW(WarpingMetric):
     """Weighted dynamic time warping (Jeong, Jeong & Omitaomu 2011): costs grow with the lag of the points.
 
     The cost of two points whose indices differ by a is multiplied by ``1 / (1 + exp(-g (a - L / 2)))``, L being the
@@ -326,22 +329,20 @@ class WDTW(ElasticMetric):
 
     name, full_name = "wdtw", "Weighted Dynamic Time Warping"
     entry_parameters = {"g": 0.05}
-    _background_share = 1.5
     _depends_on_start = True
     _needs_equal_lengths = True
     _looks_back = True
     _parameter_constraints = {"g": [Interval(Real, 0, None, closed="left")], **BAND_CONSTRAINTS}
 
     def __init__(self, g=0.05, *, window=None, factor=None):
+        super().__init__(window=window, factor=factor)
         self.g = g
-        self.window = window
-        self.factor = factor
 
-    def _query(self, x, w, n, tx=None, *, search=False):
-        m, longest = x.shape[1], max(x.shape[1], n)
+    def _record(self, m, n, search):
+        longest = max(m, n)
         with np.errstate(over="ignore"):  # an infinite exponential makes the factor 0
             factors = 1.0 / (1.0 + np.exp(-float(self.g) * (np.arange(longest + 1) - (m if search else longest) / 2)))
-        return Query(recurrences.WDTWRecord(factors), self._features(x), w, free_points(m))
+        return recurrences.WDTWRecord(factors)
 
     def _partners(self, alignment):
         path = alignment.path
@@ -367,11 +368,6 @@ class Frechet(ElasticMetric):
     """
 
     name, full_name = "frechet", "Frechet Distance"
-    _parameter_constraints = BAND_CONSTRAINTS
-
-    def __init__(self, *, window=None, factor=None):
-        self.window = window
-        self.factor = factor
 
     def _check_search(self, mode):
         super()._check_search(mode)

@@ -6,9 +6,9 @@ from .plot_data import LONG, thin
 
 MAX_ROWS = 8  # channels drawn in a new figure; more rows cannot be read
 GREY = "0.65"
-# Okabe & Ito's colours, distinguished by all kinds of colour vision.
+# Okabe & Ito's colours, distinguished whatever the eye's colour vision.
 BLUE, VERMILION = "#0072B2", "#D55E00"
-KINDS = (BLUE, "#E69F00", "#009E73", "#CC79A7", "#56B4E9", VERMILION, "#F0E442")
+COLOURS = (BLUE, "#E69F00", "#009E73", "#CC79A7", "#56B4E9", VERMILION, "#F0E442")
 
 
 def make_axes(ax, n_rows, *, height=2.2, what="channels"):
@@ -42,7 +42,13 @@ def label_rows(axes, times, n_channels, names=None):
     axes[-1].set_xlabel(times.label)
     if len(axes) < n_channels:
         axes[0].set_title(f"first {len(axes)} of {n_channels} channels", loc="left", fontsize="medium")
-    set_dates(axes, times)
+    if times.dates:
+        from matplotlib.dates import AutoDateLocator, ConciseDateFormatter
+
+        for ax in axes:
+            locator = AutoDateLocator()
+            ax.xaxis.set_major_locator(locator)
+            ax.xaxis.set_major_formatter(ConciseDateFormatter(locator))
 
 
 def label_channels(axes, n_channels, names=None):
@@ -50,18 +56,6 @@ def label_channels(axes, n_channels, names=None):
     names = names or (["value"] if n_channels == 1 else [f"channel {k}" for k in range(n_channels)])
     for ax, name in zip(axes, names, strict=False):
         ax.set_ylabel(name)
-
-
-def set_dates(axes, times):
-    """Write positions as dates where the times are dates."""
-    if not times.dates:
-        return
-    from matplotlib.dates import AutoDateLocator, ConciseDateFormatter
-
-    for ax in axes:
-        locator = AutoDateLocator()
-        ax.xaxis.set_major_locator(locator)
-        ax.xaxis.set_major_formatter(ConciseDateFormatter(locator))
 
 
 def positions(times):
@@ -106,6 +100,14 @@ def make_norm(values, low=None):
         return Normalize(0, 1)
     low, high = float(values.min()) if low is None else low, float(values.max())
     return Normalize(low, high if high > low else low + (abs(low) or 1.0))
+
+
+def write(ax, text, place, offset, *, rim=2, **style):
+    """Write a text some points off a place of the axes, with a white rim, so that it can be read on any line."""
+    from matplotlib.patheffects import withStroke
+
+    effects = [withStroke(linewidth=rim, foreground="white")]
+    return ax.annotate(text, place, offset, textcoords="offset points", ha="center", path_effects=effects, **style)
 
 
 def add_colorbar(figure, artist, axes, label):

@@ -242,21 +242,29 @@ def _step(x):
 
 def _offset(y1, y2):
     """Return what to add to y1 so that it lies above y2 with a gap for the joining lines."""
-    heights = _high(y1) - _low(y1) + _high(y2) - _low(y2)
-    return _high(y2) - _low(y1) + (0.2 * heights or 1.0)
+    (low1, high1), (low2, high2) = _range(y1), _range(y2)
+    return high2 - low1 + (0.2 * (high1 - low1 + high2 - low2) or 1.0)
 
 
 def _label_stack(ax, stack):
     """Write both series' own values on the left axis and their names on the right."""
     # One step for both: the two share a scale, though not its zero.
-    step = _step_of_ticks(sum(_high(y) - _low(y) for y, *_ in stack), 10)
+    step = _step_of_ticks(sum(np.ptp(_range(y)) for y, *_ in stack), 10)
     ticks, labels = [], []
     for y, raised, name, color in stack:
-        values = _ticks(_low(y), _high(y), step)
+        low, high = _range(y)
+        values = _ticks(low, high, step)
         ticks.extend(values + raised)
         labels.extend(f"{v:g}".replace("-", "\N{MINUS SIGN}") for v in values)
-        middle = (_low(y) + _high(y)) / 2 + raised
-        ax.text(1.01, middle, name, color=color, transform=ax.get_yaxis_transform(), va="center", rotation=90)
+        ax.text(
+            1.01,
+            (low + high) / 2 + raised,
+            name,
+            color=color,
+            transform=ax.get_yaxis_transform(),
+            va="center",
+            rotation=90,
+        )
     ax.set_yticks(ticks, labels)
     ax.margins(y=0.08)
 
@@ -275,9 +283,6 @@ def _ticks(low, high, step):
     return values if values.size else np.array([(low + high) / 2])
 
 
-def _low(y):
-    return float(np.nanmin(y)) if np.isfinite(y).any() else 0.0
-
-
-def _high(y):
-    return float(np.nanmax(y)) if np.isfinite(y).any() else 0.0
+def _range(y):
+    """The least and the largest value; 0 where there is none."""
+    return (float(np.nanmin(y)), float(np.nanmax(y))) if np.isfinite(y).any() else (0.0, 0.0)

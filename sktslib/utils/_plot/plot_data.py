@@ -21,12 +21,7 @@ class Times(NamedTuple):
 
 def as_series(values, name):
     """Return `values` as floats of shape (n, channels); what is not finite becomes NaN, a gap in the line."""
-    array = validation.as_floats(values, name)
-    if array.ndim not in (1, 2) or array.size == 0:
-        raise ValueError(
-            f"The '{name}' parameter must have shape (n,) or (n, channels) and at least one sample. "
-            f"Got shape {array.shape}. Pass one series; index a collection first."
-        )
+    array = validation.as_points(values, name)
     return np.where(np.isfinite(array), array, np.nan).reshape(len(array), -1)
 
 
@@ -78,7 +73,7 @@ def channel_names(n, *given):
 
 def as_path(path, n_query, n_sequence, out="Pass indices of the whole series."):
     """Return a warping path as integers of shape (2, K) within the lengths of both series."""
-    array = _whole(path, "path")
+    array = validation.as_indices(path, "path")
     if array.ndim != 2 or len(array) != 2:
         raise ValueError(
             f"The 'path' parameter must have shape (2, K): query indices, then sequence indices. "
@@ -95,7 +90,7 @@ def as_path(path, n_query, n_sequence, out="Pass indices of the whole series."):
 
 def as_ranges(start, end, n, name):
     """Return half-open ranges within n samples as two integer arrays."""
-    start, end = _whole(start, name), _whole(end, name)
+    start, end = validation.as_indices(start, name), validation.as_indices(end, name)
     if start.ndim != 1 or start.shape != end.shape:
         raise ValueError(
             f"The '{name}' parameter must have a start and an end for each occurrence. "
@@ -113,11 +108,11 @@ def as_ranges(start, end, n, name):
 
 def as_boundaries(boundaries, n):
     """Return sorted boundaries within n samples as an integer array."""
-    array = _whole(boundaries, "segments")
+    array = validation.as_indices(boundaries, "segments")
     if array.ndim != 1 or (array.size and not (array.min() >= 0 and array.max() <= n and (np.diff(array) >= 0).all())):
         raise ValueError(
             f"The 'segments' parameter must hold sorted boundaries from 0 to {n}, the length of the sequence. "
-            f"Got {_describe(boundaries)}. Pass the sequence that was segmented and sample indices, not times."
+            f"Got {validation.shown(boundaries)}. Pass the sequence that was segmented and sample indices, not times."
         )
     return array
 
@@ -140,30 +135,3 @@ def edges(x):
     """Return the position of every border 0..n: that of the sample after it, and one step after the last."""
     step = x[-1] - x[-2] if len(x) > 1 else 1.0
     return np.append(x, x[-1] + step)
-
-
-def _whole(values, name):
-    try:
-        array = np.asarray(values)
-        if array.dtype.kind not in "iuf" or not np.isfinite(array).all():
-            raise ValueError
-        with np.errstate(invalid="ignore"):  # what does not fit differs from what it is cast to
-            whole = array.astype(np.int64)
-        if not np.array_equal(whole, array):
-            raise ValueError
-    except (TypeError, ValueError):
-        raise ValueError(
-            f"The '{name}' parameter must hold sample indices, which are integers. Got {_describe(values)}. "
-            "Convert times to indices, for example with numpy.searchsorted."
-        ) from None
-    return whole
-
-
-def _describe(values):
-    """Say what was given in few words, however large it is."""
-    text = repr(values)
-    if len(text) > 60 or "\n" in text:
-        shape, dtype = getattr(values, "shape", None), getattr(values, "dtype", None)
-        text = type(values).__name__ + (f" of shape {shape}" if shape is not None else f" starting {text[:40]}...")
-        text += f" and dtype {dtype}" if dtype is not None else ""
-    return text

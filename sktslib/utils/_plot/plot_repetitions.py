@@ -4,7 +4,7 @@ import warnings
 
 import numpy as np
 
-from .axes import KINDS, label_channels, make_axes
+from .axes import COLOURS, label_channels, make_axes
 from .plot_data import as_series, channel_names
 
 
@@ -73,18 +73,14 @@ class RepetitionsDisplay:
         count, m, n_channels = self.repetitions.shape
         self.axes_, self.figure_ = make_axes(ax, n_channels)
         self.ax_ = self.axes_[0]
-        x, mean, spread = np.arange(m), None, None
+        x = np.arange(m)
         self.repetition_lines_, self.mean_lines_, self.query_lines_, self.spread_areas_ = [], [], [], []
-        if count:
-            with warnings.catch_warnings():
-                warnings.simplefilter("ignore", RuntimeWarning)  # a point that no repetition has
-                mean, spread = np.nanmean(self.repetitions, axis=0), np.nanstd(self.repetitions, axis=0)
-        else:
+        if not count:
             self.ax_.set_title("no repetitions", loc="left", fontsize="medium")
             self.ax_.set_xlim(0, max(m - 1, 1))
         for c, row in enumerate(self.axes_):
             if count:
-                self._draw_repetitions(row, x, self.repetitions[:, :, c], mean[:, c], spread[:, c])
+                self._draw_repetitions(row, x, self.repetitions[:, :, c])
             if self.query is not None:
                 style = {"color": "black", "linewidth": 1.2, "linestyle": "dashed"}
                 self.query_lines_ += row.plot(x, self.query[:, c], label="query", **style)
@@ -96,12 +92,15 @@ class RepetitionsDisplay:
             self.ax_.legend(loc="lower right", bbox_to_anchor=(1, 1), ncols=4, frameon=False, borderaxespad=0.2)
         return self
 
-    def _draw_repetitions(self, row, x, repetitions, mean, spread):
+    def _draw_repetitions(self, row, x, repetitions):
         from matplotlib.collections import LineCollection
 
+        with warnings.catch_warnings():
+            warnings.simplefilter("ignore", RuntimeWarning)  # a point that no repetition has
+            mean, spread = np.nanmean(repetitions, axis=0), np.nanstd(repetitions, axis=0)
         lines, alpha = [np.column_stack([x, one]) for one in repetitions], max(0.08, min(0.6, 12 / len(repetitions)))
         each = LineCollection(lines, colors="0.35", linewidths=0.7, alpha=alpha, label="repetitions")
         self.repetition_lines_.append(row.add_collection(each))
-        style = {"color": KINDS[0], "alpha": 0.25, "linewidth": 0, "label": "±1 sd"}
+        style = {"color": COLOURS[0], "alpha": 0.25, "linewidth": 0, "label": "±1 sd"}
         self.spread_areas_.append(row.fill_between(x, mean - spread, mean + spread, **style))
-        self.mean_lines_ += row.plot(x, mean, color=KINDS[0], linewidth=2, label="mean")
+        self.mean_lines_ += row.plot(x, mean, color=COLOURS[0], linewidth=2, label="mean")

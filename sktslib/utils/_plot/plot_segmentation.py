@@ -4,7 +4,7 @@ from collections.abc import Mapping
 
 import numpy as np
 
-from .axes import KINDS, draw_series, label_rows, make_axes, positions
+from .axes import COLOURS, draw_series, label_rows, make_axes, positions
 from .plot_data import as_boundaries, as_ranges, as_series, as_times, channel_names, edges, field
 
 
@@ -35,11 +35,11 @@ class SegmentationDisplay:
     boundary_lines_ : list of matplotlib LineCollection
         The boundaries in each row.
     repetition_areas_ : list of list of matplotlib PolyCollection
-        The shaded repetitions in each row: those of one kind and shade together.
+        The shaded repetitions in each row: those of one class and shade together.
     partial_areas_ : list of matplotlib PolyCollection
         What hatches the partial repetitions in each row; empty where there are none.
     legend_ : matplotlib Legend or None
-        The kinds of repetitions, when there are several, and what is hatched.
+        The classes of repetitions, when there are several, and what is hatched.
 
     See Also
     --------
@@ -51,8 +51,8 @@ class SegmentationDisplay:
         n = len(self.sequence)
         self.times = as_times(field(segments, "times") if ts is None else ts, n, "ts", sequence)
         self.channels = channel_names(self.sequence.shape[1], sequence, segments)
-        self.start = self.end = self.label = self.partial = None
-        self.names = None
+        self.start = self.end = self.label = np.empty(0, int)  # boundaries alone say nothing of repetitions
+        self.partial, self.names = np.empty(0, bool), None
         start, end = field(segments, "start"), field(segments, "end")
         if start is not None and end is not None:
             self.start, self.end = as_ranges(start, end, n, "segments")
@@ -116,7 +116,7 @@ class SegmentationDisplay:
             )
             self.boundary_lines_.append(lines)
             self.repetition_areas_.append(self._shade(ax, borders))
-            if self.partial is not None and self.partial.any():
+            if self.partial.any():
                 self.partial_areas_.append(self._hatch(ax, borders))
         if self.names is None:
             label_rows(self.axes_, self.times, n_channels, self.channels)
@@ -128,17 +128,15 @@ class SegmentationDisplay:
         return self
 
     def _shade(self, ax, borders):
-        """Shade the repetitions, each kind in its colour, neighbours in turn light and dark."""
+        """Shade the repetitions, each class in its colour, neighbours in turn light and dark."""
         areas = []
-        if self.start is None:
-            return areas
         turn = np.empty(len(self.start), dtype=int)
         turn[np.argsort(self.start, kind="stable")] = np.arange(len(self.start)) % 2
-        for k, kind in enumerate(np.unique(self.label)):
+        for k, label in enumerate(np.unique(self.label)):
             for dark in (0, 1):
-                chosen = (self.label == kind) & (turn == dark)
-                style = {"facecolors": KINDS[k % len(KINDS)], "alpha": 0.42 if dark else 0.2, "label": f"kind {kind}"}
-                areas.append(self._cover(ax, borders, chosen, zorder=0.5, linewidths=0, **style))
+                chosen = (self.label == label) & (turn == dark)
+                style = {"alpha": 0.42 if dark else 0.2, "label": f"class {label}", "zorder": 0.5, "linewidths": 0}
+                areas.append(self._cover(ax, borders, chosen, facecolors=COLOURS[k % len(COLOURS)], **style))
         return areas
 
     def _hatch(self, ax, borders):
@@ -158,7 +156,7 @@ class SegmentationDisplay:
         return ax.add_collection(area, autolim=False)
 
     def _add_legend(self):
-        several = self.label is not None and len(np.unique(self.label)) > 1
+        several = len(np.unique(self.label)) > 1
         handles = (self.repetition_areas_[0][1::2] if several else []) + self.partial_areas_[:1]
         if not handles:
             return None

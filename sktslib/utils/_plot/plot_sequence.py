@@ -14,6 +14,7 @@ from .axes import (
     make_cmap,
     make_norm,
     positions,
+    write,
 )
 from .plot_data import as_ranges, as_series, as_times, channel_names, field, thin
 
@@ -121,8 +122,6 @@ class SearchDisplay:
 
     def _write_ranks(self, x, y):
         """Write each rank above the peak of its occurrence, higher where another rank is in the way."""
-        from matplotlib.patheffects import withStroke
-
         ax = self.ax_
         # Only now are the axes as wide as they will be: the colour bar has taken its share.
         self.figure_.canvas.figure.draw_without_rendering()
@@ -145,18 +144,8 @@ class SearchDisplay:
             ax.set_ylim(bottom, top + (top - bottom) * need / max(0.3, 1 - need))
         feet = ax.transData.inverted().transform(np.column_stack([columns, ground]))
         for k, foot in enumerate(feet):
-            text = ax.annotate(
-                str(k + 1),
-                (x[peaks[k]], foot[1]),
-                (0, (lows[k] - ground[k]) / points),
-                textcoords="offset points",
-                ha="center",
-                va="bottom",
-                fontsize=RANK_SIZE,
-                path_effects=[withStroke(linewidth=2, foreground="white")],
-                zorder=4,
-            )
-            self.rank_texts_.append(text)
+            place, offset = (x[peaks[k]], foot[1]), (0, (lows[k] - ground[k]) / points)
+            self.rank_texts_.append(write(ax, str(k + 1), place, offset, va="bottom", fontsize=RANK_SIZE, zorder=4))
 
 
 def _highest(x, y, ax, left, right):

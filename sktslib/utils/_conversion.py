@@ -1,0 +1,95 @@
+"""What was given as an array of float64, or why it cannot be one, and how messages show it."""
+
+from datetime import date, timedelta
+
+import numpy as np
+
+
+def shown(value):
+    """The repr of a value for a message, on one line and cut where it is long."""
+    try:
+        text = " ".join(repr(value).split())
+    except ValueError:  # Python refuses to write out integers of thousands of digits
+        text = f"an integer of {value.bit_length()} bits"
+    return text if len(text) <= 100 else f"{text[:60]} ... {text[-10:]}"
+
+
+def place(index):
+    """An index as people write it: a number for one axis, else a tuple."""
+    index = tuple(int(i) for i in index)
+    return index[0] if len(index) == 1 else index
+
+
+def converted(values, name):
+    """A float64 array of values that are none yet."""
+    if values is None:
+        raise TypeError(f"{name!r} must be an array of real numbers. Got None.")
+    if hasattr(values, "tocsr"):
+        raise TypeError(f"{name!r} must be dense. Got sparse data; pass {name}.toarray().")
+    if np.ma.isMaskedArray(values) and np.ma.getmaskarray(values).any():
+        count = int(np.ma.getmaskarray(values).sum())
+        raise ValueError(
+            f"{name!r} must not have masked values. Got {count}; fill them first, for example with {name}.filled(0.0)."
+        )
+    try:
+        a = np.asarray(values)
+    except ValueError:
+        raise ragged(name) from None
+    kind = a.dtype.kind
+    if kind == "O":
+        return _unboxed(a, name)
+    if kind == "c":
+        raise ValueError(
+            f"{name!r} must hold real numbers. Complex data not supported: got {a.dtype}. Pass the real part or the "
+            f"modulus, numpy.real({name}) or numpy.abs({name})."
+        )
+    if kind not in "biuf":
+        raise TypeError(f"{name!r} must hold real numbers. Got {_refused(a.dtype, name)}")
+    with np.errstate(over="ignore"):  # what is too large becomes infinity, which is refused with its index
+        return a.astype(np.float64)
+
+
+def _refused(dtype, name):
+    """What an array of no numbers holds, and the way out."""
+    if dtype.kind in "SU":
+        return f"text, dtype {dtype}. If it spells numbers, pass numpy.asarray({name}, dtype=float)."
+    if dtype.kind == "M":
+        return f"dates, dtype {dtype}. Pass them as times, and the values measured here."
+    if dtype.kind == "m":
+        return f"durations, dtype {dtype}. Divide them by a unit, for example numpy.timedelta64(1, 's')."
+    return f"dtype {dtype}. Pass the values alone, for example one field of a structured array."
+
+
+def ragged(name):
+    return ValueError(
+        f"{name!r} must have rows of equal length. Got a ragged list. A series is (length,) or (length, channels); "
+        "several series, where they can be taken, are a list of numpy arrays."
+    )
+
+
+def _unboxed(a, name):
+    """The numbers of an object array; None and pandas.NA become NaN."""
+    out = np.empty(a.shape)
+    for index, value in np.ndenumerate(a):
+        if value is None or type(value).__name__ == "NAType":
+            out[index] = np.nan
+            continue
+        at = f" at index {place(index)}" if index else ""
+        if isinstance(value, list | tuple) or (isinstance(value, np.ndarray) and value.ndim):
+            raise ragged(name)
+        if isinstance(value, complex | np.complexfloating):
+            raise ValueError(
+                f"{name!r} must hold real numbers. Complex data not supported: got {shown(value)}{at}. Pass the real "
+                "parts or the moduli."
+            )
+        try:
+            if isinstance(value, str | bytes | date | timedelta | np.datetime64 | np.timedelta64):
+                raise TypeError(f"a {type(value).__name__} is no number")
+            out[index] = float(value)
+        except OverflowError:
+            raise ValueError(f"{name!r} must fit into float64, up to 1.8e308. Got {shown(value)}{at}.") from None
+        except (TypeError, ValueError) as error:
+            raise TypeError(
+                f"{name!r} must hold real numbers. Got {shown(value)}{at}: {error}. Pass the numbers alone."
+            ) from None
+    return out
