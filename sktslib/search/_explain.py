@@ -41,9 +41,10 @@ def explain(search, start, end):
     """The explanation of the candidate [start, end) of a search."""
     path, m = search.path(start, end), search.how.m
     cost = (_elastic if isinstance(search.how.metric, ElasticMetric) else _lockstep)(search, start, end)
-    pace = start + path[0] * ((end - start - 1) / max(m - 1, 1))
+    first = search.first  # small numbers have more digits behind the point
+    pace = start - first + path[0] * ((end - start - 1) / max(m - 1, 1))
     met = np.bincount(path[0], minlength=m)
-    late = np.bincount(path[0], path[1] - pace, minlength=m)
+    late = np.bincount(path[0], path[1] - first - pace, minlength=m)
     lag = np.divide(late, met, out=np.full(m, np.nan), where=met > 0)
     return Explanation(path, cost, lag, *ratios(path, m, end - start))
 
