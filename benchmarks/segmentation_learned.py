@@ -71,7 +71,7 @@ def run(path, learn):
     precision, recall = len(a) / max(late.sum(), 1), len(b) / max(true.sum(), 1)
     f1 = 2 * len(a) / max(late.sum() + true.sum(), 1)
     alike = (segments.label[late][a] == symbols[true][b]).mean() if len(a) else 0.0
-    kinds = " ".join(f"{kind}{(segmenter.classes_[segmenter._kinds] == kind).sum()}" for kind in segmenter.classes_)
+    kinds = " ".join(f"{kind}{(segmenter.classes_[segmenter._numbers] == kind).sum()}" for kind in segmenter.classes_)
     return Path(path).stem, kinds, int(true.sum()), precision, recall, f1, alike, fitted - begin, done - fitted
 
 

@@ -162,7 +162,7 @@ def _metrics(options, job):
     """The metric objects by name, with the parameters of --set."""
     from .distances import get_metric
     from .distances._metrics.registry import metric_class
-    from .search._profile import resolve_mode
+    from .search._comparison import resolve_mode
 
     def resolve(name, option):
         with _errors_of(option):

@@ -8,7 +8,7 @@ from numpy.typing import ArrayLike, NDArray
 from ..utils.validation import as_indices, check_number
 from ._matching import closest_matching, count_matched, pairs_by_iou, pairs_by_tolerance
 
-IDLE = "", "0"  # texts that mean background
+BACKGROUND = "", "0"  # texts that mean it
 
 
 def events_from_labels(y: ArrayLike) -> NDArray[np.intp]:
@@ -293,7 +293,7 @@ def _as_labels(y, name):
             "Pass labels of shape (n,) or events of shape (n_events, 2)."
         ) from None
     if values.dtype.kind == "U" and values.ndim == 1:
-        return np.where(np.isin(values, IDLE), 0, 1 + np.unique(values, return_inverse=True)[1])
+        return np.where(np.isin(values, BACKGROUND), 0, 1 + np.unique(values, return_inverse=True)[1])
     if values.dtype.kind not in "biuf":
         raise ValueError(
             f"The '{name}' parameter must hold numbers, bools or texts, with 0 or an empty text for background. "

@@ -9,8 +9,10 @@ from sklearn.base import ClassNamePrefixFeaturesOutMixin, TransformerMixin
 
 from ..distances._collection import as_collection
 from ..distances._series import NORMALIZATIONS
+from ..search._comparison import MODES, Comparison, resolve_mode
 from ..search._missing import observed_query
-from ..search._profile import MODES, Search, choose, resolve_mode
+from ..search._profile import Choice, Search
+from ..search._several import chosen
 from ..utils._sklearn import Interval, StrOptions
 from ..utils.validation import as_weight, check_jobs, plain_count
 from ._collection_estimator import CollectionEstimator
@@ -124,14 +126,15 @@ class QueryDistances(ClassNamePrefixFeaturesOutMixin, TransformerMixin, Collecti
             Itself.
         """
         self._fit_collection(X)
-        self._mode = resolve_mode(self.metric_, self.mode, self.normalize)
+        mode = resolve_mode(self.metric_, self.mode, self.normalize)
         given = vars(self).pop("_series")
         if self.queries is not None:
             missing = self.nan_policy == "omit"
             queries = as_collection(self.queries, "queries", channels=self.n_channels_, missing=missing)
             given = [x.copy() for x in queries]
-        self._queries = [observed_query(x, as_weight(self.weight, x.shape[1], len(x))) for x in given]
-        self.queries_ = [x.T for x, _ in self._queries]
+        read = [observed_query(x, as_weight(self.weight, x.shape[1], len(x))) for x in given]
+        self._queries = [Comparison(self.metric_, x, w, None, mode, self.normalize) for x, w in read]
+        self.queries_ = [how.x.T for how in self._queries]
         self._n_features_out = len(self._queries)
         return self
 
@@ -167,18 +170,14 @@ class QueryDistances(ClassNamePrefixFeaturesOutMixin, TransformerMixin, Collecti
             Named arrays ``start``, ``end`` and ``distance`` of shape (n_series, n_queries).
         """
         series = self._checked(X)
-        shortest, longest = plain_count(self.min_length), plain_count(self.max_length)
+        limits = plain_count(self.min_length), plain_count(self.max_length)
 
-        def best(y, x, w):
-            search = Search.of(self.metric_, x, w, y, None, None, self._mode, self.normalize)
-            profile = search.profile(shortest, longest)
-            found = choose(search, profile.distance, *profile._edges, profile._slack, 1, None, 0.0)
-            if not len(found[0]):
-                return -1, -1, np.inf
-            start, end, _, distance = (values[0] for values in found)
-            return start, end, distance
+        def best(y, how):
+            search = Search.of(how._replace(limits=limits), y)
+            found = chosen(search, search.profile(), Choice(n_matches=1))
+            return [column[0] for column in found[:3]] if len(found.start) else (-1, -1, np.inf)
 
-        tasks = (delayed(best)(y, x, w) for y in series for x, w in self._queries)
+        tasks = (delayed(best)(y, how) for y in series for how in self._queries)
         found = Parallel(n_jobs=check_jobs(self.n_jobs), prefer="threads", require="sharedmem")(tasks)
         start, end, distance = np.array(found, dtype=float).reshape(len(series), -1, 3).transpose(2, 0, 1)
         return QueryMatches(start.astype(np.int64), end.astype(np.int64), np.ascontiguousarray(distance))

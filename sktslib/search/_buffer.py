@@ -129,11 +129,6 @@ class SparseTimes:
         self.samples, first = np.unique(np.asarray(samples, np.int64), return_index=True)
         self.times = times[first]
 
-    @classmethod
-    def of(cls, several):
-        """Those of several of them together."""
-        return cls(np.concatenate([one.samples for one in several]), joined(*(one.times for one in several)))
-
     def __len__(self):
         return len(self.times)
 

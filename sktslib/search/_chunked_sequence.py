@@ -3,12 +3,13 @@
 import numpy as np
 
 from ..utils.validation import as_series
-from ._chunks import Clock, chunk_at
-from ._profile import ALONE, APART, check_room, choose
-from ._query import keep_times
-from ._results import Matches, Profile
+from ._chunks import Entrance
+from ._comparison import check_room
+from ._profile import Choice, choose
+from ._results import Profile
+from ._several import Found
 from ._sources import CandidateReader
-from ._stream import Stream, make_profile
+from ._stream import PendingMatches, found_in, make_profile
 
 CHUNK = 2**17  # samples read at a time, unless the sequence says how it is stored
 IN_MEMORY = (np.ndarray, list, tuple, str, bytes, dict)
@@ -31,17 +32,14 @@ def n_samples(X):
 
 
 class ChunkedSequence:
-    """A long sequence, read by chunks."""
+    """A long sequence, read by chunks, and again where samples of it are asked for."""
 
-    def __init__(self, searchers, X, times=None):
-        self.searcher, self.X, self.times = searchers[0], X, times
+    def __init__(self, searcher, X, times):
+        self.X, self.times, self.entrance, self.verbose = X, times, Entrance(searcher), searcher.verbose
         stored = getattr(X, "chunks", None)  # of zarr and h5py a number per axis, of dask the sizes of all
         size = stored[0] if stored else CHUNK
         size = int(max(size)) if np.ndim(size) else int(size)
         self.size = max(size, CHUNK // max(size, 1) * size)
-        for searcher in searchers:
-            if searcher._mode == "windows":
-                check_room(shortest(searcher), len(self))
 
     def __len__(self):
         return n_samples(self.X)
@@ -56,68 +54,52 @@ class ChunkedSequence:
         times = None if self.times is None else np.asarray(self.times[start:end])
         return np.asarray(self.X[start:end]), times
 
-    def checked(self):
-        """All chunks in turn as kernels take them, and their times; a bar of progress if the searcher is verbose."""
+    def extent(self, start):
+        return 0, len(self)
+
+    def cut(self, start, end):
+        y, times = self.read(start, end)
+        return as_series(y, "X", missing=True), None if times is None else self.entrance.clock(times)
+
+    def chunks(self):
+        """What the entrance makes of each chunk in turn; a bar of progress if the searcher is verbose."""
         starts = range(0, len(self), self.size)
-        if self.searcher.verbose:
+        if self.verbose:
             from tqdm.auto import tqdm
 
             starts = tqdm(starts, desc="search", unit="chunk")
         for start in starts:
-            y, times = self.read(start, min(start + self.size, len(self)))
-            with chunk_at(start):
-                y, _, times = self.searcher._checked(y, times, keep=False)
-            yield y, times
-
-
-class _Read(CandidateReader):
-    """Candidates of a long sequence, read again when they are asked for."""
-
-    def __init__(self, searcher, long, clock):
-        super().__init__(searcher._how)
-        self.long, self.clock = long, clock
-        self.apart = APART if self.mode == "windows" and self.how.lengths is None else ALONE
-
-    @property
-    def sequence(self):
-        return self.long.sequence
-
-    def extent(self, start):
-        return 0, len(self.long)
-
-    def cut(self, start, end):
-        y, times = self.long.read(start, end)
-        return as_series(y, "X", missing=True), None if times is None else self.clock(times)
+            yield self.entrance(*self.read(start, min(start + self.size, len(self))))
+            if self.entrance.times is not None:
+                self.entrance.times.forget(self.entrance.seen - 1)  # the next one must be later than the last
 
 
 class _ByThreshold:
     """Matches below a threshold: those of a stream."""
 
-    def __init__(self, searcher, long):
-        self.long, self.stream, self.parts = long, Stream(searcher), []
+    def __init__(self, how, choice, long):
+        self.how, self.long, self.pending, self.rows = how, long, PendingMatches(how, choice), []
 
-    def take(self, y, times):
-        self.parts.append(self.stream._take(y, self.stream._entrance.take(times)))
+    def take(self, y, ty, gaps):
+        self.rows += self.pending.take(y, ty, gaps)
 
-    def end(self):
-        parts = [*self.parts, self.stream.flush()]
-        start, end, distance = (np.concatenate([getattr(p, a) for p in parts]) for a in ("start", "end", "distance"))
-        return start, end, distance, _Read(self.stream._searcher, self.long, self.stream._entrance.clock)
+    def found(self):
+        return found_in(self.rows + self.pending.decide(last=True), CandidateReader(self.how, self.long))
 
 
 class _ByProfile:
-    """The whole profile, or as much of it as a rule needs, and the best of it."""
+    """The whole profile, or as much of it as a choice needs, and the best of it."""
 
-    def __init__(self, searcher, long, rule=None):
-        self.searcher, self.long = searcher, long
-        self.feed, self.clock = make_profile(searcher, rule), Clock(searcher.metric_, searcher._tx)
-        subsequence, m, n = searcher._mode == "subsequence", shortest(searcher), len(long)
+    def __init__(self, how, choice, long):
+        self.how, self.choice, self.long, self.feed = how, choice, long, make_profile(how, choice.rule)
+        n, m, subsequence = len(long), how.shortest, how.mode == "subsequence"
         self.slack, self.distance = 0.0, np.full(n if subsequence else n - m + 1, np.inf)
         self.start = np.full(n, -1, np.int64) if subsequence else None
-        self.length = m if subsequence or searcher._lengths is None else np.full(len(self.distance), m)
+        self.length = m if subsequence or how.lengths is None else np.full(len(self.distance), m)
 
-    def take(self, y, times):
-        self._put(self.feed.feed(y, self.clock(times)))
+    def take(self, y, ty, gaps):
+        self.feed.append(y, ty)
+        self._put(self.feed.candidates())
         self.feed.forget(self.feed.seen)
 
     def _put(self, found):
@@ -133,46 +115,34 @@ class _ByProfile:
         self._put(self.feed.candidates(last=True))
         return Profile(self.distance, self.start, None if self.start is not None else self.length, self.slack)
 
-    def end(self):
-        searcher, profile = self.searcher, self.profile()
-        pieces, rule = _Read(searcher, self.long, self.clock), (searcher.n_matches, None, searcher.max_overlap)
-        start, end, _, distance = choose(
-            pieces, profile.distance, *profile._edges, profile._slack, *rule, searcher.percentile
-        )
-        return start, end, distance, pieces
+    def found(self):
+        reader = CandidateReader(self.how, self.long)
+        start, end, _, distance = choose(reader, self.profile()._candidates, self.choice)
+        return Found(start, end, distance, reader)
 
 
-def _read_once(searchers, kind, X, times):
-    """A run of each searcher over a sequence, which is read once for all of them."""
-    long = ChunkedSequence(searchers, X, times)
-    runs = [kind(searcher, long) for searcher in searchers]
-    for chunk in long.checked():
+def _read_once(searcher, searches, X, times):
+    """A run of each search, how and choice, over a sequence that is read once for all of them.
+
+    What runs have `found` is what they would in the same sequence in memory.
+    """
+    long = ChunkedSequence(searcher, X, times)
+    for how, _ in searches:
+        if how.mode == "windows":
+            check_room(how.shortest, len(long))
+    runs = [(_ByProfile if choice.threshold is None else _ByThreshold)(how, choice, long) for how, choice in searches]
+    for chunk in long.chunks():
         for run in runs:
             run.take(*chunk)
     return runs
 
 
-def search_long(searchers, X, times=None):
-    """The matches of each searcher in a sequence that is read by chunks: those of the same sequence in memory."""
-
-    def kind(searcher, long):
-        if searcher._limit is not None:
-            return _ByThreshold(searcher, long)
-        return _ByProfile(searcher, long, searcher._rule)
-
-    found = []
-    for run in _read_once(searchers, kind, X, times):
-        start, end, distance, pieces = run.end()
-        order = np.argsort(distance, kind="stable")
-        found.append(Matches(start[order], end[order], distance[order], times=keep_times(times), _source=pieces))
-    return found
+def search_long(searcher, searches, X, times):
+    """What each search finds in a sequence that is read by chunks."""
+    return [run.found() for run in _read_once(searcher, searches, X, times)]
 
 
-def profile_long(searchers, X, times=None):
-    """The profile of each searcher of a sequence that is read by chunks."""
-    return [run.profile() for run in _read_once(searchers, _ByProfile, X, times)]
-
-
-def shortest(searcher):
-    """The length of the shortest window."""
-    return searcher._x.shape[1] if searcher._lengths is None else int(searcher._lengths[0])
+def profile_long(searcher, queries, X, times):
+    """The profile of each query over a sequence that is read by chunks."""
+    searches = [(how, Choice()) for how in queries]
+    return [run.profile() for run in _read_once(searcher, searches, X, times)]

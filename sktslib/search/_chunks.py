@@ -1,11 +1,11 @@
-"""Chunks of a stream: input validation, and times as kernels count them."""
+"""Chunks of a stream: input validation, times as kernels count them, and what the streams of both estimators share."""
 
 from contextlib import contextmanager
 
 import numpy as np
 
 from ..utils._sizes import largest
-from ..utils.validation import FLOAT, as_dates, as_times
+from ..utils.validation import FLOAT, as_dates, as_times, check_count
 from ._buffer import TimeBuffer
 
 
@@ -18,18 +18,31 @@ def chunk_at(sample):
         raise ValueError(f"In the chunk that begins at sample {sample}: {error}") from None
 
 
+def check_delay(max_delay, least, what, ahead, otherwise):
+    """The longest delay of a decision: what has to be decided must be seen by then."""
+    check_count(max_delay, "max_delay", none=True, owner="stream")
+    if max_delay is not None and max_delay < least + ahead:
+        more = f" and the {ahead} that the metric looks ahead" if ahead else ""
+        raise ValueError(
+            f"The 'max_delay' parameter of stream must be at least {what}, {least} samples{more}: {otherwise} before "
+            f"its end has come. Got {max_delay}."
+        )
+    return max_delay
+
+
 class Clock:
     """The caller's times as the kernels count them: datetimes in seconds from the first one of the sequence."""
 
-    def __init__(self, metric, tx):
-        self.metric, self.timed, self.origin = metric, tx is not None and metric.uses_times, None
+    def __init__(self, queries):
+        self.metric, self.origin = queries[0].metric, None
+        self.timed, self.untimed = (any((how.tx is None) == without for how in queries) for without in (False, True))
 
     def __call__(self, times):
         if not self.metric.uses_times or (times is None and not self.timed):
             return None
         if times is None:
             raise ValueError("'times' must be given with the sequence, for 'fit' was given those of the query.")
-        if not self.timed:
+        if self.untimed:
             raise ValueError(
                 f"'times' must be None, for 'fit' was given none of the query, and {self.metric.full_name} compares "
                 "times. Pass those of the query to 'fit' too."
@@ -45,18 +58,35 @@ class Entrance:
 
     Attributes
     ----------
+    seen : int
+        Samples so far.
     times : TimeBuffer or None
         Those of the last samples as they were given.
     """
 
-    def __init__(self, estimator, chunk="chunk"):
-        self._estimator, self._channels, self._chunk = estimator, estimator.n_features_in_, chunk
-        self.clock = Clock(estimator.metric_, estimator._query_times)
-        self.times, self._begun = None, False
+    def __init__(self, estimator):
+        self._estimator, self._channels = estimator, estimator.n_features_in_
+        self.clock = Clock(estimator._queries)
+        self.times, self.seen = None, 0
         # Above this sum of squares the values of a chunk are looked at, for they may be too large for the metric.
         self._large = largest(max(2.0, estimator.metric_._cost_exponent(self._channels))) ** 2
 
-    def plain(self, X):
+    def __call__(self, X, times):
+        """Samples (channels, n) of the next chunk, its times for the kernels, and whether it has gaps; None: nothing.
+
+        Times are kept as they were given.
+        """
+        y, ty, gaps = self._plain(X) if times is None else None, None, False
+        if y is None:
+            if hasattr(X, "__len__") and len(X) == 0:  # as when nothing came in time
+                return None
+            with chunk_at(self.seen):
+                y, _, given = self._estimator._validated(X, times)
+            ty, gaps = self._take(given), self._estimator._queries[0].gaps and bool(np.isnan(y).any())
+        self.seen += y.shape[1]
+        return y, ty, gaps
+
+    def _plain(self, X):
         """Samples (channels, n) of an array that is valid as it is; None for what must be looked at closely."""
         if type(X) is not np.ndarray or X.dtype is not FLOAT or not X.size or self.times or self.clock.timed:
             return None
@@ -70,29 +100,66 @@ class Entrance:
             return None
         if not np.vdot(X, X) < self._large:  # also where it is NaN
             return None
-        self._begun = True
         return y
 
-    def __call__(self, X, times, sample):
-        """Samples (channels, n) of the chunk that begins at a sample, and its times for the kernels."""
-        with chunk_at(sample):
-            y, _, given = self._estimator._validated(X, times, keep=False)
-        return y, self.take(given)
-
-    def take(self, given):
-        """The times of a chunk for the kernels; they are kept as they were given."""
-        if self._begun and (given is None) != (self.times is None):
+    def _take(self, given):
+        """The times of a chunk for the kernels."""
+        if self.seen and (given is None) != (self.times is None):
             got = "without them, those before with" if given is None else "with them, those before without"
-            raise ValueError(f"'times' must be given with every {self._chunk} or with none. Got a chunk {got}.")
+            raise ValueError(f"'times' must be given with every chunk or with none. Got a chunk {got}.")
         ty = self.clock(given)
         if given is not None:
             times = self.times or TimeBuffer()
             times.append(given)
             self.times = times
-        self._begun = True
         return ty
 
 
-def is_nothing(X):
-    """Whether a chunk has no samples, as when nothing came in time."""
-    return hasattr(X, "__len__") and len(X) == 0
+class ChunkStream:
+    """Chunks of a sequence go in, and results come out as soon as they are decided.
+
+    A subclass tells what is decided by the next samples (`_take`; nothing is false) and by the end (`_end`), makes a
+    table of it, of None an empty one (`_result`), and drops the samples that nothing undecided depends on (`_forget`,
+    which returns the first of those that are left).
+    """
+
+    def __init__(self, estimator):
+        self._entrance = Entrance(estimator)
+        self._nothing, self._flushed = None, False
+
+    @property
+    def n_samples_seen(self):
+        return self._entrance.seen
+
+    @property
+    def _times(self):
+        """As they were given, of the samples that are held."""
+        return self._entrance.times
+
+    def _update(self, X, times):
+        """The result of the next samples."""
+        self._check_open()
+        chunk = self._entrance(X, times)
+        found = None if chunk is None else self._take(*chunk)
+        result = self._result(found) if found else self._no_result()
+        first = self._forget()
+        if self._times is not None:
+            self._times.forget(first)
+        return result
+
+    def _no_result(self):
+        """Made once, for it is the answer to most chunks."""
+        if self._nothing is None or (self._nothing.times is None) != (self._times is None):
+            self._nothing = self._result(None)
+        return self._nothing
+
+    def _flush(self):
+        """The result of the end."""
+        self._check_open()
+        found = self._end()
+        self._flushed = True
+        return self._result(found)
+
+    def _check_open(self):
+        if self._flushed:
+            raise ValueError("The stream has been flushed, and its end has come. Begin a new one by 'stream()'.")

@@ -39,39 +39,33 @@ class Explanation:
 
 def explain(search, start, end):
     """The explanation of the candidate [start, end) of a search."""
-    path = search.path(start, end)
-    cost = (_elastic if isinstance(search.metric, ElasticMetric) else _lockstep)(search, start, end)
-    m = search.x.shape[1]
-    pace = start + path[0] * ((end - start - 1) / max(m - 1, 1))
+    path, m = search.path(start, end), search.how.m
+    cost = (_elastic if isinstance(search.how.metric, ElasticMetric) else _lockstep)(search, start, end)
+    first = search.first  # small numbers have more digits behind the point
+    pace = start - first + path[0] * ((end - start - 1) / max(m - 1, 1))
     met = np.bincount(path[0], minlength=m)
-    late = np.bincount(path[0], path[1] - pace, minlength=m)
+    late = np.bincount(path[0], path[1] - first - pace, minlength=m)
     lag = np.divide(late, met, out=np.full(m, np.nan), where=met > 0)
     return Explanation(path, cost, lag, *ratios(path, m, end - start))
 
 
 def _lockstep(search, start, end):
+    metric, w = search.how.metric, full_weight(search.how.w, search.how.x)
     x, y, *_ = search.window(start, end)
-    w = full_weight(search.w, search.x)
-    power = search.metric.power if search.metric._is_additive else None
+    power = metric.power if metric._is_additive else None
     for a, what in ((x, "The query"), (y, "The match")):
         check_size(a, what, power or 2.0, "An explanation")
     if power is None:
         return (w * (x - y) ** 2).T
-    return search.metric._term_costs(x, y, w).T
+    return metric._term_costs(x, y, w).T
 
 
 def _elastic(search, start, end):
-    metric, w = search.metric, full_weight(search.w, search.x)
-    if search.mode == "subsequence":
-        first, problem = search._run(start)
-        x, y = search.x, search.y[:, start:end]
-        problem = problem.piece(start - first, end - first)
-        path = metric._path(problem, whole=True)
-    else:
-        x, y, *times = search.window(start, end)
-        problem = metric._problem(x, search.w, y, *times)
-        path = metric._path(problem)
-    costs = metric._accumulate(problem, keep="costs", whole=search.mode == "subsequence")[2]
+    metric, w, whole = search.how.metric, full_weight(search.how.w, search.how.x), search.how.mode == "subsequence"
+    x, y, *times = search.window(start, end)
+    problem = search.piece(start, end) if whole else metric._problem(x, search.how.w, y, *times)
+    path = metric._path(problem, whole=whole)
+    costs = metric._accumulate(problem, keep="costs", whole=whole)[2]
     # What lies between two listed pairs counts at the second of them, what lies behind the last at the last.
     total = costs[path[1], path[0]] if path.size else np.empty(0)
     rise = np.diff(total, prepend=0.0)

@@ -1,92 +1,27 @@
-"""What a searcher is fitted to: one query or several, given or learned from labels, and how it is compared."""
+"""What a searcher is fitted to: one query or several, given or learned from labels, and how each is searched for."""
 
 from contextlib import nullcontext
-from copy import copy
 
 import numpy as np
-from sklearn.base import clone
 
-from ..utils.validation import plain_count
-from ._chunked_sequence import is_long, search_long
-from ._near_windows import Rule
-from ._profile import Search, choose
-from ._query import QueryEstimator, keep_times, same_channels, times_of
-from ._results import Matches
-from ._several import entry, in_jobs, merge, one_each, several
-from ._sources import Comparison, Whole
+from ..utils.validation import as_weight, plain_count
+from ._chunked_sequence import is_long, profile_long, search_long
+from ._comparison import scaled_lengths
+from ._profile import Choice, Search
+from ._query import QueryEstimator, owned, times_of
+from ._several import chosen, entry, in_jobs, refuse_several
+from ._sources import CandidateReader, Whole
 from ._threshold import learn_threshold
-from ._windows import scaled_lengths
 
 
 class FittedSearcher(QueryEstimator):
     """Base of `QuerySearcher`: all but its parameters and what its users call."""
 
-    def _fit_template(self, template):
-        """Take a query validated."""
-        self._x, self._w, self._tx = template
-        self.query_ = self._x.T
-        self.weight_ = None if self._w is None else self._w.T
-        self._lengths = scaled_lengths(self.scales, self._x.shape[1])
-        if self._lengths is not None:
+    def _compared(self, x, w, tx, times):
+        lengths = scaled_lengths(self.scales, x.shape[1])
+        if lengths is not None:
             self._check_scales()
-        self._n_features_out = 1
-        return self
-
-    def _fit_labels(self, marked, X, weight, times):
-        """Learn a query and a threshold of each kind that is marked."""
-        learned = self._learn(marked, weight, times_of(X, times))
-        self.classes_ = marked.labels.kinds[[one.kind for one in learned]]  # some may have no whole occurrence
-        if len(learned) == 1:
-            self._fit_template(learned[0].template)
-            parts = [self]
-        else:
-            x, w, t = zip(*(one.template for one in learned), strict=True)
-            parts = self._fit_parts([a.T for a in x], [None if a is None else a.T for a in w], t)._parts
-        for part, one in zip(parts, learned, strict=True):
-            part._datetimes = self._datetimes
-            found = matches_of(*part._search(X, times, keep=False)[:2], None, None, self.max_overlap, None)
-            part._learned_threshold = learn_threshold(found, marked.ranges[marked.code == one.kind + 1])
-        return self
-
-    def _plain(self):
-        """A copy with parameters as compiled code takes them: small kinds of numbers overflow, and so do large ones."""
-        made = copy(self)
-        for name in ("n_matches", "min_length", "max_length"):
-            setattr(made, name, plain_count(getattr(self, name)))
-        for name in ("threshold", "percentile", "max_overlap"):
-            value = getattr(self, name)
-            setattr(made, name, None if value is None else float(value))
-        return made
-
-    @property
-    def _limit(self):
-        """The threshold that counts: the one that is set, else the one that was learned, if any.
-
-        None where a `percentile` says what it is in each sequence.
-        """
-        if self.percentile is not None:
-            return None
-        return self._learned_threshold if self.threshold is None else self.threshold
-
-    @property
-    def _query_times(self):
-        return self._tx
-
-    @property
-    def _how(self):
-        """How the query is compared with ranges of a sequence."""
-        how = self.metric_, self._x, self._w, self._tx if self.metric_.uses_times else None
-        return Comparison(*how, self._mode, self.normalize, self._lengths)
-
-    @property
-    def _rule(self):
-        """What the choice is known to leave out; None where it needs the whole profile."""
-        return Rule(self.n_matches, self._limit, self.max_overlap) if self.percentile is None else None
-
-    @property
-    def _kinds(self):
-        """Names of the queries; None where they were not learned from labels."""
-        return getattr(self, "classes_", None)
+        return super()._compared(x, w, tx, times)._replace(normalize=self.normalize, lengths=lengths)
 
     def _check_scales(self):
         """Scales are about windows, and one length limit is enough."""
@@ -98,76 +33,98 @@ class FittedSearcher(QueryEstimator):
         if self.min_length is not None or self.max_length is not None:
             raise ValueError("'min_length' and 'max_length' must be None where 'scales' says how long matches are.")
 
-    def _fit_several(self, queries, X, y, weight, times):
-        """A searcher for each query."""
-        given = self.query is not None  # `X` then says what the channels are, and a classifier may stand behind
-        self._fit_parts(queries, *self._each(queries, y, weight, times), X if given else None)
-        vars(self).pop("feature_names_in_", None)
-        if hasattr(self._parts[0], "feature_names_in_"):
-            self.feature_names_in_ = self._parts[0].feature_names_in_
+    def _fit_queries(self, queries):
+        """Take queries that are validated."""
+        self._queries, self._n_features_out = queries, len(queries)
+        self._learned_thresholds = [None] * len(queries)
+        self.query_ = self._of_each([how.x.T for how in queries])
+        self.weight_ = self._of_each([None if how.w is None else how.w.T for how in queries])
         return self
 
-    def _fit_parts(self, queries, weights, times, X=None):
-        self._parts, name = [], "X" if X is None else "query"
-        for k, (query, w, t) in enumerate(zip(queries, weights, times, strict=True)):
-            part = clone(self).set_params(query=None if X is None else query, weight=None)
-            with entry(name, k):
-                self._parts.append(part.fit(query if X is None else X, weight=w, times=t))
-        same_channels([part.n_features_in_ for part in self._parts], name)
-        first = self._parts[0]
-        self.metric_, self._mode, self.n_features_in_ = first.metric_, first._mode, first.n_features_in_
-        self.query_, self.weight_ = [part.query_ for part in self._parts], [part.weight_ for part in self._parts]
-        self._n_features_out = len(queries)
+    def _fit_labels(self, marked, X, weight, times):
+        """Learn a query and a threshold of each class that is marked."""
+        queries, learned = self._learn(marked, weight, times_of(X, times))
+        if len(queries) > 1:  # theirs are relative to each other, and to be so within a query
+            queries = [
+                how if how.w is None else how._replace(w=as_weight(how.w.T, how.m, len(how.x))) for how in queries
+            ]
+        self._fit_queries(queries)
+        self.classes_ = marked.labels.classes[[one.number for one in learned]]  # some may have no whole occurrence
+        for k, one in enumerate(learned):
+            found = self._found(self._searches[k][0], Choice(max_overlap=float(self.max_overlap)), X, times)
+            self._learned_thresholds[k] = learn_threshold(found, marked.ranges[marked.code == one.number + 1])
         return self
 
-    def _search_several(self, X, times):
-        """All queries in all sequences."""
-        sequences = several(X)
-        parts = self._parts or [self]
-        each = [X] if sequences is None else sequences
-        every = [times] if sequences is None else one_each(times, len(each), "times", "sequences")
-        calls = []
-        for s, (sequence, t) in enumerate(zip(each, every, strict=True)):
-            # What is read by chunks is read once for all queries.
-            together = [parts] if is_long(sequence) else [[part] for part in parts]
-            calls += [(_search_one, some, sequence, t, None if sequences is None else s) for some in together]
-        found = [matches for some in in_jobs(self.n_jobs, calls) for matches in some]
-        names = [(q, s) for s in range(len(each)) for q in range(len(parts))]
-        given = [keep_times(times_of(sequence, t)) for sequence, t in zip(each, every, strict=True)]
-        given = None if any(t is None for t in given) else given if sequences is not None else given[0]
-        return merge(found, names, self._parts is not None, sequences is not None, self.n_matches, given)
+    def _of_each(self, values):
+        """What there is of each query: of the only one, or of several a list."""
+        return values if len(self._queries) > 1 else values[0]
 
-    def _search(self, X, times, keep=True, rule=None):
-        y, ty, given = self._checked(X, times, keep)
-        search = Search.of(
-            self.metric_, self._x, self._w, y, self._tx, ty, self._mode, self.normalize, self._lengths, checked=True
-        )
-        return search, search.profile(self.min_length, self.max_length, rule), given
+    @property
+    def _classes(self):
+        """Names of the queries; None where they were not learned from labels."""
+        return getattr(self, "classes_", None)
 
-    def _each_length(self, X, times):
-        """Profiles of the windows of each length: of those that end at a sample not each is the best at its start."""
-        longest = self._lengths[0]  # that fits, and without this one the search is refused
-        for length in self._lengths:
-            if length <= longest:
-                part = copy(self)
-                part._lengths = np.array([length])
-                profile = part.profile(X, times)
-                longest = len(profile) + length - 1
-                yield profile
+    @property
+    def _thresholds(self):
+        """The threshold that counts for each query: the one that is set, else the one that was learned, if any.
 
+        None where a `percentile` says what it is in each sequence.
+        """
+        if self.percentile is None and self.threshold is None:
+            return self._learned_thresholds
+        return [self.threshold if self.percentile is None else None] * len(self._queries)
 
-def _search_one(parts, X, times, k):
-    """The matches of one query, or of several in a sequence that is read by chunks, in the k-th sequence."""
-    with nullcontext() if k is None else entry("X", k):
+    @property
+    def _searches(self):
+        """How each query is compared and how its matches are chosen, in numbers as compiled code takes them.
+
+        Small types of numbers overflow, and so do large numbers.
+        """
+        limits = plain_count(self.min_length), plain_count(self.max_length)
+        percentile = None if self.percentile is None else float(self.percentile)
+        rest = float(self.max_overlap), percentile
+        thresholds = [None if threshold is None else float(threshold) for threshold in self._thresholds]
+        choices = [Choice(plain_count(self.n_matches), threshold, *rest) for threshold in thresholds]
+        return [(how._replace(limits=limits), choice) for how, choice in zip(self._queries, choices, strict=True)]
+
+    def _found(self, how, choice, X, times):
+        """What one query matches in one sequence."""
+        y, ty, _ = self._validated(X, times)
+        search = Search(how, y, ty)
+        found = chosen(search, search.profile(choice.rule), choice)
+        # The profile is gone by now, so that it and a copy of the sequence are never held at once.
+        return found._replace(reader=CandidateReader(how, Whole(owned(y, X), ty)))
+
+    def _found_in(self, searches, X, times, k):
+        """What each of some searches finds in the k-th sequence."""
+        with nullcontext() if k is None else entry("X", k):
+            if is_long(X):
+                return search_long(self, searches, X, times)
+            return [self._found(*search, X, times) for search in searches]
+
+    def _profiles(self, queries, X, times):
+        """The profile of each of some queries."""
         if is_long(X):
-            return search_long([part._plain() for part in parts], X, times)
-        return [part.search(X, times) for part in parts]
+            return profile_long(self, queries, X, times)
+        refuse_several(X)
+        return in_jobs(self.n_jobs, [(self._profile, how, X, times) for how in queries])
 
+    def _profile(self, how, X, times):
+        y, ty, _ = self._validated(X, times)
+        return Search(how, y, ty).profile()
 
-def matches_of(search, profile, n_matches, threshold, max_overlap, times, percentile=None):
-    """Choose from a profile and list by reported distance."""
-    start, end, _, distance = choose(
-        search, profile.distance, *profile._edges, profile._slack, n_matches, threshold, max_overlap, percentile
-    )
-    order = np.argsort(distance, kind="stable")
-    return Matches(start[order], end[order], distance[order], times=times, _source=Whole.of(search))
+    def _ending(self, how, X, times):
+        """Distance of the best candidate that ends at each time point, or the largest where none does."""
+        # Of several windows that end at a sample not each is the best at its start.
+        lengths = [None] if how.lengths is None else [np.array([length]) for length in how.lengths]
+        out = None
+        for length in lengths:
+            if out is None or length[0] <= len(out):  # the shortest must fit
+                (profile,) = self._profiles([how._replace(lengths=length)], X, times)
+                if out is None:
+                    out = np.full(len(profile) + (0 if how.mode == "subsequence" else how.shortest - 1), np.inf)
+                ending = out[len(out) - len(profile) :]
+                np.minimum(ending, profile.distance, out=ending)
+        finite = np.isfinite(out)
+        out[~finite] = out[finite].max() if finite.any() else 0.0
+        return out

@@ -1,7 +1,5 @@
 """Profiles piece by piece: a sequence goes in by chunks, candidates come out as soon as they are known."""
 
-from typing import NamedTuple
-
 import numpy as np
 
 from ..distances._kernels import columns as kernels
@@ -9,31 +7,24 @@ from ..distances._kernels.columns import oldest_start
 from ..distances._kernels.dispatch import closed_boundary
 from ..distances._metrics.bands import radius_of
 from ._buffer import Buffer
+from ._comparison import check_lengths, window_profile
 from ._missing import runs
-from ._windows import window_profile
+from ._results import Candidates
 
 ENDLESS = 2**62
 
 
-class Candidates(NamedTuple):
-    """Distances and ranges of candidates in samples of the whole sequence; infinite distances are none."""
-
-    distance: np.ndarray
-    start: np.ndarray
-    end: np.ndarray
-    slack: float = 0.0  # relative error of the distances
-
-
 NONE = Candidates(np.empty(0), np.empty(0, np.int64), np.empty(0, np.int64))
+LEAST_HELD = 1024  # samples that are held before any is forgotten
 
 
 class IncrementalProfile:
     """The last samples of a sequence, and how many there were."""
 
-    def __init__(self, metric, x, w, tx, missing=False):
-        self.metric, self.x, self.w, self.tx = metric, x, w, tx
-        self.missing = missing  # whether there may be gaps, at which the sequence begins anew
-        self._y, self._ty = Buffer((len(x),)), None if tx is None else Buffer()
+    def __init__(self, how):
+        self.how = how
+        self._y, self._ty = Buffer((len(how.x),)), None if how.tx is None else Buffer()
+        self._full = LEAST_HELD
 
     @property
     def first(self):
@@ -45,27 +36,32 @@ class IncrementalProfile:
         """How many samples there were."""
         return self._y.end
 
+    @property
+    def is_full(self):
+        """Whether so many samples are held that it pays to look which are still needed."""
+        return self.seen - self.first >= self._full
+
     def append(self, y, ty=None):
         """Take the next samples."""
         self._y.append(y)
         if ty is not None:
             self._ty.append(ty)
 
+    def extent(self, start):
+        """The samples that are held, as a half-open range."""
+        return self.first, self.seen
+
     def cut(self, start, end):
         """Samples and times of [start, end), in memory that may be used again."""
         y = self._y.cut(start, end)
         return y if y.flags.c_contiguous else y.copy(), None if self._ty is None else self._ty.cut(start, end)
 
-    def feed(self, y, ty, last=False):
-        """Take the next samples and return the candidates that they complete."""
-        self.append(y, ty)
-        return self.candidates(last)
-
     def forget(self, before):
-        """Drop the samples before `before` that the feed itself does not need any more."""
+        """Drop the samples before `before` that the profile itself does not need any more."""
         self._y.forget(min(before, self.needed))
         if self._ty is not None:
             self._ty.forget(self._y.first)
+        self._full = 2 * (self.seen - self.first) + LEAST_HELD
 
     def drop(self, before):
         """Give up what began before a sample and is not complete."""
@@ -74,10 +70,12 @@ class IncrementalProfile:
 class WindowProfile(IncrementalProfile):
     """Windows of the query's length, or of several; with a `rule` perhaps those alone that it may choose."""
 
-    def __init__(self, metric, x, w, tx, normalize, lengths=None, rule=None):
-        super().__init__(metric, x, w, tx)
-        self.normalize, self.lengths, self.done, self.rule = normalize, lengths, 0, rule  # done: starts so far
-        self.short, self.long = (x.shape[1],) * 2 if lengths is None else (int(lengths[0]), int(lengths[-1]))
+    def __init__(self, how, rule=None):
+        super().__init__(how)
+        self.done, self.rule = 0, rule  # done: starts so far
+        self.short, self.long = how.shortest, how.longest
+        if how.lengths is None:
+            check_lengths(how.m, *how.limits)
 
     @property
     def needed(self):
@@ -96,9 +94,7 @@ class WindowProfile(IncrementalProfile):
         upto = max(self.seen - (self.short if last else self.long) + 1, self.done)
         if upto == self.done:
             return NONE
-        y, ty = self.cut(self.done, min(upto - 1 + self.long, self.seen))
-        how = self.normalize, self.lengths, self.rule
-        found = window_profile(self.metric, self.x, self.w, y, self.tx, ty, *how)
+        found = window_profile(self.how, *self.cut(self.done, min(upto - 1 + self.long, self.seen)), self.rule)
         some, first = slice(0, upto - self.done), self.done
         self.done = upto
         return Candidates(found.distance[some], found.start[some] + first, found.end[some] + first, found._slack)
@@ -107,12 +103,14 @@ class WindowProfile(IncrementalProfile):
 class SubsequenceProfile(IncrementalProfile):
     """Subsequence candidates: one column of accumulated costs advances along the sequence."""
 
-    def __init__(self, metric, x, w, tx, shortest=None, longest=None, missing=False):
-        super().__init__(metric, x, w, tx, missing)
-        self.limits = shortest or 1, longest or ENDLESS
-        self.context = max(metric._reach, 1)  # samples before the next one that are looked at again
+    def __init__(self, how):
+        super().__init__(how)
+        self.limits = how.limits[0] or 1, how.limits[1] or ENDLESS
+        self.context = max(how.reach, 1)  # samples before the next one that are looked at again
         self.noted = 0  # samples that are known to be missing or not
-        self._query = None
+        m, metric = how.m, how.metric
+        self._radius, self._ground = radius_of(metric.window, metric.factor, m, m), np.zeros((3, m))
+        self._prepared = None
         self._old = 0  # no path on its way begins before this sample
         self._begin(0)
 
@@ -123,7 +121,7 @@ class SubsequenceProfile(IncrementalProfile):
 
     @property
     def _looks_back(self):
-        return self._ty is not None or self.metric._looks_back
+        return self._ty is not None or self.how.metric._looks_back
 
     @property
     def needed(self):
@@ -133,7 +131,7 @@ class SubsequenceProfile(IncrementalProfile):
     def _oldest(self, limit):
         """Where the first of the paths on their way begins that cost less than infinity and at most `limit`."""
         costs = self.col[1:]
-        reported = costs if limit == np.inf else self._query.report(costs)
+        reported = costs if limit == np.inf else self.how.metric._report_search(costs, self._prepared.problems[0])
         return min(oldest_start(costs, reported, self.start[1:], limit), self.at)
 
     def horizon(self, threshold=np.inf):
@@ -150,7 +148,7 @@ class SubsequenceProfile(IncrementalProfile):
     def candidates(self, last=False):
         """The candidates that the samples so far complete."""
         begin, self.noted = self.noted, self.seen
-        if not self.missing:
+        if not self.how.gaps:  # at which the sequence begins anew
             return self._advance(self.seen, last) or NONE
         y, _ = self.cut(begin, self.seen)
         found, done = [], begin
@@ -175,25 +173,28 @@ class SubsequenceProfile(IncrementalProfile):
 
     def _advance(self, end, last):
         """Compute the ends up to sample `end`; those whose features need samples to come wait, unless it is `last`."""
-        upto = end if last else end - self.metric._reach
+        upto = end if last else end - self.how.reach
         if upto <= self.at:
             return None
         back = self.needed
         y, ty = self.cut(back, end)
-        query = self._query
-        if query is None or query.size < y.shape[1]:
-            query = self._query = _Query(self.metric, self.x, self.w, self.tx, y)
-        y = query.series(y)
+        if self._prepared is None or self._prepared.size < y.shape[1]:
+            self._prepared = PreparedQueries([self.how], y)
+            self._rows = self._prepared.problems[0].rows
+        problem, y = self._prepared.problems[0], self._prepared.series(y)[0]
         if self.col is None:
-            self.col, self.start, _ = self.metric._start_column(query.problem)
+            self.col, self.start, _ = self.how.metric._start_column(problem)
             self.start += np.where(self.start < 0, -self.at, self.at)  # ~sample is -sample - 1
         if self._looks_back:  # cells without a path may hold a start of long ago
-            self.start[1:][~np.isfinite(self.col[1:])] = self.at if closed_boundary(query.problem.record) else ~self.at
-        count, state = upto - self.at, (*self.limits, self.col, self.start)
-        distance, start = query.go_on(y, ty, self.at - back, self.at, *state, count)
+            self.start[1:][~np.isfinite(self.col[1:])] = self.at if closed_boundary(problem.record) else ~self.at
+        distance, start = np.empty(upto - self.at), np.empty(upto - self.at, np.int64)
+        query = problem.record, self._rows, problem.points, y, problem.tx, ty
+        state = self._radius, *self.limits, self.col, self.start, self._ground
+        kernels.subsequence_profile(*query, self.at - back, self.at, *state, distance, start, kernels.NO_COSTS)
         ends = np.arange(self.at + 1, upto + 1)
         self.at = upto
-        return Candidates(distance, start, ends)
+        distance = self.how.metric._scaled_candidates(distance, problem.x, y, start - back, ends - back)
+        return Candidates(self.how.metric._report_search(distance, problem), start, ends)
 
     def drop(self, before):
         """Give up paths that began before a sample."""
@@ -203,37 +204,20 @@ class SubsequenceProfile(IncrementalProfile):
             self._old = self._oldest(np.inf)
 
 
-class _Query:
-    """A query as the kernel takes it chunk by chunk, made once for up to `size` samples at a time."""
+class PreparedQueries:
+    """Queries as kernels take them chunk by chunk, made once for up to `size` samples at a time."""
 
-    def __init__(self, metric, x, w, tx, y):
-        self._of = metric, x, w
-        self._local = getattr(metric, "dist", None) is not None  # the kernel takes local costs of the caller's
+    def __init__(self, queries, y):
+        self.queries = queries
+        self._local = getattr(queries[0].metric, "dist", None) is not None  # the kernel takes the caller's local costs
         self.size = ENDLESS if self._local else 2 * y.shape[1]
-        y = y if self._local else np.zeros((len(x), self.size))
-        ty = None if tx is None else np.zeros(y.shape[1])
-        problem = metric._problem(x, w, y, tx, ty, search=True)
-        self.rows, m = problem.rows, problem.shape[0]
-        self.problem = problem._replace(y=problem.y[:1] if problem.x is None else problem.y[:, :1], ty=None)
-        self._radius, self._ground = radius_of(metric.window, metric.factor, m, m), np.zeros((3, m))
+        y = y if self._local else np.zeros((len(y), self.size))
+        ty = None if queries[0].tx is None else np.zeros(y.shape[1])
+        problems = [how.problem(y, ty) for how in queries]
+        self.problems = [p._replace(y=p.y[:1] if p.x is None else p.y[:, :1], ty=None) for p in problems]
 
     def series(self, y):
-        """What the kernel compares of samples."""
-        metric, x, w = self._of
-        return metric._problem(x, w, y, None, None, search=True).y if self._local else metric._features(y)
-
-    def report(self, costs):
-        """The distances behind accumulated costs."""
-        return self._of[0]._report_search(costs, self.problem)
-
-    def go_on(self, y, ty, first, offset, shortest, longest, col, start, count):
-        """Distances and starts of candidates that end at `count` samples from `first` of `y` on; changes the column."""
-        p, tx, points = self.problem.record, self.problem.tx, self.problem.points
-        distance, begin = np.empty(count), np.empty(count, np.int64)
-        state = self._radius, shortest, longest, col, start, self._ground
-        kernels.subsequence_profile(
-            p, self.rows, points, y, tx, ty, first, offset, *state, distance, begin, kernels.NO_COSTS
-        )
-        ends, late = np.arange(first, first + count) + 1, offset - first  # in the samples at hand
-        distance = self._of[0]._scaled_candidates(distance, self.problem.x, y, begin - late, ends)
-        return self.report(distance), begin
+        """What the kernel compares of samples: their features, or their local costs with each query."""
+        if self._local:
+            return [how._replace(tx=None).problem(y).y for how in self.queries]
+        return [self.queries[0].metric._features(y)]

@@ -9,12 +9,12 @@ from ..distances._metrics.elastic import ElasticMetric
 from ..distances._metrics.soft import SoftDTW
 from ..distances._pairwise import pairwise_distances
 from ..distances._series import resample
-from ..metrics._events import IDLE, change_points
+from ..metrics._events import BACKGROUND, change_points
 from ._segmentation.background import power_of
 
-EXAMPLES = 50  # occurrences of a kind that are averaged, as many as a medoid is searched for among
+EXAMPLES = 50  # occurrences of a class that are averaged, as many as a medoid is searched for among
 FEW = 3  # with fewer there is no average and no spread
-MERGED = 1.75  # times the usual length of its kind: two occurrences that touch
+MERGED = 1.75  # times the usual length of its class: two occurrences that touch
 STRETCH = 1.5  # how much longer or shorter than the marked occurrences a repetition may be
 LEAST_SPREAD = 0.1  # of a point's variance, as a share of the mean over the points
 MOST_TEMPLATES = 4
@@ -23,32 +23,26 @@ ITERATIONS = 20
 
 
 class Labels(NamedTuple):
-    """Labels of time points as numbers: 0 background, from 1 on the kinds."""
+    """Labels of time points as numbers: 0 background, from 1 on the classes."""
 
     code: np.ndarray  # (n,)
-    kinds: np.ndarray  # (k,), sorted
+    classes: np.ndarray  # (k,), sorted
     background: object  # the label that stands for it
 
 
-class Template(NamedTuple):
-    """A query validated."""
+class Learned(NamedTuple):
+    """A query that was learned."""
 
     x: np.ndarray  # (channels, m)
     w: np.ndarray | None
     tx: np.ndarray | None
-
-
-class Learned(NamedTuple):
-    """What a template was learned with."""
-
-    template: Template
-    kind: int  # from 0
+    number: int  # of its class, from 0
     limits: tuple[int, int]  # shortest and longest repetition
 
 
-def is_idle(value):
+def is_background(value):
     """Whether a label means background: 0, False, an empty text or the text "0"."""
-    return value in IDLE if isinstance(value, str) else value == 0
+    return value in BACKGROUND if isinstance(value, str) else value == 0
 
 
 def read_labels(y):
@@ -60,15 +54,15 @@ def read_labels(y):
             f"'y' must have a label for each time point. Got {missing} NaN or None; background is 0 or an empty text."
         )
     distinct = list(dict.fromkeys(values))
-    kinds = [v for v in distinct if not is_idle(v)]
+    classes = [v for v in distinct if not is_background(v)]
     try:
-        kinds.sort()
+        classes.sort()
     except TypeError:  # numbers and texts together
-        kinds.sort(key=str)
-    number = dict.fromkeys(distinct, 0) | {kind: k + 1 for k, kind in enumerate(kinds)}
-    background = next((v for v in distinct if is_idle(v)), y.dtype.type() if y.dtype.kind != "O" else 0)
+        classes.sort(key=str)
+    number = dict.fromkeys(distinct, 0) | {label: k + 1 for k, label in enumerate(classes)}
+    background = next((v for v in distinct if is_background(v)), y.dtype.type() if y.dtype.kind != "O" else 0)
     code = np.array([number[v] for v in values], dtype=np.int64)
-    return Labels(code, np.array(kinds, dtype=y.dtype), background)
+    return Labels(code, np.array(classes, dtype=y.dtype), background)
 
 
 def occurrences(code):
@@ -81,7 +75,7 @@ def occurrences(code):
 
 
 def single(ranges):
-    """The ranges of one kind without those so long that they are two occurrences, marked without a gap between."""
+    """The ranges of one class without those so long that they are two occurrences, marked without a gap between."""
     length = ranges[:, 1] - ranges[:, 0]
     return ranges[length <= MERGED * np.median(length)]
 
@@ -91,22 +85,21 @@ def examples(ranges):
     return ranges[np.linspace(0, len(ranges) - 1, min(len(ranges), EXAMPLES)).round().astype(int)]
 
 
-def learn_templates(data, times, ranges, labels, metric, n_templates):
-    """Templates of each label of the occurrences in a recording (channels, n).
+def learn_queries(data, times, ranges, labels, metric, n_templates):
+    """Queries of each label of the occurrences in a recording (channels, n).
 
     Parameters
     ----------
     n_templates : int or "auto"
-        Templates of each kind.
+        Queries of each class.
 
     Returns
     -------
     list of Learned
     """
     found, spreads = [], []
-    for kind in np.unique(labels):
-        own = single(ranges[labels == kind])
-        own = examples(own)
+    for label in np.unique(labels):
+        own = examples(single(ranges[labels == label]))
         pieces = as_comparable([np.ascontiguousarray(data[:, s:e]) for s, e in own], metric)
         far = distances(pieces, metric)
         for group in groups(far, n_templates):
@@ -119,12 +112,12 @@ def learn_templates(data, times, ranges, labels, metric, n_templates):
             s, e = own[middle]
             tx = None if times is None or x.shape[1] != e - s else times[s:e] - times[s]
             limits = length_limits(np.diff(own[group], axis=1)[:, 0], x.shape[1])
-            found.append((x, tx, int(kind) - 1, limits))
+            found.append(Learned(x, None, tx, int(label) - 1, limits))
             spreads.append((variance, len(group)))
-    weights = [None] * len(found)
-    if metric._takes_weights:
-        weights = weigh(spreads, [x.shape for x, *_ in found], power_of(metric))
-    return [Learned(Template(x, w, tx), kind, limits) for (x, tx, kind, limits), w in zip(found, weights, strict=True)]
+    if not metric._takes_weights:
+        return found
+    weights = weigh(spreads, [one.x.shape for one in found], power_of(metric))
+    return [one._replace(w=w) for one, w in zip(found, weights, strict=True)]
 
 
 def length_limits(lengths, m):

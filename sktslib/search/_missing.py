@@ -35,28 +35,27 @@ def touched(y, m):
     return out
 
 
-def observed_profile(metric, x, w, y, tx, ty, normalize, exactly=False):
+def observed_profile(how, y, ty, exactly=False):
     """Distances of the query to all windows, where `y` may hold NaN.
 
     Lockstep sums leave missing terms out and are rescaled by the observed weight, maxima and ratios use what is
     observed. A window with less than half its weight observed, and any window with a gap under another metric, is
     infinitely far.
     """
-    m = x.shape[1]
+    metric, x, tx, m = how.metric, how.x, how.tx, how.m
     out = np.full(y.shape[1] - m + 1, np.inf)
     for a, b in runs(y):
         if b - a >= m:
             times = None if ty is None else ty[a:b]
-            piece = np.ascontiguousarray(y[:, a:b])
-            out[a : b - m + 1] = metric._profile(x, w, piece, tx, times, normalize, exactly)
+            out[a : b - m + 1] = how.distances(np.ascontiguousarray(y[:, a:b]), times, exactly)
     if not isinstance(metric, LockstepMetric):
         return out
-    full = full_weight(w, x)
+    full = full_weight(how.w, x)
     for s in np.flatnonzero(touched(y, m)):
         window = y[:, s : s + m]
         seen = np.where(np.isnan(window), 0.0, full)
         if is_enough(seen, full):
-            a, b = normalise(x, seen, normalize), normalise(fill(window), seen, normalize)
+            a, b = normalise(x, seen, how.normalize), normalise(fill(window), seen, how.normalize)
             times = (None, None) if tx is None else (tx - tx[0], ty[s : s + m] - ty[s])
             out[s] = metric._observed(a, full, seen, b, *times)
     return out

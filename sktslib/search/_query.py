@@ -5,17 +5,18 @@ from datetime import date, timedelta
 from typing import NamedTuple
 
 import numpy as np
-from sklearn.utils.validation import check_is_fitted, validate_data
+from sklearn.utils.validation import validate_data
 
 from ..distances._metric_parameter import MetricParameter
 from ..distances._metrics.registry import get_metric
+from ..metrics import event_f1_score
 from ..utils._sizes import check_query, check_size
 from ..utils._sklearn import Estimator, validate_parameter_constraints
 from ..utils.validation import as_floats, as_series, as_times, as_weight, check_count, shown, sized_series
-from ._learning import Labels, Template, learn_templates, occurrences, read_labels
+from ._comparison import Comparison, check_reach
+from ._learning import Labels, learn_queries, occurrences, read_labels
 from ._missing import observed_query
-from ._profile import check_reach
-from ._several import one_each, several
+from ._several import entry, one_each, several
 
 
 def one_query(X, name):
@@ -31,9 +32,10 @@ def one_query(X, name):
     return queries[0]
 
 
-def borrowed(y, X):
-    """Whether the array `y` made of `X` may be the caller's memory, who is free to write into it."""
-    return np.may_share_memory(y, X) if isinstance(X, np.ndarray) else hasattr(X, "__array__")
+def owned(y, X):
+    """The array `y` made of `X`; a copy where it may be the caller's memory, who is free to write into it."""
+    borrowed = np.may_share_memory(y, X) if isinstance(X, np.ndarray) else hasattr(X, "__array__")
+    return y.copy() if borrowed else y
 
 
 def times_of(X, times):
@@ -84,6 +86,11 @@ def refuse_sample_weight(sample_weight):
         )
 
 
+def event_score(y, found, n):
+    """Event F1 of ranges found among n time points against labels."""
+    return event_f1_score(read_labels(check_labels(y, n)).code, np.column_stack([found.start, found.end]))
+
+
 def same_channels(counts, name):
     """Several queries are searched for in the same sequences."""
     counts = list(counts)
@@ -105,7 +112,7 @@ class Annotation(NamedTuple):
 
 
 class QueryEstimator(MetricParameter, Estimator):
-    """Base of the estimators that are fitted on a query."""
+    """Base of the estimators that are fitted on a query, or on several: `_queries` says how each is compared."""
 
     def _check_parameters(self):
         validate_parameter_constraints(self._parameter_constraints, self.get_params(deep=False), type(self).__name__)
@@ -123,9 +130,32 @@ class QueryEstimator(MetricParameter, Estimator):
             raise ValueError(f"'min_length' must not exceed 'max_length'. Got {shortest} and {longest}.")
         return shortest, longest
 
+    def _read_queries(self, X, y, weight, times):
+        """The queries that are given, as they are compared."""
+        name, given = ("X", X) if self.query is None else ("query", self.query)
+        weight = self.weight if weight is None else weight
+        queries = several(given)
+        if queries is None or len(queries) == 1:
+            return [self._read(one_query(X, "X"), self.query, weight, times)]
+        if y is not None and self.query is None:
+            raise ValueError(
+                "'y' must be None where 'X' is a list of queries: they are given, not learned from labels."
+            )
+        for k, query in enumerate(queries):
+            if query is None:  # which elsewhere means that `X` is the query
+                as_floats(query, f"{name}[{k}]")
+        weights = one_each(weight, len(queries), "weight", "queries")
+        every, found = one_each(times, len(queries), "times", "queries"), []
+        for k, (query, w, t) in enumerate(zip(queries, weights, every, strict=True)):
+            with entry(name, k):
+                found.append(self._read(*((query, None) if self.query is None else (X, query)), w, t))
+        same_channels([len(how.x) for how in found], name)
+        if self.query is None:
+            self._read_recording(queries[0])  # the channels' names are those of the first
+        return found
+
     def _read(self, X, query, weight, times):
         """The query: `query`, whose channels must be those of `X`, or `X`."""
-        omit = self.nan_policy == "omit"
         x = self._read_recording(X)
         if isinstance(query, str):
             raise ValueError(
@@ -134,20 +164,8 @@ class QueryEstimator(MetricParameter, Estimator):
             )
         if query is not None:
             X = one_query(query, "query")
-            x = as_series(X, "query", channels=x.shape[0], missing=omit)
-        return self._template(x, self.weight if weight is None else weight, times_of(X, times))
-
-    def _each(self, queries, y, weight, times):
-        """Weights and times of each of several queries."""
-        if y is not None and self.query is None:
-            raise ValueError(
-                "'y' must be None where 'X' is a list of queries: they are given, not learned from labels."
-            )
-        for k, query in enumerate(queries):
-            if query is None:  # which elsewhere means that `X` is the query
-                as_floats(query, f"{'X' if self.query is None else 'query'}[{k}]")
-        weights = one_each(self.weight if weight is None else weight, len(queries), "weight", "queries")
-        return weights, one_each(times, len(queries), "times", "queries")
+            x = as_series(X, "query", channels=x.shape[0], missing=self.nan_policy == "omit")
+        return self._validated_query(x, weight, times_of(X, times))
 
     def _read_recording(self, X):
         """The array (channels, n) that decides the number of channels."""
@@ -155,14 +173,25 @@ class QueryEstimator(MetricParameter, Estimator):
         validate_data(self, X if hasattr(X, "columns") else data.T, skip_check_array=True, reset=True)
         return data
 
-    def _template(self, x, weight, times):
-        """A query `x` (channels, m) with weights and times as they were given."""
+    def _validated_query(self, x, weight, times):
+        """How a query `x` (channels, m) is compared, with weights and times as they were given."""
         x = x.copy()  # a caller's later edits must not reach the fitted query
         channels, m = x.shape
         x, w = observed_query(x, as_weight(weight, m, channels))
         self._check_size(x, "The query", check_query)
-        self._datetimes = None if times is None else is_datetime(times)
-        return Template(x, w, as_times(times, m, "times"))
+        return self._compared(x, w, as_times(times, m, "times"), times)
+
+    def _compared(self, x, w, tx, times):
+        """How a validated query is compared; `times` are those that came with it."""
+        return Comparison(
+            self.metric_,
+            x,
+            w,
+            tx if self.metric_.uses_times else None,
+            self._mode,
+            gaps=self.nan_policy == "omit",
+            datetimes=None if times is None else is_datetime(times),
+        )
 
     def __sklearn_tags__(self):
         tags = super().__sklearn_tags__()
@@ -170,8 +199,9 @@ class QueryEstimator(MetricParameter, Estimator):
         return tags
 
     def _annotation(self, X, y):
-        """What `y` marks in the recording `X`, or None where it marks nothing."""
-        if y is None or not (self.query is None or isinstance(self.query, str)):
+        """What `y` marks in the recording `X`, or None where it marks nothing or queries are given."""
+        listed = several(X)
+        if y is None or not (self.query is None or isinstance(self.query, str)) or (listed and len(listed) > 1):
             return None
         X = one_query(X, "X")
         if np.asarray(X).ndim == 1:
@@ -183,33 +213,22 @@ class QueryEstimator(MetricParameter, Estimator):
         labels = read_labels(check_labels(y, data.shape[1]))
         ranges, code = occurrences(labels.code)
         whole = np.array([not np.isnan(data[:, s:e]).any() for s, e in ranges], dtype=bool)
-        if len(labels.kinds) + (labels.code == 0).any() < 2 or not whole.any():
+        if len(labels.classes) + (labels.code == 0).any() < 2 or not whole.any():
             return None
         return Annotation(data, labels, ranges[whole], code[whole])
 
     def _learn(self, marked, weight, times, n_templates=1):
-        """Templates of the kinds that are marked in a recording."""
+        """Queries of the classes that are marked in a recording, as they are compared and as they were learned."""
         check_query(marked.data, "'X'", 2.0, "Learning from labels")
-        self._datetimes = None if times is None else is_datetime(times)
-        times = as_times(times, marked.data.shape[1], "times")
-        learned = learn_templates(marked.data, times, marked.ranges, marked.code, self.metric_, n_templates)
+        ty = as_times(times, marked.data.shape[1], "times")
+        learned = learn_queries(marked.data, ty, marked.ranges, marked.code, self.metric_, n_templates)
         weight = self.weight if weight is None else weight
-        if weight is None:
-            return learned
-        weighted = [one.template._replace(w=as_weight(weight, *one.template.x.shape[::-1])) for one in learned]
-        return [one._replace(template=template) for one, template in zip(learned, weighted, strict=True)]
+        if weight is not None:
+            learned = [one._replace(w=as_weight(weight, *one.x.shape[::-1])) for one in learned]
+        return [self._compared(one.x, one.w, one.tx, times) for one in learned], learned
 
-    def _checked(self, X, times, keep=True):
-        """A sequence through input validation, see `_validated`, of an estimator that must be fitted."""
-        check_is_fitted(self)
-        return self._validated(X, times, keep)
-
-    def _validated(self, X, times, keep=True):
-        """The array of a sequence, its times for the kernels, and its times as they were given.
-
-        With `keep` the array is the estimator's own, so that paths asked for later are those of the sequence as it is
-        now.
-        """
+    def _validated(self, X, times):
+        """The array of a sequence, its times for the kernels, and its times as they were given."""
         y, total = sized_series(X, "X", missing=self.nan_policy == "omit")
         if hasattr(X, "columns") and hasattr(self, "feature_names_in_"):  # a nameless query fits named channels
             validate_data(self, X, skip_check_array=True, reset=False)
@@ -225,13 +244,13 @@ class QueryEstimator(MetricParameter, Estimator):
             )
         name = "times" if times is not None else "X.index"
         times = times_of(X, times)
-        if self.metric_.uses_times and times is not None and self._datetimes == (not is_datetime(times)):
-            kinds, of_query = ("dates", "numbers"), self._datetimes
-            raise ValueError(
-                f"{name!r} must be of one kind with the query's, dates or numbers. Got {kinds[of_query]} where the "
-                f"query's are {kinds[not of_query]}; turn dates into numbers by subtraction and division."
-            )
+        if self.metric_.uses_times and times is not None:
+            dated = is_datetime(times)
+            if any(how.datetimes == (not dated) for how in self._queries):
+                classes = ("numbers", "dates")
+                raise ValueError(
+                    f"{name!r} must be of one kind with the query's, dates or numbers. Got {classes[dated]} where the "
+                    f"query's are {classes[not dated]}; turn dates into numbers by subtraction and division."
+                )
         self._check_size(y, "'X'", total=total)
-        if keep and borrowed(y, X):
-            y = y.copy()
         return y, as_times(times, y.shape[1], name), keep_times(times)

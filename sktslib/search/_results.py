@@ -21,6 +21,15 @@ class _From:
         return np.add(index, self.first)
 
 
+class Candidates(NamedTuple):
+    """Distances and ranges of candidates in samples of the whole sequence; infinite distances are none."""
+
+    distance: np.ndarray
+    start: np.ndarray | _From
+    end: np.ndarray | _From
+    slack: float = 0.0  # relative error of the distances
+
+
 class Match(NamedTuple):
     """One occurrence: the half-open range ``[start, end)`` in samples and its distance."""
 
@@ -72,13 +81,13 @@ class Profile(_Ranges):
         return np.arange(1, len(self) + 1) if self._length is None else self.start + self._length
 
     @property
-    def _edges(self):
-        """Starts and ends as a selection reads them; where they follow from the numbers, no arrays."""
+    def _candidates(self):
+        """As a selection reads them; where starts and ends follow from the numbers, no arrays."""
         if self._length is None:
-            return self._start, _From(1)
+            return Candidates(self.distance, self._start, _From(1), self._slack)
         if self._start is not None or np.ndim(self._length):
-            return self.start, self.end
-        return _From(0), _From(self._length)
+            return Candidates(self.distance, self.start, self.end, self._slack)
+        return Candidates(self.distance, _From(0), _From(self._length), self._slack)
 
     def __len__(self):
         return len(self.distance)
@@ -115,7 +124,7 @@ class _Table:
     def __getstate__(self):
         if self._source is None:
             return vars(self)
-        return {**vars(self), "times": self._times_kept(), "_source": self._source_kept()}
+        return {**vars(self), "times": self._times_kept(), "_source": self._source.kept(self.start, self.end)}
 
     def __copy__(self):
         return replace(self)
@@ -155,6 +164,12 @@ class _Table:
             )
         return int(k) % n
 
+    def _found(self, k):
+        """The k-th entry's query and samples, its start and its end."""
+        k = self._place(k)
+        start, end = int(self.start[k]), int(self.end[k])
+        return self._source.search(k, start, end), start, end
+
     def to_frame(self):
         """Return a pandas DataFrame, one row per range, with times where the sequence has them."""
         import pandas as pd
@@ -183,7 +198,7 @@ class Matches(_Ranges, _Table):
         The sequence's times, as they were given; of several sequences a list. Of a stream, and where the matches were
         pickled, those of the starts and ends alone: ``times.times`` of the samples ``times.samples``.
     label : ndarray of shape (n_matches,) or None
-        The kind that is matched, where the queries were learned from labels.
+        The class that is matched, where the queries were learned from labels.
     channels : list of str or None
         Names of the channels, the columns of the sequence where it was a table or a column of one.
 
@@ -211,8 +226,8 @@ class Matches(_Ranges, _Table):
 
     def path(self, k):
         """Alignment of the k-th match: query indices and sequence indices, an array (2, K); computed when asked for."""
-        k = self._place(k)
-        return self._source_of(k).path(int(self.start[k]), int(self.end[k]))
+        search, start, end = self._found(k)
+        return search.path(start, end)
 
     def explain(self, k):
         """Where the k-th match fits and where it does not: costs per query point and channel, advance and delay.
@@ -234,27 +249,14 @@ class Matches(_Ranges, _Table):
         >>> explained.cost[:, 0].tolist(), explained.delay
         ([0.0, 2.0, 0.0], 0.3333333333333333)
         """
-        k = self._place(k)
-        return self._source_of(k).explain(int(self.start[k]), int(self.end[k]))
-
-    def _named(self, kinds, channels=None):
-        """The same with the kinds of the queries and the names of the channels, None where they have no names."""
-        label = None
-        if kinds is not None:
-            label = kinds[np.zeros(len(self), np.int64) if self.query is None else self.query]
-        return replace(self, label=label, channels=channels)
-
-    def _source_kept(self):
-        return self._source.kept(self.start, self.end)
+        search, start, end = self._found(k)
+        return search.explain(start, end)
 
     def _times_kept(self):
         if self.sequence is None or self.times is None:
             return super()._times_kept()
         edges, own = np.concatenate([self.start, self.end]), np.tile(self.sequence, 2)
         return [kept_times(times, edges[own == k]) for k, times in enumerate(self.times)]
-
-    def _source_of(self, k):
-        return self._source.source_of(k) if hasattr(self._source, "source_of") else self._source
 
     def _times_at(self, index):
         if self.sequence is None or self.times is None:

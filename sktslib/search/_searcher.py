@@ -1,6 +1,6 @@
 """QuerySearcher: find the occurrences of a query in long recordings."""
 
-from dataclasses import replace
+from copy import copy
 from numbers import Integral, Real
 
 import numpy as np
@@ -8,21 +8,13 @@ from sklearn.base import ClassNamePrefixFeaturesOutMixin, TransformerMixin
 from sklearn.utils.validation import check_is_fitted
 
 from ..distances._series import NORMALIZATIONS
-from ..metrics import event_f1_score
 from ..utils._plot.plot_data import names_of
 from ..utils._sklearn import JOBS, Interval, StrOptions
-from ._chunked_sequence import is_long, n_samples, profile_long, search_long, shortest
-from ._fitted_searcher import FittedSearcher, matches_of
-from ._learning import read_labels
-from ._profile import MODES, resolve_mode
-from ._query import (
-    borrowed,
-    check_labels,
-    one_query,
-    refuse_sample_weight,
-)
-from ._several import Streams, in_jobs, refuse_several, several
-from ._sources import Whole
+from ._chunked_sequence import is_long, n_samples
+from ._comparison import MODES, resolve_mode
+from ._fitted_searcher import FittedSearcher
+from ._query import event_score, keep_times, refuse_sample_weight, times_of
+from ._several import in_jobs, matches_of, one_each, refuse_several, several
 from ._stream import Stream
 
 
@@ -52,7 +44,7 @@ class QuerySearcher(ClassNamePrefixFeaturesOutMixin, TransformerMixin, FittedSea
     n_matches : int or None, default=1
         How many occurrences at most; None: as many as fit.
     threshold : float, optional
-        The largest distance of an occurrence, inclusive. None: with labels, the one learned for each kind: midway
+        The largest distance of an occurrence, inclusive. None: with labels, the one learned for each class: midway
         between the last match and the next, where F1 in the labelled recording is best; else no bound.
     percentile : float in [0, 100], optional
         Instead of `threshold`, a learned one too: the threshold is this percentile of the finite distances of the
@@ -80,8 +72,8 @@ class QuerySearcher(ClassNamePrefixFeaturesOutMixin, TransformerMixin, FittedSea
         The query.
     weight_ : ndarray of shape (m, channels) or None
         Relative weights; None where all are equal.
-    classes_ : ndarray of shape (n_kinds,)
-        The kinds that were learned, in the order of the queries; with labels only.
+    classes_ : ndarray of shape (n_classes,)
+        The classes that were learned, in the order of the queries; with labels only.
     metric_ : Metric
         The metric object.
     n_features_in_ : int
@@ -166,7 +158,7 @@ class QuerySearcher(ClassNamePrefixFeaturesOutMixin, TransformerMixin, FittedSea
             The query, or several; with the parameter `query` set, any series of the same channels; with `y`, a
             recording.
         y : array-like of shape (n,), optional
-            Labels of a recording's time points, as `QuerySegmenter.fit` takes them. Each kind has a query then, the
+            Labels of a recording's time points, as `QuerySegmenter.fit` takes them. Each class has a query then, the
             barycenter of its occurrences, weighted by the inverse variance about each point, and a threshold.
         weight : array-like of shape (m,) or (m, channels), optional
             Relative weights of the query's points; replaces the parameter. Of several queries a list, as are `times`.
@@ -187,15 +179,11 @@ class QuerySearcher(ClassNamePrefixFeaturesOutMixin, TransformerMixin, FittedSea
             )
         mode = "windows" if self.mode == "auto" and self.scales is not None else self.mode
         self._mode = resolve_mode(self.metric_, mode, self.normalize)
-        self._parts = self._learned_threshold = None
         vars(self).pop("classes_", None)  # of an earlier fit to labels
-        queries = several(X if self.query is None else self.query)
-        if queries is not None and len(queries) > 1:
-            return self._fit_several(queries, X, y, weight, times)
         marked = self._annotation(X, y)
         if marked is not None:
             return self._fit_labels(marked, X, weight, times)
-        return self._fit_template(self._read(one_query(X, "X"), self.query, weight, times))
+        return self._fit_queries(self._read_queries(X, y, weight, times))
 
     @property
     def threshold_(self):
@@ -203,7 +191,8 @@ class QuerySearcher(ClassNamePrefixFeaturesOutMixin, TransformerMixin, FittedSea
 
         None too with `percentile`, for it then is another in each sequence. Of several queries a list.
         """
-        return self._limit if self._parts is None else [part._limit for part in self._parts]
+        check_is_fitted(self)
+        return self._of_each(self._thresholds)
 
     def profile(self, X, times=None):
         """Distance and range of every candidate.
@@ -221,13 +210,7 @@ class QuerySearcher(ClassNamePrefixFeaturesOutMixin, TransformerMixin, FittedSea
             One candidate per window, or per end of a subsequence. Of several queries a list.
         """
         check_is_fitted(self)
-        if is_long(X):
-            profiles = profile_long([part._plain() for part in self._parts or [self]], X, times)
-            return profiles[0] if self._parts is None else profiles
-        if self._parts is not None:
-            return in_jobs(self.n_jobs, [(part.profile, X, times) for part in self._parts])
-        refuse_several(X)
-        return self._plain()._search(X, times, keep=False)[1]
+        return self._of_each(self._profiles([how for how, _ in self._searches], X, times))
 
     def search(self, X, times=None):
         """Find the occurrences.
@@ -247,19 +230,19 @@ class QuerySearcher(ClassNamePrefixFeaturesOutMixin, TransformerMixin, FittedSea
             all sequences together.
         """
         check_is_fitted(self)
-        plain = self._plain()
-        if self._parts is not None or several(X) is not None:
-            matches = plain._search_several(X, times)
-        elif is_long(X):
-            matches = search_long([plain], X, times)[0]
-        else:
-            subsequence, rule = self._mode == "subsequence", (plain.n_matches, plain._limit, plain.max_overlap)
-            search, profile, given = plain._search(X, times, keep=subsequence, rule=plain._rule)
-            matches = matches_of(search, profile, *rule, given, plain.percentile)
-            if not subsequence and borrowed(search.y, X):
-                del profile  # so that it and a copy of the sequence are never held at once
-                matches = replace(matches, _source=Whole(self._how, search.y.copy(), search.ty))
-        return matches._named(self._kinds, names_of(X))
+        sequences = several(X)
+        each = [X] if sequences is None else sequences
+        every = [times] if sequences is None else one_each(times, len(each), "times", "sequences")
+        calls, searches = [], self._searches
+        for k, (sequence, t) in enumerate(zip(each, every, strict=True)):
+            # What is read by chunks is read once for all queries.
+            together = [searches] if is_long(sequence) else [[search] for search in searches]
+            calls += [(self._found_in, some, sequence, t, None if sequences is None else k) for some in together]
+        found = [one for some in in_jobs(self.n_jobs, calls) for one in some]
+        given = [keep_times(times_of(sequence, t)) for sequence, t in zip(each, every, strict=True)]
+        given = None if any(t is None for t in given) else given if sequences is not None else given[0]
+        rest = searches[0][1].n_matches, given, self._classes, names_of(X)
+        return matches_of(found, len(searches), *rest, listed=sequences is not None)
 
     def stream(self, max_delay=None):
         """Begin a search that takes the sequence chunk by chunk; `threshold` must be set.
@@ -279,9 +262,7 @@ class QuerySearcher(ClassNamePrefixFeaturesOutMixin, TransformerMixin, FittedSea
             Its ``update(X)`` returns the occurrences that are decided, ``flush()`` those left at the end.
         """
         check_is_fitted(self)
-        if self._parts is None:
-            return Stream(self._plain(), max_delay)
-        return Streams([part.stream(max_delay) for part in self._parts], self._kinds)
+        return Stream(copy(self), max_delay)
 
     def transform(self, X, times=None):
         """Distance of the best occurrence that ends at each time point.
@@ -302,18 +283,7 @@ class QuerySearcher(ClassNamePrefixFeaturesOutMixin, TransformerMixin, FittedSea
         ndarray of shape (n, n_queries)
         """
         check_is_fitted(self)
-        if self._parts is not None:
-            return np.hstack(in_jobs(self.n_jobs, [(part.transform, X, times) for part in self._parts]))
-        refuse_several(X)
-        out = None
-        for profile in [self.profile(X, times)] if self._lengths is None else self._each_length(X, times):
-            if out is None:
-                out = np.full(len(profile) + (0 if self._mode == "subsequence" else shortest(self) - 1), np.inf)
-            ending = out[len(out) - len(profile) :]
-            np.minimum(ending, profile.distance, out=ending)
-        finite = np.isfinite(out)
-        out[~finite] = out[finite].max() if finite.any() else 0.0
-        return out[:, np.newaxis]
+        return np.column_stack(in_jobs(self.n_jobs, [(self._ending, how, X, times) for how, _ in self._searches]))
 
     def fit_transform(self, X, y=None, weight=None, times=None):
         """Take the query, and give the distance of the best occurrence that ends at each time point of `X`.
@@ -378,6 +348,4 @@ class QuerySearcher(ClassNamePrefixFeaturesOutMixin, TransformerMixin, FittedSea
         """
         refuse_sample_weight(sample_weight)
         refuse_several(X)
-        matches = self.search(X, times)
-        y = read_labels(check_labels(y, n_samples(X))).code
-        return event_f1_score(y, np.column_stack([matches.start, matches.end]))
+        return event_score(y, self.search(X, times), n_samples(X))

@@ -1,14 +1,15 @@
 """Several queries and several sequences: one search each, one table of matches."""
 
 from contextlib import contextmanager
+from typing import NamedTuple
 
 import numpy as np
 from joblib import Parallel, delayed
 
 from ..utils.validation import check_jobs
-from ._buffer import SparseTimes
+from ._profile import choose
 from ._results import Matches
-from ._sources import hold
+from ._sources import CandidateReader, Sources, Whole
 
 
 def several(X):
@@ -27,8 +28,8 @@ def entry(name, k):
     try:
         yield
     except (TypeError, ValueError) as error:
-        kind = TypeError if isinstance(error, TypeError) else ValueError
-        raise kind(f"In {name}[{k}]: {error}") from error
+        own = TypeError if isinstance(error, TypeError) else ValueError
+        raise own(f"In {name}[{k}]: {error}") from error
 
 
 def refuse_several(X):
@@ -52,26 +53,48 @@ def one_each(values, count, name, what):
 
 def in_jobs(n_jobs, calls):
     """The results of calls that know nothing of each other."""
-    return Parallel(n_jobs=check_jobs(n_jobs), prefer="threads")(
-        delayed(call)(*arguments) for call, *arguments in calls
-    )
+    n_jobs = check_jobs(n_jobs)
+    if len(calls) == 1:  # joblib takes longer than a short search
+        return [call(*arguments) for call, *arguments in calls]
+    return Parallel(n_jobs=n_jobs, prefer="threads")(delayed(call)(*arguments) for call, *arguments in calls)
 
 
-def merge(found, names, many_queries, many_sequences, n_matches, times=None):
-    """One table of the matches of several searches.
+class Found(NamedTuple):
+    """What one query matches in one sequence."""
+
+    start: np.ndarray
+    end: np.ndarray
+    distance: np.ndarray
+    reader: CandidateReader
+
+
+def chosen(search, profile, choice):
+    """What is chosen of the profile of a search."""
+    reader = CandidateReader(search.how, Whole(search.y, search.ty))
+    start, end, _, distance = choose(reader, profile._candidates, choice)
+    return Found(start, end, distance, reader)
+
+
+def matches_of(found, n_queries, n_matches, times, classes=None, channels=None, *, listed=False):
+    """The table of what was found of each query, of all in each sequence in turn.
 
     Parameters
     ----------
-    found : list of Matches
-    names : list of (query, sequence)
-        Their numbers.
+    found : list of Found
     n_matches : int or None
         How many of each query count.
+    times : array, SparseTimes, list of arrays or None
+        Of the sequence, or of each.
+    classes : ndarray of shape (n_queries,), optional
+        Names of the queries.
+    listed : bool
+        Whether the sequences came as a list.
     """
-    which = np.repeat(np.arange(len(found)), [len(matches) for matches in found])
-    start, end, distance = (np.concatenate([getattr(m, a) for m in found]) for a in ("start", "end", "distance"))
-    query, sequence = (np.array([name[k] for name in names], dtype=np.int64)[which] for k in (0, 1))
-    order = np.lexsort((start, sequence, query, distance))
+    which = np.repeat(np.arange(len(found)), [len(one.start) for one in found])
+    start, end, distance = (np.concatenate([one[k] for one in found]) for k in range(3))
+    sequence, query = np.divmod(which, n_queries)
+    alone = n_queries == 1 and not listed
+    order = np.argsort(distance, kind="stable") if alone else np.lexsort((start, sequence, query, distance))
     if n_matches is not None:
         rank = np.empty(len(order), np.int64)  # of each among those of its query
         for q in np.unique(query):
@@ -82,64 +105,10 @@ def merge(found, names, many_queries, many_sequences, n_matches, times=None):
         start[order],
         end[order],
         distance[order],
-        query[order] if many_queries else None,
-        sequence[order] if many_sequences else None,
+        query[order] if n_queries > 1 else None,
+        sequence[order] if listed else None,
         times,
-        _Several([matches._source for matches in found], [name[1] for name in names], which[order]),
+        Sources([one.reader for one in found], which[order], [k // n_queries for k in range(len(found))]),
+        None if classes is None else classes[query[order]],
+        channels,
     )
-
-
-class _Several:
-    """What the matches of several searches were found in."""
-
-    def __init__(self, readers, sequences, which):
-        self.readers, self.sequences, self.which = readers, sequences, which  # the search of each match
-
-    def source_of(self, k):
-        return self.readers[self.which[k]]
-
-    @property
-    def sequence(self):
-        return self.readers[0].sequence
-
-    def kept(self, start, end):
-        """The same of the samples alone that the matches depend on, those of one sequence together."""
-        readers = list(self.readers)
-        for sequence in set(self.sequences):
-            own = [k for k, s in enumerate(self.sequences) if s == sequence]
-            some = np.flatnonzero(np.isin(self.which, own))
-            held = hold([readers[k] for k in own], np.searchsorted(own, self.which[some]), start[some], end[some])
-            for k, reader in zip(own, held, strict=True):
-                readers[k] = reader
-        return _Several(readers, self.sequences, self.which)
-
-
-class Streams:
-    """Streams of several queries, fed together; see `Stream`."""
-
-    def __init__(self, streams, kinds=None):
-        self._streams, self._kinds, self._nothing = streams, kinds, None
-
-    @property
-    def n_samples_seen(self):
-        """Samples so far."""
-        return self._streams[0].n_samples_seen
-
-    def update(self, X, times=None):
-        """Take the next samples; see `Stream.update`."""
-        found = [stream.update(X, times) for stream in self._streams]
-        if any(map(len, found)):
-            return self._merged(found)
-        if self._nothing is None or (self._nothing.times is None) != (found[0].times is None):
-            self._nothing = self._merged(found)  # made once: it is the answer to most chunks
-        return self._nothing
-
-    def flush(self):
-        """End the streams; see `Stream.flush`."""
-        return self._merged([stream.flush() for stream in self._streams])
-
-    def _merged(self, found):
-        times = [part.times for part in found]
-        if times[0] is not None:
-            times = [SparseTimes.of(times)]
-        return merge(found, [(k, 0) for k in range(len(found))], True, False, None, times[0])._named(self._kinds)

@@ -12,42 +12,41 @@ STEPS = 4.0 ** np.arange(-3, 4)
 PERFECT = 0.99
 
 
-def learn_background(ranges, code, data, templates, metric, constant, segment):
+def learn_background(marked, queries, constant, segment):
     """The cost of background with which a segmentation finds the marked occurrences best.
 
-    Tried are a cost that grows with the distance from the level of the background and, where that does not do, a
+    Tried are a cost that grows with the distance from the offset of the background and, where that does not do, a
     constant one, each times several factors. Of the range of factors that are equally good the middle is taken: then
     the largest change to either side does no harm.
 
     Parameters
     ----------
-    ranges : ndarray of shape (k, 2)
-        The occurrences.
-    code : ndarray of shape (n,)
-        0 for background.
-    data : ndarray of shape (channels, n)
+    marked : Annotation
+    queries : list of Comparison
     constant : float
         A constant cost to begin with.
     segment : function
         Starts and ends of the segmentation with a `Background`.
     """
-    power = power_of(metric)
+    power, data, code = power_of(queries[0].metric), marked.data, marked.labels.code
     rest = data[:, code == 0] if (code == 0).sum() > 1 else data
-    level = np.nanmedian(rest, axis=1, keepdims=True)
-    full = np.concatenate([full_weight(w, x) for x, w, _ in templates], axis=1)
+    offset = np.nanmedian(rest, axis=1, keepdims=True)
+    full = np.concatenate([full_weight(how.w, how.x) for how in queries], axis=1)
     slope = full.mean(axis=1, keepdims=True)
-    marked = Background(np.inf, slope, level, power).costs(data[:, code != 0]).max()
+    strongest = Background(np.inf, slope, offset, power).costs(data[:, code != 0]).max()
 
     def tried(make):
         def value(factor):
             found = np.column_stack(segment(make(factor)))
-            return event_f1_score(ranges, found, min_iou=SHIFTED) if len(found) else 0.0
+            return event_f1_score(marked.ranges, found, min_iou=SHIFTED) if len(found) else 0.0
 
-        factor, best = middle_of_the_best(value, 0.5 / len(ranges))
+        factor, best = middle_of_the_best(value, 0.5 / len(marked.ranges))
         return best, make(factor)
 
     # No sample of background costs more than the strongest sample of an occurrence: artefacts are no occurrences.
-    relative = tried(lambda factor: Background(factor * marked, factor * slope, level, power)) if marked else (-1, None)
+    relative = -1, None
+    if strongest:
+        relative = tried(lambda factor: Background(factor * strongest, factor * slope, offset, power))
     if relative[0] >= PERFECT or not 0 < constant < np.inf:
         return relative[1] or Background(constant)
     fixed = tried(lambda factor: Background(factor * constant))

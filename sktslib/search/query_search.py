@@ -1,10 +1,10 @@
 """Search a sequence for a query by several distances at once."""
 
-from ..distances._distance_dict import check_channels, read_entries
-from ._fitted_searcher import matches_of
+from ._profile import Search
 from ._query import keep_times
 from ._searcher import QuerySearcher
-from .search_utils import check_inputs, limits
+from ._several import chosen, matches_of
+from .search_utils import choice_of, each_search
 
 __all__ = ["time_series_search"]
 
@@ -57,17 +57,12 @@ def time_series_search(dict_distances, query, sequence, tq=None, ts=None, weight
     >>> found["Dynamic Time Warping"]["start"]
     array([ 29, 617, 220])
     """
-    n_matches, threshold, percentile = limits(output)
-    entries = read_entries(dict_distances, ("elastic", "lockstep"))
-    x, w, y, tx, ty = check_inputs(query, sequence, tq, ts, weight)
-    given, results = keep_times(ts), {}
-    for entry in entries:
-        check_channels(entry.key, dict_distances[entry.family][entry.key], len(x))
-        searcher = QuerySearcher(entry.metric).fit(
-            x.T, weight=None if w is None else w.T, times=tx if entry.timed else None
-        )
-        search, profile, _ = searcher._search(y.T, ty if entry.timed else None)
-        matches = matches_of(search, profile, n_matches, threshold, 0.0, given, percentile)
+    choice, results = choice_of(output), {}
+    for entry, fitted, y, ty in each_search(dict_distances, query, sequence, tq, ts, weight):
+        ((how, _),) = QuerySearcher(entry.metric).fit(**fitted)._searches
+        search = Search.of(how, y, ty)
+        profile, given = search.profile(), keep_times(ts)
+        matches = matches_of([chosen(search, profile, choice)], 1, None, given)
         results[entry.key] = result = {
             "start": matches.start,
             "end": matches.end,

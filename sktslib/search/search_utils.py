@@ -14,7 +14,8 @@ from ..utils.validation import (
     shown,
     unknown_name,
 )
-from ._profile import Search, percentile_of
+from ._comparison import Comparison, resolve_mode
+from ._profile import Choice, Search, percentile_of
 from ._query import one_query
 from ._selection import select
 
@@ -42,28 +43,51 @@ def check_inputs(query, sequence, tq, ts, weight):
     return x, w, y, as_times(tq, x.shape[1], "tq"), as_times(ts, y.shape[1], "ts")
 
 
-def check_output(output):
-    """Kind and value of an `output` argument."""
+def choice_of(output):
+    """What an `output` argument means."""
     if not isinstance(output, tuple | list) or len(output) != 2:
         raise TypeError(
             "'output' must be a pair such as ('number', 3), ('threshold', 0.5) or ('percentile', 5). Got "
             f"{shown(output)}."
         )
-    kind, value = output
-    if kind not in OUTPUTS:
-        raise unknown_name("kind", kind, OUTPUTS, "'output'")
-    owner = f"output=({kind!r}, value)"
-    if kind == "number":
-        return kind, check_count(value, "value", none=True, owner=owner)
-    if kind == "threshold":
-        return kind, check_number(value, "value", owner=owner)
-    return kind, check_number(value, "value", low=0, high=100, owner=owner)
+    what, value = output
+    if what not in OUTPUTS:
+        raise unknown_name("kind", what, OUTPUTS, "'output'")
+    owner = f"output=({what!r}, value)"
+    if what == "number":
+        return Choice(n_matches=check_count(value, "value", none=True, owner=owner))
+    if what == "threshold":
+        return Choice(threshold=check_number(value, "value", owner=owner))
+    return Choice(percentile=check_number(value, "value", low=0, high=100, owner=owner))
 
 
-def limits(output):
-    """`n_matches`, `threshold` and `percentile` that an `output` argument means."""
-    kind, value = check_output(output)
-    return tuple(value if kind == one else None for one in OUTPUTS)
+def each_search(dict_distances, query, sequence, tq, ts, weight):
+    """Each active entry of a dictionary, with what `fit` is given of the query, and the sequence and its times."""
+    entries = read_entries(dict_distances, ("elastic", "lockstep"))
+    x, w, y, tx, ty = check_inputs(query, sequence, tq, ts, weight)
+    for entry in entries:
+        check_channels(entry.key, dict_distances[entry.family][entry.key], len(x))
+        fitted = {"X": x.T, "weight": None if w is None else w.T, "times": tx if entry.timed else None}
+        yield entry, fitted, y, ty if entry.timed else None
+
+
+def one_search(dict_distances, family, mode, query, sequence, tq=None, ts=None, weight=None):
+    """A query and a sequence validated, and the comparison that the only active entry of a family means."""
+    entry, given = one_entry(dict_distances, family)
+    x, w, y, tx, ty = check_inputs(query, sequence, tq, ts, weight)
+    check_channels(entry.key, given, x.shape[0])
+    if mode == "subsequence" and not entry.metric._has_path:
+        raise ValueError(
+            f"The function of {entry.key!r} is {entry.metric.full_name}, which has no warping path: it compares "
+            "windows. Search with time_series_search, or with QuerySearcher and mode='windows'."
+        )
+    if mode == "subsequence" and not isinstance(entry.metric, ElasticMetric):
+        raise ValueError(
+            f"The function of {entry.key!r} is a callable, which compares windows and has no accumulated costs. Search "
+            "with time_series_search."
+        )
+    tx, ty = (tx, ty) if entry.timed else (None, None)
+    return Search.of(Comparison(entry.metric, x, w, tx, resolve_mode(entry.metric, mode, None)), y, ty)
 
 
 def one_entry(dict_distances, family):
@@ -123,21 +147,9 @@ def elastic_search(dict_distances, query, sequence, tq=None, ts=None, weight=Non
     >>> int(distance.argmin()), ac.shape
     (2, (2, 4))
     """
-    entry, given = one_entry(dict_distances, "elastic")
-    x, w, y, tx, ty = check_inputs(query, sequence, tq, ts, weight)
-    check_channels(entry.key, given, x.shape[0])
-    if not entry.metric._has_path:
-        raise ValueError(
-            f"The function of {entry.key!r} is {entry.metric.full_name}, which has no warping path: it compares "
-            "windows. Search with time_series_search, or with QuerySearcher and mode='windows'."
-        )
-    if not isinstance(entry.metric, ElasticMetric):
-        raise ValueError(
-            f"The function of {entry.key!r} is a callable, which compares windows and has no accumulated costs. Search "
-            "with time_series_search."
-        )
-    search = Search.of(entry.metric, x, w, y, *((tx, ty) if entry.timed else (None, None)), "subsequence")
-    distance, _, costs = entry.metric._subsequence_profile(search.runs[0][1], 1, y.shape[1], matrix=True)
+    search = one_search(dict_distances, "elastic", "subsequence", query, sequence, tq, ts, weight)
+    problem = search.runs[0][1]
+    distance, _, costs = search.how.metric._subsequence_profile(problem, 1, problem.shape[1], matrix=True)
     return distance, np.ascontiguousarray(costs.T)
 
 
@@ -175,10 +187,7 @@ def lockstep_search(dict_distances, query, sequence, weight=None):
     >>> lockstep_search(get_distance_dict(["euclidean"]), [0, 1], [0, 1, 1, 1])
     array([0., 1., 1.])
     """
-    entry, given = one_entry(dict_distances, "lockstep")
-    x, w, y, _, _ = check_inputs(query, sequence, None, None, weight)
-    check_channels(entry.key, given, x.shape[0])
-    return Search.of(entry.metric, x, w, y, None, None, "windows").profile().distance
+    return one_search(dict_distances, "lockstep", "windows", query, sequence, weight=weight).profile().distance
 
 
 def start_sequences_index(distance, output=("number", 1), overlap=1.0):
@@ -204,7 +213,7 @@ def start_sequences_index(distance, output=("number", 1), overlap=1.0):
     ValueError
         If the distances are not one-dimensional, or `output` or `overlap` is none of what they may be.
     TypeError
-        If they are of the wrong kind.
+        If they are of the wrong type.
 
     Examples
     --------
@@ -221,9 +230,8 @@ def start_sequences_index(distance, output=("number", 1), overlap=1.0):
             f"'distance' must not hold NaN or -infinity. Got {int(wrong.sum())} of them, first at index "
             f"{int(wrong.argmax())}; use infinity where there is no distance."
         )
-    n_matches, threshold, percentile = limits(output)
-    if percentile is not None:
-        threshold = percentile_of(a, percentile)
+    choice = choice_of(output)
+    threshold = choice.threshold if choice.percentile is None else percentile_of(a, choice.percentile)
     apart = int(min(np.ceil(check_number(overlap, "overlap", low=0)), len(a)))
     start = np.arange(len(a))
-    return select(a, start, start + max(apart, 1), n_matches=n_matches, threshold=threshold)
+    return select(a, start, start + max(apart, 1), n_matches=choice.n_matches, threshold=threshold)

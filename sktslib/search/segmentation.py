@@ -1,8 +1,7 @@
 """Cut a sequence at each repetition of a query by several distances at once."""
 
-from ..distances._distance_dict import check_channels, read_entries
 from ._segmentation.segmenter import QuerySegmenter
-from .search_utils import check_inputs
+from .search_utils import each_search
 
 __all__ = ["time_series_segmentation"]
 
@@ -47,12 +46,7 @@ def time_series_segmentation(dict_distances, query, sequence, tq=None, ts=None, 
     >>> time_series_segmentation(cfg, [0, 1, 3, 1], [5, 5, 0, 1, 3, 1, 5, 0, 1, 1, 3, 1, 5])
     {'Dynamic Time Warping': array([ 2,  6,  7, 12])}
     """
-    entries = read_entries(dict_distances, ("elastic", "lockstep"))
-    x, w, y, tx, ty = check_inputs(query, sequence, tq, ts, weight)
     results = {}
-    for entry in entries:
-        check_channels(entry.key, dict_distances[entry.family][entry.key], len(x))
-        times = (tx, ty) if entry.timed else (None, None)
-        segmenter = QuerySegmenter(entry.metric).fit(x.T, weight=None if w is None else w.T, times=times[0])
-        results[entry.key] = segmenter.segment(y.T, times[1]).boundaries
+    for entry, fitted, y, ty in each_search(dict_distances, query, sequence, tq, ts, weight):
+        results[entry.key] = QuerySegmenter(entry.metric).fit(**fitted).segment(y.T, ty).boundaries
     return results

@@ -12,9 +12,11 @@ from sktslib.distances import get_metric
 from sktslib.distances._kernels import lockstep_drivers as kernels
 from sktslib.distances._kernels import lockstep_terms, moments, running_moments, sliding
 from sktslib.search import _selection as selection
+from sktslib.search._comparison import Comparison
 from sktslib.search._profile import Search
 from sktslib.search._results import Profile
 from sktslib.search._selection import select, select_exactly
+from sktslib.search._sources import CandidateReader, Whole
 
 RECORDS = [
     lockstep_terms.EuclideanRecord(),
@@ -155,7 +157,7 @@ def test_choice_by_batches_is_that_of_the_whole(data):
         "max_overlap": data.draw(st.sampled_from([0.0, 0.5, 1.0])),
     }
     want = naive.select(exact, start, end, **rule)
-    edges = Profile(exact, None, length)._edges
+    edges = Profile(exact, None, length)._candidates[1:3]
     with pytest.MonkeyPatch.context() as patch:
         for name, sizes in (("BLOCK", [5, 64]), ("LEAST_BATCH", [1, 3, 20]), ("SAMPLE", [4, 64]), ("TOGETHER", [1, 3])):
             patch.setattr(selection, name, data.draw(st.sampled_from(sizes)))
@@ -194,10 +196,10 @@ def test_only_sums_of_squares_and_products_slide():
 def test_windows_computed_together_are_those_computed_alone(name, how, kind):
     rng = np.random.default_rng(3)
     y, x = recording(kind, rng, 2, 900), rng.normal(size=(2, 30))
-    search = Search.of(get_metric(name), x, None, y, None, None, "windows", how, None)
+    reader = CandidateReader(Comparison(get_metric(name), x, normalize=how), Whole(y, None))
     start = rng.permutation(870)[:400]
-    want = [search.distances(start[k : k + 1], start[k : k + 1] + 30)[0] for k in range(len(start))]
-    np.testing.assert_array_equal(search.distances(start, start + 30), want)
+    want = [reader.distances(start[k : k + 1], start[k : k + 1] + 30)[0] for k in range(len(start))]
+    np.testing.assert_array_equal(reader.distances(start, start + 30), want)
 
 
 @pytest.mark.parametrize("rule", [{"threshold": 20.0}, {"percentile": 30.0}])
@@ -206,8 +208,8 @@ def test_a_flat_stretch_is_computed_together(rule, monkeypatch):
     y, x = recording("noise", rng, 1, 2_400)[0], rng.normal(size=200)
     y[400:1_800] = 0.125  # as of a sensor in standby: more than a thousand windows at the same distance
     monkeypatch.setattr(sliding, "LEAST", 1)
-    calls, alone = [], Search._windows
-    monkeypatch.setattr(Search, "_windows", lambda self, *piece: calls.append(piece) or alone(self, *piece))
+    calls, alone = [], Search.distances
+    monkeypatch.setattr(Search, "distances", lambda self, *ranges: calls.append(ranges) or alone(self, *ranges))
     searcher = QuerySearcher("euclidean", n_matches=None, **rule).fit(x)
     found = searcher.search(y)
     assert searcher.profile(y)._slack > 0

@@ -10,7 +10,8 @@ from strategies import pairs, plain
 from sktslib import QuerySearcher, QuerySegmenter, load_ecg_example
 from sktslib.distances import barycenter
 from sktslib.metrics import events_from_labels, labels_from_events
-from sktslib.search._learning import Template, groups, occurrences, read_labels, weigh
+from sktslib.search._comparison import Comparison
+from sktslib.search._learning import groups, occurrences, read_labels, weigh
 from sktslib.search._profile import Search
 from sktslib.search._segmentation.background import Background
 from sktslib.search._segmentation.optimal import Rules, segment
@@ -49,7 +50,7 @@ def recording(pieces, gap=4, noise=0.05, seed=0):
 )
 def test_labels_of_any_type(y, kinds, idle):
     labels = read_labels(np.asarray(y))
-    assert labels.kinds.tolist() == kinds
+    assert labels.classes.tolist() == kinds
     assert labels.background == idle
     for code, value in zip(labels.code, np.asarray(y).tolist(), strict=True):
         assert (kinds[code - 1] == value) if code else value in (0, "", "0")
@@ -153,8 +154,8 @@ def test_segmentation_beside_a_background_that_depends_on_the_signal_is_the_chea
     background = Background(2.0, slope * channels, level * channels)
     costs = [min(2.0, slope * sum((v - level) ** 2 for v in row)) for row in y]
     metric = QuerySegmenter("dtw").fit(x).metric_
-    template = Template(np.ascontiguousarray(x.T), None if w is None else np.ascontiguousarray(w.T), None)
-    search = Search.of(metric, *template[:2], np.ascontiguousarray(y.T), None, None)
+    query = np.ascontiguousarray(x.T), None if w is None else np.ascontiguousarray(w.T)
+    search = Search.of(Comparison(metric, *query, mode="subsequence"), np.ascontiguousarray(y.T))
     found = segment([search], Rules(background, np.zeros((2, 2)), ((None, None),)))
     inside = np.zeros(len(y), bool)
     for s, e in zip(found.start, found.end, strict=True):

@@ -222,7 +222,7 @@ def test_a_stream_that_is_misused():
     np.testing.assert_array_equal(found.start_time, [1])
     with pytest.raises(ValueError, match="cannot be drawn"):
         found.plot()
-    with pytest.raises(ValueError, match="with every chunk of a stream or with none"):
+    with pytest.raises(ValueError, match="with every chunk or with none"):
         stream.update([5.0])
     with pytest.raises(ValueError, match="'times' must be strictly increasing"):
         stream.update([5.0], times=[6])

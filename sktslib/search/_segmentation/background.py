@@ -6,23 +6,23 @@ import numpy as np
 
 
 class Background(NamedTuple):
-    """Cost of a sample: at most `limit`; with a `slope` it falls to 0 towards the `level`.
+    """Cost of a sample: at most `limit`; with a `slope` it falls to 0 towards the `offset`.
 
-    A constant cost tests how well a stretch fits a query. The distance from the level also tests whether it fits the
+    A constant cost tests how well a stretch fits a query. The distance from the offset also tests whether it fits the
     query better than the background, so that a repetition of twice the query's amplitude still is one, and a ripple is
     none.
     """
 
     limit: float
     slope: np.ndarray | None = None  # (channels, 1)
-    level: np.ndarray | None = None  # (channels, 1)
+    offset: np.ndarray | None = None  # (channels, 1)
     power: float = 2.0
 
     def costs(self, y):
         """The costs of the samples (n,) of a series (channels, n); those of missing samples are 0."""
         if self.slope is None:
             return np.full(y.shape[1], self.limit)
-        apart = (self.slope * np.abs(y - self.level) ** self.power).sum(axis=0)
+        apart = (self.slope * np.abs(y - self.offset) ** self.power).sum(axis=0)
         return np.minimum(np.where(np.isnan(apart), 0.0, apart), self.limit)
 
 

@@ -5,6 +5,7 @@ from scipy.fft import irfft, next_fast_len, rfft
 
 from ...distances._metrics.registry import get_metric
 from ...distances._series import standardise
+from .._comparison import Comparison
 from .._missing import runs
 from .._profile import Search
 from .._selection import select
@@ -52,8 +53,8 @@ def most_repeated(data, period):
         energy = ((x - x.mean(axis=1, keepdims=True)) ** 2).sum()
         if energy < 0.25 * x.size:  # background repeats itself too
             continue
-        profile = Search.of(metric, x, None, z, None, None, "windows").profile()
-        chosen = select(profile.distance, *profile._edges, n_matches=count + 1)
+        profile = Search.of(Comparison(metric, x), z).profile()
+        chosen = select(*profile._candidates[:3], n_matches=count + 1)
         apart = (profile.distance[chosen[1:]] ** 2).mean() / energy if len(chosen) > 1 else np.inf
         if apart < best:
             best, at = apart, start

@@ -3,13 +3,11 @@
 import numpy as np
 
 from ...distances._kernels.traceback import agreed, before, likeliest, previous, through, trace
-from ...utils.validation import check_count
 from .._buffer import Buffer, SparseTimes
-from .._chunks import Entrance, is_nothing
+from .._chunks import ChunkStream, check_delay
 from .._incremental_profile import IncrementalProfile
 from .._missing import runs
-from .._sources import Comparison, Sources, hold
-from .._stream import LEAST_HELD, Buffered
+from .._sources import CandidateReader, Sources, hold
 from .optimal import SegmentTable, listed_costs
 from .segments import Segments
 from .stream_costs import Columns, Windows
@@ -25,7 +23,7 @@ class _Buffer(IncrementalProfile):
         return self.seen
 
 
-class SegmentStream:
+class SegmentStream(ChunkStream):
     """A segmentation that continues with every chunk of a recording; made by `QuerySegmenter.stream`.
 
     A repetition is reported as soon as it belongs to every segmentation that may still be the cheapest, so that
@@ -47,30 +45,19 @@ class SegmentStream:
     """
 
     def __init__(self, segmenter, max_delay=None):
-        self.max_delay = check_count(max_delay, "max_delay", none=True, owner="stream")
-        self._segmenter = segmenter
-        self._paths = (Columns if segmenter._mode == "subsequence" else Windows)(segmenter)
-        longest, reach = max(template.x.shape[1] for template in segmenter._templates), self._paths.reach
-        if max_delay is not None and max_delay < longest + reach:
-            ahead = f" and the {reach} that the metric looks ahead" if reach else ""
-            raise ValueError(
-                f"The 'max_delay' parameter of stream must be at least the length of the longest query, {longest} "
-                f"samples{ahead}: the start of a repetition would be background before its end has come. Got "
-                f"{max_delay}."
-            )
-        template, metric, templates = segmenter._templates[0], segmenter.metric_, segmenter._templates
-        self._entrance = Entrance(segmenter, "chunk of a stream")
-        tx = [t.tx if metric.uses_times else None for t in templates]
-        self._feed = _Buffer(metric, template.x, template.w, tx[0], missing=segmenter.nan_policy == "omit")
-        self._hows = [Comparison(metric, t.x, t.w, tx[k], segmenter._mode) for k, t in enumerate(templates)]
-        self._lengths = np.array([t.x.shape[1] for t in templates])
-        self._nothing, self._flushed = None, False
-        self._noted, self._full = 0, LEAST_HELD  # samples checked for missing values, samples that may be held
+        super().__init__(segmenter)
+        queries = segmenter._queries
+        self._segmenter, self._paths = segmenter, (Columns if segmenter._mode == "subsequence" else Windows)(segmenter)
+        self._lengths = np.array([how.m for how in queries])
+        what, otherwise = "the length of the longest query", "the start of a repetition would be background"
+        self.max_delay = check_delay(max_delay, int(self._lengths.max()), what, self._paths.reach, otherwise)
+        self._feed = _Buffer(queries[0])
+        self._noted = 0  # samples checked for missing values
         self._begin(0)
 
     def _begin(self, at):
         self._paths.begin(at)
-        k = len(self._segmenter._templates)
+        k = len(self._lengths)
         self._base = at
         self._best, self._starts = Buffer(after=(k + 1,), first=at), Buffer(after=(k,), first=at)
         self._best.append(np.array([[0.0] + [np.inf] * k]))
@@ -83,15 +70,6 @@ class SegmentStream:
         self._due = self._paths.due(self._base)
         if self.max_delay is not None:
             self._due = min(self._due, self._base + self.max_delay + 1)
-
-    @property
-    def n_samples_seen(self):
-        return self._feed.seen
-
-    @property
-    def _times(self):
-        """As they were given, of the samples that are held."""
-        return self._entrance.times
 
     def update(self, X, times=None):
         """Take the next samples.
@@ -108,21 +86,7 @@ class SegmentStream:
         Segments
             The repetitions that are decided now, in temporal order; ranges count from the stream's first sample.
         """
-        self._check_open()
-        y, ty, gap, feed = self._entrance.plain(X) if times is None else None, None, False, self._feed
-        if y is None:
-            if is_nothing(X):
-                return self._no_segments()
-            y, ty = self._entrance(X, times, feed.seen)
-            gap = feed.missing and bool(np.isnan(y).any())
-        feed.append(y, ty)
-        if feed.seen < self._due and not gap:
-            return self._no_segments()
-        found = self._decided()
-        segments = self._segments(found) if found else self._no_segments()
-        if feed.seen - feed.first >= self._full:
-            self._forget()
-        return segments
+        return self._update(X, times)
 
     def flush(self):
         """End the stream and return the repetitions that were not decided yet.
@@ -132,22 +96,23 @@ class SegmentStream:
         Segments
             In temporal order.
         """
-        self._check_open()
-        found = self._decided()
-        found += self._break(self._feed.seen, self._feed.seen)
-        self._flushed = True
-        return self._segments(found)
+        return self._flush()
 
-    def _check_open(self):
-        if self._flushed:
-            raise ValueError("The stream has been flushed, and its recording has ended. Begin a new one by 'stream()'.")
+    def _take(self, y, ty, gaps):
+        feed = self._feed
+        feed.append(y, ty)
+        return self._decided() if feed.seen >= self._due or gaps else None
+
+    def _end(self):
+        found = self._decided()
+        return found + self._break(self._feed.seen, self._feed.seen)
 
     def _decided(self):
         """The segments that are decided by the samples so far."""
         feed, begin, found = self._feed, self._noted, []
         done, self._noted = begin, feed.seen
         parts = [(begin, feed.seen)]
-        if feed.missing:
+        if feed.how.gaps:
             parts = runs(feed.cut(begin, feed.seen)[0]) + begin
         for a, b in parts:
             if a > done:
@@ -177,7 +142,7 @@ class SegmentStream:
             self._codes.append(np.zeros(rows.shape, np.int64))
         if not decide:
             return []
-        history = self._best.values, self._starts.values, self._segmenter._rules.transitions, self._base
+        history = self._history
         node = agreed(*history, self._codes.values, self._coded, *self._paths.live())
         self._coded = len(history[0]) - 1
         if self.max_delay is not None:
@@ -189,6 +154,11 @@ class SegmentStream:
         found = self._decide(*node) if node[0] else []
         self._wait()
         return found
+
+    @property
+    def _history(self):
+        """Costs, starts, transitions and the first sample, as the path of a segmentation is traced."""
+        return self._best.values, self._starts.values, self._segmenter._rules.transitions, self._base
 
     def _force(self, history, late):
         """Decide by the cheapest segmentation up to a boundary, and drop all that disagree."""
@@ -211,8 +181,7 @@ class SegmentStream:
     def _decide(self, j, label):
         """The segments that lead to a node; later ones start from there."""
         fresh = self._base == self._paths.run
-        history = self._best.values, self._starts.values, self._segmenter._rules.transitions, self._base
-        labels, start, end, cost = trace(*history, fresh, j, label)
+        labels, start, end, cost = trace(*self._history, fresh, j, label)
         segments = list(zip(start + self._base, end + self._base, labels, cost, strict=True))
         self._base += j
         self._coded = 0
@@ -221,30 +190,20 @@ class SegmentStream:
         return segments
 
     def _forget(self):
-        """Drop the samples that nothing undecided depends on."""
-        feed = self._feed
-        feed.forget(min(self._base - self._paths.reach, self._paths.needed))
-        if self._times is not None:
-            self._times.forget(feed.first)
-        self._full = 2 * (feed.seen - feed.first) + LEAST_HELD
+        if self._feed.is_full:
+            self._feed.forget(min(self._base - self._paths.reach, self._paths.needed))
+        return self._feed.first
 
-    def _segments(self, found):
-        """The result of segments."""
+    def _result(self, found):
         start, end, label, cost = (
-            np.array([segment[k] for segment in found], dtype) for k, dtype in enumerate((int, int, int, float))
+            np.array([segment[k] for segment in found or []], dtype) for k, dtype in enumerate((int, int, int, float))
         )
         segmenter, query, times = self._segmenter, label - 1, None
-        pieces = hold([Buffered(how, self._feed) for how in self._hows], query, start, end)
+        readers = hold([CandidateReader(how, self._feed) for how in segmenter._queries], query, start, end)
         shown = np.column_stack([np.zeros_like(label), self._lengths[query]])
-        cost = listed_costs(pieces, segmenter._rules, SegmentTable(start, end, query, cost, shown))
+        cost = listed_costs(readers, segmenter._rules, SegmentTable(start, end, query, cost, shown))
         if self._times is not None:
             edges = np.concatenate([start, end])
             times = SparseTimes(edges, self._times.as_given(self._times.at(edges)))
-        kinds, whole = segmenter.classes_[segmenter._kinds[query]], np.zeros(len(label), bool)
-        return Segments(start, end, kinds, cost, query, whole, times, Sources(pieces, shown))
-
-    def _no_segments(self):
-        """Made once, since it is the answer to most chunks."""
-        if self._nothing is None or (self._nothing.times is None) != (self._times is None):
-            self._nothing = self._segments([])
-        return self._nothing
+        classes, partial = segmenter.classes_[segmenter._numbers[query]], np.zeros(len(label), bool)
+        return Segments(start, end, classes, cost, query, partial, times, Sources(readers, query), _shown=shown)

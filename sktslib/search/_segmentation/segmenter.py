@@ -6,13 +6,11 @@ from numbers import Integral, Real
 import numpy as np
 from sklearn.utils.validation import check_is_fitted
 
-from ...metrics import event_f1_score
 from ...utils._plot.plot_data import names_of
 from ...utils._sklearn import Interval, StrOptions
-from .._learning import read_labels
-from .._query import check_labels, one_query, refuse_sample_weight, times_of
-from .._several import refuse_several, several
-from .._sources import Sources, Whole
+from .._query import event_score, one_query, owned, refuse_sample_weight, times_of
+from .._several import refuse_several
+from .._sources import CandidateReader, Sources, Whole
 from .fitting import FittedSegmenter
 from .optimal import listed_costs
 from .segment_stream import SegmentStream
@@ -179,15 +177,12 @@ class QuerySegmenter(FittedSegmenter):
         by_itself = isinstance(self.query, str)
         if by_itself and self.query != "auto":
             raise ValueError(f"The 'query' parameter must be an array, a list of arrays or 'auto'. Got {self.query!r}.")
-        queries = None if by_itself else several(X if self.query is None else self.query)
-        if queries is not None and len(queries) > 1:
-            return self._fit_templates(self._read_several(X, queries, y, weight, times))
         marked = self._annotation(X, y)
         if marked is not None:
             return self._fit_labels(marked, weight, times_of(X, times))
         if by_itself:
             return self._fit_recording(self._read_recording(one_query(X, "X")), times_of(X, times))
-        return self._fit_templates([self._read(one_query(X, "X"), self.query, weight, times)])
+        return self._fit_queries(self._read_queries(X, y, weight, times))
 
     def segment(self, X, times=None):
         """Segment a recording.
@@ -204,15 +199,18 @@ class QuerySegmenter(FittedSegmenter):
         Segments
             The repetitions in temporal order; samples between them are background.
         """
+        check_is_fitted(self)
         refuse_several(X)
-        y, ty, given = self._checked(X, times)
-        _, searches, segments = self._segmented(y, ty, self._rules, self.refine)
-        start, end, query, _, shown = segments
-        cost = listed_costs(searches, self._rules, segments)
-        label = self.classes_[self._kinds[query]]
-        partial = np.diff(shown, axis=1)[:, 0] < np.array([t.x.shape[1] for t in self._templates])[query]
-        sources = Sources([Whole.of(search) for search in searches], shown)
-        return Segments(start, end, label, cost, query, partial, given, sources, names_of(X))
+        y, ty, given = self._validated(X, times)
+        source = Whole(owned(y, X), ty)
+        searches, found = self._segmented(source.y, ty, self._rules, self.refine)
+        readers = [CandidateReader(search.how, source) for search in searches]
+        cost = listed_costs(readers, self._rules, found)
+        label = self.classes_[self._numbers[found.query]]
+        partial = np.diff(found.shown, axis=1)[:, 0] < np.array([how.m for how in self._queries])[found.query]
+        sources = Sources(readers, found.query)
+        rest = cost, found.query, partial, given, sources, names_of(X), found.shown
+        return Segments(found.start, found.end, label, *rest)
 
     def stream(self, max_delay=None):
         """Start a segmentation that takes the recording chunk by chunk.
@@ -258,7 +256,7 @@ class QuerySegmenter(FittedSegmenter):
         names = np.concatenate([np.array([self._background_label], dtype=self.classes_.dtype), self.classes_])
         labels = np.zeros(len(segments._source.sequence), np.int64)
         for s, e, query in zip(segments.start, segments.end, segments.query, strict=True):
-            labels[s:e] = self._kinds[query] + 1
+            labels[s:e] = self._numbers[query] + 1
         return names[labels]
 
     def score(self, X, y, times=None, sample_weight=None):
@@ -283,5 +281,4 @@ class QuerySegmenter(FittedSegmenter):
         """
         refuse_sample_weight(sample_weight)
         segments = self.segment(X, times)
-        y = read_labels(check_labels(y, len(segments._source.sequence))).code
-        return event_f1_score(y, np.column_stack([segments.start, segments.end]))
+        return event_score(y, segments, len(segments._source.sequence))

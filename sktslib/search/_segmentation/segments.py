@@ -61,6 +61,7 @@ class Segments(_Table):
     times: np.ndarray | None = field(default=None, repr=False)
     _source: object = field(default=None, repr=False)
     channels: list[str] | None = field(default=None, repr=False)
+    _shown: np.ndarray | None = field(default=None, repr=False)  # (n_segments, 2): half-open ranges of query points
     _columns = ("start", "end", "label", "cost", "stretch")
     _entry, _entries = "repetition", "segments"
 
@@ -76,7 +77,7 @@ class Segments(_Table):
     @property
     def stretch(self):
         """Length of each repetition as a multiple of its query's, or of the part of the query that it covers."""
-        return (self.end - self.start) / np.diff(self._source.shown, axis=1)[:, 0]
+        return (self.end - self.start) / np.diff(self._shown, axis=1)[:, 0]
 
     @property
     def duration(self):
@@ -87,10 +88,8 @@ class Segments(_Table):
 
     def path(self, k):
         """Alignment of the k-th repetition: query indices and sequence indices, an array (2, K)."""
-        return self._source.path(self, self._place(k))
-
-    def _source_kept(self):
-        return self._source.kept(self)
+        search, start, end = self._found(k)
+        return search.path(start, end, tuple(self._shown[k].tolist()) if self.partial[k] else None)
 
     def warped(self, query=None):
         """Every repetition on the time base of its query.
@@ -109,15 +108,28 @@ class Segments(_Table):
         ndarray of shape (n_repetitions, m, channels)
             The repetitions of that query; NaN at what a partial one lacks.
         """
-        query = self._source.one(query)
+        query = self._source.query(query)
         chosen = np.flatnonzero(self.query == query)
-        channels, m = self._source.queries[query].shape
-        return np.array([self._source.warped(self, k) for k in chosen]).reshape(-1, m, channels)
+        channels, m = self._source.readers[query].how.x.shape
+        return np.array([self._warped(k) for k in chosen]).reshape(-1, m, channels)
+
+    def _warped(self, k):
+        """The k-th repetition on its query's time base (m, channels)."""
+        search = self._found(k)[0]
+        i, j = self.path(k)
+        first, last = self._shown[k]
+        met = np.bincount(i, minlength=search.how.m)
+        points = np.flatnonzero(met)
+        out = np.full(search.how.x.shape, np.nan)
+        for row, y in zip(out, search.y, strict=True):
+            mean = np.bincount(i, y[j - search.first], minlength=len(row))[points] / met[points]
+            row[first:last] = np.interp(np.arange(first, last), points, mean) if len(points) else np.nan
+        return out.T
 
     def to_frame(self):
         """Return a pandas DataFrame, one row per repetition, with times where the recording has them."""
         table = super().to_frame()
-        if len(self._source.queries) > 1:
+        if len(self._source.readers) > 1:
             table["query"] = self.query
         if self.partial.any():
             table["partial"] = self.partial
@@ -179,8 +191,8 @@ class Segments(_Table):
         """Draw the repetitions superimposed on the query's time base; returns the Display."""
         from ...utils.visualisation import plot_repetitions
 
-        query = self._source.one(query)
-        x = self._source.queries[query].T
+        query = self._source.query(query)
+        x = self._source.readers[query].how.x.T
         if self.channels is not None:
             import pandas as pd
 

@@ -4,27 +4,25 @@ import numpy as np
 
 from ...distances._kernels.one_pass import advance, windows
 from .._buffer import Buffer
-from .._incremental_profile import ENDLESS
-from .._profile import check_lengths
-from .._windows import window_profile
-from .stretches import Queries
+from .._comparison import check_lengths, window_profile
+from .._incremental_profile import PreparedQueries
+from .stretches import Queries, as_series
 
 
 class Columns:
     """The costs of paths under an elastic metric, one column per query."""
 
     def __init__(self, segmenter):
-        self.metric, self.templates, self.rules = segmenter.metric_, segmenter._templates, segmenter._rules
-        self.reach, self.bounds = self.metric._reach, self.rules.bounds()
-        self._local = getattr(self.metric, "dist", None) is not None  # the kernel takes the caller's local costs
-        self._looks_back = self.metric._looks_back or self.metric.uses_times
-        lengths = [template.x.shape[1] for template in self.templates]
+        self.queries, self.rules, metric = segmenter._queries, segmenter._rules, segmenter.metric_
+        self.reach, self.bounds = metric._reach, self.rules.bounds()
+        self._looks_back = metric._looks_back or metric.uses_times
+        lengths = [how.m for how in self.queries]
         k, m = len(lengths), sum(lengths)
         self.label = np.concatenate([np.repeat(np.arange(1, k + 1), lengths), np.arange(1, k + 1)])
         # Where the state has the costs and starts of unfinished paths: in the queries, and at their borders.
         self.at_cost = np.concatenate([np.arange(m), 3 * max(m, k + 1) + np.arange(k)])
         self.at_start = self.at_cost + max(m, k + 1)
-        self._queries, self._size = None, 0
+        self._prepared = None
         self.begin(0)
 
     def begin(self, at):
@@ -49,39 +47,22 @@ class Columns:
         """Rows of `best` and `begin` for the samples up to `upto`."""
         back = self.needed
         y, ty = feed.cut(back, feed.end)
-        p, rows, points, first, tx = queries = self._prepared(y)
-        self.state = queries.state() if self.state is None else self.state
+        if self._prepared is None or self._prepared.size < y.shape[1]:
+            self._prepared = PreparedQueries(self.queries, y)
+            self._kernel = Queries.of(self._prepared.problems)
+        p, rows, points, first, tx = self._kernel
+        if self.state is None:
+            self.state = self._kernel.state()
         if self._looks_back:  # cells without a path may hold an outdated start
             self.state.reshape(-1)[self.at_start[np.isinf(self.state.take(self.at_cost))]] = self.at
-        k = len(self.templates)
+        k = len(self.queries)
         new, begin = np.empty((upto - back, k + 1)), np.empty((upto - back, k))
         rules = self.rules.background.costs(y), self.rules.transitions, *self.bounds
-        if ty is not None:
-            ty = np.concatenate([ty[:1] - 1.0, ty])
+        series, ty = as_series(self._prepared.series(y), ty, rows is not None)
         out = new.reshape(-1), begin.reshape(-1)
-        advance(None, p, rows, points, first, self._series(y), tx, ty, self.at - back, back, *rules, self.state, *out)
+        advance(None, p, rows, points, first, series, tx, ty, self.at - back, back, *rules, self.state, *out)
         fresh, self.at = slice(self.at - back, None), upto
         return new[fresh], begin[fresh]
-
-    def _prepared(self, y):
-        """The queries, made once for up to `size` samples at a time."""
-        if self._queries is None or self._size < y.shape[1]:
-            self._size = ENDLESS if self._local else 2 * y.shape[1]
-            some = y if self._local else np.zeros((len(y), self._size))
-            ty = None if self.templates[0].tx is None else np.zeros(some.shape[1])
-            problems = [self.metric._problem(t.x, t.w, some, t.tx, ty, search=True) for t in self.templates]
-            self._queries = Queries.of(problems)
-        return self._queries
-
-    def _series(self, y):
-        """The features of the samples as the kernel takes them, after those of the sample before the first."""
-        if self._local:
-            problems = [self.metric._problem(t.x, t.w, y, None, None, search=True) for t in self.templates]
-            return np.concatenate([problem.y for problem in problems], axis=1)
-        features = self.metric._features(y)
-        out = np.zeros((len(features), features.shape[1] + 1))
-        out[:, 1:] = features
-        return out
 
     def live(self):
         """Starts, labels and costs of unfinished paths; infinite where there is none."""
@@ -106,8 +87,8 @@ class Windows:
     reach = 0
 
     def __init__(self, segmenter):
-        self.metric, self.templates, self.rules = segmenter.metric_, segmenter._templates, segmenter._rules
-        self.lengths = np.array([template.x.shape[1] for template in self.templates])
+        self.queries, self.rules = segmenter._queries, segmenter._rules
+        self.lengths = np.array([how.m for how in self.queries])
         for m, limits in zip(self.lengths, self.rules.limits, strict=True):
             check_lengths(m, *limits)
         self.short, self.long = int(self.lengths.min()), int(self.lengths.max())
@@ -138,13 +119,11 @@ class Windows:
         first = max(self.needed, self.edges.first)
         old, k = self.at - first, len(self.lengths)
         cost = np.full((k, upto - first), np.inf)
-        for m, row, (x, w, tx) in zip(self.lengths.tolist(), cost, self.templates, strict=True):
-            begin = max(self.at - m + 1, self.run)
-            if begin + m <= upto:
-                y, ty = feed.cut(begin, upto)
-                tx = None if ty is None else tx
-                distance = window_profile(self.metric, x, w, y, tx, ty, None).distance
-                row[len(row) - len(distance) :] = self.metric._segment_cost(distance, m)
+        for how, row in zip(self.queries, cost, strict=True):
+            begin = max(self.at - how.m + 1, self.run)
+            if begin + how.m <= upto:
+                distance = window_profile(how, *feed.cut(begin, upto)).distance
+                row[len(row) - len(distance) :] = how.metric._segment_cost(distance, how.m)
         edges, rows = np.empty((upto - first + 1, k + 1)), np.empty((upto - first + 1, k + 1))
         edges[: old + 1] = self.edges.cut(first, self.at + 1)
         background_costs = np.zeros(upto - first)

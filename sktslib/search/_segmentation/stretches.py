@@ -43,13 +43,13 @@ class Queries(NamedTuple):
         return state
 
 
-def as_series(problems):
-    """The series of prepared pairs as the kernel of one lane takes it, and its times."""
-    one = problems[0]
-    if one.x is None:
-        return np.concatenate([problem.y for problem in problems], axis=1), None
-    y = np.concatenate([np.zeros((len(one.y), 1)), one.y], axis=1)
-    return y, None if one.ty is None else np.concatenate([one.ty[:1] - 1.0, one.ty])
+def as_series(parts, ty, has_rows):
+    """What the kernel of one lane compares of a series, features or local costs with each query, and its times."""
+    if not has_rows:
+        return np.concatenate(parts, axis=1), None
+    (y,) = parts
+    y = np.concatenate([np.zeros((len(y), 1)), y], axis=1)
+    return y, None if ty is None else np.concatenate([ty[:1] - 1.0, ty])
 
 
 def segment(problems, background, transitions, shortest, longest, partial=False):
@@ -58,8 +58,9 @@ def segment(problems, background, transitions, shortest, longest, partial=False)
     Costs of background samples are (n,), bounds of the lengths (k,), transitions (k + 1, k + 1); all are floats. With
     them come the ranges (.., 2) of query points in the segments; with `partial` the outer ones may hold a part.
     """
-    queries, (k, n) = Queries.of(problems), (len(problems), problems[0].shape[1])
-    Y, ty = as_series(problems)
+    queries, one, k = Queries.of(problems), problems[0], len(problems)
+    n, has_rows = one.shape[1], queries.rows is not None
+    Y, ty = as_series([one.y] if has_rows else [problem.y for problem in problems], one.ty, has_rows)
     rules = background, transitions, shortest, longest
     best, begin = np.full((n + 1, k + 1), INF), np.empty((n, k))
     best[0, 0] = 0.0
@@ -67,7 +68,7 @@ def segment(problems, background, transitions, shortest, longest, partial=False)
     if partial:
         open_begin(state, queries)
     lead = LEAD * max(problem.shape[0] for problem in problems)
-    if problems[0].runs_diagonally and n >= 4 * LANES * lead:
+    if one.runs_diagonally and n >= 4 * LANES * lead:
         state, done = _by_lanes(queries, Y, rules, lead, state, best, begin)
     _go_on(queries, Y, ty, done, n, rules, state, best, begin)
     hidden, shown = np.zeros_like(begin), np.diff(queries.first)
@@ -107,22 +108,8 @@ def _by_lanes(queries, Y, rules, lead, first_state, best, begin):
         marks.append(2 * marks[-1])
     seen, done = [], 0
     for mark in [*marks, width]:
-        advance(
-            True,
-            p,
-            rows,
-            points,
-            first,
-            lanes,
-            None,
-            None,
-            done,
-            0,
-            *rest,
-            state,
-            costs[:mark].reshape(-1),
-            starts[:mark].reshape(-1),
-        )
+        out = costs[:mark].reshape(-1), starts[:mark].reshape(-1)
+        advance(True, p, rows, points, first, lanes, None, None, done, 0, *rest, state, *out)
         seen.append(state.copy())
         done = mark
     known = _lane(state, 0, 0.0, 0)

@@ -1,0 +1,193 @@
+"""How a query is compared with sequences, and the profiles of windows: of its length, or of lengths resampled to it."""
+
+import warnings
+from numbers import Real
+from typing import NamedTuple
+
+import numpy as np
+
+from ..distances._metrics.base import Metric
+from ..distances._metrics.elastic import ElasticMetric
+from ..distances._series import NORMALIZATIONS, places
+from ..utils._sizes import check_size
+from ..utils.validation import shown, unknown_name
+from ._missing import observed_profile, runs
+from ._near_windows import applies, near_windows
+from ._results import Profile
+
+MODES = ("auto", "windows", "subsequence")
+LONGEST = 10**7  # samples of a window
+APART = 64  # samples: windows further from each other are not computed together
+ALONE = -1  # the same where none are
+
+
+class Comparison(NamedTuple):
+    """How a query is compared with a sequence or ranges of it; everything is validated."""
+
+    metric: Metric
+    x: np.ndarray  # (channels, m)
+    w: np.ndarray | None = None
+    tx: np.ndarray | None = None  # None too where the metric compares no times
+    mode: str = "windows"  # or "subsequence"
+    normalize: str | None = None
+    lengths: np.ndarray | None = None  # of windows that are resampled to the query's length, ascending
+    limits: tuple[int | None, int | None] = (None, None)  # shortest and longest match of a subsequence search
+    gaps: bool = False  # whether sequences may have missing values
+    datetimes: bool | None = None  # whether the times that came with the query were datetimes; None: none came
+
+    @property
+    def m(self):
+        """Points of the query."""
+        return self.x.shape[1]
+
+    @property
+    def shortest(self):
+        """The length of the shortest window."""
+        return self.m if self.lengths is None else int(self.lengths[0])
+
+    @property
+    def longest(self):
+        """The length of the longest window."""
+        return self.m if self.lengths is None else int(self.lengths[-1])
+
+    @property
+    def reach(self):
+        """Samples to either side of a range that it depends on."""
+        return self.metric._reach if self.mode == "subsequence" else 0
+
+    @property
+    def apart(self):
+        """How far ranges may be from each other to be computed together."""
+        return APART if self.mode == "windows" and self.lengths is None else ALONE
+
+    def problem(self, y, ty=None):
+        """The query and a series without gaps as kernels take them in a subsequence search."""
+        return self.metric._problem(self.x, self.w, y, self.tx, ty, search=True)
+
+    def distances(self, y, ty, exactly=False):
+        """Distances of the query to all windows of its length in a series without gaps."""
+        return self.metric._profile(self.x, self.w, y, self.tx, ty, self.normalize, exactly)
+
+
+def resolve_mode(metric, mode, normalize):
+    """What candidates metric, mode and normalisation mean together: "windows" or "subsequence"."""
+    if metric.family == "time":
+        raise ValueError(
+            f"{metric.full_name} has no search: it measures how two aligned series lie in time. Compute it on a match."
+        )
+    if mode == "warped":
+        warnings.warn(
+            "mode='warped' is called 'subsequence' now and will be an error in version 0.3. Set mode='subsequence'.",
+            FutureWarning,
+            stacklevel=4,
+        )
+        mode = "subsequence"
+    if mode not in MODES:
+        raise unknown_name("mode", mode, MODES)
+    if normalize not in NORMALIZATIONS:
+        valid = ", ".join(map(repr, NORMALIZATIONS))
+        raise ValueError(f"The 'normalize' parameter must be one of {valid}. Got {normalize!r}.")
+    warps = isinstance(metric, ElasticMetric)
+    if mode == "subsequence" and not (warps and metric._has_path):
+        needed = "an elastic metric" if metric._has_path else "a metric with a warping path"
+        raise ValueError(
+            f"mode='subsequence' needs {needed}; {metric.full_name} compares windows of the query's length. Take "
+            "mode='windows' or 'auto'."
+        )
+    if mode == "subsequence" and normalize is not None:
+        raise ValueError(
+            f"mode='subsequence' cannot be combined with normalize={normalize!r}: its candidates have no length "
+            "before it is found. Take mode='windows', or normalize the recording beforehand."
+        )
+    if mode == "auto":
+        mode = "subsequence" if warps and normalize is None else "windows"
+    metric._check_search(mode)
+    return mode
+
+
+def check_lengths(m, min_length, max_length):
+    """Windows have the query's length, m."""
+    if (min_length or m) > m or (max_length or m) < m:
+        raise ValueError(
+            f"'min_length' and 'max_length' must let windows of the query's length through, {m} points. Got "
+            f"{min_length} and {max_length}; a search by windows knows no other length."
+        )
+
+
+def check_room(m, n):
+    """A window of m samples must fit into the sequence."""
+    if m > n:
+        raise ValueError(
+            f"The query must not be longer than the sequence in a search by windows. Got {m} and {n} points; cut "
+            "the query, or search by an elastic metric with mode='subsequence'."
+        )
+
+
+def check_reach(metric, a, what, normalize, check=check_size, total=None):
+    """Values must not be too large for the metric, or a query's too small, unless they are brought to one size."""
+    if metric._has_domain:
+        if normalize is not None:
+            raise ValueError(
+                f"The 'normalize' parameter must be None with the {metric.full_name}, which is not defined for all "
+                f"normalised values. Got {normalize!r}."
+            )
+        metric._check_values(a, what)
+    power = metric._exponent(len(a)) if normalize in (None, "mean") else 1.0
+    check(a, what, power, metric.full_name, total)
+
+
+def _is_factor(scale, m):
+    return isinstance(scale, Real) and not isinstance(scale, bool) and 0 < scale * m <= LONGEST
+
+
+def scaled_lengths(scales, m):
+    """The lengths of the windows that `scales` mean for a query of m points, ascending; None for its own alone."""
+    if scales is None:
+        return None
+    valid = isinstance(scales, tuple | list) or (isinstance(scales, np.ndarray) and scales.ndim == 1)
+    if not valid or not len(scales) or not all(_is_factor(s, m) for s in scales):
+        raise ValueError(
+            "The 'scales' parameter must be None, a pair (least, largest), or a list of factors above 0, for windows "
+            f"of at most {LONGEST:,} samples. Got {shown(scales)}."
+        )
+    scales = type(scales)(map(float, scales)) if isinstance(scales, tuple | list) else scales.astype(float)
+    if isinstance(scales, tuple):
+        if len(scales) != 2 or scales[0] > scales[1]:
+            raise ValueError(
+                f"The 'scales' parameter as a tuple must be (least, largest). Got {shown(scales)}; give a list of "
+                "factors to try these alone."
+            )
+        return np.arange(max(1, round(scales[0] * m)), max(1, round(scales[1] * m)) + 1)
+    return np.unique([max(1, round(s * m)) for s in scales])
+
+
+def window_profile(how, y, ty, rule=None, *, exactly=False):
+    """The profile of all windows; with `lengths` each start at the length that fits best (ties: the shortest).
+
+    With a `rule` windows that it cannot choose may be left out. Only distances computed `exactly` have no slack.
+    """
+    # A sum is not finite if one of its terms is not; what overflows is looked at term by term.
+    gaps = not np.isfinite(y.sum()) and np.isnan(y).any()
+    metric, x, w, m, n = how.metric, how.x, how.w, how.m, y.shape[1]
+    if how.lengths is None:
+        if rule is not None and applies(metric, rule, ty is not None, m * (n - m + 1)):
+            return Profile(*near_windows(metric, x, w, y, how.normalize, rule, gaps), m)
+        distance = observed_profile(how, y, ty, exactly) if gaps else how.distances(y, ty, exactly)
+        return Profile(distance, None, m, 0.0 if exactly else metric._slack(x, w, len(distance), how.normalize))
+    best = np.full(max(n - how.shortest + 1, 0), np.inf)
+    length = np.full(len(best), how.shortest)
+    for first, last in runs(y):
+        piece, times = np.ascontiguousarray(y[:, first:last]), None if ty is None else ty[first:last]
+        for size in how.lengths[how.lengths <= last - first].tolist():
+            distance = metric._scaled_profile(x, w, piece, how.tx, times, how.normalize, size)
+            here = slice(first, first + len(distance))
+            better = distance < best[here]
+            best[here][better], length[here][better] = distance[better], size
+    return Profile(best, None, length)
+
+
+def scaled_path(path, m, start, end):
+    """The path of a window that was resampled to m points, in samples of the sequence: the nearest ones."""
+    left, share = places(end - start, m)
+    nearest = left + (share >= 0.5)
+    return np.array([path[0], start + nearest[path[1]]])
