@@ -129,7 +129,7 @@ def queries(case):
 def explained(case):
     """What matches explain: their paths, the costs of points, the lags."""
     case.begin(kinds=["normal", "walk", "rounded"], channels=(1, 2))
-    facts = {"is_ratio": False, "is_positive": False, "same_length": False}
+    facts = {"is_cost": True, "is_ratio": False, "is_positive": False, "same_length": False}
     name = case.pick([name for name in naive.names(**facts) if name in (*naive.WARPED, *naive.SUMS)])
     p, m = case.parameters(name), case.between(1, 8)
     p |= {"alpha": 1.0, "do_dist_norm": False} if name == "dtw" else {}

@@ -21,6 +21,7 @@ class Entry:
     power: float | str | None = None  # a lockstep distance is this root (or parameter) of a sum over the points
     is_sum: bool = True  # whether an elastic distance adds costs up
     is_dtw: bool = False  # dynamic time warping and its kin, which square differences
+    is_cost: bool = True  # whether an elastic distance is its accumulated cost
     is_positive: bool = False  # defined for positive values alone
     is_ratio: bool = False  # computed as 1 minus something
     has_lags: bool = False  # whether costs depend on where a candidate starts, whatever the parameters
@@ -33,7 +34,7 @@ class Entry:
 
 DTW = {"kind": "warped", "degree": 2, "is_dtw": True}
 LOGISTIC = {**DTW, "has_lags": True, "exact_sums": False}
-COUNT = {"kind": "warped", "degree": 0, "units": {"eps": 1}, "is_sharp": True, "is_ratio": True}
+COUNT = {"kind": "warped", "degree": 0, "units": {"eps": 1}, "is_sharp": True, "is_ratio": True, "is_cost": False}
 EPS = [1.0, 0.0, 0.25, 0.6, 3.0]
 
 TABLE = {
@@ -52,7 +53,7 @@ TABLE = {
     "short_time_series": Entry(kind="lockstep", degree=1, power=2, same_length=True),
     "sqeuclidean": Entry(kind="lockstep", degree=2, power=1),
     "adtw": Entry(**DTW, units={"omega": 2}, values={"omega": [0.5, 0.0, 2.0, 0.1]}),
-    "cid_dtw": Entry(kind="warped", degree=1, has_lags=True, exact_sums=False),
+    "cid_dtw": Entry(kind="warped", degree=1, has_lags=True, is_cost=False, exact_sums=False),
     "ddtw": Entry(**DTW),
     "dtw": Entry(
         **DTW,

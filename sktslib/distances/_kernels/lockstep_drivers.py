@@ -216,7 +216,7 @@ def stretched(p, x, y, w, scaling, alike, left, share, out):
 def _stretched(p, x, y, w, scaling, alike, left, share, out):
     """The same, NaN where sums are not sure; how many those are."""
     largest, count = np.abs(x[w > 0.0]).max(initial=0.0), 0
-    blank, narrow = degree(p) == 0 and largest == 0.0, np.abs(x).max() <= NARROW
+    blank, narrow = degree(p) == 0 and largest == 0.0, np.abs(x).max(initial=0.0) <= NARROW
     room = np.empty((3, BLOCK)), np.empty(BLOCK), *np.empty((2, BLOCK), bool)
     for begin, end in pieces(len(out), COST * x.size):
         if not scaling:

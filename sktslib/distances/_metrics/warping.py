@@ -278,8 +278,8 @@ class CIDDTW(WarpingMetric):
         super()._check_search(mode)
         if mode == "segmentation":
             raise ValueError(
-                "Complexity-invariant distances have no segmentation: their factor is known of whole segments only, "
-                "and costs that add up are needed. Take another elastic metric, such as 'dtw'."
+                "Complexity-invariant dynamic time warping has no segmentation: its factor is known of whole segments "
+                "only, and costs must add up. Take another elastic metric, such as 'dtw'."
             )
 
     def _trait(self, a):
