@@ -45,7 +45,7 @@ def test_diagonals_equal_columns_to_the_bit(name, data):
     with small_sizes(data):
         cost, (path, steps) = diagonals.cost(*pair), diagonals.path(*pair)
     taken, costs = np.zeros((n, m), np.uint8), columns.NO_COSTS
-    by_column = *band(metric.window, metric.factor, m, n), *columns.borders(p, points, y, None, n, 0, free[0])
+    by_column = *band(metric.window, metric.factor, m, n), *columns.boundary(p, points, y, None, n, 0, free[0])
     with small_sizes(data):
         bottom, _ = columns.accumulated_costs(p, problem.rows, points, y, None, None, *by_column, costs, taken)
     j = n - 1 - free[1] + int(np.argmin(bottom[n - 1 - free[1] :]))

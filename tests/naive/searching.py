@@ -4,8 +4,8 @@ import math
 
 import numpy as np
 
-from .lockstep_distances import lockstep, observed
 from .ground_costs import complexity_factor
+from .lockstep_distances import lockstep, observed
 from .moves import shifted, steps
 from .series import INF, filled, interpolate, normalise, points, relative
 from .table import LOCKSTEP

@@ -151,7 +151,7 @@ def _accumulate(p, rows, weighted, points, Y, gap_costs, cells, cutoff, rests, r
     room it resumes. See `room_for`.
 
     Cells above the cutoff in all lanes are skipped where no cell at or below it leads to them: of the row before,
-    whose border is its column 0, those outside columns alive to dead are above it, and hold some number above it.
+    whose boundary is its column 0, those outside columns alive to dead are above it, and hold some number above it.
     `rests` (m * LANES) or None: lower bounds of the path after each query point, where costs add up. `weighted` is
     None where all weights are 1, and nothing is multiplied by them.
     """
@@ -171,7 +171,7 @@ def _accumulate(p, rows, weighted, points, Y, gap_costs, cells, cutoff, rests, r
             return UNFINISHED
         state[0] = 0.0
         height = min(ROWS, m - i)
-        if i > 0:  # points that enter the band still hold the border
+        if i > 0:  # points that enter the band still hold the boundary
             fill(row, (hi[i - 1] + 1) * LANES, (hi[i + height - 1] + 1) * LANES, BIG)
         if cutoff < BIG:
             before = max(i - 1, 0)
@@ -182,7 +182,7 @@ def _accumulate(p, rows, weighted, points, Y, gap_costs, cells, cutoff, rests, r
             if dead < lo[i] or _above(row, alive, cutoff, rests, before):
                 return ABOVE
         first, last = max(lo[i], alive - 1), hi[i + height - 1]
-        # The column before the first point: the border before point 0, else nothing.
+        # The column before the first point: the boundary before point 0, else nothing.
         copy(row, first * LANES, (first + 1) * LANES, held[4], 0)
         for r in range(height):
             side = BIG if closed_boundary(p) or i + r + 1 >= side_end else side + points[0, i + r]

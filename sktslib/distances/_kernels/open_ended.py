@@ -18,11 +18,11 @@ from .strips import (
     SHIFT,
     deal,
     gap_cost_at,
+    index_of,
+    indices_at,
     lane_of,
     leave,
     load,
-    place_of,
-    places_at,
     room_for,
     row_at,
     stripe,
@@ -53,7 +53,7 @@ def _even_step(p, rows, weighted, series, i, t, query, edges, lane, behind, carr
     over, s_over = minimum(best, old), where(best < old, s_over, s_old)
     leave(edge, t + behind, lane, best)
     leave(origin, t + behind, lane, start)
-    at = place_of(t + 1 - begun, yr.shape[1] >> SHIFT), at[0], at[1], at[2], at[3]
+    at = index_of(t + 1 - begun, yr.shape[1] >> SHIFT), at[0], at[1], at[2], at[3]
     return best, over, start, s_over, at_edge, from_edge, at
 
 
@@ -70,7 +70,7 @@ def _search_evenly(p, rows, weighted, points, series, radius, side, i, begin, en
     # The edge holds its corner at the begin only: a strip of one row has written its own costs over it by now.
     corner = (edge[LANES - 2], origin[LANES - 2]) if begin == 0 else (state[4, 0], state[4, 1])
     values = load(state[0], 0), load(state[1], 0), load(state[2], 0), load(state[3], 0)
-    at = places_at(begin - series[2], series[0].shape[1] >> SHIFT)
+    at = indices_at(begin - series[2], series[0].shape[1] >> SHIFT)
     carried = values[0], values[1], values[2], values[3], corner[0], corner[1], at
     for t in range(begin, end, 2):  # two at a time, because then fewer values change their registers
         carried = _even_step(p, rows, weighted, series, i, t, query, edges, lane, behind, carried)
@@ -91,12 +91,12 @@ def _search_strip(p, rows, weighted, points, series, radius, side, i, begin, end
     yr, gap_costs, begun = series
     rows_at, size, lane, behind = load(ROWS, 0), yr.shape[1] >> SHIFT, lane_of(bottom), LANES - 1 - bottom
     here = load(points[0], i), load(points[1], i), load(points[2], i)
-    border, row = load(side, i), row_at(rows[0], weighted, i)
+    boundary, row = load(side, i), row_at(rows[0], weighted, i)
     shut = INF if i == 0 and closed_boundary(p) else -INF
     old, diag, s_old, s_diag = load(state[0], 0), load(state[1], 0), load(state[2], 0), load(state[3], 0)
     if begin == 0:
         diag, s_diag = shifted(old, edge[LANES - 2]), shifted(s_old, origin[LANES - 2])
-    at = places_at(begin - begun, size)
+    at = indices_at(begin - begun, size)
     for t in range(begin, end):
         at_edge, from_edge = edge[t + LANES - 1], origin[t + LANES - 1]
         a, b, c = terms_at(p, row, rows, weighted, yr, i, at)
@@ -127,10 +127,10 @@ def _search_strip(p, rows, weighted, points, series, radius, side, i, begin, end
             best = accumulate(p, best, d)
         if not closed_boundary(p):
             inside = t - rows_at >= 0.0
-            start, best = where(inside, start, -1.0), where(inside, best, border)
+            start, best = where(inside, start, -1.0), where(inside, best, boundary)
         diag, s_diag = entering(up, at_edge), s_up
         old, s_old = best, start
-        at = place_of(t + 1 - begun, size), at[0], at[1], at[2], at[3]
+        at = index_of(t + 1 - begun, size), at[0], at[1], at[2], at[3]
         leave(edge, t + behind, lane, old)
         leave(origin, t + behind, lane, s_old)
     store(state[0], 0, old)

@@ -6,9 +6,7 @@ from typing import NamedTuple
 import numpy as np
 
 from ...utils._sklearn import Interval, RealNotInt, StrOptions
-from .._kernels import columns as kernels
-from .._kernels import diagonals, lanes, pruned, recurrences
-from .._kernels import open_ended as diagonal_search
+from .._kernels import columns, diagonals, lanes, open_ended, pruned, recurrences
 from .._kernels.dispatch import closed_boundary, equal_moves, has_weights
 from .._series import full_weight
 from .alignment import Alignment
@@ -50,7 +48,7 @@ class PreparedPair(NamedTuple):
         """What the recurrence takes of each query point, (channels, 4, m)."""
         if self.x is None:
             return None
-        return kernels.rows_of(self.record, self.x[np.newaxis], full_weight(self.w, self.x)[np.newaxis])[0]
+        return columns.rows_of(self.record, self.x[np.newaxis], full_weight(self.w, self.x)[np.newaxis])[0]
 
     @property
     def runs_diagonally(self):
@@ -234,7 +232,7 @@ class ElasticMetric(Metric):
         problem = self._problem(x, w, y, tx, ty)
         lo, hi = band(self.window, self.factor, *problem.shape)
         p, _, _, y, tx, ty, points = problem
-        limit, edges = self._limit(cutoff, problem), self._borders(problem, False)
+        limit, edges = self._limit(cutoff, problem), self._boundary(problem, False)
         if self._has_factor:
             limit = limit / self._scaled(1.0, problem.x, y) * (1.0 + 1e-12)
         bottom, last = pruned.accumulated_costs(p, problem.rows, points, y, tx, ty, lo, hi, *edges, limit)
@@ -270,19 +268,19 @@ class ElasticMetric(Metric):
     def _accumulate(self, problem, *, keep=None, whole=False):
         """Last row, last column and, for keep = "costs" or "moves", the matrix (n, m) of them."""
         m, n = problem.shape
-        top, side = self._borders(problem, whole)
-        matrix = np.full((n, m), INF) if keep == "costs" else kernels.NO_COSTS
-        taken = np.zeros((n, m), np.uint8) if keep == "moves" else kernels.NO_MOVES
+        top, side = self._boundary(problem, whole)
+        matrix = np.full((n, m), INF) if keep == "costs" else columns.NO_COSTS
+        taken = np.zeros((n, m), np.uint8) if keep == "moves" else columns.NO_MOVES
         lo, hi = band(self.window, self.factor, m, n)
         p, _, _, y, tx, ty, points = problem
-        bottom, last = kernels.accumulated_costs(p, problem.rows, points, y, tx, ty, lo, hi, top, side, matrix, taken)
+        bottom, last = columns.accumulated_costs(p, problem.rows, points, y, tx, ty, lo, hi, top, side, matrix, taken)
         return bottom, last, matrix if keep == "costs" else taken
 
-    def _borders(self, problem, whole):
+    def _boundary(self, problem, whole):
         """Costs along the series and along the query before any pair of points."""
         n = problem.shape[1]
         begin, _, start, _ = self._free_points(problem, whole)
-        return kernels.borders(problem.record, problem.points, problem.y, problem.ty, n, begin, start)
+        return columns.boundary(problem.record, problem.points, problem.y, problem.ty, n, begin, start)
 
     def _free_points(self, problem, whole):
         return (0, 0, 0, 0) if whole else self._free(*problem.shape)
@@ -322,7 +320,7 @@ class ElasticMetric(Metric):
         else:
             bottom, side, taken = self._accumulate(problem, keep="moves", whole=whole)
             _, i, j = self._ending(bottom, side, problem, whole=whole)
-            path, steps = kernels.backtrack(taken, i, j)
+            path, steps = columns.backtrack(taken, i, j)
         return path, steps
 
     def _listed(self, path, steps, problem):
@@ -350,15 +348,15 @@ class ElasticMetric(Metric):
         rows, radius = problem.rows, radius_of(self.window, self.factor, m, m)
         if not matrix and problem.runs_diagonally:
             weighted = has_weights(p, rows)
-            distance, begin = diagonal_search.subsequence_profile(
+            distance, begin = open_ended.subsequence_profile(
                 p, rows, weighted, points, y, radius, shortest, longest, side
             )
             distance = self._scaled_candidates(distance, problem.x, y, begin, np.arange(1, n + 1))
             return self._report_search(distance, problem), begin, None
         distance, begin = np.empty(n), np.empty(n, np.int64)
-        costs = np.empty((n, m)) if matrix else kernels.NO_COSTS
+        costs = np.empty((n, m)) if matrix else columns.NO_COSTS
         state = radius, shortest, longest, col, start, np.zeros((3, m))
-        kernels.subsequence_profile(p, rows, points, y, tx, ty, 0, 0, *state, distance, begin, costs)
+        columns.subsequence_profile(p, rows, points, y, tx, ty, 0, 0, *state, distance, begin, costs)
         distance = self._scaled_candidates(distance, problem.x, y, begin, np.arange(1, n + 1))
         return self._report_search(distance, problem), begin, costs
 
