@@ -189,8 +189,8 @@ class SubsequenceProfile(IncrementalProfile):
             self.start += np.where(self.start < 0, -self.at, self.at)  # ~sample is -sample - 1
         if self._looks_back:  # cells without a path may hold a start of long ago
             self.start[1:][~np.isfinite(self.col[1:])] = self.at if closed_boundary(query.problem.record) else ~self.at
-        count, state = upto - self.at, (*self.limits, self.col, self.start)
-        distance, start = query.go_on(y, ty, self.at - back, self.at, *state, count)
+        state = self.col, self.start
+        distance, start = query.go_on(y, ty, self.at - back, self.at, self.limits, state, upto - self.at)
         ends = np.arange(self.at + 1, upto + 1)
         self.at = upto
         return Candidates(distance, start, ends)
@@ -226,14 +226,12 @@ class _Query:
         """The distances behind accumulated costs."""
         return self._of[0]._report_search(costs, self.problem)
 
-    def go_on(self, y, ty, first, offset, shortest, longest, col, start, count):
+    def go_on(self, y, ty, first, offset, limits, state, count):
         """Distances and starts of candidates that end at `count` samples from `first` of `y` on; changes the column."""
-        p, tx, points = self.problem.record, self.problem.tx, self.problem.points
+        pair = self.problem.record, self.rows, self.problem.points, y, self.problem.tx, ty
         distance, begin = np.empty(count), np.empty(count, np.int64)
-        state = self._radius, shortest, longest, col, start, self._ground
-        kernels.subsequence_profile(
-            p, self.rows, points, y, tx, ty, first, offset, *state, distance, begin, kernels.NO_COSTS
-        )
+        limits, state = (self._radius, *limits), (*state, self._ground)
+        kernels.subsequence_profile(pair, first, offset, limits, state, distance, begin, kernels.NO_COSTS)
         ends, late = np.arange(first, first + count) + 1, offset - first  # in the samples at hand
         distance = self._of[0]._scaled_candidates(distance, self.problem.x, y, begin - late, ends)
         return self.report(distance), begin

@@ -61,18 +61,16 @@ def searched(name, data, x, y, w):
     (p, _, _, y, _, _, points), rows = problem, problem.rows
     m, n = points.shape[1], y.shape[1]
     col, start, side = metric._start_column(problem)
-    limits = data.draw(st.sampled_from([(1, n), (2, n), (1, 3)]))
-    distance, begin, ground, none = np.empty(n), np.empty(n, np.int64), np.zeros((3, m)), columns.NO_COSTS
+    limits = radius, *data.draw(st.sampled_from([(1, n), (2, n), (1, 3)]))
+    distance, begin = np.empty(n), np.empty(n, np.int64)
+    pair, state = (p, rows, points, y, None, None), (col, start, np.zeros((3, m)))
     # In two chunks, so that the state carried between them is seen to be whole.
     cut = data.draw(st.integers(0, n))
     with small_sizes(data):
         for a, b in ((0, cut), (cut, n)):
-            columns.subsequence_profile(
-                *(p, rows, points, y, None, None, a, a, radius, *limits, col, start, ground),
-                *(distance[a:b], begin[a:b], none),
-            )
+            columns.subsequence_profile(pair, a, a, limits, state, distance[a:b], begin[a:b], columns.NO_COSTS)
     with small_sizes(data):
-        got = open_ended.subsequence_profile(p, rows, has_weights(p, rows), points, y, radius, *limits, side)
+        got = open_ended.subsequence_profile((p, rows, has_weights(p, rows), points), y, limits, side)
     return (distance, begin), got
 
 

@@ -297,9 +297,9 @@ def accumulated_costs(p, rows, points, y, tx, ty, lo, hi, top, side, matrix, tak
 
 
 @kernel
-def _subsequence_profile(
-    p, rows, points, y, tx, ty, first, offset, radius, shortest, longest, col, start, ground, distance, begin, matrix
-):
+def _subsequence_profile(pair, first, offset, limits, state, distance, begin, matrix):
+    p, rows, points, y, tx, ty = pair
+    (radius, shortest, longest), (col, start, ground) = limits, state
     m = col.shape[0] - 1
     nothing = np.empty((0, 0), np.uint8)
     for k in range(distance.shape[0]):
@@ -314,17 +314,15 @@ def _subsequence_profile(
             copy(col, 1, m + 1, matrix[k], 0)
 
 
-def subsequence_profile(
-    p, rows, points, y, tx, ty, first, offset, radius, shortest, longest, col, start, ground, distance, begin, matrix
-):
+def subsequence_profile(pair, first, offset, limits, state, distance, begin, matrix):
     """Subsequence profile: the cost of the best candidate that ends at each point of the series, and where it starts.
 
-    Goes on from the state `col, start` and leaves it ready for the next chunk: column `first` of `y` is sample
-    `offset` of the sequence. Paths shorter than `shortest` or longer than `longest` give no candidate (inf, -1).
+    `pair` is (p, rows, points, y, tx, ty). Goes on from the `state`, costs and starts of a column and room for (3, m)
+    ground costs, and leaves it ready for the next chunk: column `first` of `y` is sample `offset` of the sequence. Of
+    the `limits` (radius, shortest, longest) the last two are lengths of paths: others give no candidate (inf, -1).
     """
-    query, limits = (p, rows, points, y, tx, ty), (radius, shortest, longest, col, start, ground)
-    for a, b in pieces(len(distance), len(col)):
-        _subsequence_profile(*query, first + a, offset + a, *limits, distance[a:b], begin[a:b], matrix[a:b])
+    for a, b in pieces(len(distance), len(state[0])):
+        _subsequence_profile(pair, first + a, offset + a, limits, state, distance[a:b], begin[a:b], matrix[a:b])
 
 
 @kernel

@@ -28,7 +28,8 @@ ARGUMENTS = {
     "pairs": "p, a",
     "accumulate": "p, total, cost",
 }
-DERIVED = "equal_moves_in_search", "lagged", "has_gap_cost", "minimum_cost"  # derived from what a recurrence declares
+# Derived from what a recurrence declares.
+DERIVED = "equal_moves_in_search", "even_search", "lagged", "has_gap_cost", "minimum_cost"
 
 
 class BoundFacts(NamedTuple):
@@ -159,6 +160,7 @@ def recurrence(
             "size": int(size),
             **flags,
             "equal_moves_in_search": equal_moves and not with_lags,  # in a search each way in brings lags of its own
+            "even_search": equal_moves and not with_lags and closed_boundary and monotone,
             "lagged": with_lags,
             "has_gap_cost": gap not in (None, _free),
             "bounds": BoundFacts() if bounds is True else bounds,

@@ -345,18 +345,16 @@ class ElasticMetric(Metric):
         m, n = problem.shape
         col, start, side = self._start_column(problem)
         p, _, _, y, tx, ty, points = problem
-        rows, radius = problem.rows, radius_of(self.window, self.factor, m, m)
+        rows, limits = problem.rows, (radius_of(self.window, self.factor, m, m), shortest, longest)
         if not matrix and problem.runs_diagonally:
-            weighted = has_weights(p, rows)
-            distance, begin = open_ended.subsequence_profile(
-                p, rows, weighted, points, y, radius, shortest, longest, side
-            )
+            query = p, rows, has_weights(p, rows), points
+            distance, begin = open_ended.subsequence_profile(query, y, limits, side)
             distance = self._scaled_candidates(distance, problem.x, y, begin, np.arange(1, n + 1))
             return self._report_search(distance, problem), begin, None
         distance, begin = np.empty(n), np.empty(n, np.int64)
         costs = np.empty((n, m)) if matrix else columns.NO_COSTS
-        state = radius, shortest, longest, col, start, np.zeros((3, m))
-        columns.subsequence_profile(p, rows, points, y, tx, ty, 0, 0, *state, distance, begin, costs)
+        pair, state = (p, rows, points, y, tx, ty), (col, start, np.zeros((3, m)))
+        columns.subsequence_profile(pair, 0, 0, limits, state, distance, begin, costs)
         distance = self._scaled_candidates(distance, problem.x, y, begin, np.arange(1, n + 1))
         return self._report_search(distance, problem), begin, costs
 

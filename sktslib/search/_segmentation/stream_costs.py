@@ -49,7 +49,7 @@ class Columns:
         """Rows of `best` and `begin` for the samples up to `upto`."""
         back = self.needed
         y, ty = feed.cut(back, feed.end)
-        p, rows, points, first, tx = queries = self._prepared(y)
+        queries = self._prepared(y)
         self.state = queries.state() if self.state is None else self.state
         if self._looks_back:  # cells without a path may hold an outdated start
             self.state.reshape(-1)[self.at_start[np.isinf(self.state.take(self.at_cost))]] = self.at
@@ -58,8 +58,8 @@ class Columns:
         rules = self.rules.background.costs(y), self.rules.transitions, *self.bounds
         if ty is not None:
             ty = np.concatenate([ty[:1] - 1.0, ty])
-        out = new.reshape(-1), begin.reshape(-1)
-        advance(None, p, rows, points, first, self._series(y), tx, ty, self.at - back, back, *rules, self.state, *out)
+        series, out = (self._series(y), ty), (new.reshape(-1), begin.reshape(-1))
+        advance(None, queries, series, self.at - back, back, rules, self.state, *out)
         fresh, self.at = slice(self.at - back, None), upto
         return new[fresh], begin[fresh]
 
