@@ -235,10 +235,10 @@ class _Pruned:
         if not self.metric._reports_cost:  # distances may be equal where costs differ by rounding
             slack = 1e-12, 1e-12 * (self.m + n)
             limits = np.where(cutoff < np.inf, self.metric._limit(cutoff, problem), np.inf)
-        taken, candidates = (record, *lanes.padded(record, x, w), points), (order, itself, bounds)
+        prepared, candidates = (record, *lanes.padded(record, x, w), points), (order, itself, bounds)
         cells = band(self.metric.window, self.metric.factor, n, self.m)
         costs = np.full(bounds.shape, np.inf)
-        counts += lanes.scan(taken, self.series, candidates, factors, n, *cells, self.k, limits, slack, costs)
+        counts += lanes.scan(prepared, self.series, candidates, factors, n, *cells, self.k, limits, slack, costs)
         return costs if self.metric._reports_cost else self.metric._report(costs, problem)
 
 

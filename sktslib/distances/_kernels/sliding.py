@@ -205,7 +205,7 @@ def profile(record, x, w, y, scaling, out, size=None):
     share = rounding(m) / 2 + 4 * EPS if how == 1 else 0.0
     many = min(correlator.positions, len(out))
     # Rows a little longer than needed: a distance of a power of two between arrays would put them all in the same
-    # positions of the first-level cache.
+    # places of the first-level cache.
     sums, of_windows, doubtful = np.empty((3, many + 40)), np.empty((4, many + 40)), np.empty(many, np.bool_)
     of_windows[1] = 1.0  # the scale of windows that are not normalised
     for first in range(0, len(out), correlator.positions):
