@@ -15,7 +15,6 @@ from ..utils.validation import check_jobs, shown
 from ._collection import as_collection
 from ._collection_bounds import Bounds
 from ._kernels import lanes
-from ._kernels.lanes import scan
 from ._metrics.bands import band
 from ._metrics.elastic import ElasticMetric, PreparedPair, times_factor
 from ._metrics.registry import get_metric
@@ -232,30 +231,14 @@ class _Pruned:
         """Distances of candidates of one kind, of up to n points, infinite where they are surely above the cutoff."""
         record, x, w, points = queries
         problem = PreparedPair(record, x[0], None, self.features[order[0, 0]], None, None, points[0])
-        limits, share, more = cutoff, 0.0, 0.0
+        limits, slack = cutoff, (0.0, 0.0)
         if not self.metric._reports_cost:  # distances may be equal where costs differ by rounding
-            share, more = 1e-12, 1e-12 * (self.m + n)
+            slack = 1e-12, 1e-12 * (self.m + n)
             limits = np.where(cutoff < np.inf, self.metric._limit(cutoff, problem), np.inf)
-        rows = lanes.padded(record, x, w)
+        prepared, candidates = (record, *lanes.padded(record, x, w), points), (order, itself, bounds)
         cells = band(self.metric.window, self.metric.factor, n, self.m)
         costs = np.full(bounds.shape, np.inf)
-        counts += scan(
-            record,
-            *rows,
-            points,
-            *self.series,
-            order,
-            itself,
-            bounds,
-            factors,
-            n,
-            *cells,
-            limits,
-            self.k,
-            share,
-            more,
-            costs,
-        )
+        counts += lanes.scan(prepared, self.series, candidates, factors, n, *cells, self.k, limits, slack, costs)
         return costs if self.metric._reports_cost else self.metric._report(costs, problem)
 
 

@@ -2,7 +2,7 @@
 
 import numpy as np
 
-from ..distances._kernels import columns as kernels
+from ..distances._kernels import columns
 from ..distances._kernels.columns import oldest_start
 from ..distances._kernels.dispatch import closed_boundary
 from ..distances._metrics.bands import radius_of
@@ -188,9 +188,9 @@ class SubsequenceProfile(IncrementalProfile):
         if self._looks_back:  # cells without a path may hold a start of long ago
             self.start[1:][~np.isfinite(self.col[1:])] = self.at if closed_boundary(problem.record) else ~self.at
         distance, start = np.empty(upto - self.at), np.empty(upto - self.at, np.int64)
-        query = problem.record, self._rows, problem.points, y, problem.tx, ty
-        state = self._radius, *self.limits, self.col, self.start, self._ground
-        kernels.subsequence_profile(*query, self.at - back, self.at, *state, distance, start, kernels.NO_COSTS)
+        pair = problem.record, self._rows, problem.points, y, problem.tx, ty
+        limits, state = (self._radius, *self.limits), (self.col, self.start, self._ground)
+        columns.subsequence_profile(pair, self.at - back, self.at, limits, state, distance, start, columns.NO_COSTS)
         ends = np.arange(self.at + 1, upto + 1)
         self.at = upto
         distance = self.how.metric._scaled_candidates(distance, problem.x, y, start - back, ends - back)

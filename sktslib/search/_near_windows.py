@@ -14,17 +14,7 @@ import numpy as np
 from numpy.lib.stride_tricks import sliding_window_view
 
 from ..distances import _collection_bounds as collection_bounds
-from ..distances._kernels import (
-    dispatch,
-    lanes,
-    lower_bounds,
-    recurrences,
-    running_moments,
-)
-from ..distances._kernels import (
-    moments as moments_kernels,
-)
-from ..distances._kernels import window_bounds as kernels
+from ..distances._kernels import dispatch, lanes, lower_bounds, moments, recurrences, running_moments, window_bounds
 from ..distances._metrics.bands import band
 from ..distances._metrics.elastic import ElasticMetric, PreparedPair
 from ..distances._series import SCALINGS, deviation, full_weight, normalise
@@ -71,72 +61,140 @@ def near_windows(metric, x, w, y, normalize, rule, gaps):
 def less_offset(y):
     """A sequence less its offset where that is large, so that running moments lose no digits by it."""
     some = y[:, :: max(1, y.shape[1] // SAMPLE)]
-    level = some.mean(axis=1, keepdims=True)
-    level[np.abs(level) < LARGE * deviation(some)] = 0.0
-    return y - level if level.any() else y
+    offset = some.mean(axis=1, keepdims=True)
+    offset[np.abs(offset) < LARGE * deviation(some)] = 0.0
+    return y - offset if offset.any() else y
 
 
-class _Cascade:
-    """One query and one sequence without gaps, and what is known of its windows so far."""
+# ------------------------------------------------------------------------------------------------------------ windows
+class _Windows:
+    """The windows of a sequence: normalised as in a profile, or by running moments, as scale and shift of samples.
 
-    def __init__(self, metric, x, w, y, normalize, rule):
-        self.metric, self.w, self.y, self.normalize, self.rule = metric, w, y, normalize, rule
-        self.full, self.m, self.n = full_weight(w, x), x.shape[1], y.shape[1] - x.shape[1] + 1
-        self.x = normalise(x, self.full, normalize)
-        record, features, weight, points = metric._query(self.x, w, self.m)
-        weight = full_weight(weight, features)
-        self.problem = PreparedPair(record, features, weight, features, None, None, points)
-        rows, weighted = lanes.padded(record, features[np.newaxis], weight[np.newaxis])
-        self.rows = rows[0], weighted
-        self.lo, self.hi = band(metric.window, metric.factor, self.m, self.m)
-        self.reach = -(-int((self.hi - self.lo).max()) // 2)  # two stretches of so many points hold any range
-        self.plain = metric._reach == 0  # what is compared is the samples themselves
-        known = normalize in SCALINGS
-        self.bounded = self.plain and known and dispatch.bounds_of(record) is not None
-        # Compared as running moments normalise them.
-        self.moving = self.plain and known and isinstance(record, SQUARES) and not metric._has_factor
-        self.scale, self.shift, self.unknown, self.blur = None, None, np.empty(0, np.int64), 0.0
-        self.where, self.costs = np.empty(0, np.int64), np.empty(0)  # of the windows within the limit so far
-        self.limit = np.inf
-        self.z = y if normalize is None else less_offset(y)  # what bounds are made of
-        if self.bounded:
-            self._moments()
-        self._tighten(np.inf if rule.threshold is None else metric._limit(rule.threshold, self.problem))
+    By moments values are known up to a `blur`, but for those of the `unknown` windows.
+    """
 
-    def near(self):
-        """Starts of the windows that may be chosen, ascending, and their distances."""
-        self.low = np.zeros(self.n)  # what a window costs at least; infinite where that is known or of no use
-        if self.bounded:
-            if self.moving:
-                self.low[self.unknown] = np.inf
-            self._query_side()
-            (kernel, order), second = self._ways()
-            self._enter((kernel, order[:FIRST], True))
-        self._seed()
-        if self.bounded:
-            self._enter((kernel, order[FIRST:], True), (*second, False))
-        self._rest()
-        near = self.where[self.costs <= self.limit]
+    def __init__(self, x, w, y, normalize):
+        self.y, self.normalize, self.w, self.weight = y, normalize, w, full_weight(w, x)
+        self.m, self.n = x.shape[1], y.shape[1] - x.shape[1] + 1
+        self.samples, self.scale, self.shift = y, None, None
+        self.unknown, self.blur = np.empty(0, np.int64), 0.0
+
+    def exact(self, which):
+        """The windows that begin at `which`, normalised as in a profile."""
+        windows = sliding_window_view(self.y, self.m, axis=1).transpose(1, 0, 2)[which]
+        return normalise(np.ascontiguousarray(windows), self.weight, self.normalize)
+
+    def by_moments(self, which):
+        """Scale and shift of these windows."""
+        return np.ascontiguousarray(self.scale[:, which]), np.ascontiguousarray(self.shift[:, which])
+
+    def find_moments(self, x):
+        """Find what normalises each window, to be compared with the query `x`, and which are beyond running moments."""
+        self.scale, self.shift = np.zeros((2, len(x), self.n))
+        if self.normalize is None:
+            self.scale += 1.0
+            return
+        self.samples = less_offset(self.y)
+        self.blur = BLUR * (np.abs(x).max() + deviation(self.y).max() if self.normalize == "mean" else 1.0)
+        unknown, room = 0, np.empty((5, min(BLOCK, self.n)))
+        for k in np.flatnonzero(self.weight.any(axis=1)):  # the other channels count nothing
+            for first in range(0, self.n, BLOCK):
+                unknown += self._fill_moments(k, first, min(first + BLOCK, self.n), room)
+        if unknown:
+            self.unknown = np.flatnonzero(np.isnan(self.scale).any(axis=0))
+            self.scale[:, self.unknown] = self.shift[:, self.unknown] = 0.0
+
+    def _fill_moments(self, k, first, last, room):
+        """Fill scale and shift of the windows [first, last) in one channel; how many are unknown."""
+        y, w, m = self.samples[k], self.weight[k], self.m
+        mean, spread, error, low, high = room[:, : last - first]
+        if self.w is None and self.normalize != "minmax":
+            running_moments.moments(y, m, first, mean, spread, error)
+            low = high = most = np.empty(0)
+        else:
+            below, above = np.empty((2, 1, last + m - 1 - first))
+            lower_bounds.slide(y[np.newaxis, first : last + m - 1], m, below, above)
+            most = np.maximum(-below, above)[0, : last - first]
+            moments.direct_moments(y, w, first, mean, spread, error, low, high)
+        about = m, first, w.sum(), most, self.blur, SCALINGS[self.normalize]
+        made = self.scale[k, first:last], self.shift[k, first:last]
+        with np.errstate(divide="ignore", invalid="ignore"):  # on purpose, and plain Python says so
+            return moments.standardise(y, *about, mean, spread, error, low, high, *made)
+
+
+# ------------------------------------------------------------------------------------------------------------- bounds
+class _Bounds(NamedTuple):
+    """What the bounds of windows need of the query."""
+
+    of_query: window_bounds.QueryPoints
+    of_window: window_bounds.WindowPoints
+    remaining: window_bounds.Remaining
+
+    @classmethod
+    def of(cls, problem, lo, hi, blur):
+        """Those of a query that is compared with windows within a band, which are known up to a `blur`."""
+        record, x, w, _, _, _, points = problem
+        channels, m = x.shape
+        low, high = collection_bounds.envelopes_of(x, lo, hi)
+        light = collection_bounds.envelopes_of(w, lo, hi)[0]
+        reach = -(-int((hi - lo).max()) // 2)  # two stretches of so many points hold any range
+        begin = np.minimum(lo, m - reach)
+        stretches = np.array([begin, np.maximum(begin, hi - reach)])
+        remaining = window_bounds.Remaining(low.copy(), high.copy(), light, reach, stretches)
+        collection_bounds.pin(record, low, high, x)
+        first, last = collection_bounds.pinned(record)
+        pinned = np.zeros(m, np.int64)
+        pinned[0] = first
+        pinned[-1] |= last
+        positions = np.array([pinned, *np.where(pinned, np.arange(m), stretches)])
+        facts = dispatch.bounds_of(record)
+        floor = 0.0 if facts.minimum_gap is None else channels * facts.minimum_gap(record)
+        gap_costs = points[0] if facts.minimum_gap is None else np.full(m, floor)
+        up, minimum_gap_cost = collection_bounds.gap_costs_of(record, gap_costs)
+        skips, _ = collection_bounds.gap_costs_of(record, np.full(m, floor))
+        other = max(float(dispatch.gap(record, 0.0, 1.0)), floor) if facts.skips else 0.0
+        lags = collection_bounds.minimum_lags(lo, hi)
+        least = collection_bounds.envelopes_of(points, lo, hi)[0]
+        heavy, light = collection_bounds.weight_rows(w), collection_bounds.weight_rows(light)
+        of_query = window_bounds.QueryPoints(x, heavy, points, lags, up + other, positions)
+        ranges = low - blur, high + blur
+        of_window = window_bounds.WindowPoints(light, least, lags, skips, float(minimum_gap_cost), *ranges)
+        return cls(of_query, of_window, remaining)
+
+
+def _beyond(values, low, high, w):
+    """What each point costs that lies beyond a range, on average of the windows."""
+    over = np.maximum(values - high, low - values)
+    return (w * (np.maximum(over, 0.0) ** 2).mean(axis=1)).sum(axis=0)
+
+
+# ------------------------------------------------------------------------------------------------------ what is known
+class _Known:
+    """What is known of the windows so far: the cost that no match is above, and which are within that limit.
+
+    `low` is what a window costs at least; infinite where its cost is known or of no use. `moving` tells whether windows
+    are compared as running moments normalise them, and distances that are equal may differ by `more` in their costs.
+    """
+
+    def __init__(self, windows, rule, moving, more):
+        self.windows, self.rule, self.moving, self.more = windows, rule, moving, more
+        self.low, self.limit = np.zeros(windows.n), np.inf
+        self.where, self.costs = np.empty(0, np.int64), np.empty(0)
+
+    def tighten(self, cost):
+        """Take a cost that no match is above, as it may come out here, once from the exact one and once more."""
+        self.limit = min(self.limit, self._raised(self._raised(cost)))
+
+    def _raised(self, cost):
+        """A cost as it may come out here, at most."""
+        points, blur = self.windows.y.shape[0] * self.windows.m, self.windows.blur
         if self.moving:
-            near = np.concatenate([near, self.unknown])
-        near.sort()
-        out = np.empty(len(near))
-        for part in self._batches(np.arange(len(near))):
-            out[part] = self.metric._windows(self.x, self.w, self._windows(near[part]), None, None)
-        return near, out
+            cost = (np.sqrt(cost) + np.sqrt(2.0 * points) * blur) ** 2
+        else:
+            cost = cost + 4.0 * points * blur
+        return cost * (1.0 + 1e-9) + self.more
 
-    # --------------------------------------------------------------------------------------------------------- limits
-    def _tighten(self, cost):
-        """Take the cost that no match is above, as it may come out here, once from the exact one and once more."""
-        for _ in range(2):
-            if self.moving:
-                cost = (np.sqrt(cost) + np.sqrt(2.0 * self.m * len(self.x)) * self.blur) ** 2
-            else:
-                cost = cost + 4.0 * self.m * len(self.x) * self.blur
-            cost = cost * (1.0 + 1e-9) + (0.0 if self.metric._reports_cost else 2e-12 * self.m)
-        self.limit = min(self.limit, cost)
-
-    def _learn(self, which, costs):
+    def learn(self, which, costs):
         """Take costs, infinite above the limit, and what they say about it."""
         self.low[which] = np.inf
         found = np.flatnonzero(costs < np.inf)
@@ -145,111 +203,85 @@ class _Cascade:
         self.where, self.costs = np.append(self.where, which[found]), np.append(self.costs, costs[found])
         k = self.rule.n_matches
         if k == 1:
-            self._tighten(self.costs.min())
+            self.tighten(self.costs.min())
         elif k is not None:
             rule = {"n_matches": 2 * k - 1, "max_overlap": self.rule.max_overlap}
-            chosen = select(self.costs, self.where, self.where + self.m, **rule)
+            chosen = select(self.costs, self.where, self.where + self.windows.m, **rule)
             if len(chosen) == 2 * k - 1:
-                self._tighten(self.costs[chosen[-1]])
+                self.tighten(self.costs[chosen[-1]])
         near = self.costs <= self.limit
         self.where, self.costs = self.where[near], self.costs[near]
 
-    # -------------------------------------------------------------------------------------------------------- windows
-    def _windows(self, which):
-        """The windows that begin at `which`, normalised as in a profile."""
-        windows = sliding_window_view(self.y, self.m, axis=1).transpose(1, 0, 2)[which]
-        return normalise(np.ascontiguousarray(windows), self.full, self.normalize)
+    def is_open(self, which):
+        """Whether windows may be within the limit and are not known yet."""
+        return (self.low[which] <= self.limit) & (self.low[which] < np.inf)
+
+
+# ------------------------------------------------------------------------------------------------------------ search
+class _Cascade:
+    """One query and one sequence without gaps."""
+
+    def __init__(self, metric, x, w, y, normalize, rule):
+        self.metric, self.windows = metric, _Windows(x, w, y, normalize)
+        self.x = normalise(x, self.windows.weight, normalize)
+        m = self.windows.m
+        record, features, weight, points = metric._query(self.x, w, m)
+        weight = full_weight(weight, features)
+        self.problem = PreparedPair(record, features, weight, features, None, None, points)
+        rows, weighted = lanes.padded(record, features[np.newaxis], weight[np.newaxis])
+        self.query, self.band = (record, rows[0], weighted, points), band(metric.window, metric.factor, m, m)
+        plain = metric._reach == 0 and normalize in SCALINGS  # what is compared is the samples as moments make them
+        # Compared as running moments normalise them.
+        self.moving = plain and isinstance(record, SQUARES) and not metric._has_factor
+        self.bounds = None
+        if plain and dispatch.bounds_of(record) is not None:
+            self.windows.find_moments(self.x)
+            self.bounds = _Bounds.of(self.problem, *self.band, self.windows.blur)
+        self.known = _Known(self.windows, rule, self.moving, 0.0 if metric._reports_cost else 2e-12 * m)
+        self.known.tighten(np.inf if rule.threshold is None else metric._limit(rule.threshold, self.problem))
+
+    def near(self):
+        """Starts of the windows that may be chosen, ascending, and their distances."""
+        windows, known = self.windows, self.known
+        if self.moving:
+            known.low[windows.unknown] = np.inf
+        if self.bounds is None:
+            self._seed()
+        else:
+            (kernel, order), second = self._ways()
+            self._enter((kernel, order[:FIRST], True))
+            self._seed()
+            self._enter((kernel, order[FIRST:], True), (*second, False))
+        self._rest()
+        near = known.where[known.costs <= known.limit]
+        if self.moving:
+            near = np.concatenate([near, windows.unknown])
+        near.sort()
+        distances = [np.empty(0)]
+        for part in self._batches(near):
+            distances.append(self.metric._windows(self.x, windows.w, windows.exact(part), None, None))
+        return near, np.concatenate(distances)
 
     def _batches(self, which):
         size = max(1, 2**19 // self.x.size)
         return (which[at : at + size] for at in range(0, len(which), size))
 
-    def _moments(self):
-        """What normalises each window, and which windows are beyond running moments."""
-        shape = len(self.x), self.n
-        if self.normalize is None:
-            self.scale, self.shift = np.ones(shape), np.zeros(shape)
-            return
-        self.scale, self.shift, unknown = np.empty(shape), np.empty(shape), 0
-        space = np.empty((5, min(BLOCK, self.n)))
-        size = np.abs(self.x).max()
-        if self.normalize == "mean":
-            size += deviation(self.y).max()
-        self.blur = BLUR * (size if self.normalize == "mean" else 1.0)
-        how, plain = SCALINGS[self.normalize], self.w is None and self.normalize != "minmax"
-        for k, (y, w) in enumerate(zip(self.z, self.full, strict=True)):
-            if not w.any():  # counts nothing
-                self.scale[k] = self.shift[k] = 0.0
-                continue
-            for first in range(0, self.n, BLOCK):
-                last = min(first + BLOCK, self.n)
-                mean, spread, error, low, high = space[:, : last - first]
-                if plain:
-                    running_moments.moments(y, self.m, first, mean, spread, error)
-                    low = high = np.empty(0)
-                    most = low
-                else:
-                    below, above = np.empty((2, 1, last + self.m - 1 - first))
-                    lower_bounds.slide(y[np.newaxis, first : last + self.m - 1], self.m, below, above)
-                    most = np.maximum(-below, above)[0, : last - first]
-                    moments_kernels.direct_moments(y, w, first, mean, spread, error, low, high)
-                made = self.scale[k, first:last], self.shift[k, first:last]
-                moments = mean, spread, error, low, high
-                about = self.m, first, w.sum(), most, self.blur, how
-                with np.errstate(divide="ignore", invalid="ignore"):  # on purpose, and plain Python says so
-                    unknown += moments_kernels.standardise(y, *about, *moments, *made)
-        if unknown:
-            self.unknown = np.flatnonzero(np.isnan(self.scale).any(axis=0))
-            self.scale[:, self.unknown] = self.shift[:, self.unknown] = 0.0
-
-    # --------------------------------------------------------------------------------------------------------- bounds
-    def _query_side(self):
-        """What the bounds need of the query, for its points and for those of a window."""
-        record, x, w, _, _, _, points = self.problem
-        m, channels = self.m, len(x)
-        reach = band(self.metric.window, self.metric.factor, m, m)
-        low, high = collection_bounds.envelopes_of(x, *reach)
-        light = collection_bounds.envelopes_of(w, *reach)[0]
-        self.ranges = low.copy(), high.copy(), light
-        collection_bounds.pin(record, low, high, x)
-        facts = dispatch.bounds_of(record)
-        floor = 0.0 if facts.minimum_gap is None else channels * facts.minimum_gap(record)
-        gap_cost = points[0] if facts.minimum_gap is None else floor
-        up, minimum_gap_cost = collection_bounds.gap_costs_of(record, np.zeros(m) + gap_cost)
-        skips, _ = collection_bounds.gap_costs_of(record, np.full(m, floor))
-        other = max(float(dispatch.gap(record, 0.0, 1.0)), floor) if facts.skips else 0.0
-        lags = [collection_bounds.minimum_lags(*r) for r in ((self.lo, self.hi), reach)]
-        least = collection_bounds.envelopes_of(points, *reach)[0]
-        pinned = np.zeros(m, np.int64)
-        first, last = collection_bounds.pinned(record)
-        pinned[0] = first
-        pinned[-1] |= last
-        begin = np.minimum(self.lo, m - self.reach)
-        self.places = np.array([begin, np.maximum(begin, self.hi - self.reach)])
-        self.positions = np.array([pinned, *np.where(pinned, np.arange(m), self.places)])
-        heavy, light = collection_bounds.weight_rows(w), collection_bounds.weight_rows(light)
-        self.of_query = x, heavy, points, lags[0], up + other, self.positions
-        self.of_window = light, least, lags[1], skips, float(minimum_gap_cost), low - self.blur, high + self.blur
-
     @np.errstate(over="ignore")  # of no influence on any result
     def _ways(self):
         """Both kernels of bounds, the better one first, and the order in which each takes the points."""
-        at = np.unique(np.linspace(0, self.n - 1, min(SAMPLE, self.n)).astype(np.int64))
-        z = self.z[:, at[:, np.newaxis] + np.arange(self.m)] * self.scale[:, at, np.newaxis]
-        z += self.shift[:, at, np.newaxis]
-        x, w, low, high = self.of_query[0], self.problem.w, *self.of_window[-2:]
-        over = np.maximum(z - high[:, np.newaxis], low[:, np.newaxis] - z)
-        by_window = (self.ranges[2] * (np.maximum(over, 0.0) ** 2).mean(axis=1)).sum(axis=0)
-        rows = z.reshape(-1, self.m)
+        windows, (of_query, of_window, remaining) = self.windows, self.bounds
+        at = np.unique(np.linspace(0, windows.n - 1, min(SAMPLE, windows.n)).astype(np.int64))
+        z = windows.samples[:, at[:, np.newaxis] + np.arange(windows.m)] * windows.scale[:, at, np.newaxis]
+        z += windows.shift[:, at, np.newaxis]
+        low, high = of_window.low[:, np.newaxis], of_window.high[:, np.newaxis]
+        by_window = _beyond(z, low, high, remaining.light)
+        rows, (one, two) = z.reshape(-1, windows.m), remaining.stretches
         below, above = np.empty_like(rows), np.empty_like(rows)
-        lower_bounds.slide(rows, self.reach, below, above)
-        below, above = (
-            f(a[:, self.places[0]], a[:, self.places[1]]) for f, a in ((np.minimum, below), (np.maximum, above))
-        )
-        below, above = (np.where(self.positions[0], rows, a).reshape(z.shape) for a in (below, above))
-        over = np.maximum(below - x[:, np.newaxis], x[:, np.newaxis] - above)
-        by_query = (w * (np.maximum(over, 0.0) ** 2).mean(axis=1)).sum(axis=0)
-        ways = [(kernels.by_window, by_window), (kernels.by_query, by_query)]
+        lower_bounds.slide(rows, remaining.reach, below, above)
+        ranges = np.minimum(below[:, one], below[:, two]), np.maximum(above[:, one], above[:, two])
+        low, high = (np.where(of_query.positions[0], rows, a).reshape(z.shape) for a in ranges)
+        by_query = _beyond(of_query.x[:, np.newaxis], low, high, self.problem.w)
+        ways = [(window_bounds.by_window, by_window), (window_bounds.by_query, by_query)]
         # The ranges of the sequence must be found first.
         if np.sort(by_query)[-FIRST:].sum() > 1.5 * np.sort(by_window)[-FIRST:].sum():
             ways.reverse()
@@ -257,78 +289,71 @@ class _Cascade:
 
     def _enter(self, *ways):
         """Enter points into the bounds that are not above the limit yet, each way on its own."""
+        windows, known, reach = self.windows, self.known, self.bounds.remaining.reach
         # Fresh memory for each block would cost more than its use.
-        space = np.empty(3 * len(self.x) * (min(BLOCK, self.n) + self.m - 1))
-        for first in range(0, self.n, BLOCK):
-            low, y = self.low[first : first + BLOCK], None
+        room = np.empty(3 * len(self.x) * (min(BLOCK, windows.n) + windows.m - 1))
+        for first in range(0, windows.n, BLOCK):
+            low, y = known.low[first : first + BLOCK], None
             for kernel, order, goes_on in ways:
-                alive = low <= self.limit
+                alive = low <= known.limit
                 if np.count_nonzero(alive) < (1 if goes_on else FEW):
                     break
                 if y is None:
                     last = first + len(low)
-                    y = np.ascontiguousarray(self.z[:, first : last + self.m - 1])
-                    moments = [np.ascontiguousarray(a[:, first:last]) for a in (self.scale, self.shift)]
+                    y = np.ascontiguousarray(windows.samples[:, first : last + windows.m - 1])
+                    by_moments = windows.by_moments(slice(first, last))
                 bounds = low if goes_on else np.where(alive, 0.0, np.inf)
-                if kernel is kernels.by_query:
-                    ranges = space[: 3 * y.size].reshape(3, *y.shape)
+                if kernel is window_bounds.by_query:
+                    ranges = room[: 3 * y.size].reshape(3, *y.shape)
                     ranges[1] = y
-                    lower_bounds.slide(y, self.reach, ranges[0], ranges[2])
-                    query = *self.of_query, ranges, *moments, self.blur
+                    lower_bounds.slide(y, reach, ranges[0], ranges[2])
+                    sides = self.bounds.of_query, (ranges, *by_moments, windows.blur)
                 else:
-                    query = *self.of_window, y, *moments
-                kernel(self.problem.record, *query, order, self.limit, bounds)
+                    sides = self.bounds.of_window, (y, *by_moments)
+                kernel(self.problem.record, *sides, order, known.limit, bounds)
                 if not goes_on:
                     np.maximum(low, bounds, out=low)
         if not self.moving:
-            self.low[self.unknown[self.low[self.unknown] < np.inf]] = 0.0
-
-    # ---------------------------------------------------------------------------------------------------------- costs
-    def _is_open(self, which):
-        """Whether windows may be within the limit and are not known yet."""
-        return (self.low[which] <= self.limit) & (self.low[which] < np.inf)
+            known.low[windows.unknown[known.low[windows.unknown] < np.inf]] = 0.0
 
     def _seed(self):
         """Compare the most promising window of each stretch, so that a limit is known."""
-        k = self.rule.n_matches
+        low, k = self.known.low, self.known.rule.n_matches
         if k is not None:
-            size = max(1, self.n // max(SEEDS, 8 * k))
-            some = self.n // size * size
-            best = np.argmin(self.low[:some].reshape(-1, size), axis=1) + np.arange(0, some, size)
-            self._settle(best[self._is_open(best)])
+            size = max(1, len(low) // max(SEEDS, 8 * k))
+            some = len(low) // size * size
+            best = np.argmin(low[:some].reshape(-1, size), axis=1) + np.arange(0, some, size)
+            self._settle(best[self.known.is_open(best)])
 
     def _rest(self):
         """Compare what is left, a few of the most promising windows first, then along the sequence."""
-        alive = np.flatnonzero(self._is_open(slice(None)))
+        known = self.known
+        alive = np.flatnonzero(known.is_open(slice(None)))
         size = SEEDS // 2
         if len(alive) > size:
-            first = np.sort(alive[np.argpartition(self.low[alive], size)[:size]])
-            self._settle(first)
+            self._settle(np.sort(alive[np.argpartition(known.low[alive], size)[:size]]))
         at = 0
         while at < len(alive):
             batch = alive[at : at + size]
-            self._settle(batch[self._is_open(batch)])
+            self._settle(batch[known.is_open(batch)])
             at, size = at + size, min(2 * size, BLOCK)
 
     def _settle(self, which):
         """Find the costs of windows as far as the limit goes."""
+        x, m = self.problem.x, self.windows.m
         for part in self._batches(which):
-            costs, m = np.empty(len(part)), self.m
+            costs = np.empty(len(part))
             if self.moving:
-                values, begins = self.z, part
-                scale, shift = (np.ascontiguousarray(a[:, part]) for a in (self.scale, self.shift))
+                remaining = self.bounds.remaining
+                compared = self.windows.samples, part, *self.windows.by_moments(part)
             else:
-                features = np.array([self.metric._features(a) for a in self._windows(part)])
-                values = np.ascontiguousarray(features.transpose(1, 0, 2)).reshape(features.shape[1], -1)
-                begins = np.arange(len(part)) * m
-                scale, shift = np.ones((len(values), len(part))), np.zeros((len(values), len(part)))
-            low, high, light = self.ranges if self.moving else (self.problem.x,) * 3
-            places = self.places if self.moving else np.zeros((2, 0), np.int64)
-            reach = self.reach if self.moving else 0
-            query = self.problem.record, *self.rows, self.problem.points
-            ranges = low, high, light, reach, places, self.lo, self.hi
-            kernels.settle(*query, values, begins, scale, shift, *ranges, self.limit, costs)
+                remaining = window_bounds.Remaining(x, x, x, 0, np.zeros((2, 0), np.int64))
+                features = np.array([self.metric._features(a) for a in self.windows.exact(part)])
+                values = np.ascontiguousarray(features.transpose(1, 0, 2)).reshape(len(x), -1)
+                shape = len(x), len(part)
+                compared = values, np.arange(len(part)) * m, np.ones(shape), np.zeros(shape)
+            window_bounds.settle(self.query, compared, remaining, *self.band, self.known.limit, costs)
             if self.metric._has_factor:
                 found = np.flatnonzero(costs < np.inf)
-                costs[found] = self.metric._scaled(costs[found], self.problem.x, features[found])
-            self._learn(part, costs)
+                costs[found] = self.metric._scaled(costs[found], x, features[found])
+            self.known.learn(part, costs)

@@ -45,7 +45,7 @@ def test_accumulated_costs_below_the_cutoff_are_those_of_the_whole_matrix(name, 
     x, y, w = check_pair(*data.draw(pairs(high=14, y_high=14)))
     metric = get_metric(name, data.draw(st.sampled_from(BANDS)))
     problem = metric._problem(x, w, y, None, None)
-    (m, n), (top, side) = problem.shape, metric._borders(problem, False)
+    (m, n), (top, side) = problem.shape, metric._boundary(problem, False)
     lo, hi = band(metric.window, metric.factor, m, n)
     if name == "dtw":  # free ends at the beginning
         free = data.draw(st.integers(0, min(m, n) - 1))

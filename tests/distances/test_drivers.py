@@ -45,7 +45,7 @@ def test_diagonals_equal_columns_to_the_bit(name, data):
     with small_sizes(data):
         cost, (path, steps) = diagonals.cost(*pair), diagonals.path(*pair)
     taken, costs = np.zeros((n, m), np.uint8), columns.NO_COSTS
-    by_column = *band(metric.window, metric.factor, m, n), *columns.borders(p, points, y, None, n, 0, free[0])
+    by_column = *band(metric.window, metric.factor, m, n), *columns.boundary(p, points, y, None, n, 0, free[0])
     with small_sizes(data):
         bottom, _ = columns.accumulated_costs(p, problem.rows, points, y, None, None, *by_column, costs, taken)
     j = n - 1 - free[1] + int(np.argmin(bottom[n - 1 - free[1] :]))
@@ -61,19 +61,18 @@ def searched(name, data, x, y, w):
     (p, _, _, y, _, _, points), rows = problem, problem.rows
     m, n = points.shape[1], y.shape[1]
     col, start, side = metric._start_column(problem)
-    limits = data.draw(st.sampled_from([(1, n), (2, n), (1, 3)]))
-    distance, begin, ground, none = np.empty(n), np.empty(n, np.int64), np.zeros((3, m)), columns.NO_COSTS
+    lengths = data.draw(st.sampled_from([(1, n), (2, n), (1, 3)]))
+    distance, begin = np.empty(n), np.empty(n, np.int64)
+    pair, state = (p, rows, points, y, None, None), (col, start, np.zeros((3, m)))
     # In two chunks, so that the state carried between them is seen to be whole.
     cut = data.draw(st.integers(0, n))
-    every = m + n if radius is None else radius  # without a band columns are another kernel to compile
+    # Without a band columns are another kernel to compile.
+    limits = (m + n if radius is None else radius), *lengths
     with small_sizes(data):
         for a, b in ((0, cut), (cut, n)):
-            columns.subsequence_profile(
-                *(p, rows, points, y, None, None, a, a, every, *limits, col, start, ground),
-                *(distance[a:b], begin[a:b], none),
-            )
+            columns.subsequence_profile(pair, a, a, limits, state, distance[a:b], begin[a:b], columns.NO_COSTS)
     with small_sizes(data):
-        got = open_ended.subsequence_profile(p, rows, has_weights(p, rows), points, y, radius, *limits, side)
+        got = open_ended.subsequence_profile((p, rows, has_weights(p, rows), points), y, (radius, *lengths), side)
     return (distance, begin), got
 
 

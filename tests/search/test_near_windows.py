@@ -10,7 +10,7 @@ from strategies import weights
 
 from sktslib import QuerySearcher
 from sktslib.distances import DTW
-from sktslib.distances._kernels import moments as moments_kernels
+from sktslib.distances._kernels import moments
 from sktslib.search import _chunked_sequence, _near_windows
 
 KINDS = ["noise", "walk", "offset", "flat", "copies", "steps", "spike"]
@@ -163,16 +163,16 @@ def test_windows_are_normalised_up_to_the_blur(how, weighted):
     y = rng.normal(size=n).cumsum()
     y[100:150] = 7.25  # constant windows
     y[220] = 1e6  # a window's moments must not see what is beside it
-    y[300:350] = 1e5 + 1e-4 * y[300:350]  # too little beside its level
+    y[300:350] = 1e5 + 1e-4 * y[300:350]  # too little beside its offset
     w = rng.choice([0.0, 0.5, 1.0], size=m) if weighted else np.ones(m)
     mean, spread, error, low, high, scale, shift = np.empty((7, n - m + 1))
-    moments_kernels.direct_moments(y, w, 0, mean, spread, error, low, high)
+    moments.direct_moments(y, w, 0, mean, spread, error, low, high)
     if not weighted and how != 3:
         low = high = np.empty(0)
-    moments = mean, spread, error, low, high
+    found = mean, spread, error, low, high
     most = np.abs(np.lib.stride_tricks.sliding_window_view(y, m)).max(axis=1)
     with np.errstate(divide="ignore", invalid="ignore"):
-        unknown = moments_kernels.standardise(y, m, 0, w.sum(), most, blur, how, *moments, scale, shift)
+        unknown = moments.standardise(y, m, 0, w.sum(), most, blur, how, *found, scale, shift)
     assert unknown == np.isnan(scale).sum() < 100
     name = {1: "mean", 2: "zscore", 3: "minmax"}[how]
     for j in np.flatnonzero(~np.isnan(scale)):

@@ -106,7 +106,7 @@ def _lags_fixed(tx, ty, i, j):
 def _advance(p, rows, points, y, tx, ty, j, at, lo, hi, radius, top, col, start, ground, taken):
     """Move the column of accumulated costs from point j - 1 to point j of `y` (sample `at` of the whole series).
 
-    `col[0]` is the border of the old column and becomes `top`. With `start` (not None) each cell carries the sample
+    `col[0]` is the boundary of the old column and becomes `top`. With `start` (not None) each cell carries the sample
     at which its path starts, and lags count from there. `taken[j, i]` records the move: 0 diagonal, 1 query, 2 series;
     an empty array records nothing.
     """
@@ -209,7 +209,7 @@ leave_out = by_fact("closed_boundary", {False: _leave_out, True: _leave_nothing_
 
 
 @inner
-def fill_borders(p, points, y, ty, begin, start, top, at, n, side):
+def fill_boundary(p, points, y, ty, begin, start, top, at, n, side):
     """Costs top[at : at + n + 1] along the series and side[: m + 1] along the query before any pair of points.
 
     `begin` and `start` points may be left out at the start of the query and of the series.
@@ -221,8 +221,8 @@ def fill_borders(p, points, y, ty, begin, start, top, at, n, side):
     leave_out(p, points, y, ty, top, at, side)
 
 
-def borders(p, points, y, ty, n, begin, start):
-    """The borders of two whole series: (n + 1) along the series, (m + 1) along the query; see `fill_borders`."""
+def boundary(p, points, y, ty, n, begin, start):
+    """The boundary of two whole series: (n + 1) along the series, (m + 1) along the query; see `fill_boundary`."""
     top, side = np.full(n + 1, INF), np.full(points.shape[1] + 1, INF)
     top[: start + 1], side[: begin + 1] = 0.0, 0.0
     if not closed_boundary(p):
@@ -235,7 +235,7 @@ def _accumulate(p, rows, points, y, tx, ty, lo, hi, top, begin, end, col, bottom
     """Columns [begin, end) of two whole series; see `accumulate`."""
     n, m = bottom.shape[0], col.shape[0] - 1
     for j in range(begin, end):
-        if j > 0:  # cells that enter the band now still hold the border of column 0
+        if j > 0:  # cells that enter the band now still hold the boundary of column 0
             fill(col, hi[j - 1] + 1, hi[j] + 1, INF)
         _advance(p, rows, points, y, tx, ty, j, j, lo[j], hi[j], None, top[j + 1], col, None, ground, taken)
         if matrix.size:
@@ -247,7 +247,7 @@ def _accumulate(p, rows, points, y, tx, ty, lo, hi, top, begin, end, col, bottom
 
 
 class Cells(NamedTuple):
-    """The cells of a band as ranges, and where the borders along the ranges and across them end."""
+    """The cells of a band as ranges, and where the boundary along the ranges and across them ends."""
 
     first: np.ndarray
     last: np.ndarray
@@ -260,8 +260,8 @@ def cells_of(record, lo, hi):
 
     Where points may be left out anywhere, the band restricts diagonal moves alone: then its cells are also those from
     which a diagonal move leads into it. A path gets there by leaving points out, and not diagonally, since their own
-    diagonal predecessors are no cells; nor are those on the borders, which end with the band where such cells follow.
-    Leaving out the points after that end does not involve the border: a path does so in the cells of the first point.
+    diagonal predecessors are no cells; nor are those on the boundary, which ends with the band where such cells follow.
+    Leaving out the points after that end does not involve the boundary: a path does so in the cells of the first point.
     """
     endless = 2**40  # longer than any series, yet no overflow
     if closed_boundary(record) or not len(lo):
@@ -273,8 +273,8 @@ def cells_of(record, lo, hi):
     return Cells(first, last, inside if inside < within else endless, int(hi[0]) if last[0] > hi[0] else endless)
 
 
-def cells_and_borders(p, lo, hi, top, side):
-    """The ranges of the cells of a band along the series, and copies of the borders, infinite behind their ends."""
+def cells_and_boundary(p, lo, hi, top, side):
+    """The ranges of the cells of a band along the series, and copies of the boundary, infinite behind its ends."""
     lo, hi, along_end, across_end = cells_of(p, lo, hi)
     top, side = top.copy(), side.copy()
     top[min(along_end, len(top)) :] = INF
@@ -285,11 +285,11 @@ def cells_and_borders(p, lo, hi, top, side):
 def accumulated_costs(p, rows, points, y, tx, ty, lo, hi, top, side, matrix, taken):
     """Accumulated costs of two whole series; query point i and series point j may meet for lo[j] <= i < hi[j].
 
-    `top` (n + 1) and `side` (m + 1) are the borders. Returns the last row (n) and the last column (m + 1); fills
+    `top` (n + 1) and `side` (m + 1) are the boundary. Returns the last row (n) and the last column (m + 1); fills
     `matrix` and `taken` (n, m) unless they are empty. Memory without them: O(m + n).
     """
     n, m = len(top) - 1, len(side) - 1
-    lo, hi, top, col = cells_and_borders(p, lo, hi, top, side)
+    lo, hi, top, col = cells_and_boundary(p, lo, hi, top, side)
     bottom, ground = np.empty(n), np.zeros((3, m))
     for begin, end in pieces(n, m):
         _accumulate(p, rows, points, y, tx, ty, lo, hi, top, begin, end, col, bottom, ground, matrix, taken)
@@ -297,9 +297,9 @@ def accumulated_costs(p, rows, points, y, tx, ty, lo, hi, top, side, matrix, tak
 
 
 @kernel
-def _subsequence_profile(
-    p, rows, points, y, tx, ty, first, offset, radius, shortest, longest, col, start, ground, distance, begin, matrix
-):
+def _subsequence_profile(pair, first, offset, limits, state, distance, begin, matrix):
+    p, rows, points, y, tx, ty = pair
+    (radius, shortest, longest), (col, start, ground) = limits, state
     m = col.shape[0] - 1
     nothing = np.empty((0, 0), np.uint8)
     for k in range(distance.shape[0]):
@@ -314,17 +314,15 @@ def _subsequence_profile(
             copy(col, 1, m + 1, matrix[k], 0)
 
 
-def subsequence_profile(
-    p, rows, points, y, tx, ty, first, offset, radius, shortest, longest, col, start, ground, distance, begin, matrix
-):
+def subsequence_profile(pair, first, offset, limits, state, distance, begin, matrix):
     """Subsequence profile: the cost of the best candidate that ends at each point of the series, and where it starts.
 
-    Goes on from the state `col, start` and leaves it ready for the next chunk: column `first` of `y` is sample
-    `offset` of the sequence. Paths shorter than `shortest` or longer than `longest` give no candidate (inf, -1).
+    `pair` is (p, rows, points, y, tx, ty). Goes on from the `state`, costs and starts of a column and room for (3, m)
+    ground costs, and leaves it ready for the next chunk: column `first` of `y` is sample `offset` of the sequence. Of
+    the `limits` (radius, shortest, longest) the last two are lengths of paths: others give no candidate (inf, -1).
     """
-    query, limits = (p, rows, points, y, tx, ty), (radius, shortest, longest, col, start, ground)
-    for a, b in pieces(len(distance), len(col)):
-        _subsequence_profile(*query, first + a, offset + a, *limits, distance[a:b], begin[a:b], matrix[a:b])
+    for a, b in pieces(len(distance), len(state[0])):
+        _subsequence_profile(pair, first + a, offset + a, limits, state, distance[a:b], begin[a:b], matrix[a:b])
 
 
 @kernel

@@ -1,14 +1,14 @@
 """One pair at a time along anti-diagonals, whose cells do not wait for each other: vector code for long series.
 
-The recurrences are those of `recurrences`; borders are infinite as in `columns`, and no sum is reordered, so that the
-numbers are the same to the bit. Strips of the query go along the series one after the other, see `strips`.
+The recurrences are those of `recurrences`; the boundary is infinite as in `columns`, and no sum is reordered, so that
+the numbers are the same to the bit. Strips of the query go along the series one after the other, see `strips`.
 """
 
 import math
 
 import numpy as np
 
-from .columns import cells_of, fill_borders, fill_rows
+from .columns import cells_of, fill_boundary, fill_rows
 from .compilation import inner, kernel, pieces
 from .dispatch import accumulate, closed_boundary, equal_moves, lag_cost, minimum_cost, moves, weighting
 from .simd import maximum, minimum, where
@@ -19,11 +19,11 @@ from .strips import (
     SHIFT,
     deal,
     gap_cost_at,
+    index_of,
+    indices_at,
     lane_of,
     leave,
     load,
-    place_of,
-    places_at,
     room_for,
     row_at,
     splat,
@@ -49,13 +49,13 @@ def _strip(p, rows, weighted, points, yr, gap_costs, band, side, i, begin, end, 
     """
     rows_at, size, lane, behind = load(ROWS, 0), yr.shape[1] >> SHIFT, lane_of(bottom), LANES - 1 - bottom
     here = load(points[0], i), load(points[1], i), load(points[2], i)
-    border, row = load(side, i), row_at(rows[0], weighted, i)
+    boundary, row = load(side, i), row_at(rows[0], weighted, i)
     shut = INF if i == 0 and closed_boundary(p) else -INF  # above the first row there is the diagonal way only
-    old = where(begin == 0, border, splat(INF))
+    old = where(begin == 0, boundary, splat(INF))
     at_corner = edge[begin + LANES - 2]
     banded, first, final = band
     over, diag = old, shifted(old, at_corner)
-    at = places_at(begin, size)
+    at = indices_at(begin, size)
     for t in range(begin, end):
         at_edge = edge[t + LANES - 1]
         a, b, c = terms_at(p, row, rows, weighted, yr, i, at)
@@ -84,21 +84,21 @@ def _strip(p, rows, weighted, points, yr, gap_costs, band, side, i, begin, end, 
             column = t - rows_at
             best = where((column >= load(first, i)) & (column < load(final, i)), best, INF)
         if not closed_boundary(p):
-            best = where(t - rows_at >= 0.0, best, border)
+            best = where(t - rows_at >= 0.0, best, boundary)
         over, old, at_corner = minimum(old, best), best, at_edge
-        at = place_of(t + 1, size), at[0], at[1], at[2], at[3]
+        at = index_of(t + 1, size), at[0], at[1], at[2], at[3]
         leave(edge, t + behind, lane, old)
 
 
 @inner
 def _begin(p, x, w, points, y, cells, start, edge, work):
-    """Fill what the strips need of two whole series: query, points, band, border, edge, series and gap costs."""
+    """Fill what the strips need of two whole series: query, points, band, boundary, edge, series and gap costs."""
     rows, in_lanes, costs, first, final, side, sides, yr, gaps = work
     n, (lo, hi, side_end, top_end) = y.shape[1], cells
     fill_rows(p, x, w, rows)
     stripe_query(rows, points, in_lanes, costs)
     fill(edge, 0, edge.shape[0], INF)
-    fill_borders(p, points, y, None, 0, start, edge, LANES - 2, n, side)
+    fill_boundary(p, points, y, None, 0, start, edge, LANES - 2, n, side)
     fill(edge, LANES - 2 + min(top_end, n + 1), LANES - 2 + n + 1, INF)
     fill(side, min(side_end, side.shape[0]), side.shape[0], INF)
     stripe(side[1:], sides)
@@ -152,8 +152,8 @@ def _go_on(p, x, w, points, y, cells, start, free, begin, end, edge, work, kept,
 def _follow(p, w, begin, end, edge, work, kept, apart, between, codes, path, steps, at):
     """The path that goes through query point at[0] and series point at[1], back through groups of strips.
 
-    Every `apart`-th edge was kept; the others are computed again where the path comes by. It is written from place
-    at[2] down.
+    Every `apart`-th edge was kept; the others are computed again where the path comes by. It is written from
+    position at[2] down.
     """
     _, rows, points, lo, hi, _, side, yr, gaps = work
     weighted = weighting(p, w)

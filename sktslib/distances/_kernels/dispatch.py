@@ -14,7 +14,7 @@ from numba import types
 from numba.extending import overload
 
 from .compilation import INNER
-from .simd import build_cheaper, build_minimum, cheaper, compiled_as, kind_of, minimum
+from .simd import build_cheaper, build_minimum, cheaper, compiled_as, minimum, type_of
 
 _PARTS = {}
 # What the functions of a recurrence are called with.
@@ -28,7 +28,8 @@ ARGUMENTS = {
     "pairs": "p, a",
     "accumulate": "p, total, cost",
 }
-DERIVED = "equal_moves_in_search", "lagged", "has_gap_cost", "minimum_cost"  # derived from what a recurrence declares
+# Derived from what a recurrence declares.
+DERIVED = "equal_moves_in_search", "even_search", "lagged", "has_gap_cost", "minimum_cost"
 
 
 class BoundFacts(NamedTuple):
@@ -159,6 +160,7 @@ def recurrence(
             "size": int(size),
             **flags,
             "equal_moves_in_search": equal_moves and not with_lags,  # in a search each way in brings lags of its own
+            "even_search": equal_moves and not with_lags and closed_boundary and monotone,
             "lagged": with_lags,
             "has_gap_cost": gap not in (None, _free),
             "bounds": BoundFacts() if bounds is True else bounds,
@@ -196,15 +198,15 @@ def by_fact(name, functions):
     return by_type(lambda _, record: functions.get(_part(name, record)), name)
 
 
-def _fact(name, kind):
+def _fact(name, result_type):
     """A function of the record that gives what its recurrence declares; in compiled code a constant."""
 
     def fact(p):
         return _part(name, type(p))
 
-    @compiled_as(fact, lambda p: kind)
+    @compiled_as(fact, lambda p: result_type)
     def build(context, builder, sig, args):
-        return context.get_constant(kind, _part(name, sig.args[0].instance_class))
+        return context.get_constant(result_type, _part(name, sig.args[0].instance_class))
 
     return fact
 
@@ -223,7 +225,7 @@ def minimum_cost(p, a, b):
     return _part("minimum_cost", type(p))(a, b)
 
 
-@compiled_as(minimum_cost, lambda p, a, b: kind_of(a, b))
+@compiled_as(minimum_cost, lambda p, a, b: type_of(a, b))
 def _build_minimum_cost(context, builder, sig, args):
     build = build_cheaper if _part("minimum_cost", sig.args[0].instance_class) is cheaper else build_minimum
     return build(context, builder, sig.return_type(*sig.args[1:]), args[1:])
@@ -268,10 +270,10 @@ def weighting(p, w):
     return None if equal_moves(p) and w is None else True
 
 
-def _kind_of_weighting(p, w):
+def _type_of_weighting(p, w):
     return types.none if _part("equal_moves", p.instance_class) and w == types.none else types.boolean
 
 
-@compiled_as(weighting, _kind_of_weighting)
+@compiled_as(weighting, _type_of_weighting)
 def _build_weighting(context, builder, sig, args):
     return context.get_dummy_value() if sig.return_type == types.none else context.get_constant(types.boolean, True)

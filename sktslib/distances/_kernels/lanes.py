@@ -151,7 +151,7 @@ def _accumulate(p, rows, weighted, points, Y, gap_costs, cells, cutoff, rests, r
     room it resumes. See `room_for`.
 
     Cells above the cutoff in all lanes are skipped where no cell at or below it leads to them: of the row before,
-    whose border is its column 0, those outside columns alive to dead are above it, and hold some number above it.
+    whose boundary is its column 0, those outside columns alive to dead are above it, and hold some number above it.
     `rests` (m * LANES) or None: lower bounds of the path after each query point, where costs add up. `weighted` is
     None where all weights are 1, and nothing is multiplied by them.
     """
@@ -171,7 +171,7 @@ def _accumulate(p, rows, weighted, points, Y, gap_costs, cells, cutoff, rests, r
             return UNFINISHED
         state[0] = 0.0
         height = min(ROWS, m - i)
-        if i > 0:  # points that enter the band still hold the border
+        if i > 0:  # points that enter the band still hold the boundary
             fill(row, (hi[i - 1] + 1) * LANES, (hi[i + height - 1] + 1) * LANES, BIG)
         if cutoff < BIG:
             before = max(i - 1, 0)
@@ -182,7 +182,7 @@ def _accumulate(p, rows, weighted, points, Y, gap_costs, cells, cutoff, rests, r
             if dead < lo[i] or _above(row, alive, cutoff, rests, before):
                 return ABOVE
         first, last = max(lo[i], alive - 1), hi[i + height - 1]
-        # The column before the first point: the border before point 0, else nothing.
+        # The column before the first point: the boundary before point 0, else nothing.
         copy(row, first * LANES, (first + 1) * LANES, held[4], 0)
         for r in range(height):
             side = BIG if closed_boundary(p) or i + r + 1 >= side_end else side + points[0, i + r]
@@ -303,26 +303,10 @@ def _insert(best, cost):
 
 
 @kernel
-def _scan(
-    p,
-    rows,
-    weighted,
-    points,
-    values,
-    begins,
-    lengths,
-    order,
-    itself,
-    bounds,
-    factors,
-    cells,
-    limits,
-    share,
-    more,
-    work,
-    costs,
-):
+def _scan(queries, collection, candidates, factors, cells, limits, slack, work, costs):
     """Queries from counts[0] on, see `scan`; whether all are done."""
+    p, rows, weighted, points = queries
+    (values, begins, lengths), (order, itself, bounds), (share, more) = collection, candidates, slack
     room, lanes, gap_costs, best, block, counts = work
     row, k = room[0], best.shape[0]
     goes_on = room[2][0] > 0.0  # in the middle of a block
@@ -374,40 +358,22 @@ def _scan(
     return True
 
 
-def scan(
-    p,
-    rows,
-    weighted,
-    points,
-    values,
-    begins,
-    lengths,
-    order,
-    itself,
-    bounds,
-    factors,
-    n,
-    lo,
-    hi,
-    limits,
-    k,
-    share,
-    more,
-    costs,
-):
+def scan(queries, collection, candidates, factors, n, lo, hi, k, limits, slack, costs):
     """Accumulated costs of queries with the series order[query], in that order, infinite where they do not matter.
 
-    The series, of up to n points, stand one after the other in `values`; a query's own, if any, is `itself`. What
-    matters is at most the query's limit, and at most its k-th smallest cost, raised by a `share` of it and by `more`
-    to allow for rounding. With `factors`, which are at least 1, a cost counts times that of its pair; the bounds and
-    limits are those of such costs. Returns how many were skipped for their bounds, abandoned, and computed.
+    `queries` are (p, rows, weighted, points), the `collection` (values, begins, lengths) are series of up to n points,
+    one after the other, `candidates` (order, itself, bounds) which of them are compared, which one is the query's own,
+    if any, and their bounds. What matters is at most the query's limit, and at most its k-th smallest cost, with a
+    `slack` (share, more) for rounding: a share of it and more. With `factors`, which are at least 1, a cost counts
+    times that of its pair; the bounds and limits are those of such costs. Returns how many were skipped for their
+    bounds, abandoned, and computed.
     """
+    p, rows, _, _ = queries
     room, size = room_for(n), (n + 1) * LANES
     # The query, its next candidate and the size of its block; then the numbers of candidates that are returned.
     counts = np.zeros(6, np.int64)
     work = room, np.zeros((rows.shape[1], size)), np.zeros(size), np.empty(k), np.empty(LANES, np.int64), counts
-    pair, how = (p, rows, weighted, points, values, begins, lengths, order, itself, bounds, factors), (share, more)
     cells = cells_of(p, lo, hi)
     for room[-1][0] in budgets():
-        if _scan(*pair, cells, limits, *how, work, costs):
+        if _scan(queries, collection, candidates, factors, cells, limits, slack, work, costs):
             return counts[3:]

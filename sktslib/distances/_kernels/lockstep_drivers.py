@@ -108,7 +108,7 @@ def one_to_many(p, x, w, series, out):
 def _one_to_many(p, x, w, series, out):
     """The same, NaN where sums are not sure; how many those are."""
     acc = np.empty((3, min(BLOCK, out.shape[0])))
-    idle, odd, nothing = np.empty(acc.shape[1], np.bool_), np.empty(acc.shape[1], np.bool_), np.zeros_like(x)
+    zeros, odd, nothing = np.empty(acc.shape[1], np.bool_), np.empty(acc.shape[1], np.bool_), np.zeros_like(x)
     blank, count = degree(p) == 0 and not _differs(x, nothing, w), 0
     for first in range(0, out.shape[0], BLOCK):
         last = min(first + BLOCK, out.shape[0])
@@ -124,8 +124,8 @@ def _one_to_many(p, x, w, series, out):
             for s in range(last - first):
                 if odd[s]:
                     zero = c[s] == 0.0 if degree(p) == 0 else a[s] == 0.0
-                    idle[s] = zero and not _differs(nothing if degree(p) == 0 else x, series[:, :, first + s], w)
-            count += _refuse(p, b, blank, idle, odd, out[first:last])
+                    zeros[s] = zero and not _differs(nothing if degree(p) == 0 else x, series[:, :, first + s], w)
+            count += _refuse(p, b, blank, zeros, odd, out[first:last])
     return count
 
 
@@ -224,11 +224,11 @@ def _stretched(p, x, y, w, scaling, alike, left, share, out):
             continue
         for first in range(begin, end, TOGETHER):
             some = out[first : min(first + TOGETHER, end)]
-            moments, row, idle, odd = room_for(len(y), len(some))
+            moments, row, constant, odd = room_for(len(y), len(some))
             for k in range(len(y)):
-                exact_moments(y[k], w[k], first, left, share, scaling, alike, moments[k], row, idle, odd)
+                exact_moments(y[k], w[k], first, left, share, scaling, alike, moments[k], row, constant, odd)
             how = True if scaling > 2 else None, left, share, blank, narrow
-            count += _normalised(p, x, y, w, *how, first, moments, idle, odd, some, *room[:2])
+            count += _normalised(p, x, y, w, *how, first, moments, constant, odd, some, *room[:2])
     return count
 
 
@@ -262,7 +262,7 @@ def _stretch_again(p, x, y, w, scaling, alike, left, share, out):
 
 
 @kernel
-def _as_they_are(p, x, y, w, left, share, blank, begin, end, out, acc, row, idle, odd):
+def _as_they_are(p, x, y, w, left, share, blank, begin, end, out, acc, row, zeros, odd):
     """The same without normalisation, NaN where sums are not sure; how many those are.
 
     The query point is outside and a block of positions inside, so that the inner loops are vector code without leave
@@ -289,24 +289,24 @@ def _as_they_are(p, x, y, w, left, share, blank, begin, end, out, acc, row, idle
             odd[s] = False
         if _doubt(p, a, b, c, blank, odd[:size_]):
             if degree(p) == 0:
-                _find_blank(y, first, span, idle[:size_])
+                _find_blank(y, first, span, zeros[:size_])
             else:
                 for s in range(size_):
                     same = odd[s] and share is None and a[s] == 0.0
-                    idle[s] = same and not _differs(x, y[:, first + s : first + s + m], w)
-            count += _refuse(p, b, blank, idle, odd, out[first : first + size_])
+                    zeros[s] = same and not _differs(x, y[:, first + s : first + s + m], w)
+            count += _refuse(p, b, blank, zeros, odd, out[first : first + size_])
     return count
 
 
 @kernel
-def _normalised(p, x, y, w, by_range, left, share, blank, narrow, first, moments, idle, odd, out, acc, row):
+def _normalised(p, x, y, w, by_range, left, share, blank, narrow, first, moments, zeros, odd, out, acc, row):
     """The same for the windows from `first` on, normalised by their moments. `narrow`: squares may underflow."""
     n_channels, m = x.shape
     count = 0
     for at in range(0, out.shape[0], BLOCK):
         to = min(at + BLOCK, out.shape[0])
         a, b, c = acc[0, : to - at], acc[1, : to - at], acc[2, : to - at]
-        idle_, odd_, row_ = idle[at:to], odd[at:to], row[: to - at]
+        zeros_, odd_, row_ = zeros[at:to], odd[at:to], row[: to - at]
         acc[:] = 0.0
         for k in range(n_channels):
             shift, rest, scale, done = moments[k, 0, at:to], moments[k, 1, at:to], moments[k, 2, at:to], 0
@@ -321,9 +321,9 @@ def _normalised(p, x, y, w, by_range, left, share, blank, narrow, first, moments
         for s in range(to - at):
             out[at + s] = finish(p, a[s], b[s], c[s])
             if degree(p) > 0:  # values that are normalised differ by more than what underflows, or not at all
-                idle_[s] = a[s] == 0.0 and not (narrow or odd_[s])
+                zeros_[s] = a[s] == 0.0 and not (narrow or odd_[s])
         if _doubt(p, a, b, c, blank, odd_):
-            count += _refuse(p, b, blank, idle_, odd_, out[at:to])
+            count += _refuse(p, b, blank, zeros_, odd_, out[at:to])
     return count
 
 
@@ -336,14 +336,14 @@ def _is_blank(y, at):
 
 
 @inner
-def _find_blank(y, first, span, idle):
+def _find_blank(y, first, span, zeros):
     """Which windows of `span` samples, one after the other, are all 0."""
     at = first  # no sample of the window before that is other than 0
-    for s in range(idle.shape[0]):
+    for s in range(zeros.shape[0]):
         at = max(at, first + s)
         while at < first + s + span and _is_blank(y, at):
             at += 1
-        idle[s] = at == first + s + span
+        zeros[s] = at == first + s + span
 
 
 @inner
@@ -360,11 +360,11 @@ def _doubt(p, a, b, c, blank, odd):
 
 
 @inner
-def _refuse(p, b, blank, idle, odd, out):
-    """NaN for the distances that are `odd`, but for those of `idle` windows, whose sums are 0 indeed; how many."""
+def _refuse(p, b, blank, zeros, odd, out):
+    """NaN for the distances that are `odd`, but for those that are `zeros`, since their sums are 0 indeed; how many."""
     count = 0
     for s in range(out.shape[0]):
-        if odd[s] and not (idle[s] and (degree(p) > 0 or blank or _within(b[s]))):
+        if odd[s] and not (zeros[s] and (degree(p) > 0 or blank or _within(b[s]))):
             out[s] = np.nan
             count += 1
     return count

@@ -26,13 +26,13 @@ def direct_moments(y, w, first, mean, spread, error, low, high):
     for begin in range(0, mean.shape[0], PIECE):
         end = min(begin + PIECE, mean.shape[0])
         s, q, a, b = mean[begin:end], spread[begin:end], low[begin:end], high[begin:end]
-        level = y[first + begin + heavy : first + end + heavy]
-        s[:], q[:], a[:], b[:] = 0.0, 0.0, level, level
+        base = y[first + begin + heavy : first + end + heavy]
+        s[:], q[:], a[:], b[:] = 0.0, 0.0, base, base
         for i in range(m):
             if w[i] > 0.0:
                 v, weight = y[first + begin + i : first + end + i], w[i]
                 for k in range(v.shape[0]):
-                    d = v[k] - level[k]
+                    d = v[k] - base[k]
                     s[k] += weight * d
                     q[k] += weight * d * d
                     a[k] = min(a[k], v[k])
@@ -40,7 +40,7 @@ def direct_moments(y, w, first, mean, spread, error, low, high):
         for k in range(end - begin):
             error[begin + k] = q[k] * relative
             q[k] -= s[k] * s[k] / total
-            s[k] = level[k] + s[k] / total
+            s[k] = base[k] + s[k] / total
 
 
 @kernel(error_model="numpy")
@@ -129,25 +129,25 @@ def room_for(channels, count):
 
 
 @kernel(error_model="numpy")
-def exact_moments(y, w, first, left, share, scaling, alike, moments, row, idle, odd):
+def exact_moments(y, w, first, left, share, scaling, alike, moments, row, constant, odd):
     """Shift, rest and scale that normalise the windows from `first` on, in one channel; see `_exact_moments`.
 
     They are the first rows of `moments`; the last one tells the windows' ranges.
     """
-    for at in range(0, idle.shape[0], PIECE):
-        to = min(at + PIECE, idle.shape[0])
+    for at in range(0, constant.shape[0], PIECE):
+        to = min(at + PIECE, constant.shape[0])
         shift, rest, scale = moments[0, at:to], moments[1, at:to], moments[2, at:to]
-        ranges = moments[3, at:to], moments[4, at:to], row[: to - at], idle[at:to], odd[at:to]
+        ranges = moments[3, at:to], moments[4, at:to], row[: to - at], constant[at:to], odd[at:to]
         _exact_moments(y, w, first + at, left, share, scaling, alike, shift, rest, scale, *ranges)
 
 
 @inner
-def _exact_moments(y, w, first, left, share, scaling, alike, shift, rest, scale, low, high, row, idle, odd):
+def _exact_moments(y, w, first, left, share, scaling, alike, shift, rest, scale, low, high, row, constant, odd):
     """Shift, rest and scale that normalise each window of a block, in one channel.
 
     Samples are added up less one of the window, so that an offset costs no digits; and as the mean lies between two
     numbers, it is kept as two, `shift` and `rest`. A window is constant if its range is not above the share `alike` of
-    its largest size. `odd` marks windows whose squares over- or underflow, `idle` those that were constant in all
+    its largest size. `odd` marks windows whose squares over- or underflow, `constant` those that were constant in all
     channels so far. Leaves their ranges in `high`. Without a `share` the points are the samples in a row.
     """
     m, size, even = w.shape[0], shift.shape[0], share is None or alike == 0.0
@@ -178,7 +178,7 @@ def _exact_moments(y, w, first, left, share, scaling, alike, shift, rest, scale,
         width, lift = high[s] - low[s], 0.0 if even else base[s]  # the range of points between samples is less the base
         varies = width > 0.0 and width > alike * maximum(abs(low[s] + lift), abs(high[s] + lift))
         scale[s] = width if varies else 0.0  # a constant window: its points become zeros
-        idle[s] &= not varies
+        constant[s] &= not varies
         odd[s] |= varies & ((width < NARROW) | (width > WIDE)) & (scaling == 2)
         high[s] = width
     for s in range(size):

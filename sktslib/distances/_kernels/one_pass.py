@@ -121,16 +121,18 @@ def lags(tx, ty, i, point, t, at, begin):
 
 
 @inner
-def column(wide, p, rows, points, Y, tx, ty, t, at, i, end, oldest, fresh, border, since, gap_cost, col, start):
+def column(wide, p, query, series, t, at, span, oldest, entry, gap_cost, col, start):
     """Move a query's column to sample t; cost and start of the path that ends with its last point.
 
-    Starts older than `oldest` are dropped. Paths come in from the border, whose cost began at `since`; by an open
-    boundary also from a segment that starts here, at the cost `fresh`, and skips query points.
+    Its points are the `span` [i, end). Starts older than `oldest` are dropped. Paths come in by the `entry`: from the
+    boundary `top`, whose cost began at `since`; by an open one also from a segment that starts here, at the cost
+    `fresh`, and skips query points.
     """
-    diag, s_diag, point, skipped = border, since, 0.0, fresh
+    (rows, points, tx), (Y, ty), (i, end), (fresh, top, since) = query, series, span, entry
+    diag, s_diag, point, skipped = top, since, 0.0, fresh
     above, s_above, lanes = splat(wide, INF), since, lanes_of(wide)
     if not closed_boundary(p):
-        above = border + gap_cost
+        above = top + gap_cost
     while i < end:
         left, s_left = load(wide, col, i * lanes), load(wide, start, i * lanes)
         left = where(s_left < oldest, INF, left)
@@ -159,30 +161,15 @@ def column(wide, p, rows, points, Y, tx, ty, t, at, i, end, oldest, fresh, borde
 
 
 @kernel
-def _advance(
-    wide,
-    p,
-    rows,
-    points,
-    first,
-    Y,
-    tx,
-    ty,
-    begin_at,
-    offset,
-    background,
-    transitions,
-    shortest,
-    longest,
-    state,
-    best,
-    begin,
-):
+def _advance(wide, queries, series, begin_at, offset, rules, state, best, begin):
     """Samples from `begin_at` on, see `advance`."""
+    (p, rows, points, first, tx), (Y, ty) = queries, series
+    background, transitions, shortest, longest = rules
+    query = rows, points, tx
     k = first.shape[0] - 1
     lanes = lanes_of(wide)
     n = best.shape[0] // ((k + 1) * lanes)
-    col, start, edge, border, since = state[0], state[1], state[2], state[3], state[4]
+    col, start, edge, boundary, since = state[0], state[1], state[2], state[3], state[4]
     for t in range(begin_at, n):
         at = float(offset + t)
         row = t * (k + 1) * lanes
@@ -191,31 +178,13 @@ def _advance(
             top, s_top, record = fresh, splat(wide, at), _of(p, q)
             if not closed_boundary(record):
                 known = load(wide, since, q * lanes)
-                older = where(known < at + 1.0 - longest[q], INF, load(wide, border, q * lanes))
+                older = where(known < at + 1.0 - longest[q], INF, load(wide, boundary, q * lanes))
                 s_top = where(fresh <= older, at, known)
                 top = minimum(older, fresh)
             gap_cost = gap_cost_of(wide, record, rows, Y, ty, t)
-            cost, s = column(
-                wide,
-                record,
-                rows,
-                points,
-                Y,
-                tx,
-                ty,
-                t,
-                at,
-                first[q],
-                first[q + 1],
-                at + 1.0 - longest[q],
-                fresh,
-                top,
-                s_top,
-                gap_cost,
-                col,
-                start,
-            )
-            store(border, q * lanes, top + gap_cost)
+            span, entry, oldest = (first[q], first[q + 1]), (fresh, top, s_top), at + 1.0 - longest[q]
+            cost, s = column(wide, record, query, series, t, at, span, oldest, entry, gap_cost, col, start)
+            store(boundary, q * lanes, top + gap_cost)
             store(since, q * lanes, s_top)
             cost = where(at + 1.0 - s < shortest[q], INF, cost)
             cost = where(at + 1.0 - s > longest[q], INF, cost)
@@ -229,37 +198,19 @@ def _advance(
             store(edge, b * lanes, cheapest)
 
 
-def advance(
-    wide,
-    p,
-    rows,
-    points,
-    first,
-    Y,
-    tx,
-    ty,
-    begin_at,
-    offset,
-    background,
-    transitions,
-    shortest,
-    longest,
-    state,
-    best,
-    begin,
-):
+def advance(wide, queries, series, begin_at, offset, rules, state, best, begin):
     """Go on from sample `begin_at`, which counts as sample `begin_at` + `offset`, to the last; changes `state`.
 
-    `wide`: None for one lane, True for LANES.
+    `wide`: None for one lane, True for LANES. `queries` are (p, rows, points, first, tx), `series` (Y, ty), `rules`
+    (background, transitions, shortest, longest).
 
     Fills, per boundary t + 1 behind sample t, ``best`` (k + 1): the cheapest segmentation up to there whose last part
     has each label; and ``begin`` (k): where its last segment starts.
     """
+    _, _, _, first, _ = queries
     width = len(first) * (LANES if wide else 1)  # of a row of `best`
-    queries, rules = (p, rows, points, first, Y, tx, ty), (background, transitions, shortest, longest)
     for a, b in pieces(len(best) // width - begin_at, COST * first[-1] * width // len(first)):
-        done = best[: (begin_at + b) * width]
-        _advance(wide, *queries, begin_at + a, offset, *rules, state, done, begin)
+        _advance(wide, queries, series, begin_at + a, offset, rules, state, best[: (begin_at + b) * width], begin)
 
 
 @kernel

@@ -4,12 +4,18 @@ The numbers are those of `columns.subsequence_profile` to the bit.
 """
 
 import numpy as np
-from numba import types
-from numba.extending import overload
 
-from . import dispatch
 from .compilation import block_size, inner, kernel, pieces
-from .dispatch import accumulate, closed_boundary, equal_moves_in_search, lag_cost, matched_pair, minimum_cost, moves
+from .dispatch import (
+    accumulate,
+    by_fact,
+    closed_boundary,
+    equal_moves_in_search,
+    lag_cost,
+    matched_pair,
+    minimum_cost,
+    moves,
+)
 from .simd import maximum, minimum, where
 from .simd_memory import REGISTERS, copy, entering, fill, shifted, store
 from .strips import (
@@ -18,11 +24,11 @@ from .strips import (
     SHIFT,
     deal,
     gap_cost_at,
+    index_of,
+    indices_at,
     lane_of,
     leave,
     load,
-    place_of,
-    places_at,
     room_for,
     row_at,
     stripe,
@@ -37,9 +43,9 @@ BLOCK = block_size(4096, 8)
 
 
 @inner
-def _even_step(p, rows, weighted, series, i, t, query, edges, lane, behind, carried):
+def _even_step(p, rows, weighted, series, i, t, first, edges, lane, behind, carried):
     """Step t of `_search_evenly`; what the next one needs."""
-    here, row, shut = query
+    here, row, shut = first
     (yr, gap_costs, begun), (edge, origin) = series, edges
     old, over, s_old, s_over, at_corner, from_corner, at = carried
     at_edge, from_edge = edge[t + LANES - 1], origin[t + LANES - 1]
@@ -53,28 +59,28 @@ def _even_step(p, rows, weighted, series, i, t, query, edges, lane, behind, carr
     over, s_over = minimum(best, old), where(best < old, s_over, s_old)
     leave(edge, t + behind, lane, best)
     leave(origin, t + behind, lane, start)
-    at = place_of(t + 1 - begun, yr.shape[1] >> SHIFT), at[0], at[1], at[2], at[3]
+    at = index_of(t + 1 - begun, yr.shape[1] >> SHIFT), at[0], at[1], at[2], at[3]
     return best, over, start, s_over, at_edge, from_edge, at
 
 
-@inner
-def _search_evenly(p, rows, weighted, points, series, radius, side, i, begin, end, edge, origin, bottom, state):
-    """The same for a search: each cell carries the start of its path. All moves cost the same, whatever the start.
+def _search_evenly(p, query, series, radius, side, strip, edges, state):
+    """Steps [begin, end) of a strip, the rows from i to `bottom` after it: each cell carries the start of its path.
 
-    `series` holds the points from some point on. It goes on from `state`, and leaves there what the next steps need.
-    There may be one step more than asked for.
+    All moves cost the same, whatever the start. `series` holds the points from some point on. It goes on from `state`,
+    and leaves there what the next steps need. There may be one step more than asked for.
     """
+    (rows, weighted, points), (i, begin, end, bottom), (edge, origin) = query, strip, edges
     here = load(points[0], i), load(points[1], i), load(points[2], i)
-    query = here, row_at(rows[0], weighted, i), INF if i == 0 else -INF
-    edges, lane, behind = (edge, origin), lane_of(bottom), LANES - 1 - bottom
+    first = here, row_at(rows[0], weighted, i), INF if i == 0 else -INF
+    lane, behind = lane_of(bottom), LANES - 1 - bottom
     # The edge holds its corner at the begin only: a strip of one row has written its own costs over it by now.
     corner = (edge[LANES - 2], origin[LANES - 2]) if begin == 0 else (state[4, 0], state[4, 1])
     values = load(state[0], 0), load(state[1], 0), load(state[2], 0), load(state[3], 0)
-    at = places_at(begin - series[2], series[0].shape[1] >> SHIFT)
+    at = indices_at(begin - series[2], series[0].shape[1] >> SHIFT)
     carried = values[0], values[1], values[2], values[3], corner[0], corner[1], at
     for t in range(begin, end, 2):  # two at a time, because then fewer values change their registers
-        carried = _even_step(p, rows, weighted, series, i, t, query, edges, lane, behind, carried)
-        carried = _even_step(p, rows, weighted, series, i, t + 1, query, edges, lane, behind, carried)
+        carried = _even_step(p, rows, weighted, series, i, t, first, edges, lane, behind, carried)
+        carried = _even_step(p, rows, weighted, series, i, t + 1, first, edges, lane, behind, carried)
     store(state[0], 0, carried[0])
     store(state[1], 0, carried[1])
     store(state[2], 0, carried[2])
@@ -82,21 +88,21 @@ def _search_evenly(p, rows, weighted, points, series, radius, side, i, begin, en
     state[4, 0], state[4, 1] = carried[4], carried[5]
 
 
-@inner
-def _search_strip(p, rows, weighted, points, series, radius, side, i, begin, end, edge, origin, bottom, state):
+def _search_strip(p, query, series, radius, side, strip, edges, state):
     """The same for every recurrence and band: lags count from the start of each path.
 
     A start of -1 - sample says that the path has no matched pair yet.
     """
+    (rows, weighted, points), (i, begin, end, bottom), (edge, origin) = query, strip, edges
     yr, gap_costs, begun = series
     rows_at, size, lane, behind = load(ROWS, 0), yr.shape[1] >> SHIFT, lane_of(bottom), LANES - 1 - bottom
     here = load(points[0], i), load(points[1], i), load(points[2], i)
-    border, row = load(side, i), row_at(rows[0], weighted, i)
+    boundary, row = load(side, i), row_at(rows[0], weighted, i)
     shut = INF if i == 0 and closed_boundary(p) else -INF
     old, diag, s_old, s_diag = load(state[0], 0), load(state[1], 0), load(state[2], 0), load(state[3], 0)
     if begin == 0:
         diag, s_diag = shifted(old, edge[LANES - 2]), shifted(s_old, origin[LANES - 2])
-    at = places_at(begin - begun, size)
+    at = indices_at(begin - begun, size)
     for t in range(begin, end):
         at_edge, from_edge = edge[t + LANES - 1], origin[t + LANES - 1]
         a, b, c = terms_at(p, row, rows, weighted, yr, i, at)
@@ -127,10 +133,10 @@ def _search_strip(p, rows, weighted, points, series, radius, side, i, begin, end
             best = accumulate(p, best, d)
         if not closed_boundary(p):
             inside = t - rows_at >= 0.0
-            start, best = where(inside, start, -1.0), where(inside, best, border)
+            start, best = where(inside, start, -1.0), where(inside, best, boundary)
         diag, s_diag = entering(up, at_edge), s_up
         old, s_old = best, start
-        at = place_of(t + 1 - begun, size), at[0], at[1], at[2], at[3]
+        at = index_of(t + 1 - begun, size), at[0], at[1], at[2], at[3]
         leave(edge, t + behind, lane, old)
         leave(origin, t + behind, lane, s_old)
     store(state[0], 0, old)
@@ -139,29 +145,15 @@ def _search_strip(p, rows, weighted, points, series, radius, side, i, begin, end
     store(state[3], 0, s_diag)
 
 
-def _is_even(record, radius):
-    facts = (dispatch._part(name, record) for name in ("equal_moves_in_search", "closed_boundary", "monotone"))
-    return all(facts) and radius is None
-
-
-def search(p, rows, weighted, points, series, radius, side, i, begin, end, edge, origin, bottom, state):
-    strip = _search_evenly if _is_even(type(p), radius) else _search_strip
-    strip(p, rows, weighted, points, series, radius, side, i, begin, end, edge, origin, bottom, state)
-
-
-@overload(search)
-def _overload_search(p, rows, weighted, points, series, radius, side, i, begin, end, edge, origin, bottom, state):
-    strip = _search_evenly if _is_even(p.instance_class, None if radius == types.none else radius) else _search_strip
-
-    def run(p, rows, weighted, points, series, radius, side, i, begin, end, edge, origin, bottom, state):
-        strip(p, rows, weighted, points, series, radius, side, i, begin, end, edge, origin, bottom, state)
-
-    return run
+# In a band lags count, so that no search is even.
+search = by_fact("even_search", {True: _search_evenly, False: _search_strip})
+search_in_band = inner(_search_strip)
 
 
 @kernel
-def _go_on(p, rows, weighted, points, y, radius, side, block, begin, end, work):
+def _go_on(query, y, radius, side, block, begin, end, work):
     """Blocks [begin, end) of the series against all strips of the query, see `subsequence_profile`."""
+    p, rows, weighted, points = query
     n, m = y.shape[1], points.shape[1]
     in_lanes, costs, sides, edge, origin, state, yr, gaps = work
     if begin == 0:
@@ -175,6 +167,7 @@ def _go_on(p, rows, weighted, points, y, radius, side, block, begin, end, work):
             copy(sides, s * LANES, (s + 1) * LANES, state[s, 1], 0)
             for r in range(2, 5):
                 fill(state[s, r], 0, LANES, 0.0 if closed_boundary(p) else -1.0)
+    query_in_lanes, edges = (in_lanes, weighted, costs), (edge, origin)
     # A strip stands behind the one above it by what its lanes stand apart.
     behind = state.shape[0] * LANES + REGISTERS
     for at in range(begin * block, end * block, block):
@@ -187,8 +180,11 @@ def _go_on(p, rows, weighted, points, y, radius, side, block, begin, end, work):
             height = min(LANES, m - s * LANES)
             a, b = max(0, at - s * LANES), min(n + height - 1, at + block - s * LANES)
             if a < b:
-                i, bottom = s * LANES, height - 1
-                search(p, in_lanes, weighted, costs, series, radius, sides, i, a, b, edge, origin, bottom, state[s])
+                strip = s * LANES, a, b, height - 1
+                if radius is None:
+                    search(p, query_in_lanes, series, radius, sides, strip, edges, state[s])
+                else:
+                    search_in_band(p, query_in_lanes, series, radius, sides, strip, edges, state[s])
 
 
 @kernel
@@ -204,20 +200,21 @@ def _list(first, last, shortest, longest, distance, starts, begin):
         out[j] = int(since[j]) if cost[j] < INF else -1
 
 
-def subsequence_profile(p, rows, weighted, points, y, radius, shortest, longest, side):
+def subsequence_profile(query, y, limits, side):
     """Subsequence profile of a whole series, as `columns.subsequence_profile` fills it: costs and starts.
 
-    What is returned stands in the memory that the strips have worked in: new memory would take as long as a tenth of
-    the search.
+    `query` is (p, rows, weighted, points), and `limits` (radius, shortest, longest). What is returned stands in the
+    memory that the strips have worked in: new memory would take as long as a tenth of the search.
     """
+    (p, _, _, points), (radius, shortest, longest) = query, limits
     (channels, n), m = y.shape, points.shape[1]
     strips, block = -(-m // LANES), BLOCK + BLOCK % 2  # even, since costs are moved on by two steps at a time
     size = strips * LANES
     edge, origin = np.empty(n + 3 * LANES), np.empty(n + 3 * LANES)
-    query = np.empty((channels, 4, size)), np.empty((3, size)), np.empty(size)
-    work = *query, edge, origin, np.empty((strips, 5, LANES)), *room_for(p, channels, block + size + REGISTERS + 2)
+    in_lanes = np.empty((channels, 4, size)), np.empty((3, size)), np.empty(size)
+    work = *in_lanes, edge, origin, np.empty((strips, 5, LANES)), *room_for(p, channels, block + size + REGISTERS + 2)
     for begin, end in pieces(-(-(n + m + size) // block), block * m):
-        _go_on(p, rows, weighted, points, y, radius, side, block, begin, end, work)
+        _go_on(query, y, radius, side, block, begin, end, work)
     distance, starts = edge[LANES - 1 : LANES - 1 + n], origin[LANES - 1 : LANES - 1 + n]
     start = np.empty(n, np.int64) if n <= FEW else starts.view(np.int64)  # of other memory the compiler makes vectors
     for begin, end in pieces(n, 1):

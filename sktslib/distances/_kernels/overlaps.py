@@ -33,7 +33,7 @@ def all_free(sorted_start, sorted_end, longest, start, end, max_overlap):
 
 @kernel
 def next_free(sorted_start, sorted_end, longest, start, end, max_overlap, at):
-    """The first place from `at` on of a range that is free."""
+    """The first position from `at` on of a range that is free."""
     while at < start.shape[0] and not is_free(sorted_start, sorted_end, longest, start[at], end[at], max_overlap):
         at += 1
     return at

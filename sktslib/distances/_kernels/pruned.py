@@ -8,7 +8,7 @@ below the cutoff is the same to the bit.
 
 import numpy as np
 
-from .columns import _ground_column, _lags_fixed, cells_and_borders, series_gap
+from .columns import _ground_column, _lags_fixed, cells_and_boundary, series_gap
 from .compilation import block_size, kernel, pieces
 from .dispatch import accumulate, lag_cost, moves
 from .simd_memory import fill
@@ -21,7 +21,7 @@ AHEAD = block_size(16, 3)  # query points computed at a time where it is not kno
 def _accumulate(p, rows, points, y, tx, ty, lo, hi, top, first_j, last_j, cutoff, alive, dead, col, bottom, ground):
     """Columns [first_j, last_j); see `accumulate`.
 
-    Rows of `col` count from the border; those outside [alive, dead) are above the cutoff in the last column. They are
+    Rows of `col` count from the boundary; those outside [alive, dead) are above the cutoff in the last column. They are
     given back for the columns that follow.
     """
     m = col.shape[0] - 1
@@ -31,7 +31,7 @@ def _accumulate(p, rows, points, y, tx, ty, lo, hi, top, first_j, last_j, cutoff
         if dead == 0:
             break
         if j > 0:
-            fill(col, hi[j - 1] + 1, hi[j] + 1, INF)  # they still hold the border
+            fill(col, hi[j - 1] + 1, hi[j] + 1, INF)  # they still hold the boundary
         gap_cost = 0.0 if rows is None else series_gap(p, y, ty, j)
         begin, end = max(lo[j] + 1, max(alive, 1)), hi[j] + 1
         diag = col[begin - 1]
@@ -68,7 +68,7 @@ def _accumulate(p, rows, points, y, tx, ty, lo, hi, top, first_j, last_j, cutoff
 def accumulated_costs(p, rows, points, y, tx, ty, lo, hi, top, side, cutoff):
     """Last row (n) and last column (m + 1) as `columns.accumulated_costs` gives them, infinite above the cutoff."""
     n, m = len(top) - 1, len(side) - 1
-    lo, hi, top, col = cells_and_borders(p, lo, hi, top, side)
+    lo, hi, top, col = cells_and_boundary(p, lo, hi, top, side)
     bottom, ground = np.full(n, INF), np.zeros((3, m))
     alive, dead = 0, m + 1
     for begin, end in pieces(n, m):

@@ -21,11 +21,11 @@ PIECE = block_size(1024, 8)  # windows at a time whose sums stay in the first-le
 @kernel
 def _run_on(y, b, count, after):
     """after[:, k] = sums of y - y[b] and of its square over the k samples from b on."""
-    level = y[b]
+    base = y[b]
     for k0 in range(0, count, RUN):
         s, q, done_s, done_q = 0.0, 0.0, after[0, k0], after[1, k0]
         for k in range(k0, min(k0 + RUN, count)):
-            d = y[b + k] - level
+            d = y[b + k] - base
             s += d
             q += d * d
             after[0, k + 1], after[1, k + 1] = done_s + s, done_q + q
@@ -37,7 +37,7 @@ def _run_both(y, b, m, before, after):
 
     Both runs at once, since either waits for its own sums.
     """
-    level, other = y[b], y[b + m]
+    base, other = y[b], y[b + m]
     for k0 in range(0, m, RUN):
         k1 = min(k0 + RUN, m)
         # Slices, because an index that might be negative to the compiler costs as much as the sums.
@@ -47,7 +47,7 @@ def _run_both(y, b, m, before, after):
         s = q = s2 = q2 = 0.0
         done_s, done_q, done_s2, done_q2 = before[0, m - k0], before[1, m - k0], after[0, k0], after[1, k0]
         for k in range(on.shape[0]):
-            d, e = back[k] - other, on[k] - level
+            d, e = back[k] - other, on[k] - base
             s += d
             q += d * d
             s2 += e
@@ -82,7 +82,7 @@ def moments_about(y, m, origin, first, mean, spread, error):
     share = 1.0 / m
     for b in range(first, end + m - 1, m):
         low, high = max(b - m + 1, first), min(b, end - 1)
-        level = y[b] - origin
+        base = y[b] - origin
         if high == b and b + m < y.shape[0]:
             _run_both(y, b, m, next_before, after)
         else:
@@ -94,7 +94,7 @@ def moments_about(y, m, origin, first, mean, spread, error):
         middle, deviations, wrong = mean[part], spread[part], error[part]
         for k in range(s1.shape[0]):
             total, squares = s0[k] + s1[k], q0[k] + q1[k]
-            middle[k] = level + total * share
+            middle[k] = base + total * share
             deviations[k] = squares - total * total * share
             wrong[k] = squares * relative
         before, next_before = next_before, before
@@ -129,10 +129,10 @@ def find_constants(y, m, first, products, mean, spread, error):
 
 
 @kernel(error_model="numpy")
-def weighted_moments(s, q, norm_s, norm_q, bound, w_norm, step, total, origin, level, how, mean, spread, error):
-    """The same from the weighted sums s of samples and q of squares, both less the level of their row.
+def weighted_moments(s, q, norm_s, norm_q, bound, w_norm, step, total, origin, mean_x, how, mean, spread, error):
+    """The same from the weighted sums s of samples and q of squares, both less the mean of their row.
 
-    `how` means count: 0 not at all, 1 by their difference from the `level`, 2 by the product with it.
+    `how` means count: 0 not at all, 1 by their difference from the query's, `mean_x`, 2 by the product with it.
     """
     for r in range(s.shape[0]):
         base, wrong_s, wrong_q = norm_s[r, 1] - origin, bound * w_norm * norm_s[r, 0], bound * w_norm * norm_q[r, 0]
@@ -144,7 +144,7 @@ def weighted_moments(s, q, norm_s, norm_q, bound, w_norm, step, total, origin, l
         if how > 0:
             for t in range(min(step, mean.shape[0] - r * step)):
                 at = r * step + t
-                apart = 2.0 * abs(mean[at] - level) if how == 1 else 2.0 * abs(mean[at]) + abs(level)
+                apart = 2.0 * abs(mean[at] - mean_x) if how == 1 else 2.0 * abs(mean[at]) + abs(mean_x)
                 error[at] += apart * (wrong_s + 4.0 * EPS * (abs(mean[at]) * total + abs(s[r, t])))
 
 
@@ -168,7 +168,7 @@ def standardise(lift, scale, spread, error, total, scaling):
 
 
 @kernel(error_model="numpy")
-def to_range(low, high, origin, lift, scale, spread, error, level, m, centred):
+def to_range(low, high, origin, lift, scale, spread, error, mean_x, m, centred):
     """The same where the range of each window becomes 1 and its mean the `lift`, or 0 if it is centred.
 
     The mean is given less the `origin`.
@@ -179,14 +179,14 @@ def to_range(low, high, origin, lift, scale, spread, error, level, m, centred):
     for j in range(scale.shape[0]):
         wrong = relative + 2.0 * EPS * (1.0 + abs(lift[j]) * scale[j])
         lift[j] = 0.0 if centred else (lift[j] - (low[j] - origin)) * scale[j]
-        wrong *= 0.0 if centred else 2.0 * abs(level - lift[j]) + abs(level) + 2.0 * lift[j]
+        wrong *= 0.0 if centred else 2.0 * abs(mean_x - lift[j]) + abs(mean_x) + 2.0 * lift[j]
         error[j] = error[j] * scale[j] * scale[j] + m * wrong if scale[j] > 0.0 else 0.0
     for j in range(scale.shape[0]):
         spread[j] *= scale[j] * scale[j]
 
 
 @kernel
-def add_squares(dot, step, wrong, lift, scale, spread, error, own, level, total, a, b, c, more):
+def add_squares(dot, step, wrong, lift, scale, spread, error, own, mean_x, total, a, b, c, more):
     """Add a channel's squared differences to a, their sum of squares to b, the error of a to c; or begin anew."""
     for r in range(dot.shape[0]):
         for first in range(r * step, min((r + 1) * step, a.shape[0]), PIECE):
@@ -197,15 +197,15 @@ def add_squares(dot, step, wrong, lift, scale, spread, error, own, level, total,
             if not more:
                 to_a[:], to_b[:], to_c[:] = 0.0, 0.0, 0.0
             for j in range(d.shape[0]):
-                to_b[j] += own + v[j] + total * (level - at[j]) * (level - at[j])
+                to_b[j] += own + v[j] + total * (mean_x - at[j]) * (mean_x - at[j])
             for j in range(d.shape[0]):
-                to_a[j] += own + v[j] + total * (level - at[j]) * (level - at[j]) - 2.0 * d[j] * by[j]
+                to_a[j] += own + v[j] + total * (mean_x - at[j]) * (mean_x - at[j]) - 2.0 * d[j] * by[j]
             for j in range(d.shape[0]):
                 to_c[j] += w * by[j] + e[j]
 
 
 @kernel
-def add_products(dot, step, wrong, lift, scale, spread, error, own, level, total, a, b, c, more):
+def add_products(dot, step, wrong, lift, scale, spread, error, own, mean_x, total, a, b, c, more):
     """Add a channel's products to a, the window's squares to b, the error of a to c; or begin anew."""
     for r in range(dot.shape[0]):
         for first in range(r * step, min((r + 1) * step, a.shape[0]), PIECE):
@@ -216,7 +216,7 @@ def add_products(dot, step, wrong, lift, scale, spread, error, own, level, total
             if not more:
                 to_a[:], to_b[:], to_c[:] = 0.0, 0.0, 0.0
             for j in range(d.shape[0]):
-                to_a[j] += d[j] * by[j] + total * level * at[j]
+                to_a[j] += d[j] * by[j] + total * mean_x * at[j]
             for j in range(d.shape[0]):
                 to_b[j] += v[j] + total * at[j] * at[j]
             for j in range(d.shape[0]):

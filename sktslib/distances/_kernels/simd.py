@@ -67,14 +67,14 @@ class _MaskModel(models.PrimitiveModel):
 
 
 # ---------------------------------------------------------------------------------------------------------- building
-def compiled_as(function, kind):
+def compiled_as(function, result_type):
     """Teach the compiler a function (decorator of what builds its code).
 
-    `kind` takes the arguments' types, by the function's own names, and gives the type of the outcome, or None where
-    they are not taken. Unlike an overload it is no function of its own that has to be compiled: a kernel of the vector
-    drivers would have forty of them, a twentieth of a second each.
+    `result_type` takes the arguments' types, by the function's own names, and gives the type of the outcome, or None
+    where they are not taken. Unlike an overload it is no function of its own that has to be compiled: a kernel of the
+    vector drivers would have forty of them, a twentieth of a second each.
     """
-    type_callable(function)(lambda context: kind)
+    type_callable(function)(lambda context: result_type)
     return lower_builtin(function, types.VarArg(types.Any))
 
 
@@ -85,41 +85,45 @@ def _splatted(builder, scalar, lanes):
     return builder.shuffle_vector(first, nothing, ir.Constant(ir.VectorType(I32, lanes), [0] * lanes))
 
 
-def as_kind(context, builder, value, kind, wanted):
-    """A number or a vector as a value of the wanted kind, a float or a vector."""
-    if isinstance(kind, Vector):
+def as_type(context, builder, value, given, wanted):
+    """A number or a vector of the given type as one of the wanted type, a float or a vector."""
+    if isinstance(given, Vector):
         return value
-    scalar = context.cast(builder, value, kind, types.float64)
+    scalar = context.cast(builder, value, given, types.float64)
     return _splatted(builder, scalar, wanted.lanes) if isinstance(wanted, Vector) else scalar
 
 
-def _vector_of(*kinds):
+def _all_as_type(context, builder, values, given, wanted):
+    return [as_type(context, builder, v, t, wanted) for v, t in zip(values, given, strict=True)]
+
+
+def _vector_of(*given):
     """The vector type of an operation: that of its vectors, the others being numbers."""
-    vectors = [k for k in kinds if isinstance(k, Vector)]
-    if vectors and all(isinstance(k, Vector | types.Number | types.Boolean) for k in kinds):
+    vectors = [t for t in given if isinstance(t, Vector)]
+    if vectors and all(isinstance(t, Vector | types.Number | types.Boolean) for t in given):
         return vectors[0]
     return None
 
 
-def kind_of(*kinds):
+def type_of(*given):
     """The same, or a float where all are numbers."""
-    if all(isinstance(k, types.Number | types.Boolean) for k in kinds):
+    if all(isinstance(t, types.Number | types.Boolean) for t in given):
         return types.float64
-    return _vector_of(*kinds)
+    return _vector_of(*given)
 
 
 def _operator(op, result, build):
     @type_callable(op)
     def typer(context):
-        def kind(a, b):
+        def result_type(a, b):
             vector = _vector_of(a, b)
             return vector and result(vector)
 
-        return kind
+        return result_type
 
     def lower(context, builder, sig, args):
         vector = _vector_of(*sig.args)
-        a, b = (as_kind(context, builder, v, k, vector) for v, k in zip(args, sig.args, strict=True))
+        a, b = _all_as_type(context, builder, args, sig.args, vector)
         return build(builder, a, b, vector)
 
     for left, right in ((Vector, Vector), (Vector, types.Number), (types.Number, Vector)):
@@ -150,9 +154,9 @@ for _op, _sign in (
 
 def _call(builder, name, *args):
     """Call one of LLVM's functions on floats, which exist for vectors of every size."""
-    kind = args[0].type
-    name += f".v{kind.count}f64" if isinstance(kind, ir.VectorType) else ".f64"
-    function = ir.FunctionType(kind, [kind] * len(args))
+    float_type = args[0].type
+    name += f".v{float_type.count}f64" if isinstance(float_type, ir.VectorType) else ".f64"
+    function = ir.FunctionType(float_type, [float_type] * len(args))
     return builder.call(cgutils.get_or_insert_function(builder.module, function, name), args)
 
 
@@ -196,18 +200,17 @@ def where(condition, a, b):
     return np.where(condition, a, b) if isinstance(condition, np.ndarray) else (a if condition else b)
 
 
-def _kind_of_where(condition, a, b):
-    kind = kind_of(a, b)
-    if isinstance(condition, Mask) and kind == types.float64:
+def _type_of_where(condition, a, b):
+    of_values = type_of(a, b)
+    if isinstance(condition, Mask) and of_values == types.float64:
         return Vector(condition.lanes, False)
-    return kind
+    return of_values
 
 
-@compiled_as(where, _kind_of_where)
+@compiled_as(where, _type_of_where)
 def _build_where(context, builder, sig, args):
     """By a condition for each lane, or one for all."""
-    kinds = zip(args[1:], sig.args[1:], strict=True)
-    a, b = (as_kind(context, builder, v, k, sig.return_type) for v, k in kinds)
+    a, b = _all_as_type(context, builder, args[1:], sig.args[1:], sig.return_type)
     by_lane = isinstance(sig.args[0], Mask)
     condition = args[0] if by_lane else context.cast(builder, args[0], sig.args[0], types.boolean)
     return builder.select(condition, a, b)
@@ -246,24 +249,19 @@ def maximum(a, b):
     return np.maximum(a, b) if isinstance(a, np.ndarray) or isinstance(b, np.ndarray) else (a if a > b else b)
 
 
-def _both_as_kind(context, builder, sig, args):
-    kinds = zip(args, sig.args, strict=True)
-    return [as_kind(context, builder, value, kind, sig.return_type) for value, kind in kinds]
-
-
-@compiled_as(minimum, lambda a, b: kind_of(a, b))
+@compiled_as(minimum, lambda a, b: type_of(a, b))
 def build_minimum(context, builder, sig, args):
-    a, b = _both_as_kind(context, builder, sig, args)
+    a, b = _all_as_type(context, builder, args, sig.args, sig.return_type)
     return builder.select(builder.fcmp_ordered("<", a, b), a, b)
 
 
-@compiled_as(maximum, lambda a, b: kind_of(a, b))
+@compiled_as(maximum, lambda a, b: type_of(a, b))
 def _build_maximum(context, builder, sig, args):
-    a, b = _both_as_kind(context, builder, sig, args)
+    a, b = _all_as_type(context, builder, args, sig.args, sig.return_type)
     return builder.select(builder.fcmp_ordered(">", a, b), a, b)
 
 
-@compiled_as(cheaper, lambda a, b: kind_of(a, b))
+@compiled_as(cheaper, lambda a, b: type_of(a, b))
 def build_cheaper(context, builder, sig, args):
     if not (BITS and isinstance(sig.return_type, Vector)):
         return build_minimum(context, builder, sig, args)
@@ -271,7 +269,8 @@ def build_cheaper(context, builder, sig, args):
     words = ir.VectorType(I64, lanes)
     function = ir.FunctionType(words, [words, words])
     least = cgutils.get_or_insert_function(builder.module, function, f"llvm.smin.v{lanes}i64")
-    word = builder.call(least, [builder.bitcast(a, words) for a in _both_as_kind(context, builder, sig, args)])
+    costs = _all_as_type(context, builder, args, sig.args, sig.return_type)
+    word = builder.call(least, [builder.bitcast(cost, words) for cost in costs])
     return builder.bitcast(word, ir.VectorType(F64, lanes))
 
 
@@ -287,13 +286,13 @@ def sqrt(a):
     return np.sqrt(a)
 
 
-@compiled_as(sqrt, lambda a: kind_of(a))
+@compiled_as(sqrt, lambda a: type_of(a))
 def _build_sqrt(context, builder, sig, args):
-    return _call(builder, "llvm.sqrt", as_kind(context, builder, args[0], sig.args[0], sig.return_type))
+    return _call(builder, "llvm.sqrt", as_type(context, builder, args[0], sig.args[0], sig.return_type))
 
 
 def take(values, at):
-    """`values[at]` of an array of numbers; places beyond the last give the last.
+    """`values[at]` of an array of numbers; positions beyond the last give the last.
 
     Examples
     --------
@@ -305,25 +304,25 @@ def take(values, at):
     return values[np.minimum(at, last).astype(int)] if isinstance(at, np.ndarray) else values[min(int(at), last)]
 
 
-def _kind_of_take(values, at):
+def _type_of_take(values, at):
     is_table = isinstance(values, types.Array) and values.ndim == 1 and isinstance(values.dtype, types.Number)
-    return kind_of(at) if is_table else None
+    return type_of(at) if is_table else None
 
 
-@compiled_as(take, _kind_of_take)
+@compiled_as(take, _type_of_take)
 def _build_take(context, builder, sig, args):
-    kind = sig.args[0]
-    array = context.make_array(kind)(context, builder, args[0])
+    table = sig.args[0]
+    array = context.make_array(table)(context, builder, args[0])
     last = builder.sub(builder.extract_value(array.shape, 0), ir.Constant(I64, 1))
     step = builder.extract_value(array.strides, 0)
 
     def one(at):
-        place = builder.fptosi(at, I64)
-        place = builder.select(builder.icmp_signed("<", place, last), place, last)
+        index = builder.fptosi(at, I64)
+        index = builder.select(builder.icmp_signed("<", index, last), index, last)
         value = context.unpack_value(
-            builder, kind.dtype, cgutils.pointer_add(builder, array.data, builder.mul(place, step))
+            builder, table.dtype, cgutils.pointer_add(builder, array.data, builder.mul(index, step))
         )
-        return context.cast(builder, value, kind.dtype, types.float64)
+        return context.cast(builder, value, table.dtype, types.float64)
 
     if not isinstance(sig.return_type, Vector):
         return one(context.cast(builder, args[1], sig.args[1], types.float64))

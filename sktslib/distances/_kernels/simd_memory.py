@@ -8,16 +8,16 @@ from llvmlite import ir
 from numba import types
 
 from .compilation import inner
-from .simd import F64, I8, I32, I64, Mask, Vector, as_kind, compiled_as
+from .simd import F64, I8, I32, I64, Mask, Vector, as_type, compiled_as
 
 REGISTERS = 4  # that rows are striped to
 
 
-def _place(context, builder, sig, args, lanes, kind=F64):
+def _address(context, builder, sig, args, lanes, number=F64):
     """Where neighbouring values of the array args[0] begin at args[1], as a pointer to a vector, or to one value."""
     array = context.make_array(sig.args[0])(context, builder, args[0])
-    place = builder.gep(array.data, [context.cast(builder, args[1], sig.args[1], types.intp)])
-    return builder.bitcast(place, (kind if lanes == 1 else ir.VectorType(kind, lanes)).as_pointer())
+    address = builder.gep(array.data, [context.cast(builder, args[1], sig.args[1], types.intp)])
+    return builder.bitcast(address, (number if lanes == 1 else ir.VectorType(number, lanes)).as_pointer())
 
 
 def _check_room(values, at, lanes):
@@ -36,10 +36,10 @@ def store(values, at, v):
 
 @compiled_as(store, lambda values, at, v: types.void)
 def _build_store(context, builder, sig, args):
-    kind = sig.args[2]
-    value = as_kind(context, builder, args[2], kind, types.float64)
-    place = _place(context, builder, sig, args, kind.lanes if isinstance(kind, Vector) else 1)
-    builder.store(value, place, align=8)
+    given = sig.args[2]
+    value = as_type(context, builder, args[2], given, types.float64)
+    address = _address(context, builder, sig, args, given.lanes if isinstance(given, Vector) else 1)
+    builder.store(value, address, align=8)
     return context.get_dummy_value()
 
 
@@ -54,7 +54,7 @@ def _build_store_codes(context, builder, sig, args):
     lanes = sig.args[2].lanes
     numbers = ir.VectorType(I8, lanes)
     codes = builder.select(args[3], ir.Constant(numbers, [2] * lanes), builder.zext(args[2], numbers))
-    builder.store(codes, _place(context, builder, sig, args, lanes, I8), align=1)
+    builder.store(codes, _address(context, builder, sig, args, lanes, I8), align=1)
     return context.get_dummy_value()
 
 
@@ -141,7 +141,7 @@ def makers(lanes, fused):
     ``load(values, at)`` takes neighbouring values of a one-dimensional array, ``splat(value)`` one value for all lanes;
     ``load_striped(values, at)`` takes those of each register from a position of its own.
     """
-    kind = Vector(lanes, fused)
+    vector = Vector(lanes, fused)
 
     def load(values, at):
         _check_room(values, at, lanes)
@@ -152,24 +152,24 @@ def makers(lanes, fused):
 
     def load_striped(values, at):
         size = lanes // REGISTERS
-        for place in at:
-            _check_room(values, place, size)
-        return np.concatenate([values[place : place + size] for place in at])
+        for position in at:
+            _check_room(values, position, size)
+        return np.concatenate([values[position : position + size] for position in at])
 
-    @compiled_as(load, lambda values, at: kind)
+    @compiled_as(load, lambda values, at: vector)
     def build_load(context, builder, sig, args):
-        return builder.load(_place(context, builder, sig, args, lanes), align=8)
+        return builder.load(_address(context, builder, sig, args, lanes), align=8)
 
-    @compiled_as(splat, lambda value: kind)
+    @compiled_as(splat, lambda value: vector)
     def build_splat(context, builder, sig, args):
-        return as_kind(context, builder, args[0], sig.args[0], kind)
+        return as_type(context, builder, args[0], sig.args[0], vector)
 
-    @compiled_as(load_striped, lambda values, at: kind)
+    @compiled_as(load_striped, lambda values, at: vector)
     def build_load_dealt(context, builder, sig, args):
         array, parts, count = context.make_array(sig.args[0])(context, builder, args[0]), [], lanes // REGISTERS
         for k in range(REGISTERS):
-            place = builder.gep(array.data, [builder.extract_value(args[1], k)])
-            parts.append(builder.load(builder.bitcast(place, ir.VectorType(F64, count).as_pointer()), align=8))
+            address = builder.gep(array.data, [builder.extract_value(args[1], k)])
+            parts.append(builder.load(builder.bitcast(address, ir.VectorType(F64, count).as_pointer()), align=8))
         while len(parts) > 1:
             count *= 2
             order = ir.Constant(ir.VectorType(I32, count), list(range(count)))

@@ -1,6 +1,6 @@
 """Profiles of sums of squares and of products, by running moments and one sliding dot product per channel.
 
-With the weighted mean taken off the query, its dot product with a window does not depend on the window's level, and
+With the weighted mean taken off the query, its dot product with a window does not depend on the window's mean, and
 
     sum w (x - y)^2 = M2(x) + M2(y) + W (mean(x) - mean(y))^2 - 2 sum w (x - mean(x)) y
 
@@ -15,8 +15,7 @@ one.
 
 import numpy as np
 
-from . import lockstep_drivers as kernels
-from . import lockstep_terms
+from . import lockstep_drivers, lockstep_terms
 from .compilation import block_size, kernel
 from .lower_bounds import slide
 from .running_moments import (
@@ -70,23 +69,23 @@ def _rows(y, first, step, squared, rows, norm):
         total = 0.0
         for t in range(v.shape[0]):
             total += v[t]
-        level = total / max(v.shape[0], 1)
+        mean = total / max(v.shape[0], 1)
         row, square = rows[r], 0.0
         if squared:
             for t in range(v.shape[0]):
-                d = (v[t] - level) * (v[t] - level)
+                d = (v[t] - mean) * (v[t] - mean)
                 row[t] = d
                 square += d * d
         else:
             for t in range(v.shape[0]):
-                d = v[t] - level
+                d = v[t] - mean
                 row[t] = d
                 square += d * d
         row[v.shape[0] :] = 0.0
         if not square > TINY:  # the error of what underflowed is not known
             for t in range(v.shape[0]):
-                square = np.inf if v[t] != level else square
-        norm[r, 0], norm[r, 1] = np.sqrt(square), level
+                square = np.inf if v[t] != mean else square
+        norm[r, 0], norm[r, 1] = np.sqrt(square), mean
 
 
 @kernel(fastmath={"reassoc", "contract"})
@@ -139,7 +138,7 @@ class Correlator:
         return np.ascontiguousarray(x) if self.direct else np.conj(np.fft.rfft(x, self.size))
 
     def load(self, y, first, squared=False):
-        """Take the samples from `first` on, or their squares; returns the norm and the level of each row of windows.
+        """Take the samples from `first` on, or their squares; returns the norm and the mean of each row of windows.
 
         Transforms of samples lie in memory that the next ones take, as do the rows of direct sums.
         """
@@ -151,7 +150,7 @@ class Correlator:
         return np.fft.rfft(rows, axis=1, out=None if squared else self._spectra[:n_rows]), norm
 
     def dot(self, loaded, kernel, keep=False):
-        """Dot products with the windows of what was loaded, less its level: the first `step` of each row.
+        """Dot products with the windows of what was loaded, less its mean: the first `step` of each row.
 
         Those by transforms lie in memory that the next ones take, and what was loaded is gone, unless they `keep`.
         """
@@ -190,18 +189,18 @@ def profile(record, x, w, y, scaling, out, size=None):
     for k in range(channels):
         total = weight[k].sum()
         if total > 0.0:
-            level = (weight[k] * x[k]).sum() / total
-            centred = x[k] - level
+            mean_x = (weight[k] * x[k]).sum() / total
+            centred = x[k] - mean_x
             rest = (weight[k] * centred).sum() / total
             centred -= rest
             # Of squares only differences of means count: they are taken less the query's, to keep their digits.
-            origin, level = (level, rest) if squares and not scaling else (0.0, level + rest)
+            origin, mean_x = (mean_x, rest) if squares and not scaling else (0.0, mean_x + rest)
             kernel = weight[k] * centred
             own = (kernel * centred).sum()
             averages = None if w is None else correlator.kernel(w[k])
             norms = np.sqrt((kernel**2).sum()), np.sqrt((weight[k] ** 2).sum())
-            parts.append((k, correlator.kernel(kernel), averages, total, origin, level, own, norms))
-    norm = sum(own + total * level * level for _, _, _, total, _, level, own, _ in parts)
+            parts.append((k, correlator.kernel(kernel), averages, total, origin, mean_x, own, norms))
+    norm = sum(own + total * mean_x * mean_x for _, _, _, total, _, mean_x, own, _ in parts)
     how = 0 if scaling else (1 if squares else 2)  # means count
     share = rounding(m) / 2 + 4 * EPS if how == 1 else 0.0
     many = min(correlator.positions, len(out))
@@ -213,7 +212,7 @@ def profile(record, x, w, y, scaling, out, size=None):
         last = min(first + correlator.positions, len(out))
         a, b, c = sums[:, : last - first]
         mean, scale, spread, error = of_windows[:, : last - first]
-        for k, kernel, averages, total, origin, level, own, (norm_x, norm_w) in parts:
+        for k, kernel, averages, total, origin, mean_x, own, (norm_x, norm_w) in parts:
             loaded, rows = correlator.load(y[k], first)
             if w is None:
                 origin = y[k, first] if scaling > 2 else origin
@@ -226,7 +225,7 @@ def profile(record, x, w, y, scaling, out, size=None):
                 loaded_squares, rows_q = correlator.load(y[k], first, squared=True)
                 q = correlator.dot(loaded_squares, averages)
                 bounds = rows, rows_q, correlator.error, norm_w
-                weighted_moments(s, q, *bounds, step, total, origin, level, how, mean, spread, error)
+                weighted_moments(s, q, *bounds, step, total, origin, mean_x, how, mean, spread, error)
                 if correlator.direct:  # what was loaded is the correlator's own memory
                     loaded, rows = correlator.load(y[k], first)
             dot = correlator.dot(loaded, kernel)
@@ -235,12 +234,12 @@ def profile(record, x, w, y, scaling, out, size=None):
                 low, high = np.empty((2, 1, last - first))
                 slide(y[k : k + 1, first : last + m - 1], m, low, high)
                 low, high = low[0], high[0]
-                to_range(low, high, origin, mean, scale, spread, error, level, m, scaling == 4)
+                to_range(low, high, origin, mean, scale, spread, error, mean_x, m, scaling == 4)
             elif scaling:
                 standardise(mean, scale, spread, error, total, scaling)
-            add(dot, step, wrong, mean, scale, spread, error, own, level, total, a, b, c, k > parts[0][0])
+            add(dot, step, wrong, mean, scale, spread, error, own, mean_x, total, a, b, c, k > parts[0][0])
         count = judge(a, b, c, norm, share, doubtful[: last - first])
-        kernels.finish_all(record, a, norm if not squares else 0.0, b, out[first:last])
+        lockstep_drivers.finish_all(record, a, norm if not squares else 0.0, b, out[first:last])
         if count:
             _directly(record, given, weight, y, scaling, np.flatnonzero(doubtful[: last - first]) + first, out)
 
@@ -251,4 +250,4 @@ def _directly(record, x, w, y, scaling, which, out):
     for run in np.split(which, np.flatnonzero(np.diff(which) > 64) + 1):
         first, last = run[0], run[-1] + 1
         piece = np.ascontiguousarray(y[:, first : last + m - 1])
-        kernels.profile(record, x, piece, w, scaling, out[first:last])
+        lockstep_drivers.profile(record, x, piece, w, scaling, out[first:last])

@@ -82,7 +82,7 @@ def _accumulate(p, x, w, y, lo, hi, begin, end, work, matrix):
         _local_kernels(p, x, w, y, j, lo[j], hi[j], cost, share, power)
         diag, p_diag = col[lo[j]], powers[lo[j]]
         above, p_above = 0.0, -INF
-        col[lo[j]], powers[lo[j]] = 0.0, -INF  # the border, or a cell that has left the band
+        col[lo[j]], powers[lo[j]] = 0.0, -INF  # the boundary, or a cell that has left the band
         for i in range(lo[j], hi[j]):
             left, p_left = col[i + 1], powers[i + 1]
             top = max(p_diag, max(p_above, p_left))

@@ -7,7 +7,7 @@ LANES numbers are room to work in.
 
 Rows are striped to the registers in turn (`shifted` says why), and so is here what belongs to the query's points,
 padded to whole strips. Lanes of one register then stand REGISTERS points apart; so that they are neighbours in memory
-the series is striped to as many parts, each of them reversed: see `place_of`.
+the series is striped to as many parts, each of them reversed: see `index_of`.
 """
 
 import numpy as np
@@ -49,7 +49,7 @@ def stripe_query(rows, points, out, costs):
 
 
 @inner
-def place_of(j, size):
+def index_of(j, size):
     """Where point j of the series is, in parts of `size` numbers; a few points before and behind are zeros."""
     return (j & (REGISTERS - 1)) * size + size - REGISTER - 2 - (j >> SHIFT)
 
@@ -66,7 +66,7 @@ def deal(p, y, first, count, yr, gap_costs):
     size = yr.shape[1] >> SHIFT
     for k in range(y.shape[0]):
         for j in range(count):
-            yr[k, place_of(j, size)] = y[k, first + j] if 0 <= first + j < y.shape[1] else 0.0
+            yr[k, index_of(j, size)] = y[k, first + j] if 0 <= first + j < y.shape[1] else 0.0
     fill_gap_costs(p, count, size, yr, gap_costs)
 
 
@@ -74,8 +74,8 @@ def _fill_gap_costs(p, count, size, yr, gap_costs):
     for j in range(count):
         total = 0.0
         for k in range(yr.shape[0]):
-            total += gap_terms(p, yr[k, place_of(j, size)], yr[k, place_of(j - 1, size)])
-        gap_costs[place_of(j, size)] = gap(p, total, 1.0)
+            total += gap_terms(p, yr[k, index_of(j, size)], yr[k, index_of(j - 1, size)])
+        gap_costs[index_of(j, size)] = gap(p, total, 1.0)
 
 
 def _no_gap_costs(p, count, size, yr, gap_costs):
@@ -96,9 +96,9 @@ def row_at(r, weighted, i):
 
 
 @inner
-def places_at(t, size):
+def indices_at(t, size):
     """Where the points are that the registers meet at step t, and the point before those of the last one."""
-    return place_of(t, size), place_of(t - 1, size), place_of(t - 2, size), place_of(t - 3, size), place_of(t - 4, size)
+    return index_of(t, size), index_of(t - 1, size), index_of(t - 2, size), index_of(t - 3, size), index_of(t - 4, size)
 
 
 @inner

@@ -10,13 +10,14 @@ Windows are normalised by running moments, see `moments`, so that values are kno
 by that, and bounds hold.
 """
 
+from typing import NamedTuple
+
 import numpy as np
 
-from . import lanes as lanes_kernels
+from . import lanes
 from .columns import cells_of
 from .compilation import block_size, budgets, inner, kernel
 from .dispatch import accumulate, gap, gap_terms, lag_cost, moves, terms
-from .lanes import DONE, UNFINISHED
 from .lower_bounds import LANES, load, splat
 from .simd import REGISTER, maximum, minimum
 from .simd_memory import fill, makers, some, store
@@ -26,6 +27,39 @@ STRIDE = block_size(8, 3)  # points added between two comparisons with the cutof
 WIDE = 4 * REGISTER  # windows bounded at a time: loading the numbers takes longer than computing with them
 
 load_wide, _, _ = makers(WIDE, fused=True)
+
+
+class QueryPoints(NamedTuple):
+    """What bounds need to know of each point of a query that windows are compared with."""
+
+    x: np.ndarray  # (channels, m)
+    w: np.ndarray  # (channels, 2, m): weights of the points and of the points before
+    points: np.ndarray  # (3, m): what each point costs
+    lags: np.ndarray  # (m,): of the points that it may meet, at least
+    skips: np.ndarray  # (m,): the gap cost, with that of another point
+    positions: np.ndarray  # (3, m): whether it meets one point, and where the two stretches of those it meets start
+
+
+class WindowPoints(NamedTuple):
+    """The same of each point of a window: what it may meet of the query."""
+
+    w: np.ndarray  # (channels, 2, m): minimum weights
+    points: np.ndarray  # (3, m): minimum costs
+    lags: np.ndarray  # (m,)
+    skips: np.ndarray  # (m,): the minimum gap cost
+    minimum_gap_cost: float  # of another point, which is left out as well
+    low: np.ndarray  # (channels, m): the range of the query, wider by the blur
+    high: np.ndarray
+
+
+class Remaining(NamedTuple):
+    """What bounds the path that remains: see `_two_passes`."""
+
+    low: np.ndarray  # (channels, m): the range of the query that each point of a window may meet
+    high: np.ndarray
+    light: np.ndarray  # (channels, m): its minimum weight
+    reach: int  # points of a stretch; 0: there is no bound
+    stretches: np.ndarray  # (2, m): where the two stretches start that hold what each point of the query may meet
 
 
 # --------------------------------------------------------------------------------------------------------------- bounds
@@ -69,13 +103,14 @@ def _of_window(p, k, i, h, known, j, w, y, low, high, s, c):
 
 
 @kernel
-def by_query(p, x, w, points, lags, skips, positions, ranges, scale, shift, blur, order, cutoff, bounds):
+def by_query(p, query, windows, order, cutoff, bounds):
     """Add minimum costs of the query points of `order` to the bounds that are not above the cutoff.
 
-    `ranges` (3, channels, n) are the minima over so many samples from each one on, the samples, and the maxima.
-    `positions` (3, m): whether a point meets a single one, and where the two stretches that hold what it meets start,
-    counted from the window's start. `skips` is the gap cost of points left out.
+    `query` are its `QueryPoints`, `windows` (ranges, scale, shift, blur): `ranges` (3, channels, n) are the minima over
+    so many samples from each one on, the samples, and the maxima.
     """
+    x, w, points, lags, skips, positions = query
+    ranges, scale, shift, blur = windows
     for j in range(0, bounds.shape[0] - WIDE + 1, WIDE):
         total = load_wide(bounds, j)
         if not some(total <= cutoff):
@@ -99,11 +134,13 @@ def by_query(p, x, w, points, lags, skips, positions, ranges, scale, shift, blur
 
 
 @kernel
-def by_window(p, w, points, lags, skips, minimum_gap_cost, low, high, y, scale, shift, order, cutoff, bounds):
-    """The same the other way round: the windows' points with the ranges of the query, which are blurred already.
+def by_window(p, query, windows, order, cutoff, bounds):
+    """The same the other way round: `query` are `WindowPoints`, `windows` (y, scale, shift).
 
     A point left out costs its own gap cost, at least `skips`, and the `minimum_gap_cost` of another one.
     """
+    w, points, lags, skips, minimum_gap_cost, low, high = query
+    y, scale, shift = windows
     for j in range(0, bounds.shape[0] - WIDE + 1, WIDE):
         total = load_wide(bounds, j)
         if not some(total <= cutoff):
@@ -127,29 +164,12 @@ def by_window(p, w, points, lags, skips, minimum_gap_cost, low, high, y, scale, 
 
 
 @kernel
-def _settle(
-    p,
-    rows,
-    weighted,
-    points,
-    values,
-    begins,
-    scale,
-    shift,
-    low,
-    high,
-    light,
-    reach,
-    places,
-    cells,
-    cutoff,
-    first,
-    work,
-    costs,
-):
+def _settle(query, windows, remaining, cells, cutoff, first, work, costs):
     """Windows from the `first` on, see `settle`; the one that comes next when no cells are left."""
+    p, rows, weighted, points = query
+    values, begins, scale, shift = windows
     channels, m = rows.shape[0], points.shape[1]
-    room, lanes, gap_costs, rests, passes = work
+    room, block, gap_costs, rests, passes = work
     row, goes_on = room[0], room[2][0] > 0.0  # in the middle of a block
     for at in range(first, begins.shape[0], LANES):
         size = min(LANES, begins.shape[0] - at)
@@ -158,56 +178,55 @@ def _settle(
             if side_by_side:
                 s, c, v = load(scale[k], at), load(shift[k], at), values[k]
                 for i in range(m):
-                    store(lanes[k], (i + 1) * LANES, load(v, begins[at] + i) * s + c)
+                    store(block[k], (i + 1) * LANES, load(v, begins[at] + i) * s + c)
                 continue
             for s in range(LANES):
                 b = at + min(s, size - 1)
                 v, u, c = values[k, begins[b] : begins[b] + m], scale[k, b], shift[k, b]
                 for i in range(m):
-                    lanes[k, (i + 1) * LANES + s] = v[i] * u + c
+                    block[k, (i + 1) * LANES + s] = v[i] * u + c
         if not goes_on:
-            hi = cells.last
-            if reach and not _two_passes(p, rows, lanes, low, high, light, reach, places, hi, cutoff, passes, rests):
+            bounded = remaining.reach > 0
+            if bounded and not _two_passes(p, rows, block, remaining, cells.last, cutoff, passes, rests):
                 fill(costs, at, at + size, INF)
                 continue
-            if not reach:
-                lanes_kernels._fill_gap_costs(p, lanes, gap_costs)
-        reached = lanes_kernels._accumulate(p, rows, weighted, points, lanes, gap_costs, cells, cutoff, rests, room)
-        if reached == UNFINISHED:
+            if not bounded:
+                lanes._fill_gap_costs(p, block, gap_costs)
+        reached = lanes._accumulate(p, rows, weighted, points, block, gap_costs, cells, cutoff, rests, room)
+        if reached == lanes.UNFINISHED:
             return at
         goes_on = False
         for s in range(size):
             cost = row[m * LANES + s]
-            costs[at + s] = cost if reached == DONE and cost <= cutoff else INF
+            costs[at + s] = cost if reached == lanes.DONE and cost <= cutoff else INF
     return begins.shape[0]
 
 
-def settle(
-    p, rows, weighted, points, values, begins, scale, shift, low, high, light, reach, places, lo, hi, cutoff, costs
-):
-    """Accumulated costs of the query with the windows of `values` from `begins` on, infinite above the cutoff.
+def settle(query, windows, remaining, lo, hi, cutoff, costs):
+    """Accumulated costs of the query with windows, infinite above the cutoff.
 
-    `begins` ascend. With `reach` above 0 the remaining path is bounded by two passes: `low` and `high` are the query's
-    ranges, of weights `light`, and each query point meets `reach` points of a window from either of its
-    `places`.
+    `query` is (p, rows, weighted, points), `windows` (values, begins, scale, shift): those of `values` from `begins`
+    on, which ascend. The path that is `Remaining` is bounded by two passes.
     """
+    p, rows, _, points = query
     m, size, at = points.shape[1], (points.shape[1] + 1) * LANES, 0
-    room, passes = lanes_kernels.room_for(m), np.empty((5, m * LANES if reach else 0))
+    room, passes = lanes.room_for(m), np.empty((5, m * LANES if remaining.reach else 0))
     work = room, np.zeros((len(rows), size)), np.zeros(size), np.zeros(m * LANES), passes
-    windows = values, begins, scale, shift, low, high, light, reach, places, cells_of(p, lo, hi), cutoff
+    cells = cells_of(p, lo, hi)
     for room[-1][0] in budgets():
-        at = _settle(p, rows, weighted, points, *windows, at, work, costs)
-        if at == len(begins):
+        at = _settle(query, windows, remaining, cells, cutoff, at, work, costs)
+        if at == len(windows[1]):
             return
 
 
 @inner
-def _two_passes(p, rows, lanes, low, high, light, reach, places, hi, cutoff, work, rests):
+def _two_passes(p, rows, block, remaining, hi, cutoff, work, rests):
     """Lower bounds of the path after each query point, in `rests`; and whether any lane is within the cutoff at all.
 
     A series point costs at least its distance to the query's range, at the end of which nearest to it a pair's cost is
     cut in two: the query point costs at least its distance to the range of these ends besides.
     """
+    low, high, light, reach, stretches = remaining
     m = rests.shape[0] // LANES
     after, within = work[0], work[1]  # what the series points cost, what the query points cost
     fill(after, 0, m * LANES, 0.0)
@@ -215,7 +234,7 @@ def _two_passes(p, rows, lanes, low, high, light, reach, places, hi, cutoff, wor
     for k in range(rows.shape[0]):
         near, below, above = work[2], work[3], work[4]
         for i in range(m):
-            value = load(lanes[k], (i + 1) * LANES)
+            value = load(block[k], (i + 1) * LANES)
             end = _nearest(value, low[k, i], high[k, i])
             cost = terms(p, (value, 0.0, light[k, i], 0.0), end, 0.0)[0]
             store(near, i * LANES, end)
@@ -239,7 +258,7 @@ def _two_passes(p, rows, lanes, low, high, light, reach, places, hi, cutoff, wor
                     store(below, to, minimum(least, load(below, to)))
                     store(above, to, maximum(most, load(above, to)))
         for i in range(m):
-            one, two = (places[0, i] + reach - 1) * LANES, (places[1, i] + reach - 1) * LANES
+            one, two = (stretches[0, i] + reach - 1) * LANES, (stretches[1, i] + reach - 1) * LANES
             least, most = minimum(load(below, one), load(below, two)), maximum(load(above, one), load(above, two))
             end = _nearest(rows[k, 0, i], least, most)
             cost = terms(p, (rows[k, 0, i], 0.0, rows[k, 2, i], 0.0), end, 0.0)[0]

@@ -206,7 +206,7 @@ class ElasticMetric(BandedMetric):
         problem = self._problem(x, w, y, tx, ty)
         lo, hi = band(self.window, self.factor, *problem.shape)
         p, _, _, y, tx, ty, points = problem
-        limit, edges = self._limit(cutoff, problem), self._borders(problem, False)
+        limit, edges = self._limit(cutoff, problem), self._boundary(problem, False)
         if self._has_factor:
             limit = limit / self._scaled(1.0, problem.x, y) * (1.0 + 1e-12)
         bottom, last = pruned.accumulated_costs(p, problem.rows, points, y, tx, ty, lo, hi, *edges, limit)
@@ -242,7 +242,7 @@ class ElasticMetric(BandedMetric):
     def _accumulate(self, problem, *, keep=None, whole=False):
         """Last row, last column and, for keep = "costs" or "moves", the matrix (n, m) of them."""
         m, n = problem.shape
-        top, side = self._borders(problem, whole)
+        top, side = self._boundary(problem, whole)
         matrix = np.full((n, m), INF) if keep == "costs" else columns.NO_COSTS
         taken = np.zeros((n, m), np.uint8) if keep == "moves" else columns.NO_MOVES
         lo, hi = band(self.window, self.factor, m, n)
@@ -250,11 +250,11 @@ class ElasticMetric(BandedMetric):
         bottom, last = columns.accumulated_costs(p, problem.rows, points, y, tx, ty, lo, hi, top, side, matrix, taken)
         return bottom, last, matrix if keep == "costs" else taken
 
-    def _borders(self, problem, whole):
+    def _boundary(self, problem, whole):
         """Costs along the series and along the query before any pair of points."""
         n = problem.shape[1]
         begin, _, start, _ = self._free_points(problem, whole)
-        return columns.borders(problem.record, problem.points, problem.y, problem.ty, n, begin, start)
+        return columns.boundary(problem.record, problem.points, problem.y, problem.ty, n, begin, start)
 
     def _free_points(self, problem, whole):
         return (0, 0, 0, 0) if whole else self._free(*problem.shape)
@@ -319,18 +319,16 @@ class ElasticMetric(BandedMetric):
         m, n = problem.shape
         col, start, side = self._start_column(problem)
         p, _, _, y, tx, ty, points = problem
-        rows, radius = problem.rows, radius_of(self.window, self.factor, m, m)
+        rows, limits = problem.rows, (radius_of(self.window, self.factor, m, m), shortest, longest)
         if not matrix and problem.runs_diagonally:
-            weighted = has_weights(p, rows)
-            distance, begin = open_ended.subsequence_profile(
-                p, rows, weighted, points, y, radius, shortest, longest, side
-            )
+            query = p, rows, has_weights(p, rows), points
+            distance, begin = open_ended.subsequence_profile(query, y, limits, side)
             distance = self._scaled_candidates(distance, problem.x, y, begin, np.arange(1, n + 1))
             return self._report_search(distance, problem), begin, None
         distance, begin = np.empty(n), np.empty(n, np.int64)
         costs = np.empty((n, m)) if matrix else columns.NO_COSTS
-        state = radius, shortest, longest, col, start, np.zeros((3, m))
-        columns.subsequence_profile(p, rows, points, y, tx, ty, 0, 0, *state, distance, begin, costs)
+        pair, state = (p, rows, points, y, tx, ty), (col, start, np.zeros((3, m)))
+        columns.subsequence_profile(pair, 0, 0, limits, state, distance, begin, costs)
         distance = self._scaled_candidates(distance, problem.x, y, begin, np.arange(1, n + 1))
         return self._report_search(distance, problem), begin, costs
 

@@ -50,7 +50,6 @@ class Columns:
         if self._prepared is None or self._prepared.size < y.shape[1]:
             self._prepared = PreparedQueries(self.queries, y)
             self._kernel = Queries.of(self._prepared.problems)
-        p, rows, points, first, tx = self._kernel
         if self.state is None:
             self.state = self._kernel.state()
         if self._looks_back:  # cells without a path may hold an outdated start
@@ -58,9 +57,8 @@ class Columns:
         k = len(self.queries)
         new, begin = np.empty((upto - back, k + 1)), np.empty((upto - back, k))
         rules = self.rules.background.costs(y), self.rules.transitions, *self.bounds
-        series, ty = as_series(self._prepared.series(y), ty, rows is not None)
-        out = new.reshape(-1), begin.reshape(-1)
-        advance(None, p, rows, points, first, series, tx, ty, self.at - back, back, *rules, self.state, *out)
+        series = as_series(self._prepared.series(y), ty, self._kernel.rows is not None)
+        advance(None, self._kernel, series, self.at - back, back, rules, self.state, new.reshape(-1), begin.reshape(-1))
         fresh, self.at = slice(self.at - back, None), upto
         return new[fresh], begin[fresh]
 

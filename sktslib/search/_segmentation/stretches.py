@@ -82,9 +82,8 @@ def segment(problems, background, transitions, shortest, longest, partial=False)
 
 def _go_on(queries, Y, ty, done, end, rules, state, best, begin):
     """Samples [done, end) of the whole series, one by one."""
-    p, rows, points, first, tx = queries
     out = best[1 : end + 1].reshape(-1), begin[:end].reshape(-1)
-    advance(None, p, rows, points, first, Y, tx, ty, done, 0, *rules, state, *out)
+    advance(None, queries, (Y, ty), done, 0, rules, state, *out)
 
 
 def _by_lanes(queries, Y, rules, lead, first_state, best, begin):
@@ -94,7 +93,6 @@ def _by_lanes(queries, Y, rules, lead, first_state, best, begin):
     the same to all of them. So a stretch is right, but for a constant, if its column was that of the stretch before it
     where that one ends; else it is computed once more from there. Returns the last state and the sample that follows.
     """
-    p, rows, points, first, _ = queries
     k, n = begin.shape[1], len(begin)
     step = (n - lead) // LANES
     width = step + lead
@@ -109,7 +107,7 @@ def _by_lanes(queries, Y, rules, lead, first_state, best, begin):
     seen, done = [], 0
     for mark in [*marks, width]:
         out = costs[:mark].reshape(-1), starts[:mark].reshape(-1)
-        advance(True, p, rows, points, first, lanes, None, None, done, 0, *rest, state, *out)
+        advance(True, queries, (lanes, None), done, 0, rest, state, *out)
         seen.append(state.copy())
         done = mark
     known = _lane(state, 0, 0.0, 0)
