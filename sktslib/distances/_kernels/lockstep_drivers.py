@@ -269,9 +269,11 @@ def _as_they_are(p, x, y, w, left, share, blank, begin, end, out, acc, row, zero
     to reorder sums. `blank`: the query is 0, and that of a cosine.
     """
     n_channels, m = x.shape
-    count, span = 0, left[-1] + 1
-    if share is not None:
-        span += share[-1] > 0.0
+    count, span = 0, 0  # samples of a window; slopes of one point are none
+    if m > 0:
+        span = left[-1] + 1
+        if share is not None:
+            span += share[-1] > 0.0
     for first in range(begin, end, BLOCK):
         size_ = min(BLOCK, end - first)
         a, b, c = acc[0, :size_], acc[1, :size_], acc[2, :size_]
