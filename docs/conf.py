@@ -2,6 +2,9 @@
 
 import os
 from importlib.metadata import version as installed_version
+from pathlib import Path
+
+from sktslib.distances import get_metric, metric_names
 
 os.environ.setdefault("MPLBACKEND", "Agg")
 
@@ -26,6 +29,19 @@ autosummary_generate = True
 autodoc_typehints = "none"  # numpydoc sections say the types
 numpydoc_show_class_members = False  # the template of a class's page does
 default_role = "literal"  # `name` in a docstring is code
+
+# The list of metric classes is made from the registry.
+LIST = """Metric classes
+==============
+
+.. currentmodule:: sktslib.distances
+
+.. autosummary::
+   :toctree: generated
+
+"""
+names = "".join(f"   {type(get_metric(name)).__name__}\n" for name in metric_names())
+Path(__file__).with_name("metric_classes.rst").write_text(LIST + names, encoding="utf-8")
 
 sphinx_gallery_conf = {
     "examples_dirs": "../examples",

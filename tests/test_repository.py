@@ -8,7 +8,7 @@ import pytest
 
 import sktslib
 from sktslib import distances
-from sktslib.distances import metric_names
+from sktslib.distances import get_metric, metric_names
 
 ROOT = Path(__file__).resolve().parents[1]
 
@@ -22,9 +22,8 @@ def code_blocks(markdown):
 
 
 @pytest.mark.parametrize("name", metric_names())
-def test_every_distance_has_a_section_and_stands_in_the_readme(name):
+def test_every_distance_has_a_section(name):
     assert re.search(rf"^{name}\n~+$", read("docs/distances.rst"), flags=re.MULTILINE)
-    assert f"`{name}`" in read("README.md")
 
 
 def test_readme_opens_with_the_two_commands():
@@ -59,7 +58,10 @@ def test_the_hooks_use_the_ruff_that_the_tests_use():
     assert hook[1] == pinned[1]
 
 
-@pytest.mark.parametrize("name", sorted({*distances.__all__} - {"Metric"}))
+CLASSES = {type(get_metric(name)).__name__ for name in metric_names()}  # whose list is made from the registry
+
+
+@pytest.mark.parametrize("name", sorted({*distances.__all__} - CLASSES - {"Metric"}))
 def test_the_reference_lists_what_is_public(name):
     assert re.search(rf"^   {name}$", read("docs/api.rst"), flags=re.MULTILINE)
 
