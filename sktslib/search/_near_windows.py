@@ -219,7 +219,7 @@ class _Known:
 
 # ------------------------------------------------------------------------------------------------------------ search
 class _Cascade:
-    """One query and one sequence without gaps."""
+    """One query and one sequence without gaps; `near` is the search."""
 
     def __init__(self, metric, x, w, y, normalize, rule):
         self.metric, self.windows = metric, _Windows(x, w, y, normalize)
@@ -230,8 +230,8 @@ class _Cascade:
         self.problem = PreparedPair(record, features, weight, features, None, None, points)
         rows, weighted = lanes.padded(record, features[np.newaxis], weight[np.newaxis])
         self.query, self.band = (record, rows[0], weighted, points), band(metric.window, metric.factor, m, m)
-        plain = metric._reach == 0 and normalize in SCALINGS  # what is compared is the samples as moments make them
-        # Compared as running moments normalise them.
+        plain = metric._reach == 0 and normalize in SCALINGS  # samples themselves are compared, and moments known
+        # Windows are compared as moments make them, unless a factor is found from their values.
         self.moving = plain and isinstance(record, SQUARES) and not metric._has_factor
         self.bounds = None
         if plain and dispatch.bounds_of(record) is not None:
@@ -248,6 +248,7 @@ class _Cascade:
         if self.bounds is None:
             self._seed()
         else:
+            # A few points bound all windows; once a limit is known, the others and then the other way round.
             (kernel, order), second = self._ways()
             self._enter((kernel, order[:FIRST], True))
             self._seed()
