@@ -2,6 +2,24 @@
 
 Layout: a series is ``(channels, length)``, accumulated costs run over the query inside and over the series outside,
 so that a driver keeps one column of ``m + 1`` costs whatever the length of the series.
+
+What they compute, for dynamic time warping of two series of one channel:
+
+>>> def dtw(x, y):
+...     column = [0.0] + [INF] * len(x)  # the boundary before the first point of the series
+...     for value in y:
+...         diagonal, column[0] = column[0], INF
+...         for i in range(len(x)):
+...             before = column[i + 1]  # of the same query point, with the point before of the series
+...             cost = (x[i] - value) ** 2
+...             column[i + 1] = min(diagonal, column[i], before) + cost
+...             diagonal = before
+...     return column[-1]
+>>> dtw([0, 1, 2, 3], [3, 2, 1, 0])
+20
+
+The other recurrences differ in their boundary and in the costs of the three moves. All are written out as plainly in
+the reference implementation, ``fill`` in ``tests/naive/warping.py`` with the costs in ``tests/naive/moves.py``.
 """
 
 from typing import NamedTuple
