@@ -16,7 +16,7 @@ What they compute, for dynamic time warping of two series of one channel:
 ...             diagonal = before
 ...     return column[-1]
 >>> dtw([0, 1, 2, 3], [3, 2, 1, 0])
-20
+20.0
 
 The other recurrences differ in their boundary and in the costs of the three moves. All are written out as plainly in
 the reference implementation, ``fill`` in ``tests/naive/warping.py`` with the costs in ``tests/naive/moves.py``.
