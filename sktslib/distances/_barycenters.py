@@ -165,11 +165,6 @@ def check_method(method, metric):
         raise ValueError(
             f"method={method!r} needs an elastic metric with a warping path. Got {metric.full_name}; {way_out}."
         )
-    elif metric._has_factor:
-        raise ValueError(
-            f"method={method!r} needs a metric whose costs add up. Got {metric.full_name}, which multiplies them by a "
-            "factor; take 'dtw' or another."
-        )
     if getattr(metric, "do_sign_norm", False):
         raise ValueError(
             "The 'do_sign_norm' parameter of DTW must be False in a barycenter, whose own scale would be arbitrary. "
