@@ -20,6 +20,7 @@ from ._metrics.sbd import *
 from ._metrics.soft import *
 from ._metrics.time import *
 from ._metrics.warping import *
+from ._metrics.warping_variants import *
 from ._nearest import Neighbors, Pruning, nearest_neighbors
 from ._pairwise import pairwise_distances
 from .compute_distance import *
@@ -48,6 +49,7 @@ __all__ = [
     *_metrics.soft.__all__,
     *_metrics.time.__all__,
     *_metrics.warping.__all__,
+    *_metrics.warping_variants.__all__,
     *compute_distance.__all__,
     *elastic_distances.__all__,
     *lockstep_distances.__all__,

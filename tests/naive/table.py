@@ -16,7 +16,7 @@ class Entry:
     # Of each parameter the values that cover its cases, some of them twice, so that they are drawn more often.
     values: dict = field(default_factory=dict)
     values_of_pairs: dict = field(default_factory=dict)  # as `values`, of parameters that searches refuse
-    degree: int  # the distance grows as this power of the unit of the values,
+    degree: int | None  # the distance grows as this power of the unit of the values (None: as no power),
     units: dict = field(default_factory=dict)  # where these parameters grow as these powers
     power: float | str | None = None  # a lockstep distance is this root (or parameter) of a sum over the points
     is_sum: bool = True  # whether an elastic distance adds costs up

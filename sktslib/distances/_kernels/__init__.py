@@ -25,5 +25,6 @@ segmentation, elastic                      `one_pass`           sums in order; o
 
 `compilation` says how kernels are compiled and called in pieces, `cache` how they are kept on disk. `simd` and
 `simd_memory` are vectors of floats; `strips` is the memory layout of `diagonals` and `open_ended`; `moments` and
-`running_moments` normalise windows; `traceback` follows `one_pass` back; `overlaps` chooses matches.
+`running_moments` normalise windows; in `lanes` a cell is found by `_accumulate` (rows of four query points), `_span`
+(the band), `_sweep` (along the series) and `_cell`; `traceback` follows `one_pass` back; `overlaps` chooses matches.
 """

@@ -7,7 +7,8 @@ import numpy as np
 from ...utils._sklearn import Interval
 from .bands import BAND_CONSTRAINTS
 from .registry import register
-from .warping import WDTW, WarpingMetric
+from .warping import WarpingMetric
+from .warping_variants import WDTW
 
 __all__ = ["DDTW", "WDDTW", "ShapeDTW"]
 
