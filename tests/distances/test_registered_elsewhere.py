@@ -56,7 +56,6 @@ def test_an_edited_recurrence_is_never_answered_from_an_old_cache(tmp_path):
     environment = {
         **os.environ,
         "NUMBA_CACHE_DIR": str(tmp_path / "cache"),
-        "NUMBA_OPT": "0",  # how fast the kernels are does not matter here
         "PYTHONDONTWRITEBYTECODE": "1",
         "PYTHONPATH": os.pathsep.join(sys.path),
     }

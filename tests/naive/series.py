@@ -33,16 +33,20 @@ def relative(weight, m, C):
 
 
 def interpolate(v, length):
-    """The series v sampled at `length` equidistant places, both ends kept, linear between its points."""
+    """The series v sampled at `length` equidistant places, both ends kept, linear between its points.
+
+    Each is rounded once, so that points that are equal come out equal.
+    """
     out = np.zeros((length, v.shape[1]))
     for k in range(length):
         place = Fraction(k * (len(v) - 1), length - 1) if length > 1 else Fraction(0)
         before = math.floor(place)
-        part = float(place - before)
+        part = place - before
         for c in range(v.shape[1]):
             out[k, c] = v[before, c]
             if part > 0:
-                out[k, c] = v[before, c] + part * (v[before + 1, c] - v[before, c])
+                low, high = Fraction(float(v[before, c])), Fraction(float(v[before + 1, c]))
+                out[k, c] = float(low + part * (high - low))
     return out
 
 

@@ -12,6 +12,7 @@ from time import perf_counter
 from numba import _dynfunc, njit
 from numba.core.codegen import JITCodeLibrary
 from numba.core.compiler import Compiler, DefaultPassBuilder
+from numba.core.compiler_lock import global_compiler_lock
 from numba.core.compiler_machinery import LoweringPass, register_pass
 from numba.core.dispatcher import Dispatcher
 from numba.core.environment import lookup_environment
@@ -117,13 +118,12 @@ _seconds = [0.0]  # that this process has spent on it
 
 def _compile_whole(compile_, kernel, signature):
     """Compile a kernel, or load it; once in a process a log record says where its time goes."""
-    began, compiled = perf_counter(), sum(kernel.stats.cache_misses.values())
-    with interrupts_held(), _no_garbage_collection():
+    with interrupts_held(), global_compiler_lock, _no_garbage_collection():
+        began, compiled, before = perf_counter(), sum(kernel.stats.cache_misses.values()), _seconds[0]
         entry = compile_(signature)
         _set_environments(kernel.overloads[tuple(normalize_signature(signature)[0])].library)
-    if sum(kernel.stats.cache_misses.values()) > compiled:
-        before = _seconds[0]
-        _seconds[0] += perf_counter() - began
+        if sum(kernel.stats.cache_misses.values()) > compiled:
+            _seconds[0] += perf_counter() - began
         if before <= SLOW < _seconds[0]:
             logger.info(
                 "Compiling kernels for their first call takes more than %g seconds. They are kept on disk, so that "

@@ -73,7 +73,8 @@ def recurrence(
         Costs of the three moves into a cell. `point_costs` are the three of the query point: if it is left out, if it
         is matched, if it meets a point that does not match. `lag_cost` and `gap` are what these functions gave.
     row : callable ``(p, x, x_before, w, w_before) -> (four numbers)``, optional
-        What that row holds instead, computed once for all cells of a query point; the third must be the weight.
+        What that row holds instead, computed once for all cells of a query point; the third must be the weight. It
+        takes arrays of all points, too, as numpy does.
     size : int, default=1
         How many of the three sums are used.
     lag_cost : callable ``(p, lag, lag_before) -> float``, optional

@@ -83,7 +83,7 @@ def norm_exponent(channels, p=2.0):
 
 def times_factor(cost, factor):
     """Costs times factors; what is infinitely far apart is so at any cost."""
-    with np.errstate(invalid="ignore"):
+    with np.errstate(invalid="ignore", over="ignore"):
         return np.where(np.isinf(factor), INF, cost * factor)[()]
 
 
@@ -208,7 +208,8 @@ class ElasticMetric(BandedMetric):
         p, _, _, y, tx, ty, points = problem
         limit, edges = self._limit(cutoff, problem), self._boundary(problem, False)
         if self._has_factor:
-            limit = limit / self._scaled(1.0, problem.x, y) * (1.0 + 1e-12)
+            factor = self._scaled(1.0, problem.x, y)
+            limit = limit / factor * (1.0 + 1e-12) if factor < INF else limit
         bottom, last = pruned.accumulated_costs(p, problem.rows, points, y, tx, ty, lo, hi, *edges, limit)
         cost = self._scaled(self._ending(bottom, last, problem)[0], problem.x, y)
         distance = self._report(cost, problem)

@@ -46,6 +46,35 @@ class ADTW(WarpingMetric):
         return recurrences.ADTWRecord(float(self.omega))
 
 
+def _exponent_of(a, axis):
+    """The power of two that brings the largest size near 1; 0 where there is none."""
+    return np.frexp(np.abs(a).max(axis=axis, initial=0.0, keepdims=axis is not None))[1]
+
+
+BLOCK = 2**10  # numbers whose sums are found once
+
+
+def _sums_of_ranges(values, start, end):
+    """Sums of values[start:end], which are not negative, without differences of running sums."""
+    blocks = np.append(values, np.zeros(-len(values) % BLOCK + BLOCK)).reshape(-1, BLOCK)
+    total = np.append(blocks.sum(axis=1), 0.0)
+    to, rest = np.cumsum(blocks, axis=1), np.cumsum(blocks[:, ::-1], axis=1)[:, ::-1]
+    (first, at), (last, until) = np.divmod(start, BLOCK), np.divmod(end, BLOCK)
+    out = rest[first, at] + np.where(until > 0, to[last, until - 1], 0.0)
+    far, near = np.flatnonzero(last > first + 1), np.flatnonzero(last == first)
+    out[far] += _sums(total, first[far] + 1, last[far])  # of whole blocks between
+    out[near] = _sums(blocks.ravel(), start[near], end[near])
+    return out
+
+
+def _sums(values, start, end):
+    """The same, each number by number."""
+    if not len(start):
+        return np.empty(0)
+    sums = np.add.reduceat(values, np.stack([start, end], axis=1).ravel())[::2]
+    return np.where(end > start, sums, 0.0)  # of an empty range numpy gives an element
+
+
 @register
 class CIDDTW(WarpingMetric):
     """Complexity-invariant dynamic time warping (Batista et al. 2014): series of unlike complexity are farther apart.
@@ -81,26 +110,35 @@ class CIDDTW(WarpingMetric):
                 "only, and costs must add up. Take another elastic metric, such as 'dtw'."
             )
 
+    def _exponent(self, channels):
+        return 4.0  # squared differences, times a ratio of sums of squares
+
     def _trait(self, a):
-        return (np.diff(a, axis=-1) ** 2).sum(axis=(-2, -1))
+        steps = np.diff(a, axis=-1)
+        exponent = _exponent_of(steps, (-2, -1))
+        scaled = np.ldexp(steps, -exponent)  # no square over- or underflows
+        return np.ldexp(np.sqrt((scaled * scaled).sum(axis=(-2, -1))), exponent[..., 0, 0])
 
     def _trait_of_ranges(self, a, start, end):
-        steps = np.append((np.diff(a, axis=1) ** 2).sum(axis=0), 0.0)
-        sums = np.add.reduceat(steps, np.stack([start, end - 1], axis=1).ravel())[::2] if len(start) else np.empty(0)
-        return np.where(end - start > 1, sums, 0.0)  # of an empty range numpy gives an element
+        steps = np.diff(a, axis=1)
+        exponent = _exponent_of(steps, None)
+        squares = (np.ldexp(steps, -exponent) ** 2).sum(axis=0)
+        return np.ldexp(np.sqrt(_sums_of_ranges(squares, start, end - 1)), exponent)
 
+    @np.errstate(over="ignore")  # as far apart as numbers can tell
     def _factor(self, of_x, of_y):
         low, high = np.minimum(of_x, of_y), np.maximum(of_x, of_y)
         factor = np.divide(high, low, out=np.full(np.shape(high), INF), where=low > 0)
-        return np.where(high > 0, factor, 1.0)
+        return np.where(high > 0, factor * factor, 1.0)  # of costs, which are squares
 
     def _report(self, cost, problem):
         return np.sqrt(cost)
 
     _report_search = _report
 
+    @np.errstate(over="ignore")  # a limit that none is
     def _limit(self, distance, problem):
-        return distance**2 * (1.0 + 1e-12)
+        return distance * distance * (1.0 + 1e-12)
 
 
 @register
