@@ -14,7 +14,7 @@ import numpy as np
 from numpy.lib.stride_tricks import sliding_window_view
 
 from ..distances import _collection_bounds as collection_bounds
-from ..distances._kernels import dispatch, lanes, lower_bounds, moments, recurrences, running_moments, window_bounds
+from ..distances._kernels import dispatch, lanes, lower_bounds, moments, running_moments, window_bounds
 from ..distances._metrics.bands import band
 from ..distances._metrics.elastic import ElasticMetric, PreparedPair
 from ..distances._series import SCALINGS, deviation, full_weight, normalise
@@ -29,7 +29,6 @@ SEEDS = 512  # windows compared first, at least
 FEW = 32  # windows of a block: fewer are compared sooner than bounded a second time
 LARGE = 16  # times the spread: offsets that are taken off first
 BLUR = 1e-8  # of the values' scale: what running moments may be wrong by
-SQUARES = (recurrences.DTWRecord, recurrences.ADTWRecord)
 
 
 class Rule(NamedTuple):
@@ -232,9 +231,10 @@ class _Cascade:
         self.query, self.band = (record, rows[0], weighted, points), band(metric.window, metric.factor, m, m)
         plain = metric._reach == 0 and normalize in SCALINGS  # samples themselves are compared, and moments known
         # Windows are compared as moments make them, unless a factor is found from their values.
-        self.moving = plain and isinstance(record, SQUARES) and not metric._has_factor
+        facts = dispatch.bounds_of(record)
+        self.moving = plain and facts is not None and facts.squares and not metric._has_factor
         self.bounds = None
-        if plain and dispatch.bounds_of(record) is not None:
+        if plain and facts is not None:
             self.windows.find_moments(self.x)
             self.bounds = _Bounds.of(self.problem, *self.band, self.windows.blur)
         self.known = _Known(self.windows, rule, self.moving, 0.0 if metric._reports_cost else 2e-12 * m)

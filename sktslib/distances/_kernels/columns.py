@@ -26,7 +26,7 @@ from typing import NamedTuple
 
 import numpy as np
 
-from .compilation import inner, kernel, pieces
+from .compilation import inner, kernel, pieces, step
 from .dispatch import (
     accumulate,
     by_fact,
@@ -93,13 +93,13 @@ def _ground_column(p, rows, y, j, lo, hi, ground):
                 c[i] = t[2] if k == 0 else c[i] + t[2]
 
 
-@inner
+@step
 def _begin(start):
     """The sample at which a path starts; a carried start of ~sample says that the path has no matched pair yet."""
     return start if start >= 0 else ~start
 
 
-@inner
+@step
 def _lags(tx, ty, i, j, begin):
     """Time lag of query point i and series point j of a candidate that starts at `begin`, and of the points before."""
     begin = min(begin, j)  # a path of skipped query points alone starts after j; it has no lag
@@ -110,7 +110,7 @@ def _lags(tx, ty, i, j, begin):
     return lag, (abs(tx[i - 1] - (ty[j - 1] - ty[begin])) if i > 0 else 0.0)
 
 
-@inner
+@step
 def _lags_fixed(tx, ty, i, j):
     """The same for two whole series; the point before the first lies at time 0."""
     if tx is None:

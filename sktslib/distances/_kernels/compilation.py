@@ -85,6 +85,8 @@ class _LinkedCompiler(Compiler):
 # For functions that only kernels call.
 INNER = {"nogil": True, "no_cpython_wrapper": True, "no_cfunc_wrapper": True, "pipeline_class": _LinkedCompiler}
 inner = njit(**INNER)
+# For what a hot loop does at each step: a call would cost more, and the compiler decides for calls where there is much.
+step = njit(**INNER, forceinline=True)
 
 
 def kernel(function=None, *, keep=True, **options):

@@ -41,6 +41,7 @@ class BoundFacts(NamedTuple):
     )
     stretch: Callable | None = None  # of the record: what each move adds that is not diagonal
     gap_value: Callable | None = None  # of the record: the value from which a point left out has its distance
+    squares: bool = False  # whether a pair's cost is the weighted square of its difference, summed over the channels
 
 
 def recurrence(
@@ -187,7 +188,7 @@ def by_type(part, name):
     def function(p, *arguments):
         return part(name, type(p))(p, *arguments)
 
-    @overload(function, strict=False, jit_options=INNER)
+    @overload(function, strict=False, jit_options={**INNER, "forceinline": True})
     def chosen(p, *arguments):
         return part(name, getattr(p, "instance_class", None))
 

@@ -9,7 +9,7 @@ point; a query is ``(channels, 4, m)``, padded to whole sweeps.
 import numpy as np
 
 from .columns import cells_of, rows_of
-from .compilation import block_size, budgets, inner, kernel
+from .compilation import block_size, budgets, inner, kernel, step
 from .dispatch import (
     accumulate,
     closed_boundary,
@@ -36,7 +36,7 @@ AHEAD = block_size(8, 2)  # points computed at a time where it is not known how 
 load, splat, _ = makers(LANES, fused=True)
 
 
-@inner
+@step
 def _meet(p, diag, left):
     """The cheaper of these predecessors of a cell where all moves cost the same; else the diagonal one."""
     if not equal_moves(p):
@@ -44,7 +44,7 @@ def _meet(p, diag, left):
     return minimum(diag, left) if lagged(p) else minimum_cost(p, diag, left)
 
 
-@inner
+@step
 def _cell(p, here, by_lag, met, up, left, a, b, c, gap_cost, turn):
     """Accumulated cost of a query point with a point of the series.
 
@@ -57,19 +57,19 @@ def _cell(p, here, by_lag, met, up, left, a, b, c, gap_cost, turn):
     return minimum_cost(p, accumulate(p, up, u), minimum_cost(p, accumulate(p, met, d), accumulate(p, left, v)))
 
 
-@inner
+@step
 def _late(p, i, j):
     """What the moves need of the lag of query point i and point j of the series, in all lanes."""
     lag = float(np.int32(abs(i - j)))  # the compiler sees through that and back, but not with 64 bits
     return splat(lag_cost(p, lag, lag))
 
 
-@inner
+@step
 def _row(rows, weighted, k, i):
     return rows[k, 0, i], rows[k, 1, i], 1.0 if weighted is None else rows[k, 2, i], rows[k, 3, i]
 
 
-@inner
+@step
 def _in_band(v, j, i, lo, hi):
     return v if lo is None else maximum(v, -BIG if lo[i] <= j < hi[i] else BIG)
 

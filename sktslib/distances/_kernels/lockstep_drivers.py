@@ -5,7 +5,7 @@ Layout: series `(channels, length)`; weights `(channels, length)` of the query.
 
 import numpy as np
 
-from .compilation import block_size, inner, kernel, pieces
+from .compilation import block_size, inner, kernel, pieces, step
 from .lockstep_terms import combine, degree, finish, size, terms
 from .moments import (
     NARROW,
@@ -28,7 +28,7 @@ TOGETHER = block_size(2**14, 24)  # windows whose moments are known at a time
 
 
 # ------------------------------------------------------------------------------------------- numbers large and small
-@inner
+@step
 def _within(total):
     return (total > LEAST) & (total < MOST)
 
@@ -180,7 +180,7 @@ def _normalised_four(p, w, x, y, first, shift, rest, scale, by_range, a, b, c):
             c[s] = _four(p, c[s], t0[2], t1[2], t2[2], t3[2])
 
 
-@inner
+@step
 def _four(p, total, first, second, third, fourth):
     return combine(p, combine(p, combine(p, combine(p, total, first), second), third), fourth)
 

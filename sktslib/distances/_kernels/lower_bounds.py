@@ -14,7 +14,7 @@ Layout: points lie in one dimension behind a pad, and are followed by zeros up t
 
 import numpy as np
 
-from .compilation import inner, kernel, pieces
+from .compilation import inner, kernel, pieces, step
 from .dispatch import accumulate, lag_cost, moves, terms
 from .simd import REGISTER, maximum, minimum
 from .simd_memory import copy, makers, store
@@ -92,7 +92,7 @@ def envelopes(a, first, last, lower, upper):
 
 
 # -------------------------------------------------------------------------------------------------------------- bounds
-@inner
+@step
 def _pair(p, x, w, lower, upper, i):
     """The terms of the points from i on with the nearest values of the envelope, and of the points before."""
     value, low, high = load(x, i + 1), load(lower, i + 1), load(upper, i + 1)

@@ -6,7 +6,7 @@ and windows that are too far off for a purpose are named.
 
 import numpy as np
 
-from .compilation import block_size, inner, kernel
+from .compilation import block_size, inner, kernel, step
 from .running_moments import HUGE, TINY
 from .simd import maximum, minimum
 
@@ -96,7 +96,7 @@ def power_of_two(size):
     return np.ldexp(1.0, np.minimum(-np.frexp(size)[1], 1000))
 
 
-@inner
+@step
 def normalised(v, scale, by_range):
     """A value above its mean or its window's minimum, normalised; `by_range` is True or None."""
     if by_range is not None:  # a quotient, because a product with the inverse would not make the largest value 1
@@ -104,7 +104,7 @@ def normalised(v, scale, by_range):
     return v * scale
 
 
-@inner
+@step
 def share_of(share, i):
     """The share of the next sample in point i of a window; None where points are samples."""
     return None if share is None else share[i]

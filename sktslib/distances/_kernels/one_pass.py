@@ -13,7 +13,7 @@ import numpy as np
 from numba import types
 from numba.extending import overload
 
-from .compilation import inner, kernel, pieces
+from .compilation import inner, kernel, pieces, step
 from .dispatch import accumulate, closed_boundary, gap, gap_terms, lag_cost, moves, terms
 from .simd import REGISTER, compiled_as, minimum, where
 from .simd_memory import makers, store
@@ -93,7 +93,7 @@ def _overload_terms_of(wide, p, rows, Y, t, i):
     return _given if rows == types.none else _summed
 
 
-@inner
+@step
 def gap_cost_of(wide, p, rows, Y, ty, t):
     """The gap cost of sample t."""
     total, lanes = splat(wide, 0.0), lanes_of(wide)
@@ -106,7 +106,7 @@ def gap_cost_of(wide, p, rows, Y, ty, t):
     return gap(p, total, step) + splat(wide, 0.0)
 
 
-@inner
+@step
 def lags(tx, ty, i, point, t, at, begin):
     """Lags of query point i, number `point` of its query, and of the one before in a segment that starts at `begin`.
 

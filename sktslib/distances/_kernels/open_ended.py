@@ -5,7 +5,7 @@ The numbers are those of `columns.subsequence_profile` to the bit.
 
 import numpy as np
 
-from .compilation import block_size, inner, kernel, pieces
+from .compilation import block_size, inner, kernel, pieces, step
 from .dispatch import (
     accumulate,
     by_fact,
@@ -42,7 +42,7 @@ FEW = 2**14  # starts for which memory is at hand
 BLOCK = block_size(4096, 8)
 
 
-@inner
+@step
 def _even_step(p, rows, weighted, series, i, t, first, edges, lane, behind, carried):
     """Step t of `_search_evenly`; what the next one needs."""
     here, row, shut = first

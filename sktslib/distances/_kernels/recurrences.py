@@ -59,7 +59,7 @@ def _dtw(p, point_costs, lag_cost, a, b, c, gap):
     return a, a, a
 
 
-@recurrence(terms=_squares, moves=_dtw, equal_moves=True, monotone=True, bounds=True)
+@recurrence(terms=_squares, moves=_dtw, equal_moves=True, monotone=True, bounds=BoundFacts(squares=True))
 class DTWRecord(NamedTuple):
     """Dynamic time warping (Sakoe & Chiba 1978): every move costs the ground cost of the cell it enters."""
 
@@ -72,7 +72,7 @@ def _omega(p):
     return p.omega
 
 
-@recurrence(terms=_squares, moves=_adtw, monotone=True, bounds=BoundFacts(stretch=_omega))
+@recurrence(terms=_squares, moves=_adtw, monotone=True, bounds=BoundFacts(stretch=_omega, squares=True))
 class ADTWRecord(NamedTuple):
     """Amerced dynamic time warping (Herrmann & Webb 2023): `omega` for every move that stretches."""
 

@@ -12,7 +12,7 @@ the series is striped to as many parts, each of them reversed: see `index_of`.
 
 import numpy as np
 
-from .compilation import inner
+from .compilation import inner, step
 from .dispatch import by_fact, gap, gap_terms, has_gap_cost, terms
 from .simd import REGISTER
 from .simd_memory import REGISTERS, last, makers, store
@@ -24,7 +24,7 @@ ROWS = np.arange(float(LANES)).reshape(REGISTER, REGISTERS).T.ravel()  # the row
 load, splat, load_striped = makers(LANES, fused=False)
 
 
-@inner
+@step
 def lane_of(row):
     """The lane of a row of a strip."""
     return (row & (REGISTERS - 1)) * REGISTER + (row >> SHIFT)
@@ -48,7 +48,7 @@ def stripe_query(rows, points, out, costs):
         stripe(points[r], costs[r])
 
 
-@inner
+@step
 def index_of(j, size):
     """Where point j of the series is, in parts of `size` numbers; a few points before and behind are zeros."""
     return (j & (REGISTERS - 1)) * size + size - REGISTER - 2 - (j >> SHIFT)
@@ -85,23 +85,23 @@ def _no_gap_costs(p, count, size, yr, gap_costs):
 fill_gap_costs = by_fact("has_gap_cost", {True: _fill_gap_costs, False: _no_gap_costs})
 
 
-@inner
+@step
 def gap_cost_at(p, gap_costs, at):
     return load_striped(gap_costs, at[:4]) if has_gap_cost(p) else splat(0.0)
 
 
-@inner
+@step
 def row_at(r, weighted, i):
     return load(r[0], i), load(r[1], i), splat(1.0) if weighted is None else load(r[2], i), load(r[3], i)
 
 
-@inner
+@step
 def indices_at(t, size):
     """Where the points are that the registers meet at step t, and the point before those of the last one."""
     return index_of(t, size), index_of(t - 1, size), index_of(t - 2, size), index_of(t - 3, size), index_of(t - 4, size)
 
 
-@inner
+@step
 def terms_at(p, row, rows, weighted, yr, i, at):
     """The terms of the cells of a step, summed over the channels; `row` is that of the first one."""
     here, before = at[:4], at[1:]
@@ -112,7 +112,7 @@ def terms_at(p, row, rows, weighted, yr, i, at):
     return a, b, c
 
 
-@inner
+@step
 def leave(edge, at, lane, old):
     """Keep the cost of a strip's last row, which need not be in its last lane."""
     if lane == LANES - 1:

@@ -16,7 +16,7 @@ import numpy as np
 
 from . import lanes
 from .columns import cells_of
-from .compilation import block_size, budgets, inner, kernel
+from .compilation import block_size, budgets, inner, kernel, step
 from .dispatch import accumulate, gap, gap_terms, lag_cost, moves, terms
 from .lower_bounds import LANES, load, splat
 from .simd import REGISTER, maximum, minimum
@@ -63,19 +63,19 @@ class Remaining(NamedTuple):
 
 
 # --------------------------------------------------------------------------------------------------------------- bounds
-@inner
+@step
 def _nearest(value, low, high):
     return minimum(maximum(value, low), high)
 
 
-@inner
+@step
 def _range(least, most, at, other, s, c, blur):
     """Minimum and maximum of the samples of two stretches, normalised."""
     bottom = minimum(load_wide(least, at), load_wide(least, other)) * s + (c - blur)
     return bottom, maximum(load_wide(most, at), load_wide(most, other)) * s + (c + blur)
 
 
-@inner
+@step
 def _of_query(p, k, i, h, known, j, x, w, ranges, positions, s, c, blur):
     """The terms of query point i, and h before it, with the values of the windows from j on within the band."""
     # End points meet end points, wherever paths continue; no recurrence for which that holds uses the points before.
@@ -91,7 +91,7 @@ def _of_query(p, k, i, h, known, j, x, w, ranges, positions, s, c, blur):
     )
 
 
-@inner
+@step
 def _of_window(p, k, i, h, known, j, w, y, low, high, s, c):
     """The terms of the windows' point i, and h before it, with the query's values within the band; its gap cost."""
     value, before = load_wide(y[k], j + i) * s + c, known * (load_wide(y[k], j + h) * s + c)
