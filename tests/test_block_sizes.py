@@ -59,9 +59,11 @@ CALLS = {
     "neighbors, counts": lambda n: [
         *nearest_neighbors(X, metric="lcss", n_neighbors=3, metric_params={"window": 0.5}, weight=np.arange(1, 31))
     ],
+    "neighbors, factors": lambda n: [*nearest_neighbors(X[:, : n // 14], metric="cid_dtw", n_neighbors=3)],
     "subsequences": lambda n: found("dtw", Y[:n], n_matches=3),
     "subsequences, lags": lambda n: found("wdtw", Y[:n], n_matches=3),
     "windows": lambda n: found("dtw", Y[:n], mode="windows", normalize="zscore", n_matches=3),
+    "windows, lockstep": lambda n: found("euclidean", Y[:n], normalize="zscore", n_matches=3),
     "windows, threshold": lambda n: found("msm", Y[:n], mode="windows", n_matches=None, threshold=12.0),
     "windows, scales": lambda n: found("dtw", Y[:n], mode="windows", scales=[0.5, 1], n_matches=3),
     "chunks": lambda n: found("msm", Sliced(Y[:n]), n_matches=3),

@@ -196,7 +196,7 @@ class _Pruned:
         kind = self.lengths if exact else np.floor(4 * np.log2(self.lengths)).astype(int)
         self.kinds = [np.flatnonzero(kind == value) for value in np.unique(kind)]
         self.coarse_w = None if w is None else _coarse(w)
-        self.traits = np.array([metric._trait(a) for a in self.features]) if metric._has_factor else None
+        self.traits = metric._traits(self.features) if metric._has_factor else None
         # A band makes bounds tight. Without one they tell little, and a look at the averaged series tells more.
         self.coarse = None
         if metric.window is None and (w is None or self.coarse_w.any()):
@@ -213,7 +213,7 @@ class _Pruned:
         bounds = self.bounds.of(of_length, len(X)) * self.share
         factors = None
         if self.metric._has_factor:
-            of_x = np.array([self.metric._trait(self.metric._features(x)) for x in X])
+            of_x = self.metric._traits(map(self.metric._features, X))
             factors = self.metric._factor(of_x[:, np.newaxis], self.traits)
             bounds = times_factor(bounds, factors * self.share)
         look = bounds

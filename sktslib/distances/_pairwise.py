@@ -221,7 +221,7 @@ def _by_lanes(metric, X, Y, w, mirrored, out):
         blocks.append((order[begin:end], order[:end] if mirrored else range(len(X))))
         begin = end
     if metric._has_factor:
-        of_x, of_y = (np.array([metric._trait(a) for a in some]) for some in (map(metric._features, X), features))
+        of_x, of_y = metric._traits(map(metric._features, X)), metric._traits(features)
     groups = by_length(X)  # the queries of one length are compared together
     if metric._needs_equal_lengths:
         made = {n: _stacked(metric, X, w, groups, n) for n in set(lengths)}

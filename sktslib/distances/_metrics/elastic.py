@@ -142,9 +142,13 @@ class ElasticMetric(BandedMetric):
         """What the factor needs to know of series (..., channels, n), as they are compared."""
         raise NotImplementedError
 
+    def _traits(self, series):
+        """The same of several series of any lengths."""
+        return np.array([self._trait(a) for a in series])
+
     def _trait_of_ranges(self, a, start, end):
         """The same of the ranges [start, end) of a series."""
-        return np.array([self._trait(a[:, i:j]) for i, j in zip(start, end, strict=True)])
+        return self._traits(a[:, i:j] for i, j in zip(start, end, strict=True))
 
     def _factor(self, of_x, of_y):
         """The factor, from what there is to know of the first series and of the others; infinite ones are far apart."""
