@@ -18,6 +18,7 @@ from numba.core.dispatcher import Dispatcher
 from numba.core.environment import lookup_environment
 from numba.core.sigutils import normalize_signature
 from numba.core.typed_passes import NativeLowering
+from numba.core.types import unliteral
 
 from .cache import KernelCache
 
@@ -84,9 +85,22 @@ class _LinkedCompiler(Compiler):
 
 # For functions that only kernels call.
 INNER = {"nogil": True, "no_cpython_wrapper": True, "no_cfunc_wrapper": True, "pipeline_class": _LinkedCompiler}
-inner = njit(**INNER)
+
+
+def inner(function, **options):
+    """Compile a function that only kernels call (decorator); once for all numbers that are written in a call."""
+    made = njit(**INNER, **options)(function)
+    if isinstance(made, Dispatcher):  # else the compiler is switched off
+        made.get_call_template = partial(_template_of_types, made.get_call_template)
+    return made
+
+
+def _template_of_types(get_call_template, args, keywords):
+    return get_call_template(tuple(unliteral(a) for a in args), {name: unliteral(a) for name, a in keywords.items()})
+
+
 # For what a hot loop does at each step: a call would cost more, and the compiler decides for calls where there is much.
-step = njit(**INNER, forceinline=True)
+step = partial(inner, forceinline=True)
 
 
 def kernel(function=None, *, keep=True, **options):

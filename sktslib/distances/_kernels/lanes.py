@@ -70,13 +70,16 @@ def _row(rows, weighted, k, i):
 
 
 @step
-def _in_band(v, j, i, lo, hi):
-    return v if lo is None else maximum(v, -BIG if lo[i] <= j < hi[i] else BIG)
+def _in_band(v, j, i, lo, hi, inside):
+    return v if inside else maximum(v, -BIG if lo[i] <= j < hi[i] else BIG)
 
 
-@inner
-def _sweep(p, i, m, rows, weighted, points, Y, gap_costs, lo, hi, begin, end, row, held):
-    """Four query points from i on, over the series' points [begin, end); those after point m - 1 do not matter."""
+@step  # with a constant `inside` no cell asks
+def _sweep(p, i, m, rows, weighted, points, Y, gap_costs, lo, hi, begin, end, inside, row, held):
+    """Four query points from i on, over the series' points [begin, end); those after point m - 1 do not matter.
+
+    `inside`: whether the band holds all of these points for each of the query points.
+    """
     i0, i1, i2, i3 = i, min(i + 1, m - 1), min(i + 2, m - 1), min(i + 3, m - 1)
     h0, h1 = (points[0, i0], points[1, i0], points[2, i0]), (points[0, i1], points[1, i1], points[2, i1])
     h2, h3 = (points[0, i2], points[1, i2], points[2, i2]), (points[0, i3], points[1, i3], points[2, i3])
@@ -104,10 +107,10 @@ def _sweep(p, i, m, rows, weighted, points, Y, gap_costs, lo, hi, begin, end, ro
             a3, b3, c3 = a3 + e, b3 + f, c3 + g
         # All that needs the costs of the column before comes first, so that new ones can take their registers.
         m0, m1, m2, m3 = _meet(p, corner, r0), _meet(p, r0, r1), _meet(p, r1, r2), _meet(p, r2, r3)
-        v0 = _in_band(_cell(p, h0, l0, m0, above, r0, a0, b0, c0, gap_cost, False), j, i0, lo, hi)
-        v1 = _in_band(_cell(p, h1, l1, m1, v0, r1, a1, b1, c1, gap_cost, True), j, i1, lo, hi)
-        v2 = _in_band(_cell(p, h2, l2, m2, v1, r2, a2, b2, c2, gap_cost, False), j, i2, lo, hi)
-        v3 = _in_band(_cell(p, h3, l3, m3, v2, r3, a3, b3, c3, gap_cost, True), j, i3, lo, hi)
+        v0 = _in_band(_cell(p, h0, l0, m0, above, r0, a0, b0, c0, gap_cost, False), j, i0, lo, hi, inside)
+        v1 = _in_band(_cell(p, h1, l1, m1, v0, r1, a1, b1, c1, gap_cost, True), j, i1, lo, hi, inside)
+        v2 = _in_band(_cell(p, h2, l2, m2, v1, r2, a2, b2, c2, gap_cost, False), j, i2, lo, hi, inside)
+        v3 = _in_band(_cell(p, h3, l3, m3, v2, r3, a3, b3, c3, gap_cost, True), j, i3, lo, hi, inside)
         corner, r0, r1, r2, r3 = above, v0, v1, v2, v3
         l1, l2, l3 = l0, l1, l2  # a query point later and a series point later the lag is the same
         if i + 3 < m:
@@ -122,16 +125,20 @@ def _sweep(p, i, m, rows, weighted, points, Y, gap_costs, lo, hi, begin, end, ro
 
 
 @inner
+def _sweep_cut(p, i, m, rows, weighted, points, Y, gap_costs, lo, hi, begin, end, row, held):
+    _sweep(p, i, m, rows, weighted, points, Y, gap_costs, lo, hi, begin, end, False, row, held)
+
+
+@inner
 def _span(p, i, m, rows, weighted, points, Y, gap_costs, lo, hi, begin, end, row, held):
-    """The same where some of the points [begin, end) lie outside the band of some of the query points."""
-    height = min(ROWS, m - i)
-    a = max(begin, min(lo[i + height - 1], end))
+    """The same where some of the points [begin, end) may lie outside the band of some of the query points."""
+    a = max(begin, min(lo[min(i + ROWS, m) - 1], end))
     b = max(a, min(hi[i], end))
     if begin < a:
-        _sweep(p, i, m, rows, weighted, points, Y, gap_costs, lo, hi, begin, a, row, held)
-    _sweep(p, i, m, rows, weighted, points, Y, gap_costs, None, None, a, b, row, held)
+        _sweep_cut(p, i, m, rows, weighted, points, Y, gap_costs, lo, hi, begin, a, row, held)
+    _sweep(p, i, m, rows, weighted, points, Y, gap_costs, lo, hi, a, b, True, row, held)
     if b < end:
-        _sweep(p, i, m, rows, weighted, points, Y, gap_costs, lo, hi, b, end, row, held)
+        _sweep_cut(p, i, m, rows, weighted, points, Y, gap_costs, lo, hi, b, end, row, held)
 
 
 @inner
@@ -158,7 +165,7 @@ def _accumulate(p, rows, weighted, points, Y, gap_costs, cells, cutoff, rests, r
     m = points.shape[1]
     row, held, state, left = room
     lo, hi, side_end, top_end = cells
-    begun, alive, dead, reach, side = int(state[0]), int(state[1]), int(state[2]), int(state[3]), state[4]
+    begun, alive, dead, reach, side = state[0], state[1], state[2], state[3], left[1]
     if begun == 0:
         alive, dead, side = 0, hi[min(ROWS, m) - 1], 0.0
         reach = dead  # the last column that holds costs
@@ -167,9 +174,9 @@ def _accumulate(p, rows, weighted, points, Y, gap_costs, cells, cutoff, rests, r
             row[j] = BIG if closed_boundary(p) or j >= top_end * LANES else row[j - LANES] + gap_costs[j]
     for i in range(begun, m, ROWS):
         if i > begun and left[0] <= 0.0:
-            state[0], state[1], state[2], state[3], state[4] = i, alive, dead, reach, side
+            state[0], state[1], state[2], state[3], left[1] = i, alive, dead, reach, side
             return UNFINISHED
-        state[0] = 0.0
+        state[0] = 0
         height = min(ROWS, m - i)
         if i > 0:  # points that enter the band still hold the boundary
             fill(row, (hi[i - 1] + 1) * LANES, (hi[i + height - 1] + 1) * LANES, BIG)
@@ -236,8 +243,8 @@ def _accumulate_all(p, rows, weighted, points, Y, gap_costs, cells, cutoff, ends
 
 
 def room_for(n):
-    """The memory of `_accumulate`: a row of costs, those held in registers, its state, and the cells that are left."""
-    return np.empty((n + 1) * LANES), np.empty((5, LANES)), np.zeros(5), np.empty(1)
+    """The memory of `_accumulate`: a row of costs, those held in registers, its state; the cells left, and a cost."""
+    return np.empty((n + 1) * LANES), np.empty((5, LANES)), np.zeros(4, np.int64), np.empty(2)
 
 
 def accumulated_costs(p, rows, weighted, points, Y, lo, hi, cutoff, ends, out):
@@ -309,7 +316,7 @@ def _scan(queries, collection, candidates, factors, cells, limits, slack, work, 
     (values, begins, lengths), (order, itself, bounds), (share, more) = collection, candidates, slack
     room, lanes, gap_costs, best, block, counts = work
     row, k = room[0], best.shape[0]
-    goes_on = room[2][0] > 0.0  # in the middle of a block
+    goes_on = room[2][0] > 0  # in the middle of a block
     for q in range(counts[0], order.shape[0]):
         if not goes_on:
             fill(best, 0, k, BIG)

@@ -306,9 +306,10 @@ def _normalised(p, x, y, w, by_range, left, share, blank, narrow, first, moments
     n_channels, m = x.shape
     count = 0
     for at in range(0, out.shape[0], BLOCK):
-        to = min(at + BLOCK, out.shape[0])
-        a, b, c = acc[0, : to - at], acc[1, : to - at], acc[2, : to - at]
-        zeros_, odd_, row_ = zeros[at:to], odd[at:to], row[: to - at]
+        to = at + BLOCK  # or the end, as slices are
+        zeros_, odd_, out_ = zeros[at:to], odd[at:to], out[at:to]
+        some = out_.shape[0]
+        a, b, c, row_ = acc[0, :some], acc[1, :some], acc[2, :some], row[:some]
         acc[:] = 0.0
         for k in range(n_channels):
             shift, rest, scale, done = moments[k, 0, at:to], moments[k, 1, at:to], moments[k, 2, at:to], 0
@@ -320,12 +321,12 @@ def _normalised(p, x, y, w, by_range, left, share, blank, narrow, first, moments
             for i in range(done, m):
                 normalised_row(y[k], first + at + left[i], share_of(share, i), shift, rest, scale, by_range, row_)
                 _accumulate(p, w[k, i], x[k, i], row_, a, b, c)
-        for s in range(to - at):
-            out[at + s] = finish(p, a[s], b[s], c[s])
+        for s in range(some):
+            out_[s] = finish(p, a[s], b[s], c[s])
             if degree(p) > 0:  # values that are normalised differ by more than what underflows, or not at all
                 zeros_[s] = a[s] == 0.0 and not (narrow or odd_[s])
         if _doubt(p, a, b, c, blank, odd_):
-            count += _refuse(p, b, blank, zeros_, odd_, out[at:to])
+            count += _refuse(p, b, blank, zeros_, odd_, out_)
     return count
 
 

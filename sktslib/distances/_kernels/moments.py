@@ -135,9 +135,9 @@ def exact_moments(y, w, first, left, share, scaling, alike, moments, row, consta
     They are the first rows of `moments`; the last one tells the windows' ranges.
     """
     for at in range(0, constant.shape[0], PIECE):
-        to = min(at + PIECE, constant.shape[0])
+        to = at + PIECE  # or the end, as slices are
         shift, rest, scale = moments[0, at:to], moments[1, at:to], moments[2, at:to]
-        ranges = moments[3, at:to], moments[4, at:to], row[: to - at], constant[at:to], odd[at:to]
+        ranges = moments[3, at:to], moments[4, at:to], row[: shift.shape[0]], constant[at:to], odd[at:to]
         _exact_moments(y, w, first + at, left, share, scaling, alike, shift, rest, scale, *ranges)
 
 
