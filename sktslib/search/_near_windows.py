@@ -28,7 +28,7 @@ FIRST = 16  # points entered before the first windows are compared
 SEEDS = 512  # windows compared first, at least
 FEW = 32  # windows of a block: fewer are compared sooner than bounded a second time
 LARGE = 16  # times the spread: offsets that are taken off first
-BLUR = 1e-8  # of the values' scale: what running moments may be wrong by
+UNCERTAINTY = 1e-8  # of the values' scale: what running moments may be wrong by
 
 
 class Rule(NamedTuple):
@@ -69,14 +69,14 @@ def less_offset(y):
 class _Windows:
     """The windows of a sequence: normalised as in a profile, or by running moments, as scale and shift of samples.
 
-    By moments values are known up to a `blur`, but for those of the `unknown` windows.
+    By moments values are known up to an `uncertainty`, but for those of the `unknown` windows.
     """
 
     def __init__(self, x, w, y, normalize):
         self.y, self.normalize, self.w, self.weight = y, normalize, w, full_weight(w, x)
         self.m, self.n = x.shape[1], y.shape[1] - x.shape[1] + 1
         self.samples, self.scale, self.shift = y, None, None
-        self.unknown, self.blur = np.empty(0, np.int64), 0.0
+        self.unknown, self.uncertainty = np.empty(0, np.int64), 0.0
 
     def exact(self, which):
         """The windows that begin at `which`, normalised as in a profile."""
@@ -94,7 +94,9 @@ class _Windows:
             self.scale += 1.0
             return
         self.samples = less_offset(self.y)
-        self.blur = BLUR * (np.abs(x).max() + deviation(self.y).max() if self.normalize == "mean" else 1.0)
+        self.uncertainty = UNCERTAINTY * (
+            np.abs(x).max() + deviation(self.y).max() if self.normalize == "mean" else 1.0
+        )
         unknown, room = 0, np.empty((5, min(BLOCK, self.n)))
         for k in np.flatnonzero(self.weight.any(axis=1)):  # the other channels count nothing
             for first in range(0, self.n, BLOCK):
@@ -115,7 +117,7 @@ class _Windows:
             lower_bounds.slide(y[np.newaxis, first : last + m - 1], m, below, above)
             most = np.maximum(-below, above)[0, : last - first]
             moments.direct_moments(y, w, first, mean, spread, error, low, high)
-        about = m, first, w.sum(), most, self.blur, SCALINGS[self.normalize]
+        about = m, first, w.sum(), most, self.uncertainty, SCALINGS[self.normalize]
         made = self.scale[k, first:last], self.shift[k, first:last]
         with np.errstate(divide="ignore", invalid="ignore"):  # on purpose, and plain Python says so
             return moments.standardise(y, *about, mean, spread, error, low, high, *made)
@@ -130,8 +132,8 @@ class _Bounds(NamedTuple):
     remaining: window_bounds.Remaining
 
     @classmethod
-    def of(cls, problem, lo, hi, blur):
-        """Those of a query that is compared with windows within a band, which are known up to a `blur`."""
+    def of(cls, problem, lo, hi, uncertainty):
+        """Those of a query that is compared with windows within a band, which are known up to an `uncertainty`."""
         record, x, w, _, _, _, points = problem
         channels, m = x.shape
         low, high = collection_bounds.envelopes_of(x, lo, hi)
@@ -156,7 +158,7 @@ class _Bounds(NamedTuple):
         least = collection_bounds.envelopes_of(points, lo, hi)[0]
         heavy, light = collection_bounds.weight_rows(w), collection_bounds.weight_rows(light)
         of_query = window_bounds.QueryPoints(x, heavy, points, lags, up + other, positions)
-        ranges = low - blur, high + blur
+        ranges = low - uncertainty, high + uncertainty
         of_window = window_bounds.WindowPoints(light, least, lags, skips, float(minimum_gap_cost), *ranges)
         return cls(of_query, of_window, remaining)
 
@@ -171,12 +173,12 @@ def _beyond(values, low, high, w):
 class _Known:
     """What is known of the windows so far: the cost that no match is above, and which are within that limit.
 
-    `low` is what a window costs at least; infinite where its cost is known or of no use. `moving` tells whether windows
-    are compared as running moments normalise them, and distances that are equal may differ by `more` in their costs.
+    `low` is what a window costs at least; infinite where its cost is known or of no use. `by_moments` tells whether
+    windows are compared as running moments normalise them, and equal distances may differ by `more` in their costs.
     """
 
-    def __init__(self, windows, rule, moving, more):
-        self.windows, self.rule, self.moving, self.more = windows, rule, moving, more
+    def __init__(self, windows, rule, by_moments, more):
+        self.windows, self.rule, self.by_moments, self.more = windows, rule, by_moments, more
         self.low, self.limit = np.zeros(windows.n), np.inf
         self.where, self.costs = np.empty(0, np.int64), np.empty(0)
 
@@ -186,11 +188,11 @@ class _Known:
 
     def _raised(self, cost):
         """A cost as it may come out here, at most."""
-        points, blur = self.windows.y.shape[0] * self.windows.m, self.windows.blur
-        if self.moving:
-            cost = (np.sqrt(cost) + np.sqrt(2.0 * points) * blur) ** 2
+        points, uncertainty = self.windows.y.shape[0] * self.windows.m, self.windows.uncertainty
+        if self.by_moments:
+            cost = (np.sqrt(cost) + np.sqrt(2.0 * points) * uncertainty) ** 2
         else:
-            cost = cost + 4.0 * points * blur
+            cost = cost + 4.0 * points * uncertainty
         return cost * (1.0 + 1e-9) + self.more
 
     def learn(self, which, costs):
@@ -232,18 +234,18 @@ class _Cascade:
         plain = metric._reach == 0 and normalize in SCALINGS  # samples themselves are compared, and moments known
         # Windows are compared as moments make them, unless a factor is found from their values.
         facts = dispatch.bounds_of(record)
-        self.moving = plain and facts is not None and facts.squares and not metric._has_factor
+        self.by_moments = plain and facts is not None and facts.squares and not metric._has_factor
         self.bounds = None
         if plain and facts is not None:
             self.windows.find_moments(self.x)
-            self.bounds = _Bounds.of(self.problem, *self.band, self.windows.blur)
-        self.known = _Known(self.windows, rule, self.moving, 0.0 if metric._reports_cost else 2e-12 * m)
+            self.bounds = _Bounds.of(self.problem, *self.band, self.windows.uncertainty)
+        self.known = _Known(self.windows, rule, self.by_moments, 0.0 if metric._reports_cost else 2e-12 * m)
         self.known.tighten(np.inf if rule.threshold is None else metric._limit(rule.threshold, self.problem))
 
     def near(self):
         """Starts of the windows that may be chosen, ascending, and their distances."""
         windows, known = self.windows, self.known
-        if self.moving:
+        if self.by_moments:
             known.low[windows.unknown] = np.inf
         if self.bounds is None:
             self._seed()
@@ -255,7 +257,7 @@ class _Cascade:
             self._enter((kernel, order[FIRST:], True), (*second, False))
         self._rest()
         near = known.where[known.costs <= known.limit]
-        if self.moving:
+        if self.by_moments:
             near = np.concatenate([near, windows.unknown])
         near.sort()
         distances = [np.empty(0)]
@@ -296,25 +298,25 @@ class _Cascade:
         for first in range(0, windows.n, BLOCK):
             low, y = known.low[first : first + BLOCK], None
             for kernel, order, goes_on in ways:
-                alive = low <= known.limit
-                if np.count_nonzero(alive) < (1 if goes_on else FEW):
+                candidates = low <= known.limit
+                if np.count_nonzero(candidates) < (1 if goes_on else FEW):
                     break
                 if y is None:
                     last = first + len(low)
                     y = np.ascontiguousarray(windows.samples[:, first : last + windows.m - 1])
                     by_moments = windows.by_moments(slice(first, last))
-                bounds = low if goes_on else np.where(alive, 0.0, np.inf)
+                bounds = low if goes_on else np.where(candidates, 0.0, np.inf)
                 if kernel is window_bounds.by_query:
                     ranges = room[: 3 * y.size].reshape(3, *y.shape)
                     ranges[1] = y
                     lower_bounds.slide(y, reach, ranges[0], ranges[2])
-                    sides = self.bounds.of_query, (ranges, *by_moments, windows.blur)
+                    sides = self.bounds.of_query, (ranges, *by_moments, windows.uncertainty)
                 else:
                     sides = self.bounds.of_window, (y, *by_moments)
                 kernel(self.problem.record, *sides, order, known.limit, bounds)
                 if not goes_on:
                     np.maximum(low, bounds, out=low)
-        if not self.moving:
+        if not self.by_moments:
             known.low[windows.unknown[known.low[windows.unknown] < np.inf]] = 0.0
 
     def _seed(self):
@@ -324,27 +326,27 @@ class _Cascade:
             size = max(1, len(low) // max(SEEDS, 8 * k))
             some = len(low) // size * size
             best = np.argmin(low[:some].reshape(-1, size), axis=1) + np.arange(0, some, size)
-            self._settle(best[self.known.is_open(best)])
+            self._compare(best[self.known.is_open(best)])
 
     def _rest(self):
         """Compare what is left, a few of the most promising windows first, then along the sequence."""
         known = self.known
-        alive = np.flatnonzero(known.is_open(slice(None)))
+        candidates = np.flatnonzero(known.is_open(slice(None)))
         size = SEEDS // 2
-        if len(alive) > size:
-            self._settle(np.sort(alive[np.argpartition(known.low[alive], size)[:size]]))
+        if len(candidates) > size:
+            self._compare(np.sort(candidates[np.argpartition(known.low[candidates], size)[:size]]))
         at = 0
-        while at < len(alive):
-            batch = alive[at : at + size]
-            self._settle(batch[known.is_open(batch)])
+        while at < len(candidates):
+            batch = candidates[at : at + size]
+            self._compare(batch[known.is_open(batch)])
             at, size = at + size, min(2 * size, BLOCK)
 
-    def _settle(self, which):
+    def _compare(self, which):
         """Find the costs of windows as far as the limit goes."""
         x, m = self.problem.x, self.windows.m
         for part in self._batches(which):
             costs = np.empty(len(part))
-            if self.moving:
+            if self.by_moments:
                 remaining = self.bounds.remaining
                 compared = self.windows.samples, part, *self.windows.by_moments(part)
             else:
@@ -353,7 +355,7 @@ class _Cascade:
                 values = np.ascontiguousarray(features.transpose(1, 0, 2)).reshape(len(x), -1)
                 shape = len(x), len(part)
                 compared = values, np.arange(len(part)) * m, np.ones(shape), np.zeros(shape)
-            window_bounds.settle(self.query, compared, remaining, *self.band, self.known.limit, costs)
+            window_bounds.compare(self.query, compared, remaining, *self.band, self.known.limit, costs)
             if self.metric._has_factor:
                 found = np.flatnonzero(costs < np.inf)
                 costs[found] = self.metric._scaled(costs[found], x, features[found])

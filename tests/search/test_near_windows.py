@@ -157,9 +157,9 @@ def test_chunks_streams_and_gaps(rule, monkeypatch):
 
 @pytest.mark.parametrize("how", [1, 2, 3])
 @pytest.mark.parametrize("weighted", [False, True])
-def test_windows_are_normalised_up_to_the_blur(how, weighted):
+def test_windows_are_normalised_up_to_their_uncertainty(how, weighted):
     rng = np.random.default_rng(how)
-    m, n, blur = 30, 400, 1e-8
+    m, n, uncertainty = 30, 400, 1e-8
     y = rng.normal(size=n).cumsum()
     y[100:150] = 7.25  # constant windows
     y[220] = 1e6  # a window's moments must not see what is beside it
@@ -172,10 +172,10 @@ def test_windows_are_normalised_up_to_the_blur(how, weighted):
     found = mean, spread, error, low, high
     most = np.abs(np.lib.stride_tricks.sliding_window_view(y, m)).max(axis=1)
     with np.errstate(divide="ignore", invalid="ignore"):
-        unknown = moments.standardise(y, m, 0, w.sum(), most, blur, how, *found, scale, shift)
+        unknown = moments.standardise(y, m, 0, w.sum(), most, uncertainty, how, *found, scale, shift)
     assert unknown == np.isnan(scale).sum() < 100
     name = {1: "mean", 2: "zscore", 3: "minmax"}[how]
     for j in np.flatnonzero(~np.isnan(scale)):
         want = np.array(naive.normalise(y[j : j + m].reshape(-1, 1), w, name))[:, 0]
-        assert np.abs(want - (y[j : j + m] * scale[j] + shift[j]))[w > 0].max() <= blur
+        assert np.abs(want - (y[j : j + m] * scale[j] + shift[j]))[w > 0].max() <= uncertainty
     assert not np.isnan(scale[100:120]).any()

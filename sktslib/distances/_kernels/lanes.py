@@ -75,7 +75,7 @@ def _in_band(v, j, i, lo, hi, inside):
 
 
 @step  # with a constant `inside` no cell asks
-def _sweep(p, i, m, rows, weighted, points, Y, gap_costs, lo, hi, begin, end, inside, row, held):
+def _sweep(p, i, m, rows, weighted, points, Y, gap_costs, lo, hi, begin, end, inside, row, registers):
     """Four query points from i on, over the series' points [begin, end); those after point m - 1 do not matter.
 
     `inside`: whether the band holds all of these points for each of the query points.
@@ -83,7 +83,8 @@ def _sweep(p, i, m, rows, weighted, points, Y, gap_costs, lo, hi, begin, end, in
     i0, i1, i2, i3 = i, min(i + 1, m - 1), min(i + 2, m - 1), min(i + 3, m - 1)
     h0, h1 = (points[0, i0], points[1, i0], points[2, i0]), (points[0, i1], points[1, i1], points[2, i1])
     h2, h3 = (points[0, i2], points[1, i2], points[2, i2]), (points[0, i3], points[1, i3], points[2, i3])
-    r0, r1, r2, r3, corner = load(held[0], 0), load(held[1], 0), load(held[2], 0), load(held[3], 0), load(held[4], 0)
+    r0, r1, r2 = load(registers[0], 0), load(registers[1], 0), load(registers[2], 0)
+    r3, corner = load(registers[3], 0), load(registers[4], 0)
     q0, q1 = _row(rows, weighted, 0, i), _row(rows, weighted, 0, i + 1)
     q2, q3 = _row(rows, weighted, 0, i + 2), _row(rows, weighted, 0, i + 3)
     l1, l2, l3 = _late(p, i1, begin), _late(p, i2, begin), _late(p, i3, begin)
@@ -117,28 +118,28 @@ def _sweep(p, i, m, rows, weighted, points, Y, gap_costs, lo, hi, begin, end, in
             store(row, at, v3)
         else:
             store(row, at, v0 if i + 1 == m else (v1 if i + 2 == m else v2))
-    store(held[0], 0, r0)
-    store(held[1], 0, r1)
-    store(held[2], 0, r2)
-    store(held[3], 0, r3)
-    store(held[4], 0, corner)
+    store(registers[0], 0, r0)
+    store(registers[1], 0, r1)
+    store(registers[2], 0, r2)
+    store(registers[3], 0, r3)
+    store(registers[4], 0, corner)
 
 
 @inner
-def _sweep_cut(p, i, m, rows, weighted, points, Y, gap_costs, lo, hi, begin, end, row, held):
-    _sweep(p, i, m, rows, weighted, points, Y, gap_costs, lo, hi, begin, end, False, row, held)
+def _sweep_cut(p, i, m, rows, weighted, points, Y, gap_costs, lo, hi, begin, end, row, registers):
+    _sweep(p, i, m, rows, weighted, points, Y, gap_costs, lo, hi, begin, end, False, row, registers)
 
 
 @inner
-def _span(p, i, m, rows, weighted, points, Y, gap_costs, lo, hi, begin, end, row, held):
+def _span(p, i, m, rows, weighted, points, Y, gap_costs, lo, hi, begin, end, row, registers):
     """The same where some of the points [begin, end) may lie outside the band of some of the query points."""
     a = max(begin, min(lo[min(i + ROWS, m) - 1], end))
     b = max(a, min(hi[i], end))
     if begin < a:
-        _sweep_cut(p, i, m, rows, weighted, points, Y, gap_costs, lo, hi, begin, a, row, held)
-    _sweep(p, i, m, rows, weighted, points, Y, gap_costs, lo, hi, a, b, True, row, held)
+        _sweep_cut(p, i, m, rows, weighted, points, Y, gap_costs, lo, hi, begin, a, row, registers)
+    _sweep(p, i, m, rows, weighted, points, Y, gap_costs, lo, hi, a, b, True, row, registers)
     if b < end:
-        _sweep_cut(p, i, m, rows, weighted, points, Y, gap_costs, lo, hi, b, end, row, held)
+        _sweep_cut(p, i, m, rows, weighted, points, Y, gap_costs, lo, hi, b, end, row, registers)
 
 
 @inner
@@ -158,23 +159,23 @@ def _accumulate(p, rows, weighted, points, Y, gap_costs, cells, cutoff, rests, r
     room it resumes. See `room_for`.
 
     Cells above the cutoff in all lanes are skipped where no cell at or below it leads to them: of the row before,
-    whose boundary is its column 0, those outside columns alive to dead are above it, and hold some number above it.
+    whose boundary is its column 0, those outside start_column to end_column are above it, and hold any such number.
     `rests` (m * LANES) or None: lower bounds of the path after each query point, where costs add up. `weighted` is
     None where all weights are 1, and nothing is multiplied by them.
     """
     m = points.shape[1]
-    row, held, state, left = room
+    row, registers, state, left = room
     lo, hi, side_end, top_end = cells
-    begun, alive, dead, reach, side = state[0], state[1], state[2], state[3], left[1]
+    begun, start_column, end_column, reach, side = state[0], state[1], state[2], state[3], left[1]
     if begun == 0:
-        alive, dead, side = 0, hi[min(ROWS, m) - 1], 0.0
-        reach = dead  # the last column that holds costs
+        start_column, end_column, side = 0, hi[min(ROWS, m) - 1], 0.0
+        reach = end_column  # the last column that holds costs
         fill(row, 0, LANES, 0.0)
-        for j in range(LANES, (dead + 1) * LANES):
+        for j in range(LANES, (end_column + 1) * LANES):
             row[j] = BIG if closed_boundary(p) or j >= top_end * LANES else row[j - LANES] + gap_costs[j]
     for i in range(begun, m, ROWS):
         if i > begun and left[0] <= 0.0:
-            state[0], state[1], state[2], state[3], left[1] = i, alive, dead, reach, side
+            state[0], state[1], state[2], state[3], left[1] = i, start_column, end_column, reach, side
             return UNFINISHED
         state[0] = 0
         height = min(ROWS, m - i)
@@ -182,33 +183,33 @@ def _accumulate(p, rows, weighted, points, Y, gap_costs, cells, cutoff, rests, r
             fill(row, (hi[i - 1] + 1) * LANES, (hi[i + height - 1] + 1) * LANES, BIG)
         if cutoff < BIG:
             before = max(i - 1, 0)
-            while dead > alive and _above(row, dead, cutoff, rests, before):
-                dead -= 1
-            while alive < dead and _above(row, alive, cutoff, rests, before):
-                alive += 1
-            if dead < lo[i] or _above(row, alive, cutoff, rests, before):
+            while end_column > start_column and _above(row, end_column, cutoff, rests, before):
+                end_column -= 1
+            while start_column < end_column and _above(row, start_column, cutoff, rests, before):
+                start_column += 1
+            if end_column < lo[i] or _above(row, start_column, cutoff, rests, before):
                 return ABOVE
-        first, last = max(lo[i], alive - 1), hi[i + height - 1]
+        first, last = max(lo[i], start_column - 1), hi[i + height - 1]
         # The column before the first point: the boundary before point 0, else nothing.
-        copy(row, first * LANES, (first + 1) * LANES, held[4], 0)
+        copy(row, first * LANES, (first + 1) * LANES, registers[4], 0)
         for r in range(height):
             side = BIG if closed_boundary(p) or i + r + 1 >= side_end else side + points[0, i + r]
-            fill(held[r], 0, LANES, side if first == 0 else BIG)
-        copy(held[height - 1], 0, LANES, row, first * LANES)
-        begin, end = first, (dead + 1 if cutoff < BIG else last)
+            fill(registers[r], 0, LANES, side if first == 0 else BIG)
+        copy(registers[height - 1], 0, LANES, row, first * LANES)
+        begin, end = first, (end_column + 1 if cutoff < BIG else last)
         while begin < last:
             end = last if end + AHEAD >= last else end  # a few points more cost less than asking
-            _span(p, i, m, rows, weighted, points, Y, gap_costs, lo, hi, begin, end, row, held)
+            _span(p, i, m, rows, weighted, points, Y, gap_costs, lo, hi, begin, end, row, registers)
             begin, end = end, end + AHEAD
             done = True
             for r in range(ROWS):
-                done = done and _above(held[r], 0, cutoff, rests, min(i + r, m - 1))
+                done = done and _above(registers[r], 0, cutoff, rests, min(i + r, m - 1))
             if done:
                 break
         if rests is not None and begin < reach:  # costs of rows before would lack what these rows cost
             fill(row, (begin + 1) * LANES, (reach + 1) * LANES, BIG)
         left[0] -= (begin - first) * ROWS * LANES
-        alive, dead, reach = first, begin, begin
+        start_column, end_column, reach = first, begin, begin
     return DONE
 
 
@@ -243,7 +244,7 @@ def _accumulate_all(p, rows, weighted, points, Y, gap_costs, cells, cutoff, ends
 
 
 def room_for(n):
-    """The memory of `_accumulate`: a row of costs, those held in registers, its state; the cells left, and a cost."""
+    """The memory of `_accumulate`: a row of costs, registers, its state; the cells left and a cost."""
     return np.empty((n + 1) * LANES), np.empty((5, LANES)), np.zeros(4, np.int64), np.empty(2)
 
 

@@ -44,12 +44,12 @@ def direct_moments(y, w, first, mean, spread, error, low, high):
 
 
 @kernel(error_model="numpy")
-def standardise(y, m, first, total, most, blur, how, mean, spread, error, low, high, scale, shift):
+def standardise(y, m, first, total, most, uncertainty, how, mean, spread, error, low, high, scale, shift):
     """The factor and the summand that normalise each window that starts at `first` and after; counts those unknown.
 
     `how` 1: "mean", 2: "zscore", 3: "minmax"; `low` and `high` are empty for equal weights, which leave no sample
     farther from the mean than the root of the spread. For other weights `most` holds the largest size of a sample.
-    Where values would be wrong by more than the blur the factor is NaN.
+    Where values would be wrong by more than the uncertainty the factor is NaN.
     """
     relative, size = 2.0**-52 * 4.0 * (m + 4.0), mean.shape[0]
     doubt, longest, plain = np.empty(size), np.sqrt(m), not low.shape[0]
@@ -76,7 +76,7 @@ def standardise(y, m, first, total, most, blur, how, mean, spread, error, low, h
         shift[j] = -mean[j] * scale[j]
     unknown = 0
     for j in range(size):
-        if not (doubt[j] <= blur and scale[j] < INF):
+        if not (doubt[j] <= uncertainty and scale[j] < INF):
             constant = True
             if not plain:
                 constant = low[j] == high[j]

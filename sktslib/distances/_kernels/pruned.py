@@ -18,30 +18,30 @@ AHEAD = block_size(16, 3)  # query points computed at a time where it is not kno
 
 
 @kernel
-def _accumulate(p, rows, points, y, tx, ty, lo, hi, top, first_j, last_j, cutoff, alive, dead, col, bottom, ground):
+def _accumulate(p, rows, points, y, tx, ty, lo, hi, top, first_j, last_j, cutoff, start, stop, col, bottom, ground):
     """Columns [first_j, last_j); see `accumulate`.
 
-    Rows of `col` count from the boundary; those outside [alive, dead) are above the cutoff in the last column. They are
+    Rows of `col` count from the boundary; those outside [start, stop) are above the cutoff in the last column. They are
     given back for the columns that follow.
     """
     m = col.shape[0] - 1
-    while first_j == 0 and dead > 0 and col[dead - 1] > cutoff:
-        dead -= 1
+    while first_j == 0 and stop > 0 and col[stop - 1] > cutoff:
+        stop -= 1
     for j in range(first_j, last_j):
-        if dead == 0:
+        if stop == 0:
             break
         if j > 0:
             fill(col, hi[j - 1] + 1, hi[j] + 1, INF)  # they still hold the boundary
         gap_cost = 0.0 if rows is None else series_gap(p, y, ty, j)
-        begin, end = max(lo[j] + 1, max(alive, 1)), hi[j] + 1
+        begin, end = max(lo[j] + 1, max(start, 1)), hi[j] + 1
         diag = col[begin - 1]
         above = top[j + 1] if begin == 1 else INF
         col[begin - 1] = above
         first, last = (0, 1) if above <= cutoff else (m + 1, 0)
         r = known = begin
-        while r < end and (r <= dead or above <= cutoff):
+        while r < end and (r <= stop or above <= cutoff):
             if r == known:
-                known = min(max(r + AHEAD, dead + 1), end)
+                known = min(max(r + AHEAD, stop + 1), end)
                 _ground_column(p, rows, y, j, r - 1, known - 1, ground)
             left = col[r]
             a, b, c = ground[0, r - 1], ground[1, r - 1], ground[2, r - 1]
@@ -59,10 +59,10 @@ def _accumulate(p, rows, points, y, tx, ty, lo, hi, top, first_j, last_j, cutoff
                 first = min(first, r)
                 last = r + 1
             r += 1
-        alive, dead = first, last
-        if hi[j] == m and dead == m + 1:
+        start, stop = first, last
+        if hi[j] == m and stop == m + 1:
             bottom[j] = col[m]
-    return alive, dead
+    return start, stop
 
 
 def accumulated_costs(p, rows, points, y, tx, ty, lo, hi, top, side, cutoff):
@@ -70,13 +70,13 @@ def accumulated_costs(p, rows, points, y, tx, ty, lo, hi, top, side, cutoff):
     n, m = len(top) - 1, len(side) - 1
     lo, hi, top, col = cells_and_boundary(p, lo, hi, top, side)
     bottom, ground = np.full(n, INF), np.zeros((3, m))
-    alive, dead = 0, m + 1
+    start, stop = 0, m + 1
     for begin, end in pieces(n, m):
-        state = alive, dead, col, bottom, ground
-        alive, dead = _accumulate(p, rows, points, y, tx, ty, lo, hi, top, begin, end, cutoff, *state)
-        if dead == 0:
+        state = start, stop, col, bottom, ground
+        start, stop = _accumulate(p, rows, points, y, tx, ty, lo, hi, top, begin, end, cutoff, *state)
+        if stop == 0:
             return bottom, np.full(m + 1, INF)
     col[1 : lo[n - 1] + 1] = INF  # cells that left the band still hold older columns
-    col[:alive] = INF
-    col[dead:] = INF
+    col[:start] = INF
+    col[stop:] = INF
     return bottom, col

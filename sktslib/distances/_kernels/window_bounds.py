@@ -6,8 +6,8 @@ added up point by point, the costliest first, until a block of windows is above 
 put side by side and run through the recurrence under the cutoff, less a lower bound of the remaining path (Lemire 2009,
 Faster retrieval with a two-pass dynamic-time-warping lower bound).
 
-Windows are normalised by running moments, see `moments`, so that values are known up to a `blur`; envelopes are wider
-by that, and bounds hold.
+Windows are normalised by running moments, see `moments`, so that values are known up to an `uncertainty`; envelopes
+are wider by that, and bounds hold.
 """
 
 from typing import NamedTuple
@@ -48,7 +48,7 @@ class WindowPoints(NamedTuple):
     lags: np.ndarray  # (m,)
     skips: np.ndarray  # (m,): the minimum gap cost
     minimum_gap_cost: float  # of another point, which is left out as well
-    low: np.ndarray  # (channels, m): the range of the query, wider by the blur
+    low: np.ndarray  # (channels, m): the range of the query, wider by the uncertainty
     high: np.ndarray
 
 
@@ -69,19 +69,19 @@ def _nearest(value, low, high):
 
 
 @step
-def _range(least, most, at, other, s, c, blur):
+def _range(least, most, at, other, s, c, uncertainty):
     """Minimum and maximum of the samples of two stretches, normalised."""
-    bottom = minimum(load_wide(least, at), load_wide(least, other)) * s + (c - blur)
-    return bottom, maximum(load_wide(most, at), load_wide(most, other)) * s + (c + blur)
+    bottom = minimum(load_wide(least, at), load_wide(least, other)) * s + (c - uncertainty)
+    return bottom, maximum(load_wide(most, at), load_wide(most, other)) * s + (c + uncertainty)
 
 
 @step
-def _of_query(p, k, i, h, known, j, x, w, ranges, positions, s, c, blur):
+def _of_query(p, k, i, h, known, j, x, w, ranges, positions, s, c, uncertainty):
     """The terms of query point i, and h before it, with the values of the windows from j on within the band."""
     # End points meet end points, wherever paths continue; no recurrence for which that holds uses the points before.
     least, most = ranges[positions[0, i], k], ranges[2 - positions[0, i], k]
-    bottom, top = _range(least, most, j + positions[1, i], j + positions[2, i], s, c, blur)
-    under, over = _range(least, most, j + positions[1, h], j + positions[2, h], s, c, blur)
+    bottom, top = _range(least, most, j + positions[1, i], j + positions[2, i], s, c, uncertainty)
+    under, over = _range(least, most, j + positions[1, h], j + positions[2, h], s, c, uncertainty)
     value, before = x[k, i], known * x[k, h]
     return terms(
         p,
@@ -106,11 +106,11 @@ def _of_window(p, k, i, h, known, j, w, y, low, high, s, c):
 def by_query(p, query, windows, order, cutoff, bounds):
     """Add minimum costs of the query points of `order` to the bounds that are not above the cutoff.
 
-    `query` are its `QueryPoints`, `windows` (ranges, scale, shift, blur): `ranges` (3, channels, n) are the minima over
-    so many samples from each one on, the samples, and the maxima.
+    `query` are its `QueryPoints`, `windows` (ranges, scale, shift, uncertainty): `ranges` (3, channels, n) are the
+    minima over so many samples from each one on, the samples, and the maxima.
     """
     x, w, points, lags, skips, positions = query
-    ranges, scale, shift, blur = windows
+    ranges, scale, shift, uncertainty = windows
     for j in range(0, bounds.shape[0] - WIDE + 1, WIDE):
         total = load_wide(bounds, j)
         if not some(total <= cutoff):
@@ -120,10 +120,10 @@ def by_query(p, query, windows, order, cutoff, bounds):
             for t in range(t0, min(t0 + STRIDE, order.shape[0])):
                 i = order[t]
                 h, known = max(i - 1, 0), 1.0 if i > 0 else 0.0
-                a, b, _ = _of_query(p, 0, i, h, known, j, x, w, ranges, positions, s, c, blur)
+                a, b, _ = _of_query(p, 0, i, h, known, j, x, w, ranges, positions, s, c, uncertainty)
                 for k in range(1, x.shape[0]):
                     u, v = load_wide(scale[k], j), load_wide(shift[k], j)
-                    e, f, _ = _of_query(p, k, i, h, known, j, x, w, ranges, positions, u, v, blur)
+                    e, f, _ = _of_query(p, k, i, h, known, j, x, w, ranges, positions, u, v, uncertainty)
                     a, b = a + e, b + f
                 here = points[0, i], points[1, i], points[2, i]
                 cost = moves(p, here, lag_cost(p, lags[i], lags[i]), a, b, 0.0, 0.0)[0]
@@ -164,8 +164,8 @@ def by_window(p, query, windows, order, cutoff, bounds):
 
 
 @kernel
-def _settle(query, windows, remaining, cells, cutoff, first, work, costs):
-    """Windows from the `first` on, see `settle`; the one that comes next when no cells are left."""
+def _compare(query, windows, remaining, cells, cutoff, first, work, costs):
+    """Windows from the `first` on, see `compare`; the one that comes next when no cells are left."""
     p, rows, weighted, points = query
     values, begins, scale, shift = windows
     channels, m = rows.shape[0], points.shape[1]
@@ -202,7 +202,7 @@ def _settle(query, windows, remaining, cells, cutoff, first, work, costs):
     return begins.shape[0]
 
 
-def settle(query, windows, remaining, lo, hi, cutoff, costs):
+def compare(query, windows, remaining, lo, hi, cutoff, costs):
     """Accumulated costs of the query with windows, infinite above the cutoff.
 
     `query` is (p, rows, weighted, points), `windows` (values, begins, scale, shift): those of `values` from `begins`
@@ -214,7 +214,7 @@ def settle(query, windows, remaining, lo, hi, cutoff, costs):
     work = room, np.zeros((len(rows), size)), np.zeros(size), np.zeros(m * LANES), passes
     cells = cells_of(p, lo, hi)
     for room[-1][0] in budgets():
-        at = _settle(query, windows, remaining, cells, cutoff, at, work, costs)
+        at = _compare(query, windows, remaining, cells, cutoff, at, work, costs)
         if at == len(windows[1]):
             return
 
