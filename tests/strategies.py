@@ -110,6 +110,7 @@ SIZES = {
     "distances._kernels.diagonals.KEPT": [1, 2**23],
     "search._segmentation.stretches.LEAD": [1, 4],
     "distances._kernels.traceback.ROOM": [1, 3, 4096],
+    "distances._metrics.base.BLOCK": [1, 40, 2**19],
     "distances._metrics.warping_variants.BLOCK": [1, 2, 7, 2**10],
     "distances._nearest.FEW_CELLS": [0, 200_000],
     "distances._nearest.QUERIES": [1, 3, 64],

@@ -63,6 +63,7 @@ CALLS = {
     "subsequences": lambda n: found("dtw", Y[:n], n_matches=3),
     "subsequences, lags": lambda n: found("wdtw", Y[:n], n_matches=3),
     "windows": lambda n: found("dtw", Y[:n], mode="windows", normalize="zscore", n_matches=3),
+    "windows, robust": lambda n: found("dtw", Y[:n], normalize="robust", n_matches=3),
     "windows, lockstep": lambda n: found("euclidean", Y[:n], normalize="zscore", n_matches=3),
     "windows, threshold": lambda n: found("msm", Y[:n], mode="windows", n_matches=None, threshold=12.0),
     "windows, scales": lambda n: found("dtw", Y[:n], mode="windows", scales=[0.5, 1], n_matches=3),

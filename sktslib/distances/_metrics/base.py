@@ -13,6 +13,8 @@ from .._series import alike, base_of, between, full_weight, normalise, places
 
 __all__ = ["Metric"]
 
+BLOCK = 2**19  # points of windows that are normalised together
+
 
 class Metric(Estimator):
     """A distance and its parameters.
@@ -151,7 +153,7 @@ class Metric(Estimator):
         out = np.empty(y.shape[1] - m + 1)
         full = full_weight(w, x)
         x = normalise(x, full, normalize)
-        block = max(1, 2**19 // x.size)
+        block = max(1, BLOCK // x.size)
         for first in range(0, len(out), block):
             last = min(first + block, len(out))
             windows = sliding_window_view(y[:, first : last + m - 1], m, axis=1).transpose(1, 0, 2)
@@ -172,7 +174,7 @@ class Metric(Estimator):
         x = normalise(x, full, normalize)
         near = 0.0 if normalize is None else alike(length, m)
         out = np.empty(y.shape[1] - length + 1)
-        block = max(1, 2**19 // x.size)
+        block = max(1, BLOCK // x.size)
         for first in range(0, len(out), block):
             start = np.arange(first, min(first + block, len(out)))[:, np.newaxis]
             base = base_of(y, start, left, full) if near else np.zeros((len(y), 1, 1))
