@@ -9,9 +9,10 @@ from functools import cache, partial
 from numbers import Integral
 
 import numpy as np
-from joblib import Parallel, delayed
+from joblib import delayed
 
-from ..utils.validation import check_jobs, shown
+from ..utils._jobs import in_threads
+from ..utils.validation import check_jobs, check_verbose, shown
 from ._collection import as_collection
 from ._collection_bounds import Bounds
 from ._kernels import lanes
@@ -75,7 +76,9 @@ class Neighbors:
         return iter((self.distances, self.indices))
 
 
-def nearest_neighbors(X, Y=None, metric="dtw", n_neighbors=1, *, metric_params=None, weight=None, n_jobs=None):
+def nearest_neighbors(
+    X, Y=None, metric="dtw", n_neighbors=1, *, metric_params=None, weight=None, n_jobs=None, verbose=0
+):
     """Find the nearest neighbours of each series in a collection; exact for every metric.
 
     Elastic distances are not computed for candidates that a lower bound excludes, and no further than needed for the
@@ -97,6 +100,8 @@ def nearest_neighbors(X, Y=None, metric="dtw", n_neighbors=1, *, metric_params=N
         Relative weights of the points of every series of `X`, which must have one length then.
     n_jobs : int, optional
         Number of threads, as in joblib; no result depends on it.
+    verbose : int, default=0
+        Above 0: a bar on stderr shows how far the work has come.
 
     Returns
     -------
@@ -129,7 +134,7 @@ def nearest_neighbors(X, Y=None, metric="dtw", n_neighbors=1, *, metric_params=N
            [0]])
     """
     metric = get_metric(metric, metric_params)
-    n_jobs = check_jobs(n_jobs)
+    n_jobs, verbose = check_jobs(n_jobs), check_verbose(verbose)
     same = Y is None
     X = as_collection(X, "X")
     Y = X if same else as_collection(Y, "Y", channels=len(X[0]))
@@ -161,8 +166,8 @@ def nearest_neighbors(X, Y=None, metric="dtw", n_neighbors=1, *, metric_params=N
         else:
             search = partial(_all, metric, Y, w)
         size = max(1, min(QUERIES, ENTRIES // len(Y)))
-        tasks += [(search, members[begin : begin + size]) for begin in range(0, len(members), size)]
-    counts = Parallel(n_jobs=n_jobs, prefer="threads", require="sharedmem")(delayed(task)(*t) for t in tasks)
+        tasks += [delayed(task)(search, members[begin : begin + size]) for begin in range(0, len(members), size)]
+    counts = in_threads(tasks, n_jobs, verbose, "nearest neighbors", "block")
     bounded, abandoned, computed = np.sum(counts, axis=0).tolist()
     return Neighbors(distances, indices, Pruning(len(X) * available, bounded, abandoned, computed))
 

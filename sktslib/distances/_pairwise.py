@@ -1,9 +1,10 @@
 """Collections: all distances between two lists of series."""
 
 import numpy as np
-from joblib import Parallel, delayed
+from joblib import delayed
 
-from ..utils.validation import as_weight, check_jobs, shown
+from ..utils._jobs import in_threads
+from ..utils.validation import as_weight, check_jobs, check_verbose, shown
 from ._collection import as_collection
 from ._kernels import bit_parallel, lanes, lockstep_drivers
 from ._metrics.bands import band
@@ -14,7 +15,9 @@ from ._metrics.registry import get_metric
 from ._series import fill, full_weight, is_enough, resample
 
 
-def pairwise_distances(X, Y=None, metric="dtw", *, metric_params=None, weight=None, nan_policy="raise", n_jobs=None):
+def pairwise_distances(
+    X, Y=None, metric="dtw", *, metric_params=None, weight=None, nan_policy="raise", n_jobs=None, verbose=0
+):
     """Distances between all series of two collections.
 
     Parameters
@@ -35,6 +38,8 @@ def pairwise_distances(X, Y=None, metric="dtw", *, metric_params=None, weight=No
         left out, and the rest rescaled; with less than half of the weight observed the distance is infinite.
     n_jobs : int, optional
         Number of threads, as in joblib; no result depends on it.
+    verbose : int, default=0
+        Above 0: a bar on stderr shows how far the work has come.
 
     Returns
     -------
@@ -56,7 +61,7 @@ def pairwise_distances(X, Y=None, metric="dtw", *, metric_params=None, weight=No
            [4.]])
     """
     metric = get_metric(metric, metric_params)
-    n_jobs = check_jobs(n_jobs)
+    n_jobs, verbose = check_jobs(n_jobs), check_verbose(verbose)
     if nan_policy not in ("raise", "omit"):
         raise ValueError(f"The 'nan_policy' parameter must be 'raise' or 'omit'. Got {shown(nan_policy)}.")
     same, omit = Y is None or Y is X, nan_policy == "omit"
@@ -68,7 +73,7 @@ def pairwise_distances(X, Y=None, metric="dtw", *, metric_params=None, weight=No
     out = np.zeros((len(X), len(Y)))
     gaps = omit and any(np.isnan(a).any() for a in (*X, *Y))
     tasks = (_by_pairs if gaps else distance_tasks)(metric, X, Y, w, mirrored, out)
-    Parallel(n_jobs=n_jobs, prefer="threads", require="sharedmem")(tasks)
+    in_threads(tasks, n_jobs, verbose, "pairwise distances", "block")
     return out
 
 
