@@ -103,7 +103,8 @@ def segment_in(fitted, X, times=None):
     >>> from sklearn.pipeline import make_pipeline
     >>> from sklearn.preprocessing import MinMaxScaler
     >>> from sktslib import QuerySegmenter, segment_in
-    >>> pipe = make_pipeline(MinMaxScaler(), QuerySegmenter(query=[0, 1, 0], background=0.2)).fit([[5], [9], [5]])
+    >>> segmenter = QuerySegmenter("dtw", query=[0, 1, 0], background=0.2)
+    >>> pipe = make_pipeline(MinMaxScaler(), segmenter).fit([[5], [9], [5]])
     >>> segment_in(pipe, [[7], [5], [9], [5], [5], [9], [9], [5]]).boundaries
     array([1, 4, 8])
     """

@@ -30,7 +30,9 @@ UNITS = (3 * QUERY + 7 - ECG.to_numpy().mean()) / ECG.to_numpy().std()
 Y = np.zeros(N, int)
 Y[2:7] = Y[8:13] = Y[15:21] = Y[22:27] = 1
 SEARCHER = QuerySearcher("dtw", query=UNITS, n_matches=4, min_length=4)
-GRID = {"querysearcher__max_overlap": [0.0, 0.5]}
+OVERLAPS = {"max_overlap": [0.0, 0.1]}
+GRID = {f"querysearcher__{name}": values for name, values in OVERLAPS.items()}
+COLUMNS = make_column_transformer((StandardScaler(), ["ecg"]))
 CV = BlockedSeriesSplit(2)
 
 
@@ -38,21 +40,19 @@ def scaled(*, last=SEARCHER):
     return make_pipeline(StandardScaler(), last)
 
 
+def searched(model, grid):
+    return GridSearchCV(model, grid, cv=CV).fit(ECG, Y)
+
+
 MODELS = {
     "searcher behind a scaler": lambda: scaled().fit(ECG),
     "scaler with a table as output": lambda: scaled().set_output(transform="pandas").fit(ECG),
     "pipeline in a pipeline": lambda: make_pipeline("passthrough", scaled(last=make_pipeline(None, SEARCHER))).fit(ECG),
-    "column transformer": lambda: make_pipeline(make_column_transformer((StandardScaler(), ["ecg"])), SEARCHER).fit(
-        FRAME
-    ),
+    "column transformer": lambda: make_pipeline(COLUMNS, SEARCHER).fit(FRAME),
     "union": lambda: make_pipeline(make_union(StandardScaler(), "drop"), SEARCHER).fit(ECG),
-    "grid search": lambda: GridSearchCV(scaled(), GRID, cv=CV).fit(ECG, Y),
-    "grid search of a step": lambda: scaled(last=GridSearchCV(SEARCHER, {"max_overlap": [0.0, 0.5]}, cv=CV)).fit(
-        ECG, Y
-    ),
-    "random search": lambda: RandomizedSearchCV(scaled(), {"querysearcher__n_matches": [4]}, n_iter=1, cv=CV).fit(
-        ECG, Y
-    ),
+    "grid search": lambda: searched(scaled(), GRID),
+    "grid search of a step": lambda: scaled(last=GridSearchCV(SEARCHER, OVERLAPS, cv=CV)).fit(ECG, Y),
+    "random search": lambda: RandomizedSearchCV(scaled(), GRID, n_iter=1, cv=CV).fit(ECG, Y),
     "frozen": lambda: FrozenEstimator(scaled().fit(ECG)),
 }
 
@@ -123,7 +123,7 @@ def test_segments_behind_steps():
     segmenter = QuerySegmenter("dtw", query=UNITS, background=0.3)
     pipe = make_pipeline(StandardScaler(), segmenter).fit(ECG)
     want = segmenter.fit(SCALED).segment(SCALED, times=TIMES)
-    for fitted in (pipe, GridSearchCV(pipe, {"querysegmenter__background": [0.3]}, cv=CV).fit(ECG, Y)):
+    for fitted in (pipe, searched(pipe, {"querysegmenter__background": [0.3]})):
         found = segment_in(fitted, ECG)
         assert len(found) >= 3
         pd.testing.assert_frame_equal(found.to_frame(), want.to_frame())

@@ -176,7 +176,8 @@ class Sources:
 # ------------------------------------------------------------------------------------------------------- pieces cut out
 def part_of(name, sequence, start, end):
     """A copy of the samples [start, end) of a sequence, of which no others are read."""
-    if not hasattr(sequence, "__getitem__") or isinstance(sequence, dict | str | bytes):
+    sized = hasattr(sequence, "shape") or hasattr(sequence, "__len__")
+    if not sized or not hasattr(sequence, "__getitem__") or isinstance(sequence, dict | str | bytes):
         as_points(sequence, name)  # says what it must be
     n = next(iter(sequence.shape), 0) if hasattr(sequence, "shape") else len(sequence)
     if n < end:

@@ -331,6 +331,7 @@ def test_what_pieces_are_cut_out_of_must_fit():
         (lambda: matches.cut(FULL[:9]), ValueError, "'sequence' must have a sample beside each.*Got 9 samples"),
         (lambda: matches.cut(3.0), ValueError, "'sequence' must be one series"),
         (lambda: matches.cut({"a": FULL}), TypeError, "'sequence' must hold real numbers"),
+        (lambda: matches.cut(iter(FULL)), TypeError, "'sequence' must hold real numbers"),
         (lambda: matches.cut("text"), TypeError, "'sequence' must hold real numbers"),
         (lambda: matches.cut(np.zeros((N, 2, 2))), ValueError, "Got 3 dimensions"),
         (lambda: matches.cut(length=0), ValueError, r"'length' parameter must be an integer in the range \[1"),
