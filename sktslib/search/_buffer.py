@@ -176,9 +176,10 @@ def times_in(times, sequence, index):
     place[np.concatenate([np.flatnonzero(sequence == k) for k in used])] = np.arange(len(column))
     if len(column) == len(index):
         return column[place]
-    from pandas.api.extensions import take
+    import pandas as pd
 
-    return take(column, place, allow_fill=True)
+    missing = pd.NaT if column.dtype.kind in "mM" else np.nan
+    return pd.api.extensions.take(column, place, allow_fill=True, fill_value=missing)
 
 
 def merged(parts):
