@@ -14,6 +14,8 @@ _HOMES = {
     "get_distance_dict": "distances",
     "lcss": "distances.elastic_distances",
     "load_ecg_example": "datasets",
+    "search_in": "_pipelines",
+    "segment_in": "_pipelines",
     "time_series_search": "search",
     "time_series_segmentation": "search",
     "twed": "distances.elastic_distances",

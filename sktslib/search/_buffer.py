@@ -1,5 +1,7 @@
 """What is left of what came: samples, rows of costs and times that grow at one end and are forgotten at the other."""
 
+from datetime import UTC
+
 import numpy as np
 
 from ..utils.validation import as_dates
@@ -163,3 +165,52 @@ def kept_times(times, index):
 def joined(first, *others):
     """Pieces of times, one after the other; only a pandas index knows time zones."""
     return first.append(list(others)) if hasattr(first, "append") else np.concatenate([first, *others])
+
+
+def times_in(times, sequence, index):
+    """Times of sample indices in several sequences, of which `sequence` names each one's; some may have no times."""
+    timed = [k for k, one in enumerate(times) if one is not None]
+    used = [k for k in timed if (sequence == k).any()] or timed
+    column = merged([times_at(times[k], index[sequence == k]) for k in used])
+    place = np.full(len(index), -1)  # of each index in the column
+    place[np.concatenate([np.flatnonzero(sequence == k) for k in used])] = np.arange(len(column))
+    if len(column) == len(index):
+        return column[place]
+    import pandas as pd
+
+    missing = pd.NaT if column.dtype.kind in "mM" else np.nan
+    return pd.api.extensions.take(column, place, allow_fill=True, fill_value=missing)
+
+
+def merged(parts):
+    """Times of several sequences as one column.
+
+    They are in the time zone that all have, else in UTC; of several kinds (numbers and datetimes, datetimes with a zone
+    and without) they are objects.
+    """
+    aware = [getattr(part, "tz", None) is not None for part in parts]
+    if all(aware):
+        # The same zone may come from several packages.
+        zone = parts[0].tz if len({str(part.tz) for part in parts}) == 1 else "UTC"
+        return joined(*(part.tz_convert(zone) for part in parts))
+    if not any(aware) and len({"number" if part.dtype.kind in "iuf" else part.dtype.kind for part in parts}) == 1:
+        return joined(*parts)
+    import pandas as pd
+
+    return np.concatenate([np.array(pd.Index(part).astype(object)) for part in parts])
+
+
+def elapsed(start, end):
+    """Time from each start to its end as floats, of datetimes and durations in seconds; NaN where a time is missing."""
+    start, end = as_dates(start), as_dates(end)
+    if "O" in (start.dtype.kind, end.dtype.kind):
+        return np.array([_between(*pair) for pair in zip(start, end, strict=True)], np.float64)
+    passed = end - start
+    return passed / np.timedelta64(1, "s") if passed.dtype.kind == "m" else passed.astype(np.float64)
+
+
+def _between(start, end):
+    # Python subtracts the wall clocks of datetimes of one zone, which may have changed in between.
+    start, end = (t.astimezone(UTC) if getattr(t, "tzinfo", None) is not None else t for t in (start, end))
+    passed = end - start
+    return passed.total_seconds() if hasattr(passed, "total_seconds") else float(passed)

@@ -9,7 +9,7 @@ from ..distances._metrics.bands import radius_of
 from ._buffer import Buffer
 from ._comparison import check_lengths, window_profile
 from ._missing import runs
-from ._results import Candidates
+from ._selection import Candidates
 
 ENDLESS = 2**62
 

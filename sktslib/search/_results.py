@@ -2,32 +2,18 @@
 
 from copy import deepcopy
 from dataclasses import dataclass, field, fields, replace
+from html import escape
 from numbers import Integral
 from typing import NamedTuple
 
 import numpy as np
 
-from ..utils.validation import shown
-from ._buffer import joined, kept_times, times_at
+from ..utils._places import as_place, as_places, distinct, order
+from ..utils.validation import check_count, check_flag, unknown_name
+from ._buffer import elapsed, kept_times, times_at, times_in
+from ._selection import Candidates, From
 
-
-class _From:
-    """The integers from `first` on, as an array is indexed; none of them is stored."""
-
-    def __init__(self, first):
-        self.first = first
-
-    def __getitem__(self, index):
-        return np.add(index, self.first)
-
-
-class Candidates(NamedTuple):
-    """Distances and ranges of candidates in samples of the whole sequence; infinite distances are none."""
-
-    distance: np.ndarray
-    start: np.ndarray | _From
-    end: np.ndarray | _From
-    slack: float = 0.0  # relative error of the distances
+ROWS = 12  # of a table in a notebook
 
 
 class Match(NamedTuple):
@@ -84,10 +70,10 @@ class Profile(_Ranges):
     def _candidates(self):
         """As a selection reads them; where starts and ends follow from the numbers, no arrays."""
         if self._length is None:
-            return Candidates(self.distance, self._start, _From(1), self._slack)
+            return Candidates(self.distance, self._start, From(1), self._slack)
         if self._start is not None or np.ndim(self._length):
             return Candidates(self.distance, self.start, self.end, self._slack)
-        return Candidates(self.distance, _From(0), _From(self._length), self._slack)
+        return Candidates(self.distance, From(0), From(self._length), self._slack)
 
     def __len__(self):
         return len(self.distance)
@@ -100,25 +86,116 @@ class Profile(_Ranges):
 
 
 class _Table:
-    """Named arrays of one length with times, as a table."""
+    """Named arrays of one length with times, as a table; what is selected of it is one, too."""
 
-    _entry, _entries = "match", "matches"
+    _what = "match", "matches"  # one and several
 
     def __len__(self):
         return len(self.start)
 
+    # As of a list or an array: an integer gives what iterating gives, all else gives several.
+    def __getitem__(self, key):
+        if isinstance(key, Integral) and not isinstance(key, bool):
+            return next(iter(self._of([as_place(key, len(self), self._what, "The index")])))
+        return self._of(as_places(key, len(self), self._what))
+
+    def _of(self, rows):
+        """The entries of some numbers, with all that belongs to them."""
+        each = {name: getattr(self, name) for name in self._each}
+        each = {name: values[rows] for name, values in each.items() if values is not None}
+        return replace(self, **each, _source=None if self._source is None else self._source.of(rows))
+
+    def sorted(self, by="start", *, reverse=False):
+        """Return the same in another order.
+
+        Parameters
+        ----------
+        by : str, default="start"
+            An attribute with one value for each. "start" is the order of time, of several sequences in one after the
+            other.
+        reverse : bool, default=False
+            Whether the largest come first. Equals stay in the order that they have, reversed or not.
+
+        Returns
+        -------
+        Matches or Segments
+            Of the class of this.
+        """
+        columns = [name for name in (*self._columns, *self._each, "duration") if not name.startswith("_")]
+        columns = [name for name in columns if getattr(self, name) is not None]
+        if by not in columns:
+            raise unknown_name("column", by, dict.fromkeys(columns), type(self).__name__)
+        keys = [getattr(self, by)]
+        if by == "label":
+            labels = distinct(self.label)
+            keys = [np.array([labels.index(label) for label in self.label.tolist()], int)]
+        elif by == "start" and "sequence" in columns:
+            keys.append(self.sequence)
+        return self._of(order(keys, check_flag(reverse, "reverse")))
+
     @property
     def start_time(self):
-        """Times of the starts, or None where the sequence has no times."""
+        """Times of the starts, or None where there are none; of sequences in several time zones in UTC."""
         return self._times_at(self.start)
 
     @property
     def end_time(self):
-        """Times of the (exclusive) ends, or None where the sequence has no times."""
+        """Times of the (exclusive) ends, in the form of those of the starts."""
         return self._times_at(self.end)
 
     def _times_at(self, index):
         return times_at(self.times, index)
+
+    @property
+    def duration(self):
+        """How long each range is: in the unit of the times, that of datetimes in seconds, or in samples."""
+        if self.times is None:
+            return (self.end - self.start).astype(float)
+        return elapsed(self.start_time, self.end_time)
+
+    @property
+    def intervals(self):
+        """The ranges as a pandas IntervalIndex, closed on the left: of times where there are some, else of samples."""
+        import pandas as pd
+
+        edges = (self.start, self.end) if self.times is None else (self.start_time, self.end_time)
+        try:
+            return pd.IntervalIndex.from_arrays(*edges, closed="left")
+        except TypeError as error:
+            raise TypeError(
+                f"'intervals' must be of times of one kind. Got times that are none to pandas: {error}. Take those of "
+                "one sequence, matches[matches.sequence == 0].intervals."
+            ) from error
+
+    def cut(self, sequence=None, length=None):
+        """Cut the samples of each range out of a sequence.
+
+        Parameters
+        ----------
+        sequence : array-like of shape (n,) or (n, channels), optional
+            What to cut, sample by sample beside what was searched: the recording as it was before a scaler, other
+            channels of it, or what can be sliced and is not in memory. Of several sequences a list with all of them.
+            Default: the samples that were searched.
+        length : int, optional
+            How many samples each piece is to have: it is interpolated linearly, and both of its ends are kept.
+
+        Returns
+        -------
+        list of ndarray of shape (end - start,) or (end - start, channels), or ndarray of shape (k, length, channels)
+            A copy of each piece, in the order of the ranges; with `length` all of them in one array.
+
+        Examples
+        --------
+        >>> from sktslib import QuerySearcher
+        >>> matches = QuerySearcher("dtw", n_matches=2).fit([0, 2, 0]).search([5, 0, 3, 3, 0, 5, 0, 2, 0])
+        >>> matches.cut()
+        [array([0., 2., 0.]), array([0., 3., 3., 0.])]
+        >>> matches.cut(length=3)[:, :, 0]
+        array([[0., 2., 0.],
+               [0., 3., 0.]])
+        """
+        length, ranges = check_count(length, "length", none=True), np.column_stack([self.start, self.end])
+        return self._source.cut(ranges, sequence, length, listed=getattr(self, "sequence", None) is not None)
 
     # A pickle holds the samples and times that the entries depend on. A copy shares the sequence, which never changes.
     def __getstate__(self):
@@ -141,32 +218,16 @@ class _Table:
         if sequence is None:
             sequence = None if self._source is None else self._source.sequence
             if sequence is None:
-                name = self._entries
+                name = self._what[1]
                 raise ValueError(
                     f"The {name} of a stream cannot be drawn without the sequence, nor can {name} that were pickled: "
                     "they hold the samples on which they lie, and no others. Pass yours: plot(sequence=...)."
                 )
         return sequence
 
-    def _place(self, k):
-        """The number of an entry, checked; negative ones count from the end."""
-        n = len(self)
-        if not isinstance(k, Integral) or isinstance(k, bool):
-            raise TypeError(f"'k' must be an integer, the number of a {self._entry} from 0. Got {shown(k)}.")
-        if not -n <= k < n:
-            rule = (
-                f"from 0 to {n - 1} (or from -1 to {-n}, counted from the end)"
-                if n
-                else f"and there are no {self._entries}"
-            )
-            raise IndexError(
-                f"'k' must be the number of a {self._entry}, {rule}. Got {shown(k)}; len() says how many there are."
-            )
-        return int(k) % n
-
     def _found(self, k):
         """The k-th entry's query and samples, its start and its end."""
-        k = self._place(k)
+        k = as_place(k, len(self), self._what)
         start, end = int(self.start[k]), int(self.end[k])
         return self._source.search(k, start, end), start, end
 
@@ -179,24 +240,41 @@ class _Table:
             columns |= {"start_time": self.start_time, "end_time": self.end_time}
         return pd.DataFrame(columns)
 
+    def __repr__(self):
+        counts = [(getattr(self, name), name, several) for name, several in self._counted.items()]
+        counts = [(len(distinct(values)), name, several) for values, name, several in counts if values is not None]
+        parts = [f"{n} {several}" for n, _, several in counts if n > 1]
+        values = getattr(self, self._measure)
+        if len(self):
+            parts.append(f"{self._measure} {values.min():.4g} to {values.max():.4g}")
+        return f"<{type(self).__name__}: {', '.join([str(len(self)), *parts])}>"
 
-@dataclass(frozen=True, eq=False)
+    def _repr_html_(self):
+        zone = None if self.times is None else getattr(self.start_time, "tz", None)
+        head = repr(self)[1:-1] + (f", times in {zone}" if zone is not None else "")
+        return f"<p>{escape(head)}</p>{self.to_frame().to_html(max_rows=ROWS)}"
+
+
+@dataclass(frozen=True, eq=False, repr=False)
 class Matches(_Ranges, _Table):
     """Occurrences of a query, best first.
 
-    A pickle holds the samples of the sequence that the matches depend on, and no others.
+    They are indexed as an array is: a number gives a `Match`, as iterating does, and a slice, a mask or a list of
+    numbers the `Matches` of those, in their order. A pickle holds the samples of the sequence that the matches depend
+    on, and no others.
 
     Attributes
     ----------
     start, end : ndarray of shape (n_matches,)
         Half-open ranges in samples of the sequence.
     distance : ndarray of shape (n_matches,)
-        Their distances, ascending.
+        Their distances, ascending unless they were selected in another order.
     query, sequence : ndarray of int of shape (n_matches,) or None
         Which of several queries, and in which of several sequences, from 0; None where there is one.
     times : ndarray of shape (n_timepoints,), SparseTimes or None
-        The sequence's times, as they were given; of several sequences a list. Of a stream, and where the matches were
-        pickled, those of the starts and ends alone: ``times.times`` of the samples ``times.samples``.
+        The sequence's times, as they were given; of several sequences a list, with None for one without. Of a stream,
+        and where the matches were pickled, those of the starts and ends alone: ``times.times`` of the samples
+        ``times.samples``.
     label : ndarray of shape (n_matches,) or None
         The class that is matched, where the queries were learned from labels.
     channels : list of str or None
@@ -208,6 +286,10 @@ class Matches(_Ranges, _Table):
     >>> matches = QuerySearcher("euclidean", n_matches=2).fit([0, 1, 0]).search([0, 0, 1, 0, 0, 2, 0])
     >>> list(matches)
     [Match(start=1, end=4, distance=0.0), Match(start=4, end=7, distance=1.0)]
+    >>> matches
+    <Matches: 2, distance 0 to 1>
+    >>> matches[0], list(matches[matches.distance > 0.5])
+    (Match(start=1, end=4, distance=0.0), [Match(start=4, end=7, distance=1.0)])
     >>> matches.path(0)
     array([[0, 1, 2],
            [1, 2, 3]])
@@ -218,11 +300,12 @@ class Matches(_Ranges, _Table):
     distance: np.ndarray
     query: np.ndarray | None = None
     sequence: np.ndarray | None = None
-    times: np.ndarray | None = field(default=None, repr=False)
-    _source: object = field(default=None, repr=False)
+    times: np.ndarray | None = None
+    _source: object = None
     label: np.ndarray | None = None
-    channels: list[str] | None = field(default=None, repr=False)
-    _columns = ("query", "sequence", "start", "end", "distance", "label")
+    channels: list[str] | None = None
+    _columns = _each = ("query", "sequence", "start", "end", "distance", "label")
+    _measure, _counted = "distance", {"query": "queries", "sequence": "sequences"}
 
     def path(self, k):
         """Alignment of the k-th match: query indices and sequence indices, an array (2, K); computed when asked for."""
@@ -261,8 +344,7 @@ class Matches(_Ranges, _Table):
     def _times_at(self, index):
         if self.sequence is None or self.times is None:
             return super()._times_at(index)
-        each = [times_at(times, index[self.sequence == k]) for k, times in enumerate(self.times)]
-        return joined(*each)[np.argsort(np.argsort(self.sequence, kind="stable"), kind="stable")]
+        return times_in(self.times, self.sequence, index)
 
     def plot(self, ax=None, *, sequence=None, ts=None):
         """Draw the sequence with its occurrences.
@@ -283,6 +365,16 @@ class Matches(_Ranges, _Table):
         """
         from ..utils.visualisation import plot_search_distance_result
 
-        if self.sequence is not None:
-            raise ValueError("Matches in several sequences cannot be drawn in one picture. Search each on its own.")
-        return plot_search_distance_result(self, self._to_draw(sequence), ts, ax=ax)
+        own = self if self.sequence is None else self._alone()
+        return plot_search_distance_result(own, own._to_draw(sequence), ts, ax=ax)
+
+    def _alone(self):
+        """The same as matches in the one of several sequences in which all of them lie."""
+        found = distinct(self.sequence)
+        if len(found) != 1:
+            raise ValueError(
+                "Matches in several sequences cannot be drawn in one picture. Got matches in "
+                f"{len(found) or 'none'} of them. Select those in one, matches[matches.sequence == 0]."
+            )
+        times = None if self.times is None else self.times[found[0]]
+        return replace(self, sequence=None, times=times, _source=self._source.alone(found[0]))

@@ -240,7 +240,7 @@ class QuerySearcher(ClassNamePrefixFeaturesOutMixin, TransformerMixin, FittedSea
             calls += [(self._found_in, some, sequence, t, None if sequences is None else k) for some in together]
         found = [one for some in in_jobs(self.n_jobs, calls) for one in some]
         given = [keep_times(times_of(sequence, t)) for sequence, t in zip(each, every, strict=True)]
-        given = None if any(t is None for t in given) else given if sequences is not None else given[0]
+        given = None if all(t is None for t in given) else given if sequences is not None else given[0]
         rest = searches[0][1].n_matches, given, self._classes, names_of(X)
         return matches_of(found, len(searches), *rest, listed=sequences is not None)
 

@@ -13,6 +13,25 @@ TOGETHER = 2**10  # candidates that are computed exactly at a time, at most
 SAMPLE = 2**12  # distances that tell how many there are below another
 
 
+class From:
+    """The integers from `first` on, as an array is indexed; none of them is stored."""
+
+    def __init__(self, first):
+        self.first = first
+
+    def __getitem__(self, index):
+        return np.add(index, self.first)
+
+
+class Candidates(NamedTuple):
+    """Distances and ranges of candidates in samples of the whole sequence; infinite distances are none."""
+
+    distance: np.ndarray
+    start: np.ndarray | From
+    end: np.ndarray | From
+    slack: float = 0.0  # relative error of the distances
+
+
 class _Chosen:
     """The chosen ranges, and what they leave free."""
 

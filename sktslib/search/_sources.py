@@ -5,6 +5,8 @@ from numbers import Integral
 
 import numpy as np
 
+from ..distances._series import places, resample
+from ..utils.validation import as_points
 from ._profile import Search, neighbours
 
 
@@ -117,6 +119,36 @@ class Sources:
         """The k-th range and its query."""
         return self.readers[self.which[k]].search(int(start), int(end))
 
+    def of(self, rows):
+        """The same of some of the ranges."""
+        return Sources(self.readers, self.which[rows], self.sequences)
+
+    def alone(self, sequence):
+        """The same of ranges that all lie in one of several sequences."""
+        own = [k for k, s in enumerate(self.sequences) if s == sequence]
+        return Sources([self.readers[k] for k in own], np.searchsorted(own, self.which))
+
+    def cut(self, ranges, sequence, length, *, listed):
+        """The samples of each range, or what lies there in another `sequence`; of several sequences in a list of it."""
+        own = [self.sequences[k] for k in self.which]
+        if sequence is None:
+            readers = [self.readers[k] for k in self.which]
+            cut = (one.source.cut(int(s), int(e))[0] for one, (s, e) in zip(readers, ranges, strict=True))
+            pieces = [np.array(y[0] if len(y) == 1 else y.T) for y in cut]
+            return pieces if length is None else stacked(pieces, length, len(self.readers[0].how.x))
+        named = {own[0] if own and not listed else 0: ("sequence", sequence)}
+        if listed:
+            count = max(self.sequences) + 1
+            if not isinstance(sequence, list | tuple) or len(sequence) != count:
+                got = f"{len(sequence)} entries" if isinstance(sequence, list | tuple) else type(sequence).__name__
+                raise ValueError(f"'sequence' must be a list of all {count} sequences that were searched. Got {got}.")
+            named = {k: (f"sequence[{k}]", one) for k, one in enumerate(sequence)}
+        pieces = [part_of(*named[k], int(s), int(e)) for k, (s, e) in zip(own, ranges, strict=True)]
+        if length is None:
+            return pieces
+        few = part_of(*named[0], 0, 1)  # tells the channels where there is no range
+        return stacked(pieces, length, 1 if few.ndim == 1 else few.shape[1])
+
     def kept(self, start, end):
         """The same of the samples alone that the ranges depend on, those of one sequence together."""
         readers = list(self.readers)
@@ -139,3 +171,38 @@ class Sources:
                 f"segments, not a label. Got {number!r}. Repetitions of several queries have time bases of their own."
             )
         return number
+
+
+# ------------------------------------------------------------------------------------------------------- pieces cut out
+def part_of(name, sequence, start, end):
+    """A copy of the samples [start, end) of a sequence, of which no others are read."""
+    sized = hasattr(sequence, "shape") or hasattr(sequence, "__len__")
+    if not sized or not hasattr(sequence, "__getitem__") or isinstance(sequence, dict | str | bytes):
+        as_points(sequence, name)  # says what it must be
+    n = next(iter(sequence.shape), 0) if hasattr(sequence, "shape") else len(sequence)
+    if n < end:
+        raise ValueError(
+            f"{name!r} must have a sample beside each one that was searched. Got {n} samples, and a range ends at "
+            f"{end}. Pass the sequence that was searched, or what was recorded with it at the same rate."
+        )
+    rows = getattr(sequence, "iloc", sequence)  # a table's own slices may be of labels
+    return np.array(as_points(rows[start:end], name))
+
+
+def stacked(pieces, length, channels):
+    """Pieces resampled to one length, an array (k, length, channels)."""
+    pieces = [_resampled(piece.reshape(len(piece), -1).T, length).T for piece in pieces]
+    counts = sorted({piece.shape[1] for piece in pieces})
+    if len(counts) > 1:
+        raise ValueError(
+            "With 'length' all sequences must have the same number of channels, for the pieces are one array. Got "
+            f"{counts}. Select the same columns of each, or leave 'length' out."
+        )
+    return np.array(pieces) if pieces else np.empty((0, length, channels))
+
+
+def _resampled(piece, length):
+    """A piece (channels, n) at `length` places; a sample is itself also where the next one is missing."""
+    (left, share), out = places(piece.shape[1], length), resample(piece, length)
+    out[:, share == 0] = piece[:, left[share == 0]]
+    return out

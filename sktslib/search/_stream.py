@@ -7,7 +7,7 @@ from ._chunks import ChunkStream, check_delay
 from ._groups import Groups, Reported
 from ._incremental_profile import SubsequenceProfile, WindowProfile
 from ._profile import choose
-from ._results import Candidates
+from ._selection import Candidates
 from ._several import Found, matches_of
 from ._sources import CandidateReader, Stretches
 

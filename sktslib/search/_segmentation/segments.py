@@ -1,10 +1,12 @@
 """What a segmentation returns: the repetitions, their alignment to the query, and tables of them."""
 
-from dataclasses import dataclass, field
+from dataclasses import dataclass
 from typing import NamedTuple
 
 import numpy as np
 
+from ...utils._places import distinct
+from .._buffer import elapsed
 from .._results import _Table
 
 
@@ -17,11 +19,15 @@ class Segment(NamedTuple):
     cost: float
 
 
-@dataclass(frozen=True, eq=False)
+@dataclass(frozen=True, eq=False, repr=False)
 class Segments(_Table):
     """Repetitions of queries in temporal order; the samples between them are background.
 
-    A pickle holds the samples of the recording that the repetitions depend on, and no others.
+    They are indexed as an array is: a number gives a `Segment`, as iterating does, and a slice, a mask or a list of
+    numbers the `Segments` of those, in their order. These are still of the segmentation of the whole recording: nothing
+    is segmented anew, so costs, alignments and what is partial stay as they were, and the sum of the costs is that of
+    what was selected. Between them may lie background, or repetitions that were not selected. A pickle holds the
+    samples of the recording that the repetitions depend on, and no others.
 
     Attributes
     ----------
@@ -58,12 +64,14 @@ class Segments(_Table):
     cost: np.ndarray
     query: np.ndarray
     partial: np.ndarray
-    times: np.ndarray | None = field(default=None, repr=False)
-    _source: object = field(default=None, repr=False)
-    channels: list[str] | None = field(default=None, repr=False)
-    _shown: np.ndarray | None = field(default=None, repr=False)  # (n_segments, 2): half-open ranges of query points
+    times: np.ndarray | None = None
+    _source: object = None
+    channels: list[str] | None = None
+    _shown: np.ndarray | None = None  # (n_segments, 2): half-open ranges of query points
     _columns = ("start", "end", "label", "cost", "stretch")
-    _entry, _entries = "repetition", "segments"
+    _each = ("start", "end", "label", "cost", "query", "partial", "_shown")
+    _measure, _counted = "cost", {"label": "labels"}
+    _what = "repetition", "segments"
 
     def __iter__(self):
         for s, e, k, c in zip(self.start, self.end, self.label.tolist(), self.cost, strict=True):
@@ -78,13 +86,6 @@ class Segments(_Table):
     def stretch(self):
         """Length of each repetition as a multiple of its query's, or of the part of the query that it covers."""
         return (self.end - self.start) / np.diff(self._shown, axis=1)[:, 0]
-
-    @property
-    def duration(self):
-        """How long each repetition is: in the unit of the recording's times, datetimes' in seconds, or in samples."""
-        if self.times is None:
-            return (self.end - self.start).astype(float)
-        return _as_numbers(np.asarray(self.end_time) - np.asarray(self.start_time))
 
     def path(self, k):
         """Alignment of the k-th repetition: query indices and sequence indices, an array (2, K)."""
@@ -142,15 +143,19 @@ class Segments(_Table):
         -------
         pandas.DataFrame
             Indexed by label: `count`; mean, standard deviation and coefficient of variation (`_cv`, the deviation over
-            the mean) of `duration` and of `interval`, the time from one start to the next of the same label; `cost`,
-            its mean per repetition. Durations are in the unit of the times, see `duration`; partial repetitions count
-            in `partial` alone.
+            the mean) of `duration` and of `interval`, the time from one start to the next of the same label (of those
+            that were selected); `cost`, its mean per repetition. Durations are in the unit of the times, see
+            `duration`; partial repetitions count in `partial` alone.
         """
         import pandas as pd
 
-        starts = self.start.astype(float) if self.times is None else self._start_numbers()
-        duration, rows = self.duration, {}
-        for label in dict.fromkeys(sorted(self.label.tolist(), key=lambda v: (str(type(v)), v))):
+        if (np.diff(self.start) < 0).any():
+            return self.sorted().summary()
+        starts, duration, rows = self.start.astype(float), self.duration, {}
+        if self.times is not None and len(self):
+            times = self.start_time
+            starts = elapsed(times[np.zeros(len(self), int)], times)
+        for label in distinct(self.label):
             own = (self.label == label) & ~self.partial
             row = {"count": int(own.sum()), "partial": int((self.label == label).sum() - own.sum())}
             for name, values in (("duration", duration[own]), ("interval", np.diff(starts[own]))):
@@ -161,10 +166,6 @@ class Segments(_Table):
         times = [f"{name}_{what}" for name in ("duration", "interval") for what in ("mean", "sd", "cv")]
         columns = ["count", "partial", *times, "cost"]
         return pd.DataFrame.from_dict(rows, orient="index", columns=columns).rename_axis("label")
-
-    def _start_numbers(self):
-        times = np.asarray(self.start_time)
-        return _as_numbers(times - times[:1]) if times.size else np.empty(0)
 
     def plot(self, ax=None, *, sequence=None, ts=None):
         """Draw the recording with its segments.
@@ -198,12 +199,3 @@ class Segments(_Table):
 
             x = pd.DataFrame(x, columns=self.channels)
         return plot_repetitions(self.warped(query), x, ax=ax)
-
-
-def _as_numbers(durations):
-    """Durations as floats; those of datetimes in seconds."""
-    if durations.dtype == object and len(durations) and hasattr(durations[0], "total_seconds"):
-        return np.array([d.total_seconds() for d in durations])
-    if durations.dtype.kind == "m":
-        return durations / np.timedelta64(1, "s")
-    return durations.astype(float)

@@ -1,0 +1,162 @@
+"""Search and segmentation by what a pipeline or a grid search has fitted; times are kept through its transformers."""
+
+from sklearn.frozen import FrozenEstimator
+from sklearn.pipeline import Pipeline
+from sklearn.utils.metadata_routing import get_routing_for_object
+from sklearn.utils.validation import check_is_fitted
+
+from .search import QuerySearcher, QuerySegmenter
+from .search._chunked_sequence import n_samples
+from .search._query import times_of
+from .search._several import entry, one_each, refuse_several, several
+from .utils.validation import shown
+
+
+def search_in(fitted, X, times=None):
+    """Find the occurrences of a query by a fitted pipeline or grid search whose last step is a QuerySearcher.
+
+    What stands before the searcher transforms `X`, and the searcher searches in that. A pipeline's own ``predict``
+    gives labels of time points; this gives the matches, with the times of `X`.
+
+    Parameters
+    ----------
+    fitted : estimator
+        A fitted `QuerySearcher`, or a `Pipeline` that ends with one, or a `GridSearchCV` or another search (of which
+        the best estimator counts), one within another in any way. All kinds of transformers may stand before it,
+        `FeatureUnion` and `ColumnTransformer` among them, if they keep the number of samples.
+    X : array-like of shape (n,) or (n, channels), or list of them
+        The sequence, or several, as the first step takes it.
+    times : array-like of shape (n,), optional
+        Strictly increasing sample times, numbers or datetimes; of several sequences a list. Default: those of the index
+        of `X`, also where a step before the searcher returns arrays without one. Steps before the searcher are given
+        times only where metadata routing is enabled and they ask for `times` in `transform`.
+
+    Returns
+    -------
+    Matches
+        As `QuerySearcher.search` returns them. They lie in the transformed sequence: ``matches.cut(X)`` gives the
+        samples of `X`, and ``matches.plot(sequence=X)`` draws it.
+
+    Raises
+    ------
+    NotFittedError
+        If `fitted` is not.
+    TypeError
+        If no `QuerySearcher` is at its end.
+    ValueError
+        If a transformer changes the number of samples, or the search has not refitted its best estimator.
+
+    See Also
+    --------
+    segment_in : The same for QuerySegmenter.
+
+    Examples
+    --------
+    >>> from sklearn.pipeline import make_pipeline
+    >>> from sklearn.preprocessing import MinMaxScaler
+    >>> from sktslib import QuerySearcher, search_in
+    >>> pipe = make_pipeline(MinMaxScaler(), QuerySearcher("dtw", query=[0, 1, 0]))
+    >>> pipe = pipe.fit([[5], [9], [5]])
+    >>> search_in(pipe, [[5], [5], [9], [9], [5]], times=[0.0, 0.5, 1.0, 1.5, 2.0]).to_frame()
+       start  end  distance  start_time  end_time
+    0      1    5       0.0         0.5       2.5
+    """
+    steps, searcher = _taken_apart(fitted, QuerySearcher, "search_in")
+    listed = several(X)
+    if listed is None:
+        return searcher.search(*_transformed(steps, X, times))
+    every, out = one_each(times, len(listed), "times", "sequences"), []
+    for k, (sequence, t) in enumerate(zip(listed, every, strict=True)):
+        with entry("X", k):
+            out.append(_transformed(steps, sequence, t))
+    return searcher.search([one for one, _ in out], [t for _, t in out])
+
+
+def segment_in(fitted, X, times=None):
+    """Segment a recording by a fitted pipeline or grid search whose last step is a QuerySegmenter.
+
+    Parameters
+    ----------
+    fitted : estimator
+        A fitted `QuerySegmenter`, or a pipeline or search with one at its end, as in :func:`search_in`.
+    X : array-like of shape (n,) or (n, channels)
+        The recording, as the first step takes it.
+    times : array-like of shape (n,), optional
+        Its sample times, as in :func:`search_in`.
+
+    Returns
+    -------
+    Segments
+        As `QuerySegmenter.segment` returns them. They lie in the transformed recording.
+
+    Raises
+    ------
+    NotFittedError, TypeError, ValueError
+        As :func:`search_in`.
+
+    See Also
+    --------
+    search_in : The same for QuerySearcher.
+
+    Examples
+    --------
+    >>> from sklearn.pipeline import make_pipeline
+    >>> from sklearn.preprocessing import MinMaxScaler
+    >>> from sktslib import QuerySegmenter, segment_in
+    >>> segmenter = QuerySegmenter("dtw", query=[0, 1, 0], background=0.2)
+    >>> pipe = make_pipeline(MinMaxScaler(), segmenter).fit([[5], [9], [5]])
+    >>> segment_in(pipe, [[7], [5], [9], [5], [5], [9], [9], [5]]).boundaries
+    array([1, 4, 8])
+    """
+    steps, segmenter = _taken_apart(fitted, QuerySegmenter, "segment_in")
+    refuse_several(X)
+    return segmenter.segment(*_transformed(steps, X, times))
+
+
+def _taken_apart(fitted, wanted, caller):
+    """The steps before the estimator at the end, with their names, and that estimator, which must be of a class."""
+    steps, last = [], fitted
+    while not isinstance(last, wanted):
+        if isinstance(last, FrozenEstimator):
+            last = last.estimator
+        elif isinstance(last, Pipeline):
+            steps, last = [*steps, *last.steps[:-1]], last.steps[-1][1]
+        elif hasattr(last, "best_estimator_"):
+            last = last.best_estimator_
+        elif hasattr(last, "refit") and hasattr(last, "fit"):
+            check_is_fitted(last)
+            raise ValueError(
+                f"{caller} needs the best estimator of {type(last).__name__}, which refit={shown(last.refit)} does not "
+                "keep. Set 'refit' to True, or to the name of a score, and fit again."
+            )
+        else:
+            raise TypeError(_other_end(fitted, last, wanted, caller))
+    check_is_fitted(last)
+    return [(name, step) for name, step in steps if step is not None and step != "passthrough"], last
+
+
+def _other_end(fitted, last, wanted, caller):
+    """What is said of an estimator without the one that is wanted at its end."""
+    got = type(last).__name__ if hasattr(last, "get_params") and not isinstance(last, type) else shown(last)
+    within = "" if last is fitted else f" at the end of {type(fitted).__name__}"
+    others = {QuerySearcher: "search_in", QuerySegmenter: "segment_in"}
+    call = next((f" Call {function} instead." for one, function in others.items() if isinstance(last, one)), "")
+    rule = f"{caller} needs a fitted {wanted.__name__}, or a pipeline or search that ends with one."
+    return f"{rule} Got {got}{within}.{call}"
+
+
+def _transformed(steps, X, times):
+    """A sequence behind all steps, and the times that it had before them."""
+    times = times_of(X, times)
+    for name, step in steps:
+        n = n_samples(X)
+        # Only what asks for times is given them, which takes metadata routing.
+        asked = times is not None and "times" in get_routing_for_object(step).consumes("transform", ["times"])
+        X = step.transform(X, times=times) if asked else step.transform(X)
+        if n_samples(X) != n:
+            raise ValueError(
+                f"The steps before the last one must keep the number of samples, so that what is found lies where it "
+                f"is. Got {n_samples(X)} samples of {n} from {name!r}, {type(step).__name__}. Leave it out, and "
+                "resample or shorten recordings beforehand, together with their times."
+            )
+    return X, times
