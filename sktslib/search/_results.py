@@ -7,6 +7,7 @@ from typing import NamedTuple
 
 import numpy as np
 
+from ..utils._sampling import edges, end_times
 from ..utils.validation import shown
 from ._buffer import joined, kept_times, times_at
 
@@ -114,8 +115,23 @@ class _Table:
 
     @property
     def end_time(self):
-        """Times of the (exclusive) ends, or None where the sequence has no times."""
-        return self._times_at(self.end)
+        """Times of the (exclusive) ends, or None where the sequence has no times.
+
+        An end is when the sample there was taken; before a hole (see `max_gap`), and at the end of the sequence, it
+        lies one last step behind the last sample.
+        """
+        if self.times is None or self._max_gap is None:
+            return self._times_at(self.end)
+        return end_times(*(self._times_at(index) for index in self._edges[1:]), self._max_gap)
+
+    @property
+    def _max_gap(self):
+        return None if self._source is None else self._source.max_gap
+
+    @property
+    def _edges(self):
+        """The samples whose times are those of the starts and ends."""
+        return edges(self.start, self.end, self._max_gap)
 
     def _times_at(self, index):
         return times_at(self.times, index)
@@ -134,7 +150,7 @@ class _Table:
         return replace(self, **{name: deepcopy(getattr(self, name), memo) for name in own})
 
     def _times_kept(self):
-        return kept_times(self.times, np.concatenate([self.start, self.end]))
+        return kept_times(self.times, self._edges.ravel())
 
     def _to_draw(self, sequence):
         """The whole sequence, for a picture."""
@@ -255,8 +271,8 @@ class Matches(_Ranges, _Table):
     def _times_kept(self):
         if self.sequence is None or self.times is None:
             return super()._times_kept()
-        edges, own = np.concatenate([self.start, self.end]), np.tile(self.sequence, 2)
-        return [kept_times(times, edges[own == k]) for k, times in enumerate(self.times)]
+        at = self._edges
+        return [kept_times(times, at[:, self.sequence == k].ravel()) for k, times in enumerate(self.times)]
 
     def _times_at(self, index):
         if self.sequence is None or self.times is None:
