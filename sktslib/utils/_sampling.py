@@ -115,9 +115,9 @@ def notice_sampling(ty, intervals, max_gap):
     share = np.mean(np.abs(step - usual) > 0.5 * usual)
     if longest > LONG * usual:
         _warn(
-            f"The sequence has holes: its times step by {usual:.6g} mostly, and by up to {longest:.6g} (of datetimes, in "
-            "seconds). Samples are compared, whatever their times, so that a match may span a hole: set 'max_gap', for "
-            f"example to {2 * usual:.6g}, or cut the sequence there."
+            f"The sequence has holes: its times step by {usual:.6g} mostly, and by up to {longest:.6g} (of datetimes, "
+            "in seconds). Samples are compared, whatever their times, so that a match may span a hole: set 'max_gap', "
+            f"for example to {2 * usual:.6g}, or cut the sequence there."
         )
     elif share > UNEVEN:
         _warn(
