@@ -10,7 +10,7 @@ from sklearn.utils.validation import validate_data
 from ..distances._metric_parameter import MetricParameter
 from ..distances._metrics.registry import get_metric
 from ..metrics import event_f1_score
-from ..utils._given_times import is_datetime, notice_index, times_of
+from ..utils._given_times import is_datetime, name_of, notice_index, times_of
 from ..utils._sampling import check_gap, gap_of, holes, interval, notice_sampling
 from ..utils._sizes import check_query, check_size
 from ..utils._sklearn import Estimator, validate_parameter_constraints
@@ -137,7 +137,7 @@ class QueryEstimator(MetricParameter, Estimator):
         if query is not None:
             X = one_query(query, "query")
             x = as_series(X, "query", channels=x.shape[0], missing=self.nan_policy == "omit")
-        return self._validated_query(x, weight, times_of(X, times))
+        return self._validated_query(x, weight, times_of(X, times), name_of(times))
 
     def _read_recording(self, X):
         """The array (channels, n) that decides the number of channels."""
@@ -145,18 +145,18 @@ class QueryEstimator(MetricParameter, Estimator):
         validate_data(self, X if hasattr(X, "columns") else data.T, skip_check_array=True, reset=True)
         return data
 
-    def _validated_query(self, x, weight, times):
+    def _validated_query(self, x, weight, times, name="times"):
         """How a query `x` (channels, m) is compared, with weights and times as they were given."""
         x = x.copy()  # a caller's later edits must not reach the fitted query
         channels, m = x.shape
         x, w = observed_query(x, as_weight(weight, m, channels))
         self._check_size(x, "The query", check_query)
-        tx = as_times(times, m, "times")
+        tx = as_times(times, m, name)
         known = is_datetime(times) or isinstance(self.max_gap, Real)  # a duration is none of numbers
         cut = holes(tx, self._max_gap if known else None)
         if len(cut):
             raise ValueError(
-                f"'times' of the query must not step by more than 'max_gap', {shown(self.max_gap)}. Got a step of "
+                f"{name!r} of the query must not step by more than 'max_gap', {shown(self.max_gap)}. Got a step of "
                 f"{tx[cut[0]] - tx[cut[0] - 1]:g} at index {cut[0]}. Pass one side of the hole as the query."
             )
         return self._compared(x, w, tx, times, interval(tx))
@@ -199,7 +199,7 @@ class QueryEstimator(MetricParameter, Estimator):
         data = self._read_recording(X)
         labels = read_labels(check_labels(y, data.shape[1]))
         ranges, code = occurrences(labels.code)
-        cut = holes(self._as_times(times_of(X, times), data.shape[1]), self._max_gap)
+        cut = holes(self._as_times(times_of(X, times), data.shape[1], name_of(times)), self._max_gap)
         whole = np.array([not (np.isnan(data[:, s:e]).any() or ((s < cut) & (cut < e)).any()) for s, e in ranges], bool)
         if len(labels.classes) + (labels.code == 0).any() < 2 or not whole.any():
             return None
@@ -230,7 +230,7 @@ class QueryEstimator(MetricParameter, Estimator):
                 f"X has {y.shape[0]} features, but {type(self).__name__} is expecting {self.n_features_in_} features "
                 f"as input: the channels of the query. {hint}."
             )
-        name = "times" if times is not None else "X.index"
+        name = name_of(times)
         times = times_of(X, times)
         if self.metric_.uses_times and times is not None:
             dated = is_datetime(times)

@@ -124,6 +124,11 @@ def times_of(X, times):
     return None
 
 
+def name_of(times):
+    """What the times are called that `times_of` gives."""
+    return "X.index" if times is None else "times"
+
+
 def _increases(index):
     return index.is_monotonic_increasing and index.is_unique and not index.hasnans
 

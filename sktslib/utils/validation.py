@@ -282,7 +282,8 @@ def as_times(times, length, name, origin=None):
     if not rises.all():
         k = int(np.argmin(rises))
         way_out = "Sort the recording and drop repeated times; to split it, do not shuffle it (shuffle=False)."
-        if given.dtype.kind == "M" and rises.sum() == len(rises) - 1 and given[k + 1] < given[k]:
+        local = given.dtype.kind == "M" and getattr(given, "tz", None) is None
+        if local and rises.sum() == len(rises) - 1 and given[k + 1] < given[k]:
             way_out += " Local times repeat where a clock is set back: give them with their zone."
         raise ValueError(
             f"{name!r} must be strictly increasing. Got {given[k]} at index {k} and then {given[k + 1]}. {way_out}"
@@ -291,15 +292,16 @@ def as_times(times, length, name, origin=None):
 
 
 def _seconds(times, name, origin):
-    """Times as an array of the caller's type, for messages, and as floats."""
-    given = as_dates(given_times(times, name))
+    """Times of the caller's type, for messages, and as floats."""
+    own = given_times(times, name)
+    given = as_dates(own)
     if given.dtype.kind == "O":
         first = next((v for v in given.flat if v is not None and v == v), None) if origin is None else origin
         return given, _elapsed(given, first, name) if isinstance(first, date | timedelta) else as_floats(times, name)
     if given.dtype.kind == "M":
         known = given[~np.isnat(given)]
         first = origin if origin is not None else known[0] if known.size else given
-        return given, (given - first) / np.timedelta64(1, "s")
+        return own, (given - first) / np.timedelta64(1, "s")
     if given.dtype.kind == "m":
         return given, given / np.timedelta64(1, "s")
     return given, as_floats(times, name)
