@@ -20,29 +20,36 @@ UTC = pd.date_range("2024-10-27 00:35", periods=60, freq="min", tz="UTC")
 NIGHT = UTC.tz_convert("Europe/Berlin")  # from 2:35; at 3:00 clocks go to 2:00
 
 
-def zoned():
-    polars = pytest.importorskip("polars")
-    series = polars.Series(UTC.tz_localize(None).to_numpy()).dt.replace_time_zone("UTC")
-    yield NIGHT, NIGHT
-    yield pd.Series(NIGHT, index=range(60, 0, -1)), NIGHT
-    yield series.dt.convert_time_zone("Europe/Berlin"), NIGHT
-    yield [t.isoformat() for t in NIGHT], UTC  # text of two offsets
-    yield [t.isoformat() for t in NIGHT.tz_convert("Asia/Tokyo")], NIGHT.tz_convert("Asia/Tokyo")
-    pytest.importorskip("pyarrow")
-    yield pd.Series(NIGHT).astype("timestamp[us, tz=Europe/Berlin][pyarrow]"), NIGHT
+def zoned(kind):
+    """Times of a kind, and those that must come out."""
+    if kind == "polars":
+        series = pytest.importorskip("polars").Series(UTC.tz_localize(None).to_numpy())
+        return series.dt.replace_time_zone("UTC").dt.convert_time_zone("Europe/Berlin"), NIGHT
+    if kind == "pyarrow":
+        pytest.importorskip("pyarrow")
+        return pd.Series(NIGHT).astype("timestamp[us, tz=Europe/Berlin][pyarrow]"), NIGHT
+    if kind == "text":
+        tokyo = NIGHT.tz_convert("Asia/Tokyo")
+        return [t.isoformat() for t in tokyo], tokyo
+    return {
+        "index": (NIGHT, NIGHT),
+        "series": (pd.Series(NIGHT, index=range(60, 0, -1)), NIGHT),
+        "text of two offsets": ([t.isoformat() for t in NIGHT], UTC),
+    }[kind]
 
 
-def test_zones_in_zones_out():
-    for times, want in zoned():
-        for found in (SEARCHER.search(Y, times=times), SEGMENTER.segment(Y, times=times)):
-            again = pickle.loads(pickle.dumps(found))
-            for got in (found, again):
-                assert got.start_time.tolist() == want[[20, 40]].tolist()
-                assert got.end_time.tolist() == want[[23, 43]].tolist()
-                assert [t.utcoffset() for t in got.start_time] == [t.utcoffset() for t in want[[20, 40]]]
-        stream = SEGMENTER.stream()
-        parts = [stream.update(Y[a : a + 7], times=times[a : a + 7]) for a in range(0, 60, 7)] + [stream.flush()]
-        assert [t for part in parts for t in part.start_time] == want[[20, 40]].tolist()
+@pytest.mark.parametrize("kind", ["index", "series", "text", "text of two offsets", "polars", "pyarrow"])
+def test_zones_in_zones_out(kind):
+    times, want = zoned(kind)
+    for found in (SEARCHER.search(Y, times=times), SEGMENTER.segment(Y, times=times)):
+        again = pickle.loads(pickle.dumps(found))
+        for got in (found, again):
+            assert got.start_time.tolist() == want[[20, 40]].tolist()
+            assert got.end_time.tolist() == want[[23, 43]].tolist()
+            assert [t.utcoffset() for t in got.start_time] == [t.utcoffset() for t in want[[20, 40]]]
+    stream = SEGMENTER.stream()
+    parts = [stream.update(Y[a : a + 7], times=times[a : a + 7]) for a in range(0, 60, 7)] + [stream.flush()]
+    assert [t for part in parts for t in part.start_time] == want[[20, 40]].tolist()
 
 
 def test_naive_times_of_other_libraries():
