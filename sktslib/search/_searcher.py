@@ -227,10 +227,11 @@ class QuerySearcher(ClassNamePrefixFeaturesOutMixin, TransformerMixin, FittedSea
         Parameters
         ----------
         X : array-like of shape (n,) or (n, channels), or list of arrays
-            The sequence, or several. A pandas object's DatetimeIndex counts as its times. What can be sliced and is not
-            in memory (numpy.memmap, zarr, h5py, dask) is read by chunks.
+            The sequence, or several. What can be sliced and is not in memory (numpy.memmap, zarr, h5py, dask) is read
+            by chunks.
         times : array-like of shape (n,), optional
-            Strictly increasing sample times, numbers or datetimes; of several sequences a list.
+            Strictly increasing sample times: numbers, datetimes, durations, periods or text of ISO 8601; of several
+            sequences a list. Without them the index of a pandas object, if it holds any of these but integers.
 
         Returns
         -------

@@ -1,6 +1,7 @@
 """Times as they are given: datetimes with and without a zone, durations, text, periods, and the index of a table."""
 
 import re
+import sys
 import warnings
 from datetime import date, timedelta
 
@@ -150,9 +151,15 @@ def notice_index(X, times):
     """Warn of an index of floats that are no times."""
     index = getattr(X, "index", None)
     if times is None and getattr(getattr(index, "dtype", None), "kind", None) == "f" and not _increases(index):
-        warnings.warn(
+        warn(
             "The index of 'X' holds floats that do not increase, so it is not taken for times. If it holds times, sort "
-            "the rows with X.sort_index() and drop those that repeat; else pass X.reset_index(drop=True).",
-            UserWarning,
-            stacklevel=3,
+            "the rows with X.sort_index() and drop those that repeat; else pass X.reset_index(drop=True)."
         )
+
+
+def warn(message):
+    """Warn at the line that called the package, or scikit-learn, from however deep within them."""
+    level, frame = 2, sys._getframe(1)
+    while frame.f_back is not None and frame.f_globals.get("__name__", "").startswith(("sktslib.", "sklearn.")):
+        level, frame = level + 1, frame.f_back
+    warnings.warn(message, UserWarning, stacklevel=level)

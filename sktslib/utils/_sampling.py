@@ -1,10 +1,10 @@
 """Steps of the times of a recording: holes, which nothing that is found spans, and uneven sampling."""
 
-import warnings
 from datetime import timedelta
 
 import numpy as np
 
+from ._given_times import warn
 from .validation import check_number, shown
 
 ROUNDING = 4 * np.finfo(float).eps  # of a time, which a step of times may be wrong by
@@ -102,7 +102,7 @@ def notice_sampling(ty, intervals, max_gap):
         return
     for own in intervals:
         if not 1.0 / APART <= usual / own <= APART:
-            _warn(
+            warn(
                 f"The sampling intervals of query and sequence differ: {own:.6g} and {usual:.6g} (of datetimes, in "
                 "seconds). Samples are compared, whatever their times: resample one of them to the interval of the "
                 "other."
@@ -114,18 +114,14 @@ def notice_sampling(ty, intervals, max_gap):
     longest = step.max()
     share = np.mean(np.abs(step - usual) > 0.5 * usual)
     if longest > LONG * usual:
-        _warn(
+        warn(
             f"The sequence has holes: its times step by {usual:.6g} mostly, and by up to {longest:.6g} (of datetimes, "
             "in seconds). Samples are compared, whatever their times, so that a match may span a hole: set 'max_gap', "
             f"for example to {2 * usual:.6g}, or cut the sequence there."
         )
     elif share > UNEVEN:
-        _warn(
+        warn(
             f"The sequence is sampled unevenly: its times step by {step.min():.6g} to {longest:.6g} (of datetimes, in "
             "seconds). Samples are compared, whatever their times: resample it to even steps, for example with "
             "numpy.interp, or take metric='twed' and give it the times of the query, too."
         )
-
-
-def _warn(message):
-    warnings.warn(message, UserWarning, stacklevel=4)

@@ -198,9 +198,10 @@ class QuerySegmenter(FittedSegmenter):
         Parameters
         ----------
         X : array-like of shape (n,) or (n, channels)
-            The recording. A pandas object's DatetimeIndex counts as its times.
+            The recording.
         times : array-like of shape (n,), optional
-            Strictly increasing sample times, numbers or datetimes.
+            Strictly increasing sample times: numbers, datetimes, durations, periods or text of ISO 8601. Without them
+            the index of a pandas object, if it holds any of these but integers.
 
         Returns
         -------
