@@ -7,8 +7,8 @@ from sklearn.utils.validation import check_is_fitted
 
 from .search import QuerySearcher, QuerySegmenter
 from .search._chunked_sequence import n_samples
-from .search._query import times_of
 from .search._several import entry, one_each, refuse_several, several
+from .utils._given_times import times_of
 from .utils.validation import shown
 
 

@@ -40,7 +40,7 @@ INPUTS = {
     "strided": (np.repeat(Q, 2)[::2], S[::-1]),
     "fortran": (np.asfortranarray(Q2), np.asfortranarray(S2)),
     "lists": (Q.tolist(), S2[:, 0].tolist()),
-    "series": (pd.Series(Q, index=range(8, 0, -1)), pd.Series(S)),
+    "series": (pd.Series(Q, index=range(10, 90, 10)), pd.Series(S)),
     "frame": (pd.DataFrame(Q2, columns=["a", "b"]), pd.DataFrame(S2, columns=["a", "b"])),
     "missing": (np.ma.array(Q), np.ma.array(S)),
 }

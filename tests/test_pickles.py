@@ -14,6 +14,8 @@ from sktslib import QuerySearcher, QuerySegmenter
 from sktslib.distances import DDTW, DTW, LCSS, TWED, WDTW, Correlation, Euclidean, ShapeDTW
 from sktslib.search import _chunked_sequence
 
+pytestmark = pytest.mark.filterwarnings("ignore:The sequence is sampled unevenly:UserWarning")
+
 SEARCHES = [
     (DTW(), {}), (DTW(alpha=0.5), {}), (DDTW(), {}), (ShapeDTW(reach=2), {}), (LCSS(eps=0.3), {}), (WDTW(g=0.5), {}),
     (TWED(nu=0.1), {}), (Euclidean(), {"normalize": "zscore"}), (Correlation(), {}), (DTW(), {"normalize": "mean"}),

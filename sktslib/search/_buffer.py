@@ -163,8 +163,16 @@ def kept_times(times, index):
 
 
 def joined(first, *others):
-    """Pieces of times, one after the other; only a pandas index knows time zones."""
-    return first.append(list(others)) if hasattr(first, "append") else np.concatenate([first, *others])
+    """Pieces of times, one after the other; objects where they are of several zones, or of several kinds."""
+    pieces = [first, *others]
+    if any(hasattr(piece, "append") for piece in pieces):  # only a pandas index knows time zones
+        import pandas as pd
+
+        index, *rest = map(pd.Index, pieces)
+        return index.append(rest)
+    if len({piece.dtype.kind for piece in pieces} - {"i", "u", "f"}) + any(p.dtype.kind in "iuf" for p in pieces) > 1:
+        pieces = [piece.astype(object) for piece in pieces]
+    return np.concatenate(pieces)
 
 
 def times_in(times, sequence, index):

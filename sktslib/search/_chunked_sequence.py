@@ -2,6 +2,7 @@
 
 import numpy as np
 
+from ..utils._given_times import given_times
 from ..utils.validation import as_series
 from ._chunks import Entrance
 from ._comparison import check_room
@@ -35,7 +36,8 @@ class ChunkedSequence:
     """A long sequence, read by chunks, and again where samples of it are asked for."""
 
     def __init__(self, searcher, X, times):
-        self.X, self.times, self.entrance, self.verbose = X, times, Entrance(searcher), searcher.verbose
+        self.X, self.entrance, self.verbose = X, Entrance(searcher), searcher.verbose
+        self.times = times if times is None or is_long(times) else given_times(times, "times")
         stored = getattr(X, "chunks", None)  # of zarr and h5py a number per axis, of dask the sizes of all
         size = stored[0] if stored else CHUNK
         size = int(max(size)) if np.ndim(size) else int(size)
@@ -51,8 +53,7 @@ class ChunkedSequence:
 
     def read(self, start, end):
         """Samples [start, end) as an array, and their times as given."""
-        times = None if self.times is None else np.asarray(self.times[start:end])
-        return np.asarray(self.X[start:end]), times
+        return np.asarray(self.X[start:end]), None if self.times is None else self.times[start:end]
 
     def extent(self, start):
         return 0, len(self)
@@ -127,6 +128,8 @@ def _read_once(searcher, searches, X, times):
     What runs have `found` is what they would in the same sequence in memory.
     """
     long = ChunkedSequence(searcher, X, times)
+    if times is None:
+        searches = [(how.untimed, choice) for how, choice in searches]
     for how, _ in searches:
         if how.mode == "windows":
             check_room(how.shortest, len(long))

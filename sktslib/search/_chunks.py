@@ -4,8 +4,10 @@ from contextlib import contextmanager
 
 import numpy as np
 
+from ..utils._given_times import as_dates, notice_index
+from ..utils._sampling import holes
 from ..utils._sizes import largest
-from ..utils.validation import FLOAT, as_dates, as_times, check_count
+from ..utils.validation import FLOAT, as_times, check_count
 from ._buffer import TimeBuffer
 
 
@@ -34,19 +36,11 @@ class Clock:
     """The caller's times as the kernels count them: datetimes in seconds from the first one of the sequence."""
 
     def __init__(self, queries):
-        self.metric, self.origin = queries[0].metric, None
-        self.timed, self.untimed = (any((how.tx is None) == without for how in queries) for without in (False, True))
+        self.origin, self.reads = None, any(how.reads_times for how in queries)
 
     def __call__(self, times):
-        if not self.metric.uses_times or (times is None and not self.timed):
+        if not self.reads or times is None:
             return None
-        if times is None:
-            raise ValueError("'times' must be given with the sequence, for 'fit' was given those of the query.")
-        if self.untimed:
-            raise ValueError(
-                f"'times' must be None, for 'fit' was given none of the query, and {self.metric.full_name} compares "
-                "times. Pass those of the query to 'fit' too."
-            )
         given = as_dates(times)
         if self.origin is None and given.dtype.kind in "MO":
             self.origin = given[0]
@@ -68,13 +62,15 @@ class Entrance:
         self._estimator, self._channels = estimator, estimator.n_features_in_
         self.clock = Clock(estimator._queries)
         self.times, self.seen = None, 0
+        self._last = None  # the time of the last sample for the kernels
+        self._noticed = False  # whether a chunk's times were looked at for uneven steps
         # Above this sum of squares the values of a chunk are looked at, for they may be too large for the metric.
         self._large = largest(max(2.0, estimator.metric_._cost_exponent(self._channels))) ** 2
 
     def __call__(self, X, times):
-        """Samples (channels, n) of the next chunk, its times for the kernels, and whether it has gaps; None: nothing.
+        """Samples (channels, n) of the next chunk, its times for the kernels, and whether it has gaps or holes.
 
-        Times are kept as they were given.
+        None: nothing. Times are kept as they were given.
         """
         y, ty, gaps = self._plain(X) if times is None else None, None, False
         if y is None:
@@ -82,13 +78,15 @@ class Entrance:
                 return None
             with chunk_at(self.seen):
                 y, _, given = self._estimator._validated(X, times)
-            ty, gaps = self._take(given), self._estimator._queries[0].gaps and bool(np.isnan(y).any())
+            ty, how = self._take(given), self._estimator._queries[0]
+            gaps = (how.gaps and bool(np.isnan(y).any())) or self._has_hole(ty, how.max_gap)
+            self._notice(X, given, y.shape[1])
         self.seen += y.shape[1]
         return y, ty, gaps
 
     def _plain(self, X):
         """Samples (channels, n) of an array that is valid as it is; None for what must be looked at closely."""
-        if type(X) is not np.ndarray or X.dtype is not FLOAT or not X.size or self.times or self.clock.timed:
+        if type(X) is not np.ndarray or X.dtype is not FLOAT or not X.size or self.times or self.clock.reads:
             return None
         if self._estimator.metric_._has_domain:
             return None
@@ -114,13 +112,29 @@ class Entrance:
             self.times = times
         return ty
 
+    def _has_hole(self, ty, max_gap):
+        """Whether there is a hole before or in a chunk."""
+        if ty is None or max_gap is None:
+            return False
+        last, self._last = self._last, ty[-1:]
+        return len(holes(ty if last is None else np.concatenate([last, ty]), max_gap)) > 0
+
+    def _notice(self, X, given, n):
+        """Warn, once, of times that are uneven or other than a query's: those of the first chunk of several."""
+        if self._noticed or n < 2:
+            return
+        self._noticed = True
+        notice_index(X, given)
+        self._estimator._notice_sampling(given)
+
 
 class ChunkStream:
     """Chunks of a sequence go in, and results come out as soon as they are decided.
 
     A subclass tells what is decided by the next samples (`_take`; nothing is false) and by the end (`_end`), makes a
     table of it, of None an empty one (`_result`), and drops the samples that nothing undecided depends on (`_forget`,
-    which returns the first of those that are left).
+    which returns the first of those that are left). Where no times come to be compared with the queries', it begins
+    anew without these (`_count_samples`).
     """
 
     def __init__(self, estimator):
@@ -139,7 +153,10 @@ class ChunkStream:
     def _update(self, X, times):
         """The result of the next samples."""
         self._check_open()
+        first = not self.n_samples_seen
         chunk = self._entrance(X, times)
+        if chunk is not None and first and chunk[1] is None and self._entrance.clock.reads:
+            self._count_samples()
         found = None if chunk is None else self._take(*chunk)
         result = self._result(found) if found else self._no_result()
         first = self._forget()

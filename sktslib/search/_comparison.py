@@ -9,6 +9,7 @@ import numpy as np
 from ..distances._metrics.base import Metric
 from ..distances._metrics.elastic import ElasticMetric
 from ..distances._series import NORMALIZATIONS, places
+from ..utils._sampling import holes
 from ..utils._sizes import check_size
 from ..utils.validation import shown, unknown_name
 from ._missing import observed_profile, runs
@@ -34,6 +35,8 @@ class Comparison(NamedTuple):
     limits: tuple[int | None, int | None] = (None, None)  # shortest and longest match of a subsequence search
     gaps: bool = False  # whether sequences may have missing values
     datetimes: bool | None = None  # whether the times that came with the query were datetimes; None: none came
+    interval: float | None = None  # their usual step
+    max_gap: float | None = None  # the longest step of a sequence's times that is no hole, as kernels count times
 
     @property
     def m(self):
@@ -60,13 +63,35 @@ class Comparison(NamedTuple):
         """How far ranges may be from each other to be computed together."""
         return APART if self.mode == "windows" and self.lengths is None else ALONE
 
+    @property
+    def untimed(self):
+        """The same by samples, where the sequence has no times to compare the query's with."""
+        return self._replace(tx=None)
+
+    @property
+    def reads_times(self):
+        """Whether it matters when the samples of a sequence were taken."""
+        return self.tx is not None or self.max_gap is not None
+
+    def compared(self, ty):
+        """The times of a sequence that are compared with the query's; None where samples are counted."""
+        return None if self.tx is None else ty
+
+    def holes(self, ty):
+        """Samples before which the times of a sequence have a hole."""
+        return holes(ty, self.max_gap)
+
+    def runs(self, y, ty):
+        """Half-open ranges of a sequence without a missing value and without a hole, as an array (k, 2)."""
+        return runs(y, self.holes(ty))
+
     def problem(self, y, ty=None):
         """The query and a series without gaps as kernels take them in a subsequence search."""
-        return self.metric._problem(self.x, self.w, y, self.tx, ty, search=True)
+        return self.metric._problem(self.x, self.w, y, self.tx, self.compared(ty), search=True)
 
     def distances(self, y, ty, exactly=False):
         """Distances of the query to all windows of its length in a series without gaps."""
-        return self.metric._profile(self.x, self.w, y, self.tx, ty, self.normalize, exactly)
+        return self.metric._profile(self.x, self.w, y, self.tx, self.compared(ty), self.normalize, exactly)
 
 
 def resolve_mode(metric, mode, normalize):
@@ -167,17 +192,18 @@ def window_profile(how, y, ty, rule=None, *, exactly=False):
     With a `rule` windows that it cannot choose may be left out. Only distances computed `exactly` have no slack.
     """
     # A sum is not finite if one of its terms is not; what overflows is looked at term by term.
-    gaps = not np.isfinite(y.sum()) and np.isnan(y).any()
+    gaps = len(how.holes(ty)) > 0 or (not np.isfinite(y.sum()) and np.isnan(y).any())
     metric, x, w, m, n = how.metric, how.x, how.w, how.m, y.shape[1]
     if how.lengths is None:
-        if rule is not None and applies(metric, rule, ty is not None, m * (n - m + 1)):
-            return Profile(*near_windows(metric, x, w, y, how.normalize, rule, gaps), m)
+        if rule is not None and applies(metric, rule, how.tx is not None, m * (n - m + 1)):
+            pieces = how.runs(y, ty) if gaps else np.array([[0, n]])
+            return Profile(*near_windows(metric, x, w, y, how.normalize, rule, pieces), m)
         distance = observed_profile(how, y, ty, exactly) if gaps else how.distances(y, ty, exactly)
         return Profile(distance, None, m, 0.0 if exactly else metric._slack(x, w, len(distance), how.normalize))
     best = np.full(max(n - how.shortest + 1, 0), np.inf)
     length = np.full(len(best), how.shortest)
-    for first, last in runs(y):
-        piece, times = np.ascontiguousarray(y[:, first:last]), None if ty is None else ty[first:last]
+    for first, last in how.runs(y, ty):
+        piece, times = np.ascontiguousarray(y[:, first:last]), None if how.tx is None else ty[first:last]
         for size in how.lengths[how.lengths <= last - first].tolist():
             distance = metric._scaled_profile(x, w, piece, how.tx, times, how.normalize, size)
             here = slice(first, first + len(distance))

@@ -4,11 +4,12 @@ from contextlib import nullcontext
 
 import numpy as np
 
+from ..utils._given_times import times_of
 from ..utils.validation import as_weight, plain_count
 from ._chunked_sequence import is_long, profile_long, search_long
 from ._comparison import scaled_lengths
 from ._profile import Choice, Search
-from ._query import QueryEstimator, owned, times_of
+from ._query import QueryEstimator, owned
 from ._several import chosen, entry, in_jobs, refuse_several
 from ._sources import CandidateReader, Whole
 from ._threshold import learn_threshold
@@ -17,11 +18,11 @@ from ._threshold import learn_threshold
 class FittedSearcher(QueryEstimator):
     """Base of `QuerySearcher`: all but its parameters and what its users call."""
 
-    def _compared(self, x, w, tx, times):
+    def _compared(self, x, w, tx, times, step=None):
         lengths = scaled_lengths(self.scales, x.shape[1])
         if lengths is not None:
             self._check_scales()
-        return super()._compared(x, w, tx, times)._replace(normalize=self.normalize, lengths=lengths)
+        return super()._compared(x, w, tx, times, step)._replace(normalize=self.normalize, lengths=lengths)
 
     def _check_scales(self):
         """Scales are about windows, and one length limit is enough."""
@@ -87,13 +88,17 @@ class FittedSearcher(QueryEstimator):
         choices = [Choice(plain_count(self.n_matches), threshold, *rest) for threshold in thresholds]
         return [(how._replace(limits=limits), choice) for how, choice in zip(self._queries, choices, strict=True)]
 
+    def _notice(self, X, times):
+        if not is_long(X):  # the chunks of which are looked at
+            super()._notice(X, times)
+
     def _found(self, how, choice, X, times):
         """What one query matches in one sequence."""
         y, ty, _ = self._validated(X, times)
         search = Search(how, y, ty)
         found = chosen(search, search.profile(choice.rule), choice)
         # The profile is gone by now, so that it and a copy of the sequence are never held at once.
-        return found._replace(reader=CandidateReader(how, Whole(owned(y, X), ty)))
+        return found._replace(reader=CandidateReader(search.how, Whole(owned(y, X), ty)))
 
     def _found_in(self, searches, X, times, k):
         """What each of some searches finds in the k-th sequence."""

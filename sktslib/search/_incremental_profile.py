@@ -8,7 +8,6 @@ from ..distances._kernels.dispatch import closed_boundary
 from ..distances._metrics.bands import radius_of
 from ._buffer import Buffer
 from ._comparison import check_lengths, window_profile
-from ._missing import runs
 from ._selection import Candidates
 
 ENDLESS = 2**62
@@ -23,7 +22,7 @@ class IncrementalProfile:
 
     def __init__(self, how):
         self.how = how
-        self._y, self._ty = Buffer((len(how.x),)), None if how.tx is None else Buffer()
+        self._y, self._ty = Buffer((len(how.x),)), Buffer() if how.reads_times else None
         self._full = LEAST_HELD
 
     @property
@@ -44,8 +43,19 @@ class IncrementalProfile:
     def append(self, y, ty=None):
         """Take the next samples."""
         self._y.append(y)
-        if ty is not None:
+        if self._ty is not None:
             self._ty.append(ty)
+
+    def runs(self, begin):
+        """Ranges of the samples from `begin` on without a missing value and without a hole.
+
+        Only the first may begin before `begin`: then it continues what ended there, else all of them are new.
+        """
+        if not (self.how.gaps or self.how.max_gap is not None):
+            return [(max(begin - 1, 0), self.seen)]
+        back = max(begin - 1, self.first)
+        found = self.how.runs(*self.cut(back, self.seen)) + back
+        return found[found[:, 1] > begin]
 
     def extent(self, start):
         """The samples that are held, as a half-open range."""
@@ -121,7 +131,7 @@ class SubsequenceProfile(IncrementalProfile):
 
     @property
     def _looks_back(self):
-        return self._ty is not None or self.how.metric._looks_back
+        return self.how.tx is not None or self.how.metric._looks_back
 
     @property
     def needed(self):
@@ -148,12 +158,9 @@ class SubsequenceProfile(IncrementalProfile):
     def candidates(self, last=False):
         """The candidates that the samples so far complete."""
         begin, self.noted = self.noted, self.seen
-        if not self.how.gaps:  # at which the sequence begins anew
-            return self._advance(self.seen, last) or NONE
-        y, _ = self.cut(begin, self.seen)
         found, done = [], begin
-        for a, b in runs(y) + begin:
-            if a > done:
+        for a, b in self.runs(begin):
+            if a >= begin:  # missing values or a hole, behind which the sequence begins anew
                 self._break(found, done, a)
             found.append(self._advance(int(b), last or b < self.seen))
             done = int(b)
@@ -188,7 +195,7 @@ class SubsequenceProfile(IncrementalProfile):
         if self._looks_back:  # cells without a path may hold a start of long ago
             self.start[1:][~np.isfinite(self.col[1:])] = self.at if closed_boundary(problem.record) else ~self.at
         distance, start = np.empty(upto - self.at), np.empty(upto - self.at, np.int64)
-        pair = problem.record, self._rows, problem.points, y, problem.tx, ty
+        pair = problem.record, self._rows, problem.points, y, problem.tx, self.how.compared(ty)
         limits, state = (self._radius, *self.limits), (self.col, self.start, self._ground)
         columns.subsequence_profile(pair, self.at - back, self.at, limits, state, distance, start, columns.NO_COSTS)
         ends = np.arange(self.at + 1, upto + 1)

@@ -19,12 +19,27 @@ def observed_query(x, w):
     return fill(x), as_weight(seen.T, x.shape[1], len(x))
 
 
-def runs(y):
-    """Half-open ranges without a missing value in any channel, as an array (k, 2)."""
+def runs(y, holes=()):
+    """Half-open ranges without a missing value in any channel, none of which holds two sides of a hole: (k, 2).
+
+    A hole is given by the sample behind it.
+    """
     if y.size and isfinite(np.vdot(y, y)):  # which needs no memory
-        return np.array([[0, y.shape[1]]])
-    seen = np.concatenate([[False], ~np.isnan(y).any(axis=0), [False]])
-    return np.flatnonzero(seen[1:] != seen[:-1]).reshape(-1, 2)
+        ranges = np.array([[0, y.shape[1]]])
+    else:
+        seen = np.concatenate([[False], ~np.isnan(y).any(axis=0), [False]])
+        ranges = np.flatnonzero(seen[1:] != seen[:-1]).reshape(-1, 2)
+    if not len(holes):
+        return ranges
+    # Behind a cut that lies in no range nothing new begins.
+    within = np.searchsorted(ranges[:, 0], holes) - 1
+    inside = holes[(within >= 0) & (holes < ranges[within, 1])] if len(ranges) else holes[:0]
+    return np.sort(np.concatenate([ranges.ravel(), inside, inside])).reshape(-1, 2)
+
+
+def stretches(n, holes):
+    """The half-open ranges of n samples between holes (k, 2)."""
+    return np.concatenate([[0], np.repeat(holes, 2), [n]]).reshape(-1, 2).astype(np.int64)
 
 
 def touched(y, m):
@@ -36,22 +51,23 @@ def touched(y, m):
 
 
 def observed_profile(how, y, ty, exactly=False):
-    """Distances of the query to all windows, where `y` may hold NaN.
+    """Distances of the query to all windows, where `y` may hold NaN, and its times holes.
 
     Lockstep sums leave missing terms out and are rescaled by the observed weight, maxima and ratios use what is
     observed. A window with less than half its weight observed, and any window with a gap under another metric, is
-    infinitely far.
+    infinitely far; and so is a window that spans a hole.
     """
     metric, x, tx, m = how.metric, how.x, how.tx, how.m
     out = np.full(y.shape[1] - m + 1, np.inf)
-    for a, b in runs(y):
+    for a, b in how.runs(y, ty):
         if b - a >= m:
             times = None if ty is None else ty[a:b]
             out[a : b - m + 1] = how.distances(np.ascontiguousarray(y[:, a:b]), times, exactly)
     if not isinstance(metric, LockstepMetric):
         return out
     full = full_weight(how.w, x)
-    for s in np.flatnonzero(touched(y, m)):
+    starts = [np.arange(a, max(b - m + 1, a)) for a, b in stretches(y.shape[1], how.holes(ty))]
+    for s in np.intersect1d(np.flatnonzero(touched(y, m)), np.concatenate(starts)):
         window = y[:, s : s + m]
         seen = np.where(np.isnan(window), 0.0, full)
         if is_enough(seen, full):

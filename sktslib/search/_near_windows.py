@@ -18,7 +18,6 @@ from ..distances._kernels import dispatch, lanes, lower_bounds, moments, running
 from ..distances._metrics.bands import band
 from ..distances._metrics.elastic import ElasticMetric, PreparedPair
 from ..distances._series import SCALINGS, deviation, full_weight, normalise
-from ._missing import runs
 from ._selection import select
 
 LEAST = 2**18  # points of all windows together; with fewer the whole profile takes no time
@@ -45,10 +44,10 @@ def applies(metric, rule, timed, cells):
     return known and cells >= LEAST and (rule.n_matches is not None or rule.threshold is not None)
 
 
-def near_windows(metric, x, w, y, normalize, rule, gaps):
-    """The windows of `y` that `rule` may choose, as their distances and where they start, ascending."""
+def near_windows(metric, x, w, y, normalize, rule, pieces):
+    """The windows in `pieces` of `y` (k, 2) that `rule` may choose, as distances and where they start, ascending."""
     starts, distances = [np.empty(0, np.int64)], [np.empty(0)]
-    for first, last in runs(y) if gaps else [(0, y.shape[1])]:
+    for first, last in pieces:
         if last - first >= x.shape[1]:
             piece = np.ascontiguousarray(y[:, first:last])
             start, distance = _Cascade(metric, x, w, piece, normalize, rule).near()

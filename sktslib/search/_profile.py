@@ -10,7 +10,6 @@ from ..distances._series import alike, base_of, full_weight, normalise, places, 
 from ..utils._sizes import check_query
 from ._comparison import check_lengths, check_reach, check_room, scaled_path, window_profile
 from ._explain import explain
-from ._missing import runs
 from ._near_windows import Rule
 from ._results import Profile
 from ._selection import select, select_exactly
@@ -22,20 +21,13 @@ class Search:
     """One query and one sequence, or a stretch of one that begins at sample `first`, which positions count with."""
 
     def __init__(self, how, y, ty=None, first=0):
-        if not how.metric.uses_times:
-            ty = None
-        elif (how.tx is None) != (ty is None):
-            alone, missing = ("query", "'ts' or 'times'") if ty is None else ("sequence", "'tq' or 'times' of fit")
-            raise ValueError(
-                f"{how.metric.full_name} compares times: give those of both query and sequence, or of neither. Got "
-                f"those of the {alone} alone; {missing} is missing."
-            )
-        self.how, self.y, self.ty, self.first = how, y, ty, first
+        how = how.untimed if ty is None else how
+        self.how, self.y, self.ty, self.first = how, y, ty if how.reads_times else None, first
         self.runs = ()  # subsequence searches: where the stretches without a gap begin, and these prepared
         if how.mode == "windows":
             check_room(how.shortest, y.shape[1])
         else:
-            self.runs = tuple((first + int(a), how.problem(*self._cut(a, b))) for a, b in runs(y))
+            self.runs = tuple((first + int(a), how.problem(*self._cut(a, b))) for a, b in how.runs(y, self.ty))
 
     @classmethod
     def of(cls, how, y, ty=None):
@@ -106,6 +98,7 @@ class Search:
         """The query and the window [start, end) as they are compared, and the times of both."""
         how, m, full = self.how, self.how.m, full_weight(self.how.w, self.how.x)
         y, ty = self._cut(start - self.first, end - self.first)
+        ty = how.compared(ty)
         near = base = 0.0
         if how.lengths is not None:
             near = 0.0 if how.normalize is None else alike(end - start, m)

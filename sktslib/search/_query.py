@@ -1,7 +1,7 @@
 """What both estimators share: learning the query, and the way of a sequence to the search."""
 
 from copy import copy
-from datetime import date, timedelta
+from numbers import Real
 from typing import NamedTuple
 
 import numpy as np
@@ -10,6 +10,8 @@ from sklearn.utils.validation import validate_data
 from ..distances._metric_parameter import MetricParameter
 from ..distances._metrics.registry import get_metric
 from ..metrics import event_f1_score
+from ..utils._given_times import is_datetime, name_of, notice_index, times_of
+from ..utils._sampling import check_gap, gap_of, holes, interval, notice_sampling
 from ..utils._sizes import check_query, check_size
 from ..utils._sklearn import Estimator, validate_parameter_constraints
 from ..utils.validation import as_floats, as_series, as_times, as_weight, check_count, shown, sized_series
@@ -36,37 +38,6 @@ def owned(y, X):
     """The array `y` made of `X`; a copy where it may be the caller's memory, who is free to write into it."""
     borrowed = np.may_share_memory(y, X) if isinstance(X, np.ndarray) else hasattr(X, "__array__")
     return y.copy() if borrowed else y
-
-
-def times_of(X, times):
-    """The caller's times: given, or the index of a pandas object if it holds dates or durations; else None."""
-    if times is not None:
-        return times
-    index = getattr(X, "index", None)
-    return index if getattr(getattr(index, "dtype", None), "kind", "") in ("M", "m") else None
-
-
-def is_datetime(times):
-    """Whether times are dates or durations, and not numbers."""
-    if times is None:
-        return False
-    dtype = getattr(times, "dtype", None)
-    if getattr(dtype, "kind", None) not in (None, "O"):
-        return dtype.kind in "Mm"
-    given = np.asarray(times)
-    first = next((v for v in given.flat if v is not None and v == v), None)
-    return given.dtype.kind in "Mm" or isinstance(first, date | timedelta)
-
-
-def keep_times(times):
-    """The caller's times as results are indexed with: an array, or a pandas index where they have a time zone."""
-    if times is None:
-        return None
-    if getattr(getattr(times, "dtype", None), "tz", None) is not None:
-        import pandas as pd
-
-        return pd.DatetimeIndex(times)
-    return np.asarray(times)
 
 
 def check_labels(y, n):
@@ -117,6 +88,7 @@ class QueryEstimator(MetricParameter, Estimator):
     def _check_parameters(self):
         validate_parameter_constraints(self._parameter_constraints, self.get_params(deep=False), type(self).__name__)
         self.metric_ = copy(get_metric(self.metric, self.metric_params))  # a caller may go on to change theirs
+        self._max_gap = gap_of(self.max_gap, type(self).__name__)
 
     def _check_size(self, a, what, check=check_size, total=None):
         """Refuse a series with values too large for what is computed."""
@@ -165,7 +137,7 @@ class QueryEstimator(MetricParameter, Estimator):
         if query is not None:
             X = one_query(query, "query")
             x = as_series(X, "query", channels=x.shape[0], missing=self.nan_policy == "omit")
-        return self._validated_query(x, weight, times_of(X, times))
+        return self._validated_query(x, weight, times_of(X, times), name_of(times))
 
     def _read_recording(self, X):
         """The array (channels, n) that decides the number of channels."""
@@ -173,16 +145,24 @@ class QueryEstimator(MetricParameter, Estimator):
         validate_data(self, X if hasattr(X, "columns") else data.T, skip_check_array=True, reset=True)
         return data
 
-    def _validated_query(self, x, weight, times):
+    def _validated_query(self, x, weight, times, name="times"):
         """How a query `x` (channels, m) is compared, with weights and times as they were given."""
         x = x.copy()  # a caller's later edits must not reach the fitted query
         channels, m = x.shape
         x, w = observed_query(x, as_weight(weight, m, channels))
         self._check_size(x, "The query", check_query)
-        return self._compared(x, w, as_times(times, m, "times"), times)
+        tx = as_times(times, m, name)
+        known = is_datetime(times) or isinstance(self.max_gap, Real)  # a duration is none of numbers
+        cut = holes(tx, self._max_gap if known else None)
+        if len(cut):
+            raise ValueError(
+                f"{name!r} of the query must not step by more than 'max_gap', {shown(self.max_gap)}. Got a step of "
+                f"{tx[cut[0]] - tx[cut[0] - 1]:g} at index {cut[0]}. Pass one side of the hole as the query."
+            )
+        return self._compared(x, w, tx, times, interval(tx))
 
-    def _compared(self, x, w, tx, times):
-        """How a validated query is compared; `times` are those that came with it."""
+    def _compared(self, x, w, tx, times, step=None):
+        """How a validated query is compared; `times` are those that came with it, in intervals of `step`."""
         return Comparison(
             self.metric_,
             x,
@@ -191,6 +171,8 @@ class QueryEstimator(MetricParameter, Estimator):
             self._mode,
             gaps=self.nan_policy == "omit",
             datetimes=None if times is None else is_datetime(times),
+            interval=step,
+            max_gap=self._max_gap,
         )
 
     def __sklearn_tags__(self):
@@ -198,7 +180,12 @@ class QueryEstimator(MetricParameter, Estimator):
         tags.input_tags.allow_nan = self.nan_policy == "omit"
         return tags
 
-    def _annotation(self, X, y):
+    def _as_times(self, times, n, name="times"):
+        """Times of a recording, as `given_times` returns them, as kernels count them; None stays None."""
+        check_gap(self.max_gap, times, is_datetime(times), name, type(self).__name__)
+        return as_times(times, n, name)
+
+    def _annotation(self, X, y, times):
         """What `y` marks in the recording `X`, or None where it marks nothing or queries are given."""
         listed = several(X)
         if y is None or not (self.query is None or isinstance(self.query, str)) or (listed and len(listed) > 1):
@@ -212,7 +199,8 @@ class QueryEstimator(MetricParameter, Estimator):
         data = self._read_recording(X)
         labels = read_labels(check_labels(y, data.shape[1]))
         ranges, code = occurrences(labels.code)
-        whole = np.array([not np.isnan(data[:, s:e]).any() for s, e in ranges], dtype=bool)
+        cut = holes(self._as_times(times_of(X, times), data.shape[1], name_of(times)), self._max_gap)
+        whole = np.array([not (np.isnan(data[:, s:e]).any() or ((s < cut) & (cut < e)).any()) for s, e in ranges], bool)
         if len(labels.classes) + (labels.code == 0).any() < 2 or not whole.any():
             return None
         return Annotation(data, labels, ranges[whole], code[whole])
@@ -220,12 +208,12 @@ class QueryEstimator(MetricParameter, Estimator):
     def _learn(self, marked, weight, times, n_templates=1):
         """Queries of the classes that are marked in a recording, as they are compared and as they were learned."""
         check_query(marked.data, "'X'", 2.0, "Learning from labels")
-        ty = as_times(times, marked.data.shape[1], "times")
+        ty = self._as_times(times, marked.data.shape[1])
         learned = learn_queries(marked.data, ty, marked.ranges, marked.code, self.metric_, n_templates)
         weight = self.weight if weight is None else weight
         if weight is not None:
             learned = [one._replace(w=as_weight(weight, *one.x.shape[::-1])) for one in learned]
-        return [self._compared(one.x, one.w, one.tx, times) for one in learned], learned
+        return [self._compared(one.x, one.w, one.tx, times, interval(ty)) for one in learned], learned
 
     def _validated(self, X, times):
         """The array of a sequence, its times for the kernels, and its times as they were given."""
@@ -242,7 +230,7 @@ class QueryEstimator(MetricParameter, Estimator):
                 f"X has {y.shape[0]} features, but {type(self).__name__} is expecting {self.n_features_in_} features "
                 f"as input: the channels of the query. {hint}."
             )
-        name = "times" if times is not None else "X.index"
+        name = name_of(times)
         times = times_of(X, times)
         if self.metric_.uses_times and times is not None:
             dated = is_datetime(times)
@@ -253,4 +241,19 @@ class QueryEstimator(MetricParameter, Estimator):
                     f"query's are {classes[not dated]}; turn dates into numbers by subtraction and division."
                 )
         self._check_size(y, "'X'", total=total)
-        return y, as_times(times, y.shape[1], name), keep_times(times)
+        return y, self._as_times(times, y.shape[1], name), times
+
+    def _notice(self, X, times):
+        """Warn of a sequence, valid and searched, whose times are uneven or other than the query's."""
+        times = times_of(X, times)
+        notice_index(X, times)
+        self._notice_sampling(times)
+
+    def _notice_sampling(self, times):
+        """The same of valid times. They do not matter to a query that is compared with them."""
+        queries = [how for how in self._queries if how.tx is None]
+        if times is not None and queries:
+            dated = is_datetime(times)
+            alike = [how for how in queries if how.datetimes == dated and how.lengths is None]
+            intervals = [how.interval for how in alike if how.interval is not None]
+            notice_sampling(as_times(times, len(times), "times"), intervals, self._max_gap)

@@ -9,6 +9,7 @@ from typing import NamedTuple
 import numpy as np
 
 from ..utils._places import as_place, as_places, distinct, order
+from ..utils._sampling import edges, end_times
 from ..utils.validation import check_count, check_flag, unknown_name
 from ._buffer import elapsed, kept_times, times_at, times_in
 from ._selection import Candidates, From
@@ -140,8 +141,23 @@ class _Table:
 
     @property
     def end_time(self):
-        """Times of the (exclusive) ends, in the form of those of the starts."""
-        return self._times_at(self.end)
+        """Times of the (exclusive) ends, in the form of those of the starts.
+
+        An end is when the sample there was taken; before a hole (see `max_gap`), and at the end of the sequence, it
+        lies one last step behind the last sample.
+        """
+        if self.times is None or self._max_gap is None:
+            return self._times_at(self.end)
+        return end_times(*(self._times_at(index) for index in self._edges[1:]), self._max_gap)
+
+    @property
+    def _max_gap(self):
+        return None if self._source is None else self._source.max_gap
+
+    @property
+    def _edges(self):
+        """The samples whose times are those of the starts and ends."""
+        return edges(self.start, self.end, self._max_gap)
 
     def _times_at(self, index):
         return times_at(self.times, index)
@@ -211,7 +227,7 @@ class _Table:
         return replace(self, **{name: deepcopy(getattr(self, name), memo) for name in own})
 
     def _times_kept(self):
-        return kept_times(self.times, np.concatenate([self.start, self.end]))
+        return kept_times(self.times, self._edges.ravel())
 
     def _to_draw(self, sequence):
         """The whole sequence, for a picture."""
@@ -338,8 +354,8 @@ class Matches(_Ranges, _Table):
     def _times_kept(self):
         if self.sequence is None or self.times is None:
             return super()._times_kept()
-        edges, own = np.concatenate([self.start, self.end]), np.tile(self.sequence, 2)
-        return [kept_times(times, edges[own == k]) for k, times in enumerate(self.times)]
+        at = self._edges
+        return [kept_times(times, at[:, self.sequence == k].ravel()) for k, times in enumerate(self.times)]
 
     def _times_at(self, index):
         if self.sequence is None or self.times is None:

@@ -8,12 +8,13 @@ from sklearn.base import ClassNamePrefixFeaturesOutMixin, TransformerMixin
 from sklearn.utils.validation import check_is_fitted
 
 from ..distances._series import NORMALIZATIONS
+from ..utils._given_times import times_of
 from ..utils._plot.plot_data import names_of
 from ..utils._sklearn import JOBS, Interval, StrOptions
 from ._chunked_sequence import is_long, n_samples
 from ._comparison import MODES, resolve_mode
 from ._fitted_searcher import FittedSearcher
-from ._query import event_score, keep_times, refuse_sample_weight, times_of
+from ._query import event_score, refuse_sample_weight
 from ._several import in_jobs, matches_of, one_each, refuse_several, several
 from ._stream import Stream
 
@@ -60,6 +61,9 @@ class QuerySearcher(ClassNamePrefixFeaturesOutMixin, TransformerMixin, FittedSea
     nan_policy : {"raise", "omit"}, default="raise"
         What to do with missing values (NaN). "omit": missing query points count nothing; windows are compared by what
         is observed of them, at least half of the weight; matches of a subsequence search do not cross a missing point.
+    max_gap : float or timedelta, optional
+        The longest step of a sequence's times that is no hole: a number in their unit (of datetimes, seconds), or a
+        duration. No match spans a longer one. Every sequence needs times then.
     n_jobs : int, optional
         Jobs of joblib, threads unless it is told otherwise, that share several queries and sequences among them; one
         query in one sequence is one job. No result depends on it.
@@ -108,6 +112,7 @@ class QuerySearcher(ClassNamePrefixFeaturesOutMixin, TransformerMixin, FittedSea
         "max_length": "no_validation",
         "scales": "no_validation",
         "nan_policy": [StrOptions({"raise", "omit"})],
+        "max_gap": "no_validation",
         "n_jobs": JOBS,
         "verbose": ["verbose"],
     }
@@ -129,6 +134,7 @@ class QuerySearcher(ClassNamePrefixFeaturesOutMixin, TransformerMixin, FittedSea
         max_length=None,
         scales=None,
         nan_policy="raise",
+        max_gap=None,
         n_jobs=None,
         verbose=0,
     ):
@@ -146,6 +152,7 @@ class QuerySearcher(ClassNamePrefixFeaturesOutMixin, TransformerMixin, FittedSea
         self.max_length = max_length
         self.scales = scales
         self.nan_policy = nan_policy
+        self.max_gap = max_gap
         self.n_jobs = n_jobs
         self.verbose = verbose
 
@@ -180,7 +187,7 @@ class QuerySearcher(ClassNamePrefixFeaturesOutMixin, TransformerMixin, FittedSea
         mode = "windows" if self.mode == "auto" and self.scales is not None else self.mode
         self._mode = resolve_mode(self.metric_, mode, self.normalize)
         vars(self).pop("classes_", None)  # of an earlier fit to labels
-        marked = self._annotation(X, y)
+        marked = self._annotation(X, y, times)
         if marked is not None:
             return self._fit_labels(marked, X, weight, times)
         return self._fit_queries(self._read_queries(X, y, weight, times))
@@ -210,7 +217,9 @@ class QuerySearcher(ClassNamePrefixFeaturesOutMixin, TransformerMixin, FittedSea
             One candidate per window, or per end of a subsequence. Of several queries a list.
         """
         check_is_fitted(self)
-        return self._of_each(self._profiles([how for how, _ in self._searches], X, times))
+        profiles = self._profiles([how for how, _ in self._searches], X, times)
+        self._notice(X, times)
+        return self._of_each(profiles)
 
     def search(self, X, times=None):
         """Find the occurrences.
@@ -218,10 +227,11 @@ class QuerySearcher(ClassNamePrefixFeaturesOutMixin, TransformerMixin, FittedSea
         Parameters
         ----------
         X : array-like of shape (n,) or (n, channels), or list of arrays
-            The sequence, or several. A pandas object's DatetimeIndex counts as its times. What can be sliced and is not
-            in memory (numpy.memmap, zarr, h5py, dask) is read by chunks.
+            The sequence, or several. What can be sliced and is not in memory (numpy.memmap, zarr, h5py, dask) is read
+            by chunks.
         times : array-like of shape (n,), optional
-            Strictly increasing sample times, numbers or datetimes; of several sequences a list.
+            Strictly increasing sample times: numbers, datetimes, durations, periods or text of ISO 8601; of several
+            sequences a list. Without them the index of a pandas object, if it holds any of these but integers.
 
         Returns
         -------
@@ -239,7 +249,9 @@ class QuerySearcher(ClassNamePrefixFeaturesOutMixin, TransformerMixin, FittedSea
             together = [searches] if is_long(sequence) else [[search] for search in searches]
             calls += [(self._found_in, some, sequence, t, None if sequences is None else k) for some in together]
         found = [one for some in in_jobs(self.n_jobs, calls) for one in some]
-        given = [keep_times(times_of(sequence, t)) for sequence, t in zip(each, every, strict=True)]
+        given = [times_of(sequence, t) for sequence, t in zip(each, every, strict=True)]
+        for sequence, t in zip(each, given, strict=True):
+            self._notice(sequence, t)
         given = None if all(t is None for t in given) else given if sequences is not None else given[0]
         rest = searches[0][1].n_matches, given, self._classes, names_of(X)
         return matches_of(found, len(searches), *rest, listed=sequences is not None)
@@ -283,7 +295,9 @@ class QuerySearcher(ClassNamePrefixFeaturesOutMixin, TransformerMixin, FittedSea
         ndarray of shape (n, n_queries)
         """
         check_is_fitted(self)
-        return np.column_stack(in_jobs(self.n_jobs, [(self._ending, how, X, times) for how, _ in self._searches]))
+        columns = in_jobs(self.n_jobs, [(self._ending, how, X, times) for how, _ in self._searches])
+        self._notice(X, times)
+        return np.column_stack(columns)
 
     def fit_transform(self, X, y=None, weight=None, times=None):
         """Take the query, and give the distance of the best occurrence that ends at each time point of `X`.

@@ -25,10 +25,9 @@ class CandidateReader:
         (low, high), reach = self.source.extent(start), self.how.reach
         first, last = max(start - reach, low), min(end + reach, high)
         y, ty = self.source.cut(first, last)
-        if reach:  # features do not reach across a gap
-            gap = np.isnan(y).any(axis=0)
-            before, after = np.flatnonzero(gap[: start - first]), np.flatnonzero(gap[end - first :])
-            part = slice(before[-1] + 1 if len(before) else 0, end - first + after[0] if len(after) else None)
+        if reach:  # features reach neither across a gap nor a hole
+            pieces = self.how.runs(y, ty)
+            part = slice(*pieces[np.searchsorted(pieces[:, 0], start - first, "right") - 1])
             first, y, ty = first + int(part.start), np.ascontiguousarray(y[:, part]), None if ty is None else ty[part]
         return first, y, ty
 
@@ -114,6 +113,11 @@ class Sources:
     @property
     def sequence(self):
         return self.readers[0].source.sequence
+
+    @property
+    def max_gap(self):
+        """The longest step of times that is no hole, as kernels count times; None where none is a hole."""
+        return self.readers[0].how.max_gap if self.readers else None
 
     def search(self, k, start, end):
         """The k-th range and its query."""

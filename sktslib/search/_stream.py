@@ -2,6 +2,7 @@
 
 import numpy as np
 
+from ..utils._sampling import edges
 from ._buffer import SparseTimes
 from ._chunks import ChunkStream, check_delay
 from ._groups import Groups, Reported
@@ -84,13 +85,14 @@ class PendingMatches:
     def _chosen(self, group, times):
         reader, choice = CandidateReader(self.how, self.feed), self.choice._replace(n_matches=None)
         start, end, by, distance = choose(reader, Candidates(*group, self._slack), choice)
-        edges = [None] * len(start)
+        known = [None] * len(start)
         if times is not None:
-            edges = list(times.at(np.concatenate([start, end])).reshape(2, -1).T)
+            at = edges(start, end, self.how.max_gap)
+            known = list(times.at(at.ravel()).reshape(at.shape).T)
         rows = []
-        for b, d, s, e, edge in zip(by.tolist(), distance.tolist(), start.tolist(), end.tolist(), edges, strict=True):
+        for b, d, s, e, some in zip(by.tolist(), distance.tolist(), start.tolist(), end.tolist(), known, strict=True):
             first, y, ty = reader.read(s, e)
-            rows.append((b, d, s, e, (first, y.copy(), None if ty is None else ty.copy()), edge))
+            rows.append((b, d, s, e, (first, y.copy(), None if ty is None else ty.copy()), some))
         return rows
 
     def _decided_early(self, late, times):
@@ -165,7 +167,15 @@ class Stream(ChunkStream):
             check_delay(max_delay, least, what, how.reach, "an occurrence would be given up")
         super().__init__(searcher)
         self.max_delay, self._classes = max_delay, searcher._classes
-        self._pending = [PendingMatches(how, choice, max_delay) for how, choice in searches]
+        self._searches = searches
+        self._begin()
+
+    def _begin(self):
+        self._pending = [PendingMatches(how, choice, self.max_delay) for how, choice in self._searches]
+
+    def _count_samples(self):
+        self._searches = [(how.untimed, choice) for how, choice in self._searches]
+        self._begin()
 
     def update(self, X, times=None):
         """Take the next samples.
@@ -208,8 +218,10 @@ class Stream(ChunkStream):
     def _result(self, found):
         found, times = found or [[] for _ in self._pending], None
         if self._times is not None:
-            samples = np.array([row[2:4] for rows in found for row in rows], np.int64).reshape(-1)
-            given = np.concatenate([self._times.at([]), *(row[5] for rows in found for row in rows)])
+            rows = [row for rows in found for row in rows]
+            start, end = np.array([row[2:4] for row in rows], np.int64).reshape(-1, 2).T
+            samples = edges(start, end, self._pending[0].how.max_gap).T.ravel()
+            given = np.concatenate([self._times.at([]), *(row[5] for row in rows)])
             times = SparseTimes(samples, self._times.as_given(given))
         listed = [
             found_in(rows, CandidateReader(pending.how, Stretches([row[4] for row in rows])))

@@ -61,14 +61,27 @@ def choice_of(output):
     return Choice(percentile=check_number(value, "value", low=0, high=100, owner=owner))
 
 
+def check_times(entry, tx, ty):
+    """The times of query and sequence, where the metric compares them; of one alone they are an error here."""
+    if not entry.timed or not entry.metric.uses_times:
+        return None, None
+    if (tx is None) != (ty is None):
+        alone, missing = ("query", "'ts' or 'times'") if ty is None else ("sequence", "'tq' or 'times' of fit")
+        raise ValueError(
+            f"{entry.metric.full_name} compares times: give those of both query and sequence, or of neither. Got those "
+            f"of the {alone} alone; {missing} is missing."
+        )
+    return tx, ty
+
+
 def each_search(dict_distances, query, sequence, tq, ts, weight):
     """Each active entry of a dictionary, with what `fit` is given of the query, and the sequence and its times."""
     entries = read_entries(dict_distances, ("elastic", "lockstep"))
     x, w, y, tx, ty = check_inputs(query, sequence, tq, ts, weight)
     for entry in entries:
         check_channels(entry.key, dict_distances[entry.family][entry.key], len(x))
-        fitted = {"X": x.T, "weight": None if w is None else w.T, "times": tx if entry.timed else None}
-        yield entry, fitted, y, ty if entry.timed else None
+        tq, ts = check_times(entry, tx, ty)
+        yield entry, {"X": x.T, "weight": None if w is None else w.T, "times": tq}, y, ts
 
 
 def one_search(dict_distances, family, mode, query, sequence, tq=None, ts=None, weight=None):
@@ -86,7 +99,7 @@ def one_search(dict_distances, family, mode, query, sequence, tq=None, ts=None, 
             f"The function of {entry.key!r} is a callable, which compares windows and has no accumulated costs. Search "
             "with time_series_search."
         )
-    tx, ty = (tx, ty) if entry.timed else (None, None)
+    tx, ty = check_times(entry, tx, ty)
     return Search.of(Comparison(entry.metric, x, w, tx, resolve_mode(entry.metric, mode, None)), y, ty)
 
 

@@ -63,7 +63,7 @@ def validate_parameter_constraints(constraints, params, caller):
     readable = {name: _readable(value, constraints.get(name, ())) for name, value in params.items()}
     _param_validation.validate_parameter_constraints(constraints, readable, caller)
     for name, value in params.items():
-        if isinstance(value, Integral) and not isinstance(value, bool) and abs(int(value)) >= 2**63:
+        if isinstance(value, Integral) and not isinstance(value, bool | np.timedelta64) and abs(int(value)) >= 2**63:
             whole = any(getattr(rule, "type", None) is Integral for rule in constraints.get(name, ()))
             if whole or abs(int(value)) > sys.float_info.max:
                 limit = "64 bits" if whole else "float64, up to 1.8e308"

@@ -12,7 +12,8 @@ from numbers import Integral, Real
 
 import numpy as np
 
-from ._conversion import converted, place, ragged, shown
+from ._conversion import converted, place, shown
+from ._given_times import as_dates, given_times
 
 FLOAT = np.dtype(np.float64)
 LARGEST = 1e300  # size of a value: sums and differences of such values are finite
@@ -280,39 +281,29 @@ def as_times(times, length, name, origin=None):
     rises = t[1:] > t[:-1]
     if not rises.all():
         k = int(np.argmin(rises))
+        way_out = "Sort the recording and drop repeated times; to split it, do not shuffle it (shuffle=False)."
+        local = given.dtype.kind == "M" and getattr(given, "tz", None) is None
+        if local and rises.sum() == len(rises) - 1 and given[k + 1] < given[k]:
+            way_out += " Local times repeat where a clock is set back: give them with their zone."
         raise ValueError(
-            f"{name!r} must be strictly increasing. Got {given[k]} at index {k} and then {given[k + 1]}. Sort the "
-            "recording and drop repeated times."
+            f"{name!r} must be strictly increasing. Got {given[k]} at index {k} and then {given[k + 1]}. {way_out}"
         )
     return t
 
 
-def as_dates(times):
-    """Times as an array, datetimes with a time zone as numpy's, which know none."""
-    dtype = getattr(times, "dtype", None)
-    if getattr(dtype, "tz", None) is not None:  # pandas' own datetimes; numpy's know no time zone
-        return np.asarray(times, f"datetime64[{dtype.unit}]")
-    return np.asarray(times)
-
-
 def _seconds(times, name, origin):
-    """Times as an array of the caller's type, for messages, and as floats."""
-    try:
-        given = as_dates(times)
-    except ValueError:
-        raise ragged(name) from None
+    """Times of the caller's type, for messages, and as floats."""
+    own = given_times(times, name)
+    given = as_dates(own)
     if given.dtype.kind == "O":
         first = next((v for v in given.flat if v is not None and v == v), None) if origin is None else origin
         return given, _elapsed(given, first, name) if isinstance(first, date | timedelta) else as_floats(times, name)
     if given.dtype.kind == "M":
         known = given[~np.isnat(given)]
         first = origin if origin is not None else known[0] if known.size else given
-        return given, (given - first) / np.timedelta64(1, "s")
+        return own, (given - first) / np.timedelta64(1, "s")
     if given.dtype.kind == "m":
         return given, given / np.timedelta64(1, "s")
-    if given.dtype.kind in "SU":
-        got = f"text, dtype {given.dtype}. Convert it, for example with pandas.to_datetime({name})"
-        raise TypeError(f"{name!r} must hold numbers or datetimes. Got {got}.")
     return given, as_floats(times, name)
 
 

@@ -266,10 +266,6 @@ def test_times_on_one_side_only():
     refused(lambda: time_series_search(TWED_DICT, Q, S, ts=TS), ValueError, message + "sequence alone; 'tq'")
     refused(lambda: time_series_segmentation(TWED_DICT, Q, S, ts=TS), ValueError, message + "sequence alone; 'tq'")
     refused(lambda: elastic_search(TWED_DICT, Q, S, ts=TS), ValueError, message + "sequence alone; 'tq'")
-    refused(lambda: QuerySearcher("twed").fit(Q).search(S, times=TS), ValueError, message + "sequence alone")
-    refused(
-        lambda: QuerySegmenter("twed").fit(Q, times=T).segment(S), ValueError, message + "query alone; 'ts' or 'times'"
-    )
 
 
 def test_query_times_alone_are_the_weights():

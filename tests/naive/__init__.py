@@ -10,8 +10,11 @@ from .lockstep_distances import cosine_distance, lockstep, observed, short_time_
 from .moves import shifted, steps
 from .scoring import boundary_error, event_f1, events, intersection_over_union, runs, segmentation_covering
 from .searching import (
+    between_holes,
     brute_search,
     elastic_search,
+    joined_subsequences,
+    joined_windows,
     observed_windows,
     percentile_of,
     reported,

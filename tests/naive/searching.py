@@ -144,6 +144,34 @@ def scaled_windows(name, x, y, lengths, weight=None, *, normalize=None, tq=None,
     return distance, length
 
 
+def between_holes(ts, max_gap):
+    """The ranges of samples in which no time differs by more than `max_gap` from the one before it."""
+    out, first = [], 0
+    for k in range(1, len(ts)):
+        if ts[k] - ts[k - 1] > max_gap:
+            out.append((first, k))
+            first = k
+    return [*out, (first, len(ts))]
+
+
+def joined_windows(search, n, m, ranges):
+    """One profile of the windows in each of several ranges: `search` gives that of the samples [a, b)."""
+    distance = np.full(n - m + 1, INF)
+    for a, b in ranges:
+        if b - a >= m:
+            distance[a : b - m + 1] = search(a, b)
+    return distance
+
+
+def joined_subsequences(search, n, ranges):
+    """The same of a subsequence search, which gives distances and starts."""
+    distance, start = np.full(n, INF), np.full(n, -1)
+    for a, b in ranges:
+        d, s = search(a, b)
+        distance[a:b], start[a:b] = d, [k + a if k >= 0 else -1 for k in s]
+    return distance, start
+
+
 def percentile_of(distance, p):
     """The p-th percentile of the finite distances: what lies p percent of the way through them, in a straight line."""
     finite = sorted(a for a in distance if a < INF)

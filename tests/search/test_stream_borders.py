@@ -177,13 +177,6 @@ def test_times_of_another_kind_are_refused():
         stream.update([0.0], times=np.array(["2026-01-01"], "M8[s]"))
 
 
-def test_times_that_the_query_lacks_are_refused():
-    for estimator in (QuerySearcher("twed", threshold=0.0), QuerySegmenter("twed")):
-        stream = estimator.fit([5.0, 1.0]).stream()
-        with pytest.raises(ValueError, match="'times' must be None, for 'fit' was given none"):
-            stream.update([0.0], times=[1.0])
-
-
 @given(
     steps=st.lists(st.tuples(st.integers(0, 300), st.integers(0, 400)), max_size=30),
     shape=st.sampled_from([((2,), ()), ((), ()), ((), (3,))]),

@@ -91,6 +91,13 @@ SECONDS = [
     (1000 * np.arange(4)).astype("m8[ms]"),
     pd.timedelta_range(0, periods=4, freq="s"),
     [dt.timedelta(seconds=i) for i in range(4)],
+    [f"2024-01-01T00:00:0{i}" for i in range(4)],
+    np.array([f"2024-01-01 00:00:0{i}.000" for i in range(4)]),
+    [f"2024-01-01T0{i % 2}:00:0{i}+0{i % 2}:00" for i in range(4)],
+    pd.Series([f"2024-01-01T00:00:0{i}Z" for i in range(4)]),
+    np.array([b"2024-01-01 00:00:00", b"2024-01-01 00:00:01", b"2024-01-01 00:00:02", b"2024-01-01 00:00:03"]),
+    pd.period_range("2024", periods=4, freq="s"),
+    pd.Series(pd.period_range("2024", periods=4, freq="s")),
 ]
 
 
@@ -141,7 +148,7 @@ def test_numbers_keep_their_origin_and_datetimes_their_zone_shift():
         (
             ["a"] * 4,
             TypeError,
-            "'tx' must hold numbers or datetimes. Got text, dtype <U1. Convert it, for example with pandas",
+            "'tx' must hold numbers or datetimes. Got text, dtype <U1, that is not of ISO 8601: 'a' at index 0.",
         ),
         ([1, *DAYS[1:]], TypeError, "'tx' must hold real numbers. Got Timestamp("),
         (
@@ -151,7 +158,24 @@ def test_numbers_keep_their_origin_and_datetimes_their_zone_shift():
         ),
         ([DAYS[0], DAYS[1].tz_localize("UTC")] * 2, TypeError, "'tx' must be of one type"),
         ([dt.timedelta(0), 1, 2, 3], TypeError, "Got datetime.timedelta(0) and 1, at index 1."),
-        (pd.period_range("2024", periods=4), TypeError, "'tx' must hold real numbers. Got Period("),
+        (
+            [pd.Period("2024"), pd.Period("2024-02")] * 2,
+            TypeError,
+            "'tx' must be of one type: periods of one frequency. Got others, too",
+        ),
+        (["2024-01-01", "2024-01-02", "noon", "2024-01-04"], TypeError, "not of ISO 8601: 'noon' at index 2."),
+        (["2024-01-01", None, "2024-01-03", "2024-01-04"], ValueError, "Got 1 NaN of 4 values, first at index 1."),
+        (["1.5", "2.5", "3.5", "4.5"], TypeError, "or numbers with numpy.asarray(tx, dtype=float)"),
+        (
+            ["2024-01-01T00+01:00", "2024-01-02T00", "2024-01-03T00", "2024-01-04T00"],
+            TypeError,
+            "all have a time zone or all have none. Got text of both, such as '2024-01-01T00+01:00'.",
+        ),
+        (
+            pd.to_datetime(["2024-10-27 02:30", "2024-10-27 02:45", "2024-10-27 02:00", "2024-10-27 02:15"]),
+            ValueError,
+            "to split it, do not shuffle it (shuffle=False). Local times repeat where a clock is set back",
+        ),
         ([1j] * 4, ValueError, "Complex data not supported"),
         ([[1], [2, 3], [4], [5]], ValueError, "Got a ragged list."),
         ([0, 1, 2, HUGE], ValueError, "'tx' must fit into float64"),

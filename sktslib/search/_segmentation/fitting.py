@@ -4,8 +4,9 @@ import hashlib
 
 import numpy as np
 
+from ...utils._sampling import holes
 from ...utils._sizes import check_size
-from ...utils.validation import as_floats, as_times
+from ...utils.validation import as_floats
 from .._comparison import resolve_mode
 from .._learning import as_comparable, average, examples
 from .._profile import Search
@@ -119,18 +120,21 @@ class FittedSegmenter(QueryEstimator):
                 "'weight' must be None where query='auto': how many points there will be is not known yet."
             )
         self._check_size(data, "'X'")
-        start, end = typical_period(data)
+        ty = self._as_times(times, data.shape[1])
+        start, end = typical_period(data, holes(ty, self._max_gap))
         own = None if times is None else times[start:end]
         self._fit_queries([self._validated_query(data[:, start:end], None, own)])
-        ty = as_times(times, data.shape[1], "times")
         limits = ((end - start) // SHRINK or 1, (end - start) * SHRINK)
         for _ in range(ROUNDS):
-            self._fit_queries(refined(*self._segmented(data, ty, self._rules._replace(limits=(limits,)))))
+            rules = self._rules._replace(limits=(limits,))
+            self._fit_queries(refined(*self._segmented(self._queries, data, ty, rules)))
         return self._fit_queries(self._queries, limits=[limits])
 
     def _fit_queries(self, queries, numbers=None, limits=None, marked=None, times=None):
         """Take validated queries, with the background and the bounds that go with them."""
         k = len(queries)
+        if any(how.tx is None for how in queries):  # one clock for all: samples, unless all have times
+            queries = [how.untimed for how in queries]
         self._queries = queries
         self.queries_ = [how.x.T for how in queries]
         self.weights_ = [None if how.w is None else how.w.T for how in queries]
@@ -143,19 +147,32 @@ class FittedSegmenter(QueryEstimator):
         if limits is not None and self._mode == "subsequence":
             given = limits_of(given, limits)
         rules = Rules(None, check_transitions(self.transitions, k), given, self.partial)
+        self._background_of_queries = self.background == "auto" and marked is None
         if self.background != "auto":
             background = Background(float(self.background))
         elif marked is None:
             background = Background(background_cost(queries))
         else:
-            background = fit_background(marked, queries, rules, as_times(times, marked.data.shape[1], "times"))
+            background = fit_background(marked, queries, rules, self._as_times(times, marked.data.shape[1]))
         self.background_ = background.limit
         self._rules = rules._replace(background=background)
         return self
 
-    def _segmented(self, y, ty, rules, refine=0):
+    def _counting(self, ty):
+        """Queries and rules for a series with these times: without any, samples are counted in their place.
+
+        A cost of background that was learned or set stays.
+        """
+        if ty is not None or self._queries[0].tx is None:
+            return self._queries, self._rules
+        queries, rules = [how.untimed for how in self._queries], self._rules
+        if self._background_of_queries:
+            rules = rules._replace(background=Background(background_cost(queries)))
+        return queries, rules
+
+    def _segmented(self, queries, y, ty, rules, refine=0):
         """Searches and segments of a series, after averaging the repetitions `refine` times."""
-        queries, left, met = self._queries, int(refine), {}
+        left, met = int(refine), {}
         while True:
             searches = [Search.of(how, y, ty) for how in queries]
             segments = segment(searches, rules)

@@ -6,7 +6,7 @@ import numpy as np
 
 from ...distances._series import full_weight
 from .._comparison import check_lengths
-from .._missing import runs, touched
+from .._missing import touched
 from .._profile import Search
 from .background import Background
 from .stretches import segment as segment_series
@@ -43,7 +43,7 @@ def constant_cost(how):
     mean = np.where(total > 0, (weight * x).sum(axis=1, keepdims=True), x.mean(axis=1, keepdims=True))
     mean /= np.where(total > 0, total, 1.0)
     constant = np.repeat(mean, x.shape[1], axis=1)
-    search, m = Search.of(how, constant, how.tx), how.m
+    search, m = Search.of(how._replace(max_gap=None), constant, how.tx), how.m
     if how.mode == "subsequence":
         return float(search.cost(0, m)) / m
     return float(how.metric._segment_cost(search.profile().distance[0], m)) / m
@@ -70,12 +70,12 @@ def _stretches(searches, rules):
             yield first, segment_series(problems, own, T, *rules.bounds(), rules.partial)
     else:
         cost, lengths = window_costs(searches, rules)
-        for a, b in runs(y):
+        for a, b in searches[0].how.runs(y, searches[0].ty):
             yield a, segment_windows(np.ascontiguousarray(cost[:, a:b]), lengths, background[a:b], T)
 
 
 def segment(searches, rules):
-    """The segments of the cheapest segmentation; none crosses a gap. After a gap the segmentation starts anew."""
+    """The segments of the cheapest segmentation; none crosses a gap or a hole, behind which it starts anew."""
     nothing = np.empty(0, np.int64)
     parts = [(nothing, nothing, nothing, np.empty(0), np.empty((0, 2), np.int64))]
     for first, (label, start, end, cost, shown) in _stretches(searches, rules):

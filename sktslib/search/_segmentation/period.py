@@ -61,9 +61,9 @@ def most_repeated(data, period):
     return at
 
 
-def typical_period(data):
-    """The range of the stretch of one period that repeats best, within the longest stretch without a gap."""
-    gapless = runs(data)
+def typical_period(data, holes=()):
+    """The range of the stretch of one period that repeats best, within the longest stretch without a gap or hole."""
+    gapless = runs(data, holes)
     if not len(gapless):
         raise ValueError("query='auto' needs a recording with values that are not NaN. Got none.")
     a, b = gapless[np.argmax(np.diff(gapless, axis=1))]

@@ -3,10 +3,10 @@
 import numpy as np
 
 from ...distances._kernels.traceback import agreed, before, likeliest, previous, through, trace
+from ...utils._sampling import edges
 from .._buffer import Buffer, SparseTimes
 from .._chunks import ChunkStream, check_delay
 from .._incremental_profile import IncrementalProfile
-from .._missing import runs
 from .._sources import CandidateReader, Sources, hold
 from .optimal import SegmentTable, listed_costs
 from .segments import Segments
@@ -47,12 +47,21 @@ class SegmentStream(ChunkStream):
     def __init__(self, segmenter, max_delay=None):
         super().__init__(segmenter)
         queries = segmenter._queries
-        self._segmenter, self._paths = segmenter, (Columns if segmenter._mode == "subsequence" else Windows)(segmenter)
+        self._segmenter = segmenter
         self._lengths = np.array([how.m for how in queries])
+        self._noted = 0  # samples checked for missing values and holes
+        self._prepare()
         what, otherwise = "the length of the longest query", "the start of a repetition would be background"
         self.max_delay = check_delay(max_delay, int(self._lengths.max()), what, self._paths.reach, otherwise)
-        self._feed = _Buffer(queries[0])
-        self._noted = 0  # samples checked for missing values
+        self._begin(0)
+
+    def _prepare(self):
+        self._paths = (Columns if self._segmenter._mode == "subsequence" else Windows)(self._segmenter)
+        self._feed = _Buffer(self._segmenter._queries[0])
+
+    def _count_samples(self):
+        self._segmenter._queries, self._segmenter._rules = self._segmenter._counting(None)
+        self._prepare()
         self._begin(0)
 
     def _begin(self, at):
@@ -111,11 +120,8 @@ class SegmentStream(ChunkStream):
         """The segments that are decided by the samples so far."""
         feed, begin, found = self._feed, self._noted, []
         done, self._noted = begin, feed.seen
-        parts = [(begin, feed.seen)]
-        if feed.how.gaps:
-            parts = runs(feed.cut(begin, feed.seen)[0]) + begin
-        for a, b in parts:
-            if a > done:
+        for a, b in feed.runs(begin):
+            if a >= begin:
                 found += self._break(done, int(a))
             feed.end = done = int(b)
             more = done == feed.seen  # else a gap decides all
@@ -203,7 +209,7 @@ class SegmentStream(ChunkStream):
         shown = np.column_stack([np.zeros_like(label), self._lengths[query]])
         cost = listed_costs(readers, segmenter._rules, SegmentTable(start, end, query, cost, shown))
         if self._times is not None:
-            edges = np.concatenate([start, end])
-            times = SparseTimes(edges, self._times.as_given(self._times.at(edges)))
+            known = edges(start, end, segmenter._max_gap).ravel()
+            times = SparseTimes(known, self._times.as_given(self._times.at(known)))
         classes, partial = segmenter.classes_[segmenter._numbers[query]], np.zeros(len(label), bool)
         return Segments(start, end, classes, cost, query, partial, times, Sources(readers, query), _shown=shown)

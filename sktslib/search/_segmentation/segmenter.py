@@ -6,9 +6,10 @@ from numbers import Integral, Real
 import numpy as np
 from sklearn.utils.validation import check_is_fitted
 
+from ...utils._given_times import times_of
 from ...utils._plot.plot_data import names_of
 from ...utils._sklearn import Interval, StrOptions
-from .._query import event_score, one_query, owned, refuse_sample_weight, times_of
+from .._query import event_score, one_query, owned, refuse_sample_weight
 from .._several import refuse_several
 from .._sources import CandidateReader, Sources, Whole
 from .fitting import FittedSegmenter
@@ -60,6 +61,10 @@ class QuerySegmenter(FittedSegmenter):
     nan_policy : {"raise", "omit"}, default="raise"
         What to do with missing values (NaN). "omit": missing query points have weight 0; no repetition crosses a
         missing point.
+    max_gap : float or timedelta, optional
+        The longest step of a recording's times that is no hole: a number in their unit (of datetimes, seconds), or a
+        duration. No repetition spans a longer one, and the segmentation starts anew behind it. Every recording needs
+        times then.
 
     Attributes
     ----------
@@ -116,6 +121,7 @@ class QuerySegmenter(FittedSegmenter):
         "min_length": "no_validation",
         "max_length": "no_validation",
         "nan_policy": [StrOptions({"raise", "omit"})],
+        "max_gap": "no_validation",
     }
 
     def __init__(
@@ -133,6 +139,7 @@ class QuerySegmenter(FittedSegmenter):
         min_length=None,
         max_length=None,
         nan_policy="raise",
+        max_gap=None,
     ):
         self.metric = metric
         self.metric_params = metric_params
@@ -146,6 +153,7 @@ class QuerySegmenter(FittedSegmenter):
         self.min_length = min_length
         self.max_length = max_length
         self.nan_policy = nan_policy
+        self.max_gap = max_gap
 
     def fit(self, X, y=None, weight=None, times=None):
         """Take the query.
@@ -177,7 +185,7 @@ class QuerySegmenter(FittedSegmenter):
         by_itself = isinstance(self.query, str)
         if by_itself and self.query != "auto":
             raise ValueError(f"The 'query' parameter must be an array, a list of arrays or 'auto'. Got {self.query!r}.")
-        marked = self._annotation(X, y)
+        marked = self._annotation(X, y, times)
         if marked is not None:
             return self._fit_labels(marked, weight, times_of(X, times))
         if by_itself:
@@ -190,9 +198,10 @@ class QuerySegmenter(FittedSegmenter):
         Parameters
         ----------
         X : array-like of shape (n,) or (n, channels)
-            The recording. A pandas object's DatetimeIndex counts as its times.
+            The recording.
         times : array-like of shape (n,), optional
-            Strictly increasing sample times, numbers or datetimes.
+            Strictly increasing sample times: numbers, datetimes, durations, periods or text of ISO 8601. Without them
+            the index of a pandas object, if it holds any of these but integers.
 
         Returns
         -------
@@ -203,9 +212,11 @@ class QuerySegmenter(FittedSegmenter):
         refuse_several(X)
         y, ty, given = self._validated(X, times)
         source = Whole(owned(y, X), ty)
-        searches, found = self._segmented(source.y, ty, self._rules, self.refine)
+        queries, rules = self._counting(ty)
+        searches, found = self._segmented(queries, source.y, ty, rules, self.refine)
+        self._notice(X, given)
         readers = [CandidateReader(search.how, source) for search in searches]
-        cost = listed_costs(readers, self._rules, found)
+        cost = listed_costs(readers, rules, found)
         label = self.classes_[self._numbers[found.query]]
         partial = np.diff(found.shown, axis=1)[:, 0] < np.array([how.m for how in self._queries])[found.query]
         sources = Sources(readers, found.query)

@@ -57,6 +57,7 @@ class Columns:
         k = len(self.queries)
         new, begin = np.empty((upto - back, k + 1)), np.empty((upto - back, k))
         rules = self.rules.background.costs(y), self.rules.transitions, *self.bounds
+        ty = self.queries[0].compared(ty)
         series = as_series(self._prepared.series(y), ty, self._kernel.rows is not None)
         advance(None, self._kernel, series, self.at - back, back, rules, self.state, new.reshape(-1), begin.reshape(-1))
         fresh, self.at = slice(self.at - back, None), upto
@@ -110,7 +111,7 @@ class Windows:
     @property
     def needed(self):
         """The first sample that is still needed."""
-        return max(self.at - self.long + 1, self.run)
+        return max(self.at - max(self.long - 1, 1), self.run)  # whether a hole is next takes one sample
 
     def go_on(self, feed, upto):
         """Rows of `best` and `begin` for the samples up to `upto`."""

@@ -1,0 +1,165 @@
+"""Times as they are given: datetimes with and without a zone, durations, text, periods, and the index of a table."""
+
+import re
+import sys
+import warnings
+from datetime import date, timedelta
+
+import numpy as np
+
+from ._conversion import ragged, shown
+
+ISO = re.compile(r"\s*\d{4}-\d\d")
+ZONE = re.compile(r"[T ]\d.*?([Zz]|[+-]\d\d(?::?\d\d)?)\s*$")
+
+
+def given_times(times, name):
+    """Times as an array; a pandas DatetimeIndex where they have a zone, which numpy's datetimes do not know.
+
+    Text of ISO 8601 and periods become datetimes, a period its start.
+    """
+    dtype = getattr(times, "dtype", None)
+    zone = getattr(dtype, "time_zone", None)  # of polars
+    if zone is not None:
+        import pandas as pd
+
+        return pd.DatetimeIndex(np.asarray(times)).tz_localize("UTC").tz_convert(zone)
+    kind = getattr(dtype, "kind", None)
+    if kind in ("M", "m") and not isinstance(dtype, np.dtype):  # of pandas, with a zone, or of pyarrow
+        import pandas as pd
+
+        index = (pd.DatetimeIndex if kind == "M" else pd.TimedeltaIndex)(times)
+        return np.asarray(index) if getattr(index, "tz", None) is None else index
+    try:
+        given = np.asarray(times)
+    except ValueError:
+        raise ragged(name) from None
+    if given.dtype.kind not in "OSUT":
+        return given
+    first = _first(given)
+    if isinstance(first, str | bytes):
+        return _of_text(given.astype(str) if given.dtype.kind == "S" else given, name)
+    return _of_periods(given, name) if type(first).__name__ == "Period" else given
+
+
+def _first(given):
+    """The first entry that is not missing, or None."""
+    return next((v for v in given.flat if v is not None and v == v), None)
+
+
+def _as_index(dates):
+    return np.asarray(dates) if dates.tz is None else dates
+
+
+def _of_periods(given, name):
+    import pandas as pd
+
+    try:
+        return _as_index(pd.PeriodIndex(given).to_timestamp())
+    except (TypeError, ValueError) as error:
+        raise TypeError(f"{name!r} must be of one type: periods of one frequency. Got others, too: {error}.") from None
+
+
+def _of_text(given, name):
+    """Datetimes of text, in the zone that it names, or in UTC where it names several."""
+    import pandas as pd
+
+    found, zones = None, set()
+    if given.ndim == 1 and ISO.match(str(_first(given))):
+        marks = [ZONE.search(v) if isinstance(v, str) else None for v in given.tolist()]
+        zones = {None if mark is None else mark[1] for mark, v in zip(marks, given, strict=True) if isinstance(v, str)}
+        found = pd.to_datetime(given, format="ISO8601", utc=len(zones) > 1, errors="coerce")
+    wrong = np.ones(given.shape, bool) if found is None else found.isna() & ~pd.isna(given)
+    if wrong.any():
+        at = np.flatnonzero(wrong)[0]
+        raise TypeError(
+            f"{name!r} must hold numbers or datetimes. Got text, dtype {given.dtype}, that is not of ISO 8601: "
+            f"{shown(str(given.flat[at]))} at index {at}. Convert it, for example with pandas.to_datetime({name}, "
+            f"format=...), or numbers with numpy.asarray({name}, dtype=float)."
+        )
+    if len(zones) > 1 and None in zones:
+        raise TypeError(
+            f"{name!r} must be of one type: datetimes that all have a time zone or all have none. Got text of both, "
+            f"such as {shown(str(_first(given)))}. Name the zone of all, or of none."
+        )
+    return _as_index(found)
+
+
+def as_dates(times):
+    """Times as an array, datetimes with a time zone as numpy's, which know none."""
+    dtype = getattr(times, "dtype", None)
+    if getattr(dtype, "tz", None) is not None:
+        return np.asarray(times, f"datetime64[{dtype.unit}]")
+    return np.asarray(times)
+
+
+def is_datetime(times):
+    """Whether times, as `given_times` returns them, are dates or durations, and not numbers; False for None."""
+    if times is None:
+        return False
+    kind = times.dtype.kind
+    return kind in "Mm" or (kind == "O" and isinstance(_first(times), date | timedelta))
+
+
+# ------------------------------------------------------------------------------------------------- index of a table
+def times_of(X, times):
+    """The caller's times: those given, or the index of a pandas object where it holds times; else None.
+
+    Times are datetimes, durations, periods, text of ISO 8601, and floats that increase. Integers number the rows.
+    """
+    if times is not None:
+        return given_times(times, "times")
+    index = getattr(X, "index", None)
+    kind = getattr(getattr(index, "dtype", None), "kind", None)
+    if kind in ("M", "m"):
+        return given_times(index, "X.index")
+    if kind == "f":
+        return np.asarray(index, float) if _increases(index) else None
+    if kind in ("i", "u"):
+        _refuse_shuffled(index)
+    if kind == "O" and getattr(index, "nlevels", 1) == 1:
+        first = _first(np.asarray(index[:1]))
+        text = isinstance(first, str) and ISO.match(first)
+        if text or isinstance(first, date | timedelta) or type(first).__name__ == "Period":
+            return given_times(index, "X.index")
+    return None
+
+
+def name_of(times):
+    """What the times are called that `times_of` gives."""
+    return "X.index" if times is None else "times"
+
+
+def _increases(index):
+    return index.is_monotonic_increasing and index.is_unique and not index.hasnans
+
+
+def _refuse_shuffled(index):
+    """Rows that are numbered, but not in order, are no recording. Numbers that repeat are of tables put together."""
+    if index.is_monotonic_increasing or not index.is_unique:
+        return
+    rows = np.asarray(index)
+    k = int(np.argmin(rows[1:] > rows[:-1]))
+    raise ValueError(
+        f"'X.index' must increase, for the rows are time points. Got {rows[k]} at row {k} and then {rows[k + 1]}, as "
+        "after train_test_split, which shuffles unless shuffle=False is set. Sort the rows with X.sort_index(), or, if "
+        "they are in order, pass X.reset_index(drop=True)."
+    )
+
+
+def notice_index(X, times):
+    """Warn of an index of floats that are no times."""
+    index = getattr(X, "index", None)
+    if times is None and getattr(getattr(index, "dtype", None), "kind", None) == "f" and not _increases(index):
+        warn(
+            "The index of 'X' holds floats that do not increase, so it is not taken for times. If it holds times, sort "
+            "the rows with X.sort_index() and drop those that repeat; else pass X.reset_index(drop=True)."
+        )
+
+
+def warn(message):
+    """Warn at the line that called the package, or scikit-learn, from however deep within them."""
+    level, frame = 2, sys._getframe(1)
+    while frame.f_back is not None and frame.f_globals.get("__name__", "").startswith(("sktslib.", "sklearn.")):
+        level, frame = level + 1, frame.f_back
+    warnings.warn(message, UserWarning, stacklevel=level)

@@ -1,0 +1,127 @@
+"""Steps of the times of a recording: holes, which nothing that is found spans, and uneven sampling."""
+
+from datetime import timedelta
+
+import numpy as np
+
+from ._given_times import warn
+from .validation import check_number, shown
+
+ROUNDING = 4 * np.finfo(float).eps  # of a time, which a step of times may be wrong by
+APART = 1.1  # ratio of two sampling intervals from which on they differ
+LONG = 10  # usual intervals: a longer one is a hole
+UNEVEN = 0.05  # share of intervals that are half as long again as usual, or half as long, or more so
+FEW = 16  # intervals that tell nothing of how even they are
+
+
+def gap_of(max_gap, owner):
+    """`max_gap` as kernels count times, datetimes in seconds; None stays None."""
+    if max_gap is None:
+        return None
+    if isinstance(max_gap, timedelta | np.timedelta64):
+        seconds = max_gap.total_seconds() if isinstance(max_gap, timedelta) else max_gap / np.timedelta64(1, "s")
+        if seconds > 0:
+            return float(seconds)
+    elif not hasattr(max_gap, "freqstr") and not isinstance(max_gap, str):
+        return check_number(max_gap, "max_gap", low=0.0, open_low=True, owner=owner)
+    raise ValueError(
+        f"The 'max_gap' parameter of {owner} must be a number above 0, in the unit of the times (of datetimes, "
+        f"seconds), or a duration such as pandas.Timedelta('1s'). Got {shown(max_gap)}."
+    )
+
+
+def check_gap(max_gap, times, dated, name, owner):
+    """Refuse a `max_gap` that cannot be compared with the steps of the times, where there are any."""
+    if max_gap is None:
+        return
+    if times is None:
+        raise ValueError(
+            f"'times' must be given where the 'max_gap' parameter of {owner} is set, for it is about the steps of the "
+            f"times. Got None, and max_gap={shown(max_gap)}. Pass those of the recording, or a table whose index holds "
+            "them, or set max_gap=None."
+        )
+    if isinstance(max_gap, timedelta | np.timedelta64) and not dated:
+        raise ValueError(
+            f"The 'max_gap' parameter of {owner} must be a number, in the unit of the times, where {name!r} are "
+            f"numbers. Got {shown(max_gap)}."
+        )
+
+
+def holes(ty, max_gap):
+    """Samples before which the times (n,) step by more than `max_gap`, roundings of the times aside."""
+    if ty is None or max_gap is None:
+        return np.empty(0, np.int64)
+    return np.flatnonzero(np.diff(ty) > max_gap + ROUNDING * np.abs(ty[1:])) + 1
+
+
+# ----------------------------------------------------------------------------------------------- the ends of ranges
+def edges(start, end, max_gap=None):
+    """Samples whose times tell when ranges (r,) start and end, (2, r); with `max_gap` the last two of each, (4, r).
+
+    Of a range of one sample these are the same.
+    """
+    if max_gap is None:
+        return np.array([start, end])
+    return np.array([start, end, end - 1, np.maximum(end - 2, start)])
+
+
+def end_times(end, last, before, max_gap):
+    """Times of ends, from those of the samples there and of the last two; before a hole one last step behind these."""
+    across = _numbers(end - last) > max_gap
+    if hasattr(end, "where"):  # of pandas
+        return end.where(~across, last + (last - before))
+    return np.where(across, last + (last - before), end)
+
+
+def _numbers(steps):
+    """Steps of times as floats, those of datetimes in seconds."""
+    if steps.dtype == object:
+        return np.array([getattr(step, "total_seconds", lambda step=step: step)() for step in steps], float)
+    return np.asarray(steps / np.timedelta64(1, "s") if steps.dtype.kind == "m" else steps, float)
+
+
+# ---------------------------------------------------------------------------------------------------- uneven sampling
+def interval(t):
+    """The usual step of times (n,), the mean of those that are no holes; None for a single time, and without times.
+
+    Not their median: that of rounded times is one of two neighbouring values.
+    """
+    if t is None or len(t) < 2:
+        return None
+    step = np.diff(t)
+    return float(step[step <= 2.0 * np.median(step)].mean())
+
+
+def notice_sampling(ty, intervals, max_gap):
+    """Warn, once, of times whose steps are not those of a query, which are `intervals`, or are very uneven.
+
+    With `max_gap` the user knows of long ones.
+    """
+    usual = interval(ty)
+    if usual is None:
+        return
+    for own in intervals:
+        if not 1.0 / APART <= usual / own <= APART:
+            warn(
+                f"The sampling intervals of query and sequence differ: {own:.6g} and {usual:.6g} (of datetimes, in "
+                "seconds). Samples are compared, whatever their times: resample one of them to the interval of the "
+                "other."
+            )
+            return
+    if max_gap is not None or len(ty) <= FEW:
+        return
+    step = np.diff(ty)
+    longest = step.max()
+    share = np.mean(np.abs(step - usual) > 0.5 * usual)
+    if longest > LONG * usual:
+        warn(
+            f"The sequence has holes: its times step by {usual:.6g} mostly, and by up to {longest:.6g} (of datetimes, "
+            "in seconds). Samples are compared, whatever their times, so that a match may span a hole: set 'max_gap', "
+            f"for example to {2 * usual:.6g}, or cut the sequence there."
+        )
+    elif share > UNEVEN:
+        warn(
+            f"The sequence is sampled unevenly: its times step by {step.min():.6g} to {longest:.6g} (of datetimes, in "
+            "seconds). Samples are compared, whatever their times: resample it to even steps, for example with "
+            "numpy.interp, or take metric='twed' and give it the times of the query, too."
+        )

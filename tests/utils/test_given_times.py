@@ -1,0 +1,251 @@
+"""Times that come with a recording or its index: what counts as times, and zones that go in and come out."""
+
+import pickle
+
+import numpy as np
+import pandas as pd
+import pytest
+from sklearn.model_selection import train_test_split
+
+from sktslib import QuerySearcher, QuerySegmenter
+from sktslib.distances import TWED
+from sktslib.utils._given_times import given_times, times_of
+
+QUERY = np.array([0.0, 5.0, 0.0])
+Y = np.random.default_rng(0).normal(size=60)
+Y[20:23] = Y[40:43] = QUERY
+SEARCHER = QuerySearcher("euclidean", n_matches=2).fit(QUERY)
+SEGMENTER = QuerySegmenter("euclidean", background=0.01).fit(QUERY)
+UTC = pd.date_range("2024-10-27 00:35", periods=60, freq="min", tz="UTC")
+NIGHT = UTC.tz_convert("Europe/Berlin")  # from 2:35; at 3:00 clocks go to 2:00
+
+
+def zoned(kind):
+    """Times of a kind, and those that must come out."""
+    if kind == "polars":
+        series = pytest.importorskip("polars").Series(UTC.tz_localize(None).to_numpy())
+        return series.dt.replace_time_zone("UTC").dt.convert_time_zone("Europe/Berlin"), NIGHT
+    if kind == "pyarrow":
+        pytest.importorskip("pyarrow")
+        return pd.Series(NIGHT).astype("timestamp[us, tz=Europe/Berlin][pyarrow]"), NIGHT
+    if kind == "text":
+        tokyo = NIGHT.tz_convert("Asia/Tokyo")
+        return [t.isoformat() for t in tokyo], tokyo
+    return {
+        "index": (NIGHT, NIGHT),
+        "series": (pd.Series(NIGHT, index=range(60, 0, -1)), NIGHT),
+        "text of two offsets": ([t.isoformat() for t in NIGHT], UTC),
+    }[kind]
+
+
+@pytest.mark.parametrize("kind", ["index", "series", "text", "text of two offsets", "polars", "pyarrow"])
+def test_zones_in_zones_out(kind):
+    times, want = zoned(kind)
+    for found in (SEARCHER.search(Y, times=times), SEGMENTER.segment(Y, times=times)):
+        again = pickle.loads(pickle.dumps(found))
+        for got in (found, again):
+            assert got.start_time.tolist() == want[[20, 40]].tolist()
+            assert got.end_time.tolist() == want[[23, 43]].tolist()
+            assert [t.utcoffset() for t in got.start_time] == [t.utcoffset() for t in want[[20, 40]]]
+    stream = SEGMENTER.stream()
+    parts = [stream.update(Y[a : a + 7], times=times[a : a + 7]) for a in range(0, 60, 7)] + [stream.flush()]
+    assert [t for part in parts for t in part.start_time] == want[[20, 40]].tolist()
+
+
+def test_naive_times_of_other_libraries():
+    polars = pytest.importorskip("polars")
+    dates = pd.date_range("2024-01-01", periods=60, freq="D")
+    frame = polars.DataFrame({"t": dates.to_numpy(), "y": Y}).with_columns(day=polars.col("t").cast(polars.Date))
+    text = frame["t"].cast(polars.String).to_list()
+    for times in (frame["t"], frame["day"], text, polars.Series(text), [d.date() for d in dates]):
+        start = SEARCHER.search(frame.select("y"), times=times).start_time
+        assert pd.DatetimeIndex(start).tolist() == dates[[20, 40]].tolist()
+
+
+def test_recordings_in_different_zones():
+    tokyo = NIGHT.tz_convert("Asia/Tokyo")
+    frames = [pd.Series(Y, index=index) for index in (NIGHT, tokyo, UTC.tz_localize(None))]
+    for two, zones in ((frames[:2], ["Europe/Berlin", "Asia/Tokyo"]), (frames[::2], ["Europe/Berlin", "None"])):
+        matches = QuerySearcher("euclidean", n_matches=4).fit(QUERY).search(two)
+        for found in (matches, pickle.loads(pickle.dumps(matches))):
+            table = found.to_frame()
+            for k, zone in enumerate(zones):
+                own = table[table.sequence == k]
+                assert own.start_time.tolist() == two[k].index[own.start].tolist()
+                assert {str(t.tzinfo) for t in own.end_time} == {zone}
+    one = QuerySearcher("euclidean", n_matches=4).fit(QUERY).search([frames[0], frames[0]])
+    assert str(one.to_frame().start_time.dtype).endswith("Europe/Berlin]")
+    mixed = QuerySearcher("euclidean", n_matches=4).fit(QUERY).search([Y, Y], times=[np.arange(60.0), NIGHT[:60]])
+    assert {type(t) for t in mixed.start_time} == {float, pd.Timestamp}
+
+
+@pytest.mark.parametrize(
+    ("index", "times"),
+    [
+        (pd.date_range("2024", periods=60), pd.date_range("2024", periods=60)),
+        (pd.timedelta_range(0, periods=60, freq="s"), pd.timedelta_range(0, periods=60, freq="s")),
+        (pd.period_range("2024-01", periods=60, freq="M"), pd.date_range("2024-01", periods=60, freq="MS")),
+        (pd.date_range("2024", periods=60).strftime("%Y-%m-%d"), pd.date_range("2024", periods=60)),
+        (pd.Index([d.date() for d in pd.date_range("2024", periods=60)]), None),
+        (np.arange(60) / 10, np.arange(60) / 10),
+    ],
+    ids=["dates", "durations", "periods", "text", "days", "floats"],
+)
+def test_an_index_that_holds_times(index, times):
+    frame = pd.DataFrame({"y": Y}, index=index)
+    times = np.asarray(index) if times is None else np.asarray(times)
+    for found in (SEARCHER.search(frame), SEARCHER.search(frame["y"]), SEGMENTER.segment(frame)):
+        np.testing.assert_array_equal(found.start_time, times[[20, 40]])
+
+
+@pytest.mark.parametrize(
+    "index",
+    [
+        pd.RangeIndex(5, 65),
+        np.arange(60) * 10,
+        np.r_[0:30, 0:30],  # of two tables put together
+        [f"row {k}" for k in range(60)],
+        pd.MultiIndex.from_product([["2024-01-01"], range(60)]),
+        pd.CategoricalIndex(["a", "b"] * 30),
+        np.arange(60) % 2 == 0,
+    ],
+    ids=["range", "stride", "joined", "text", "levels", "categories", "bools"],
+)
+def test_an_index_that_holds_no_times(index):
+    assert times_of(pd.DataFrame({"y": Y}, index=index), None) is None
+    assert SEARCHER.search(pd.DataFrame({"y": Y}, index=index)).times is None
+
+
+def test_floats_that_do_not_increase_are_ignored_with_a_warning():
+    for index in (np.arange(60)[::-1] / 10, np.round(np.arange(60) / 20, 1), np.r_[np.nan, 1.0:60.0]):
+        frame = pd.DataFrame({"y": Y}, index=index)
+        for call in (
+            SEARCHER.search,
+            SEARCHER.profile,
+            SEARCHER.transform,
+            SEGMENTER.segment,
+            SEGMENTER.stream().update,
+        ):
+            with pytest.warns(UserWarning, match="index of 'X' holds floats that do not increase, so it is not"):
+                assert getattr(call(frame), "times", None) is None
+
+
+def test_shuffled_recordings_are_refused():
+    dated, numbered = pd.DataFrame({"y": Y}, index=NIGHT), pd.DataFrame({"y": Y})
+    for frame, message in (
+        (dated, r"'X.index' must be strictly increasing\. Got 2024-10-27 02:\d\d:00\+0\d:00 at .*\(shuffle=False\)"),
+        (numbered, r"'X.index' must increase, for the rows are time points\. Got \d+ at row \d+ and then.*sort_index"),
+    ):
+        shuffled, _ = train_test_split(frame, random_state=0)
+        for call in (SEARCHER.search, SEARCHER.predict, SEGMENTER.segment, SEARCHER.fit, SEGMENTER.fit):
+            with pytest.raises(ValueError, match=message):
+                call(shuffled)
+        in_order, _ = train_test_split(frame, shuffle=False)
+        assert SEARCHER.search(in_order).start.tolist() == [20, 40]
+    with pytest.raises(ValueError, match="Got 59 at row 0 and then 58"):
+        SEARCHER.search(numbered[::-1])
+
+
+def test_times_on_one_side_are_kept_and_samples_are_counted():
+    t, tq = np.cumsum(np.linspace(0.9, 1.1, 60)), [0.0, 1.0, 2.0]
+    searcher, segmenter = QuerySearcher(TWED(nu=0.1)), QuerySegmenter(TWED(nu=0.1), background="auto")
+    plain, cut = searcher.fit(QUERY).search(Y), segmenter.fit(QUERY).segment(Y)
+    for of_query, of_sequence in ((None, t), ([0.0, 5.0, 10.0], None)):
+        given = {} if of_sequence is None else {"times": of_sequence}
+        for found, want in (
+            (searcher.fit(QUERY, times=of_query).search(Y, **given), plain),
+            (segmenter.fit(QUERY, times=of_query).segment(Y, **given), cut),
+        ):
+            assert list(found) == list(want)
+            np.testing.assert_array_equal(found.path(0), want.path(0))
+            assert (found.times is None) == (of_sequence is None)
+        profile = searcher.profile(Y, **given)
+        np.testing.assert_array_equal(profile.distance, searcher.fit(QUERY).profile(Y).distance)
+    timed = searcher.fit(QUERY, times=tq).search(Y, times=3 * t)
+    assert timed.distance[0] != plain.distance[0]
+    both = searcher.set_params(n_matches=None, threshold=9.0).fit([QUERY, QUERY], times=[tq, None])
+    found = both.search(Y, times=3 * t)
+    alone = [searcher.fit(QUERY, times=one).search(Y, times=3 * t) for one in (tq, None)]
+    for k, want in enumerate(alone):
+        assert [one for one, query in zip(found, found.query, strict=True) if query == k] == list(want)
+
+
+@pytest.mark.parametrize("times", [None, np.cumsum(np.linspace(0.9, 1.1, 60))], ids=["query", "sequence"])
+def test_streams_with_times_on_one_side_count_samples(times):
+    of_query = [0.0, 5.0, 10.0] if times is None else None
+    searcher = QuerySearcher(TWED(nu=0.1), threshold=9.0, n_matches=None)
+    segmenter = QuerySegmenter(TWED(nu=0.1))
+    for estimator, search in ((searcher, "search"), (segmenter, "segment")):
+        fitted = estimator.fit(QUERY, times=of_query)
+        want, stream = getattr(fitted, search)(Y, times), fitted.stream()
+        assert len(want) > 1
+        chunks = [(Y[a : a + 7], None if times is None else times[a : a + 7]) for a in range(0, 60, 7)]
+        found = [one for chunk in chunks for one in stream.update(*chunk)] + list(stream.flush())
+        assert sorted(found) == sorted(want)
+        again = fitted.stream()  # which knows of no other
+        assert sorted([*again.update(Y, times), *again.flush()]) == sorted(want)
+        assert list(getattr(fitted, search)(Y, times)) == list(want)
+
+
+# -------------------------------------------------------------------------------------------------- uneven sampling
+def hundredths(n, seed=0):
+    return np.arange(n) / 100 + np.random.default_rng(seed).normal(size=n) * 0.0003
+
+
+@pytest.mark.parametrize(
+    "times",
+    [
+        hundredths(60),
+        np.round(np.arange(60) / 100 * 1.05, 3),
+        pd.Timestamp("2024-01-01", tz="UTC") + pd.to_timedelta(np.arange(60) * 60, "s"),  # the query's are numbers
+        np.r_[0:30, 32:62] / 100,  # two samples are missing
+    ],
+    ids=["jitter", "rounded", "dates", "dropped"],
+)
+@pytest.mark.filterwarnings("error")
+def test_even_times_are_no_news(times):
+    fitted = QuerySearcher("dtw").fit(QUERY, times=[0, 0.01, 0.02])
+    assert len(fitted.search(Y, times=times)) == 1
+    assert len(QuerySearcher("dtw").fit(QUERY).search(pd.Series(Y, index=times))) == 1
+
+
+def test_months_and_rounded_times_are_even():
+    months = pd.date_range("2020", periods=60, freq="MS")
+    assert len(QuerySearcher("dtw").fit(pd.Series(QUERY, index=months[7:10])).search(pd.Series(Y, index=months))) == 1
+    ms = np.round(np.arange(60) / 400, 3)  # steps of 2 and 3 ms
+    assert len(QuerySearcher("dtw").fit(np.zeros(20), times=ms[:20]).search(Y, times=ms)) == 1
+
+
+def test_another_sampling_interval_is_noticed():
+    fitted = QuerySearcher("dtw", threshold=1e9, n_matches=None).fit(QUERY, times=[0, 0.01, 0.02])
+    message = r"sampling intervals of query and sequence differ: 0\.01 and 0\.02 \(of datetimes"
+    times = np.arange(60) / 50
+    stream = fitted.stream()
+    for call in (fitted.search, fitted.profile, fitted.transform, fitted.predict, stream.update):
+        with pytest.warns(UserWarning, match=message) as found:
+            call(Y, times)
+        assert [one.filename for one in found] == [__file__]
+    stream.update(Y, times=times + 100)  # not again
+    with pytest.warns(UserWarning, match=message):
+        QuerySegmenter("dtw").fit(QUERY, times=[0, 0.01, 0.02]).segment(Y, times=times)
+    scaled = QuerySearcher("euclidean", scales=[0.5, 1.0]).fit(QUERY, times=[0, 0.01, 0.02])
+    assert len(scaled.search(Y, times=times)) == 1
+    timed = QuerySearcher("twed").fit(QUERY, times=[0, 0.01, 0.02])
+    assert len(timed.search(Y, times=times)) == 1
+
+
+def test_holes_and_uneven_steps_are_noticed():
+    hole, uneven = np.r_[0:30, 500:530] / 100, np.cumsum(np.random.default_rng(0).uniform(0.1, 2.0, 60))
+    with pytest.warns(UserWarning, match=r"has holes: its times step by 0\.01 mostly, and by up to 4\.71 .*'max_gap'"):
+        SEARCHER.search(Y, times=hole)
+    with pytest.warns(UserWarning, match="sampled unevenly: its times step by.*resample"):
+        SEARCHER.search(Y, times=uneven)
+    assert len(QuerySearcher("euclidean", max_gap=0.1).fit(QUERY).search(Y, times=hole)) == 1
+    assert len(QuerySearcher("twed").fit(QUERY, times=[0, 1, 2]).search(Y, times=uneven)) == 1
+
+
+def test_arrays_are_as_they_were_given():
+    times = np.arange(4.0)
+    assert given_times(times, "times") is times
+    dates = np.arange(4).astype("M8[s]")
+    assert given_times(dates, "times") is dates
