@@ -75,7 +75,9 @@ class Neighbors:
         return iter((self.distances, self.indices))
 
 
-def nearest_neighbors(X, Y=None, metric="dtw", n_neighbors=1, *, metric_params=None, weight=None, n_jobs=None):
+def nearest_neighbors(
+    X, Y=None, metric="dtw", n_neighbors=1, *, metric_params=None, weight=None, n_jobs=None, channels_first=None
+):
     """Find the nearest neighbours of each series in a collection; exact for every metric.
 
     Elastic distances are not computed for candidates that a lower bound excludes, and no further than needed for the
@@ -97,6 +99,8 @@ def nearest_neighbors(X, Y=None, metric="dtw", n_neighbors=1, *, metric_params=N
         Relative weights of the points of every series of `X`, which must have one length then.
     n_jobs : int, optional
         Number of threads, as in joblib; no result depends on it.
+    channels_first : bool, optional
+        Whether the channels come before time, see :func:`pairwise_distances`.
 
     Returns
     -------
@@ -131,9 +135,10 @@ def nearest_neighbors(X, Y=None, metric="dtw", n_neighbors=1, *, metric_params=N
     metric = get_metric(metric, metric_params)
     n_jobs = check_jobs(n_jobs)
     same = Y is None
-    X = as_collection(X, "X")
-    Y = X if same else as_collection(Y, "Y", channels=len(X[0]))
+    X = as_collection(X, "X", channels_first=channels_first)
+    Y = X if same else as_collection(Y, "Y", channels=len(X[0]), channels_first=bool(channels_first))
     metric._check_sizes(X, Y, ("X", "X" if same else "Y"))
+    metric._warn_of_scale(X, Y)
     available = len(Y) - same
     whole = isinstance(n_neighbors, Integral) and not isinstance(n_neighbors, bool)
     if not whole or not 1 <= n_neighbors <= available:

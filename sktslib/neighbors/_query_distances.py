@@ -9,7 +9,7 @@ from sklearn.base import ClassNamePrefixFeaturesOutMixin, TransformerMixin
 
 from ..distances._collection import as_collection
 from ..distances._series import NORMALIZATIONS
-from ..search._comparison import MODES, Comparison, resolve_mode
+from ..search._comparison import MODES, Comparison, resolve_mode, warn_of_query, warn_of_sequences
 from ..search._missing import observed_query
 from ..search._profile import Choice, Search
 from ..search._several import chosen
@@ -54,6 +54,10 @@ class QueryDistances(ClassNamePrefixFeaturesOutMixin, TransformerMixin, Collecti
         is observed of them, at least half of the weight; matches of a subsequence search do not cross a missing point.
     n_jobs : int, optional
         Number of threads; no result depends on it.
+    channels_first : bool, optional
+        Whether the channels come before time: arrays (n_series, channels, length), the layout of aeon and of the UCR
+        archive, and lists of series (channels, length). None: they do not, but an error or a warning says so where
+        series have one point, or all have more channels than points.
 
     Attributes
     ----------
@@ -103,8 +107,16 @@ class QueryDistances(ClassNamePrefixFeaturesOutMixin, TransformerMixin, Collecti
         max_length=None,
         nan_policy="raise",
         n_jobs=None,
+        channels_first=None,
     ):
-        super().__init__(metric, metric_params=metric_params, weight=weight, nan_policy=nan_policy, n_jobs=n_jobs)
+        super().__init__(
+            metric,
+            metric_params=metric_params,
+            weight=weight,
+            nan_policy=nan_policy,
+            n_jobs=n_jobs,
+            channels_first=channels_first,
+        )
         self.queries = queries
         self.mode = mode
         self.normalize = normalize
@@ -134,6 +146,8 @@ class QueryDistances(ClassNamePrefixFeaturesOutMixin, TransformerMixin, Collecti
             given = [x.copy() for x in queries]
         read = [observed_query(x, as_weight(self.weight, x.shape[1], len(x))) for x in given]
         self._queries = [Comparison(self.metric_, x, w, None, mode, self.normalize) for x, w in read]
+        for how in self._queries:
+            warn_of_query(how)
         self.queries_ = [how.x.T for how in self._queries]
         self._n_features_out = len(self._queries)
         return self
@@ -171,6 +185,7 @@ class QueryDistances(ClassNamePrefixFeaturesOutMixin, TransformerMixin, Collecti
         """
         series = self._checked(X)
         limits = plain_count(self.min_length), plain_count(self.max_length)
+        warn_of_sequences(self._queries, series)
 
         def best(y, how):
             search = Search.of(how._replace(limits=limits), y)

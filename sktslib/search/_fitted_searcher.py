@@ -6,7 +6,7 @@ import numpy as np
 
 from ..utils.validation import as_weight, plain_count
 from ._chunked_sequence import is_long, profile_long, search_long
-from ._comparison import scaled_lengths
+from ._comparison import scaled_lengths, warn_of_query, warn_of_sequences
 from ._profile import Choice, Search
 from ._query import QueryEstimator, owned, times_of
 from ._several import chosen, entry, in_jobs, refuse_several
@@ -21,7 +21,9 @@ class FittedSearcher(QueryEstimator):
         lengths = scaled_lengths(self.scales, x.shape[1])
         if lengths is not None:
             self._check_scales()
-        return super()._compared(x, w, tx, times)._replace(normalize=self.normalize, lengths=lengths)
+        how = super()._compared(x, w, tx, times)._replace(normalize=self.normalize, lengths=lengths)
+        warn_of_query(how)
+        return how
 
     def _check_scales(self):
         """Scales are about windows, and one length limit is enough."""
@@ -90,6 +92,7 @@ class FittedSearcher(QueryEstimator):
     def _found(self, how, choice, X, times):
         """What one query matches in one sequence."""
         y, ty, _ = self._validated(X, times)
+        warn_of_sequences([how], [y])
         search = Search(how, y, ty)
         found = chosen(search, search.profile(choice.rule), choice)
         # The profile is gone by now, so that it and a copy of the sequence are never held at once.
@@ -111,6 +114,7 @@ class FittedSearcher(QueryEstimator):
 
     def _profile(self, how, X, times):
         y, ty, _ = self._validated(X, times)
+        warn_of_sequences([how], [y])
         return Search(how, y, ty).profile()
 
     def _ending(self, how, X, times):

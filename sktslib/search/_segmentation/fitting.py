@@ -6,7 +6,7 @@ import numpy as np
 
 from ...utils._sizes import check_size
 from ...utils.validation import as_floats, as_times
-from .._comparison import resolve_mode
+from .._comparison import resolve_mode, warn_of_sequences
 from .._learning import as_comparable, average, examples
 from .._profile import Search
 from .._query import QueryEstimator
@@ -156,6 +156,7 @@ class FittedSegmenter(QueryEstimator):
     def _segmented(self, y, ty, rules, refine=0):
         """Searches and segments of a series, after averaging the repetitions `refine` times."""
         queries, left, met = self._queries, int(refine), {}
+        warn_of_sequences(queries, [y], shorter=rules.partial)
         while True:
             searches = [Search.of(how, y, ty) for how in queries]
             segments = segment(searches, rules)
