@@ -4,14 +4,14 @@ from copy import copy
 
 import numpy as np
 from sklearn.base import ClassNamePrefixFeaturesOutMixin, TransformerMixin
-from sklearn.utils.validation import check_is_fitted, validate_data
+from sklearn.utils.validation import check_is_fitted
 
 from ..distances._collection import as_collection
 from ..distances._metric_parameter import MetricParameter
 from ..distances._metrics.registry import get_metric
 from ..distances._pairwise import pairwise_distances
 from ..utils._names import did_you_mean
-from ..utils._sklearn import JOBS, Estimator, StrOptions, warn_of_names
+from ..utils._sklearn import JOBS, Estimator, StrOptions, check_columns, warn_of_names
 from ..utils.validation import shown
 
 
@@ -80,7 +80,7 @@ class CollectionEstimator(MetricParameter, Estimator):
         if not reset:
             self._check_channels(series, channel_names(X))
         if is_matrix(X):
-            validate_data(self, X, skip_check_array=True, reset=reset)
+            check_columns(self, X, reset=reset)
         return series
 
     def _check_channels(self, series, names):

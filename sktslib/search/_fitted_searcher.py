@@ -35,8 +35,10 @@ class FittedSearcher(QueryEstimator):
         if self.min_length is not None or self.max_length is not None:
             raise ValueError("'min_length' and 'max_length' must be None where 'scales' says how long matches are.")
 
-    def _fit_queries(self, queries):
-        """Take queries that are validated."""
+    def _fit_queries(self, queries, names=None):
+        """Take queries that are validated, and the names they were given by."""
+        if names is not None:
+            self.classes_ = names
         self._queries, self._n_features_out = queries, len(queries)
         self._learned_thresholds = [None] * len(queries)
         self.query_ = self._of_each([how.x.T for how in queries])
@@ -63,7 +65,7 @@ class FittedSearcher(QueryEstimator):
 
     @property
     def _classes(self):
-        """Names of the queries; None where they were not learned from labels."""
+        """Names of the queries; None where they were neither learned from labels nor given by names."""
         return getattr(self, "classes_", None)
 
     @property
@@ -92,11 +94,17 @@ class FittedSearcher(QueryEstimator):
     def _found(self, how, choice, X, times):
         """What one query matches in one sequence."""
         y, ty, _ = self._validated(X, times)
-        warn_of_sequences([how], [y])
         search = Search(how, y, ty)
         found = chosen(search, search.profile(choice.rule), choice)
         # The profile is gone by now, so that it and a copy of the sequence are never held at once.
         return found._replace(reader=CandidateReader(how, Whole(owned(y, X), ty)))
+
+    @staticmethod
+    def _warn_of(found):
+        """Warn of sequences that cannot be meant for the queries, once for all that were searched for."""
+        readers = [one.reader for one in found if isinstance(one.reader.source, Whole)]
+        if readers:
+            warn_of_sequences([reader.how for reader in readers], [reader.source.y for reader in readers])
 
     def _found_in(self, searches, X, times, k):
         """What each of some searches finds in the k-th sequence."""

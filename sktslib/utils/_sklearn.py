@@ -8,6 +8,7 @@ import numpy as np
 from sklearn.base import BaseEstimator
 from sklearn.utils import _param_validation
 from sklearn.utils._param_validation import Interval, InvalidParameterError, RealNotInt, StrOptions
+from sklearn.utils.validation import validate_data
 
 from ._names import NOTHING, did_you_mean
 from ._warnings import warn
@@ -20,6 +21,8 @@ __all__ = [
     "InvalidParameterError",
     "RealNotInt",
     "StrOptions",
+    "check_columns",
+    "names_out",
     "validate_parameter_constraints",
     "warn_of_names",
 ]
@@ -89,12 +92,28 @@ def _param_names(cls):
     return super(Estimator, cls)._get_param_names()
 
 
+def check_columns(estimator, X, *, reset):
+    """Take the names of the columns, or refuse others than the fitted ones, with the nearest of those that miss."""
+    try:
+        validate_data(estimator, X, skip_check_array=True, reset=reset)
+    except ValueError as error:
+        given, fitted = list(getattr(X, "columns", ())), list(getattr(estimator, "feature_names_in_", ()))
+        unseen = [name for name in given if name not in fitted]
+        hint = did_you_mean(unseen[0], [name for name in fitted if name not in given]) if unseen else ""
+        raise ValueError(f"{str(error).rstrip()}{hint}") from None
+
+
 def warn_of_names(estimator, names):
     """Warn, in scikit-learn's words, of nameless columns where the fitted ones had names."""
     warn(
         f"X does not have valid feature names, but {type(estimator).__name__} was fitted with feature names. Its "
         f"columns are taken for {shown(list(names))}, in this order; pass a table with these columns to be sure."
     )
+
+
+def names_out(estimator, names):
+    """Names of a transformer's columns that have names of their own, as scikit-learn's are made of numbers."""
+    return np.array([f"{type(estimator).__name__.lower()}_{name}" for name in names], dtype=object)
 
 
 PLAIN = str, int, float, bool

@@ -152,9 +152,9 @@ class QuerySegmenter(FittedSegmenter):
 
         Parameters
         ----------
-        X : array-like of shape (m,) or (m, channels), or list of arrays
-            The query, or several; with the parameter `query` set, any series of the same channels; with `y` or
-            ``query="auto"``, a recording.
+        X : array-like of shape (m,) or (m, channels), or list or dict of arrays
+            The query, or several, in a dict by their names, which are the labels of segments; with the parameter
+            `query` set, any series of the same channels; with `y` or ``query="auto"``, a recording.
         y : array-like of shape (n,), optional
             Labels of the recording's time points: 0, False, an empty text or "0" for background, other values, numbers
             or texts, for the class of repetition. A run of one label of at least 2 samples is an
@@ -182,7 +182,8 @@ class QuerySegmenter(FittedSegmenter):
             return self._fit_labels(marked, weight, times_of(X, times))
         if by_itself:
             return self._fit_recording(self._read_recording(one_query(X, "X")), times_of(X, times))
-        return self._fit_queries(self._read_queries(X, y, weight, times))
+        queries, names = self._read_queries(X, y, weight, times)
+        return self._fit_queries(queries, names=names)
 
     def segment(self, X, times=None):
         """Segment a recording.
