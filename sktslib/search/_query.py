@@ -248,8 +248,8 @@ class QueryEstimator(MetricParameter, Estimator):
                 raise ValueError(
                     "'y' must have at least two distinct labels: background (0 or an empty text), and a class for each "
                     f"occurrence. Got {shown(y.tolist()[0])} for all {len(labels.code)} time points, with which the "
-                    "whole recording would be the query. Label the occurrences alone, or leave out 'y' if 'X' is the "
-                    "query."
+                    "whole recording would be the query. Label the occurrences alone; or leave out 'y' if 'X' is the "
+                    "query, or give the query as the parameter 'query'."
                 )
             return None
         if not whole.any():

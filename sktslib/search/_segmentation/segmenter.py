@@ -160,8 +160,8 @@ class QuerySegmenter(FittedSegmenter):
             or texts, for the class of repetition. A run of one label of at least 2 samples is an
             occurrence, so occurrences of one class need background between them: see
             :func:`sktslib.metrics.labels_from_events`. Mark all there are, for what is not marked counts as
-            background, and the same part of each. Without a second label, or without an occurrence, labels are
-            ignored, and `X` is the query.
+            background, and the same part of each. Labels that are all alike are an error, unless `query` is set.
+            Without an occurrence labels are ignored, and `X` is the query.
         weight : array-like of shape (m,) or (m, channels), optional
             Relative weights of the query's points; replaces the parameter. Of several queries a list, as are `times`.
         times : array-like of shape (m,), optional
