@@ -62,7 +62,9 @@ class MatchingMetric(ElasticMetric):
         return norm_exponent(channels)
 
     def _warn_of_pair(self, distance, x, y):
-        if not 0.0 < distance < FAR:  # else it tells something
+        m, n = x.shape[1], y.shape[1]
+        least = abs(m - n) / max(m, n) if self._replaces else 0.0  # where all points match
+        if not least + 1e-9 < distance < FAR:  # else it tells something
             self._warn_of_scale([x], [y])
 
     def _warn_of_scale(self, X, Y):
