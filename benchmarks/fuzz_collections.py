@@ -69,6 +69,11 @@ class Collections:
                 out[a, b] = known[key]
         return out
 
+    @property
+    def how(self):
+        """The keywords of functions and estimators; (length, channels) is meant, whatever the lengths."""
+        return {"weight": self.w, "channels_first": False}
+
     def again(self, X, Y):
         unit = 100 * self.p.get("gamma", 0.0)
         return again(self.name, lambda change: self.wanted(X, Y, change), sure=self.name in COUNTS, unit=unit)
@@ -80,27 +85,27 @@ def pairwise(case):
     try:
         want = of.wanted(of.X, of.Y)
     except (ValueError, ZeroDivisionError):
-        case.refused("weights of zeros", lambda: pairwise_distances(of.X, of.Y, of.metric, weight=of.w))
+        case.refused("weights of zeros", lambda: pairwise_distances(of.X, of.Y, of.metric, **of.how))
         return
     other = of.again(of.X, of.Y)
-    got = pairwise_distances(of.X, of.Y, of.metric, weight=of.w)
+    got = pairwise_distances(of.X, of.Y, of.metric, **of.how)
     case.close("matrix", got, want, other)
     if case.chance(0.2):
-        case.equal("two jobs", pairwise_distances(of.X, of.Y, of.metric, weight=of.w, n_jobs=2), got, own=True)
+        case.equal("two jobs", pairwise_distances(of.X, of.Y, of.metric, n_jobs=2, **of.how), got, own=True)
     try:
         own = of.wanted(of.X, of.X)
     except (ValueError, ZeroDivisionError):
         return
-    itself = pairwise_distances(of.X, metric=of.metric, weight=of.w)
+    itself = pairwise_distances(of.X, metric=of.metric, **of.how)
     case.close("with itself", itself, own, of.again(of.X, of.X))
     if not of.ragged:
         array = np.array(of.X)
-        case.equal("an array", pairwise_distances(array, metric=of.metric, weight=of.w), itself, own=True)
-    estimator = PairwiseDistances(of.metric, weight=of.w).fit(of.Y)
+        case.equal("an array", pairwise_distances(array, metric=of.metric, **of.how), itself, own=True)
+    estimator = PairwiseDistances(of.metric, **of.how).fit(of.Y)
     case.close("PairwiseDistances", estimator.transform(of.X), want, other)
     gamma = case.pick([0.1, 1.0])
     if of.w is None and np.isfinite(want).all() and (want >= 0).all():
-        kernel = DistanceKernel(of.metric, gamma=gamma).fit(of.Y).transform(of.X)
+        kernel = DistanceKernel(of.metric, gamma=gamma, channels_first=False).fit(of.Y).transform(of.X)
         case.close("DistanceKernel", kernel, np.exp(-gamma * got), rtol=1e-12, own=True)
 
 
@@ -129,7 +134,7 @@ def gaps(case):
                     out[a, b] = naive.observed(name, x_, y_, W, seen, **p)
         return naive.bounded(name, p, out)
 
-    got = pairwise_distances(X, Y, get_metric(name, p), weight=w, nan_policy="omit")
+    got = pairwise_distances(X, Y, get_metric(name, p), weight=w, nan_policy="omit", channels_first=False)
     case.close("matrix", naive.bounded(name, p, got), wanted(), again(name, wanted, sure=name in COUNTS))
 
 
@@ -148,7 +153,7 @@ def neighbors(case):
     k = case.pick([1, 1, min(3, most), most])
     few, _nearest.FEW_CELLS = _nearest.FEW_CELLS, case.pick([0, 0, _nearest.FEW_CELLS])
     try:
-        found = nearest_neighbors(of.X, None if itself else Y, of.metric, k, weight=of.w, n_jobs=case.pick([None, 2]))
+        found = nearest_neighbors(of.X, None if itself else Y, of.metric, k, n_jobs=case.pick([None, 2]), **of.how)
     finally:
         _nearest.FEW_CELLS = few
     check_neighbors(case, of, Y, found.distances, found.indices, want, k, "nearest_neighbors")
@@ -156,19 +161,19 @@ def neighbors(case):
     case.equal("report", report.bounded + report.abandoned + report.computed, len(of.X) * most, own=True)
     if itself:
         return
-    graph = KNeighborsTimeSeriesTransformer(of.metric, n_neighbors=k, weight=of.w).fit(Y)
+    graph = KNeighborsTimeSeriesTransformer(of.metric, n_neighbors=k, **of.how).fit(Y)
     check_neighbors(case, of, Y, *graph.kneighbors(of.X), want, k, "kneighbors")
     labels = np.arange(len(Y)) % 3
     votes = np.zeros((len(of.X), 3))
     for a, row in enumerate(found.indices):
         for b in row:
             votes[a, labels[b]] += 1 / k
-    model = KNeighborsTimeSeriesClassifier(of.metric, n_neighbors=k, weight=of.w).fit(Y, labels)
+    model = KNeighborsTimeSeriesClassifier(of.metric, n_neighbors=k, **of.how).fit(Y, labels)
     case.close("predict_proba", model.predict_proba(of.X), votes[:, : model.classes_.size], rtol=1e-12, own=True)
-    matrix = pairwise_distances(of.X, Y, of.metric, weight=of.w)
+    matrix = pairwise_distances(of.X, Y, of.metric, **of.how)
     if np.isfinite(matrix).all() and (matrix >= 0).all():
         radius = float(np.median(matrix))
-        graph = RadiusNeighborsTimeSeriesTransformer(of.metric, radius=radius, weight=of.w, mode="connectivity")
+        graph = RadiusNeighborsTimeSeriesTransformer(of.metric, radius=radius, mode="connectivity", **of.how)
         case.equal("radius", graph.fit(Y).transform(of.X).toarray(), (matrix <= radius).astype(float), own=True)
 
 
@@ -211,7 +216,7 @@ def barycenters(case):
         far = [naive.elastic(name, change(z), change(x), w, **p).distance for x in X]
         return sum(v * d for v, d in zip(share, far, strict=True)) / share.sum()
 
-    how = {"init": init, "series_weight": share, "weight": w}
+    how = {"init": init, "series_weight": share, "weight": w, "channels_first": False}
     method = case.pick(["dba", "dba", "subgradient"])
     z, cost = barycenter(X, metric, method=method, max_iter=case.pick([1, 5]), random_state=0, return_cost=True, **how)
     for what, at, got in (("first", init, cost[0]), ("last", z, cost[-1])):

@@ -295,8 +295,9 @@ def positive(case):
     except (ValueError, ZeroDivisionError):  # interpolation leaves no positive weight
         return
     case.close("pairs", [get_metric(name).distance(x, a, weight=w) for a in (y, *Y)], want, lambda change: want + 1e-14)
-    case.close("matrix", pairwise_distances([x], [y, *Y], name, weight=w)[0], want, lambda change: want + 1e-14)
-    order = nearest_neighbors([x], [y, *Y], name, len(want), weight=w).distances[0]
+    how = {"weight": w, "channels_first": False}  # whatever the lengths
+    case.close("matrix", pairwise_distances([x], [y, *Y], name, **how)[0], want, lambda change: want + 1e-14)
+    order = nearest_neighbors([x], [y, *Y], name, len(want), **how).distances[0]
     case.close("neighbors", order, np.sort(want), lambda change: np.sort(want) + 1e-14)
     sequence = np.concatenate([y, *Y, x])
     profile = QuerySearcher(name).fit(x, weight=w).profile(sequence)

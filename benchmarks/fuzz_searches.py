@@ -103,7 +103,7 @@ def queries(case):
     some, w = [case.series(m) for _ in range(2)], case.weights(m)
     X = [case.series(case.between(m, m + 8)) for _ in range(3)]
     case.show(name=name, p=p, how=how, queries=some, w=w, X=X)
-    made = QueryDistances(get_metric(name, p), queries=some, weight=w, normalize=how).fit(X)
+    made = QueryDistances(get_metric(name, p), queries=some, weight=w, normalize=how, channels_first=False).fit(X)
     found = made.locate(X)
 
     def wanted(change=same):

@@ -10,6 +10,13 @@ from hypothesis import strategies as st
 
 from sktslib.distances import get_metric
 
+# What is drawn need not be meant: queries longer than sequences, constant ones, values that all lie within `eps`.
+unmeant = pytest.mark.filterwarnings(
+    "ignore:The query should",
+    "ignore:The 'eps' parameter",
+    "ignore:'[XY]' holds series with more channels",
+)
+
 # Quarters add up without rounding, so that ties are ties in every implementation.
 quarters = st.integers(-12, 12).map(lambda k: k / 4)
 plain = st.floats(-5, 5, allow_subnormal=False).map(lambda v: round(v, 3))

@@ -5,6 +5,7 @@ import math
 import naive
 import numpy as np
 import pytest
+from strategies import unmeant
 
 from sktslib import QuerySearcher, QuerySegmenter
 from sktslib.distances import barycenter, dlp, get_metric, metric_names, nearest_neighbors, pairwise_distances, tam
@@ -13,7 +14,7 @@ from sktslib.distances._kernels import lockstep_terms, moments, sliding
 from sktslib.distances._series import SCALINGS, normalise
 
 HOW = {how: number for how, number in SCALINGS.items() if how is not None}
-pytestmark = pytest.mark.usefixtures("_plain_kernels_may_overflow")
+pytestmark = [pytest.mark.usefixtures("_plain_kernels_may_overflow"), unmeant]
 
 # Lockstep distances, and elastic ones of each kind whose parameters have no unit.
 NAMES = [*naive.names(kind="lockstep", is_positive=False), "dtw", "frechet", "sbd"]

@@ -11,6 +11,7 @@ from functools import partial
 import matplotlib.pyplot as plt
 import numpy as np
 import pytest
+from strategies import unmeant
 
 from sktslib import (
     QuerySearcher,
@@ -30,7 +31,7 @@ from sktslib.search import start_sequences_index
 from sktslib.utils import validation
 from sktslib.utils.visualisation import plot_alignment
 
-pytestmark = pytest.mark.usefixtures("_plain_kernels_may_overflow")
+pytestmark = [pytest.mark.usefixtures("_plain_kernels_may_overflow"), unmeant]
 
 HUGE = [10**30, -(10**30), 2**63, 2**64, 10**400, -(10**400), 2**63 - 1, -(2**63), 1e308, -1e308, 5e-324]
 OTHER = [
@@ -79,7 +80,7 @@ def case(name, parameter, call, flag=False):
 def parameters(made):
     for name, p in inspect.signature(made).parameters.items():
         if name not in NO_NUMBERS:
-            yield name, isinstance(p.default, bool) or name == "verbose"
+            yield name, isinstance(p.default, bool) or name in ("verbose", "channels_first")
 
 
 def lists(found):
@@ -117,13 +118,15 @@ for name in (
 kneighbors = neighbors.KNeighborsTimeSeriesClassifier("euclidean").fit(X, [0, 1, 0, 1, 1]).kneighbors
 case("kneighbors", "n_neighbors", lambda v: repr(kneighbors(n_neighbors=1 if v is None else v)))
 case("kneighbors", "return_distance", lambda v: repr(kneighbors(return_distance=v)), True)
-for name in ("max_iter", "tol", "random_state", "n_jobs", "verbose", "return_cost"):
-    flag = name in ("verbose", "return_cost")
+for name in ("max_iter", "tol", "random_state", "n_jobs", "verbose", "return_cost", "channels_first"):
+    flag = name in ("verbose", "return_cost", "channels_first")
     for method, metric in (("dba", "dtw"), ("subgradient", "dtw"), ("soft", "soft_dtw")):
         fixed = {"method": method, "max_iter": 2, "random_state": 0}
         of = lambda v, n=name, p=fixed, m=metric: repr(barycenter(X, m, **{**p, n: v}))  # noqa: E731
         case(f"barycenter {method}", name, of, flag)
 case("nearest_neighbors", "n_neighbors", lambda v: repr(nearest_neighbors(X, n_neighbors=v)))
+for function in (nearest_neighbors, pairwise_distances):
+    case(function.__name__, "channels_first", lambda v, f=function: repr(f(X, channels_first=v)), True)
 case("pairwise_distances", "n_jobs", lambda v: pairwise_distances(X, n_jobs=v).tolist())
 for kind in ("number", "threshold", "percentile"):
     case(f"output {kind}", "output", lambda v, kind=kind: np.asarray(start_sequences_index(S, (kind, v))).tolist())

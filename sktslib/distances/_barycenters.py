@@ -4,9 +4,9 @@ import numpy as np
 from joblib import Parallel
 from sklearn.utils import check_random_state
 
+from ..utils._names import did_you_mean
 from ..utils.validation import (
     as_floats,
-    as_series,
     as_weight,
     check_count,
     check_flag,
@@ -16,6 +16,7 @@ from ..utils.validation import (
     check_verbose,
     relative,
     shown,
+    sized_series,
 )
 from ._barycenter_methods import Task, dba, soft, subgradient
 from ._collection import as_collection
@@ -43,6 +44,7 @@ def barycenter(
     n_jobs=None,
     verbose=0,
     return_cost=False,
+    channels_first=None,
 ):
     """The series of least mean distance to a collection: an average that follows the series' warping.
 
@@ -78,11 +80,14 @@ def barycenter(
         Above 0: print the mean distance of each iteration.
     return_cost : bool, default=False
         Whether to return the objective too.
+    channels_first : bool, optional
+        Whether the channels come before time, see :func:`pairwise_distances`; then they do in `init` and in the result,
+        too.
 
     Returns
     -------
     barycenter : ndarray of shape (m,) or (m, channels)
-        Of as many dimensions as the series have.
+        Of as many dimensions as the series have; with `channels_first` (channels, m).
     cost : ndarray of shape (n_iterations + 1,)
         Only with `return_cost`: the weighted mean of the distances from the barycenter (for "soft", of the values of
         ``SoftDTW(divergence=False)``) at the beginning and after each iteration; the best so far, so it never rises.
@@ -134,12 +139,12 @@ def barycenter(
     max_iter = check_count(max_iter, "max_iter", low=0)
     tol = check_number(tol, "tol", low=0)
     rng = random_numbers(random_state)
-    given, X = X, as_collection(X, "X")
+    given, X = X, as_collection(X, "X", channels_first=channels_first)
     metric._check_sizes(X, X, ("X", "X"))
     flat = getattr(given, "ndim", None) == 2 or np.ndim(given[0]) == 1
     share = shares(series_weight, len(X))
     X, share = [x for x, v in zip(X, share, strict=True) if v > 0], share[share > 0]
-    z = first_guess(init, X, share, metric, weight, rng, n_jobs)
+    z = first_guess(init, X, share, metric, weight, rng, n_jobs, bool(channels_first))
     w = as_weight(weight, z.shape[1], z.shape[0])
     with Parallel(n_jobs=n_jobs, prefer="threads", require="sharedmem") as parallel:
         task = Task(metric, X, share, w, parallel, max_iter, tol, verbose)
@@ -147,7 +152,7 @@ def barycenter(
             z, cost = subgradient(task, z, rng)
         else:
             z, cost = (dba if method == "dba" else soft)(task, z)
-    z = z[0].copy() if flat else z.T.copy()
+    z = z[0].copy() if flat else (z if channels_first else z.T).copy()
     return (z, np.array(cost)) if return_cost else z
 
 
@@ -197,14 +202,15 @@ def shares(series_weight, n):
     return np.full(n, 1.0 / n) if v is None else v / v.sum()
 
 
-def first_guess(init, X, share, metric, weight, rng, n_jobs):
+def first_guess(init, X, share, metric, weight, rng, n_jobs, channels_first):
     """The series (channels, m) to begin with."""
     if init is None or (isinstance(init, str) and init == "medoid"):
         return X[medoid(X, share, metric, weight, rng, n_jobs)].copy()
     if not isinstance(init, str):
-        return as_series(init, "init", channels=len(X[0]), like="'X'").copy()
+        return sized_series(init, "init", len(X[0]), "'X'", channels_first=channels_first)[0].copy()
     if init != "mean":
-        raise ValueError(f"The 'init' parameter must be 'medoid', 'mean' or an array. Got {shown(init)}.")
+        hint = did_you_mean(init, ["medoid", "mean"])
+        raise ValueError(f"The 'init' parameter must be 'medoid', 'mean' or an array. Got {shown(init)}.{hint}")
     lengths = {x.shape[1] for x in X}
     if len(lengths) > 1:
         raise ValueError(
@@ -231,5 +237,7 @@ def medoid(X, share, metric, weight, rng, n_jobs):
         return among[0]
     series = [x.T for x in X]
     others = None if len(among) == len(X) else series
-    far = pairwise_distances([series[k] for k in among], others, metric, weight=weight, n_jobs=n_jobs)
+    far = pairwise_distances(
+        [series[k] for k in among], others, metric, weight=weight, n_jobs=n_jobs, channels_first=False
+    )
     return among[np.argmin(far @ share)]

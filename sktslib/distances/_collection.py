@@ -2,25 +2,37 @@
 
 import numpy as np
 
-from ..utils.validation import as_floats, as_series, refuse_empty, refuse_missing, shown
+from ..utils._conversion import refuse_columns
+from ..utils._warnings import warn
+from ..utils.validation import as_floats, as_points, check_flag, refuse_empty, refuse_missing, shown, sized_series
 
 
 # -------------------------------------------------------------------------------------------------------- collections
-def as_collection(values, name, channels=None, *, missing=None):
+def as_collection(values, name, channels=None, *, missing=None, channels_first=False):
     """A collection as a list of series `(channels, length)`.
 
     An array is (n_series, length) or (n_series, length, channels); a list holds series of any lengths; a table has one
     row a series: its points in columns, or one cell a channel. `missing` as in `as_series`.
+
+    With `channels_first` an array is (n_series, channels, length), and a list holds series (channels, length). None:
+    not so, but what looks like it is refused or warned of.
     """
+    asked = channels_first is None
+    channels_first = False if asked else check_flag(channels_first, "channels_first")
     if hasattr(values, "tocsr") or np.ma.isMaskedArray(values):
         values = as_floats(values, name)  # says why not, or takes a mask off that hides nothing
-    if hasattr(values, "columns") and hasattr(values, "to_numpy"):
-        values = values.to_numpy()
+    if hasattr(values, "columns"):
+        values = refuse_columns(values, name)
     elif hasattr(values, "__array__"):
         values = np.asarray(values)
     if isinstance(values, np.ndarray):
         if values.dtype != object or (values.ndim > 1 and values.size and np.ndim(values.flat[0]) == 0):
-            return _rows(as_floats(values, name), name, channels, missing)
+            a = as_floats(values, name)
+            if asked and a.ndim == 3:
+                refuse_other_layout([a.shape[1:]] * len(a), name, a.shape)
+            return _rows(a, name, channels, missing, channels_first)
+        if values.ndim > 1 and values.shape[1] > 1:
+            asked = channels_first = False  # a column is a channel
         values = _cells(values, name)
     if not isinstance(values, list | tuple) or not len(values):
         raise TypeError(f"{name!r} must be an array or a list of series, at least one. Got {shown(values)}.")
@@ -29,28 +41,62 @@ def as_collection(values, name, channels=None, *, missing=None):
             f"{name!r} must be a collection of series. Got one series; pass [{name}]. Reshape your data: an array of "
             "one series has shape (1, length)."
         )
-    first = as_series(values[0], f"{name}[0]", channels=channels, like="the other collection", missing=missing)
+    points = [as_points(v, f"{name}[{k}]") for k, v in enumerate(values)]
+    if asked and all(a.ndim == 2 for a in points):
+        refuse_other_layout([a.shape for a in points], name)
+    first = _series(points[0], f"{name}[0]", channels, "the other collection", missing, channels_first)
     rest = (
-        as_series(v, f"{name}[{k}]", channels=len(first), like=f"{name}[0]", missing=missing)
-        for k, v in enumerate(values)
-        if k
+        _series(a, f"{name}[{k}]", len(first), f"{name}[0]", missing, channels_first) for k, a in enumerate(points) if k
     )
     return [first, *rest]
 
 
-def _rows(a, name, channels, missing):
+def _series(a, name, channels, like, missing, channels_first):
+    return sized_series(a, name, channels, like, missing, channels_first=channels_first)[0]
+
+
+def refuse_other_layout(shapes, name, whole=None):
+    """Refuse series of these shapes that must be (channels, length), and warn of what may be.
+
+    One point a series, or one number of rows but other numbers of columns, cannot be (length, channels). More channels
+    than points are rare.
+    """
+    rows, columns = (np.array(sizes) for sizes in zip(*shapes, strict=True))
+    got = f"shape {shapes[0] if whole is None else whole}" + (" of the first" if whole is None else "")
+    way_out = (
+        "If the channels come before time, (n_series, channels, length), as in aeon and the UCR archive, set "
+        "channels_first=True; if not, channels_first=False"
+    )
+    varying = (columns != columns[0]).any()
+    if (rows == rows[0]).all() and (varying or (rows[0] == 1 and columns[0] > 1)):
+        found = f"{columns.min()} to {columns.max()} channels" if varying else f"one point and {columns[0]} channels"
+        rule = "one number of channels" if varying else "series of more than one point"
+        rest = ", and cut the series to the same channels." if varying else " says so."
+        raise ValueError(f"{name!r} must hold {rule}. Got {found}, {got}. {way_out}{rest}")
+    if (columns > rows).all() and columns[0] > 1:
+        warn(
+            f"{name!r} holds series with more channels than points: {columns[0]} channels of "
+            f"{rows.min()}{'' if (rows == rows[0]).all() else f' to {rows.max()}'} points, {got}. {way_out} ends this "
+            "warning."
+        )
+
+
+def _rows(a, name, channels, missing, channels_first):
     """The series of an array."""
     if a.ndim not in (2, 3):
+        layout = "(n_series, channels, length)" if channels_first else "(n_series, length, channels)"
         raise ValueError(
-            f"{name!r} must be a collection of series: an array (n_series, length) or (n_series, length, channels), or "
+            f"{name!r} must be a collection of series: an array (n_series, length) or {layout}, or "
             f"a list of series. Got shape {a.shape}. Reshape your data: an array of one series has shape (1, length)."
         )
     refuse_empty(a, name)
-    found = 1 if a.ndim == 2 else a.shape[2]
+    found = 1 if a.ndim == 2 else a.shape[1 if channels_first else 2]
     if channels is not None and found != channels:
-        as_series(a[0], f"{name}[0]", channels=channels, like="the other collection")  # says so
+        _series(a[0], f"{name}[0]", channels, "the other collection", None, channels_first)  # says so
     refuse_missing(a, name, "Axis 0 counts the series.", missing)
-    return list(a[:, np.newaxis] if a.ndim == 2 else np.ascontiguousarray(a.transpose(0, 2, 1)))
+    if a.ndim == 2:
+        return list(a[:, np.newaxis])
+    return list(a if channels_first else np.ascontiguousarray(a.transpose(0, 2, 1)))
 
 
 def _cells(table, name):

@@ -7,7 +7,7 @@ from typing import NamedTuple
 from ..utils.validation import check_names, shown, unknown_name
 from ._metrics.base import Metric
 from ._metrics.callable import CallableMetric
-from ._metrics.registry import _REGISTRY, FAMILIES, check_parameters, class_of_function, metric_class
+from ._metrics.registry import _ALIASES, _REGISTRY, FAMILIES, check_parameters, class_of_function, metric_class
 
 ENTRY_KEYS = ("multivariate", "description", "function", "parameters", "use")
 
@@ -68,7 +68,9 @@ def _named(name):
     try:
         return metric_class(name)
     except ValueError:
-        raise unknown_name("distance", name, [cls.full_name for cls in _REGISTRY.values()]) from None
+        names = [cls.full_name for cls in _REGISTRY.values()]
+        aliases = {alias: _REGISTRY[of].full_name for alias, of in _ALIASES.items()}
+        raise unknown_name("distance", name, names, aliases=aliases) from None
 
 
 def _check_dictionary(value, what, rule):

@@ -77,7 +77,16 @@ class Neighbors:
 
 
 def nearest_neighbors(
-    X, Y=None, metric="dtw", n_neighbors=1, *, metric_params=None, weight=None, n_jobs=None, verbose=0
+    X,
+    Y=None,
+    metric="dtw",
+    n_neighbors=1,
+    *,
+    metric_params=None,
+    weight=None,
+    n_jobs=None,
+    verbose=0,
+    channels_first=None,
 ):
     """Find the nearest neighbours of each series in a collection; exact for every metric.
 
@@ -102,6 +111,8 @@ def nearest_neighbors(
         Number of threads, as in joblib; no result depends on it.
     verbose : int, default=0
         Above 0: a bar on stderr shows how far the work has come.
+    channels_first : bool, optional
+        Whether the channels come before time, see :func:`pairwise_distances`.
 
     Returns
     -------
@@ -136,9 +147,10 @@ def nearest_neighbors(
     metric = get_metric(metric, metric_params)
     n_jobs, verbose = check_jobs(n_jobs), check_verbose(verbose)
     same = Y is None
-    X = as_collection(X, "X")
-    Y = X if same else as_collection(Y, "Y", channels=len(X[0]))
+    X = as_collection(X, "X", channels_first=channels_first)
+    Y = X if same else as_collection(Y, "Y", channels=len(X[0]), channels_first=bool(channels_first))
     metric._check_sizes(X, Y, ("X", "X" if same else "Y"))
+    metric._warn_of_scale(X, Y)
     available = len(Y) - same
     whole = isinstance(n_neighbors, Integral) and not isinstance(n_neighbors, bool)
     if not whole or not 1 <= n_neighbors <= available:

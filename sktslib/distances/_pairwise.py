@@ -4,6 +4,7 @@ import numpy as np
 from joblib import delayed
 
 from ..utils._jobs import in_threads
+from ..utils._names import did_you_mean
 from ..utils.validation import as_weight, check_jobs, check_verbose, shown
 from ._collection import as_collection
 from ._kernels import bit_parallel, lanes, lockstep_drivers
@@ -16,7 +17,16 @@ from ._series import fill, full_weight, is_enough, resample
 
 
 def pairwise_distances(
-    X, Y=None, metric="dtw", *, metric_params=None, weight=None, nan_policy="raise", n_jobs=None, verbose=0
+    X,
+    Y=None,
+    metric="dtw",
+    *,
+    metric_params=None,
+    weight=None,
+    nan_policy="raise",
+    n_jobs=None,
+    verbose=0,
+    channels_first=None,
 ):
     """Distances between all series of two collections.
 
@@ -40,6 +50,10 @@ def pairwise_distances(
         Number of threads, as in joblib; no result depends on it.
     verbose : int, default=0
         Above 0: a bar on stderr shows how far the work has come.
+    channels_first : bool, optional
+        Whether the channels come before time: arrays (n_series, channels, length), the layout of aeon and of the UCR
+        archive, and lists of series (channels, length). None: they do not, but an error or a warning says so where
+        series have one point, or all have more channels than points.
 
     Returns
     -------
@@ -63,11 +77,16 @@ def pairwise_distances(
     metric = get_metric(metric, metric_params)
     n_jobs, verbose = check_jobs(n_jobs), check_verbose(verbose)
     if nan_policy not in ("raise", "omit"):
-        raise ValueError(f"The 'nan_policy' parameter must be 'raise' or 'omit'. Got {shown(nan_policy)}.")
+        hint = did_you_mean(nan_policy, ["raise", "omit"])
+        raise ValueError(f"The 'nan_policy' parameter must be 'raise' or 'omit'. Got {shown(nan_policy)}.{hint}")
     same, omit = Y is None or Y is X, nan_policy == "omit"
-    X = as_collection(X, "X", missing=omit)
-    Y = X if same else as_collection(Y, "Y", channels=len(X[0]), missing=omit)
+    X = as_collection(X, "X", missing=omit, channels_first=channels_first)
+    if same:
+        Y = X
+    else:
+        Y = as_collection(Y, "Y", channels=len(X[0]), missing=omit, channels_first=bool(channels_first))
     metric._check_sizes(X, Y, ("X", "X" if same else "Y"))
+    metric._warn_of_scale(X, Y)
     w = collection_weight(weight, X)
     mirrored = same and w is None and metric.is_symmetric
     out = np.zeros((len(X), len(Y)))

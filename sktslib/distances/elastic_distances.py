@@ -208,7 +208,9 @@ def _call(cls, parameters, owner, x, y, weight, tx=None, ty=None):
     x, y, w = check_pair(x, y, weight, metric=metric)
     tx, ty = as_times(tx, x.shape[1], "tx"), as_times(ty, y.shape[1], "ty")
     if report == "distance":
-        return metric._distance(x, w, y, tx, ty)
+        d = metric._distance(x, w, y, tx, ty)
+        metric._warn_of_pair(d, x, y)
+        return d
     problem = metric._problem(x, w, y, tx, ty)
     if report == "similarity":
         return float(metric._similarity(metric._cost(problem), problem))

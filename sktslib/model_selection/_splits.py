@@ -97,8 +97,8 @@ def query_split(query, sequence):
 
     Examples
     --------
-    Which metric finds the beats best? The query's own labels are one value, so that it is taken whole; with
-    ``refit=False`` nothing is fitted on query and sequence together in the end.
+    Which metric finds the beats best? The query is a parameter too, so that `fit` does not look for it in its labels;
+    with ``refit=False`` nothing is fitted on query and sequence together in the end.
 
     >>> import numpy as np
     >>> from sklearn.model_selection import GridSearchCV
@@ -108,7 +108,8 @@ def query_split(query, sequence):
     >>> labels = [0, 0, 0, 0, 1, 1, 1, 0]
     >>> X = np.concatenate([query, sequence])[:, np.newaxis]
     >>> grid = {"metric": ["euclidean", "correlation"]}
-    >>> search = GridSearchCV(QuerySearcher(), grid, cv=query_split(query, sequence), refit=False)
+    >>> searcher = QuerySearcher(query=query)
+    >>> search = GridSearchCV(searcher, grid, cv=query_split(query, sequence), refit=False)
     >>> float(search.fit(X, labels).best_score_)
     1.0
     """

@@ -32,6 +32,10 @@ class KNeighborsTimeSeriesClassifier(ClassifierMixin, Neighbors):
         What to do with missing values (NaN), see :func:`sktslib.distances.pairwise_distances`.
     n_jobs : int, optional
         Number of threads; no result depends on it.
+    channels_first : bool, optional
+        Whether the channels come before time: arrays (n_series, channels, length), the layout of aeon and of the UCR
+        archive, and lists of series (channels, length). None: they do not, but an error or a warning says so where
+        series have one point, or all have more channels than points.
 
     Attributes
     ----------
@@ -67,8 +71,16 @@ class KNeighborsTimeSeriesClassifier(ClassifierMixin, Neighbors):
         weight=None,
         nan_policy="raise",
         n_jobs=None,
+        channels_first=None,
     ):
-        super().__init__(metric, metric_params=metric_params, weight=weight, nan_policy=nan_policy, n_jobs=n_jobs)
+        super().__init__(
+            metric,
+            metric_params=metric_params,
+            weight=weight,
+            nan_policy=nan_policy,
+            n_jobs=n_jobs,
+            channels_first=channels_first,
+        )
         self.n_neighbors = n_neighbors
         self.weights = weights
 

@@ -4,13 +4,14 @@ from copy import copy
 
 import numpy as np
 from sklearn.base import ClassNamePrefixFeaturesOutMixin, TransformerMixin
-from sklearn.utils.validation import check_is_fitted, validate_data
+from sklearn.utils.validation import check_is_fitted
 
 from ..distances._collection import as_collection
 from ..distances._metric_parameter import MetricParameter
 from ..distances._metrics.registry import get_metric
 from ..distances._pairwise import pairwise_distances
-from ..utils._sklearn import JOBS, Estimator, StrOptions
+from ..utils._names import did_you_mean
+from ..utils._sklearn import JOBS, Estimator, StrOptions, check_columns, warn_of_names
 from ..utils.validation import shown
 
 
@@ -38,14 +39,25 @@ class CollectionEstimator(MetricParameter, Estimator):
         "weight": "no_validation",
         "nan_policy": [StrOptions({"raise", "omit"})],
         "n_jobs": JOBS,
+        "channels_first": ["boolean", None],
     }
 
-    def __init__(self, metric="dtw", *, metric_params=None, weight=None, nan_policy="raise", n_jobs=None):
+    def __init__(
+        self,
+        metric="dtw",
+        *,
+        metric_params=None,
+        weight=None,
+        nan_policy="raise",
+        n_jobs=None,
+        channels_first=None,
+    ):
         self.metric = metric
         self.metric_params = metric_params
         self.weight = weight
         self.nan_policy = nan_policy
         self.n_jobs = n_jobs
+        self.channels_first = channels_first
 
     def _fit_collection(self, X):
         """Check the parameters, and keep the metric and a copy of the collection."""
@@ -62,33 +74,45 @@ class CollectionEstimator(MetricParameter, Estimator):
         """A collection validated, as a list of series (channels, length)."""
         if not reset:
             check_is_fitted(self)
-        series = as_collection(X, "X", missing=self.nan_policy == "omit")
-        if not reset and len(series[0]) != self.n_channels_:
+        # What was fitted says what is meant.
+        channels_first = self.channels_first if reset else bool(self.channels_first)
+        series = as_collection(X, "X", missing=self.nan_policy == "omit", channels_first=channels_first)
+        if not reset:
+            self._check_channels(series, channel_names(X))
+        if is_matrix(X):
+            check_columns(self, X, reset=reset)
+        return series
+
+    def _check_channels(self, series, names):
+        """Refuse other channels than the fitted ones."""
+        if len(series[0]) != self.n_channels_:
+            time, channels = (2, 1) if self.channels_first else (1, 2)
             raise ValueError(
                 f"'X' must have as many channels as the fitted collection, {self.n_channels_}. Got {len(series[0])}. "
-                "Time runs along axis 1 of an array and channels along axis 2."
+                f"Time runs along axis {time} of an array and channels along axis {channels}; 'channels_first' says so."
             )
-        names = channel_names(X)
-        if not reset and names and self._channel_names and names != self._channel_names:
+        fitted = self._channel_names
+        if names and fitted and names != fitted:
+            unknown = [name for name in names if name not in fitted]
+            hint = did_you_mean(unknown[0], fitted) if unknown else ""
             raise ValueError(
-                f"The columns of 'X', its channels, must be those of the fitted table, {shown(self._channel_names)}. "
-                f"Got {shown(names)}; choose them by X[{shown(self._channel_names)}]."
+                f"The columns of 'X', its channels, must be those of the fitted table, {shown(fitted)}. Got "
+                f"{shown(names)}; choose them by X[{shown(fitted)}].{hint}"
             )
-        if is_matrix(X):
-            validate_data(self, X, skip_check_array=True, reset=reset)
-        return series
+        if fitted and not names:
+            warn_of_names(self, fitted)
 
     def _distances(self, X, Y):
         """Distances of two collections validated; the first one bears the weights."""
         same = Y is X
-        X = [x.T for x in X]
         return pairwise_distances(
             X,
-            X if same else [y.T for y in Y],
+            X if same else Y,
             self.metric_,
             weight=self.weight,
             nan_policy=self.nan_policy,
             n_jobs=self.n_jobs,
+            channels_first=True,
         )
 
     def __sklearn_tags__(self):

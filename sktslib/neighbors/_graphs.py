@@ -13,9 +13,9 @@ from ..utils.validation import check_count, check_flag
 from ._collection_estimator import CollectionEstimator, CollectionTransformer
 
 
-def _nearest_observed(X, Y, metric, n_neighbors, *, weight, n_jobs):
+def _nearest_observed(X, Y, metric, n_neighbors, **rest):
     """The same as `nearest_neighbors` where values are missing: from all distances."""
-    distances = pairwise_distances(X, Y, metric, weight=weight, nan_policy="omit", n_jobs=n_jobs)
+    distances = pairwise_distances(X, Y, metric, nan_policy="omit", **rest)
     indices = np.argsort(distances, axis=1, kind="stable")[:, :n_neighbors]
     return np.take_along_axis(distances, indices, axis=1), indices
 
@@ -66,12 +66,13 @@ class Neighbors(CollectionEstimator):
             )
         find = _nearest_observed if self.nan_policy == "omit" else nearest_neighbors
         distances, indices = find(
-            [x.T for x in series],
-            [y.T for y in self._series],
+            series,
+            self._series,
             self.metric_,
             count,
             weight=self.weight,
             n_jobs=self.n_jobs,
+            channels_first=True,
         )
         return distances, indices
 
@@ -104,6 +105,10 @@ class KNeighborsTimeSeriesTransformer(CollectionTransformer, Neighbors):
         What to do with missing values (NaN), see :func:`sktslib.distances.pairwise_distances`.
     n_jobs : int, optional
         Number of threads; no result depends on it.
+    channels_first : bool, optional
+        Whether the channels come before time: arrays (n_series, channels, length), the layout of aeon and of the UCR
+        archive, and lists of series (channels, length). None: they do not, but an error or a warning says so where
+        series have one point, or all have more channels than points.
 
     Attributes
     ----------
@@ -139,8 +144,16 @@ class KNeighborsTimeSeriesTransformer(CollectionTransformer, Neighbors):
         weight=None,
         nan_policy="raise",
         n_jobs=None,
+        channels_first=None,
     ):
-        super().__init__(metric, metric_params=metric_params, weight=weight, nan_policy=nan_policy, n_jobs=n_jobs)
+        super().__init__(
+            metric,
+            metric_params=metric_params,
+            weight=weight,
+            nan_policy=nan_policy,
+            n_jobs=n_jobs,
+            channels_first=channels_first,
+        )
         self.mode = mode
         self.n_neighbors = n_neighbors
 
@@ -182,6 +195,10 @@ class RadiusNeighborsTimeSeriesTransformer(CollectionTransformer):
         What to do with missing values (NaN), see :func:`sktslib.distances.pairwise_distances`.
     n_jobs : int, optional
         Number of threads; no result depends on it.
+    channels_first : bool, optional
+        Whether the channels come before time: arrays (n_series, channels, length), the layout of aeon and of the UCR
+        archive, and lists of series (channels, length). None: they do not, but an error or a warning says so where
+        series have one point, or all have more channels than points.
 
     Attributes
     ----------
@@ -216,8 +233,16 @@ class RadiusNeighborsTimeSeriesTransformer(CollectionTransformer):
         weight=None,
         nan_policy="raise",
         n_jobs=None,
+        channels_first=None,
     ):
-        super().__init__(metric, metric_params=metric_params, weight=weight, nan_policy=nan_policy, n_jobs=n_jobs)
+        super().__init__(
+            metric,
+            metric_params=metric_params,
+            weight=weight,
+            nan_policy=nan_policy,
+            n_jobs=n_jobs,
+            channels_first=channels_first,
+        )
         self.mode = mode
         self.radius = radius
 

@@ -9,11 +9,12 @@ from sklearn.base import ClassNamePrefixFeaturesOutMixin, TransformerMixin
 
 from ..distances._collection import as_collection
 from ..distances._series import NORMALIZATIONS
-from ..search._comparison import MODES, Comparison, resolve_mode
+from ..search._comparison import MODES, Comparison, resolve_mode, warn_of_query, warn_of_sequences
 from ..search._missing import observed_query
 from ..search._profile import Choice, Search
+from ..search._query import named
 from ..search._several import chosen
-from ..utils._sklearn import Interval, StrOptions
+from ..utils._sklearn import Interval, StrOptions, names_out
 from ..utils.validation import as_weight, check_jobs, plain_count
 from ._collection_estimator import CollectionEstimator
 
@@ -36,8 +37,9 @@ class QueryDistances(ClassNamePrefixFeaturesOutMixin, TransformerMixin, Collecti
     ----------
     metric : str, metric object or callable, default="dtw"
         The distance: a registered name, an object such as ``DTW(alpha=0.7)``, or a function of two series.
-    queries : array-like of shape (n_queries, m) or (n_queries, m, channels), or list of series, optional
-        The queries; a list may hold queries of different lengths. None: the series given to `fit`.
+    queries : array-like of shape (n_queries, m) or (n_queries, m, channels), or list or dict of series, optional
+        The queries; a list, or a dict by their names, may hold queries of different lengths. None: the series given to
+        `fit`.
     metric_params : dict, optional
         Parameters of the metric.
     weight : array-like of shape (m,) or (m, channels), optional
@@ -54,6 +56,10 @@ class QueryDistances(ClassNamePrefixFeaturesOutMixin, TransformerMixin, Collecti
         is observed of them, at least half of the weight; matches of a subsequence search do not cross a missing point.
     n_jobs : int, optional
         Number of threads; no result depends on it.
+    channels_first : bool, optional
+        Whether the channels come before time: arrays (n_series, channels, length), the layout of aeon and of the UCR
+        archive, and lists of series (channels, length). None: they do not, but an error or a warning says so where
+        series have one point, or all have more channels than points.
 
     Attributes
     ----------
@@ -103,8 +109,16 @@ class QueryDistances(ClassNamePrefixFeaturesOutMixin, TransformerMixin, Collecti
         max_length=None,
         nan_policy="raise",
         n_jobs=None,
+        channels_first=None,
     ):
-        super().__init__(metric, metric_params=metric_params, weight=weight, nan_policy=nan_policy, n_jobs=n_jobs)
+        super().__init__(
+            metric,
+            metric_params=metric_params,
+            weight=weight,
+            nan_policy=nan_policy,
+            n_jobs=n_jobs,
+            channels_first=channels_first,
+        )
         self.queries = queries
         self.mode = mode
         self.normalize = normalize
@@ -127,16 +141,34 @@ class QueryDistances(ClassNamePrefixFeaturesOutMixin, TransformerMixin, Collecti
         """
         self._fit_collection(X)
         mode = resolve_mode(self.metric_, self.mode, self.normalize)
-        given = vars(self).pop("_series")
+        given, self._query_names = vars(self).pop("_series"), None
         if self.queries is not None:
             missing = self.nan_policy == "omit"
-            queries = as_collection(self.queries, "queries", channels=self.n_channels_, missing=missing)
-            given = [x.copy() for x in queries]
+            self._query_names, queries = named(self.queries, "queries")
+            rest = {"missing": missing, "channels_first": bool(self.channels_first)}
+            given = [x.copy() for x in as_collection(queries, "queries", self.n_channels_, **rest)]
         read = [observed_query(x, as_weight(self.weight, x.shape[1], len(x))) for x in given]
         self._queries = [Comparison(self.metric_, x, w, None, mode, self.normalize) for x, w in read]
+        for how in self._queries:
+            warn_of_query(how)
         self.queries_ = [how.x.T for how in self._queries]
         self._n_features_out = len(self._queries)
         return self
+
+    def get_feature_names_out(self, input_features=None):
+        """Names of the columns of `transform`.
+
+        Parameters
+        ----------
+        input_features : ignored
+
+        Returns
+        -------
+        ndarray of str of shape (n_queries,)
+            ``querydistances_`` and the query's name, where `queries` is a dict; else ``querydistances`` and its number.
+        """
+        names = super().get_feature_names_out(input_features)
+        return names if self._query_names is None else names_out(self, self._query_names)
 
     def transform(self, X):
         """Distance of the best match of each query in each series.
@@ -171,6 +203,7 @@ class QueryDistances(ClassNamePrefixFeaturesOutMixin, TransformerMixin, Collecti
         """
         series = self._checked(X)
         limits = plain_count(self.min_length), plain_count(self.max_length)
+        warn_of_sequences(self._queries, series)
 
         def best(y, how):
             search = Search.of(how._replace(limits=limits), y)

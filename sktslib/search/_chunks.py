@@ -73,6 +73,8 @@ class Entrance:
         None: nothing. Times are kept as they were given.
         """
         y, ty, gaps = self._plain(X) if times is None else None, None, False
+        if y is not None and not self.seen:
+            self._estimator._check_columns(X)
         if y is None:
             if hasattr(X, "__len__") and len(X) == 0:  # as when nothing came in time
                 return None

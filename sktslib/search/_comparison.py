@@ -1,6 +1,5 @@
 """How a query is compared with sequences, and the profiles of windows: of its length, or of lengths resampled to it."""
 
-import warnings
 from numbers import Real
 from typing import NamedTuple
 
@@ -8,9 +7,11 @@ import numpy as np
 
 from ..distances._metrics.base import Metric
 from ..distances._metrics.elastic import ElasticMetric
-from ..distances._series import NORMALIZATIONS, places
+from ..distances._series import NORMALIZATIONS, full_weight, normalise, places
+from ..utils._names import did_you_mean
 from ..utils._sampling import holes
 from ..utils._sizes import check_size
+from ..utils._warnings import warn
 from ..utils.validation import shown, unknown_name
 from ._missing import observed_profile, runs
 from ._near_windows import applies, near_windows
@@ -101,17 +102,17 @@ def resolve_mode(metric, mode, normalize):
             f"{metric.full_name} has no search: it measures how two aligned series lie in time. Compute it on a match."
         )
     if mode == "warped":
-        warnings.warn(
+        warn(
             "mode='warped' is called 'subsequence' now and will be an error in version 0.3. Set mode='subsequence'.",
             FutureWarning,
-            stacklevel=4,
         )
         mode = "subsequence"
     if mode not in MODES:
         raise unknown_name("mode", mode, MODES)
     if normalize not in NORMALIZATIONS:
         valid = ", ".join(map(repr, NORMALIZATIONS))
-        raise ValueError(f"The 'normalize' parameter must be one of {valid}. Got {normalize!r}.")
+        hint = did_you_mean(normalize, [name for name in NORMALIZATIONS if name])
+        raise ValueError(f"The 'normalize' parameter must be one of {valid}. Got {shown(normalize)}.{hint}")
     warps = isinstance(metric, ElasticMetric)
     if mode == "subsequence" and not (warps and metric._has_path):
         needed = "an elastic metric" if metric._has_path else "a metric with a warping path"
@@ -159,6 +160,31 @@ def check_reach(metric, a, what, normalize, check=check_size, total=None):
         metric._check_values(a, what)
     power = metric._exponent(len(a)) if normalize in (None, "mean") else 1.0
     check(a, what, power, metric.full_name, total)
+
+
+def warn_of_query(how):
+    """Warn of a query that normalisation makes zeros of."""
+    if how.normalize in (None, "mean") or normalise(how.x, full_weight(how.w, how.x), how.normalize).any():
+        return
+    spread = NORMALIZATIONS[how.normalize].scale
+    warn(
+        f"The query should vary where normalize={how.normalize!r}. Its {spread} is 0 in every channel, so zeros are "
+        "left of it: constant windows are at distance 0, and the shape of all others does not matter. Take "
+        "normalize=None, or normalize='mean' to find where the signal varies least."
+    )
+
+
+def warn_of_sequences(queries, series, *, shorter=False):
+    """Warn of whole sequences that cannot be meant for queries, compared in one way; `shorter` ones may be."""
+    first = queries[0]
+    m, n = max(how.m for how in queries), max(y.shape[1] for y in series)
+    if first.mode == "subsequence" and m > n and not shorter:
+        warn(
+            f"The query should not be longer than the sequence. Got {m} and {n} points, so every match squeezes the "
+            "whole query into less. Are the two interchanged? If not, cut the query or resample the sequence."
+        )
+    X = [normalise(how.x, full_weight(how.w, how.x), how.normalize) for how in queries]
+    first.metric._warn_of_scale(X, series if first.normalize is None else X)
 
 
 def _is_factor(scale, m):

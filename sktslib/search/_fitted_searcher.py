@@ -7,7 +7,7 @@ import numpy as np
 from ..utils._given_times import times_of
 from ..utils.validation import as_weight, plain_count
 from ._chunked_sequence import is_long, profile_long, search_long
-from ._comparison import scaled_lengths
+from ._comparison import scaled_lengths, warn_of_query, warn_of_sequences
 from ._profile import Choice, Search
 from ._query import QueryEstimator, owned
 from ._several import chosen, entry, in_jobs, refuse_several
@@ -22,7 +22,9 @@ class FittedSearcher(QueryEstimator):
         lengths = scaled_lengths(self.scales, x.shape[1])
         if lengths is not None:
             self._check_scales()
-        return super()._compared(x, w, tx, times, step)._replace(normalize=self.normalize, lengths=lengths)
+        how = super()._compared(x, w, tx, times, step)._replace(normalize=self.normalize, lengths=lengths)
+        warn_of_query(how)
+        return how
 
     def _check_scales(self):
         """Scales are about windows, and one length limit is enough."""
@@ -34,8 +36,10 @@ class FittedSearcher(QueryEstimator):
         if self.min_length is not None or self.max_length is not None:
             raise ValueError("'min_length' and 'max_length' must be None where 'scales' says how long matches are.")
 
-    def _fit_queries(self, queries):
-        """Take queries that are validated."""
+    def _fit_queries(self, queries, names=None):
+        """Take queries that are validated, and the names they were given by."""
+        if names is not None:
+            self.classes_ = names
         self._queries, self._n_features_out = queries, len(queries)
         self._learned_thresholds = [None] * len(queries)
         self.query_ = self._of_each([how.x.T for how in queries])
@@ -62,7 +66,7 @@ class FittedSearcher(QueryEstimator):
 
     @property
     def _classes(self):
-        """Names of the queries; None where they were not learned from labels."""
+        """Names of the queries; None where they were neither learned from labels nor given by names."""
         return getattr(self, "classes_", None)
 
     @property
@@ -100,6 +104,13 @@ class FittedSearcher(QueryEstimator):
         # The profile is gone by now, so that it and a copy of the sequence are never held at once.
         return found._replace(reader=CandidateReader(search.how, Whole(owned(y, X), ty)))
 
+    @staticmethod
+    def _warn_of(found):
+        """Warn of sequences that cannot be meant for the queries, once for all that were searched for."""
+        readers = [one.reader for one in found if isinstance(one.reader.source, Whole)]
+        if readers:
+            warn_of_sequences([reader.how for reader in readers], [reader.source.y for reader in readers])
+
     def _found_in(self, searches, X, times, k):
         """What each of some searches finds in the k-th sequence."""
         with nullcontext() if k is None else entry("X", k):
@@ -116,6 +127,7 @@ class FittedSearcher(QueryEstimator):
 
     def _profile(self, how, X, times):
         y, ty, _ = self._validated(X, times)
+        warn_of_sequences([how], [y])
         return Search(how, y, ty).profile()
 
     def _ending(self, how, X, times):

@@ -138,7 +138,7 @@ def distances(pieces, metric):
     """Symmetric distances (k, k) of the pieces from each other."""
     if len(pieces) < FEW:
         return np.zeros((len(pieces), len(pieces)))
-    far = pairwise_distances([piece.T for piece in pieces], metric=metric)
+    far = pairwise_distances(pieces, metric=metric, channels_first=True)
     return (far + far.T) / 2
 
 
@@ -172,8 +172,8 @@ def average(pieces, middle, metric, w=None):
     """Barycenter (channels, m) of pieces, beginning from `middle`; where there is none, `middle` itself."""
     if isinstance(metric, ElasticMetric | SoftDTW):
         method = "dba" if isinstance(metric, ElasticMetric) else "soft"
-        rest = {"init": middle.T, "weight": None if w is None else w.T, "max_iter": ITERATIONS}
-        return barycenter([piece.T for piece in pieces], metric, method=method, **rest).T.copy()
+        rest = {"init": middle, "weight": None if w is None else w.T, "max_iter": ITERATIONS, "channels_first": True}
+        return barycenter(pieces, metric, method=method, **rest)
     return np.mean([resample(piece, middle.shape[1]) for piece in pieces], axis=0)
 
 

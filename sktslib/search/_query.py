@@ -1,7 +1,7 @@
 """What both estimators share: learning the query, and the way of a sequence to the search."""
 
 from copy import copy
-from numbers import Real
+from numbers import Integral, Real
 from typing import NamedTuple
 
 import numpy as np
@@ -13,10 +13,10 @@ from ..metrics import event_f1_score
 from ..utils._given_times import is_datetime, name_of, notice_index, times_of
 from ..utils._sampling import check_gap, gap_of, holes, interval, notice_sampling
 from ..utils._sizes import check_query, check_size
-from ..utils._sklearn import Estimator, validate_parameter_constraints
-from ..utils.validation import as_floats, as_series, as_times, as_weight, check_count, shown, sized_series
+from ..utils._sklearn import Estimator, check_columns, validate_parameter_constraints, warn_of_names
+from ..utils.validation import as_floats, as_series, as_times, as_weight, check_count, check_names, shown, sized_series
 from ._comparison import Comparison, check_reach
-from ._learning import Labels, learn_queries, occurrences, read_labels
+from ._learning import Labels, is_background, learn_queries, occurrences, read_labels
 from ._missing import observed_query
 from ._several import entry, one_each, several
 
@@ -32,6 +32,30 @@ def one_query(X, name):
             "each on its own, or pass numpy.asarray of it if its arrays are the time points of one query."
         )
     return queries[0]
+
+
+def named(X, name):
+    """The names and the queries of a dictionary, as an array and a list; None and `X` where it is none."""
+    if not isinstance(X, dict):
+        return None, X
+    names = list(X)
+    texts = all(isinstance(key, str) for key in names)
+    numbers = all(isinstance(key, Integral) and not isinstance(key, bool) for key in names)
+    if not names or not (texts or numbers) or any(map(is_background, names)):
+        raise ValueError(
+            f"{name!r} as a dictionary must hold queries by their names, all of them texts or all integers, none of "
+            f"which means background (0, '0' or an empty text). Got {shown(names)}."
+        )
+    # A list of numbers is no array, but a query here.
+    return np.array(names), [x if hasattr(x, "shape") else as_floats(x, f"{name}[{k!r}]") for k, x in X.items()]
+
+
+def of_names(values, names, name):
+    """What is given of each query, a list or a dictionary by their names, as a list."""
+    if names is None or not isinstance(values, dict):
+        return values
+    check_names(values, names.tolist(), "query", repr(name))
+    return [values.get(key) for key in names.tolist()]
 
 
 def owned(y, X):
@@ -103,28 +127,31 @@ class QueryEstimator(MetricParameter, Estimator):
         return shortest, longest
 
     def _read_queries(self, X, y, weight, times):
-        """The queries that are given, as they are compared."""
+        """The queries that are given, as they are compared, and their names, if they have any."""
         name, given = ("X", X) if self.query is None else ("query", self.query)
         weight = self.weight if weight is None else weight
-        queries = several(given)
-        if queries is None or len(queries) == 1:
-            return [self._read(one_query(X, "X"), self.query, weight, times)]
-        if y is not None and self.query is None:
+        names, given = named(given, name)
+        weight, times = of_names(weight, names, "weight"), of_names(times, names, "times")
+        queries = several(given) if names is None else given
+        if y is not None and self.query is None and (names is not None or (queries and len(queries) > 1)):
             raise ValueError(
                 "'y' must be None where 'X' is a list of queries: they are given, not learned from labels."
             )
+        if names is None and (queries is None or len(queries) == 1):
+            return [self._read(one_query(X, "X"), self.query, weight, times)], None
         for k, query in enumerate(queries):
             if query is None:  # which elsewhere means that `X` is the query
                 as_floats(query, f"{name}[{k}]")
         weights = one_each(weight, len(queries), "weight", "queries")
         every, found = one_each(times, len(queries), "times", "queries"), []
-        for k, (query, w, t) in enumerate(zip(queries, weights, every, strict=True)):
+        keys = range(len(queries)) if names is None else map(repr, names.tolist())
+        for k, query, w, t in zip(keys, queries, weights, every, strict=True):
             with entry(name, k):
                 found.append(self._read(*((query, None) if self.query is None else (X, query)), w, t))
         same_channels([len(how.x) for how in found], name)
         if self.query is None:
             self._read_recording(queries[0])  # the channels' names are those of the first
-        return found
+        return found, names
 
     def _read(self, X, query, weight, times):
         """The query: `query`, whose channels must be those of `X`, or `X`."""
@@ -188,7 +215,8 @@ class QueryEstimator(MetricParameter, Estimator):
     def _annotation(self, X, y, times):
         """What `y` marks in the recording `X`, or None where it marks nothing or queries are given."""
         listed = several(X)
-        if y is None or not (self.query is None or isinstance(self.query, str)) or (listed and len(listed) > 1):
+        given = isinstance(X, dict) or (listed and len(listed) > 1)
+        if y is None or not (self.query is None or isinstance(self.query, str)) or given:
             return None
         X = one_query(X, "X")
         if np.asarray(X).ndim == 1:
@@ -197,11 +225,21 @@ class QueryEstimator(MetricParameter, Estimator):
                 "numpy.reshape(X, (-1, 1)) if it has a single channel."
             )
         data = self._read_recording(X)
-        labels = read_labels(check_labels(y, data.shape[1]))
+        y = check_labels(y, data.shape[1])
+        labels = read_labels(y)
         ranges, code = occurrences(labels.code)
         cut = holes(self._as_times(times_of(X, times), data.shape[1], name_of(times)), self._max_gap)
         whole = np.array([not (np.isnan(data[:, s:e]).any() or ((s < cut) & (cut < e)).any()) for s, e in ranges], bool)
-        if len(labels.classes) + (labels.code == 0).any() < 2 or not whole.any():
+        if len(labels.classes) + (labels.code == 0).any() < 2:
+            if self.query is None and len(labels.code) > 1:
+                raise ValueError(
+                    "'y' must have at least two distinct labels: background (0 or an empty text), and a class for each "
+                    f"occurrence. Got {shown(y.tolist()[0])} for all {len(labels.code)} time points, with which the "
+                    "whole recording would be the query. Label the occurrences alone; or leave out 'y' if 'X' is the "
+                    "query, or give the query as the parameter 'query'."
+                )
+            return None
+        if not whole.any():
             return None
         return Annotation(data, labels, ranges[whole], code[whole])
 
@@ -215,11 +253,20 @@ class QueryEstimator(MetricParameter, Estimator):
             learned = [one._replace(w=as_weight(weight, *one.x.shape[::-1])) for one in learned]
         return [self._compared(one.x, one.w, one.tx, times, interval(ty)) for one in learned], learned
 
+    def _check_columns(self, X):
+        """Refuse a table with other columns than the fitted one, and warn of columns without names."""
+        names = getattr(self, "feature_names_in_", None)
+        if names is None:  # a nameless query fits named channels
+            return
+        if hasattr(X, "columns"):
+            check_columns(self, X, reset=False)
+        elif names.tolist() != [getattr(X, "name", None)]:  # a column of a table has a name
+            warn_of_names(self, names)
+
     def _validated(self, X, times):
         """The array of a sequence, its times for the kernels, and its times as they were given."""
         y, total = sized_series(X, "X", missing=self.nan_policy == "omit")
-        if hasattr(X, "columns") and hasattr(self, "feature_names_in_"):  # a nameless query fits named channels
-            validate_data(self, X, skip_check_array=True, reset=False)
+        self._check_columns(X)
         if y.shape[0] != self.n_features_in_:
             hint = (
                 "Reshape your data to (length, channels)"

@@ -292,7 +292,7 @@ class Matches(_Ranges, _Table):
         and where the matches were pickled, those of the starts and ends alone: ``times.times`` of the samples
         ``times.samples``.
     label : ndarray of shape (n_matches,) or None
-        The class that is matched, where the queries were learned from labels.
+        The class that is matched, where the queries were learned from labels, or the name its query was given by.
     channels : list of str or None
         Names of the channels, the columns of the sequence where it was a table or a column of one.
 

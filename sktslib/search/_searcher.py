@@ -10,7 +10,7 @@ from sklearn.utils.validation import check_is_fitted
 from ..distances._series import NORMALIZATIONS
 from ..utils._given_times import times_of
 from ..utils._plot.plot_data import names_of
-from ..utils._sklearn import JOBS, Interval, StrOptions
+from ..utils._sklearn import JOBS, Interval, StrOptions, names_out
 from ._chunked_sequence import is_long, n_samples
 from ._comparison import MODES, resolve_mode
 from ._fitted_searcher import FittedSearcher
@@ -31,9 +31,9 @@ class QuerySearcher(ClassNamePrefixFeaturesOutMixin, TransformerMixin, FittedSea
         The distance: a registered name, an object such as ``DTW(alpha=0.7)``, or a function of two series.
     metric_params : dict, optional
         Parameters of the metric.
-    query : array-like of shape (m,) or (m, channels), optional
-        The query; then `fit` takes from `X` the number of channels only, so that a searcher with a fixed query can
-        stand in a pipeline.
+    query : array-like of shape (m,) or (m, channels), or list or dict of arrays, optional
+        The query, or several, as `fit` takes them; then `fit` takes from `X` the number of channels only, so that a
+        searcher with a fixed query can stand in a pipeline.
     weight : array-like of shape (m,) or (m, channels), optional
         Relative weights of the query's points, unless `fit` is given some.
     mode : {"auto", "windows", "subsequence"}, default="auto"
@@ -77,7 +77,7 @@ class QuerySearcher(ClassNamePrefixFeaturesOutMixin, TransformerMixin, FittedSea
     weight_ : ndarray of shape (m, channels) or None
         Relative weights; None where all are equal.
     classes_ : ndarray of shape (n_classes,)
-        The classes that were learned, in the order of the queries; with labels only.
+        The classes that were learned, in the order of the queries, or the names they were given by; else there is none.
     metric_ : Metric
         The metric object.
     n_features_in_ : int
@@ -161,14 +161,15 @@ class QuerySearcher(ClassNamePrefixFeaturesOutMixin, TransformerMixin, FittedSea
 
         Parameters
         ----------
-        X : array-like of shape (m,) or (m, channels), or list of arrays
-            The query, or several; with the parameter `query` set, any series of the same channels; with `y`, a
-            recording.
+        X : array-like of shape (m,) or (m, channels), or list or dict of arrays
+            The query, or several, in a dict by their names, which are the labels of matches; with the parameter `query`
+            set, any series of the same channels; with `y`, a recording.
         y : array-like of shape (n,), optional
             Labels of a recording's time points, as `QuerySegmenter.fit` takes them. Each class has a query then, the
             barycenter of its occurrences, weighted by the inverse variance about each point, and a threshold.
         weight : array-like of shape (m,) or (m, channels), optional
-            Relative weights of the query's points; replaces the parameter. Of several queries a list, as are `times`.
+            Relative weights of the query's points; replaces the parameter. Of several queries a list, as are `times`;
+            of queries with names a list or a dict.
         times : array-like of shape (m,), optional
             Strictly increasing sample times of the query, numbers or datetimes, for metrics that use them.
 
@@ -190,7 +191,7 @@ class QuerySearcher(ClassNamePrefixFeaturesOutMixin, TransformerMixin, FittedSea
         marked = self._annotation(X, y, times)
         if marked is not None:
             return self._fit_labels(marked, X, weight, times)
-        return self._fit_queries(self._read_queries(X, y, weight, times))
+        return self._fit_queries(*self._read_queries(X, y, weight, times))
 
     @property
     def threshold_(self):
@@ -249,6 +250,7 @@ class QuerySearcher(ClassNamePrefixFeaturesOutMixin, TransformerMixin, FittedSea
             together = [searches] if is_long(sequence) else [[search] for search in searches]
             calls += [(self._found_in, some, sequence, t, None if sequences is None else k) for some in together]
         found = [one for some in in_jobs(self.n_jobs, calls) for one in some]
+        self._warn_of(found)
         given = [times_of(sequence, t) for sequence, t in zip(each, every, strict=True)]
         for sequence, t in zip(each, given, strict=True):
             self._notice(sequence, t)
@@ -298,6 +300,21 @@ class QuerySearcher(ClassNamePrefixFeaturesOutMixin, TransformerMixin, FittedSea
         columns = in_jobs(self.n_jobs, [(self._ending, how, X, times) for how, _ in self._searches])
         self._notice(X, times)
         return np.column_stack(columns)
+
+    def get_feature_names_out(self, input_features=None):
+        """Names of the columns of `transform`.
+
+        Parameters
+        ----------
+        input_features : ignored
+
+        Returns
+        -------
+        ndarray of str of shape (n_queries,)
+            ``querysearcher_`` and the query's name in `classes_`; without names ``querysearcher`` and its number.
+        """
+        names = super().get_feature_names_out(input_features)
+        return names if self._classes is None else names_out(self, self._classes)
 
     def fit_transform(self, X, y=None, weight=None, times=None):
         """Take the query, and give the distance of the best occurrence that ends at each time point of `X`.

@@ -1,6 +1,7 @@
 """Search a sequence for a query by several distances at once."""
 
 from ..utils._given_times import given_times
+from ._comparison import warn_of_sequences
 from ._profile import Search
 from ._searcher import QuerySearcher
 from ._several import chosen, matches_of
@@ -61,6 +62,7 @@ def time_series_search(dict_distances, query, sequence, tq=None, ts=None, weight
     for entry, fitted, y, ty in each_search(dict_distances, query, sequence, tq, ts, weight):
         ((how, _),) = QuerySearcher(entry.metric).fit(**fitted)._searches
         search = Search.of(how, y, ty)
+        warn_of_sequences([how], [y])
         profile, given = search.profile(), None if ts is None else given_times(ts, "ts")
         matches = matches_of([chosen(search, profile, choice)], 1, None, given)
         results[entry.key] = result = {

@@ -4,6 +4,12 @@ from datetime import date, timedelta
 
 import numpy as np
 
+NO_NUMBERS = [
+    ((str, bytes), "text"),
+    ((timedelta, np.timedelta64), "durations"),
+    ((date, np.datetime64), "dates"),
+]
+
 
 def shown(value):
     """The repr of a value for a message, on one line and cut where it is long."""
@@ -32,7 +38,7 @@ def converted(values, name):
             f"{name!r} must not have masked values. Got {count}; fill them first, for example with {name}.filled(0.0)."
         )
     try:
-        a = np.asarray(values)
+        a = refuse_columns(values, name) if hasattr(values, "columns") else np.asarray(values)
     except ValueError:
         raise ragged(name) from None
     kind = a.dtype.kind
@@ -47,6 +53,33 @@ def converted(values, name):
         raise TypeError(f"{name!r} must hold real numbers. Got {_refused(a.dtype, name)}")
     with np.errstate(over="ignore"):  # what is too large becomes infinity, which is refused with its index
         return a.astype(np.float64)
+
+
+def refuse_columns(table, name):
+    """The array of a table, none of whose columns may hold text or dates."""
+    names, found = list(table.columns), {}
+    try:
+        a = np.asarray(table)
+        columns = a.T
+    except TypeError:  # dates and numbers, which polars puts into no common array
+        a, columns = None, [np.asarray(table[name]) for name in names]
+    for column, values in zip(names, columns, strict=True):
+        kind = next((what for types, what in NO_NUMBERS if any(isinstance(v, types) for v in _scalars(values))), None)
+        if kind is not None:
+            found.setdefault(kind, []).append(column)
+    if found:
+        wrong = [column for some in found.values() for column in some]
+        plain = [column for column in names if column not in wrong]
+        got = " and ".join(f"{what} in the column {', '.join(map(repr, c))}" for what, c in found.items())
+        way_out = f"Select the columns of numbers, {name}[{shown(plain)}]" if plain else "Select columns of numbers"
+        dates = ". Dates are not compared: pass them as times." if "dates" in found else "."
+        raise TypeError(f"{name!r} must hold real numbers. Got {got}. {way_out}{dates}")
+    return a
+
+
+def _scalars(values):
+    """The entries of a column as Python tells their types; numbers of an array of numbers need no look."""
+    return values[:1] if values.dtype.kind in "mMSU" else values if values.dtype.kind == "O" else ()
 
 
 def _refused(dtype, name):

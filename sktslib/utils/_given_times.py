@@ -1,13 +1,12 @@
 """Times as they are given: datetimes with and without a zone, durations, text, periods, and the index of a table."""
 
 import re
-import sys
-import warnings
 from datetime import date, timedelta
 
 import numpy as np
 
 from ._conversion import ragged, shown
+from ._warnings import warn
 
 ISO = re.compile(r"\s*\d{4}-\d\d")
 ZONE = re.compile(r"[T ]\d.*?([Zz]|[+-]\d\d(?::?\d\d)?)\s*$")
@@ -155,11 +154,3 @@ def notice_index(X, times):
             "The index of 'X' holds floats that do not increase, so it is not taken for times. If it holds times, sort "
             "the rows with X.sort_index() and drop those that repeat; else pass X.reset_index(drop=True)."
         )
-
-
-def warn(message):
-    """Warn at the line that called the package, or scikit-learn, from however deep within them."""
-    level, frame = 2, sys._getframe(1)
-    while frame.f_back is not None and frame.f_globals.get("__name__", "").startswith(("sktslib.", "sklearn.")):
-        level, frame = level + 1, frame.f_back
-    warnings.warn(message, UserWarning, stacklevel=level)

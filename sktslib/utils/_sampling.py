@@ -4,7 +4,7 @@ from datetime import timedelta
 
 import numpy as np
 
-from ._given_times import warn
+from ._warnings import warn
 from .validation import check_number, shown
 
 ROUNDING = 4 * np.finfo(float).eps  # of a time, which a step of times may be wrong by

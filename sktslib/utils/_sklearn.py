@@ -8,7 +8,10 @@ import numpy as np
 from sklearn.base import BaseEstimator
 from sklearn.utils import _param_validation
 from sklearn.utils._param_validation import Interval, InvalidParameterError, RealNotInt, StrOptions
+from sklearn.utils.validation import validate_data
 
+from ._names import NOTHING, did_you_mean
+from ._warnings import warn
 from .validation import shown
 
 __all__ = [
@@ -18,7 +21,10 @@ __all__ = [
     "InvalidParameterError",
     "RealNotInt",
     "StrOptions",
+    "check_columns",
+    "names_out",
     "validate_parameter_constraints",
+    "warn_of_names",
 ]
 
 
@@ -27,6 +33,23 @@ JOBS = [
     Interval(Integral, 1, None, closed="left"),
     None,
 ]
+# What None means where a parameter may be None, for messages about other values.
+NONE = {
+    "beta": "2 (1 - r)",
+    "dist": "the cost of the metric",
+    "factor": "half the shorter length",
+    "max_length": "no bound",
+    "metric_params": "the metric's own defaults",
+    "min_length": "no bound",
+    "n_jobs": "one",
+    "n_matches": "as many as fit",
+    "normalize": "values as they are",
+    "percentile": "the threshold is no percentile",
+    "sigma": "1, or what 'fit' has estimated",
+    "threshold": "the one learned from labels, else no bound",
+    "triangular": "no band",
+    "window": "no band",
+}
 
 
 class Estimator(BaseEstimator):
@@ -36,6 +59,29 @@ class Estimator(BaseEstimator):
     def _get_param_names(cls):
         return _param_names(cls)
 
+    def set_params(self, **params):
+        """Set parameters, and refuse unknown ones with the nearest name.
+
+        Parameters
+        ----------
+        **params
+            Parameters of the object and, behind their name and ``__``, of those that it holds.
+
+        Returns
+        -------
+        object
+            The object itself.
+        """
+        names = self._get_param_names()
+        for key in params:
+            name = key.partition("__")[0]
+            if name not in names:
+                raise ValueError(
+                    f"Invalid parameter {name!r} for estimator {self}.{did_you_mean(name, names)} Valid parameters "
+                    f"are: {names!r}."
+                )
+        return super().set_params(**params)
+
     def _validate(self):
         """Refuse parameters that are out of their range."""
         validate_parameter_constraints(self._parameter_constraints, self.get_params(deep=False), type(self).__name__)
@@ -44,6 +90,30 @@ class Estimator(BaseEstimator):
 @functools.cache
 def _param_names(cls):
     return super(Estimator, cls)._get_param_names()
+
+
+def check_columns(estimator, X, *, reset):
+    """Take the names of the columns, or refuse others than the fitted ones, with the nearest of those that miss."""
+    try:
+        validate_data(estimator, X, skip_check_array=True, reset=reset)
+    except ValueError as error:
+        given, fitted = list(getattr(X, "columns", ())), list(getattr(estimator, "feature_names_in_", ()))
+        unseen = [name for name in given if name not in fitted]
+        hint = did_you_mean(unseen[0], [name for name in fitted if name not in given]) if unseen else ""
+        raise ValueError(f"{str(error).rstrip()}{hint}") from None
+
+
+def warn_of_names(estimator, names):
+    """Warn, in scikit-learn's words, of nameless columns where the fitted ones had names."""
+    warn(
+        f"X does not have valid feature names, but {type(estimator).__name__} was fitted with feature names. Its "
+        f"columns are taken for {shown(list(names))}, in this order; pass a table with these columns to be sure."
+    )
+
+
+def names_out(estimator, names):
+    """Names of a transformer's columns that have names of their own, as scikit-learn's are made of numbers."""
+    return np.array([f"{type(estimator).__name__.lower()}_{name}" for name in names], dtype=object)
 
 
 PLAIN = str, int, float, bool
@@ -61,7 +131,11 @@ def validate_parameter_constraints(constraints, params, caller):
     if not params:
         return
     readable = {name: _readable(value, constraints.get(name, ())) for name, value in params.items()}
-    _param_validation.validate_parameter_constraints(constraints, readable, caller)
+    for name, value in readable.items():
+        try:
+            _param_validation.validate_parameter_constraints(constraints, {name: value}, caller)
+        except InvalidParameterError as error:
+            raise InvalidParameterError(f"{error}{_way_out(name, params[name], constraints[name])}") from None
     for name, value in params.items():
         if isinstance(value, Integral) and not isinstance(value, bool | np.timedelta64) and abs(int(value)) >= 2**63:
             whole = any(getattr(rule, "type", None) is Integral for rule in constraints.get(name, ()))
@@ -73,6 +147,16 @@ def validate_parameter_constraints(constraints, params, caller):
     if len(_valid) >= 1000:
         _valid.clear()
     _valid.update((keys[name], constraints) for name in params if name in keys)  # kept, so that no other has its id
+
+
+def _way_out(name, value, rules):
+    """The nearest valid value, and what None means; sentences for the end of a message."""
+    none = isinstance(rules, list) and any(rule is None for rule in rules)
+    means = f" None means: {NONE[name]}." if none and name in NONE else ""
+    if none and isinstance(value, str) and value.lower() in NOTHING:
+        return f" Did you mean None?{means}"
+    options = [rule for rule in rules if isinstance(rule, StrOptions)]
+    return did_you_mean(value, [text for rule in options for text in rule.options - rule.deprecated]) + means
 
 
 class _Refused:

@@ -4,7 +4,6 @@ Code called after it may trust its input: float64, C-contiguous, writable, finit
 What needs no conversion is passed on as it is, so nothing validated may write into its input.
 """
 
-import difflib
 import os
 from datetime import date, timedelta
 from math import isfinite
@@ -14,6 +13,7 @@ import numpy as np
 
 from ._conversion import converted, place, shown
 from ._given_times import as_dates, given_times
+from ._names import did_you_mean
 
 FLOAT = np.dtype(np.float64)
 LARGEST = 1e300  # size of a value: sums and differences of such values are finite
@@ -38,13 +38,13 @@ __all__ = [
 ]
 
 
-def unknown_name(what, given, valid, owner=""):
-    """A ValueError that lists the valid names and, for a string, the nearest one."""
+def unknown_name(what, given, valid, owner="", aliases=None):
+    """A ValueError that lists the valid names and, for a string, the nearest one.
+
+    `aliases` are valid, too, but not listed: a dictionary of what to call them.
+    """
     valid = sorted(str(name) for name in valid)
-    # Capital letters alone must not hide the nearest name.
-    lower = {name.lower(): name for name in valid}
-    near = difflib.get_close_matches(given.lower(), lower, n=1, cutoff=0.5) if isinstance(given, str) else []
-    hint = f" Did you mean {lower[near[0]]!r}?" if near else ""
+    hint = did_you_mean(given, {**(aliases or {}), **{name: name for name in valid}})
     of = f" of {owner}" if owner else ""
     return ValueError(f"Unknown {what} {shown(given)}{of}.{hint} Valid: {', '.join(valid)}.")
 
@@ -186,13 +186,15 @@ def as_series(values, name, *, channels=None, like="the other series", missing=N
     return sized_series(values, name, channels, like, missing)[0]
 
 
-def sized_series(values, name, channels=None, like="the other series", missing=None):
-    """The same, and the sum of the squares of its values."""
+def sized_series(values, name, channels=None, like="the other series", missing=None, *, channels_first=False):
+    """The same, and the sum of the squares of its values; a series may have its channels in its rows."""
     a = as_points(values, name)
-    if channels is not None and channels != (a.shape[1] if a.ndim == 2 else 1):
-        raise ValueError(_other_channels(a.shape, name, channels, like))
+    if channels is not None and channels != (a.shape[1 - channels_first] if a.ndim == 2 else 1):
+        raise ValueError(_other_channels(a.shape, name, channels, like, channels_first))
     total = refuse_missing(a, name, missing=missing)
-    return (a[np.newaxis] if a.ndim == 1 else np.ascontiguousarray(a.T)), total
+    if a.ndim == 1:
+        return a[np.newaxis], total
+    return (a if channels_first else np.ascontiguousarray(a.T)), total
 
 
 def as_points(values, name):
@@ -219,12 +221,14 @@ def refuse_empty(a, name):
         raise ValueError(f"{name!r} must hold at least one point. Got {got} while a minimum of 1 is required.")
 
 
-def _other_channels(shape, name, channels, like):
-    if len(shape) == 2 and shape[0] == channels:
-        hint = f"If its rows are the channels, pass numpy.transpose({name})."
+def _other_channels(shape, name, channels, like, channels_first):
+    if len(shape) == 2 and shape[channels_first] == channels:
+        hint = f"If its {'columns' if channels_first else 'rows'} are the channels, pass numpy.transpose({name})."
+    elif channels_first:
+        hint = "With channels_first=True channels are the rows of a series and time points its columns."
     else:
         hint = "Time runs along the first axis of a series and channels along the second."
-    got = shape[1] if len(shape) == 2 else 1
+    got = shape[1 - channels_first] if len(shape) == 2 else 1
     return f"{name!r} must have as many channels as {like}, {channels}. Got {got}, shape {shape}. {hint}"
 
 

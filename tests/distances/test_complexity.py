@@ -5,11 +5,13 @@ import numpy as np
 import pytest
 from hypothesis import given
 from hypothesis import strategies as st
-from strategies import small_sizes
+from strategies import small_sizes, unmeant
 
 from sktslib import QuerySearcher
 from sktslib.distances import CIDDTW, nearest_neighbors, pairwise_distances
 from sktslib.distances._metrics.warping_variants import _sums_of_ranges
+
+pytestmark = unmeant
 
 BLOCKS = "distances._metrics.warping_variants.BLOCK"
 

@@ -8,13 +8,15 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 from own_recurrences import Unlike, alike, products
-from strategies import BANDS, has_band, pairs, parameters
+from strategies import BANDS, has_band, pairs, parameters, unmeant
 
 from sktslib.distances import GAK, CallableMetric, SoftDTW, get_metric, metric_names, recurrence, register_metric
 from sktslib.distances._kernels import columns, lanes, pruned
 from sktslib.distances._metrics.bands import band
 from sktslib.distances._metrics.base import check_pair
 from sktslib.distances._series import full_weight
+
+pytestmark = unmeant
 
 SHARES = [0.0, 0.3, 0.9, 1.0, 1.0, 1.1, 3.0]
 

@@ -9,13 +9,15 @@ import numpy as np
 import pytest
 from hypothesis import given
 from hypothesis import strategies as st
-from strategies import BANDS, pairs, small_sizes
+from strategies import BANDS, pairs, small_sizes, unmeant
 
 from sktslib.distances import get_metric, pairwise_distances
 from sktslib.distances._kernels import columns, diagonals, open_ended, strips
 from sktslib.distances._kernels.dispatch import has_weights
 from sktslib.distances._metrics.bands import band
 from sktslib.distances._metrics.base import check_pair
+
+pytestmark = unmeant
 
 LANES = strips.LANES
 LONG = 2 * LANES + 1

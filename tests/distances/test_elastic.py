@@ -6,10 +6,12 @@ import pandas as pd
 import pytest
 from hypothesis import given
 from hypothesis import strategies as st
-from strategies import metrics, pairs, parameters, plain, quarters, times
+from strategies import metrics, pairs, parameters, plain, quarters, times, unmeant
 
 from sktslib.distances import DTW, LCSS, TWED, dlp, dtw, get_metric, lcss, pairwise_distances, tam, twed
 from sktslib.distances._metrics.bands import band
+
+pytestmark = unmeant
 
 t = np.arange(0, 20 * np.pi, 0.1)
 SIN, SIN2 = np.sin(t), np.sin(2 * t)
@@ -117,7 +119,9 @@ def test_a_band_limits_the_matches_of_edit_distances_and_not_what_is_left_out(dr
         got = metric.distance(x, y, weight=w)
         np.testing.assert_allclose(got.cost_matrix[inside], D[1:, 1:][inside], **CLOSE)
         assert metric(x, y, weight=w) == pytest.approx(metric._report(D[m, n], got._problem), rel=1e-9, abs=1e-11)
-        np.testing.assert_allclose(pairwise_distances([x], [y, y], metric, weight=w), float(got), **CLOSE)
+        np.testing.assert_allclose(
+            pairwise_distances([x], [y, y], metric, weight=w, channels_first=False), float(got), **CLOSE
+        )
         assert metric(x, y, weight=w, cutoff=float(got)) == float(got)
         if name == "lcss":
             assert inside[tuple(got.path)].all()

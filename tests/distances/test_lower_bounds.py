@@ -8,7 +8,7 @@ import numpy as np
 import pytest
 from hypothesis import given
 from hypothesis import strategies as st
-from strategies import BANDS, parameters, weights
+from strategies import BANDS, parameters, unmeant, weights
 
 from sktslib.distances import get_metric, metric_names, pairwise_distances
 from sktslib.distances._collection_bounds import Bounds
@@ -16,6 +16,8 @@ from sktslib.distances._kernels.lower_bounds import envelopes
 from sktslib.distances._metrics.bands import band
 from sktslib.distances._metrics.elastic import ElasticMetric
 from sktslib.distances._metrics.registry import _REGISTRY
+
+pytestmark = unmeant
 
 NAMES = [n for n in metric_names("elastic") if issubclass(_REGISTRY[n], ElasticMetric) and _REGISTRY[n]._is_monotone]
 SERIES, QUERIES = (4, 2) if numba.config.DISABLE_JIT else (17, 16)
@@ -51,7 +53,7 @@ def test_bounds_never_exceed_the_distance(name, data):
     kind = data.draw(st.sampled_from(["normal", "walk", "steps", "apart", "offset"]))
     X, Y = series(rng, QUERIES, m, channels, kind), series(rng, SERIES, n, channels, kind)
     w = data.draw(weights(m, channels))
-    distances = pairwise_distances(X, Y, metric, weight=w)
+    distances = pairwise_distances(X, Y, metric, weight=w, channels_first=False)
     w = None if w is None else np.ascontiguousarray(np.broadcast_to((w / w.max()).reshape(m, -1).T, (channels, m)))
     problem = metric._problem(np.ascontiguousarray(X[0].T), w, np.ascontiguousarray(Y[0].T), None, None)
     bounds = bounds_of(metric, [x.T for x in X], [y.T for y in Y], w)

@@ -8,6 +8,7 @@ import numpy as np
 import pytest
 from hypothesis import given
 from hypothesis import strategies as st
+from strategies import unmeant
 
 from sktslib import QuerySearcher
 from sktslib.distances import get_metric
@@ -18,7 +19,7 @@ from sktslib.distances._series import SCALINGS, normalise, standardise
 from sktslib.search import _near_windows
 
 HOW = {how: number for how, number in SCALINGS.items() if how is not None}
-pytestmark = pytest.mark.usefixtures("_plain_kernels_may_overflow")
+pytestmark = [pytest.mark.usefixtures("_plain_kernels_may_overflow"), unmeant]
 
 EPS = 2.0**-52
 AT = [0, 290, 300, 550]

@@ -6,9 +6,11 @@ import numpy as np
 import pytest
 from hypothesis import given
 from hypothesis import strategies as st
-from strategies import BANDS, has_band, parameters, weights
+from strategies import BANDS, has_band, parameters, unmeant, weights
 
 from sktslib.distances import CallableMetric, get_metric, metric_names, pairwise_distances
+
+pytestmark = unmeant
 
 
 def one_by_one(metric, X, Y, w=None):
@@ -31,7 +33,7 @@ def test_equals_the_pairs(name, data):
         want = one_by_one(metric, X, Y, w)
     except ValueError:  # no positive weight is left after interpolation
         return
-    got = pairwise_distances(X, Y, metric, weight=w)
+    got = pairwise_distances(X, Y, metric, weight=w, channels_first=False)
     np.testing.assert_allclose(*(naive.bounded(name, p, d) for d in (got, want)), rtol=1e-9, atol=1e-12)
 
 

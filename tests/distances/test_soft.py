@@ -10,7 +10,7 @@ import numpy as np
 import pytest
 from hypothesis import given
 from hypothesis import strategies as st
-from strategies import has_band, metrics, pairs, plain
+from strategies import has_band, metrics, pairs, plain, unmeant
 
 from sktslib import (
     QuerySearcher,
@@ -23,6 +23,8 @@ from sktslib import (
 from sktslib.distances import DTW, GAK, SBD, SoftDTW, barycenter, get_metric, pairwise_distances
 from sktslib.distances._kernels.soft_minimum import Soft, accumulated_costs
 from sktslib.search import elastic_search
+
+pytestmark = unmeant
 
 CLOSE = {"rtol": 1e-9, "atol": 1e-11}
 SOFT = [name for name in naive.PATHLESS if has_band(name)]

@@ -65,12 +65,16 @@ def test_query_split_fits_on_the_query_and_tests_on_the_sequence():
     X = np.concatenate([QUERY, SEQUENCE])
     y = np.concatenate([np.zeros(65, int), LABELS])
     grid = {"metric": [DTW(), LCSS(eps=0.2), Euclidean()], "n_matches": [6, 12]}
-    search = GridSearchCV(QuerySearcher(), grid, cv=query_split(QUERY, SEQUENCE), refit=False)
+    cv = query_split(QUERY, SEQUENCE)
+    search = GridSearchCV(QuerySearcher(query=QUERY), grid, cv=cv, refit=False)
     search.fit(X[:, np.newaxis], y)
     for params, score in zip(search.cv_results_["params"], search.cv_results_["mean_test_score"], strict=True):
         matches = QuerySearcher(**params).fit(QUERY).search(SEQUENCE)
         assert score == event_f1_score(LABELS, np.column_stack([matches.start, matches.end]))
     assert search.best_params_["n_matches"] == 12
+    # Labels of one value say nothing of where the query lies.
+    with pytest.raises(ValueError, match=r"'y' must have at least two distinct labels.* Got 0 for all 65 time points"):
+        GridSearchCV(QuerySearcher(), grid, cv=cv, error_score="raise").fit(X[:, np.newaxis], y)
 
 
 # ----------------------------------------------------------------------------------------------------------- searches

@@ -227,7 +227,11 @@ def test_queries_in_series_with_missing_values():
 def test_channels_of_a_table_are_told_by_their_names():
     table = pd.DataFrame({"a": [x[:, 0] for x in RAGGED], "b": [x[:, 1] for x in RAGGED]})
     fitted = PairwiseDistances().fit(table)
-    np.testing.assert_array_equal(fitted.transform(RAGGED), fitted.transform(table))
+    with pytest.warns(UserWarning, match="X does not have valid feature names, but PairwiseDistances was fitted"):
+        found = fitted.transform(RAGGED)
+    np.testing.assert_array_equal(found, fitted.transform(table))
+    with pytest.raises(ValueError, match=r"Got \['a', 'bb'\].*Did you mean 'b'\?"):
+        fitted.transform(table.rename(columns={"b": "bb"}))
     with pytest.raises(ValueError, match=r"must be those of the fitted table, \['a', 'b'\]\. Got \['b', 'a'\]"):
         fitted.transform(table[["b", "a"]])
 

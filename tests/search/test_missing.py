@@ -5,10 +5,12 @@ import numpy as np
 import pytest
 from hypothesis import given
 from hypothesis import strategies as st
-from strategies import plain
+from strategies import plain, unmeant
 
 from sktslib import QuerySearcher, QuerySegmenter
 from sktslib.distances import metric_names, pairwise_distances
+
+pytestmark = unmeant
 
 
 @pytest.mark.parametrize("name", [n for n in metric_names("lockstep") if not naive.TABLE[n].same_length])

@@ -6,12 +6,14 @@ import numpy as np
 import pytest
 from hypothesis import given
 from hypothesis import strategies as st
-from strategies import weights
+from strategies import unmeant, weights
 
 from sktslib import QuerySearcher
 from sktslib.distances import DTW
 from sktslib.distances._kernels import moments
 from sktslib.search import _chunked_sequence, _near_windows
+
+pytestmark = unmeant
 
 KINDS = ["noise", "walk", "offset", "flat", "copies", "steps", "spike"]
 METRICS = [

@@ -6,7 +6,7 @@ import numpy as np
 import pytest
 from hypothesis import given
 from hypothesis import strategies as st
-from strategies import pairs, parameters, plain, quarters, times
+from strategies import pairs, parameters, plain, quarters, times, unmeant
 
 from sktslib import QuerySearcher, get_distance_dict, load_ecg_example
 from sktslib.distances import DTW, LCSS, TWED, dtw, get_metric, metric_names
@@ -14,7 +14,7 @@ from sktslib.search import elastic_search, start_sequences_index
 from sktslib.search._selection import select
 
 CLOSE = {"rtol": 1e-9, "atol": 1e-11}
-pytestmark = pytest.mark.usefixtures("_plain_kernels_may_overflow")
+pytestmark = [pytest.mark.usefixtures("_plain_kernels_may_overflow"), unmeant]
 
 
 @st.composite

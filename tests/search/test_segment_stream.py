@@ -9,9 +9,12 @@ import pandas as pd
 import pytest
 from hypothesis import example, given
 from hypothesis import strategies as st
+from strategies import unmeant
 
 from sktslib import QuerySegmenter
 from sktslib.distances import DDTW, DTW, ERP, LCSS, TWED, WDTW, Euclidean
+
+pytestmark = unmeant
 
 METRICS = [DTW(alpha=0.6), LCSS(eps=0.5), TWED(nu=0.1), Euclidean()]
 

@@ -7,7 +7,7 @@ import numpy as np
 import pytest
 from hypothesis import given
 from hypothesis import strategies as st
-from strategies import pairs, parameters, plain, times
+from strategies import pairs, parameters, plain, times, unmeant
 
 from sktslib import QuerySegmenter, get_distance_dict, load_ecg_example, time_series_segmentation
 from sktslib.distances import DTW, LCSS, TWED, get_metric, metric_names
@@ -15,6 +15,8 @@ from sktslib.distances._kernels.one_pass import LANES
 from sktslib.search._segmentation import segmenter as segmenter_kernels
 from sktslib.search._segmentation import stretches
 from sktslib.search._segmentation.stretches import LEAD
+
+pytestmark = unmeant
 
 FREE = naive.names(kind="warped", is_sum=True, has_lags=False)  # the cheapest segmentation is found
 

@@ -6,11 +6,13 @@ import pandas as pd
 import pytest
 from hypothesis import given
 from hypothesis import strategies as st
-from strategies import plain, series
+from strategies import plain, series, unmeant
 
 from sktslib import QuerySearcher, QuerySegmenter
 from sktslib.distances import ERP, TWED, get_metric
 from sktslib.utils.visualisation import plot_repetitions
+
+pytestmark = unmeant
 
 QUERY = np.array([0.0, 1.0, 4.0, 1.0, -1.0, 0.0])
 RECORDING = np.concatenate([[5, 5], QUERY, [5], [0, 1, 1, 4, 4, 1, -1, 0], [5, 5], QUERY, [5]]).astype(float)

@@ -6,10 +6,12 @@ import pandas as pd
 import pytest
 from hypothesis import given
 from hypothesis import strategies as st
-from strategies import pairs, plain
+from strategies import pairs, plain, unmeant
 
 from sktslib import QuerySearcher, QuerySegmenter
 from sktslib.distances import DTW, TWED, get_metric, metric_names
+
+pytestmark = unmeant
 
 
 @pytest.mark.parametrize("metric", ["dtw", "euclidean"])

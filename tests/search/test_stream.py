@@ -9,11 +9,13 @@ import numpy as np
 import pytest
 from hypothesis import given
 from hypothesis import strategies as st
-from strategies import parameters
+from strategies import parameters, unmeant
 
 from sktslib import QuerySearcher, QuerySegmenter
 from sktslib.distances import get_metric
 from sktslib.search import _chunked_sequence
+
+pytestmark = unmeant
 
 WINDOWS = [("euclidean", None), ("euclidean", "zscore"), ("correlation", None), ("dtw", "zscore")]
 SEARCHES = [(name, None) for name in ("dtw", "dtw", *naive.WARPED)] + WINDOWS

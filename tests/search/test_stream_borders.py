@@ -9,10 +9,13 @@ import pandas as pd
 import pytest
 from hypothesis import given
 from hypothesis import strategies as st
+from strategies import unmeant
 
 from sktslib import QuerySearcher, QuerySegmenter
 from sktslib.distances import DDTW, DTW, ERP, LCSS, WDTW, Euclidean
 from sktslib.search._buffer import ROOM, Buffer
+
+pytestmark = unmeant
 
 METRICS = [DTW(), Euclidean(), LCSS(eps=0.5), ERP(), DDTW(), WDTW(g=0.5)]
 

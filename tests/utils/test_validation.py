@@ -132,7 +132,11 @@ def test_missing_values_pass_where_they_may_and_infinity_never():
         ("abc", TypeError, "'x' must hold real numbers. Got text"),
         (b"abc", TypeError, "Got text, dtype |S3."),
         (np.array([1, "2"], object), TypeError, "Got '2' at index 1: a str is no number. Pass the numbers alone."),
-        (pd.DataFrame({"a": [1], "b": ["y"]}), TypeError, "Got 'y' at index (0, 1)"),
+        (
+            pd.DataFrame({"a": [1], "b": ["y"]}),
+            TypeError,
+            "Got text in the column 'b'. Select the columns of numbers, x[",
+        ),
         (DAYS, TypeError, "Got dates, dtype datetime64"),
         (DAYS.tz_localize("UTC"), TypeError, "a Timestamp is no number"),
         ([dt.date(2024, 1, 1)], TypeError, "Got datetime.date(2024, 1, 1) at index 0: a date is no number."),

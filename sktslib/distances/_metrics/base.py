@@ -103,7 +103,9 @@ class Metric(Estimator):
         x, y, w = check_pair(x, y, weight, metric=self)
         tx, ty = as_times(tx, x.shape[1], "tx"), as_times(ty, y.shape[1], "ty")
         if cutoff is None:
-            return self._distance(x, w, y, tx, ty)
+            d = self._distance(x, w, y, tx, ty)
+            self._warn_of_pair(d, x, y)
+            return d
         return self._within(x, w, y, tx, ty, as_cutoff(cutoff, self._may_be_negative))
 
     def _exponent(self, channels):
@@ -124,6 +126,12 @@ class Metric(Estimator):
                 for k, a in enumerate(series):
                     self._check_values(a, f"{name!r}" if len(series) == 1 else f"'{name}[{k}]'")
         check_sizes(X, Y, names, self._exponent(len(X[0])), self.full_name)
+
+    def _warn_of_scale(self, X, Y):
+        """Warn of a parameter out of scale with the values of two collections of series (channels, length)."""
+
+    def _warn_of_pair(self, distance, x, y):
+        """The same for two series whose distance is known."""
 
     def _check_search(self, mode):
         """Refuse parameters that mean nothing in a search by "windows" or "subsequence", or in a "segmentation"."""

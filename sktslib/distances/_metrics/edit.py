@@ -5,12 +5,28 @@ from numbers import Real
 import numpy as np
 
 from ...utils._sklearn import Interval
+from ...utils._warnings import warn
 from .._kernels import columns, recurrences
 from .bands import BAND_CONSTRAINTS
 from .elastic import ElasticMetric, Query, free_points, norm_exponent, norm_of
 from .registry import register
 
 __all__ = ["EDR", "ERP", "LCSS", "MSM", "TWED"]
+
+
+SMALL = 0.02  # of the standard deviation: an `eps` below it matches hardly any points but equal ones
+USUAL = 0.25  # of the standard deviation, which Chen, Ozsu & Oria (2005) take
+FAR = 0.9  # a share of unmatched points from which on `eps` may be too small
+CATEGORIES = 64  # values that recur, and are no more than these, may be meant to match where they are equal alone
+
+
+def _deviation(series):
+    """The norm over the channels of the standard deviations of all values."""
+    values = np.concatenate(series, axis=1)
+    low = np.fmin.reduce(values, axis=1, keepdims=True)
+    span = np.fmax.reduce(values, axis=1, keepdims=True) - low
+    scaled = (values - low) / np.where(span > 0.0, span, 1.0)  # squares of large values are not finite
+    return float(np.hypot.reduce(np.nanstd(scaled, axis=1) * span[:, 0]))
 
 
 def point_weights(x, w):
@@ -45,6 +61,41 @@ class MatchingMetric(ElasticMetric):
     def _exponent(self, channels):
         return norm_exponent(channels)
 
+    def _warn_of_pair(self, distance, x, y):
+        m, n = x.shape[1], y.shape[1]
+        least = abs(m - n) / max(m, n) if self._replaces else 0.0  # where all points match
+        if not least + 1e-9 < distance < FAR:  # else it tells something
+            self._warn_of_scale([x], [y])
+
+    def _warn_of_scale(self, X, Y):
+        """Warn if `eps` lets all points match, or of points that differ hardly any.
+
+        It is too large if it is not smaller than the distance of any two points: the norm over the channels of the
+        ranges of the values. It is too small below SMALL of the standard deviation of either collection, unless it is
+        0, or the values are few that recur, as categories do.
+        """
+        series = X if Y is X else [*X, *Y]
+        low = np.fmin.reduce([np.fmin.reduce(a, axis=1) for a in series])[:, np.newaxis]
+        span = np.fmax.reduce([np.fmax.reduce(a, axis=1) for a in series])[:, np.newaxis] - low
+        eps, largest = float(self.eps), float(np.hypot.reduce(span[:, 0]))
+        name = type(self).__name__
+        if eps >= largest > 0.0:
+            warn(
+                f"The 'eps' parameter of {name} should be smaller than the distance of the points furthest apart, "
+                f"{largest:.3g}. Got {eps:g}: every point matches every other, and the values do not matter. "
+                f"Lower it, for example to {USUAL} of the values' standard deviation."
+            )
+        elif 0.0 < eps < SMALL * largest:
+            deviation = min(_deviation(some) for some in ([X] if Y is X else [X, Y]))
+            values = np.concatenate(series, axis=1)
+            distinct = len(np.unique(values)) if eps < SMALL * deviation else 0
+            if distinct > CATEGORIES or 2 * distinct > values.size:
+                warn(
+                    f"The 'eps' parameter of {name} should be at least {SMALL:g} of the values' standard deviation, "
+                    f"{deviation:.3g}. Got {eps:g}: hardly any points match but equal ones. Raise it, for example to "
+                    f"{USUAL * deviation:.3g}, or normalise the series; set eps=0 if equal values alone should match."
+                )
+
 
 @register
 class LCSS(MatchingMetric):
@@ -53,7 +104,10 @@ class LCSS(MatchingMetric):
     Parameters
     ----------
     eps : float, default=1.0
-        Two points match if they are at most this far apart (Euclidean norm over the channels).
+        Two points match if they are at most this far apart (Euclidean norm over the channels). A quarter of the values'
+        standard deviation is usual. A warning tells if all points match, since `eps` reaches the range of the values,
+        or hardly any, since it is above 0 and below 2 % of their standard deviation (and the values are no categories:
+        at most 64 that recur).
     window : None, float in (0, 1], "sakoe-chiba" or "itakura", default=None
         Band of the points that may meet. A float is the radius of a Sakoe-Chiba band as a share of the shorter length.
     factor : int, optional
@@ -108,7 +162,10 @@ class EDR(MatchingMetric):
     Parameters
     ----------
     eps : float, default=1.0
-        Two points match if they are at most this far apart (Euclidean norm over the channels).
+        Two points match if they are at most this far apart (Euclidean norm over the channels). A quarter of the values'
+        standard deviation is usual. A warning tells if all points match, since `eps` reaches the range of the values,
+        or hardly any, since it is above 0 and below 2 % of their standard deviation (and the values are no categories:
+        at most 64 that recur).
     window : None, float in (0, 1], "sakoe-chiba" or "itakura", default=None
         Band of the points that may meet. A float is the radius of a Sakoe-Chiba band as a share of the shorter length.
     factor : int, optional

@@ -7,6 +7,7 @@ import numpy as np
 from ...utils._sizes import check_query
 from ...utils._sklearn import Interval
 from ...utils.validation import as_floats, refuse_missing
+from .._collection import as_collection
 from .._kernels import lockstep_drivers, lockstep_terms
 from .._series import full_weight
 from .base import Metric
@@ -113,7 +114,7 @@ class Mahalanobis(LockstepMetric):
         VI = self._inverse()
         return VI is None or (self.is_symmetric and bool((np.linalg.eigvalsh(VI) > 0).all()))
 
-    def fit(self, X, y=None):
+    def fit(self, X, y=None, *, channels_first=None):
         """Estimate `VI` from a collection by the shrunk covariance of Ledoit and Wolf (2004).
 
         Parameters
@@ -121,6 +122,8 @@ class Mahalanobis(LockstepMetric):
         X : array-like of shape (n_series, length) or (n_series, length, channels)
             Series of one length.
         y : ignored
+        channels_first : bool, optional
+            Whether the channels come before time, see :func:`sktslib.distances.pairwise_distances`.
 
         Returns
         -------
@@ -136,6 +139,8 @@ class Mahalanobis(LockstepMetric):
                 f"channels). Got shape {X.shape}."
             )
         refuse_missing(X, "X")
+        if X.ndim == 3:
+            X = np.array(as_collection(X, "X", channels_first=channels_first)).transpose(0, 2, 1)
         check_query(X, "'X'", 2.0, "A covariance")
         self.VI_ = LedoitWolf().fit(X.reshape(len(X), -1)).precision_
         return self

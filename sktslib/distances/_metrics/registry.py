@@ -64,7 +64,7 @@ def metric_class(name, what="metric", owner=""):
     """The class registered under a name, full name or alias."""
     found = _ALIASES.get(str(name).lower()) if isinstance(name, str) else None
     if found is None:
-        error = unknown_name(what, name, _REGISTRY, owner)
+        error = unknown_name(what, name, _REGISTRY, owner, _ALIASES)
         if parent_process() is not None:
             error.args = (
                 f"{error} This process knows no names that were registered in the one that started it: give the metric "

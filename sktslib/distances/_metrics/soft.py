@@ -302,7 +302,7 @@ class GAK(SoftMetric):
         self.sigma = sigma
         self.triangular = triangular
 
-    def fit(self, X, y=None):
+    def fit(self, X, y=None, *, channels_first=None):
         """Estimate `sigma` from a collection as the paper does: its points' median distance times sqrt(median length).
 
         Parameters
@@ -310,13 +310,15 @@ class GAK(SoftMetric):
         X : array-like of shape (n_series, length) or (n_series, length, channels), or list of series
             The collection.
         y : ignored
+        channels_first : bool, optional
+            Whether the channels come before time, see :func:`sktslib.distances.pairwise_distances`.
 
         Returns
         -------
         GAK
             Itself.
         """
-        X = as_collection(X, "X")
+        X = as_collection(X, "X", channels_first=channels_first)
         self._check_sizes(X, X, ("X", "X"))
         points = np.concatenate(X, axis=1)
         points = points[:, np.linspace(0, points.shape[1] - 1, min(points.shape[1], 1000)).astype(int)]

@@ -7,7 +7,7 @@ import numpy as np
 from ...utils._sampling import holes
 from ...utils._sizes import check_size
 from ...utils.validation import as_floats
-from .._comparison import resolve_mode
+from .._comparison import resolve_mode, warn_of_sequences
 from .._learning import as_comparable, average, examples
 from .._profile import Search
 from .._query import QueryEstimator
@@ -130,7 +130,7 @@ class FittedSegmenter(QueryEstimator):
             self._fit_queries(refined(*self._segmented(self._queries, data, ty, rules)))
         return self._fit_queries(self._queries, limits=[limits])
 
-    def _fit_queries(self, queries, numbers=None, limits=None, marked=None, times=None):
+    def _fit_queries(self, queries, numbers=None, limits=None, marked=None, times=None, names=None):
         """Take validated queries, with the background and the bounds that go with them."""
         k = len(queries)
         if any(how.tx is None for how in queries):  # one clock for all: samples, unless all have times
@@ -139,8 +139,11 @@ class FittedSegmenter(QueryEstimator):
         self.queries_ = [how.x.T for how in queries]
         self.weights_ = [None if how.w is None else how.w.T for how in queries]
         self.query_, self.weight_ = self.queries_[0], self.weights_[0]
-        self.classes_ = np.arange(1, k + 1) if marked is None else marked.labels.classes
-        self._background_label = 0 if marked is None else marked.labels.background
+        if marked is not None:
+            self.classes_, self._background_label = marked.labels.classes, marked.labels.background
+        else:
+            self.classes_ = np.arange(1, k + 1) if names is None else names
+            self._background_label = self.classes_.dtype.type()
         self._numbers = np.arange(k) if numbers is None else np.array(numbers)  # of each query's class, from 0
         bounds = (_per_query(getattr(self, name), k, name) for name in ("min_length", "max_length"))
         given = tuple(self._check_limits(*pair) for pair in zip(*bounds, strict=True))
@@ -173,6 +176,7 @@ class FittedSegmenter(QueryEstimator):
     def _segmented(self, queries, y, ty, rules, refine=0):
         """Searches and segments of a series, after averaging the repetitions `refine` times."""
         left, met = int(refine), {}
+        warn_of_sequences(queries, [y], shorter=rules.partial)
         while True:
             searches = [Search.of(how, y, ty) for how in queries]
             segments = segment(searches, rules)

@@ -160,16 +160,16 @@ class QuerySegmenter(FittedSegmenter):
 
         Parameters
         ----------
-        X : array-like of shape (m,) or (m, channels), or list of arrays
-            The query, or several; with the parameter `query` set, any series of the same channels; with `y` or
-            ``query="auto"``, a recording.
+        X : array-like of shape (m,) or (m, channels), or list or dict of arrays
+            The query, or several, in a dict by their names, which are the labels of segments; with the parameter
+            `query` set, any series of the same channels; with `y` or ``query="auto"``, a recording.
         y : array-like of shape (n,), optional
             Labels of the recording's time points: 0, False, an empty text or "0" for background, other values, numbers
             or texts, for the class of repetition. A run of one label of at least 2 samples is an
             occurrence, so occurrences of one class need background between them: see
             :func:`sktslib.metrics.labels_from_events`. Mark all there are, for what is not marked counts as
-            background, and the same part of each. Without a second label, or without an occurrence, labels are
-            ignored, and `X` is the query.
+            background, and the same part of each. Labels that are all alike are an error, unless `query` is set.
+            Without an occurrence labels are ignored, and `X` is the query.
         weight : array-like of shape (m,) or (m, channels), optional
             Relative weights of the query's points; replaces the parameter. Of several queries a list, as are `times`.
         times : array-like of shape (m,), optional
@@ -190,7 +190,8 @@ class QuerySegmenter(FittedSegmenter):
             return self._fit_labels(marked, weight, times_of(X, times))
         if by_itself:
             return self._fit_recording(self._read_recording(one_query(X, "X")), times_of(X, times))
-        return self._fit_queries(self._read_queries(X, y, weight, times))
+        queries, names = self._read_queries(X, y, weight, times)
+        return self._fit_queries(queries, names=names)
 
     def segment(self, X, times=None):
         """Segment a recording.

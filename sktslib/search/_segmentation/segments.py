@@ -34,7 +34,7 @@ class Segments(_Table):
     start, end : ndarray of shape (n_segments,)
         Half-open ranges in samples of the recording.
     label : ndarray of shape (n_segments,)
-        The class that was learned, or the number of the given query, from 1.
+        The class that was learned, or the name or else the number of the given query, from 1.
     cost : ndarray of shape (n_segments,)
         Un-normalized cost of each repetition, that of the cheapest path of its range.
     query : ndarray of int of shape (n_segments,)
