@@ -75,6 +75,8 @@ def run_distance(options):
     if options.picture is not None:
         _draw_alignment(options.picture, x, y, drawn)
     about = {"first": x.title, "second": y.title, "columns": x.names, "samples": [len(x), len(y)]}
+    if options.format == "table":  # distances of one pair by several metrics have no scale in common
+        frame["distance"] = [f"{d:.6g}" for d in frame["distance"]]
     print_frame(frame, options.format, about, "distances")
     return 0
 

@@ -117,7 +117,7 @@ def _name_rows(axes, names, label):
 def _draw_found(part, recording, found):
     """Draw the first ranges that were found, one over the other, each from its start on."""
     count = min(len(found), MOST_RANGES)
-    title = "the first of them, from their starts on" if count < len(found) else "from their starts on"
+    title = f"the first {count} laid over each other" if count < len(found) else "what was found, laid over each other"
     axes = _rows(part, title, recording.channels)
     values = recording.values
     for start, end in zip(found.start[:count].tolist(), found.end[:count].tolist(), strict=True):

@@ -105,7 +105,7 @@ def errors_of(where, parameters=(), data=None):
         message = in_options(str(error), parameters)
         if data is not None:
             message = message.replace("'X'", data)
-        raise ValueError(f"{where}: {message}" if where else message) from None
+        raise ValueError(f"{where}: {message}" if where and not message.startswith("--") else message) from None
 
 
 def is_terminal():

@@ -112,22 +112,26 @@ def described(estimator):
     return f"{type(estimator).__name__}({', '.join(changed)})"
 
 
-def _given(options):
-    """Parameters of the estimator that were given, and the bar of a terminal."""
-    values = given(options, options.parameters)
+def _estimator(options, **defaults):
+    """The estimator with the parameters that were given, and a bar if somebody may look at it."""
+    from ..distances import get_metric
+
+    values = defaults | given(options, options.parameters)
     if is_terminal() and any(one.name == "verbose" for one in options.parameters):
         values.setdefault("verbose", 1)
     if options.metric is not None:
+        with errors_of("--metric"):
+            get_metric(*options.metric)
         values |= {"metric": options.metric[0], "metric_params": options.metric[1] or None}
-    return values
+    return estimator_class(options.task)(**values)
 
 
 def _by_query(options, files):
-    values = _given(options)
-    if options.task == "search" and not values.keys() & {"n_matches", "threshold", "percentile"}:
-        values["n_matches"] = DEFAULT_MATCHES
-    elif options.task == "search":
-        values.setdefault("n_matches", None)
+    defaults = {}
+    if options.task == "search":
+        limited = any(hasattr(options, name) for name in ("threshold", "percentile"))
+        defaults["n_matches"] = None if limited else DEFAULT_MATCHES
+    estimator = _estimator(options, **defaults)
     recording = files.read(options.recording, "the recording")
     if options.query == ["auto"]:
         queries = []
@@ -139,8 +143,6 @@ def _by_query(options, files):
         queries, recording, line = compared(queries, recording)
     files.check()
     tell_notes([*queries, recording], line)
-    with errors_of("", options.parameters):
-        estimator = estimator_class(options.task)(**values)
     timed = recording.times is not None and all(query.times is not None for query in queries)
     if not queries:
         with errors_of(recording.title, options.parameters, "the recording"):
@@ -290,15 +292,12 @@ def run_learn(options):
     labels, line = read_labels_of(options.labels, recording, files)
     tell_notes([recording], f"columns compared: {', '.join(recording.names)}")
     note(line)
-    values = _given(options)
-    if options.task == "search":
-        values.setdefault("n_matches", None)  # how many there are is what the learned threshold says
-    with errors_of("", options.parameters):
-        estimator = estimator_class(options.task)(**values)
+    # How many matches there are is what the learned threshold says.
+    estimator = _estimator(options, **({"n_matches": None} if options.task == "search" else {}))
     with errors_of(recording.title, options.parameters, "the recording"):
         estimator.fit(recording.values, labels, times=recording.times)
-    if "verbose" in values:
-        estimator.set_params(verbose=0)  # of this terminal
+    if hasattr(estimator, "verbose") and not hasattr(options, "verbose"):
+        estimator.set_params(verbose=0)  # of another terminal
     joblib.dump(estimator, options.output)
     queries = _learned(estimator)
     lengths = ", ".join(f"{query.title}: {len(query.values)} samples" for query in queries)

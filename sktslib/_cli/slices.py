@@ -114,7 +114,7 @@ def _by_times(cut, times, time_name, option):
                 f"{option}: a slice in timestamps needs a recording with dates. Got {cut.text!r}, and times from "
                 f"{times[0]} to {times[-1]}. Write seconds, such as 12.5s-13.1s."
             )
-        wanted = np.array([cut.start, cut.stop]) / unit_of(time_name)
+        wanted, what = np.array([cut.start, cut.stop]) / unit_of(time_name), "times"
     else:
         # Seconds from the first sample.
         try:
@@ -124,12 +124,17 @@ def _by_times(cut, times, time_name, option):
                 wanted = np.array([(_stamp(v, cut.kind, times) - times[0]).total_seconds() for v in cut[1:3]])
         except (ValueError, TypeError) as error:
             raise ValueError(f"{option}: cannot find {cut.text!r} among times from {times[0]}: {error}.") from None
+        what = f"seconds after {times[0]}"
         times = (times - times[0]).total_seconds().to_numpy()
     # A time as it was written may lie a rounding error off the sample's.
     slack = 1e-6 * float(np.median(np.diff(times))) if len(times) > 1 else 0.0
     inside = np.searchsorted(times, wanted - slack)
-    if wanted[1] < times[0] or wanted[0] > times[-1]:
-        return int(inside[0]), int(inside[0])
+    step = float(np.median(np.diff(times))) if len(times) > 1 else 1.0
+    if wanted[0] < times[0] - slack or wanted[1] > times[-1] + 1.5 * step:
+        raise ValueError(
+            f"{option}: a slice must lie in the recording. Got {cut.text!r}, and {what} from {times[0]:g} to "
+            f"{times[-1]:g}{'' if time_name is None else f' in {time_name!r}'}."
+        )
     return int(inside[0]), int(inside[1])
 
 

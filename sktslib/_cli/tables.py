@@ -73,7 +73,13 @@ def read_table(path, reading, option):
 
     kind = Path(path).suffix.lower()
     readers = {".npy": _read_npy, ".wav": _read_wav, ".xlsx": _read_excel, ".xls": _read_excel, ".ods": _read_excel}
-    readers |= {".parquet": _read_parquet, ".pq": _read_parquet, ".feather": _read_feather, ".arrow": _read_feather}
+    readers |= {
+        ".npz": _refuse_npz,
+        ".parquet": _read_parquet,
+        ".pq": _read_parquet,
+        ".feather": _read_feather,
+        ".arrow": _read_feather,
+    }
     try:
         return readers.get(kind, _read_text)(path, reading)
     except ImportError as error:
@@ -82,6 +88,10 @@ def read_table(path, reading, option):
             "it, or save the table as CSV."
         ) from None
     except UnicodeDecodeError as error:
+        if error.encoding == "charmap":  # the last that was tried
+            raise ValueError(
+                f"{option} must name a table. Got {path!r}, which is no text. Files are {FORMATS}."
+            ) from None
         raise ValueError(
             f"{option} must name a readable file. Got {path!r}, which is not {error.encoding}: name its encoding, such "
             "as --encoding cp1252."
@@ -186,8 +196,8 @@ class _Watched(io.RawIOBase):
     Who reads a table holds a line whole, and a column for each of its fields.
     """
 
-    def __init__(self, file):
-        self._file, self._line, self._length = file, 1, 0
+    def __init__(self, file, packed):
+        self._file, self._packed, self._line, self._length = file, packed, 1, 0
 
     def readable(self):
         return True
@@ -210,6 +220,7 @@ class _Watched(io.RawIOBase):
 
     def close(self):
         self._file.close()
+        self._packed.close()
         super().close()
 
 
@@ -218,11 +229,12 @@ def _opened(path):
     size = os.path.getsize(path)
     kind = Path(path).suffix.lower()
     if kind == ".zip":
-        packed = zipfile.ZipFile(path)
-        members = [name for name in packed.namelist() if not name.endswith("/")]
+        raw = zipfile.ZipFile(path)
+        members = [name for name in raw.namelist() if not name.endswith("/")]
         if len(members) != 1:
+            raw.close()
             raise ValueError(f"a ZIP file must hold one file. Got {len(members)}. Unpack it.")
-        file = packed.open(members[0])
+        file = raw.open(members[0])
     elif kind in (".zst", ".7z", ".rar", ".tar", ".tgz"):
         raise ValueError(
             f"files packed as {kind} cannot be read. Unpack it; .gz, .bz2, .xz and .zip are read as they are."
@@ -236,7 +248,7 @@ def _opened(path):
             raw = io.BufferedReader(_Counted(raw, bar))
         opener = {".gz": gzip.open, ".bz2": bz2.open, ".xz": lzma.open}.get(kind)
         file = raw if opener is None else opener(raw)
-    return io.BufferedReader(_Watched(file), 2**18)
+    return io.BufferedReader(_Watched(file, raw), 2**18)
 
 
 class _Counted(io.RawIOBase):
@@ -312,6 +324,12 @@ def _read_npy(path, reading):
             f"{array.shape[1]} channels of {array.shape[0]} samples; if its rows are the channels: --transpose"
         )
     return Table(path, array, [str(k + 1) for k in range(array.shape[1])], notes=notes)
+
+
+def _refuse_npz(path, reading):
+    with np.load(path, allow_pickle=False) as arrays:
+        names = ", ".join(arrays.files[:12])
+    raise ValueError(f"an NPZ file holds several arrays ({names}). Save one of them with numpy.save as an NPY file.")
 
 
 def _read_wav(path, reading):

@@ -55,7 +55,7 @@ def number_form(decimal, thousands):
 def split(line, separator):
     """The cells of a line."""
     if separator is None:
-        return line.split()
+        return [cell.strip('"') for cell in re.findall(r'"[^"]*"|\S+', line)]
     return [cell.strip() for cell in next(csv.reader([line], delimiter=separator, skipinitialspace=True), [])]
 
 
@@ -85,10 +85,30 @@ def _try(lines, separator, decimal, thousands):
     if width < 2 and separator != NONE:
         return None
     numbers = number_form(decimal, thousands)
-    cells = [cell for _, row in rows if len(row) == width for cell in row]
-    known = sum(kind_of(cell, numbers) != "text" for cell in cells) / len(cells)
-    share = sum(len(row) == width for _, row in rows) / len(rows)
-    return _Trial(known * share, separator, numbers, decimal, width, rows)
+    whole = [cells for _, cells in rows if len(cells) == width]
+    if separator == "," and width == 2 and decimal == "." and _is_split(whole):
+        return None
+    # Names and units, rows without any number, say nothing against a mark.
+    kinds = [[kind_of(cell, numbers) for cell in cells] for cells in whole]
+    spoiled = separator == NONE and decimal == ","  # texts with a comma are cells of a table with commas
+    kinds = [
+        row
+        for row, cells in zip(kinds, whole, strict=True)
+        if any(kind not in (None, "text") for kind in row) or (spoiled and "," in cells[0])
+    ]
+    known = sum(kind != "text" for row in kinds for kind in row) / max(1, sum(map(len, kinds)))
+    return _Trial(known * len(whole) / len(rows), separator, numbers, decimal, width, rows)
+
+
+def _is_split(rows):
+    """Whether two columns are the digits before and behind a decimal comma: as many in each row, some after a zero."""
+    second = [cells[1] for cells in rows]
+    return (
+        len({len(cell) for cell in second}) == 1
+        and all(map(str.isdigit, second))
+        and any(c[0] == "0" for c in second)
+        and len(second[0]) > 1
+    )
 
 
 def layout_of(lines, *, separator=None, decimal=None, thousands=None, header=None):

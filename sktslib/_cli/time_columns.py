@@ -9,6 +9,7 @@ from .text_layout import KINDS, ZONE
 
 NAME = re.compile(r"(?i)(time.*|t|date.*|.*timestamp|zeit.*|uhrzeit|datum|seconds?|secs?|elapsed.*)")
 OFFSET = re.compile(rf".*\d{ZONE.removesuffix('?')}")
+MONTH_FIRST = "month/day/year (--day-first: day/month/year)"
 SEVERAL = "the times have several offsets from UTC"
 HOW_DATES = "numbers, clock times, or dates such as 2024-05-01 12:30:05.25 or 01.05.2024 12:30"
 
@@ -127,23 +128,17 @@ def _dates(texts, day_first):
     notes = []
     first = re.fullmatch(r"(\d{1,2})([-/.])(\d{1,2})[-/.].*", texts.iloc[0])
     if first is not None and day_first is None:
-        day_first, notes = _day_first(texts, first[2])
+        day_first = _day_first(texts, first[2])
     zone = OFFSET.fullmatch(texts.iloc[0])
     offset = zone and re.search(rf"{ZONE}$", texts.iloc[0])[0]
     arguments = {"utc": True} if offset else {}
-    with warnings.catch_warnings():
-        warnings.simplefilter("ignore", UserWarning)  # pandas tells that it looks at each cell
-        if first is None:
-            try:
-                dates = pd.to_datetime(texts, format="ISO8601", **arguments)
-            except ValueError:
-                dates = pd.to_datetime(texts, format="mixed", **arguments)
-        else:
-            try:
-                dates = pd.to_datetime(texts, dayfirst=bool(day_first), **arguments)
-            except ValueError:
-                dates = pd.to_datetime(texts, format="mixed", dayfirst=bool(day_first), **arguments)
-    index = pd.DatetimeIndex(dates)
+    index = _parsed(texts, first is None, bool(day_first), arguments)
+    if first is not None and day_first is None:
+        other = _parsed(texts, False, True, arguments)
+        day_first = _unevenness(other) < _unevenness(index)
+        index = other if day_first else index
+        order = "day/month/year (--no-day-first: month/day/year)" if day_first else MONTH_FIRST
+        notes.append(f"dates were read as {order}")
     if offset and texts.str.endswith(offset).all():
         index = index.tz_convert(pd.Timestamp(texts.iloc[0]).tz)
     elif offset:
@@ -151,13 +146,29 @@ def _dates(texts, day_first):
     return index, notes
 
 
+def _parsed(texts, iso, day_first, arguments):
+    """Texts as dates; those that are not all written alike are read one by one."""
+    import pandas as pd
+
+    order = {"format": "ISO8601"} if iso else {"dayfirst": day_first}
+    with warnings.catch_warnings():
+        warnings.simplefilter("ignore", UserWarning)  # pandas tells that it looks at each cell
+        try:
+            dates = pd.to_datetime(texts, **order, **arguments)
+        except ValueError:
+            dates = pd.to_datetime(texts, **{**order, "format": "mixed"}, **arguments)
+    return pd.DatetimeIndex(dates)
+
+
+def _unevenness(index):
+    """The largest step over the smallest; infinite where the dates do not increase."""
+    steps = np.diff(index.asi8)
+    return steps.max() / steps.min() if len(steps) and steps.min() > 0 else np.inf
+
+
 def _day_first(texts, mark):
-    """Whether the day stands before the month."""
+    """Whether the day stands before the month; None if it does not show."""
     fields = texts.str.extract(r"^(\d{1,2})[-/.](\d{1,2})").astype(float)
-    if (fields[0] > 12).any():
-        return True, []
-    if (fields[1] > 12).any():
-        return False, []
-    if mark == ".":
-        return True, []
-    return False, ["dates were read as month/day/year (--day-first: day/month/year)"]
+    if (fields[0] > 12).any() or mark == ".":
+        return True
+    return False if (fields[1] > 12).any() else None
