@@ -1,5 +1,6 @@
 """The commands, and the parser of the one that is meant; nothing else is imported until then."""
 
+from importlib import import_module
 from typing import NamedTuple
 
 from .. import __version__
@@ -53,8 +54,8 @@ def overview():
     )
 
 
-def run(argv):
-    """Run the command that the arguments begin with; without one the demonstration.
+def parse(argv):
+    """The command that the arguments begin with, without one the demonstration, and its options.
 
     Parameters
     ----------
@@ -63,8 +64,8 @@ def run(argv):
 
     Returns
     -------
-    int
-        The exit code.
+    tuple of (callable, Namespace)
+        What runs the command, and what it takes.
     """
     if argv and argv[0] in ("--help", "-h", "--version", "help"):
         parser = overview()
@@ -75,10 +76,14 @@ def run(argv):
         from ..utils.validation import unknown_name
 
         raise unknown_name("command", name, COMMANDS)
-    from importlib import import_module
-
     command, rest = COMMANDS[name], argv[1:] if argv and argv[0] == name else argv
     module = import_module(f".{command.module}", __package__)
     parser = Parser(prog=f"sktslib {name}", description=f"{command.text[0].upper()}{command.text[1:]}.")
     getattr(module, command.add)(parser, *command.arguments, rest)
-    return getattr(module, command.run)(parser.parse_args(rest))
+    return getattr(module, command.run), parser.parse_args(rest)
+
+
+def run(argv):
+    """Run the command that the arguments begin with; returns the exit code."""
+    command, options = parse(argv)
+    return command(options)
