@@ -1,7 +1,6 @@
 """The commands search, segment and learn."""
 
 import argparse
-import re
 from dataclasses import replace
 
 from .estimator_options import add_parameters, given, parameters_of, parse_metric
@@ -137,8 +136,7 @@ def _by_query(options, files):
         queries = []
         line = f"columns compared: {', '.join(recording.names)}"
     else:
-        whole = re.sub(r":[^:]*$", "", options.recording) if recording.part is not None else options.recording
-        named = [whole + text if text.startswith(":") else text for text in options.query]
+        named = [recording.path + text if text.startswith(":") else text for text in options.query]
         queries = [files.read(text, "--query", weighted=True) for text in named]
         queries, recording, line = compared(queries, recording)
     files.check()
