@@ -56,7 +56,7 @@ def run_distance(options):
         timed = metric.uses_times and x.times is not None and y.times is not None
         if metric.uses_times and not timed and (x.times is None) != (y.times is None):
             note(f"only one of the series has times, so {metric.full_name} counts samples")
-        times = {"tx": _seconds(x.times), "ty": _seconds(y.times)} if timed else {}
+        times = {"tx": x.times, "ty": y.times} if timed else {}
         with errors_of(f"--metric {name}", options.parameters):
             d = metric.distance(
                 np.asarray(x.numbers),
@@ -79,15 +79,6 @@ def run_distance(options):
         frame["distance"] = [f"{d:.6g}" for d in frame["distance"]]
     print_frame(frame, options.format, about, "distances")
     return 0
-
-
-def _seconds(times):
-    """Times as numbers; dates in seconds from the first."""
-    return (
-        (times - times[0]).total_seconds().to_numpy()
-        if hasattr(times, "total_seconds") or hasattr(times, "tz")
-        else times
-    )
 
 
 def _draw_alignment(path, x, y, drawn):

@@ -40,8 +40,14 @@ class Parser(argparse.ArgumentParser):
         options, unknown = self.parse_known_args(args, namespace)
         if unknown:
             known = [name for name in self._option_string_actions if name.startswith("--")]
-            near = difflib.get_close_matches(unknown[0].partition("=")[0], known, n=1, cutoff=0.5)
+            near = (
+                []
+                if not unknown[0].startswith("-")
+                else difflib.get_close_matches(unknown[0].partition("=")[0], known, n=1, cutoff=0.5)
+            )
             hint = f". Did you mean {near[0]}?" if near else ""
+            if "--query" in known and not near:
+                hint = ". The pattern is named with --query FILE"
             self.error(f"unrecognized arguments: {' '.join(unknown)}{hint}")
         return options
 

@@ -30,6 +30,7 @@ WRONG = {
         ["search", "rec.csv", "--querry", "a"],
         "Did you mean --query? (sktslib search --help lists all options)",
     ),
+    "two files": (["search", "rec.csv", "beat.csv"], "arguments: beat.csv. The pattern is named with --query FILE"),
     "nothing": (["search"], "the following arguments are required: RECORDING"),
     "no query": (["search", "rec.csv"], "one of --query and --model must be given. Got neither."),
     "both": (["search", "rec.csv", "--query", "a", "--model", "b"], "must be given. Got both."),
@@ -96,6 +97,15 @@ def test_values_on_the_command_line():
 def test_a_bar_is_for_somebody_who_looks(monkeypatch):
     monkeypatch.setattr(options.sys, "stderr", None)  # as under pythonw
     assert not options.is_terminal()
+
+
+def test_an_interrupt_is_quiet(monkeypatch, capsys):
+    def interrupt(argv):
+        raise KeyboardInterrupt
+
+    monkeypatch.setattr("sktslib.__main__.run", interrupt)
+    assert main([]) == 130
+    assert capsys.readouterr() == ("", "")
 
 
 def test_help_is_quick():
