@@ -11,7 +11,7 @@ import pytest
 
 from sktslib import load_ecg_example
 from sktslib.__main__ import main
-from sktslib._cli import files as files_kernels
+from sktslib._cli import tables
 from sktslib.distances import get_metric
 
 PNG = b"\x89PNG\r\n\x1a\n"
@@ -62,24 +62,25 @@ def test_weighted_dtw_lists_the_normal_beats_first(demo):
     normal = ecg.beats[ecg.beat_kinds == "N"] / ecg.sampling_rate
     rows = rows_of(out, "Dynamic Time Warping, DTW()")
     assert [int(row[0]) for row in rows] == list(range(1, 13))
-    assert sorted(row[4] for row in rows) == sorted(f"{time:.3f} N" for time in normal)
-    assert (np.diff([float(row[3]) for row in rows]) >= 0).all()
+    assert sorted(row[-1] for row in rows) == sorted(f"{time:.3f} N" for time in normal)
+    assert (np.diff([float(row[5]) for row in rows]) >= 0).all()
     for row in rows:
-        start, end = (round(float(cell) * ecg.sampling_rate) for cell in row[1:3])
+        start, end = map(int, row[1:3])
+        assert [f"{start / 120:.3f}", f"{end / 120:.3f}"] == row[3:5]
         path = get_metric("dtw").distance(ecg.query, ecg.sequence[start:end], weight=ecg.weight).path
         peaks = (start + path[1, path[0] == ecg.query.argmax()]) / ecg.sampling_rate
-        assert np.abs(peaks - float(row[4].split()[0])).max() <= 0.05
+        assert np.abs(peaks - float(row[-1].split()[0])).max() <= 0.05
 
 
 @pytest.mark.parametrize("heading", ["Longest Common Subsequence", "Time Warp Edit Distance", "Euclidean Distance"])
 def test_the_other_distances_find_eleven_normal_beats_and_the_one_in_between(demo, heading):
-    kinds = [row[4].split()[-1] for row in rows_of(demo[1], heading)]
+    kinds = [row[-1].split()[-1] for row in rows_of(demo[1], heading)]
     assert kinds == ["N"] * 11 + ["F"]
 
 
 def test_the_segmentation_holds_every_normal_beat(demo):
     rows = rows_of(demo[1], "Segmentation by twed")
-    assert sorted(row[4].split()[-1] for row in rows) == ["F"] + ["N"] * 12
+    assert sorted(row[-1].split()[-1] for row in rows) == ["F"] + ["N"] * 12
     starts, ends = (np.array([float(row[k]) for row in rows]) for k in (1, 2))
     assert (starts[1:] >= ends[:-1]).all()
 
@@ -103,9 +104,11 @@ def test_the_demonstration_says_what_is_seen_and_what_it_wrote(demo):
 def test_times_and_weights_of_files_count(files, capsys):
     assert main([*OWN, "--n-matches", "2", "--csv", "found.csv", "--output", "picture.png"]) == 0
     out = capsys.readouterr().out
-    assert rows_of(out, "Dynamic Time Warping")[0][:3] == ["1", "11.0", "13.5"]
-    assert rows_of(out, "Euclidean Distance") == [["1", "11.0", "13.5", "0.0000"], ["2", "14.0", "16.5", "0.1225"]]
-    assert "start (time_s)" in out
+    assert rows_of(out, "Dynamic Time Warping")[0][:5] == ["1", "2", "7", "11.0", "13.5"]
+    assert rows_of(out, "Euclidean Distance") == [
+        ["1", "2", "7", "11.0", "13.5", "0.0000"],
+        ["2", "8", "13", "14.0", "16.5", "0.1225"],
+    ]
     assert (files / "picture.png").read_bytes().startswith(PNG)
     table = pd.read_csv("found.csv").query("metric == 'euclidean'")
     weight = np.array([1, 2, 4, 2, 1]) / 4
@@ -139,12 +142,15 @@ def test_dates_channels_and_chosen_columns(files, capsys):
     out, err = capsys.readouterr()
     assert rows_of(out, "Manhattan Distance")[0] == [
         "1",
+        "2",
+        "7",
         "2024-05-01 00:00:00.500",
         "2024-05-01 00:00:01.750",
         "0.0000",
     ]
     assert "only one of the files has times, so twed counts samples" in err
-    assert "The picture shows the first of 2 channels, a." in out
+    assert "columns compared: a, b" in err
+    assert "s.csv: column 'note' holds no numbers and was left out" in err
     assert "<svg" in (files / "p.svg").read_text(encoding="utf-8")
 
 
@@ -181,11 +187,11 @@ def test_a_reader_that_stops_early_is_no_error(files, monkeypatch):
     ],
 )
 def test_a_reader_that_stops_early_is_known_by_its_error(tmp_path, monkeypatch, windows, error, code):
-    def report(options):
+    def fail(argv):
         raise error
 
     monkeypatch.setattr("sktslib.__main__.WINDOWS", windows)
-    monkeypatch.setattr("sktslib.__main__._report", report)
+    monkeypatch.setattr("sktslib.__main__.run", fail)
     with (tmp_path / "out").open("w") as file, monkeypatch.context() as patch:
         patch.setattr("sys.stdout", file)
         assert main([]) == code
@@ -194,10 +200,19 @@ def test_a_reader_that_stops_early_is_known_by_its_error(tmp_path, monkeypatch, 
 # ------------------------------------------------------------------------------------------------------------- errors
 WRONG = {
     "no sequence": (["--query", "q.csv"], "--sequence must be given with --query. Got --query 'q.csv' alone."),
-    "no file": (["--query", "x.csv", "--sequence", "s.csv"], "--query must name a readable CSV file. Got 'x.csv'"),
-    "empty file": (["--query", "empty.csv", "--sequence", "s.csv"], "--query must name a readable CSV file"),
-    "header only": (["--query", "head.csv", "--sequence", "s.csv"], "at least one row of numbers. Got 'head.csv'"),
-    "ragged": (["--query", "ragged.csv", "--sequence", "s.csv"], "--query must name a readable CSV file"),
+    "no file": (["--query", "x.csv", "--sequence", "s.csv"], "--query must name a readable file. Got 'x.csv'"),
+    "empty file": (
+        ["--query", "empty.csv", "--sequence", "s.csv"],
+        "--query: 'empty.csv': the file must hold at least",
+    ),
+    "header only": (
+        ["--query", "head.csv", "--sequence", "s.csv"],
+        "'head.csv': the file must hold at least one row of numbers",
+    ),
+    "ragged": (
+        ["--query", "ragged.csv", "--sequence", "s.csv"],
+        "--query must name a readable file. Got 'ragged.csv': Expected 2 fields in line 3, saw 3",
+    ),
     "gap": (["--query", "gap.csv", "--sequence", "s.csv"], "'--query' must be finite. Got 1 NaN of 3 values"),
     "text": (
         ["--query", "text.csv", "--sequence", "s.csv"],
@@ -206,7 +221,7 @@ WRONG = {
     "times back": (["--query", "q.csv", "--sequence", "back.csv"], "'--time-column of --sequence' must be strictly"),
     "times text": (
         ["--query", "q.csv", "--sequence", "noon.csv"],
-        "must hold numbers or ISO 8601 dates. Got 'noon' in row 1",
+        "or dates such as 2024-05-01 12:30:05.25 or 01.05.2024 12:30. Got 'noon' in row 1. Name another",
     ),
     "weights": (["--query", "below.csv", "--sequence", "s.csv"], "'--weight-column' must not be negative. Got"),
     "channels": (["--query", "two.csv", "--sequence", "s.csv"], "the query has 2 (a, b) and the sequence 1 (level)"),
@@ -218,7 +233,7 @@ WRONG = {
         [*OWN, "--columns", "low"],
         "--columns must name a column. Got 'low'; --query has time_s, level, weight.",
     ),
-    "time column": ([*OWN, "--time-column", "when"], "--time-column must name a column. Got 'when'; --query has"),
+    "time column": ([*OWN, "--time-column", "when"], "--time-column must name a column. Got 'when'; q.csv has"),
     "weight column": ([*OWN, "--weight-column", "w"], "--weight-column must name a column. Got 'w'"),
     "column alone": (["--columns", "a"], "--columns needs --query and --sequence. Got 'a' without them."),
     "too long": (
@@ -258,7 +273,7 @@ def test_wrong_options_are_refused_in_one_line(files, capsys, options, message):
     texts = {
         "empty": "",
         "head": "time,level\n",
-        "ragged": "level\n1\n2,3\n",
+        "ragged": "t,level\n0,1\n1,2\n2,3,4\n",
         "gap": "level\n1\nnan\n2\n",
         "text": "level\n1\nhigh\n",
         "back": "t,level\n0,1\n0,2\n1,3\n1.5,4\n2,5\n",
@@ -276,7 +291,7 @@ def test_wrong_options_are_refused_in_one_line(files, capsys, options, message):
     assert sorted(os.listdir()) == before
     assert err.splitlines()[-1].startswith("sktslib: error: ")
     assert message in err.splitlines()[-1]
-    assert len(err.splitlines()) == 1 or "compiles kernels" in err.splitlines()[0]
+    assert len(err.splitlines()) == 1 or "compiles kernels" in err.splitlines()[1]
 
 
 @pytest.mark.parametrize(
@@ -293,36 +308,29 @@ def test_a_line_of_any_length_is_not_read_whole(files, capsys, before, line, end
     peak = tracemalloc.get_traced_memory()[1]
     tracemalloc.stop()
     message = capsys.readouterr().err
-    assert f"lines of at most {files_kernels.LONGEST_LINE} bytes" in message
-    assert f"Got 'long.csv', whose line {line} is longer" in message
+    assert f"lines of at most {tables.LONGEST_LINE} bytes" in message
+    assert f"Got a longer one, line {line}." in message
     assert peak < path.stat().st_size / 2
 
 
 @pytest.mark.parametrize("longest", [7, 8, 9, 40])
-def test_lines_up_to_the_limit_are_read(files, capsys, monkeypatch, longest):
-    monkeypatch.setattr(files_kernels, "LONGEST_LINE", longest)
+def test_lines_up_to_the_limit_are_read(files, monkeypatch, longest):
+    monkeypatch.setattr(tables, "LONGEST_LINE", longest)
     (files / "some.csv").write_text("t,level\n0,1.5\n1,23.5\n2,345.25\n", encoding="utf-8")  # the last line has 8
     if longest < 8:
-        with pytest.raises(ValueError, match=r"at most 7 bytes.*whose line 4 is longer"):
-            files_kernels._read_table(files / "some.csv", "--query")
+        with pytest.raises(ValueError, match=r"at most 7 bytes.*a longer one, line 4"):
+            tables.read_table("some.csv", tables.Reading(), "--query")
     else:
-        assert files_kernels._read_table(files / "some.csv", "--query")["level"].tolist() == [1.5, 23.5, 345.25]
+        frame = tables.read_table("some.csv", tables.Reading(), "--query").frame
+        assert frame["level"].tolist() == [1.5, 23.5, 345.25]
 
 
 def test_help_names_every_option(capsys):
     with pytest.raises(SystemExit) as end:
-        main(["--help"])
+        main(["demo", "--help"])
     assert end.value.code == 0
     out = capsys.readouterr().out
-    for option in (
-        "--query",
-        "--sequence",
-        "--time-column",
-        "--weight-column",
-        "--columns",
-        "--distance",
-        "--set",
-        "--csv",
-    ):
+    for option in ("--query", "--sequence", "--time-column", "--weight-column", "--columns", "--distance", "--set"):
         assert option in out
+    assert "--csv" in out
     assert "--no-picture" in out

@@ -1,0 +1,230 @@
+"""The commands distance, pairwise and metrics."""
+
+import inspect
+
+import numpy as np
+
+from .estimator_options import add_parameters, described_parameters, given, parameters_of, parse_metric
+from .options import add_output, add_reading, errors_of, is_terminal, reading_of
+from .output import check_picture, counted, note, print_frame, print_json
+from .recordings import Files, compared
+from .searching import tell_notes
+from .slices import HOW
+
+METRIC = "NAME[:KEY=VALUE,...]"
+
+
+def add_metric(parser, **kwargs):
+    """Add the option of the distance."""
+    text = (
+        "the distance and its parameters, such as dtw:alpha=0.7,window=0.1; `sktslib metrics` lists them (default: dtw)"
+    )
+    more = ", may be repeated" if kwargs else ""
+    parser.add_argument("--metric", metavar=METRIC, type=parse_metric, help=text + more, **kwargs)
+
+
+# ----------------------------------------------------------------------------------------------------------- distance
+def add_distance_arguments(parser, argv=()):
+    """Add the arguments of distance."""
+    from ..distances import get_metric
+
+    parser.add_argument("first", metavar="FIRST", help=f"the first series, to which weights belong: a file, or {HOW}")
+    parser.add_argument("second", metavar="SECOND", help="the second series")
+    add_metric(parser, action="append")
+    parameters = add_parameters(parser, "parameters", get_metric("dtw").distance, ("weight", "tx", "ty"))
+    add_output(parser, "draw the alignment by the first distance that has one into a file (.png, .svg, ...)")
+    add_reading(parser)
+    parser.set_defaults(parameters=parameters)
+
+
+def run_distance(options):
+    """Print the distances of two series."""
+    import pandas as pd
+
+    from ..distances import get_metric
+
+    check_picture(options.picture, "--picture")
+    files = Files(reading_of(options))
+    x = files.read(options.first, "FIRST", weighted=True)
+    (x,), y, line = compared([x], files.read(options.second, "SECOND"))
+    files.check()
+    tell_notes([x, y], line)
+    rows, drawn = [], None
+    for name, parameters in options.metric or [("dtw", {})]:
+        with errors_of("--metric"):
+            metric = get_metric(name, parameters)
+        timed = metric.uses_times and x.times is not None and y.times is not None
+        if metric.uses_times and not timed and (x.times is None) != (y.times is None):
+            note(f"only one of the series has times, so {metric.full_name} counts samples")
+        times = {"tx": x.times, "ty": y.times} if timed else {}
+        with errors_of(f"--metric {name}", options.parameters):
+            d = metric.distance(
+                np.asarray(x.numbers),
+                np.asarray(y.numbers),
+                weight=x.weight,
+                **times,
+                **given(options, options.parameters),
+            )
+        path = getattr(d, "path", None)
+        if drawn is None and path is not None:
+            drawn = metric, float(d), path
+        rows.append({"metric": repr(metric), "distance": float(d), "path": 0 if path is None else path.shape[1]})
+    frame = pd.DataFrame(rows)
+    if not frame["path"].any():
+        frame = frame.drop(columns="path")
+    if options.picture is not None:
+        _draw_alignment(options.picture, x, y, drawn)
+    about = {"first": x.title, "second": y.title, "columns": x.names, "samples": [len(x), len(y)]}
+    if options.format == "table":  # distances of one pair by several metrics have no scale in common
+        frame["distance"] = [f"{d:.6g}" for d in frame["distance"]]
+    print_frame(frame, options.format, about, "distances")
+    return 0
+
+
+def _draw_alignment(path, x, y, drawn):
+    from .figures import draw_alignment
+
+    if drawn is None:
+        raise ValueError(
+            "--picture needs a distance that aligns the series, such as dtw or twed. Choose one with --metric."
+        )
+    metric, d, alignment = drawn
+    title = f"{x.title} (above) and {y.title}: {metric!r} {d:.4g}"
+    draw_alignment(x.values, y.values, alignment, x.times, y.times, title).savefig(path)
+    note(f"picture: {path}")
+
+
+# ----------------------------------------------------------------------------------------------------------- pairwise
+def add_pairwise_arguments(parser, argv=()):
+    """Add the arguments of pairwise."""
+    from ..distances import pairwise_distances
+
+    text = "a file or a part of one for each series, or one file, of which each column is a series"
+    parser.add_argument("series", metavar="FILE", nargs="+", help=text)
+    add_metric(parser)
+    without = ("Y", "metric", "metric_params", "weight")
+    parameters = add_parameters(parser, "parameters", pairwise_distances, without)
+    add_output(parser, "draw the distances as colours into a file (.png, .svg, ...)")
+    add_reading(parser, without=("--weight-column",))
+    parser.set_defaults(parameters=parameters)
+
+
+def run_pairwise(options):
+    """Print the distances of all pairs."""
+    import pandas as pd
+
+    from ..distances import get_metric, pairwise_distances
+
+    check_picture(options.picture, "--picture")
+    files = Files(reading_of(options))
+    read = [files.read(path, path) for path in options.series]
+    files.check()
+    if len(read) == 1:
+        names, series = read[0].names, _columns(read[0])
+        tell_notes(read, f"series: {counted(names, 'column')} of {read[0].title}")
+    else:
+        read, _, line = compared(read, read[0])
+        names, series = [one.title for one in read], [np.asarray(one.numbers) for one in read]
+        tell_notes(read, line)
+    name, parameters = options.metric or ("dtw", {})
+    values = given(options, options.parameters)
+    if is_terminal() and any(one.name == "verbose" for one in options.parameters):
+        values.setdefault("verbose", 1)
+    with errors_of("--metric"):
+        metric = get_metric(name, parameters)
+    with errors_of("", options.parameters, "the series"):
+        distances = pairwise_distances(series, metric=metric, **values)
+    note(f"{counted(names, 'series').removesuffix('s') if len(names) > 1 else '1 series'}, {metric!r}")
+    if options.picture is not None:
+        from .figures import draw_matrix
+
+        draw_matrix(distances, names, metric.full_name).savefig(options.picture)
+        note(f"picture: {options.picture}")
+    if options.format == "json":
+        rows = [[float(d) if np.isfinite(d) else None for d in row] for row in distances]
+        print_json({"metric": repr(metric), "series": names, "distances": rows})
+        return 0
+    frame = pd.DataFrame(distances, columns=names)
+    frame.insert(0, "series", names)
+    print_frame(frame, options.format, {}, "")
+    return 0
+
+
+def _columns(recording):
+    """Each column as a series; a shorter one ends where its cells are empty."""
+    series = []
+    for column in np.asarray(recording.numbers, np.float64).T:
+        filled = np.flatnonzero(~np.isnan(column))
+        series.append(np.ascontiguousarray(column[: filled[-1] + 1] if len(filled) else column))
+    shorter = sum(len(one) < len(recording) for one in series)
+    if shorter:
+        recording.notes.append(f"{recording.path}: {shorter} columns end in empty cells and are shorter")
+    return series
+
+
+# ------------------------------------------------------------------------------------------------------------ metrics
+def add_metrics_arguments(parser, argv=()):
+    """Add the arguments of metrics."""
+    from ..distances import metric_names
+
+    parser.add_argument("name", metavar="NAME", nargs="?", help="a distance, to list its parameters")
+    add_parameters(parser, "parameters", metric_names)
+    families = [action for action in parser._actions if action.dest == "family"]
+    families[0].nargs = None
+    parser.set_defaults(parameters=parameters_of(metric_names))
+    from .output import FORMATS
+
+    parser.add_argument("--format", choices=FORMATS, default="table", help="how it is printed (default: table)")
+
+
+def run_metrics(options):
+    """List the distances, or the parameters of one."""
+    import pandas as pd
+
+    from ..distances import get_metric, metric_names
+
+    if options.name is None:
+        with errors_of("", options.parameters):
+            names = metric_names(**given(options, options.parameters))
+        metrics = [get_metric(name) for name in names]
+        yes = {True: "yes", False: "no"}
+        rows = [
+            {
+                "name": one.name,
+                "family": one.family,
+                "channels": "several" if one.multivariate else "one",
+                "metric": yes[one.is_metric],
+                "parameters": ",".join(one.get_params()),
+                "full_name": one.full_name,
+            }
+            for one in metrics
+        ]
+        columns = ["name", "family", "channels", "metric", "parameters", "full_name"]
+        _print_texts(pd.DataFrame(rows, columns=columns), options.format, "metrics", {})
+        return 0 if rows else 1
+    with errors_of("NAME"):
+        metric = get_metric(options.name)
+    described = described_parameters(inspect.getdoc(type(metric)) or "")
+    rows = []
+    for name, value in metric.get_params(deep=False).items():
+        kind, text = described.get(name, ("", ""))
+        rows.append({"parameter": name, "default": repr(value), "type": kind, "meaning": text.replace("`", "")})
+    if options.format == "table":
+        print(f"{metric.name}: {metric.full_name} ({metric.family})")
+        for row in rows:
+            print(f"\n  {row['parameter']} : {row['type'] or row['default']}\n      {row['meaning']}")
+        return 0
+    frame = pd.DataFrame(rows, columns=["parameter", "default", "type", "meaning"])
+    _print_texts(frame, options.format, "parameters", {"metric": metric.name, "full_name": metric.full_name})
+    return 0
+
+
+def _print_texts(frame, form, key, about):
+    if form != "table":
+        print_frame(frame, form, about, key)
+        return
+    widths = {
+        name: max(len(name), *(len(v) for v in column)) if len(frame) else len(name) for name, column in frame.items()
+    }
+    for row in [list(frame), *frame.to_numpy().tolist()]:
+        print("  ".join(str(cell).ljust(widths[name]) for name, cell in zip(frame, row, strict=True)).rstrip())

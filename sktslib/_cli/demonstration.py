@@ -1,0 +1,284 @@
+"""The command demo: several distances side by side, on the packaged ECG or on files of one's own."""
+
+from dataclasses import dataclass, replace
+from textwrap import fill
+
+import numpy as np
+
+from ..utils.validation import as_series
+from .estimator_options import value_of
+from .figures import Drawn, DrawnQuery, channel_labels, draw
+from .options import add_reading, errors_of, number, reading_of
+from .output import check_picture, check_writable, counted, lines_of, note, ranges_frame, write_times
+from .recordings import Files, compared
+
+DISTANCES = ("dtw", "lcss", "twed", "euclidean")
+# Of the points of the example's normal beats, laid over the query by their R peaks, 97 % lie within 0.3 mV of it but
+# only 67 % within 0.1 mV: the baseline drifts. The R peak is 1.7 mV high, so 0.3 mV cannot take another wave for it.
+ECG_EPS = 0.3
+EPS_SHARE = 0.5  # eps of lcss for files, as a share of the sequence's standard deviation
+
+
+@dataclass
+class Job:
+    """What to search for and where, as the user gave it, and how to name it in tables and the picture."""
+
+    query: DrawnQuery
+    sequence: Drawn
+    eps: float
+    columns: str  # which are compared
+    marks: tuple | None = None  # sample indices of known beats and their classes
+    n_matches: int = 10
+
+    @property
+    def timed(self):
+        """Whether both have times."""
+        return self.query.times is not None and self.sequence.times is not None
+
+
+def number_of_matches(text):
+    """How many occurrences, or all."""
+    return text if text == "all" else number(text, int, 1, "an integer of at least 1, or all")
+
+
+def threshold(text):
+    """The largest distance."""
+    return number(text, float, 0, "a number in the range [0, inf)")
+
+
+def add_arguments(parser, argv=()):
+    """Add the arguments of demo."""
+    files = parser.add_argument_group("your own files")
+    files.add_argument("--query", metavar="FILE", help="the pattern, a file or a part of one (FILE:START-STOP)")
+    files.add_argument("--sequence", metavar="FILE", help="the recording")
+    search = parser.add_argument_group("search")
+    search.add_argument(
+        "--distance",
+        metavar="NAME",
+        action="append",
+        help=f"a distance, may be repeated (default: {', '.join(DISTANCES)})",
+    )
+    search.add_argument(
+        "--set",
+        metavar="NAME.KEY=VALUE",
+        action="append",
+        default=[],
+        help="a parameter of a distance, may be repeated: --set dtw.alpha=0.7 (default: those of the library; eps of "
+        f"lcss is {ECG_EPS} mV in the demonstration and {EPS_SHARE} standard deviations of the sequence elsewhere)",
+    )
+    search.add_argument(
+        "--n-matches",
+        metavar="K",
+        type=number_of_matches,
+        help="how many occurrences at most, or all that fit (default: all with --threshold, else 12 in the "
+        "demonstration and 10 elsewhere)",
+    )
+    search.add_argument(
+        "--threshold",
+        metavar="T",
+        type=threshold,
+        help="the largest distance of an occurrence, for every distance alike",
+    )
+    search.add_argument(
+        "--segment-by",
+        metavar="NAME",
+        help="the distance that cuts the recording (default: twed if used, else the first)",
+    )
+    output = parser.add_argument_group("output")
+    output.add_argument("--output", metavar="FILE", default="sktslib.png", help="the picture (default: sktslib.png)")
+    output.add_argument("--no-picture", action="store_true", help="draw nothing")
+    output.add_argument("--csv", metavar="FILE", help="write all tables into one CSV file too")
+    add_reading(parser)
+
+
+def read_job(options):
+    """The packaged example, or the user's files."""
+    if options.query is None and options.sequence is None:
+        for name in ("time_column", "weight_column", "columns"):
+            given = getattr(options, name)
+            if given is not None:
+                raise ValueError(
+                    f"--{name.replace('_', '-')} needs --query and --sequence. Got {given!r} without them."
+                )
+        from ..datasets import load_ecg_example
+
+        ecg = load_ecg_example()
+        beats = [
+            f"{time} {kind}" for time, kind in zip(write_times(ecg.ts[ecg.beats], ecg.ts), ecg.beat_kinds, strict=True)
+        ]
+        return Job(
+            DrawnQuery("query", ecg.query, ecg.tq, ecg.weight, "time (s)"),
+            Drawn(ecg.sequence, ecg.ts, "time (s)", ["mV"], (ecg.beats, ecg.beat_kinds.tolist())),
+            eps=ECG_EPS,
+            columns="the packaged electrocardiogram, in mV and s",
+            marks=(ecg.beats, np.array(beats)),
+            n_matches=12,
+        )
+    for name, other in (("query", "sequence"), ("sequence", "query")):
+        if getattr(options, name) is None:
+            raise ValueError(f"--{name} must be given with --{other}. Got --{other} {getattr(options, other)!r} alone.")
+    files = Files(reading_of(options))
+    query = files.read(options.query, "--query", weighted=True)
+    (query,), sequence, line = compared([query], files.read(options.sequence, "--sequence"))
+    files.check()
+    as_series(query.numbers, "--query")
+    as_series(sequence.numbers, "--sequence")
+    for text in dict.fromkeys([*query.notes, *sequence.notes]):
+        note(text)
+    return Job(
+        DrawnQuery("query", query.values, query.times, query.weight, query.time_name or "sample"),
+        Drawn(sequence.values, sequence.times, sequence.time_name or "sample", channel_labels(sequence.names)),
+        eps=float(f"{EPS_SHARE * np.std(sequence.numbers, axis=0).min():.3g}"),
+        columns=line,
+    )
+
+
+def metrics_of(options, job):
+    """The metric objects by name, with the parameters of --set, and the one that segments."""
+    from ..distances import get_metric
+    from ..distances._metrics.registry import metric_class
+    from ..search._comparison import resolve_mode
+
+    def resolve(name, option):
+        with errors_of(option):
+            return metric_class(name, "distance").name
+
+    parameters = {resolve(name, "--distance"): {} for name in options.distance or DISTANCES}
+    if "lcss" in parameters:
+        parameters["lcss"]["eps"] = job.eps
+    for text in options.set:
+        target, equals, value = text.partition("=")
+        name, dot, key = target.rpartition(".")
+        if not (equals and dot and key):
+            raise ValueError(f"--set must have the form NAME.KEY=VALUE, such as lcss.eps=0.2. Got {text!r}.")
+        name = resolve(name, "--set")
+        if name not in parameters:
+            raise ValueError(f"--set must name a distance of this search ({', '.join(parameters)}). Got {text!r}.")
+        parameters[name][key] = value_of(value)
+    metrics = {}
+    m, n = len(job.query.values), len(job.sequence.values)
+    for name, params in parameters.items():
+        with errors_of("--set"):
+            metrics[name] = get_metric(name, params)
+        with errors_of("--distance"):
+            mode = resolve_mode(metrics[name], "auto", None)
+        if mode == "windows" and m > n:
+            raise ValueError(
+                f"--query must not be longer than --sequence for {name}, which compares pieces of the query's length. "
+                f"Got {m} and {n} samples. Choose elastic distances with --distance."
+            )
+    by = "twed" if "twed" in metrics else next(iter(metrics))
+    if options.segment_by is not None:
+        by = resolve(options.segment_by, "--segment-by")
+        if by not in metrics:
+            raise ValueError(f"--segment-by must be a distance of this search ({', '.join(metrics)}). Got {by!r}.")
+    return metrics, by
+
+
+def find(job, metrics, by, n_matches, threshold):
+    """Occurrences by each distance, and the segmentation by one of them."""
+    from ..search import QuerySearcher, QuerySegmenter
+
+    query, sequence = job.query, job.sequence
+    tq, ts = (query.times, sequence.times) if job.timed else (None, None)
+    searches = {}
+    for name, metric in metrics.items():
+        with errors_of(f"--distance {name}"):
+            searcher = QuerySearcher(metric, n_matches=n_matches, threshold=threshold)
+            searcher.fit(query.values, weight=query.weight, times=tq)
+            searches[name] = searcher.search(sequence.values, times=ts)
+    segmenter = QuerySegmenter(metrics[by]).fit(query.values, weight=query.weight, times=tq)
+    segments = segmenter.segment(sequence.values, times=ts)
+    times = sequence.times
+    return {name: replace(found, times=times) for name, found in searches.items()}, replace(segments, times=times)
+
+
+def run(options):
+    """Do what the options say and print it."""
+    job = read_job(options)
+    metrics, by = metrics_of(options, job)
+    if not options.no_picture:
+        check_picture(options.output, "--output")
+    check_writable(options.csv, "--csv")
+    usual = job.n_matches if options.threshold is None else None
+    n_matches = {None: usual, "all": None}.get(options.n_matches, options.n_matches)
+    note(job.columns)
+    note("searching; the first run compiles kernels (once), which takes some seconds ...")
+    timed = [name for name, metric in metrics.items() if metric.uses_times]
+    if timed and (job.query.times is None) != (job.sequence.times is None):
+        note(f"only one of the files has times, so {', '.join(timed)} counts samples")
+    searches, segments = find(job, metrics, by, n_matches, options.threshold)
+    text = summary(job, searches, segments, by)
+
+    # Files first: who reads only the head of the tables gets them all the same.
+    if options.csv is not None:
+        frame_of_all(job, searches, segments, by).to_csv(options.csv, index=False)
+    if not options.no_picture:
+        panels = {f"{name}: {metrics[name].full_name}": found for name, found in searches.items()}
+        panels[f"segmentation by {by}"] = segments
+        draw([job.query._replace(title="query and the weights of its points")], job.sequence, panels, text).savefig(
+            options.output
+        )
+    for name, matches in searches.items():
+        print(f"{metrics[name].full_name}, {metrics[name]!r}: {counted(matches, 'occurrence')}, best first")
+        print("\n".join(lines_of(frame_of(job, matches), job.sequence.times)), end="\n\n")
+    print(f"Segmentation by {by}: {counted(segments, 'repetition')} in order of time")
+    print("\n".join(lines_of(frame_of(job, segments), job.sequence.times)), end="\n\n")
+    print("\n".join(fill(line, 120) for line in text))
+    if options.csv is not None:
+        print(f"table: {options.csv}")
+    if not options.no_picture:
+        print(f"picture: {options.output}")
+    return 0
+
+
+def frame_of(job, found):
+    """A table of `Matches` or `Segments`, with the known beats in each range."""
+    frame = ranges_frame(found).drop(columns=["label", "stretch", "duration"], errors="ignore")
+    return frame if job.marks is None else frame.assign(**{"R peak (s), kind": beats_in(job, found)})
+
+
+def frame_of_all(job, searches, segments, by):
+    """All tables as one DataFrame, one row per occurrence or repetition."""
+    import pandas as pd
+
+    frames = []
+    for kind, name, found in [*(("occurrence", *item) for item in searches.items()), ("repetition", by, segments)]:
+        names = {"cost": "distance", "number": "rank", "R peak (s), kind": "beats"}
+        frame = frame_of(job, found).rename(columns=names)
+        frame.insert(0, "metric", name)
+        frame.insert(0, "kind", kind)
+        frames.append(frame)
+    return pd.concat(frames, ignore_index=True)
+
+
+def beats_in(job, found):
+    """For each range the known beats whose R peak lies in it, as text."""
+    index, texts = job.marks
+    return [", ".join(texts[(index >= s) & (index < e)]) or "-" for s, e in zip(found.start, found.end, strict=True)]
+
+
+def summary(job, searches, segments, by):
+    """Say in a few lines what the tables and the picture show."""
+    text = [
+        "Coloured: the occurrences, numbered from the best, which has the smallest distance. Shaded: the repetitions.",
+    ]
+    if job.marks is not None:
+        held = {name: _count(job, found) for name, found in [*searches.items(), (f"segmentation by {by}", segments)]}
+        text += [
+            "Beats: N normal, like the query; V wide and ectopic; F in between. Found: "
+            + "; ".join(f"{name} {beats}" for name, beats in held.items())
+            + ".",
+            "The normal beats at 3.633 s and 4.158 s lie closer together than the query is long: an occurrence of full "
+            "length at one leaves no room for one at the other.",
+        ]
+    return text
+
+
+def _count(job, found):
+    """How many ranges hold a beat of each class, in words."""
+    beats = [text[-1] for text in beats_in(job, found)]
+    return (
+        ", ".join(f"{beats.count(key)} {key.replace('-', 'without a beat')}" for key in "NFV-" if key in beats)
+        or "none"
+    )

@@ -1,0 +1,135 @@
+"""Options of a command from the signature and the docstring of what it calls, so that no list is kept twice."""
+
+import argparse
+import ast
+import inspect
+import re
+import textwrap
+from typing import NamedTuple
+
+WORDS = {"none": None, "all": None, "true": True, "false": False}
+
+
+class Parameter(NamedTuple):
+    """A parameter of a class or function."""
+
+    name: str
+    default: object
+    type: str  # as the docstring says
+    text: str
+
+    @property
+    def option(self):
+        return f"--{self.name.replace('_', '-')}"
+
+
+def parameters_of(callee):
+    """The keyword parameters of a class or function, with what its numpydoc docstring says of them.
+
+    Parameters
+    ----------
+    callee : type or callable
+        A class whose constructor's parameters are meant, or a function.
+
+    Returns
+    -------
+    list of Parameter
+    """
+    described = described_parameters(inspect.getdoc(callee) or "")
+    found = []
+    for name, one in inspect.signature(callee).parameters.items():
+        if one.default is not inspect.Parameter.empty:
+            found.append(Parameter(name, one.default, *described.get(name, ("", ""))))
+    return found
+
+
+def described_parameters(docstring):
+    """Type and description of each parameter in a numpydoc docstring."""
+    section = re.search(r"^Parameters\n-+\n(.*?)(?=^\S[^\n]*\n-{3,}$|\Z)", docstring, re.M | re.S)
+    if section is None:
+        return {}
+    found = {}
+    for head, body in re.findall(r"^(\S[^\n]*)\n((?:[ ]+[^\n]*\n?|\n)*)", section[1], re.M):
+        names, _, kind = head.partition(" : ")
+        text = " ".join(textwrap.dedent(body).split())
+        found |= {name.strip().lstrip("*"): (kind.strip(), text) for name in names.split(",")}
+    return found
+
+
+def value_of(text):
+    """The value that a text on the command line stands for: a Python literal, none, or the text itself."""
+    if text.lower() in WORDS:
+        return WORDS[text.lower()]
+    try:
+        return ast.literal_eval(text)
+    except (ValueError, SyntaxError):
+        return text
+
+
+def add_parameters(parser, title, callee, without=()):
+    """Add an option for each parameter; those not given are absent from what is parsed.
+
+    Returns
+    -------
+    list of Parameter
+    """
+    group = parser.add_argument_group(title)
+    parameters = [one for one in parameters_of(callee) if one.name not in without]
+    for one in parameters:
+        settings = {"dest": one.name, "default": argparse.SUPPRESS, "help": _help(one)}
+        if isinstance(one.default, bool):
+            group.add_argument(one.option, action=argparse.BooleanOptionalAction, **settings)
+        else:
+            group.add_argument(one.option, metavar="VALUE", type=value_of, **settings)
+    return parameters
+
+
+def _help(parameter):
+    text = re.sub(r":\w+:`~?([^`]*)`", r"\1", parameter.text).replace("`", "")
+    kind = re.sub(r",? ?(default=[^,]*|optional)$", "", parameter.type)
+    default = "none" if parameter.default is None else parameter.default
+    return f"{kind}. {text} (default: {default})".replace("%", "%%")
+
+
+def given(options, parameters):
+    """The parameters that were given, by name; what is described as an array may be the name of a file."""
+    values = {one.name: getattr(options, one.name) for one in parameters if hasattr(options, one.name)}
+    for one in parameters:
+        if one.type.startswith("array-like") and isinstance(values.get(one.name), str):
+            values[one.name] = _array(values[one.name], one.option)
+    return values
+
+
+def _array(path, option):
+    from .recordings import Files
+    from .tables import Reading
+
+    return Files(Reading()).read(path, option).numbers
+
+
+def parse_metric(text):
+    """A distance and its parameters, written NAME or NAME:KEY=VALUE,KEY=VALUE.
+
+    Returns
+    -------
+    tuple of (str, dict)
+    """
+    name, _, rest = text.partition(":")
+    parameters = {}
+    # A comma within a value is not followed by a name and an equal sign.
+    for pair in re.split(r",(?=\s*\w+=)", rest) if rest else []:
+        key, equals, value = pair.partition("=")
+        if not (key.strip().isidentifier() and equals):
+            raise argparse.ArgumentTypeError(
+                f"must have the form NAME or NAME:KEY=VALUE,KEY=VALUE, such as dtw:alpha=0.7,window=0.1. Got {text!r}."
+            )
+        parameters[key.strip()] = value_of(value.strip())
+    return name.strip(), parameters
+
+
+def in_options(message, parameters):
+    """A message of the library in the words of the command line: options in place of Python's parameters."""
+    for one in parameters:
+        message = re.sub(rf"\b{one.name}='?([\w.]+)'?", rf"{one.option} \1", message)
+        message = re.sub(rf"The '{one.name}' parameter(?: of \w+)?|'{one.name}'(?= must)", one.option, message)
+    return message

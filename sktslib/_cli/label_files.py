@@ -1,0 +1,127 @@
+"""Labels to learn from: a column of the recording, or a table of ranges."""
+
+import os
+
+import numpy as np
+
+from .recordings import listed, no_column
+from .tables import read_table
+from .time_columns import kind_of_column, times_of_columns
+
+EDGES = (("start_time", "end_time"), ("start", "end"))
+CLASSES = ("label", "class", "kind", "type", "event")
+
+
+def label_column_name(given):
+    """The columns of a recording that are no channels because they hold labels."""
+    return () if os.path.exists(given) else (given,)
+
+
+def read_labels_of(given, recording, files):
+    """A label for each sample of a recording.
+
+    Parameters
+    ----------
+    given : str
+        A column of the recording, or a file of ranges.
+    recording : Recording
+        The recording.
+    files : Files
+        How files are read.
+
+    Returns
+    -------
+    tuple of (ndarray of shape (n,), str)
+        The labels, and a line about them.
+    """
+    from ..search._learning import occurrences, read_labels
+
+    if os.path.exists(given):
+        labels, how = _of_ranges(given, recording, files)
+    else:
+        labels, how = _of_column(given, recording)
+    read = read_labels(labels)
+    ranges, _ = occurrences(read.code)
+    line = f"labels: {len(ranges)} ranges of {listed(read.classes)}, {how}"
+    if not len(ranges) or (not (read.code == 0).any() and len(read.classes) < 2):
+        raise ValueError(
+            "--labels must mark at least one range of two samples or more, and the background between ranges by 0 or "
+            f"nothing. Got {line}."
+        )
+    return labels, line
+
+
+def _of_column(name, recording):
+    if recording.others is None or name not in recording.others:
+        there = [] if recording.others is None else recording.others.columns
+        error = no_column("--labels", name, {recording.option: there})
+        raise ValueError(f"{error} It may be a file of ranges, too.")
+    column = recording.others[name]
+    if column.dtype.kind in "biuf":
+        values = column.fillna(0).to_numpy()
+        return (values.astype(np.int64) if (values == np.round(values)).all() else values), f"column {name!r}"
+    # An array of objects would have to be compared one by one.
+    return column.fillna("").astype(str).str.strip().to_numpy(dtype="U"), f"column {name!r}"
+
+
+def _of_ranges(path, recording, files):
+    from ..metrics import labels_from_events
+
+    frame = read_table(path, files.reading, "--labels").frame
+    by_name = {name.lower().strip(): name for name in getattr(frame, "columns", ())}
+    edges = next(((by_name[a], by_name[b]) for a, b in EDGES if {a, b} <= by_name.keys()), None)
+    timed = edges is not None and edges[0].lower().startswith("start_time")
+    if timed and recording.times is None and {"start", "end"} <= by_name.keys():
+        edges, timed = (by_name["start"], by_name["end"]), False
+    if edges is None:
+        raise ValueError(
+            "--labels must name a column of the recording, or a file with the columns start and end (samples), or "
+            f"start_time and end_time. Got {path!r} with {listed(by_name.values())}."
+        )
+    columns = [frame[name] for name in edges]
+    numbers = all(kind_of_column(column) == "number" for column in columns)
+    timed = timed or not numbers or any((column != column.round()).any() for column in columns)
+    if timed:
+        samples = np.column_stack([_samples_at(column, recording, files.reading) for column in columns])
+    else:
+        samples = np.column_stack([column.to_numpy() for column in columns]).astype(np.int64) - recording.first
+    kept = (samples[:, 1] > 0) & (samples[:, 0] < len(recording)) & (samples[:, 1] > samples[:, 0])
+    if not kept.any():
+        raise ValueError(
+            f"--labels: none of the {len(samples)} ranges lies in the recording of {len(recording)} samples. "
+            f"The columns {edges[0]!r} and {edges[1]!r} were read as {'times' if timed else 'samples'}."
+        )
+    classes = next((by_name[name] for name in CLASSES if name in by_name), None)
+    kinds = None
+    if classes is not None:
+        kinds = frame[classes].to_numpy()[kept]
+        kinds = kinds if kinds.dtype.kind in "biu" else np.array([str(kind) for kind in kinds])
+    labels = labels_from_events(samples[kept].clip(0, len(recording)), kinds, n_samples=len(recording))
+    left = "" if kept.all() else f", {len(kept) - kept.sum()} ranges outside of the recording left out"
+    return labels, f"{edges[0]!r} to {edges[1]!r} read as {'times' if timed else 'samples'}{left}"
+
+
+def _samples_at(column, recording, reading):
+    """The first samples that are not before some times."""
+    import pandas as pd
+
+    where = "--labels"
+    if recording.times is None:
+        raise ValueError(
+            f"{where}: the column {column.name!r} holds times, and the recording has none. Name its column with "
+            "--time-column, say how many samples a second has with --rate, or give samples."
+        )
+    wanted, _ = times_of_columns([column], where, reading.day_first, reading.time_zone)
+    times = recording.times
+    if isinstance(times, pd.DatetimeIndex) and isinstance(wanted, pd.DatetimeIndex):
+        if (times.tz is None) != (wanted.tz is None):
+            wanted = wanted.tz_localize(times.tz) if wanted.tz is None else wanted.tz_localize(None)
+        wanted = (wanted - times[0]).total_seconds().to_numpy()
+        times = (times - times[0]).total_seconds().to_numpy()
+    elif type(times) is not type(wanted):
+        raise ValueError(
+            f"{where}: the column {column.name!r} must hold times like those of the recording, from {times[0]}. Got "
+            f"{wanted[0]}."
+        )
+    slack = 1e-6 * float(np.median(np.diff(np.asarray(times, np.float64)))) if len(times) > 1 else 0.0
+    return np.searchsorted(np.asarray(times, np.float64), np.asarray(wanted, np.float64) - slack)

@@ -1,0 +1,317 @@
+"""Recordings from tables: which columns are channels, times, weights and an index, and what is compared with what."""
+
+from dataclasses import dataclass, field, replace
+
+import numpy as np
+
+from ..utils.validation import as_times, as_weight, shown, unknown_name
+from .slices import HOW, samples_of, split_slice
+from .tables import FORMATS, read_table
+from .time_columns import kind_of_column, time_columns, times_of_columns
+
+NO_TIMES = "none"  # as a name of the column of times
+COUNTERS = ("index", "row", "sample", "samples", "nr", "no", "no.", "#", "id")  # if they count the rows
+
+
+@dataclass
+class Recording:
+    """What a file holds, or a part of it."""
+
+    path: str
+    option: str  # what it was given to, for messages
+    values: object  # DataFrame (n, channels), or an array that is not in memory
+    times: object = None  # ndarray, DatetimeIndex or TimedeltaIndex
+    time_name: str | None = None
+    weight: np.ndarray | None = None
+    others: object = None  # DataFrame of all columns of the file
+    part: object = None  # the slice that it is
+    first: int = 0  # its first sample in the file
+    notes: list = field(default_factory=list)
+
+    def __len__(self):
+        return len(self.values)
+
+    @property
+    def names(self):
+        """Names of the channels."""
+        columns = getattr(self.values, "columns", None)
+        return [str(k + 1) for k in range(self.values.shape[1])] if columns is None else list(columns)
+
+    @property
+    def title(self):
+        """The file and the slice, as they were given."""
+        return self.path if self.part is None else f"{self.path}:{self.part.text}"
+
+    @property
+    def numbers(self):
+        """The values (n, channels) without names."""
+        return self.values.to_numpy() if hasattr(self.values, "columns") else self.values
+
+    def take(self, names, called=None):
+        """These channels, perhaps by other names."""
+        if names == self.names and called is None and not hasattr(self.values, "columns"):
+            return self
+        import pandas as pd
+
+        frame = self.values
+        if not hasattr(frame, "columns"):
+            frame = pd.DataFrame(np.asarray(frame, np.float64), columns=self.names)
+        return replace(self, values=frame[names].set_axis(called or names, axis=1))
+
+    def cut(self, part):
+        """A part of it."""
+        start, stop = samples_of(part, self.times, self.time_name, len(self), self.option)
+        frame = hasattr(self.values, "columns")
+        rows = slice(start, stop)
+        return replace(
+            self,
+            values=self.values.iloc[rows].reset_index(drop=True) if frame else np.array(self.values[rows]),
+            times=None if self.times is None else self.times[rows],
+            weight=None if self.weight is None else self.weight[rows],
+            others=None if self.others is None else self.others.iloc[rows],
+            part=part,
+            first=start,
+        )
+
+
+class Files:
+    """Reads recordings; a file that is named twice is read once."""
+
+    def __init__(self, reading):
+        self.reading, self._tables = reading, {}
+
+    def read(self, given, option, *, weighted=False, besides=()):
+        """Read a recording.
+
+        Parameters
+        ----------
+        given : str
+            A file, or a slice of it.
+        option : str
+            What it was given to.
+        weighted : bool
+            Whether a column named weight holds weights. Of a slice only a column that is named by the option does.
+        besides : sequence of str
+            Columns that are no channels.
+
+        Returns
+        -------
+        Recording
+        """
+        path, part = split_slice(given)
+        if path not in self._tables:
+            try:
+                self._tables[path] = read_table(path, self.reading, option)
+            except ValueError as error:
+                hint = f" A part of a file is written {HOW}." if ":" in given[2:] and part is None else ""
+                raise ValueError(f"{error}{hint}") from None
+        recording = _recording(self._tables[path], self.reading, option, weighted, part is not None, besides)
+        return recording if part is None else recording.cut(part)
+
+    def check(self):
+        """Refuse a column of times that no file has; called when all are read."""
+        wanted = self.reading.time_column
+        known = [name for table in self._tables.values() for name in table.names]
+        if wanted not in (None, NO_TIMES, *known) and not {*split_names(wanted)} <= {*known}:
+            raise no_column("--time-column", wanted, {path: table.names for path, table in self._tables.items()})
+
+
+def _recording(table, reading, option, weighted, sliced, besides):
+    frame, notes = table.frame, [f"{table.path}: {note}" for note in table.notes]
+    if not hasattr(frame, "columns"):
+        times, time_name = _by_rate(len(frame), reading.rate or table.rate)
+        recording = Recording(table.path, option, frame, times, time_name, notes=notes)
+        chosen = _chosen(table, reading, option)
+        return recording.take(chosen) if chosen else recording
+    frame, index = _without_index(table, notes)
+    times, time_name, of_times = _times(frame, index, reading, option, table.path, notes)
+    if times is None:
+        times, time_name = _by_rate(len(frame), reading.rate)
+    weight_name = _weight_name(frame, reading, option, sliced) if weighted else None
+    names = _chosen(table, reading, option)
+    if names is None:
+        names = [c for c in frame if c not in (*of_times, weight_name, *besides)]
+        names = _without_text(frame, names, table, notes)
+    if not names:
+        raise ValueError(
+            f"--columns must name at least one column of values. Got none in {option}: {listed(table.names)}. "
+            f"Files are {FORMATS}."
+        )
+    for name in names:
+        _refuse_text(table.frame[name], option, table)
+    weight = None
+    if weight_name is not None:
+        _refuse_text(frame[weight_name], "--weight-column", table)
+        weight = frame[weight_name].to_numpy(np.float64)
+        as_weight(weight, len(frame), len(names), name="--weight-column")
+    values = table.frame[names].astype(np.float64).reset_index(drop=True)
+    return Recording(table.path, option, values, times, time_name, weight, table.frame, notes=notes)
+
+
+def _by_rate(n, rate):
+    return (None, None) if rate is None else (np.arange(n) / rate, "time (s)")
+
+
+def _chosen(table, reading, option):
+    """The columns that --columns names; None without."""
+    if reading.columns is None:
+        return None
+    # A name may hold a comma.
+    names = [reading.columns] if reading.columns in table.names else split_names(reading.columns)
+    for name in names:
+        if name not in table.names:
+            raise no_column("--columns", name, {option: table.names})
+    return names
+
+
+def split_names(text):
+    """Names with commas between them."""
+    return [name.strip() for name in text.split(",") if name.strip()]
+
+
+def _without_index(table, notes):
+    """The table without a column that counts the rows, and an unnamed column of other numbers that increase."""
+    frame, index = table.frame, None
+    drop = []
+    for k, name in enumerate(frame.columns):
+        if name == "" and (k or kind_of_column(frame[name]) == "number"):
+            drop.append(name)
+            column = frame[name].to_numpy()
+            if frame[name].isna().all() or counts(column):
+                continue  # nothing is lost
+            if k == 0 and column.dtype.kind in "iuf" and (np.diff(column) > 0).all():
+                index = frame[name]
+                notes.append(f"{table.path}: the first column has no name and increases: it was read as times")
+            else:
+                notes.append(f"{table.path}: column {k + 1} has no name and was left out")
+        elif name.lower() in COUNTERS and kind_of_column(frame[name]) == "number" and counts(frame[name].to_numpy()):
+            drop.append(name)
+            notes.append(f"{table.path}: column {name!r} counts the rows and was left out (--columns takes it)")
+    return frame.drop(columns=drop), index
+
+
+def counts(column):
+    """Whether numbers count rows, from 0 or 1."""
+    return len(column) > 1 and column[0] in (0, 1) and np.array_equal(column, np.arange(len(column)) + column[0])
+
+
+def _times(frame, index, reading, option, path, notes):
+    """Times, their name, and the columns that they are from."""
+    if reading.time_column == NO_TIMES:
+        return None, None, []
+    if reading.time_column is None:
+        of_times = time_columns(frame)
+        if not of_times:
+            return (None, None, []) if index is None else (index.to_numpy(np.float64), "index", [])
+    elif reading.time_column in frame:
+        of_times = [reading.time_column]
+    else:
+        of_times = split_names(reading.time_column)
+        if not set(of_times) <= set(frame) or len(of_times) > 2:
+            return None, None, []  # another file may have it
+    where = f"--time-column of {option}"
+    times, noted = times_of_columns([frame[name] for name in of_times], where, reading.day_first, reading.time_zone)
+    notes += [f"{path}: {note}" for note in noted]
+    as_times(times, len(frame), where)
+    return times, " and ".join(name or "index" for name in of_times), of_times
+
+
+def _weight_name(frame, reading, option, sliced):
+    wanted = reading.weight_column
+    if wanted is not None and wanted not in frame:
+        raise no_column("--weight-column", wanted, {option: frame})
+    return wanted or (None if sliced else next((c for c in frame if c.lower() == "weight"), None))
+
+
+def _without_text(frame, names, table, notes):
+    """The columns that hold numbers; what holds nothing but dates or text is left out, and said so."""
+    kept = []
+    for name in names:
+        column = frame[name]
+        if kind_of_column(column) == "number" or _numbers(column).notna().any():
+            kept.append(name)
+        else:
+            notes.append(f"{table.path}: column {name!r} holds no numbers and was left out")
+    return kept
+
+
+def _numbers(column):
+    import pandas as pd
+
+    if column.dtype.kind in "Mm" or hasattr(column.dtype, "tz"):
+        return pd.Series(np.nan, column.index)
+    return pd.to_numeric(column, errors="coerce")
+
+
+def _refuse_text(column, option, table):
+    """Say which cell of a column is no number."""
+    if column.dtype.kind in "biuf":
+        return
+    wrong = _numbers(column).isna() & column.notna()
+    if not wrong.any():
+        return
+    row = int(np.argmax(wrong.to_numpy()))
+    cell = column.iloc[row]
+    hint = "Name the columns to compare with --columns"
+    if isinstance(cell, str) and cell[:1].isdigit() and "," in cell:
+        hint = "Name the decimal mark with --decimal, that of thousands with --thousands"
+    # Comments and empty lines are no rows, so the line is the row's where there are none.
+    line = f" (about line {row + table.first_line})" if table.first_line else ""
+    raise ValueError(
+        f"{option}: the column {column.name!r} must hold numbers. Got {shown(cell)} in row {row + 1}{line}. {hint}."
+    )
+
+
+def no_column(option, name, tables):
+    """The error of a column that no table has."""
+    there = "; ".join(f"{of} has {listed(table)}" for of, table in tables.items())
+    known = [column for table in tables.values() for column in table]
+    near = str(unknown_name("column", name, known)).partition("Did you mean ")[2].partition("?")[0]
+    hint = f" Did you mean {near}?" if near else ""
+    return ValueError(f"{option} must name a column. Got {name!r}; {there}.{hint}")
+
+
+def listed(names):
+    """Names in a message."""
+    names = [str(name) for name in names]
+    return ", ".join(names[:12]) + (f" and {len(names) - 12} more" if len(names) > 12 else "") if names else "none"
+
+
+def compared(queries, sequence):
+    """Queries and sequence with the same channels by the same names, and a line that says what is compared.
+
+    Parameters
+    ----------
+    queries : list of Recording
+        The queries.
+    sequence : Recording
+        The sequence; further columns of it are none of the queries' business.
+
+    Returns
+    -------
+    tuple of (list of Recording, Recording, str)
+    """
+    wanted = queries[0].names
+    named = hasattr(queries[0].values, "columns") and hasattr(sequence.values, "columns")
+    there = wanted if set(wanted) <= set(sequence.names) else sequence.names
+    for query in queries:
+        if not set(wanted) <= set(query.names) and len(query.names) != len(wanted):
+            raise _other_columns("first query", wanted, f"query {query.title}", query.names)
+    if len(wanted) != len(there):
+        raise _other_columns("query", wanted, "sequence", there)
+    sequence = sequence.take(there)
+    found = []
+    for query in queries:
+        own = wanted if set(wanted) <= set(query.names) else query.names
+        found.append(query.take(own, there if named else None))
+    text = listed(wanted)
+    if wanted != there:
+        text = f"{text} of the query with {listed(there)} of the sequence, in this order"
+    return found, sequence, f"columns compared: {text}"
+
+
+def _other_columns(what, names, other, there):
+    return ValueError(
+        f"--columns must say which columns to compare: the {what} has {len(names)} ({listed(names)}) and the {other} "
+        f"{len(there)} ({listed(there)}). Without a header they are numbered from 1."
+    )

@@ -1,0 +1,304 @@
+"""The commands search, segment and learn."""
+
+import argparse
+from dataclasses import replace
+
+from .estimator_options import add_parameters, given, parameters_of, parse_metric
+from .figures import Drawn, DrawnQuery, channel_labels, draw
+from .label_files import label_column_name, read_labels_of
+from .options import DEFAULT_MATCHES, add_output, add_reading, errors_of, is_terminal, reading_of
+from .output import check_picture, check_writable, counted, note, print_frame, ranges_frame
+from .recordings import Files, compared
+from .slices import HOW
+
+APART = ("metric", "metric_params", "query", "weight")  # given in a way of their own
+NO_MATTER = ("n_jobs", "verbose")  # to results: a saved estimator takes them, too
+NOUNS = {"search": ("match", "matches"), "segment": ("repetition", "repetitions")}
+WARNING = "a file of another's making can run any code when it is loaded"
+
+
+def estimator_class(task):
+    """The estimator that does what a command is for."""
+    from ..search import QuerySearcher, QuerySegmenter
+
+    return {"search": QuerySearcher, "segment": QuerySegmenter}[task]
+
+
+def add_estimator(parser, task):
+    """Add the metric and every parameter of the task's estimator."""
+    cls = estimator_class(task)
+    parameters = add_parameters(
+        parser, f"parameters of {cls.__name__}; a VALUE is a Python literal, none or a word", cls, APART
+    )
+    parser.add_argument(
+        "--metric",
+        metavar="NAME[:KEY=VALUE,...]",
+        type=parse_metric,
+        help="the distance and its parameters, such as dtw:alpha=0.7,window=0.1; `sktslib metrics` lists them "
+        f"(default: {cls().metric})",
+    )
+    return parameters
+
+
+def add_arguments(parser, task, argv=()):
+    """Add the arguments of search or segment."""
+    what = "search in" if task == "search" else "segment"
+    parser.add_argument("recording", metavar="RECORDING", help=f"the file to {what}, or a part of it, FILE:START-STOP")
+    group = parser.add_argument_group("what to look for")
+    more = "; auto: one period of the recording" if task == "segment" else ""
+    group.add_argument(
+        "--query",
+        metavar="FILE",
+        action="append",
+        help=f"the pattern, a file or a part of one, {HOW}, and of the recording itself :START-STOP{more}. May be "
+        "repeated",
+    )
+    group.add_argument(
+        "--model", metavar="FILE", help=f"in place of queries an estimator that `sktslib learn` saved; {WARNING}"
+    )
+    parameters = add_estimator(parser, task)
+    if task == "search":
+        for action in parser._actions:
+            if action.dest == "n_matches":
+                action.help += f" On the command line {DEFAULT_MATCHES}, and none with a threshold or a percentile."
+    add_output(parser)
+    add_reading(parser)
+    parser.set_defaults(parameters=parameters, task=task)
+
+
+def run(options):
+    """Search or segment; returns the exit code."""
+    check_picture(options.picture, "--picture")
+    if (options.query is None) == (options.model is None):
+        got = "neither" if options.query is None else "both"
+        raise ValueError(
+            f"one of --query and --model must be given. Got {got}. A query may be a part of a file: {HOW}."
+        )
+    files = Files(reading_of(options))
+    find = _by_model if options.query is None else _by_query
+    estimator, recording, queries, found = find(options, files)
+    if found.times is None:
+        found = replace(found, times=recording.times)
+    titles = [query.title for query in queries]
+    frame = ranges_frame(found, titles)
+    name = NOUNS[options.task][len(found) != 1]
+    unit = "" if recording.time_name is None else f"; times as in {recording.time_name!r}"
+    note(f"{len(found)} {name} by {described(estimator)}; ranges are half-open, [start, end) in samples{unit}")
+    about = {"recording": recording.title, "queries": titles, "estimator": described(estimator)}
+    about |= {"columns": recording.names, "samples": len(recording), "time_column": recording.time_name}
+    if options.picture is not None:
+        drawn = Drawn(
+            recording.values, recording.times, recording.time_name or "sample", channel_labels(recording.names)
+        )
+        title = f"{counted(found, NOUNS[options.task][0])} in {recording.title}: {estimator.metric_.full_name}"
+        draw(queries, drawn, {title: found}).savefig(options.picture)
+        note(f"picture: {options.picture}")
+    if len(found) or options.format != "table":
+        print_frame(frame, options.format, about, NOUNS[options.task][1], recording.times)
+    return 0 if len(found) else 1
+
+
+def described(estimator):
+    """The estimator as Python writes it, on one line."""
+    shown = {name: value for name, value in estimator.get_params(deep=False).items() if name not in NO_MATTER}
+    defaults = {one.name: one.default for one in parameters_of(type(estimator))}
+    changed = [f"metric={estimator.metric_!r}"]
+    changed += [
+        f"{name}={' '.join(repr(value).split())}"
+        for name, value in shown.items()
+        if name not in APART and repr(value) != repr(defaults[name])
+    ]
+    return f"{type(estimator).__name__}({', '.join(changed)})"
+
+
+def _estimator(options, **defaults):
+    """The estimator with the parameters that were given, and a bar if somebody may look at it."""
+    from ..distances import get_metric
+
+    values = defaults | given(options, options.parameters)
+    if is_terminal() and any(one.name == "verbose" for one in options.parameters):
+        values.setdefault("verbose", 1)
+    if options.metric is not None:
+        with errors_of("--metric"):
+            get_metric(*options.metric)
+        values |= {"metric": options.metric[0], "metric_params": options.metric[1] or None}
+    return estimator_class(options.task)(**values)
+
+
+def _by_query(options, files):
+    defaults = {}
+    if options.task == "search":
+        limited = any(hasattr(options, name) for name in ("threshold", "percentile"))
+        defaults["n_matches"] = None if limited else DEFAULT_MATCHES
+    estimator = _estimator(options, **defaults)
+    recording = files.read(options.recording, "the recording")
+    if options.query == ["auto"]:
+        queries = []
+        line = f"columns compared: {', '.join(recording.names)}"
+    else:
+        named = [recording.path + text if text.startswith(":") else text for text in options.query]
+        queries = [files.read(text, "--query", weighted=True) for text in named]
+        queries, recording, line = compared(queries, recording)
+    files.check()
+    tell_notes([*queries, recording], line)
+    timed = recording.times is not None and all(query.times is not None for query in queries)
+    if not queries:
+        with errors_of(recording.title, options.parameters, "the recording"):
+            estimator.set_params(query="auto").fit(recording.values, times=recording.times)
+    else:
+        with errors_of("--query", options.parameters, "the query"):
+            _fit(estimator, queries, timed)
+    found = _found(options, estimator, recording, timed)
+    return estimator, recording, [_drawn(query) for query in queries] or _learned(estimator), found
+
+
+def _fit(estimator, queries, timed):
+    """Fit the queries."""
+    one = len(queries) == 1
+    weights = [query.weight for query in queries]
+    arguments = {"weight": None if all(w is None for w in weights) else weights[0] if one else weights}
+    if timed:
+        arguments["times"] = queries[0].times if one else [query.times for query in queries]
+    estimator.fit(queries[0].values if one else [query.values for query in queries], **arguments)
+
+
+def _found(options, estimator, recording, timed):
+    """What the estimator finds; times count where the queries have some, too, or the metric does not compare them."""
+    times = recording.times
+    if estimator.metric_.uses_times and times is not None and not timed:
+        note(f"only the recording has times, so {estimator.metric_.full_name} counts samples")
+        times = None
+    with errors_of(recording.title, options.parameters, "the recording"):
+        return getattr(estimator, options.task)(recording.values, times=times)
+
+
+def _drawn(query):
+    return DrawnQuery(query.title, query.values, query.times, query.weight, query.time_name or "sample")
+
+
+def _learned(estimator):
+    """Queries that were learned, as they are drawn."""
+    if hasattr(estimator, "queries_"):
+        queries, weights = estimator.queries_, estimator.weights_
+    else:
+        several = isinstance(estimator.query_, list)
+        queries, weights = (
+            [estimator.query_, estimator.weight_] if several else [[estimator.query_], [estimator.weight_]]
+        )
+    classes = list(getattr(estimator, "classes_", ()))
+    own = len(classes) == len(queries) and not isinstance(getattr(estimator, "query", None), str)
+    titles = [f"class {name}" for name in classes] if own else [f"template {k + 1}" for k in range(len(queries))]
+    return [
+        DrawnQuery(title, query, None, weight, "sample")
+        for title, query, weight in zip(titles, queries, weights, strict=True)
+    ]
+
+
+def tell_notes(recordings, line):
+    """Say what was guessed about files, once, and what is compared."""
+    for text in dict.fromkeys(text for one in recordings for text in one.notes):
+        note(text)
+    note(line)
+
+
+# ------------------------------------------------------------------------------------------------------------- models
+def _by_model(options, files):
+    import joblib
+
+    from ..search import QuerySearcher, QuerySegmenter
+
+    values = given(options, options.parameters)
+    refused = [one.option for one in options.parameters if one.name in values and one.name not in NO_MATTER]
+    refused += ["--metric"] * (options.metric is not None)
+    if refused:
+        raise ValueError(
+            f"{refused[0]} must be left out with --model, whose parameters are those it was learned with. Learn anew "
+            "with `sktslib learn`."
+        )
+    try:
+        estimator = joblib.load(options.model)
+    except (OSError, ValueError, KeyError, IndexError, EOFError, AttributeError, ImportError) as error:
+        reason = getattr(error, "strerror", None) or " ".join(str(error).split())[:120]
+        raise ValueError(
+            f"--model must name a file that `sktslib learn` saved. Got {options.model!r}: {reason}."
+        ) from None
+    tasks = {QuerySearcher: "search", QuerySegmenter: "segment"}
+    task = tasks.get(type(estimator))
+    if task != options.task:
+        other = f"which is for `sktslib {task}`" if task else f"a {type(estimator).__name__}"
+        raise ValueError(f"--model must be learned with --task {options.task}. Got {options.model!r}, {other}.")
+    estimator.set_params(**values)
+    reading = reading_of(options)
+    names = getattr(estimator, "feature_names_in_", None)
+    recording = files.read(options.recording, "the recording")
+    if names is not None and reading.columns is None:
+        if set(names) <= set(recording.names):
+            recording = recording.take(list(names))
+        elif len(names) == len(recording.names):
+            note(
+                f"the model's columns {', '.join(names)} are compared with {', '.join(recording.names)}, in this order"
+            )
+    if len(recording.names) != estimator.n_features_in_:
+        raise ValueError(
+            f"--columns must name the {estimator.n_features_in_} columns that --model compares"
+            f"{'' if names is None else ' (' + ', '.join(names) + ')'}. The recording has {', '.join(recording.names)}."
+        )
+    files.check()
+    tell_notes([recording], f"columns compared: {', '.join(recording.names)}")
+    if names is not None and hasattr(recording.values, "columns"):
+        recording = recording.take(recording.names, list(names))
+    found = _found(options, estimator, recording, recording.times is not None)
+    return estimator, recording, _learned(estimator), found
+
+
+def add_learn_arguments(parser, argv=()):
+    """Add the arguments of learn, among them the parameters of what the task's estimator has."""
+    parser.add_argument("recording", metavar="RECORDING", help="the file with the recording, or a part of it")
+    group = parser.add_argument_group("what to learn")
+    group.add_argument(
+        "--labels",
+        metavar="NAME|FILE",
+        required=True,
+        help="a column of the recording with the class of each row (0 or empty: background), or a file of ranges: "
+        "columns start and end in samples, or start_time and end_time, half-open, and label unless there is one class",
+    )
+    group.add_argument(
+        "--task",
+        choices=tuple(NOUNS),
+        default="segment",
+        help="what the estimator is for (default: segment)",
+    )
+    group.add_argument(
+        "--output", metavar="FILE", required=True, help="where to save the estimator, such as model.joblib"
+    )
+    pre = argparse.ArgumentParser(add_help=False, allow_abbrev=False)
+    pre.add_argument("--task", default="segment")
+    task = pre.parse_known_args(argv)[0].task
+    parameters = add_estimator(parser, task if task in NOUNS else "segment")
+    add_reading(parser)
+    parser.set_defaults(parameters=parameters)
+
+
+def run_learn(options):
+    """Learn from labels and save the estimator."""
+    import joblib
+
+    check_writable(options.output, "--output")
+    files = Files(reading_of(options))
+    recording = files.read(options.recording, "the recording", besides=label_column_name(options.labels))
+    files.check()
+    labels, line = read_labels_of(options.labels, recording, files)
+    tell_notes([recording], f"columns compared: {', '.join(recording.names)}")
+    note(line)
+    # How many matches there are is what the learned threshold says.
+    estimator = _estimator(options, **({"n_matches": None} if options.task == "search" else {}))
+    with errors_of(recording.title, options.parameters, "the recording"):
+        estimator.fit(recording.values, labels, times=recording.times)
+    if hasattr(estimator, "verbose") and not hasattr(options, "verbose"):
+        estimator.set_params(verbose=0)  # of another terminal
+    joblib.dump(estimator, options.output)
+    queries = _learned(estimator)
+    lengths = ", ".join(f"{query.title}: {len(query.values)} samples" for query in queries)
+    note(f"learned {counted(queries, 'template')}: {lengths}")
+    print(f"model: {options.output} (sktslib {options.task} RECORDING --model {options.output}; {WARNING})")
+    return 0

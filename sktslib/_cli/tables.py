@@ -1,0 +1,342 @@
+"""Files as tables: text of any layout, Parquet, Feather, Excel, NPY and WAV."""
+
+import bz2
+import gzip
+import io
+import lzma
+import os
+import sys
+import warnings
+import zipfile
+from dataclasses import dataclass, field
+from pathlib import Path
+
+import numpy as np
+
+from .text_layout import layout_of
+
+LONGEST_LINE = 2**20  # bytes: tens of thousands of columns
+HEAD = 500  # lines by which the layout of a text is recognized
+LARGE = 2**25  # bytes from which a bar shows how far the reading has come
+MARKS = ((b"\xef\xbb\xbf", "utf-8-sig"), (b"\xff\xfe\0\0", "utf-32"), (b"\0\0\xfe\xff", "utf-32"))
+MARKS += ((b"\xff\xfe", "utf-16"), (b"\xfe\xff", "utf-16"))
+FORMATS = "CSV and other text, Parquet, Feather, Excel, NPY or WAV"
+
+
+@dataclass(frozen=True)
+class Reading:
+    """How to read files, as the options say; None is to be found out."""
+
+    time_column: str | None = None
+    weight_column: str | None = None
+    columns: str | None = None
+    rate: float | None = None
+    separator: str | None = None
+    decimal: str | None = None
+    thousands: str | None = None
+    header: int | None = None
+    encoding: str | None = None
+    day_first: bool | None = None
+    time_zone: str | None = None
+    transpose: bool = False
+
+
+@dataclass
+class Table:
+    """What a file holds, all columns named by texts."""
+
+    path: str
+    frame: object  # DataFrame, or an array (n, columns) that is not in memory
+    names: list
+    rate: float | None = None  # samples per second, where the file says so
+    first_line: int = 0  # of the data in a text file, from 1
+    notes: list = field(default_factory=list)  # what was guessed or left out
+
+
+def read_table(path, reading, option):
+    """Read a file.
+
+    Parameters
+    ----------
+    path : str
+        The file; its ending says what it is, anything unknown being text.
+    reading : Reading
+        How to read it.
+    option : str
+        What it was given to, for messages.
+
+    Returns
+    -------
+    Table
+    """
+    import pandas as pd
+
+    kind = Path(path).suffix.lower()
+    readers = {".npy": _read_npy, ".wav": _read_wav, ".xlsx": _read_excel, ".xls": _read_excel, ".ods": _read_excel}
+    readers |= {
+        ".npz": _refuse_npz,
+        ".parquet": _read_parquet,
+        ".pq": _read_parquet,
+        ".feather": _read_feather,
+        ".arrow": _read_feather,
+    }
+    try:
+        return readers.get(kind, _read_text)(path, reading)
+    except ImportError as error:
+        raise ValueError(
+            f"{option}: {path!r} needs a package that is not installed ({' '.join(str(error).split())[:120]}). Install "
+            "it, or save the table as CSV."
+        ) from None
+    except UnicodeDecodeError as error:
+        if error.encoding == "charmap":  # the last that was tried
+            raise ValueError(
+                f"{option} must name a table. Got {path!r}, which is no text. Files are {FORMATS}."
+            ) from None
+        raise ValueError(
+            f"{option} must name a readable file. Got {path!r}, which is not {error.encoding}: name its encoding, such "
+            "as --encoding cp1252."
+        ) from None
+    except pd.errors.ParserError as error:
+        reason = " ".join(str(error).split()).removeprefix("Error tokenizing data. C error: ")
+        raise ValueError(
+            f"{option} must name a readable file. Got {path!r}: {reason}, counted from the first row of data. Each row "
+            "must have as many cells as the first."
+        ) from None
+    except (OSError, EOFError, lzma.LZMAError, zipfile.BadZipFile) as error:
+        reason = getattr(error, "strerror", None) or " ".join(str(error).split())
+        raise ValueError(f"{option} must name a readable file. Got {path!r}: {reason}.") from None
+    except ValueError as error:
+        raise ValueError(f"{option}: {path!r}: {error}") from None
+
+
+# --------------------------------------------------------------------------------------------------------------- text
+def _read_text(path, reading):
+    import pandas as pd
+
+    with _opened(path) as file:
+        encoding, noted = _encoding(file, reading.encoding)
+        notes = [noted] if noted else []
+        text = io.TextIOWrapper(file, encoding=encoding, newline=None)
+        lines = [line.rstrip("\n") for _, line in zip(range(HEAD), text, strict=False)]
+        layout = layout_of(
+            lines,
+            separator=reading.separator,
+            decimal=reading.decimal,
+            thousands=reading.thousands,
+            header=reading.header,
+        )
+    if layout is None:
+        raise ValueError(
+            "the file must hold at least one row of numbers. Got none in its first lines. Its separator and decimal "
+            "mark may be named with --separator and --decimal, the line of its header with --header."
+        )
+    names = _unique(layout.names or [str(k + 1) for k in range(len(layout.kinds))])
+    for number, line in layout.skipped:
+        notes.append(f"line {number + 1} is neither names nor numbers and was skipped: {line.strip()[:60]!r}")
+    texts = {k: "str" for k, kind in enumerate(layout.kinds) if kind in ("date", "datetime", "clock", "text")}
+    with _opened(path) as file, warnings.catch_warnings():
+        warnings.simplefilter("error", pd.errors.ParserWarning)
+        warnings.simplefilter(
+            "ignore", pd.errors.DtypeWarning
+        )  # a column of numbers and texts is refused, with the row
+        text = io.TextIOWrapper(file, encoding=encoding, newline=None)
+        for _ in range(layout.first):
+            text.readline()
+        frame = pd.read_csv(
+            text,
+            sep=r"\s+" if layout.separator is None else layout.separator,
+            decimal=layout.decimal,
+            thousands=layout.thousands,
+            comment=layout.comment,
+            header=None,
+            names=range(len(names)),
+            index_col=False,
+            dtype=texts,
+            skipinitialspace=True,
+            na_values=["-", "--", "---"],
+        )
+    frame.columns = names
+    return Table(path, frame, names, first_line=layout.first + 1, notes=notes)
+
+
+def _unique(names):
+    """Names without what numpy.savetxt puts before them, no two alike."""
+    found = []
+    for name in (str(name).strip().lstrip("#").strip() for name in names):
+        count = sum(other == name or other.startswith(f"{name}.") for other in found)
+        found.append(f"{name}.{count}" if name and name in found else name)
+    return found
+
+
+def _encoding(file, given):
+    """The encoding of a text, and what there is to say about it."""
+    if given is not None:
+        try:
+            "".encode(given)
+        except LookupError:
+            raise ValueError(f"--encoding must be a known encoding, such as utf-8 or cp1252. Got {given!r}.") from None
+        return given, None
+    head = file.peek(2**16)[: 2**16]
+    for mark, encoding in MARKS:
+        if head.startswith(mark):
+            return encoding, None
+    zeros = [head[k::2].count(0) for k in (0, 1)]
+    if sum(zeros) > len(head) / 4:  # letters and digits are zero in every second byte
+        return ("utf-16-be" if zeros[0] > zeros[1] else "utf-16-le"), None
+    try:
+        head[: head.rfind(b"\n") + 1].decode("utf-8")
+    except UnicodeDecodeError:
+        return "cp1252", "the text is not UTF-8 and was read as cp1252 (--encoding names another)"
+    return "utf-8", None
+
+
+class _Watched(io.RawIOBase):
+    """A file that refuses long lines while it is read.
+
+    Who reads a table holds a line whole, and a column for each of its fields.
+    """
+
+    def __init__(self, file, packed):
+        self._file, self._packed, self._line, self._length = file, packed, 1, 0
+
+    def readable(self):
+        return True
+
+    def readinto(self, buffer):
+        count = self._file.readinto(buffer)
+        codes = np.frombuffer(buffer, np.uint8, count)
+        ends = np.flatnonzero((codes == ord("\n")) | (codes == ord("\r")))
+        lengths = np.diff(ends, prepend=-1 - self._length, append=len(codes)) - 1
+        wrong = np.flatnonzero(lengths > LONGEST_LINE)
+        if len(wrong):
+            self._line += np.count_nonzero(codes[: ends[wrong[0] - 1] + 1] == ord("\n")) if wrong[0] else 0
+            raise ValueError(
+                f"a file must have lines of at most {LONGEST_LINE} bytes, one for each time point. Got a longer one, "
+                f"line {self._line}. Write one time point a line, its channels side by side."
+            )
+        self._line += np.count_nonzero(codes == ord("\n"))
+        self._length = int(lengths[-1])
+        return count
+
+    def close(self):
+        self._file.close()
+        self._packed.close()
+        super().close()
+
+
+def _opened(path):
+    """A file to read bytes from, unpacked where its ending says so."""
+    size = os.path.getsize(path)
+    kind = Path(path).suffix.lower()
+    if kind == ".zip":
+        raw = zipfile.ZipFile(path)
+        members = [name for name in raw.namelist() if not name.endswith("/")]
+        if len(members) != 1:
+            raw.close()
+            raise ValueError(f"a ZIP file must hold one file. Got {len(members)}. Unpack it.")
+        file = raw.open(members[0])
+    elif kind in (".zst", ".7z", ".rar", ".tar", ".tgz"):
+        raise ValueError(
+            f"files packed as {kind} cannot be read. Unpack it; .gz, .bz2, .xz and .zip are read as they are."
+        )
+    else:
+        raw = open(path, "rb")
+        if size > LARGE and sys.stderr.isatty():
+            from tqdm import tqdm
+
+            bar = tqdm(total=size, unit="B", unit_scale=True, desc=Path(path).name, leave=False)
+            raw = io.BufferedReader(_Counted(raw, bar))
+        opener = {".gz": gzip.open, ".bz2": bz2.open, ".xz": lzma.open}.get(kind)
+        file = raw if opener is None else opener(raw)
+    return io.BufferedReader(_Watched(file, raw), 2**18)
+
+
+class _Counted(io.RawIOBase):
+    """A file that moves a bar as it is read."""
+
+    def __init__(self, file, bar):
+        self._file, self._bar = file, bar
+
+    def readable(self):
+        return True
+
+    def readinto(self, buffer):
+        count = self._file.readinto(buffer)
+        self._bar.update(count)
+        return count
+
+    def close(self):
+        self._bar.close()
+        self._file.close()
+        super().close()
+
+
+# ------------------------------------------------------------------------------------------------------ other formats
+def _read_parquet(path, reading):
+    import pandas as pd
+
+    return _of_frame(path, pd.read_parquet(path))
+
+
+def _read_feather(path, reading):
+    import pandas as pd
+
+    return _of_frame(path, pd.read_feather(path))
+
+
+def _read_excel(path, reading):
+    import pandas as pd
+
+    header = 0 if reading.header is None else None if reading.header == 0 else reading.header - 1
+    frame = pd.read_excel(path, header=header)
+    frame.columns = [str(k + 1) if header is None else str(c) for k, c in enumerate(frame.columns)]
+    return _of_frame(path, frame.rename(columns=lambda c: "" if c.startswith("Unnamed: ") else c))
+
+
+def _of_frame(path, frame):
+    """A table of a DataFrame; an index that says something becomes a column."""
+    import pandas as pd
+
+    if not isinstance(frame.index, pd.RangeIndex):
+        frame = frame.reset_index(names=frame.index.name or "")
+    frame = frame.set_axis(_unique(frame.columns), axis=1)
+    if not len(frame):
+        raise ValueError("the file must hold at least one row of numbers. Got none.")
+    return Table(path, frame, list(frame.columns))
+
+
+def _read_npy(path, reading):
+    array = np.load(path, mmap_mode="r", allow_pickle=False)
+    if array.dtype.names is not None:
+        import pandas as pd
+
+        return _of_frame(path, pd.DataFrame.from_records(np.asarray(array)))
+    if array.ndim not in (1, 2) or array.dtype.kind not in "biuf" or not array.size:
+        raise ValueError(
+            f"the array must hold numbers and have shape (n,) or (n, channels). Got {array.dtype}, shape {array.shape}."
+        )
+    array = array.reshape(len(array), -1)
+    notes = []
+    if reading.transpose:
+        array = array.T
+    elif array.shape[0] < array.shape[1]:
+        notes.append(
+            f"{array.shape[1]} channels of {array.shape[0]} samples; if its rows are the channels: --transpose"
+        )
+    return Table(path, array, [str(k + 1) for k in range(array.shape[1])], notes=notes)
+
+
+def _refuse_npz(path, reading):
+    with np.load(path, allow_pickle=False) as arrays:
+        names = ", ".join(arrays.files[:12])
+    raise ValueError(f"an NPZ file holds several arrays ({names}). Save one of them with numpy.save as an NPY file.")
+
+
+def _read_wav(path, reading):
+    from scipy.io import wavfile
+
+    with warnings.catch_warnings():
+        warnings.simplefilter("ignore", wavfile.WavFileWarning)  # chunks of other things than samples
+        rate, array = wavfile.read(path)
+    array = array.reshape(len(array), -1)
+    return Table(path, array, [str(k + 1) for k in range(array.shape[1])], rate=float(rate))

@@ -1,0 +1,98 @@
+"""The commands distance, pairwise and metrics."""
+
+import io
+import json
+
+import numpy as np
+import pandas as pd
+import pytest
+
+from sktslib.__main__ import main
+from sktslib.distances import get_metric, metric_names, pairwise_distances
+
+RNG = np.random.default_rng(0)
+SERIES = [RNG.normal(size=n) for n in (12, 15, 9)]
+
+
+@pytest.fixture
+def files(tmp_path, monkeypatch):
+    monkeypatch.chdir(tmp_path)
+    for k, x in enumerate(SERIES):
+        pd.DataFrame({"t": np.arange(len(x)) * 0.5, "v": x}).to_csv(f"{k}.csv", index=False)
+    return tmp_path
+
+
+def printed(capsys, *argv, code=0):
+    assert main(list(argv)) == code
+    return capsys.readouterr()
+
+
+def test_distances_are_those_of_the_metrics(files, capsys):
+    argv = ["--metric", "dtw:window=0.5", "--metric", "twed", "--metric", "euclidean", "--picture", "p.png"]
+    out, err = printed(capsys, "distance", "0.csv", "1.csv", *argv, "--format", "json")
+    rows = json.loads(out)["distances"]
+    x, y = SERIES[:2]
+    times = {"tx": np.arange(12) * 0.5, "ty": np.arange(15) * 0.5}
+    expected = [
+        get_metric("dtw", {"window": 0.5})(x, y),
+        get_metric("twed")(x, y, **times),
+        get_metric("euclidean")(x, y),
+    ]
+    assert [row["distance"] for row in rows] == expected
+    assert [row["metric"] for row in rows] == ["DTW(window=0.5)", "TWED()", "Euclidean()"]
+    assert "columns compared: v" in err
+    assert (files / "p.png").read_bytes().startswith(b"\x89PNG")
+    out, _ = printed(capsys, "distance", "0.csv", "1.csv", "--cutoff", "1e-6", "--format", "json")
+    assert json.loads(out)["distances"][0]["distance"] is None  # infinity
+    out, _ = printed(capsys, "distance", "0.csv:2-8", "0.csv:2-8")
+    assert out.split() == ["metric", "distance", "path", "DTW()", "0", "6"]
+
+
+def test_a_picture_needs_an_alignment(files, capsys):
+    err = printed(capsys, "distance", "0.csv", "1.csv", "--metric", "euclidean", "--picture", "p.png", code=2).err
+    assert "--picture needs a distance that aligns the series, such as dtw" in err
+
+
+def test_pairs_of_files(files, capsys):
+    names = ["0.csv", "1.csv", "2.csv"]
+    out, _ = printed(capsys, "pairwise", *names, "--metric", "msm:c=0.5", "--format", "csv", "--picture", "p.png")
+    frame = pd.read_csv(io.StringIO(out), index_col="series")
+    assert list(frame) == list(frame.index) == names
+    np.testing.assert_array_equal(frame, pairwise_distances(SERIES, metric="msm", metric_params={"c": 0.5}))
+    out, _ = printed(capsys, "pairwise", *names, "--format", "json", "--n-jobs", "2")
+    np.testing.assert_array_equal(json.loads(out)["distances"], pairwise_distances(SERIES))
+    assert (files / "p.png").read_bytes().startswith(b"\x89PNG")
+
+
+def test_pairs_of_columns(files, capsys):
+    pd.DataFrame({name: pd.Series(x) for name, x in zip("abc", SERIES, strict=True)}).to_csv("table.csv")
+    out, err = printed(capsys, "pairwise", "table.csv", "--format", "csv")
+    frame = pd.read_csv(io.StringIO(out), index_col="series")
+    assert list(frame) == ["a", "b", "c"]
+    np.testing.assert_array_equal(frame, pairwise_distances(SERIES))
+    assert "2 columns end in empty cells and are shorter" in err
+    assert "series: 3 columns of table.csv" in err
+    pd.DataFrame({"a": [1, None, 2], "b": [1, 2, 3]}).to_csv("table.csv")
+    assert "finite" in printed(capsys, "pairwise", "table.csv", code=2).err
+
+
+def test_metrics_are_those_of_the_registry(capsys):
+    out, _ = printed(capsys, "metrics", "--format", "json")
+    rows = json.loads(out)["metrics"]
+    assert [row["name"] for row in rows] == metric_names()
+    assert [row["parameters"] for row in rows if row["name"] == "twed"] == [",".join(get_metric("twed").get_params())]
+    out, _ = printed(capsys, "metrics", "--family", "time")
+    assert [line.split()[0] for line in out.splitlines()] == ["name", "tam"]
+    out, _ = printed(capsys, "metrics", "--metric", "true", "--family", "elastic", "--format", "csv")
+    assert pd.read_csv(io.StringIO(out))["name"].tolist() == metric_names("elastic", metric=True)
+    assert printed(capsys, "metrics", "--family", "elastc", code=2).err.count("Did you mean 'elastic'?") == 1
+
+
+@pytest.mark.parametrize("name", metric_names())
+def test_each_metric_is_described(capsys, name):
+    out, _ = printed(capsys, "metrics", name, "--format", "json")
+    rows = json.loads(out)["parameters"]
+    assert [row["parameter"] for row in rows] == list(get_metric(name).get_params(deep=False))
+    assert all(row["meaning"] for row in rows)
+    out, _ = printed(capsys, "metrics", name)
+    assert out.startswith(f"{name}: {get_metric(name).full_name}")

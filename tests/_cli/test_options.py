@@ -1,0 +1,121 @@
+"""Wrong use, values and help of the command line."""
+
+import subprocess
+import sys
+
+import pandas as pd
+import pytest
+
+from sktslib import load_ecg_example
+from sktslib.__main__ import main
+from sktslib._cli import options
+from sktslib._cli.estimator_options import parse_metric
+
+
+@pytest.fixture
+def files(tmp_path, monkeypatch):
+    """Write some of the electrocardiogram, and stand in its folder."""
+    monkeypatch.chdir(tmp_path)
+    ecg = load_ecg_example()
+    pd.DataFrame({"time": ecg.ts, "mV": ecg.sequence}).to_csv("rec.csv", index=False)
+    pd.DataFrame({"time": ecg.ts, "mV": ecg.sequence, "double": 2 * ecg.sequence}).to_csv("two.csv", index=False)
+    pd.DataFrame({"time": ecg.tq, "mV": ecg.query, "weight": ecg.weight}).to_csv("beat.csv", index=False)
+    return tmp_path
+
+
+# ------------------------------------------------------------------------------------------------------------- errors
+WRONG = {
+    "command": (["serach"], "Unknown command 'serach'. Did you mean 'search'?"),
+    "option": (
+        ["search", "rec.csv", "--querry", "a"],
+        "Did you mean --query? (sktslib search --help lists all options)",
+    ),
+    "two files": (["search", "rec.csv", "beat.csv"], "arguments: beat.csv. The pattern is named with --query FILE"),
+    "nothing": (["search"], "the following arguments are required: RECORDING"),
+    "no query": (["search", "rec.csv"], "one of --query and --model must be given. Got neither."),
+    "both": (["search", "rec.csv", "--query", "a", "--model", "b"], "must be given. Got both."),
+    "no file": (["search", "no.csv", "--query", "beat.csv"], "the recording must name a readable file. Got 'no.csv'"),
+    "slice": (
+        ["search", "rec.csv", "--query", "rec.csv:1x-2x"],
+        "A part of a file is written FILE:START-STOP in samples",
+    ),
+    "column": (["search", "rec.csv", "--query", "beat.csv", "--columns", "mv"], "rec has"),
+    "metric": (
+        ["search", "rec.csv", "--query", "beat.csv", "--metric", "dwt"],
+        "--metric: Unknown metric 'dwt'. Did you",
+    ),
+    "key": (["search", "rec.csv", "--query", "beat.csv", "--metric", "dtw:windw=1"], "Did you mean 'window'?"),
+    "form": (
+        ["search", "rec.csv", "--query", "beat.csv", "--metric", "dtw:1"],
+        "must have the form NAME or NAME:KEY=VALUE",
+    ),
+    "value": (
+        ["search", "rec.csv", "--query", "beat.csv", "--normalize", "z"],
+        "error: --normalize must be a str among",
+    ),
+    "gap": (
+        ["search", "gap.csv", "--query", "beat.csv"],
+        "gap.csv: the recording must be finite. Got 1 NaN of 4 values",
+    ),
+    "way out": (["search", "gap.csv", "--query", "beat.csv"], "To leave out what is NaN, set --nan-policy omit."),
+    "picture": (["search", "rec.csv", "--query", "beat.csv", "--picture", "a.foo"], "--picture must end in one of"),
+    "model": (["search", "rec.csv", "--model", "no"], "--model must name a file that `sktslib learn` saved. Got 'no'"),
+    "no model": (["search", "rec.csv", "--model", "rec.csv"], "--model must name a file that `sktslib learn` saved."),
+    "fixed": (["search", "rec.csv", "--model", "m", "--threshold", "1"], "--threshold must be left out with --model"),
+    "labels": (["learn", "rec.csv", "--labels", "no", "--output", "m"], "--labels must name a column. Got 'no'"),
+    "no labels": (
+        ["learn", "rec.csv", "--labels", "flat.csv", "--output", "m"],
+        "none of the 1 ranges lies in the recording",
+    ),
+    "one label": (
+        ["learn", "two.csv", "--labels", "double", "--output", "no/m"],
+        "--output must name a file in a folder",
+    ),
+    "zone": (["search", "rec.csv", "--query", "beat.csv", "--time-column", "tmie"], "Did you mean 'time'?"),
+}
+
+
+@pytest.mark.parametrize(("argv", "message"), WRONG.values(), ids=WRONG)
+def test_wrong_use_is_one_line_and_exit_code_2(files, capsys, argv, message):
+    (files / "gap.csv").write_text("time,mV\n0,1\n1,\n2,3\n3,4\n", encoding="utf-8")
+    (files / "flat.csv").write_text("start,end\n9000,9005\n", encoding="utf-8")
+    assert main(argv) == 2
+    out, err = capsys.readouterr()
+    assert out == ""
+    last = err.splitlines()[-1]
+    assert last.startswith("sktslib: error: ")
+    assert ("--columns must name a column. Got 'mv'" if message == "rec has" else message) in last
+
+
+def test_values_on_the_command_line():
+    assert parse_metric("dtw:alpha=0.7,window=0.1") == ("dtw", {"alpha": 0.7, "window": 0.1})
+    assert parse_metric("mahalanobis:VI=[[1,0],[0,1]]") == ("mahalanobis", {"VI": [[1, 0], [0, 1]]})
+    assert parse_metric("Euclidean Distance") == ("Euclidean Distance", {})
+    assert parse_metric("dtw:window=none,do_dist_norm=true") == ("dtw", {"window": None, "do_dist_norm": True})
+
+
+def test_a_bar_is_for_somebody_who_looks(monkeypatch):
+    monkeypatch.setattr(options.sys, "stderr", None)  # as under pythonw
+    assert not options.is_terminal()
+
+
+def test_an_interrupt_is_quiet(monkeypatch, capsys):
+    def interrupt(argv):
+        raise KeyboardInterrupt
+
+    monkeypatch.setattr("sktslib.__main__.run", interrupt)
+    assert main([]) == 130
+    assert capsys.readouterr() == ("", "")
+
+
+def test_help_is_quick():
+    code = (
+        "import sys; from sktslib.__main__ import main\n"
+        "try: main(['--help'])\n"
+        "except SystemExit: pass\n"
+        "heavy = {'matplotlib', 'pandas', 'numba', 'sklearn', 'scipy', 'numpy'} & set(sys.modules); "
+        "assert not heavy, heavy"
+    )
+    out = subprocess.run([sys.executable, "-c", code], check=True, capture_output=True, text=True).stdout
+    for name in ("search", "segment", "learn", "distance", "pairwise", "metrics", "demo"):
+        assert f"\n  {name} " in out

@@ -1,0 +1,189 @@
+"""Files as recordings: formats, times, zones, weights and channels."""
+
+import builtins
+
+import numpy as np
+import pandas as pd
+import pytest
+from scipy.io import wavfile
+
+from sktslib._cli.recordings import Files, compared
+from sktslib._cli.tables import Reading
+
+X = np.sin(np.arange(20.0))
+N = len(X)
+START = pd.Timestamp("2024-03-31 01:59:55")
+
+
+def read(path, **how):
+    return Files(Reading(**how)).read(str(path), "--query")
+
+
+def write(path, head, rows):
+    path.write_text(head + "\n" + "\n".join(rows) + "\n", encoding="utf-8")
+    return path
+
+
+# ------------------------------------------------------------------------------------------------------------ formats
+def test_numpy_files_stay_on_disk(tmp_path):
+    np.save(tmp_path / "a.npy", np.column_stack([X, -X]))
+    found = read(tmp_path / "a.npy")
+    assert isinstance(found.values, np.memmap)
+    assert found.names == ["1", "2"]
+    assert read(tmp_path / "a.npy", columns="2").numbers[:, 0].tolist() == (-X).tolist()
+    np.save(tmp_path / "b.npy", np.vstack([X, -X]))
+    assert "--transpose" in read(tmp_path / "b.npy").notes[0]
+    assert read(tmp_path / "b.npy", transpose=True).values.shape == (N, 2)
+    np.savez(tmp_path / "c.npz", x=X)
+    with pytest.raises(ValueError, match=r"several arrays \(x\). Save one of them with numpy.save"):
+        read(tmp_path / "c.npz")
+
+
+def test_sound_has_a_rate(tmp_path):
+    wavfile.write(tmp_path / "a.wav", 40, (X * 1000).astype(np.int16))
+    found = read(tmp_path / "a.wav")
+    assert found.times.tolist() == (np.arange(N) / 40).tolist()
+    assert found.numbers[:, 0].tolist() == (X * 1000).astype(np.int16).tolist()
+
+
+def test_parquet_keeps_the_index_and_its_zone(tmp_path):
+    pytest.importorskip("pyarrow")
+    index = pd.date_range(START, periods=N, freq="s", tz="Europe/Berlin")
+    pd.DataFrame({"v": X}, index=index).to_parquet(tmp_path / "a.parquet")
+    found = read(tmp_path / "a.parquet")
+    assert found.names == ["v"]
+    assert found.times.equals(index.as_unit(found.times.unit))
+    assert str(found.times.tz) == "Europe/Berlin"
+
+
+def test_a_package_that_is_missing_is_named(tmp_path, monkeypatch):
+    (tmp_path / "a.xlsx").write_bytes(b"PK")
+
+    def fail(*args, **kwargs):
+        raise ImportError("Missing optional dependency 'openpyxl'")
+
+    monkeypatch.setattr(pd, "read_excel", fail)
+    with pytest.raises(ValueError, match=r"a.xlsx' needs a package .*openpyxl.* Install it, or save the table as CSV"):
+        read(tmp_path / "a.xlsx")
+
+
+def test_excel_tables_are_read_like_others(tmp_path, monkeypatch):
+    (tmp_path / "a.xlsx").write_bytes(b"PK")
+    frame = pd.DataFrame({"Unnamed: 0": range(N), "when": pd.date_range(START, periods=N, freq="s"), "v": X})
+    monkeypatch.setattr(pd, "read_excel", lambda path, header: frame)
+    found = read(tmp_path / "a.xlsx")
+    assert found.names == ["v"]
+    assert found.times[1] == START + pd.Timedelta("1s")
+
+
+# -------------------------------------------------------------------------------------------------------------- times
+DAYS = pd.date_range("2024-04-20", periods=N, freq="D")
+SECONDS = pd.date_range("2024-05-01 12:00:55", periods=N, freq="250ms")
+TIMES = {
+    "german": (SECONDS, [t.strftime("%d.%m.%Y %H:%M:%S,%f") for t in SECONDS], {}),
+    "american": (
+        SECONDS + pd.Timedelta("12D"),
+        [t.strftime("%m/%d/%Y %I:%M:%S.%f %p") for t in SECONDS + pd.Timedelta("12D")],
+        {},
+    ),
+    "mixed fractions": (SECONDS, [t.isoformat(sep=" ") for t in SECONDS], {}),
+    "days": (DAYS, [t.strftime("%d/%m/%Y") for t in DAYS], {}),
+    "days by order": (DAYS[11:], [t.strftime("%d/%m/%Y") for t in DAYS[11:]], {}),
+    "months first": (pd.DatetimeIndex(["2024-01-02", "2024-01-03"]), ["01/02/2024", "01/03/2024"], {}),
+    "days, said": (pd.DatetimeIndex(["2024-02-01", "2024-03-01"]), ["01/02/2024", "01/03/2024"], {"day_first": True}),
+}
+
+
+@pytest.mark.parametrize(("times", "texts", "how"), TIMES.values(), ids=TIMES)
+def test_dates_of_many_writings(tmp_path, times, texts, how):
+    path = write(tmp_path / "a.csv", "when;v", [f"{t};{v:.3f}" for t, v in zip(texts, X, strict=False)])
+    found = read(path, **how)
+    assert found.names == ["v"]
+    assert list(found.times) == list(times)
+    assert found.times.tz is None
+
+
+def test_dates_and_clock_times_in_two_columns(tmp_path):
+    rows = [f"{t:%d.%m.%Y}\t{t:%H:%M:%S.%f}\t{v:.3f}" for t, v in zip(SECONDS, X, strict=True)]
+    path = write(tmp_path / "a.txt", "# logger\nDate\tTime\tv\ndd.mm\ths\tmV", rows)
+    found = read(path)
+    assert found.names == ["v"]
+    assert list(found.times) == list(SECONDS)
+    assert found.time_name == "Date and Time"
+    assert list(read(path, time_column="Date,Time").times) == list(SECONDS)
+
+
+def test_clock_times_alone_are_durations(tmp_path):
+    path = write(tmp_path / "a.csv", "Uhrzeit;v", [f"{t:%H:%M:%S},{t.microsecond // 1000:03d};1,5" for t in SECONDS])
+    found = read(path)
+    assert isinstance(found.times, pd.TimedeltaIndex)
+    assert found.times[1] - found.times[0] == pd.Timedelta("250ms")
+
+
+def test_zones_are_kept(tmp_path):
+    local = pd.date_range(START, periods=N, freq="s", tz="Europe/Berlin")  # the clock is changed within it
+    path = tmp_path / "a.csv"
+    pd.DataFrame({"v": X}, index=local).to_csv(path)
+    found = read(path)
+    assert (found.times == local).all()
+    assert "several offsets from UTC and are shown in UTC (--time-zone names a zone)" in found.notes[0]
+    named = read(path, time_zone="Europe/Berlin")
+    assert named.notes == []
+    assert [t.isoformat() for t in named.times] == [t.isoformat() for t in local]
+    fixed = local.tz_convert("Asia/Tokyo")
+    pd.DataFrame({"v": X}, index=fixed).to_csv(path)
+    assert [t.isoformat() for t in read(path).times] == [t.isoformat() for t in fixed]
+    pd.DataFrame({"v": X}, index=SECONDS).to_csv(path)
+    assert read(path, time_zone="America/Lima").times[0] == SECONDS[0].tz_localize("America/Lima")
+    with pytest.raises(ValueError, match=r"--time-zone must name a zone .* Got 'Europe/Berlim'"):
+        read(path, time_zone="Europe/Berlim")
+
+
+def test_times_may_be_refused(tmp_path):
+    path = write(tmp_path / "a.csv", "t,v", ["0,1", "0,2", "1,3"])
+    with pytest.raises(ValueError, match="'--time-column of --query' must be strictly increasing"):
+        read(path)
+    assert read(path, time_column="none", columns="v").times is None
+    path = write(tmp_path / "b.csv", "t;v", ["01.05.2024;1", ";2", "03.05.2024;3"])
+    with pytest.raises(ValueError, match=r"the column 't' must hold a time in each row. Got none in row 2"):
+        read(path)
+
+
+def test_an_unnamed_column_that_increases_is_times(tmp_path):
+    pd.DataFrame({"v": X}, index=np.arange(N) * 0.5).to_csv(tmp_path / "a.csv")
+    found = read(tmp_path / "a.csv")
+    assert found.times.tolist() == (np.arange(N) * 0.5).tolist()
+    pd.DataFrame({"v": X}, index=np.roll(np.arange(N), 1) * 0.5).to_csv(tmp_path / "a.csv")
+    found = read(tmp_path / "a.csv")
+    assert found.times is None
+    assert found.names == ["v"]
+    assert "column 1 has no name and was left out" in found.notes[0]
+
+
+# ----------------------------------------------------------------------------------------------------------- channels
+def test_channels_are_compared_by_name_or_else_in_order(tmp_path):
+    query = read(write(tmp_path / "q.csv", "b,a", ["1,2", "3,4"]))
+    other = write(tmp_path / "s.csv", "t,a,b,c", ["0,1,2,3", "1,4,5,6"])
+    (_,), sequence, line = compared([query], read(other))
+    assert sequence.names == ["b", "a"]
+    assert sequence.numbers.tolist() == [[2, 1], [5, 4]]
+    assert line == "columns compared: b, a"
+    (own,), sequence, line = compared([query], read(other, columns="c,a"))
+    assert line == "columns compared: b, a of the query with c, a of the sequence, in this order"
+    assert own.names == sequence.names == ["c", "a"]
+    assert own.numbers.tolist() == [[1, 2], [3, 4]]
+    with pytest.raises(ValueError, match=r"the query has 2 \(b, a\) and the sequence 1 \(c\)"):
+        compared([query], read(other, columns="c"))
+
+
+def test_a_file_is_read_once(tmp_path, monkeypatch):
+    path = write(tmp_path / "s.csv", "t,a,weight", ["0,1,1", "1,4,2", "2,3,3", "3,1,4"])
+    opened = []
+    own = builtins.open
+    monkeypatch.setattr(builtins, "open", lambda name, *a, **k: opened.append(name) or own(name, *a, **k))
+    files = Files(Reading())
+    whole, part = files.read(str(path), "--sequence"), files.read(f"{path}:1-3", "--query", weighted=True)
+    assert opened.count(str(path)) == 2  # its first lines, and all
+    assert part.names == whole.names == ["a", "weight"]  # of a slice only a named column holds weights
+    assert part.times.tolist() == [1, 2]
+    assert files.read(str(path), "--query", weighted=True).weight.tolist() == [1, 2, 3, 4]

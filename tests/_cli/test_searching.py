@@ -1,0 +1,315 @@
+"""The commands search, segment and learn: what they print is what the estimators say."""
+
+import io
+import json
+
+import joblib
+import numpy as np
+import pandas as pd
+import pytest
+
+from sktslib import QuerySearcher, QuerySegmenter, load_ecg_example
+from sktslib.__main__ import main
+from sktslib._cli import figures, searching
+from sktslib._cli.estimator_options import parameters_of
+from sktslib.distances import DTW
+from sktslib.metrics import labels_from_events
+
+ECG = load_ecg_example()
+N = 600  # five seconds are quick without the compiler
+Y, TS = ECG.sequence[:N], ECG.ts[:N]
+ZONED = pd.date_range("2024-03-31 01:59:58", periods=N, freq="10ms", tz="Europe/Berlin")
+
+
+@pytest.fixture
+def files(tmp_path, monkeypatch):
+    """Write the electrocardiogram in several ways, and stand in their folder."""
+    monkeypatch.chdir(tmp_path)
+    pd.DataFrame({"time": TS, "mV": Y}).to_csv("rec.csv", index=False)
+    pd.DataFrame({"time": TS, "mV": Y, "double": 2 * Y}).to_csv("two.csv", index=False)
+    pd.DataFrame({"time": ECG.tq, "mV": ECG.query, "weight": ECG.weight}).to_csv("beat.csv", index=False)
+    return tmp_path
+
+
+def printed(capsys, *argv, code=0):
+    """What a command prints."""
+    assert main(list(argv)) == code
+    return capsys.readouterr()
+
+
+def table(capsys, *argv, code=0):
+    out, err = printed(capsys, *argv, "--format", "csv", code=code)
+    return pd.read_csv(io.StringIO(out)), err
+
+
+def same(frame, found, names=("start", "end", "distance")):
+    expected = found.to_frame()
+    for name in names:
+        np.testing.assert_array_equal(frame[name], expected[name])
+
+
+# ------------------------------------------------------------------------------------------------------------- search
+def test_search_prints_the_matches_of_the_estimator(files, capsys):
+    frame, err = table(capsys, "search", "rec.csv", "--query", "beat.csv", "--metric", "dtw:alpha=0.7")
+    found = QuerySearcher(DTW(alpha=0.7), n_matches=10).fit(ECG.query, weight=ECG.weight).search(Y, times=TS)
+    same(frame, found, ("start", "end", "distance", "start_time", "end_time"))
+    assert frame["rank"].tolist() == [*range(1, len(found) + 1)]
+    assert "columns compared: mV\n" in err
+    assert "by QuerySearcher(metric=DTW(alpha=0.7), n_matches=10); ranges are half-open" in err
+
+
+def test_every_parameter_of_the_estimator_is_an_option(files, capsys):
+    given = ["--normalize", "zscore", "--n-matches", "all", "--max-overlap", "0.2", "--scales", "0.9,1.1"]
+    given += ["--threshold", "9.5", "--metric", "euclidean", "--nan-policy", "omit"]
+    frame, _ = table(capsys, "search", "rec.csv", "--query", "rec.csv:40-105", *given)
+    searcher = QuerySearcher(
+        "euclidean",
+        normalize="zscore",
+        n_matches=None,
+        max_overlap=0.2,
+        scales=(0.9, 1.1),
+        threshold=9.5,
+        nan_policy="omit",
+    )
+    found = searcher.fit(Y[40:105]).search(Y)
+    assert len(found) > 3
+    same(frame, found)
+    with pytest.raises(SystemExit):
+        main(["search", "--help"])
+    out = capsys.readouterr().out
+    for cls, command in ((QuerySearcher, "search"), (QuerySegmenter, "segment")):
+        with pytest.raises(SystemExit):
+            main([command, "--help"])
+        out = capsys.readouterr().out
+        named = {one.option for one in parameters_of(cls)} - {"--metric-params", "--weight"}
+        assert {option for option in named if option in out} == named
+
+
+def test_a_parameter_that_is_added_becomes_an_option(files, capsys, monkeypatch):
+    class Searcher(QuerySearcher):
+        """Search.
+
+        Parameters
+        ----------
+        max_gap : float, optional
+            The largest gap.
+        n_matches : int or None, default=1
+            How many.
+        """
+
+        def __init__(self, metric="dtw", *, max_gap=None, n_matches=1):
+            self.max_gap = max_gap
+            super().__init__(metric, n_matches=n_matches)
+
+        def fit(self, *args, **kwargs):
+            raise ValueError(
+                f"The 'max_gap' parameter of Searcher must be small, as max_gap=0.1. Got {self.max_gap!r}."
+            )
+
+    monkeypatch.setattr(searching, "estimator_class", lambda task: Searcher)
+    err = printed(capsys, "search", "rec.csv", "--query", "beat.csv", "--max-gap", "0.5", code=2).err
+    assert err.endswith("error: --max-gap must be small, as --max-gap 0.1. Got 0.5.\n")
+    with pytest.raises(SystemExit):
+        main(["search", "--help"])
+    assert "float. The largest gap. (default: none)" in capsys.readouterr().out
+
+
+def test_queries_may_be_slices_and_several(files, capsys):
+    frame, _ = table(
+        capsys, "search", "rec.csv", "--query", ":1.5s-2s", "--query", "beat.csv:10-50", "--n-matches", "2"
+    )
+    found = QuerySearcher(n_matches=2).fit([Y[180:240], ECG.query[10:50]]).search(Y)
+    same(frame, found)
+    assert frame["query"].tolist() == [("rec.csv:1.5s-2s", "beat.csv:10-50")[k] for k in found.query]
+    part, _ = table(capsys, "search", "rec.csv:100-400", "--query", ":180-240", "--n-matches", "1")
+    assert part[["start", "end"]].to_numpy().tolist() == [[80, 140]]
+    assert part["start_time"].tolist() == [TS[180]]
+    clock = ZONED.tz_localize(None)
+    pd.DataFrame({"mV": Y}, index=clock).to_csv("clock.csv")
+    day, _ = table(
+        capsys, "search", "clock.csv:01:59:59-02:00:03", "--query", ":01:59:59..02:00:00", "--n-matches", "1"
+    )
+    assert day[["start", "end", "start_time"]].to_numpy().tolist() == [[0, 100, "2024-03-31 01:59:59"]]
+
+
+def test_times_of_both_files_count_for_metrics_of_times(files, capsys):
+    frame, err = table(capsys, "search", "rec.csv", "--query", "beat.csv", "--metric", "twed:nu=0.5")
+    with_times = QuerySearcher("twed", metric_params={"nu": 0.5}, n_matches=10)
+    with_times.fit(ECG.query, weight=ECG.weight, times=ECG.tq)
+    same(frame, with_times.search(Y, times=TS))
+    frame, err = table(
+        capsys,
+        "search",
+        "rec.csv",
+        "--query",
+        "beat.csv",
+        "--metric",
+        "twed:nu=0.5",
+        "--time-column",
+        "none",
+        "--columns",
+        "mV",
+    )
+    assert "start_time" not in frame
+    pd.DataFrame({"mV": ECG.query}).to_csv("q.csv", index=False)
+    frame, err = table(capsys, "search", "rec.csv", "--query", "q.csv", "--metric", "twed:nu=0.5")
+    assert "only the recording has times, so Time Warp Edit Distance counts samples" in err
+    same(frame, QuerySearcher("twed", metric_params={"nu": 0.5}, n_matches=10).fit(ECG.query).search(Y))
+    np.testing.assert_array_equal(frame["start_time"], TS[frame["start"]])
+
+
+def test_json_has_iso_times_with_their_zone(files, capsys):
+    pd.DataFrame({"mV": Y}, index=ZONED).to_csv("zoned.csv")
+    out, _ = printed(
+        capsys,
+        "search",
+        "zoned.csv",
+        "--query",
+        ":40-105",
+        "--n-matches",
+        "2",
+        "--time-zone",
+        "Europe/Berlin",
+        "--format",
+        "json",
+    )
+    content = json.loads(out)
+    assert content["columns"] == ["mV"]
+    assert content["queries"] == ["zoned.csv:40-105"]
+    assert content["samples"] == N
+    found = QuerySearcher(n_matches=2).fit(Y[40:105]).search(Y)
+    assert [row["distance"] for row in content["matches"]] == found.distance.tolist()
+    assert [row["start_time"] for row in content["matches"]] == [ZONED[k].isoformat() for k in found.start]
+    assert {row["end_time"][-6:] for row in content["matches"]} <= {"+01:00", "+02:00"}
+
+
+def test_a_table_shows_samples_and_times(files, capsys):
+    out, _ = printed(capsys, "search", "rec.csv", "--query", ":40-105", "--n-matches", "1")
+    assert [line.split() for line in out.splitlines()] == [
+        ["rank", "start", "end", "start_time", "end_time", "distance"],
+        ["1", "40", "105", "0.333", "0.875", "0.000"],
+    ]
+
+
+def test_nothing_found_is_exit_code_1(files, capsys):
+    out, err = printed(capsys, "search", "rec.csv", "--query", "beat.csv", "--threshold", "1e-9", code=1)
+    assert out == ""
+    assert "0 matches by" in err
+    out, _ = printed(
+        capsys, "search", "rec.csv", "--query", "beat.csv", "--threshold", "1e-9", "--format", "json", code=1
+    )
+    assert json.loads(out)["matches"] == []
+
+
+def test_numpy_files_are_read_by_chunks(files, capsys):
+    np.save("rec.npy", Y)
+    frame, _ = table(capsys, "search", "rec.npy", "--query", "beat.csv", "--rate", "120")
+    found = QuerySearcher(n_matches=10).fit(ECG.query, weight=ECG.weight).search(Y)
+    same(frame, found)
+    np.testing.assert_allclose(frame["end_time"], found.end / 120)
+
+
+def test_a_bar_on_a_terminal_alone(files, capsys, monkeypatch):
+    np.save("rec.npy", Y)
+    assert "chunk" not in printed(capsys, "search", "rec.npy", "--query", "beat.csv").err
+    monkeypatch.setattr(searching, "is_terminal", lambda: True)
+    assert "chunk" in printed(capsys, "search", "rec.npy", "--query", "beat.csv").err
+    assert "chunk" not in printed(capsys, "search", "rec.npy", "--query", "beat.csv", "--verbose", "0").err
+
+
+# ------------------------------------------------------------------------------------------------------------ pictures
+def test_every_channel_is_drawn(files, capsys, monkeypatch):
+    drawn = []
+    own = figures.draw
+    monkeypatch.setattr(searching, "draw", lambda *args: drawn.append(own(*args)) or drawn[-1])
+    printed(capsys, "search", "two.csv", "--query", ":40-105", "--n-matches", "3", "--picture", "p.png")
+    assert (files / "p.png").read_bytes().startswith(b"\x89PNG")
+    above, below = drawn[0].subfigs
+    assert [ax.get_ylabel() for ax in below.axes[:2]] == ["mV", "double"]
+    for ax, factor in zip(below.axes, (1, 2), strict=False):
+        np.testing.assert_array_equal(ax.lines[0].get_ydata(), factor * Y)
+        assert len(ax.collections[0].get_segments()) == 3
+    query, found = above.subfigs
+    assert [ax.get_ylabel() for ax in query.axes] == ["mV", "double"]
+    assert [len(ax.lines) for ax in found.axes] == [3, 3]
+    np.testing.assert_array_equal(found.axes[1].lines[0].get_ydata(), 2 * Y[40:105])
+    printed(capsys, "segment", "two.csv", "--query", ":40-105", "--query", "two.csv:180-240", "--picture", "p.svg")
+    assert "<svg" in (files / "p.svg").read_text(encoding="utf-8")
+    assert len(drawn[1].subfigs[0].subfigs) == 3
+
+
+# ------------------------------------------------------------------------------------------------------------ segment
+def test_segment_prints_the_repetitions_of_the_estimator(files, capsys):
+    frame, err = table(
+        capsys, "segment", "rec.csv", "--query", "beat.csv", "--metric", "adtw", "--partial", "--background", "0.2"
+    )
+    segmenter = QuerySegmenter("adtw", partial=True, background=0.2).fit(ECG.query, weight=ECG.weight)
+    same(frame, segmenter.segment(Y), ("start", "end", "cost", "label"))
+    assert "repetitions by QuerySegmenter(metric=ADTW(), background=0.2, partial=True)" in err
+    wave = np.sin(np.arange(80) * 0.6) + np.arange(80) % 3
+    np.savetxt("wave.txt", wave)
+    frame, _ = table(capsys, "segment", "wave.txt", "--query", "auto", "--metric", "euclidean")
+    found = QuerySegmenter("euclidean", query="auto").fit(wave.reshape(-1, 1)).segment(wave)
+    assert len(found) > 2
+    same(frame, found, ("start", "end", "cost"))
+
+
+def test_arrays_may_be_files_or_literals(files, capsys):
+    costs = [[0, 0], [0, 2.5]]
+    np.savetxt("costs.csv", costs, delimiter=",")
+    found = QuerySegmenter(transitions=costs).fit(Y[180:240]).segment(Y)
+    for text in ("costs.csv", "[[0,0],[0,2.5]]"):
+        frame, _ = table(capsys, "segment", "rec.csv", "--query", ":180-240", "--transitions", text)
+        same(frame, found, ("start", "end", "cost"))
+
+
+# -------------------------------------------------------------------------------------------------------------- learn
+EVENTS = np.column_stack([ECG.beats - 12, ECG.beats + 18]).clip(0)[ECG.beats < N - 20] // 4
+CLASSES = ECG.beat_kinds[ECG.beats < N - 20]
+LABELS = labels_from_events(EVENTS, CLASSES, n_samples=N // 4)
+FEW, TIMES = Y[::4], TS[::4]  # enough to learn from
+
+
+@pytest.mark.parametrize("written", ["column", "samples", "times", "clock"])
+def test_labels_make_a_saved_estimator(files, capsys, written):
+    labels = "labels.csv"
+    pd.DataFrame({"time": TIMES, "mV": FEW}).to_csv("rec.csv", index=False)
+    if written == "column":
+        labels = "beat"
+        pd.DataFrame({"time": TIMES, "mV": FEW, "beat": LABELS}).to_csv("rec.csv", index=False)
+    elif written == "samples":
+        pd.DataFrame({"start": EVENTS[:, 0], "end": EVENTS[:, 1], "label": CLASSES}).to_csv(labels, index=False)
+    elif written == "times":
+        pd.DataFrame({"start_time": TIMES[EVENTS[:, 0]], "end_time": TIMES[EVENTS[:, 1]], "kind": CLASSES}).to_csv(
+            labels
+        )
+    else:
+        pd.DataFrame({"mV": FEW}, index=ZONED[::4]).to_csv("rec.csv")
+        texts = {name: [t.isoformat() for t in ZONED[::4][EVENTS[:, k]]] for k, name in enumerate(("start", "end"))}
+        pd.DataFrame({**texts, "label": CLASSES}).to_csv(labels, index=False)
+    err = printed(capsys, "learn", "rec.csv", "--labels", labels, "--output", "m.joblib").err
+    assert f"labels: {len(EVENTS)} ranges of N, V" in err or f"labels: {len(EVENTS)} ranges of F, N, V" in err
+    learned = QuerySegmenter().fit(pd.DataFrame({"mV": FEW}), LABELS)
+    saved = joblib.load("m.joblib")
+    assert saved.feature_names_in_.tolist() == ["mV"]
+    for a, b in zip(saved.queries_, learned.queries_, strict=True):
+        np.testing.assert_array_equal(a, b)
+    pd.DataFrame({"double": 2 * FEW, "mV": FEW}).to_csv("two.csv", index=False)
+    frame, err = table(capsys, "segment", "two.csv", "--model", "m.joblib")  # its column is chosen by name
+    found = learned.segment(pd.DataFrame({"mV": FEW}))
+    same(frame, found, ("start", "end", "cost", "label"))
+    assert len(found) > 3
+    assert "columns compared: mV\n" in err
+
+
+def test_a_searcher_learns_its_threshold(files, capsys):
+    pd.DataFrame({"time": TIMES, "mV": FEW, "beat": LABELS}).to_csv("rec.csv", index=False)
+    argv = ["--labels", "beat", "--task", "search", "--normalize", "mean", "--output", "m.joblib"]
+    printed(capsys, "learn", "rec.csv", *argv)
+    frame, _ = table(capsys, "search", "rec.csv", "--model", "m.joblib", "--columns", "mV", "--n-jobs", "1")
+    learned = QuerySearcher(normalize="mean", n_matches=None).fit(pd.DataFrame({"mV": FEW}), LABELS)
+    same(frame, learned.search(pd.DataFrame({"mV": FEW})), ("start", "end", "distance", "label"))
+    assert (
+        "m.joblib', which is for `sktslib search`."
+        in printed(capsys, "segment", "rec.csv", "--model", "m.joblib", code=2).err
+    )

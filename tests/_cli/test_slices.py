@@ -1,0 +1,88 @@
+"""Slices of recordings: FILE:START-STOP."""
+
+import numpy as np
+import pandas as pd
+import pytest
+
+from sktslib._cli.slices import parse_slice, samples_of, split_slice
+
+DATES = pd.date_range("2024-05-01 12:30:00", periods=400, freq="100ms")
+
+
+@pytest.mark.parametrize(
+    ("text", "path", "part"),
+    [
+        ("rec.csv", "rec.csv", None),
+        ("rec.csv:10-20", "rec.csv", ("samples", 10, 20)),
+        ("rec.csv:10..20", "rec.csv", ("samples", 10, 20)),
+        ("rec.csv:1.5s-2s", "rec.csv", ("seconds", 1.5, 2.0)),
+        ("rec.csv:1.5-2s", "rec.csv", ("seconds", 1.5, 2.0)),
+        ("rec.csv:1,5s-2s", "rec.csv", ("seconds", 1.5, 2.0)),
+        ("rec.csv:-1.5s..0.5s", "rec.csv", ("seconds", -1.5, 0.5)),
+        ("rec.csv:900ms-2min", "rec.csv", ("seconds", 0.9, 120.0)),
+        (r"C:\data\rec.csv", r"C:\data\rec.csv", None),
+        (r"C:\data\rec.csv:12.5s-13.1s", r"C:\data\rec.csv", ("seconds", 12.5, 13.1)),
+        ("a:b/rec.csv:7-9", "a:b/rec.csv", ("samples", 7, 9)),
+        ("rec.csv:12:30:05..12:30:06.5", "rec.csv", ("clock", "12:30:05", "12:30:06.5")),
+        ("rec.csv:12:30-12:31", "rec.csv", ("clock", "12:30", "12:31")),
+        (
+            "rec.csv:2024-05-01T12:30:05..2024-05-01 12:30:06+02:00",
+            "rec.csv",
+            ("stamps", "2024-05-01T12:30:05", "2024-05-01 12:30:06+02:00"),
+        ),
+        ("rec.csv:1.5-2", "rec.csv:1.5-2", None),  # a number with a point and no unit may be anything
+        ("rec.csv:x", "rec.csv:x", None),
+    ],
+)
+def test_a_slice_is_told_from_the_path(text, path, part):
+    found, cut = split_slice(text)
+    assert found == path
+    assert (None if cut is None else cut[:3]) == part
+
+
+def test_a_file_of_that_name_is_no_slice(tmp_path, monkeypatch):
+    monkeypatch.chdir(tmp_path)
+    try:
+        (tmp_path / "a:1-2").write_text("1\n", encoding="utf-8")
+    except OSError:
+        pytest.skip("no colons in names here")
+    assert split_slice("a:1-2")[0] == ("a:1-2" if (tmp_path / "a:1-2").is_file() else "a")
+
+
+@pytest.mark.parametrize(
+    ("text", "times", "name", "expected"),
+    [
+        ("3-7", None, None, (3, 7)),
+        ("1s-2s", np.arange(400) / 100, "t", (100, 200)),
+        ("1s-2s", np.arange(400) * 10.0, "time_ms", (100, 200)),
+        ("1000ms-2000ms", np.arange(400) / 100, "time (s)", (100, 200)),
+        ("0.1s-0.3s", np.arange(400) * 0.1, "t", (1, 3)),  # 3 * 0.1 > 0.3
+        ("1s-2s", DATES, "t", (10, 20)),
+        ("12:30:01..12:30:02.5", DATES, "t", (10, 25)),
+        ("2024-05-01T12:30:01..2024-05-01T12:30:02", DATES, "t", (10, 20)),
+        ("2024-05-01T12:30:01..2024-05-01T12:30:02", DATES.tz_localize("Asia/Tokyo"), "t", (10, 20)),
+        ("2024-05-01T03:30:01Z..2024-05-01T03:30:02Z", DATES.tz_localize("Asia/Tokyo"), "t", (10, 20)),
+        ("12:30:01-12:30:02", DATES - pd.Timestamp("2024-05-01"), "t", (10, 20)),
+        ("39s-40s", DATES, "t", (390, 400)),
+    ],
+)
+def test_slices_are_half_open_ranges_of_samples(text, times, name, expected):
+    assert samples_of(parse_slice(text), times, name, 400, "--query") == expected
+
+
+@pytest.mark.parametrize(
+    ("text", "times", "message"),
+    [
+        ("1s-2s", None, "needs times.*--rate"),
+        ("390-401", None, "samples 390 to 401; there are 400"),
+        ("7-7", None, "START before STOP"),
+        ("2s-1s", np.arange(400) / 100, "START before STOP"),
+        ("3s-5s", np.arange(400) / 100, r"must lie in the recording. Got '3s-5s', and times from 0 to 3.99 in 'x'"),
+        ("12:30-12:31", np.arange(400) / 100, "needs a recording with dates"),
+        ("2024-05-01..2024-05-02", DATES - pd.Timestamp("2024-05-01"), "clock times without a date"),
+        ("2024-13-01..2024-05-02", DATES, "cannot find"),
+    ],
+)
+def test_slices_outside_are_refused(text, times, message):
+    with pytest.raises(ValueError, match=f"--query: .*{message}"):
+        samples_of(parse_slice(text), times, "x", 400, "--query")

@@ -1,0 +1,137 @@
+"""Text tables as spreadsheets, loggers and pandas write them: what is read, and what is said about it."""
+
+import io
+import sys
+
+import numpy as np
+import pandas as pd
+import pytest
+
+from sktslib._cli import tables
+from sktslib._cli.recordings import Files
+from sktslib._cli.tables import Reading
+from sktslib._cli.text_layout import layout_of
+
+T = np.arange(12) * 0.25
+X = np.round(np.sin(T * 2) * 1234.5, 2)
+Y = np.round(np.cos(T), 2)
+
+
+def german(value, thousands=False):
+    text = f"{value:,.2f}" if thousands else f"{value:.2f}"
+    return text.replace(",", "_").replace(".", ",").replace("_", ".")
+
+
+def lines(form, *columns):
+    return "".join(form.format(*row) for row in zip(*columns, strict=True))
+
+
+G = [german(v) for v in X]
+TEXTS = {  # text -> names of channels, name of times
+    "excel": ("Zeit;Wert\r\n" + lines("{};{}\r\n", map(german, T), G), ["Wert"], "Zeit"),
+    "thousands": ("Zeit;Wert\n" + lines("{};{}\n", map(german, T), [german(v, True) for v in X]), ["Wert"], "Zeit"),
+    "american": ("time,value\n" + lines('{},"{:,.2f}"\n', T, X), ["value"], "time"),
+    "one column": ("Wert\n" + "\n".join(G), ["Wert"], None),
+    "one column, no header": ("\n".join([*G[1:], "0,05"]), ["1"], None),
+    "blanks": ("# t  x\n" + lines("  {:8.3f}  {:10.2f}\n", T, X), ["x"], "t"),
+    "tabs": ("t\tv\n" + lines("{}\t{}\n", map(german, T), G), ["v"], "t"),
+    "preamble": ("Device,ABC\nRate,100\n\nTime (s),Value\n" + lines("{},{}\n", T, X), ["Value"], "Time (s)"),
+    "units": ("Device;ABC;\nTime;Temp;Hum\ns;°C;%\n" + lines("{};{};{}\n", T, X, Y), ["Temp", "Hum"], "Time"),
+    "ends with marks": ("t;b\n" + lines("{};{};\n", T, X), ["b"], "t"),
+    "ends with a mark in the header": ("t;b;\n" + lines("{};{};\n", T, X), ["b"], "t"),
+    "R": ('"t" "b"\n' + lines('"{}" {} {}\n', range(1, 13), T, X), ["b"], "t"),
+    "index": (",t,b\n" + lines("{},{},{}\n", range(12), T, X), ["b"], "t"),
+    "numbered columns": (",0,1\n" + lines("{},{},{}\n", range(12), X, Y), ["0", "1"], None),
+    "numbered columns, no index": ("0,1\n" + lines("{},{}\n", X, Y), ["0", "1"], None),
+    "series": (",0\n" + lines("{},{}\n", T, X), ["0"], "index"),
+    "quotes": ('"Time [s]","My, value"\n' + lines('"{}","{}"\n', T, X), ["My, value"], "Time [s]"),
+    "comments": ("# a\nt,v\n" + lines("{},{}\n", T[:6], X[:6]) + "# b\n" + lines("{},{}\n", T[6:], X[6:]), ["v"], "t"),
+    "twice": ("t,v,v\n" + lines("{},{},{}\n", T, X, Y), ["v", "v.1"], "t"),
+    "row count": ("no.,t,v\n" + lines("{},{},{}\n", range(1, 13), T, X), ["v"], "t"),
+    "a note": ("t,v,note\n" + lines("{},{},fine\n", T, X), ["v"], "t"),
+}
+
+
+def read(path, **how):
+    return Files(Reading(**how)).read(str(path), "--query")
+
+
+@pytest.mark.parametrize(("text", "names", "time_name"), TEXTS.values(), ids=TEXTS)
+def test_tables_are_read_as_they_are_written(tmp_path, text, names, time_name):
+    path = tmp_path / "some.csv"
+    path.write_text(text, encoding="utf-8")
+    found = read(path)
+    assert found.names == names
+    assert found.time_name == time_name
+    wanted = np.append(X[1:], 0.05) if "0,05" in text else X
+    np.testing.assert_array_equal(found.numbers[:, 0], wanted)
+    if len(names) > 1:
+        np.testing.assert_array_equal(found.numbers[:, 1], Y)
+    if time_name is not None:
+        np.testing.assert_array_equal(found.times, T)
+
+
+@pytest.mark.parametrize("encoding", ["utf-8", "utf-8-sig", "utf-16", "utf-16-le", "utf-16-be", "cp1252"])
+def test_encodings_are_found(tmp_path, encoding):
+    path = tmp_path / "some.csv"
+    path.write_text("Zeit;Höhe\n" + lines("{};{}\n", map(german, T), G), encoding=encoding)
+    found = read(path)
+    assert found.names == ["Höhe"]
+    assert found.time_name == "Zeit"
+    assert [note for note in found.notes if "cp1252" in note] == found.notes[: encoding == "cp1252"]
+
+
+@pytest.mark.parametrize("ending", ["gz", "bz2", "xz", "zip"])
+def test_packed_files_are_unpacked(tmp_path, ending):
+    path = tmp_path / f"some.csv.{ending}"
+    pd.DataFrame({"t": T, "v": X}).to_csv(path, index=False)
+    np.testing.assert_array_equal(read(path).numbers[:, 0], X)
+
+
+@pytest.mark.parametrize(("terminal", "large"), [(True, True), (True, False), (False, True)])
+def test_a_bar_while_a_large_file_is_read(tmp_path, monkeypatch, terminal, large):
+    path = tmp_path / "some.csv.gz"
+    pd.DataFrame({"t": T, "v": X}).to_csv(path, index=False)
+    shown = io.StringIO()
+    monkeypatch.setattr(shown, "isatty", lambda: terminal, raising=False)
+    monkeypatch.setattr(sys, "stderr", shown)
+    monkeypatch.setattr(tables, "LARGE", 10 if large else 10**6)
+    np.testing.assert_array_equal(read(path).numbers[:, 0], X)
+    assert ("some.csv.gz" in shown.getvalue()) == (terminal and large)
+
+
+def test_what_is_skipped_or_left_out_is_said(tmp_path):
+    path = tmp_path / "some.csv"
+    path.write_text(TEXTS["units"][0], encoding="utf-8")
+    assert [note.partition("some.csv: ")[2] for note in read(path).notes] == [
+        "line 1 is neither names nor numbers and was skipped: 'Device;ABC;'",
+        "line 3 is neither names nor numbers and was skipped: 's;°C;%'",
+    ]
+    path.write_text(TEXTS["a note"][0], encoding="utf-8")
+    assert read(path).notes == [f"{path}: column 'note' holds no numbers and was left out"]
+    path.write_text(TEXTS["row count"][0], encoding="utf-8")
+    assert read(path).notes == [f"{path}: column 'no.' counts the rows and was left out (--columns takes it)"]
+
+
+def test_options_say_what_cannot_be_found(tmp_path):
+    path = tmp_path / "some.csv"
+    path.write_text("a;b\n" + "".join(f"{k};{k % 7}\n" for k in range(600)) + "600;1,5\n", encoding="utf-8")
+    with pytest.raises(ValueError, match=r"'b' must hold numbers. Got '1,5' in row 601 \(about line 602\).*--decimal"):
+        read(path)
+    assert read(path, decimal=",").numbers[-1].tolist() == [600, 1.5]
+    path.write_text("1.234;5\n2.345;6\n", encoding="utf-8")
+    assert read(path).numbers[:, 0].tolist() == [1.234, 2.345]
+    assert read(path, decimal=",", thousands=".").numbers[:, 0].tolist() == [1234, 2345]
+    path.write_text("1 2\n3 4\n5 6\n", encoding="utf-8")
+    assert read(path, header=1).names == ["1", "2"]
+    assert len(read(path, header=1)) == 2
+    assert len(read(path, separator="space", header=0)) == 3
+
+
+def test_a_text_in_a_column_of_numbers_is_no_units_row():
+    rows = ["t,v", "0,OVER", "1,2", "2,3", "3,4"]
+    layout = layout_of(rows)
+    assert layout.first == 1
+    assert layout.names == ["t", "v"]
+    assert layout.skipped == []
+    assert layout_of(["only", "words"]) is None
