@@ -154,7 +154,7 @@ def test_steps_that_ask_for_times_are_given_them():
         step = AsksForTimes()
         pipe = make_pipeline(step, StandardScaler(), SEARCHER).fit(ECG.to_numpy())
         search_in(pipe, ECG.to_numpy(), times=TIMES)
-        assert pipe[0].seen is TIMES
+        assert pipe[0].seen.equals(TIMES)
         twed = QuerySearcher("twed", query=pd.Series(UNITS, index=TIMES[:5]))
         twed.set_fit_request(times=True).set_transform_request(times=True)
         last = QuerySearcher("euclidean", query=[0.0, 1]).set_fit_request(times=False)
