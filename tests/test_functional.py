@@ -141,7 +141,8 @@ def test_search_results():
 def test_search_is_a_thin_wrapper_of_the_estimator():
     cfg = get_distance_dict(["Dynamic Time Warping"])
     found = time_series_search(cfg, QUERY, SEQUENCE, weight=WEIGHT, output=("number", None))["Dynamic Time Warping"]
-    matches = QuerySearcher(DTW(do_dist_norm=True), n_matches=None).fit(QUERY, weight=WEIGHT).search(SEQUENCE)
+    searcher = QuerySearcher(DTW(do_dist_norm=True), n_matches=None, min_length=None)
+    matches = searcher.fit(QUERY, weight=WEIGHT).search(SEQUENCE)
     np.testing.assert_array_equal(found["start"], matches.start)
     np.testing.assert_array_equal(found["path_dist"], matches.distance)
     np.testing.assert_array_equal(found["path"][2], matches.path(2))

@@ -64,6 +64,7 @@ def pairwise_distances(X, Y=None, metric="dtw", *, metric_params=None, weight=No
     Y = X if same else as_collection(Y, "Y", channels=len(X[0]), missing=omit)
     metric._check_sizes(X, Y, ("X", "X" if same else "Y"))
     w = collection_weight(weight, X)
+    metric = metric._fitted_to(X, None if w is None else [w] * len(X))
     mirrored = same and w is None and metric.is_symmetric
     out = np.zeros((len(X), len(Y)))
     gaps = omit and any(np.isnan(a).any() for a in (*X, *Y))

@@ -9,7 +9,7 @@ from sklearn.base import ClassNamePrefixFeaturesOutMixin, TransformerMixin
 
 from ..distances._collection import as_collection
 from ..distances._series import NORMALIZATIONS
-from ..search._comparison import MODES, Comparison, resolve_mode
+from ..search._comparison import MODES, Comparison, resolve_mode, with_metric
 from ..search._missing import observed_query
 from ..search._profile import Choice, Search
 from ..search._several import chosen
@@ -133,7 +133,9 @@ class QueryDistances(ClassNamePrefixFeaturesOutMixin, TransformerMixin, Collecti
             queries = as_collection(self.queries, "queries", channels=self.n_channels_, missing=missing)
             given = [x.copy() for x in queries]
         read = [observed_query(x, as_weight(self.weight, x.shape[1], len(x))) for x in given]
-        self._queries = [Comparison(self.metric_, x, w, None, mode, self.normalize) for x, w in read]
+        queries = [Comparison(self.metric_, x, w, None, mode, self.normalize) for x, w in read]
+        self._queries = with_metric(self._made_metric(), queries)
+        self.metric_ = self._queries[0].metric
         self.queries_ = [how.x.T for how in self._queries]
         self._n_features_out = len(self._queries)
         return self

@@ -8,7 +8,7 @@ import numpy as np
 
 from ..distances._metrics.base import Metric
 from ..distances._metrics.elastic import ElasticMetric
-from ..distances._series import NORMALIZATIONS, places
+from ..distances._series import NORMALIZATIONS, full_weight, normalise, places
 from ..utils._sizes import check_size
 from ..utils.validation import shown, unknown_name
 from ._missing import observed_profile, runs
@@ -67,6 +67,14 @@ class Comparison(NamedTuple):
     def distances(self, y, ty, exactly=False):
         """Distances of the query to all windows of its length in a series without gaps."""
         return self.metric._profile(self.x, self.w, y, self.tx, ty, self.normalize, exactly)
+
+
+def with_metric(metric, queries):
+    """The queries compared by a metric, what its parameters leave to the queries being fixed by them, as compared."""
+    weights = [full_weight(how.w, how.x) for how in queries]
+    series = [normalise(how.x, w, how.normalize) for how, w in zip(queries, weights, strict=True)]
+    metric = metric._fitted_to(series, weights)
+    return [how._replace(metric=metric) for how in queries]
 
 
 def resolve_mode(metric, mode, normalize):

@@ -6,7 +6,7 @@ import numpy as np
 
 from ..utils.validation import as_weight, plain_count
 from ._chunked_sequence import is_long, profile_long, search_long
-from ._comparison import scaled_lengths
+from ._comparison import scaled_lengths, with_metric
 from ._profile import Choice, Search
 from ._query import QueryEstimator, owned, times_of
 from ._several import chosen, entry, in_jobs, refuse_several
@@ -30,12 +30,16 @@ class FittedSearcher(QueryEstimator):
                 "The 'scales' parameter must be None in a subsequence search, which stretches the query anyway. Got "
                 f"{self.scales!r}. Take mode='windows', or bound the matches by 'min_length' and 'max_length'."
             )
-        if self.min_length is not None or self.max_length is not None:
-            raise ValueError("'min_length' and 'max_length' must be None where 'scales' says how long matches are.")
+        if self.min_length not in (None, "auto") or self.max_length is not None:
+            raise ValueError(
+                "'min_length' must be None or 'auto', and 'max_length' None, where 'scales' says how long matches are. "
+                f"Got {self.min_length!r} and {self.max_length!r}."
+            )
 
     def _fit_queries(self, queries):
         """Take queries that are validated."""
-        self._queries, self._n_features_out = queries, len(queries)
+        self._queries, self._n_features_out = with_metric(self.metric_, queries), len(queries)
+        self.metric_ = self._queries[0].metric
         self._learned_thresholds = [None] * len(queries)
         self.query_ = self._of_each([how.x.T for how in queries])
         self.weight_ = self._of_each([None if how.w is None else how.w.T for how in queries])
@@ -50,6 +54,7 @@ class FittedSearcher(QueryEstimator):
             ]
         self._fit_queries(queries)
         self.classes_ = marked.labels.classes[[one.number for one in learned]]  # some may have no whole occurrence
+        self._background_label = marked.labels.background
         for k, one in enumerate(learned):
             found = self._found(self._searches[k][0], Choice(max_overlap=float(self.max_overlap)), X, times)
             self._learned_thresholds[k] = learn_threshold(found, marked.ranges[marked.code == one.number + 1])
@@ -80,12 +85,29 @@ class FittedSearcher(QueryEstimator):
 
         Small types of numbers overflow, and so do large numbers.
         """
-        limits = plain_count(self.min_length), plain_count(self.max_length)
         percentile = None if self.percentile is None else float(self.percentile)
         rest = float(self.max_overlap), percentile
         thresholds = [None if threshold is None else float(threshold) for threshold in self._thresholds]
-        choices = [Choice(plain_count(self.n_matches), threshold, *rest) for threshold in thresholds]
-        return [(how._replace(limits=limits), choice) for how, choice in zip(self._queries, choices, strict=True)]
+        queries = [how._replace(limits=self._limits_of(how)) for how in self._queries]
+        choices = [Choice(self._most, threshold, *rest) for threshold in thresholds]
+        return list(zip(queries, choices, strict=True))
+
+    @property
+    def _most(self):
+        """How many matches of a query at most; None: as many as fit."""
+        if self.n_matches != "auto":
+            return plain_count(self.n_matches)
+        limited = self.threshold is not None or self.percentile is not None
+        return None if limited or self._classes is not None else 1
+
+    def _limits_of(self, how):
+        """The least and the largest length of a query's matches."""
+        longest = plain_count(self.max_length)
+        if self.min_length != "auto":
+            return plain_count(self.min_length), longest
+        if how.mode == "windows":
+            return None, longest
+        return min(max(1, how.m // 2), longest or how.m), longest
 
     def _found(self, how, choice, X, times):
         """What one query matches in one sequence."""

@@ -14,7 +14,7 @@ from ..utils.validation import (
     shown,
     unknown_name,
 )
-from ._comparison import Comparison, resolve_mode
+from ._comparison import Comparison, resolve_mode, with_metric
 from ._profile import Choice, Search, percentile_of
 from ._query import one_query
 from ._selection import select
@@ -87,7 +87,8 @@ def one_search(dict_distances, family, mode, query, sequence, tq=None, ts=None, 
             "with time_series_search."
         )
     tx, ty = (tx, ty) if entry.timed else (None, None)
-    return Search.of(Comparison(entry.metric, x, w, tx, resolve_mode(entry.metric, mode, None)), y, ty)
+    how = Comparison(entry.metric, x, w, tx, resolve_mode(entry.metric, mode, None))
+    return Search.of(*with_metric(entry.metric, [how]), y, ty)
 
 
 def one_entry(dict_distances, family):

@@ -259,11 +259,12 @@ def test_twelve_normal_beats_before_any_other_place():
 
 def test_more_matches_than_occurrences_are_short_unless_their_length_is_bound():
     ecg = load_ecg_example()
-    searcher = QuerySearcher("dtw", n_matches=20).fit(ecg["query"], weight=ecg["weight"])
+    searcher = QuerySearcher("dtw", n_matches=20, min_length=None).fit(ecg["query"], weight=ecg["weight"])
     lengths = [m.end - m.start for m in searcher.search(ecg["sequence"])]
     assert (len(lengths), min(lengths), max(lengths), lengths.count(1)) == (20, 1, 68, 4)
-    lengths = [m.end - m.start for m in searcher.set_params(min_length=32).search(ecg["sequence"])]
-    assert (len(lengths), min(lengths), max(lengths)) == (16, 32, 68)
+    for bound in (32, "auto"):  # half of the query's 65 points
+        lengths = [m.end - m.start for m in searcher.set_params(min_length=bound).search(ecg["sequence"])]
+        assert (len(lengths), min(lengths), max(lengths)) == (16, 32, 68)
 
 
 def test_long_search_needs_no_matrix():

@@ -6,7 +6,7 @@ import numpy as np
 
 from ...utils._sizes import check_size
 from ...utils.validation import as_floats, as_times
-from .._comparison import resolve_mode
+from .._comparison import resolve_mode, with_metric
 from .._learning import as_comparable, average, examples
 from .._profile import Search
 from .._query import QueryEstimator
@@ -95,6 +95,9 @@ def _per_query(value, k, name):
 class FittedSegmenter(QueryEstimator):
     """Base of the segmenter: how it gets its queries and rules, and how it segments by them."""
 
+    # Without a penalty repetitions would stretch over the background, and one of 1.0 is none or all, by the unit.
+    _named_defaults = {"adtw": {"omega": "auto"}}
+
     def _check_size(self, a, what, check=check_size, total=None):
         self.metric_._check_values(a, what)
         check(a, what, self.metric_._cost_exponent(len(a)), f"A segmentation by the {self.metric_.full_name}", total)
@@ -131,7 +134,8 @@ class FittedSegmenter(QueryEstimator):
     def _fit_queries(self, queries, numbers=None, limits=None, marked=None, times=None):
         """Take validated queries, with the background and the bounds that go with them."""
         k = len(queries)
-        self._queries = queries
+        self._queries = queries = with_metric(self._made_metric(), queries)
+        self.metric_ = queries[0].metric
         self.queries_ = [how.x.T for how in queries]
         self.weights_ = [None if how.w is None else how.w.T for how in queries]
         self.query_, self.weight_ = self.queries_[0], self.weights_[0]
