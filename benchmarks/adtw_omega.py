@@ -27,7 +27,7 @@ from sktslib import QuerySegmenter, load_ecg_example
 from sktslib.distances._metrics import warping_variants
 from sktslib.metrics import event_f1_score, labels_from_events
 
-SHARES = (0.0, 0.01, 0.02, 0.05, 0.1, 0.2, 0.5, 1.0, 2.0, 5.0)
+SHARES = (0.0, 0.05, 0.1, 0.2, 0.5, 1.0, 1.25, 1.5, 1.6, 1.75, 2.0, 3.0, 5.0)
 RECORDS = ("100", "105", "108", "116")
 BEFORE, AFTER, HALF, TOLERANCE, LEARN = 0.25, 0.4, 0.15, 0.15, 300.0  # seconds
 QUERIES = 10
