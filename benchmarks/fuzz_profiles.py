@@ -170,7 +170,8 @@ def warped(case, missing=False):
                 distance[a:b], start[a:b] = d, np.where(s < 0, -1, s + a)
         return (distance, start)[what] if what is not None else (distance, start)
 
-    searcher = QuerySearcher(metric, mode="subsequence", nan_policy="omit" if missing else "raise", **limits)
+    rule = {"min_length": None, **limits, "nan_policy": "omit" if missing else "raise"}
+    searcher = QuerySearcher(metric, mode="subsequence", **rule)
     profile = searcher.fit(x, weight=w, times=tq).profile(y, times=ts)
     want, start = wanted(what=None)
     case.close("profile", profile.distance, want, again(name, wanted, sure=name in COUNTS))
@@ -211,7 +212,7 @@ def long(case):
         p["alpha"] = case.pick([1.0, 1.0, 0.7])
         metric.set_params(alpha=p["alpha"])
     case.show(m=m, n=n, x=x, y=y, w=w, p=p)
-    searcher = QuerySearcher(metric, mode="subsequence").fit(x, weight=w)
+    searcher = QuerySearcher(metric, mode="subsequence", min_length=None).fit(x, weight=w)
     profile = searcher.profile(y)
     with chunks_of(case.pick([1000, 1537, 4096, 700])):
         read = searcher.profile(Slices(y))

@@ -44,7 +44,7 @@ CALLS = {
     "search by windows, pruned": lambda n: search(1000 * n, 1000, "dtw", mode="windows", n_matches=3),
     "search, euclidean": lambda n: search(3000 * n, 1000, "euclidean"),
     "search, canberra": lambda n: search(200 * n, 1000, "canberra"),
-    "segmentation": lambda n: QuerySegmenter().fit(NOISE[:300]).segment(NOISE[: 300 * n]),
+    "segmentation": lambda n: QuerySegmenter("dtw").fit(NOISE[:300]).segment(NOISE[: 300 * n]),
     "segmentation, windows": lambda n: QuerySegmenter("manhattan").fit(NOISE[:300]).segment(NOISE[: 300 * n]),
     "matrix": lambda n: pairwise_distances(series(n, 500), n_jobs=JOBS),
     "matrix, long series": lambda n: pairwise_distances(series(8, 10 * n), n_jobs=JOBS),

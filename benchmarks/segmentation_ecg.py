@@ -74,7 +74,7 @@ def example():
     normal = ecg["beats"][ecg["beat_kinds"] == "N"]
     print("\n| metric | weights | repetitions | normal beats on their own |")
     print("| --- | --- | --- | --- |")
-    for metric in ("dtw", "twed"):
+    for metric in ("adtw", "dtw", "twed"):
         for weight in (None, ecg["weight"]):
             segments = QuerySegmenter(metric).fit(ecg["query"], weight=weight).segment(ecg["sequence"])
             holds = (segments.start[:, None] <= ecg["beats"]) & (ecg["beats"] < segments.end[:, None])

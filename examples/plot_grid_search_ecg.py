@@ -32,7 +32,7 @@ for k, peak in enumerate(ecg.beats[ecg.beat_kinds == "N"]):
 # as a parameter, `fit` has nothing to learn, and every block is a test. The score is the event F1 of the beats that are
 # found: a match and a beat agree if they overlap by half. How many agree within 8 samples, 67 ms, is reported besides.
 
-searcher = QuerySearcher(query=ecg.query, weight=ecg.weight, n_matches=None)
+searcher = QuerySearcher(query=ecg.query, weight=ecg.weight)
 grid = [
     {"metric": [DTW(alpha=1.0), DTW(alpha=0.5)], "threshold": [0.2, 0.5, 1.0, 2.0]},
     {"metric": [TWED(nu=0.01, lmbda=0.1)], "threshold": [5.0, 8.0, 12.0]},

@@ -141,7 +141,8 @@ def test_search_results():
 def test_search_is_a_thin_wrapper_of_the_estimator():
     cfg = get_distance_dict(["Dynamic Time Warping"])
     found = time_series_search(cfg, QUERY, SEQUENCE, weight=WEIGHT, output=("number", None))["Dynamic Time Warping"]
-    matches = QuerySearcher(DTW(do_dist_norm=True), n_matches=None).fit(QUERY, weight=WEIGHT).search(SEQUENCE)
+    searcher = QuerySearcher(DTW(do_dist_norm=True), n_matches=None, min_length=None)
+    matches = searcher.fit(QUERY, weight=WEIGHT).search(SEQUENCE)
     np.testing.assert_array_equal(found["start"], matches.start)
     np.testing.assert_array_equal(found["path_dist"], matches.distance)
     np.testing.assert_array_equal(found["path"][2], matches.path(2))
@@ -252,3 +253,57 @@ def test_public_names():
     assert set(sktslib.__all__) <= set(dir(sktslib))
     with pytest.raises(AttributeError, match="no attribute 'nothing'"):
         _ = sktslib.nothing
+
+
+# Of the example's first 400 samples: starts, ends and first distances of as many matches as fit, and boundaries.
+KNOWN = {
+    "Dynamic Time Warping": (
+        [29, 220, 292, 160, 361, 93, 27, 12, 5, 4, 3, 2, 1, 0],
+        [81, 275, 342, 209, 391, 116, 28, 13, 6, 5, 4, 3, 2, 1],
+        [0.0017483368118769232, 0.003689641552307693, 0.005815769590138459],
+        [0, 94, 117, 137, 220, 275, 362, 397],
+    ),
+    "Amerced Dynamic Time Warping": (
+        [24, 217, 282, 152, 0],
+        [89, 282, 347, 217, 24],
+        [0.172141302312, 0.27183971856400013, 0.44844090673399983],
+        [24, 89, 152, 217, 282, 347],
+    ),
+    "Longest Common Subsequence": (
+        [23, 151, 216, 282, 348, 0],
+        [88, 216, 281, 347, 400, 23],
+        [0.0, 0.0, 0.0],
+        [24, 89, 152, 217, 282, 283, 348],
+    ),
+    "Euclidean Distance": (
+        [24, 217, 282, 152],
+        [89, 282, 347, 217],
+        [0.4148991471574749, 0.5213825069601014, 0.6696573054436126],
+        [24, 89, 152, 217, 282, 347],
+    ),
+}
+
+
+@pytest.mark.parametrize("name", KNOWN)
+def test_defaults_of_the_estimators_do_not_reach_the_functions(name):
+    cfg, y = get_distance_dict([name]), SEQUENCE[:400]
+    start, end, distance, boundaries = KNOWN[name]
+    found = time_series_search(cfg, QUERY, y, weight=WEIGHT, output=("number", None))[name]
+    assert (found["start"].tolist(), found["end"].tolist()) == (start, end)
+    np.testing.assert_allclose(found["path_dist"][:3], distance, rtol=1e-12, atol=1e-15)
+    assert time_series_segmentation(cfg, QUERY, y)[name].tolist() == boundaries
+    (entry,) = (one for group in cfg.values() for one in group.values())
+    metric = get_metric(entry["function"], {"do_dist_norm": True} if entry["function"] == "dtw" else None)
+    for output, rule in (
+        (("number", 1), {"n_matches": 1}),
+        (("number", None), {"n_matches": None}),
+        (("threshold", distance[2]), {"n_matches": None, "threshold": distance[2]}),
+        (("percentile", 20), {"n_matches": None, "percentile": 20}),
+    ):
+        got = time_series_search(cfg, QUERY, y, weight=WEIGHT, output=output)[name]
+        searcher = QuerySearcher(metric, min_length=None, **rule).fit(QUERY, weight=WEIGHT)
+        want = searcher.search(y)
+        np.testing.assert_array_equal(got["start"], want.start)
+        np.testing.assert_array_equal(got["end"], want.end)
+        np.testing.assert_array_equal(got["path_dist"], want.distance)
+        np.testing.assert_array_equal(got["distance"], searcher.profile(y).distance)

@@ -144,6 +144,7 @@ def barycenter(
     flat = getattr(given, "ndim", None) == 2 or np.ndim(given[0]) == 1
     share = shares(series_weight, len(X))
     X, share = [x for x, v in zip(X, share, strict=True) if v > 0], share[share > 0]
+    metric = metric._fitted_to(X)
     z = first_guess(init, X, share, metric, weight, rng, n_jobs, bool(channels_first))
     w = as_weight(weight, z.shape[1], z.shape[0])
     with Parallel(n_jobs=n_jobs, prefer="threads", require="sharedmem") as parallel:

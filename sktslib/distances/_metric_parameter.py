@@ -1,12 +1,26 @@
 """The parameters `metric` and `metric_params` of estimators."""
 
+from copy import copy
+
 from ._metrics.base import Metric
 from ._metrics.custom import own_metric
-from ._metrics.registry import get_metric
+from ._metrics.registry import get_metric, metric_class
 
 
 class MetricParameter:
     """Mixin of estimators with the parameters `metric` and `metric_params`."""
+
+    _named_defaults = {}  # parameters that go with a metric's name: in this estimator it stands for them, too
+
+    def _made_metric(self):
+        """A metric object of its own: a caller may go on to change theirs."""
+        return copy(self._get_metric(self.metric, self.metric_params))
+
+    def _get_metric(self, metric, params):
+        """The metric object that the parameters stand for."""
+        if isinstance(metric, str) and self._named_defaults and isinstance(params, dict | None):
+            params = {**self._named_defaults.get(metric_class(metric).name, {}), **(params or {})}
+        return get_metric(metric, params)
 
     def set_params(self, **params):
         """Set parameters; ``metric__alpha=...`` works where the metric is a name, which then becomes its object.
@@ -25,7 +39,7 @@ class MetricParameter:
             metric = params.pop("metric", self.metric)
             metric_params = params.pop("metric_params", self.metric_params)
             if metric_params is not None or not isinstance(metric, Metric):
-                metric = get_metric(metric, metric_params)
+                metric = self._get_metric(metric, metric_params)
             self.metric, self.metric_params = metric, None
         return super().set_params(**params)
 

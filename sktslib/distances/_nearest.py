@@ -159,6 +159,7 @@ def nearest_neighbors(
             f"{available}. Got {shown(n_neighbors)}."
         )
     w = collection_weight(weight, X)
+    metric = metric._fitted_to(X, None if w is None else [w] * len(X))
     k, points = int(n_neighbors), sum(y.shape[1] for y in Y)
     distances, indices = np.empty((len(X), k)), np.empty((len(X), k), np.intp)
 

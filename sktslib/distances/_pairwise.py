@@ -88,6 +88,7 @@ def pairwise_distances(
     metric._check_sizes(X, Y, ("X", "X" if same else "Y"))
     metric._warn_of_scale(X, Y)
     w = collection_weight(weight, X)
+    metric = metric._fitted_to(X, None if w is None else [w] * len(X))
     mirrored = same and w is None and metric.is_symmetric
     out = np.zeros((len(X), len(Y)))
     gaps = omit and any(np.isnan(a).any() for a in (*X, *Y))

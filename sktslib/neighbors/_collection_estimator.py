@@ -1,14 +1,11 @@
 """What the estimators of collections share: their parameters, and the way of a collection to the kernels."""
 
-from copy import copy
-
 import numpy as np
 from sklearn.base import ClassNamePrefixFeaturesOutMixin, TransformerMixin
 from sklearn.utils.validation import check_is_fitted
 
 from ..distances._collection import as_collection
 from ..distances._metric_parameter import MetricParameter
-from ..distances._metrics.registry import get_metric
 from ..distances._pairwise import pairwise_distances
 from ..utils._names import did_you_mean
 from ..utils._sklearn import JOBS, Estimator, StrOptions, check_columns, warn_of_names
@@ -62,10 +59,11 @@ class CollectionEstimator(MetricParameter, Estimator):
     def _fit_collection(self, X):
         """Check the parameters, and keep the metric and a copy of the collection."""
         self._validate()
-        self.metric_ = copy(get_metric(self.metric, self.metric_params))  # a caller may go on to change theirs
+        metric = self._made_metric()
         for name in ("n_features_in_", "feature_names_in_"):
             vars(self).pop(name, None)  # a list has neither
         self._series = [x.copy() for x in self._checked(X, reset=True)]
+        self.metric_ = metric._fitted_to(self._series)
         self.n_channels_ = len(self._series[0])
         self._channel_names = channel_names(X)
         return self

@@ -9,7 +9,7 @@ from sklearn.base import ClassNamePrefixFeaturesOutMixin, TransformerMixin
 
 from ..distances._collection import as_collection
 from ..distances._series import NORMALIZATIONS
-from ..search._comparison import MODES, Comparison, resolve_mode, warn_of_query, warn_of_sequences
+from ..search._comparison import MODES, Comparison, resolve_mode, warn_of_query, warn_of_sequences, with_metric
 from ..search._missing import observed_query
 from ..search._profile import Choice, Search
 from ..search._query import named
@@ -148,9 +148,11 @@ class QueryDistances(ClassNamePrefixFeaturesOutMixin, TransformerMixin, Collecti
             rest = {"missing": missing, "channels_first": bool(self.channels_first)}
             given = [x.copy() for x in as_collection(queries, "queries", self.n_channels_, **rest)]
         read = [observed_query(x, as_weight(self.weight, x.shape[1], len(x))) for x in given]
-        self._queries = [Comparison(self.metric_, x, w, None, mode, self.normalize) for x, w in read]
-        for how in self._queries:
+        queries = [Comparison(self.metric_, x, w, None, mode, self.normalize) for x, w in read]
+        for how in queries:
             warn_of_query(how)
+        self._queries = with_metric(self._made_metric(), queries)
+        self.metric_ = self._queries[0].metric
         self.queries_ = [how.x.T for how in self._queries]
         self._n_features_out = len(self._queries)
         return self

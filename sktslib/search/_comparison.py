@@ -95,6 +95,14 @@ class Comparison(NamedTuple):
         return self.metric._profile(self.x, self.w, y, self.tx, self.compared(ty), self.normalize, exactly)
 
 
+def with_metric(metric, queries):
+    """The queries compared by a metric, what its parameters leave to the queries being fixed by them, as compared."""
+    weights = [full_weight(how.w, how.x) for how in queries]
+    series = [normalise(how.x, w, how.normalize) for how, w in zip(queries, weights, strict=True)]
+    metric = metric._fitted_to(series, weights)
+    return [how._replace(metric=metric) for how in queries]
+
+
 def resolve_mode(metric, mode, normalize):
     """What candidates metric, mode and normalisation mean together: "windows" or "subsequence"."""
     if metric.family == "time":

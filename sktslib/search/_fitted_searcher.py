@@ -7,7 +7,7 @@ import numpy as np
 from ..utils._given_times import times_of
 from ..utils.validation import as_weight, plain_count
 from ._chunked_sequence import is_long, profile_long, search_long
-from ._comparison import scaled_lengths, warn_of_query, warn_of_sequences
+from ._comparison import scaled_lengths, warn_of_query, warn_of_sequences, with_metric
 from ._profile import Choice, Search
 from ._query import QueryEstimator, owned
 from ._several import chosen, entry, in_jobs, refuse_several
@@ -33,14 +33,18 @@ class FittedSearcher(QueryEstimator):
                 "The 'scales' parameter must be None in a subsequence search, which stretches the query anyway. Got "
                 f"{self.scales!r}. Take mode='windows', or bound the matches by 'min_length' and 'max_length'."
             )
-        if self.min_length is not None or self.max_length is not None:
-            raise ValueError("'min_length' and 'max_length' must be None where 'scales' says how long matches are.")
+        if self.min_length not in (None, "auto") or self.max_length is not None:
+            raise ValueError(
+                "'min_length' must be None or 'auto', and 'max_length' None, where 'scales' says how long matches are. "
+                f"Got {self.min_length!r} and {self.max_length!r}."
+            )
 
     def _fit_queries(self, queries, names=None):
         """Take queries that are validated, and the names they were given by."""
         if names is not None:
             self.classes_ = names
-        self._queries, self._n_features_out = queries, len(queries)
+        self._queries, self._n_features_out = with_metric(self.metric_, queries), len(queries)
+        self.metric_ = self._queries[0].metric
         self._learned_thresholds = [None] * len(queries)
         self.query_ = self._of_each([how.x.T for how in queries])
         self.weight_ = self._of_each([None if how.w is None else how.w.T for how in queries])
@@ -55,6 +59,7 @@ class FittedSearcher(QueryEstimator):
             ]
         self._fit_queries(queries)
         self.classes_ = marked.labels.classes[[one.number for one in learned]]  # some may have no whole occurrence
+        self._background_label = marked.labels.background
         for k, one in enumerate(learned):
             found = self._found(self._searches[k][0], Choice(max_overlap=float(self.max_overlap)), X, times)
             self._learned_thresholds[k] = learn_threshold(found, marked.ranges[marked.code == one.number + 1])
@@ -63,6 +68,11 @@ class FittedSearcher(QueryEstimator):
     def _of_each(self, values):
         """What there is of each query: of the only one, or of several a list."""
         return values if len(self._queries) > 1 else values[0]
+
+    @property
+    def _is_learned(self):
+        """Whether the queries were learned from labels."""
+        return hasattr(self, "_background_label")
 
     @property
     def _classes(self):
@@ -85,12 +95,29 @@ class FittedSearcher(QueryEstimator):
 
         Small types of numbers overflow, and so do large numbers.
         """
-        limits = plain_count(self.min_length), plain_count(self.max_length)
         percentile = None if self.percentile is None else float(self.percentile)
         rest = float(self.max_overlap), percentile
         thresholds = [None if threshold is None else float(threshold) for threshold in self._thresholds]
-        choices = [Choice(plain_count(self.n_matches), threshold, *rest) for threshold in thresholds]
-        return [(how._replace(limits=limits), choice) for how, choice in zip(self._queries, choices, strict=True)]
+        queries = [how._replace(limits=self._limits_of(how)) for how in self._queries]
+        choices = [Choice(self._most, threshold, *rest) for threshold in thresholds]
+        return list(zip(queries, choices, strict=True))
+
+    @property
+    def _most(self):
+        """How many matches of a query at most; None: as many as fit."""
+        if self.n_matches != "auto":
+            return plain_count(self.n_matches)
+        limited = self.threshold is not None or self.percentile is not None
+        return None if limited or self._is_learned else 1
+
+    def _limits_of(self, how):
+        """The least and the largest length of a query's matches."""
+        longest = plain_count(self.max_length)
+        if self.min_length != "auto":
+            return plain_count(self.min_length), longest
+        if how.mode == "windows":
+            return None, longest
+        return min(max(1, how.m // 2), longest or how.m), longest
 
     def _notice(self, X, times):
         if not is_long(X):  # the chunks of which are looked at

@@ -65,6 +65,11 @@ def read_labels(y):
     return Labels(code, np.array(classes, dtype=y.dtype), background)
 
 
+def with_background(background, labels):
+    """Labels of one type, that of background before the others."""
+    return np.concatenate([np.array([background], dtype=labels.dtype), labels])
+
+
 def occurrences(code):
     """Half-open ranges (k, 2) of the runs of one label other than 0, of 2 samples at least, and their labels (k,)."""
     edges = change_points(code)

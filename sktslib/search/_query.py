@@ -1,6 +1,5 @@
 """What both estimators share: learning the query, and the way of a sequence to the search."""
 
-from copy import copy
 from numbers import Integral, Real
 from typing import NamedTuple
 
@@ -8,7 +7,6 @@ import numpy as np
 from sklearn.utils.validation import validate_data
 
 from ..distances._metric_parameter import MetricParameter
-from ..distances._metrics.registry import get_metric
 from ..metrics import event_f1_score
 from ..utils._given_times import is_datetime, name_of, notice_index, times_of
 from ..utils._sampling import check_gap, gap_of, holes, interval, notice_sampling
@@ -111,7 +109,7 @@ class QueryEstimator(MetricParameter, Estimator):
 
     def _check_parameters(self):
         validate_parameter_constraints(self._parameter_constraints, self.get_params(deep=False), type(self).__name__)
-        self.metric_ = copy(get_metric(self.metric, self.metric_params))  # a caller may go on to change theirs
+        self.metric_ = self._made_metric()
         self._max_gap = gap_of(self.max_gap, type(self).__name__)
 
     def _check_size(self, a, what, check=check_size, total=None):
@@ -247,7 +245,8 @@ class QueryEstimator(MetricParameter, Estimator):
         """Queries of the classes that are marked in a recording, as they are compared and as they were learned."""
         check_query(marked.data, "'X'", 2.0, "Learning from labels")
         ty = self._as_times(times, marked.data.shape[1])
-        learned = learn_queries(marked.data, ty, marked.ranges, marked.code, self.metric_, n_templates)
+        metric = self.metric_._fitted_to([marked.data[:, s:e] for s, e in marked.ranges])
+        learned = learn_queries(marked.data, ty, marked.ranges, marked.code, metric, n_templates)
         weight = self.weight if weight is None else weight
         if weight is not None:
             learned = [one._replace(w=as_weight(weight, *one.x.shape[::-1])) for one in learned]

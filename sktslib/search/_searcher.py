@@ -14,6 +14,7 @@ from ..utils._sklearn import JOBS, Interval, StrOptions, names_out
 from ._chunked_sequence import is_long, n_samples
 from ._comparison import MODES, resolve_mode
 from ._fitted_searcher import FittedSearcher
+from ._learning import with_background
 from ._query import event_score, refuse_sample_weight
 from ._several import in_jobs, matches_of, one_each, refuse_several, several
 from ._stream import Stream
@@ -42,8 +43,9 @@ class QuerySearcher(ClassNamePrefixFeaturesOutMixin, TransformerMixin, FittedSea
         sbd), and where `normalize` or `scales` is set.
     normalize : {None, "zscore", "mean", "minmax", "robust"}, default=None
         How query and each window are normalised, per channel and by weighted moments.
-    n_matches : int or None, default=1
-        How many occurrences at most; None: as many as fit.
+    n_matches : int, None or "auto", default="auto"
+        How many occurrences at most; None: as many as fit. "auto": None in streams, with a `threshold` or a
+        `percentile`, and where queries are learned from labels, else 1.
     threshold : float, optional
         The largest distance of an occurrence, inclusive. None: with labels, the one learned for each class: midway
         between the last match and the next, where F1 in the labelled recording is best; else no bound.
@@ -53,8 +55,11 @@ class QuerySearcher(ClassNamePrefixFeaturesOutMixin, TransformerMixin, FittedSea
         Not for streams.
     max_overlap : float in [0, 1], default=0.0
         Share of the shorter of two occurrences that they may have in common.
-    min_length, max_length : int, optional
-        Bounds of the length of matches of a subsequence search, in samples.
+    min_length : int, None or "auto", default="auto"
+        The shortest match of a subsequence search, in samples; None: no bound. "auto": half of the query's length,
+        rounded down, at least 1 and at most `max_length`. A search by windows has no bound.
+    max_length : int, optional
+        The longest match of a subsequence search, in samples.
     scales : tuple (least, largest) or list of float, optional
         Uniform scaling: windows of these multiples of the query's length, all in the range or those of the list, are
         resampled to its length, and each start counts at the one that fits best.
@@ -104,11 +109,11 @@ class QuerySearcher(ClassNamePrefixFeaturesOutMixin, TransformerMixin, FittedSea
         "weight": "no_validation",
         "mode": [StrOptions({*MODES, "warped"}, deprecated={"warped"})],
         "normalize": [StrOptions(set(NORMALIZATIONS) - {None}), None],
-        "n_matches": [Interval(Integral, 1, None, closed="left"), None],
+        "n_matches": [StrOptions({"auto"}), Interval(Integral, 1, None, closed="left"), None],
         "threshold": [Interval(Real, 0, None, closed="left"), None],
         "percentile": [Interval(Real, 0, 100, closed="both"), None],
         "max_overlap": [Interval(Real, 0, 1, closed="both")],
-        "min_length": "no_validation",
+        "min_length": [StrOptions({"auto"}), Interval(Integral, 1, None, closed="left"), None],
         "max_length": "no_validation",
         "scales": "no_validation",
         "nan_policy": [StrOptions({"raise", "omit"})],
@@ -126,11 +131,11 @@ class QuerySearcher(ClassNamePrefixFeaturesOutMixin, TransformerMixin, FittedSea
         weight=None,
         mode="auto",
         normalize=None,
-        n_matches=1,
+        n_matches="auto",
         threshold=None,
         percentile=None,
         max_overlap=0.0,
-        min_length=None,
+        min_length="auto",
         max_length=None,
         scales=None,
         nan_policy="raise",
@@ -179,7 +184,7 @@ class QuerySearcher(ClassNamePrefixFeaturesOutMixin, TransformerMixin, FittedSea
             Itself.
         """
         self._check_parameters()
-        self._check_limits(self.min_length, self.max_length)
+        self._check_limits(None if self.min_length == "auto" else self.min_length, self.max_length)
         if self.threshold is not None and self.percentile is not None:
             raise ValueError(
                 "Of 'threshold' and 'percentile' at least one must be None: both say how far a match may be. Got "
@@ -187,7 +192,8 @@ class QuerySearcher(ClassNamePrefixFeaturesOutMixin, TransformerMixin, FittedSea
             )
         mode = "windows" if self.mode == "auto" and self.scales is not None else self.mode
         self._mode = resolve_mode(self.metric_, mode, self.normalize)
-        vars(self).pop("classes_", None)  # of an earlier fit to labels
+        for name in ("classes_", "_background_label"):  # of an earlier fit
+            vars(self).pop(name, None)
         marked = self._annotation(X, y, times)
         if marked is not None:
             return self._fit_labels(marked, X, weight, times)
@@ -340,6 +346,8 @@ class QuerySearcher(ClassNamePrefixFeaturesOutMixin, TransformerMixin, FittedSea
     def predict(self, X, times=None):
         """Label each time point: 0 outside of occurrences, else the rank of the best one over it, from 1.
 
+        Learned from labels: the class of the best one over it, and for background the label that was used for it.
+
         Parameters
         ----------
         X : array-like of shape (n,) or (n, channels)
@@ -349,14 +357,16 @@ class QuerySearcher(ClassNamePrefixFeaturesOutMixin, TransformerMixin, FittedSea
 
         Returns
         -------
-        ndarray of int of shape (n,)
+        ndarray of shape (n,)
         """
         refuse_several(X)
         matches = self.search(X, times)
         labels = np.zeros(n_samples(X), np.int64)
         for rank in range(len(matches), 0, -1):
             labels[matches.start[rank - 1] : matches.end[rank - 1]] = rank
-        return labels
+        if not self._is_learned:
+            return labels
+        return with_background(self._background_label, matches.label)[labels]
 
     def score(self, X, y, times=None, sample_weight=None):
         """Event F1 of the occurrences against labels, see :func:`sktslib.metrics.event_f1_score`.

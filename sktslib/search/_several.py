@@ -75,7 +75,7 @@ def chosen(search, profile, choice):
     return Found(start, end, distance, reader)
 
 
-def matches_of(found, n_queries, n_matches, times, classes=None, channels=None, *, listed=False):
+def matches_of(found, n_queries, n_matches, times, classes=None, channels=None, *, listed=False, by_time=False):
     """The table of what was found of each query, of all in each sequence in turn.
 
     Parameters
@@ -89,12 +89,18 @@ def matches_of(found, n_queries, n_matches, times, classes=None, channels=None, 
         Names of the queries.
     listed : bool
         Whether the sequences came as a list.
+    by_time : bool
+        Whether they are in order of time, not the best first.
     """
     which = np.repeat(np.arange(len(found)), [len(one.start) for one in found])
     start, end, distance = (np.concatenate([one[k] for one in found]) for k in range(3))
     sequence, query = np.divmod(which, n_queries)
-    alone = n_queries == 1 and not listed
-    order = np.argsort(distance, kind="stable") if alone else np.lexsort((start, sequence, query, distance))
+    if by_time:
+        order = np.lexsort((query, end, start))
+    elif n_queries == 1 and not listed:
+        order = np.argsort(distance, kind="stable")
+    else:
+        order = np.lexsort((start, sequence, query, distance))
     if n_matches is not None:
         rank = np.empty(len(order), np.int64)  # of each among those of its query
         for q in np.unique(query):

@@ -126,7 +126,8 @@ class Stream(ChunkStream):
     """A search that goes on with every chunk of a sequence; made by `QuerySearcher.stream`.
 
     Matches are reported as soon as no later one can overlap them, and are those that a search of the whole sequence
-    would give (Sakurai, Faloutsos & Yamamuro 2007), unless `max_delay` asks for them sooner. Memory: the samples of
+    would give (Sakurai, Faloutsos & Yamamuro 2007), unless `max_delay` asks for them sooner. They come in order of
+    time, by their starts; of several queries one that is decided later may start earlier. Memory: the samples of
     candidates that are not decided yet. A stream can be pickled and goes on where it was.
 
     Attributes
@@ -137,7 +138,7 @@ class Stream(ChunkStream):
     Examples
     --------
     >>> from sktslib import QuerySearcher
-    >>> stream = QuerySearcher("dtw", threshold=0.1, n_matches=None).fit([0, 2, 0]).stream()
+    >>> stream = QuerySearcher("dtw", threshold=0.1).fit([0, 2, 0]).stream()
     >>> len(stream.update([5, 0, 2])), list(stream.update([2, 0, 5, 0])), len(stream.flush())
     (0, [Match(start=1, end=5, distance=0.0)], 0)
     """
@@ -190,7 +191,7 @@ class Stream(ChunkStream):
         Returns
         -------
         Matches
-            The occurrences that are decided now, best first; ranges count from the stream's first sample. With
+            The occurrences that are decided now, in order of time; ranges count from the stream's first sample. With
             `n_matches` set the best can be told at the end only: then there are none before `flush`.
         """
         return self._update(X, times)
@@ -201,7 +202,7 @@ class Stream(ChunkStream):
         Returns
         -------
         Matches
-            Best first; with `n_matches` set, the best ones of the whole stream.
+            In order of time; with `n_matches` set, the best ones of the whole stream.
         """
         return self._flush()
 
@@ -227,4 +228,4 @@ class Stream(ChunkStream):
             found_in(rows, CandidateReader(pending.how, Stretches([row[4] for row in rows])))
             for rows, pending in zip(found, self._pending, strict=True)
         ]
-        return matches_of(listed, len(listed), None, times, self._classes)
+        return matches_of(listed, len(listed), None, times, self._classes, by_time=True)

@@ -60,7 +60,7 @@ def time_series_search(dict_distances, query, sequence, tq=None, ts=None, weight
     """
     choice, results = choice_of(output), {}
     for entry, fitted, y, ty in each_search(dict_distances, query, sequence, tq, ts, weight):
-        ((how, _),) = QuerySearcher(entry.metric).fit(**fitted)._searches
+        ((how, _),) = QuerySearcher(entry.metric, min_length=None).fit(**fitted)._searches
         search = Search.of(how, y, ty)
         warn_of_sequences([how], [y])
         profile, given = search.profile(), None if ts is None else given_times(ts, "ts")

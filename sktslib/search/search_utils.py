@@ -14,7 +14,7 @@ from ..utils.validation import (
     shown,
     unknown_name,
 )
-from ._comparison import Comparison, resolve_mode, warn_of_sequences
+from ._comparison import Comparison, resolve_mode, warn_of_sequences, with_metric
 from ._profile import Choice, Search, percentile_of
 from ._query import one_query
 from ._selection import select
@@ -100,7 +100,8 @@ def one_search(dict_distances, family, mode, query, sequence, tq=None, ts=None, 
             "with time_series_search."
         )
     tx, ty = check_times(entry, tx, ty)
-    search = Search.of(Comparison(entry.metric, x, w, tx, resolve_mode(entry.metric, mode, None)), y, ty)
+    (how,) = with_metric(entry.metric, [Comparison(entry.metric, x, w, tx, resolve_mode(entry.metric, mode, None))])
+    search = Search.of(how, y, ty)
     warn_of_sequences([search.how], [y])
     return search
 

@@ -60,6 +60,8 @@ def test_lengths_and_counts(value):
     for cls in (QuerySearcher, QuerySegmenter):
         for name in ("min_length", "max_length"):
             rule = f"The {name!r} parameter of {cls.__name__} must be an integer in the range [1, inf). Got {value!r}."
+            if (cls, name) == (QuerySearcher, "min_length"):
+                rule = f"must be a str among {{'auto'}}, an int in the range [1, inf) or None. Got {value!r}"
             refused(lambda cls=cls, name=name: cls(**{name: value}).fit(Q), (ValueError, TypeError), rule)
     refused(
         lambda: start_sequences_index(S, ("number", value)), (ValueError, TypeError), "must be an integer", repr(value)

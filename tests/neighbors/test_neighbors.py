@@ -152,7 +152,9 @@ def test_distances_to_queries():
         found, columns = transformer.locate(NEW), transformer.transform(NEW)
         for s, series in enumerate(NEW):
             for q, query in enumerate(queries):
-                best = QuerySearcher(metric, normalize=normalize).fit(query, weight=weight).search(series)
+                best = (
+                    QuerySearcher(metric, normalize=normalize, min_length=None).fit(query, weight=weight).search(series)
+                )
                 assert (found.start[s, q], found.end[s, q]) == (best.start[0], best.end[0])
                 assert found.distance[s, q] == columns[s, q] == best.distance[0]
     assert [q.shape for q in transformer.queries_] == [(4, 1), (4, 1)]
@@ -213,7 +215,7 @@ def test_queries_in_series_with_missing_values():
         transformer = QueryDistances(metric, queries=[query], nan_policy="omit").fit(gappy)
         found = transformer.locate(gappy)
         for k, series in enumerate(gappy):
-            best = QuerySearcher(metric, nan_policy="omit").fit(query).search(series)
+            best = QuerySearcher(metric, min_length=None, nan_policy="omit").fit(query).search(series)
             want = (best.start[0], best.end[0], best.distance[0]) if len(best) else (-1, -1, np.inf)
             assert (found.start[k, 0], found.end[k, 0], found.distance[k, 0]) == want
         assert np.isfinite(transformer.transform(gappy)).all()

@@ -28,7 +28,9 @@ def beat_labels():
     return labels
 
 
-@pytest.mark.parametrize("parameters", [{"metric": "dtw"}, {"metric": "euclidean", "scales": (0.9, 1.1)}])
+@pytest.mark.parametrize(
+    "parameters", [{"metric": "dtw", "min_length": None}, {"metric": "euclidean", "scales": (0.9, 1.1)}]
+)
 def test_transform_is_causal(parameters):
     searcher = QuerySearcher(**parameters).fit(QUERY)
     whole = searcher.transform(SEQUENCE)

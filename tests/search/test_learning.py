@@ -198,7 +198,7 @@ def test_learned_beats_of_all_kinds():
 def test_threshold_learned_of_each_kind():
     X, ranges = recording([BUMP, BUMP, STEP, BUMP * 0.5, BUMP, STEP])
     y = labels_from_events(ranges, ["up", "up", "down", "", "up", "down"], n_samples=len(X))
-    searcher = QuerySearcher("dtw", n_matches=None).fit(X, y)
+    searcher = QuerySearcher("dtw").fit(X, y)
     assert searcher.classes_.tolist() == ["down", "up"]
     matches = searcher.search(X)
     for k, name in enumerate(searcher.classes_):
@@ -213,7 +213,7 @@ def test_threshold_learned_of_each_kind():
     assert set(searcher.search([X, X]).label) == {"up", "down"}
     assert searcher.set_params(threshold=None).threshold_[0] is not None
     y[np.flatnonzero(y == "down")[:-1]] = ""  # what is marked at a single sample is no occurrence
-    rest = QuerySearcher("dtw").fit(X, y)
+    rest = QuerySearcher("dtw", n_matches=1).fit(X, y)
     assert rest.classes_.tolist() == ["up"] == rest.search(X).label.tolist()
     assert rest.fit(BUMP).search(X).label is None
     alone = QuerySearcher("dtw").fit(X, y == "up")

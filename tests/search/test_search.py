@@ -40,7 +40,7 @@ def test_subsequence_profile_equals_the_reference(data):
         st.sampled_from([{}, {}, {"min_length": 2}, {"max_length": 3}, {"min_length": 2, "max_length": 4}])
     )
     want, start, _ = naive.elastic_search(name, x, y, w, tq=tq, ts=ts, r=radius, **limits, **p)
-    searcher = QuerySearcher(metric, mode="subsequence", **limits).fit(x, weight=w, times=tq)
+    searcher = QuerySearcher(metric, mode="subsequence", **{"min_length": None, **limits}).fit(x, weight=w, times=tq)
     profile = searcher.profile(y, times=ts)
     np.testing.assert_allclose(profile.distance, want, **CLOSE)
     np.testing.assert_array_equal(profile.end, np.arange(1, len(y) + 1))
@@ -71,7 +71,7 @@ def test_matches_report_the_exact_distance_of_their_piece(data):
     metric, name, p, radius = data.draw(subsequence_metrics(len(x)))
     if name in ("lcss", "edr", "ddtw", "wddtw", "shape_dtw", "wdtw") or p.get("alpha", 1) != 1:
         return  # their searches have a form of their own
-    matches = QuerySearcher(metric, n_matches=None).fit(x, weight=w).search(y)
+    matches = QuerySearcher(metric, n_matches=None, min_length=None).fit(x, weight=w).search(y)
     assert (np.diff(matches.distance) >= 0).all()
     if metric.window is not None and metric.factor is None:  # half of the shorter length, here of query and piece
 
@@ -169,6 +169,7 @@ def test_percentile_of_the_profile_is_the_threshold(data):
     rule = {
         "n_matches": data.draw(st.sampled_from([None, 1, 2])),
         "max_overlap": data.draw(st.sampled_from([0.0, 0.5])),
+        "min_length": data.draw(st.sampled_from(["auto", None])),
     }
     searcher = QuerySearcher(metric, percentile=percentile, **rule).fit(x, weight=w)
     profile, got = searcher.profile(y), searcher.search(y)
@@ -259,11 +260,12 @@ def test_twelve_normal_beats_before_any_other_place():
 
 def test_more_matches_than_occurrences_are_short_unless_their_length_is_bound():
     ecg = load_ecg_example()
-    searcher = QuerySearcher("dtw", n_matches=20).fit(ecg["query"], weight=ecg["weight"])
+    searcher = QuerySearcher("dtw", n_matches=20, min_length=None).fit(ecg["query"], weight=ecg["weight"])
     lengths = [m.end - m.start for m in searcher.search(ecg["sequence"])]
     assert (len(lengths), min(lengths), max(lengths), lengths.count(1)) == (20, 1, 68, 4)
-    lengths = [m.end - m.start for m in searcher.set_params(min_length=32).search(ecg["sequence"])]
-    assert (len(lengths), min(lengths), max(lengths)) == (16, 32, 68)
+    for bound in (32, "auto"):  # half of the query's 65 points
+        lengths = [m.end - m.start for m in searcher.set_params(min_length=bound).search(ecg["sequence"])]
+        assert (len(lengths), min(lengths), max(lengths)) == (16, 32, 68)
 
 
 def test_long_search_needs_no_matrix():

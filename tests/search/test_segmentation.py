@@ -178,7 +178,7 @@ def test_lockstep_segmentation_is_the_cheapest(name, data):
 def test_lengths_are_bounded():
     y = np.array([5, 5, 0, 1, 3, 3, 3, 3, 1, 0, 5, 5, 0, 1, 3, 1, 0, 5], dtype=float)
     query = [0, 1, 3, 1, 0]
-    free = QuerySegmenter().fit(query).segment(y)
+    free = QuerySegmenter("dtw").fit(query).segment(y)
     np.testing.assert_array_equal(free.boundaries, [2, 10, 12, 17])
     np.testing.assert_array_equal(QuerySegmenter(max_length=6).fit(query).segment(y).boundaries, [12, 17])
     np.testing.assert_array_equal(QuerySegmenter(min_length=6).fit(query).segment(y).boundaries, [2, 10])
@@ -187,15 +187,15 @@ def test_lengths_are_bounded():
 def test_bounds_and_transitions_of_each_query():
     up, down = np.array([0.0, 1.0, 3.0]), np.array([3.0, 1.0, 0.0])
     y = np.concatenate([up, down, [9, 9], up, up, down])
-    free = QuerySegmenter(background=1.0).fit([up, down]).segment(y)
+    free = QuerySegmenter("dtw", background=1.0).fit([up, down]).segment(y)
     np.testing.assert_array_equal(free.label, [1, 2, 1, 1, 2])
     np.testing.assert_array_equal(free.start, [0, 3, 8, 11, 14])
     forbidden = np.zeros((3, 3))
     forbidden[1, 1] = np.inf  # `up` may not follow itself
-    apart = QuerySegmenter(background=1.0, transitions=forbidden).fit([up, down]).segment(y)
+    apart = QuerySegmenter("dtw", background=1.0, transitions=forbidden).fit([up, down]).segment(y)
     assert not ((apart.label[1:] == 1) & (apart.label[:-1] == 1) & (apart.start[1:] == apart.end[:-1])).any()
     assert total(apart, 1.0, len(y), forbidden) < np.inf
-    long = QuerySegmenter(background=1.0, min_length=[None, 4]).fit([up, down]).segment(y)
+    long = QuerySegmenter("dtw", background=1.0, min_length=[None, 4]).fit([up, down]).segment(y)
     assert (np.diff([long.start, long.end], axis=0)[0][long.label == 2] >= 4).all()
 
 
@@ -297,6 +297,6 @@ def test_few_samples_are_computed_twice(monkeypatch):
     y = np.tile(np.concatenate([query, np.zeros(9)]), 400) + rng.normal(size=5600) * 0.1
     go_on = stretches._go_on
     monkeypatch.setattr(stretches, "_go_on", lambda *a: (alone.append(a[4] - a[3]), go_on(*a)))
-    segments = QuerySegmenter().fit(query).segment(y)
+    segments = QuerySegmenter("dtw").fit(query).segment(y)
     assert len(segments) > 300
     assert sum(alone) < len(y) / 20

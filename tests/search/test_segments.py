@@ -73,9 +73,9 @@ def test_a_flat_line_has_the_querys_times():
 
 def test_partial_repetitions_at_both_ends():
     y = np.concatenate([QUERY[2:], [5, 5], QUERY, [5], QUERY[:4]])
-    whole = QuerySegmenter(background=0.5).fit(QUERY).segment(y)
+    whole = QuerySegmenter("dtw", background=0.5).fit(QUERY).segment(y)
     assert whole.start.tolist() == [6]
-    segments = QuerySegmenter(background=0.5, partial=True, min_length=6).fit(QUERY).segment(y)
+    segments = QuerySegmenter("dtw", background=0.5, partial=True, min_length=6).fit(QUERY).segment(y)
     assert segments.start.tolist() == [0, 6, 13]
     assert segments.end.tolist() == [4, 12, 17]
     assert segments.partial.tolist() == [True, False, True]
@@ -126,7 +126,7 @@ def test_durations_have_the_unit_of_the_times(kind):
         "zone": pd.date_range("2026-01-01", periods=n, freq="500ms", tz="UTC"),
     }[kind]
     unit = 1.0 if kind == "none" else 0.5
-    segments = QuerySegmenter(background=1.0).fit(QUERY).segment(RECORDING, times=times)
+    segments = QuerySegmenter("dtw", background=1.0).fit(QUERY).segment(RECORDING, times=times)
     np.testing.assert_allclose(segments.duration, unit * np.array([6, 8, 6]))
     table = segments.summary().loc[1]
     assert table["count"] == 3
@@ -138,7 +138,7 @@ def test_durations_have_the_unit_of_the_times(kind):
 
 
 def test_no_repetition():
-    segments = QuerySegmenter(background=0.0).fit(QUERY).segment(np.full(9, 7.0))
+    segments = QuerySegmenter("dtw", background=0.0).fit(QUERY).segment(np.full(9, 7.0))
     assert len(segments) == len(segments.to_frame()) == len(segments.summary()) == 0
     assert segments.warped().shape == (0, 6, 1)
     assert segments.stretch.size == segments.duration.size == 0
@@ -146,7 +146,7 @@ def test_no_repetition():
 
 def test_picture_of_repetitions():
     plt = pytest.importorskip("matplotlib.pyplot")
-    segments = QuerySegmenter(background=1.0).fit(QUERY).segment(RECORDING)
+    segments = QuerySegmenter("dtw", background=1.0).fit(QUERY).segment(RECORDING)
     display = segments.plot_repetitions()
     assert len(display.repetition_lines_[0].get_segments()) == 3
     np.testing.assert_allclose(display.mean_lines_[0].get_ydata(), QUERY, atol=1e-12)
@@ -159,7 +159,7 @@ def test_picture_of_repetitions():
         plot_repetitions(np.zeros((3, 0, 2)))
     with pytest.raises(ValueError, match=r"'query' parameter must have the repetitions' shape \(5, 2\)"):
         plot_repetitions(np.zeros((4, 5, 2)), np.zeros((3, 2)))
-    none = QuerySegmenter(background=0.0).fit(QUERY).segment(np.full(9, 7.0)).plot_repetitions()
+    none = QuerySegmenter("dtw", background=0.0).fit(QUERY).segment(np.full(9, 7.0)).plot_repetitions()
     assert none.ax_.get_title(loc="left") == "no repetitions"
     assert none.repetition_lines_ == none.mean_lines_ == none.spread_areas_ == []
     np.testing.assert_array_equal(none.query_lines_[0].get_ydata(), QUERY)
@@ -173,7 +173,7 @@ def test_pictures_of_tables_name_the_channels():
 
     names = ["knee", "hip"]
     table = pd.DataFrame(np.column_stack([RECORDING, -RECORDING]), columns=names)
-    segments = QuerySegmenter(background=1.0).fit(np.column_stack([QUERY, -QUERY])).segment(table)
+    segments = QuerySegmenter("dtw", background=1.0).fit(np.column_stack([QUERY, -QUERY])).segment(table)
     matches = QuerySearcher().fit(np.column_stack([QUERY, -QUERY])).search(table)
     assert segments.channels == matches.channels == names
     for display in (segments.plot(), segments.plot_repetitions(), matches.plot()):

@@ -59,6 +59,7 @@ def searches(draw):
         "normalize": how,
         "nan_policy": "omit" if omit else "raise",
         "max_overlap": draw(st.sampled_from([0.0, 0.5])),
+        "min_length": draw(st.sampled_from(["auto", None])),
     }
     weight = rng.choice([0.25, 0.5, 1.0], size=m)
     distance = QuerySearcher(metric, **rule).fit(x, weight=weight, times=tx).profile(y, times=ty).distance
@@ -81,7 +82,7 @@ def test_a_stream_finds_what_a_search_of_the_whole_does(search, sizes, through_p
         size = max(1, sizes[at % len(sizes)])
         matches = stream.update(y[at : at + size], times=None if ty is None else ty[at : at + size])
         assert searcher.n_matches is None or len(matches) == 0
-        assert (np.diff(matches.distance) >= 0).all()
+        assert (np.diff(matches.start) >= 0).all()
         assert (matches.end <= stream.n_samples_seen).all()
         got += found(matches)
         at += size

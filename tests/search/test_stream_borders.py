@@ -89,7 +89,7 @@ def test_a_better_match_may_come_too_late():
     searcher = QuerySearcher("euclidean", threshold=3.0, n_matches=None).fit(query)
     assert sorted(searcher.search(y)) == [(1, 4, 2.0), (5, 8, 0.0)]
     waiting = streamed(searcher.stream(), y, range(1, 12))
-    assert waiting == [(10, (5, 8, 0.0)), (10, (1, 4, 2.0))]  # each overlaps the next, so that all wait for the last
+    assert waiting == [(10, (1, 4, 2.0)), (10, (5, 8, 0.0))]  # each overlaps the next, so that all wait for the last
     early = streamed(searcher.stream(max_delay=3), y, range(1, 12))
     assert early == [(10, (5, 8, 0.0))]  # the first gave way to the second, before that gave way itself
 
@@ -97,7 +97,7 @@ def test_a_better_match_may_come_too_late():
 def test_a_match_need_not_wait_for_what_may_still_come():
     searcher = QuerySearcher("dtw", threshold=3.0, n_matches=None).fit([0.0, 5.0, 0.0])
     y = [9.0, 0, 4, 0, 0, 0, 0, 0, 0, 0, 5, 0, 0, 9, 9]
-    assert streamed(searcher.stream(), y, range(1, 15)) == [(14, (9, 12, 0.0)), (14, (1, 4, 1.0))]
+    assert streamed(searcher.stream(), y, range(1, 15)) == [(14, (1, 4, 1.0)), (14, (9, 12, 0.0))]
     assert streamed(searcher.stream(max_delay=3), y, range(1, 15)) == [(6, (1, 4, 1.0)), (14, (9, 12, 0.0))]
     assert streamed(searcher.stream(max_delay=4), y, range(1, 15)) == [(7, (1, 4, 1.0)), (14, (9, 12, 0.0))]
 

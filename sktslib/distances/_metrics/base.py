@@ -136,6 +136,10 @@ class Metric(Estimator):
     def _check_search(self, mode):
         """Refuse parameters that mean nothing in a search by "windows" or "subsequence", or in a "segmentation"."""
 
+    def _fitted_to(self, series, weights=None):
+        """The metric with what its parameters leave to series (channels, m), and the weights of each, fixed by them."""
+        return self
+
     # What a metric class defines for the rest of the package; all arguments have passed input validation.
     def _distance(self, x, w, y, tx, ty):
         raise NotImplementedError

@@ -1,11 +1,15 @@
 """Variants of dynamic time warping: penalties, weights, a factor for complexity, the maximum in place of the sum."""
 
+from copy import copy
 from numbers import Real
 
 import numpy as np
 
-from ...utils._sklearn import Interval
+from ...utils._sizes import check_size
+from ...utils._sklearn import Interval, StrOptions
+from .._collection import as_collection
 from .._kernels import recurrences
+from .._series import full_weight, normalise
 from .bands import BAND_CONSTRAINTS
 from .elastic import INF, ElasticMetric, Query, free_points, norm_exponent, norm_of
 from .registry import register
@@ -14,36 +18,112 @@ from .warping import WarpingMetric
 __all__ = ["ADTW", "CIDDTW", "WDTW", "Frechet"]
 
 
+# Of the weighted variance, by benchmarks/adtw_omega.py. Above the 1.5 that a sample of background costs by default a
+# repetition does not stretch over background; the further above, the less it stretches where it should.
+OMEGA = 1.6
+
+
+def observed(x, w):
+    """A series and its weights, where what is missing has a weight and a value of 0."""
+    missing = np.isnan(x)
+    return np.where(missing, 0.0, x), np.where(missing, 0.0, full_weight(w, x))
+
+
+def weighted_variance(x, w):
+    """Mean of ``w (x - mean)^2`` over a channel's points of positive weight, summed over the channels (channels, m)."""
+    apart = normalise(x, w, "mean")
+    return float(((w * apart * apart).sum(axis=1) / np.maximum((w > 0).sum(axis=1), 1)).sum())
+
+
 @register
 class ADTW(WarpingMetric):
     """Amerced dynamic time warping (Herrmann & Webb 2023): every move that stretches pays a penalty.
 
     Parameters
     ----------
-    omega : float, default=1.0
-        The penalty, at least 0; 0 is dynamic time warping.
+    omega : float or "auto", default=1.0
+        The penalty, at least 0; 0 is dynamic time warping. "auto": 1.6 times the weighted variance of the series that
+        `fit` is given, see Notes.
     window : None, float in (0, 1], "sakoe-chiba" or "itakura", default=None
         Band of the warping path. A float is the radius of a Sakoe-Chiba band as a share of the shorter length.
     factor : int, optional
         Radius in samples of the "sakoe-chiba" window; None: half the shorter length.
+
+    Attributes
+    ----------
+    omega_ : float
+        What "auto" stands for; only after `fit`.
+
+    Notes
+    -----
+    The weighted variance is the mean of ``w (x - mean)^2`` over the points of positive weight, summed over the
+    channels, averaged over the series: what a point costs against a constant signal at the mean. Missing points have no
+    weight. Constant series have a variance of 0, and so is `omega` then: dynamic time warping.
+
+    "auto" is fixed once, and never by the pair that is compared. Estimators fix it when they are fitted: by their
+    queries, as they are compared, or by the fitted collection. Functions of collections fix it by `X`. By itself the
+    metric object needs `fit`. `QuerySegmenter` takes the name ``"adtw"`` for ``ADTW(omega="auto")``.
 
     Examples
     --------
     >>> from sktslib.distances import ADTW
     >>> ADTW(omega=0.5)([0, 1, 2, 0], [0, 0, 1, 2, 0])
     0.5
+    >>> ADTW(omega="auto").fit([[0, 1, 2, 1], [0, 2, 4, 2]]).omega_
+    2.0
     """
 
     name, full_name = "adtw", "Amerced Dynamic Time Warping"
     entry_parameters = {"omega": 1.0}
-    _parameter_constraints = {"omega": [Interval(Real, 0, None, closed="left")], **BAND_CONSTRAINTS}
+    _parameter_constraints = {
+        "omega": [StrOptions({"auto"}), Interval(Real, 0, None, closed="left")],
+        **BAND_CONSTRAINTS,
+    }
 
     def __init__(self, omega=1.0, *, window=None, factor=None):
         super().__init__(window=window, factor=factor)
         self.omega = omega
 
+    def fit(self, X, y=None):
+        """Set what ``omega="auto"`` stands for.
+
+        Parameters
+        ----------
+        X : array-like of shape (n_series, length) or (n_series, length, channels), or list of series
+            The series, of any lengths; of one query ``[query]``.
+        y : ignored
+
+        Returns
+        -------
+        ADTW
+            Itself.
+        """
+        self.omega_ = self._omega_of(as_collection(X, "X"))
+        return self
+
+    def _fitted_to(self, series, weights=None):
+        if not isinstance(self.omega, str) or hasattr(self, "omega_"):
+            return self
+        made = copy(self)
+        made.omega_ = self._omega_of(series, weights)
+        return made
+
+    def _omega_of(self, series, weights=None):
+        weights = [None] * len(series) if weights is None else weights
+        seen = [observed(x, w) for x, w in zip(series, weights, strict=True)]
+        for x, _ in seen:
+            check_size(x, "'X'", 2.0, self.full_name)
+        return OMEGA * float(np.mean([weighted_variance(x, w) for x, w in seen]))
+
     def _record(self, m, n, search):
-        return recurrences.ADTWRecord(float(self.omega))
+        omega = getattr(self, "omega_", None) if isinstance(self.omega, str) else self.omega
+        if omega is None:
+            raise ValueError(
+                "The 'omega' parameter of ADTW must be a number, or be fixed by 'fit', before two series are compared: "
+                "'auto' depends on more than a pair. Got 'auto'. Call fit([x]) with the query, or with a collection, "
+                "or give a number such as 1.0."
+            )
+        return recurrences.ADTWRecord(float(omega))
 
 
 def _exponent_of(a, axis):

@@ -7,7 +7,7 @@ import numpy as np
 from ...utils._sampling import holes
 from ...utils._sizes import check_size
 from ...utils.validation import as_floats
-from .._comparison import resolve_mode, warn_of_sequences
+from .._comparison import resolve_mode, warn_of_sequences, with_metric
 from .._learning import as_comparable, average, examples
 from .._profile import Search
 from .._query import QueryEstimator
@@ -96,6 +96,9 @@ def _per_query(value, k, name):
 class FittedSegmenter(QueryEstimator):
     """Base of the segmenter: how it gets its queries and rules, and how it segments by them."""
 
+    # Without a penalty repetitions would stretch over the background, and one of 1.0 is none or all, by the unit.
+    _named_defaults = {"adtw": {"omega": "auto"}}
+
     def _check_size(self, a, what, check=check_size, total=None):
         self.metric_._check_values(a, what)
         check(a, what, self.metric_._cost_exponent(len(a)), f"A segmentation by the {self.metric_.full_name}", total)
@@ -135,7 +138,8 @@ class FittedSegmenter(QueryEstimator):
         k = len(queries)
         if any(how.tx is None for how in queries):  # one clock for all: samples, unless all have times
             queries = [how.untimed for how in queries]
-        self._queries = queries
+        self._queries = queries = with_metric(self._made_metric(), queries)
+        self.metric_ = queries[0].metric
         self.queries_ = [how.x.T for how in queries]
         self.weights_ = [None if how.w is None else how.w.T for how in queries]
         self.query_, self.weight_ = self.queries_[0], self.weights_[0]

@@ -9,6 +9,7 @@ from sklearn.utils.validation import check_is_fitted
 from ...utils._given_times import times_of
 from ...utils._plot.plot_data import names_of
 from ...utils._sklearn import Interval, StrOptions
+from .._learning import with_background
 from .._query import event_score, one_query, owned, refuse_sample_weight
 from .._several import refuse_several
 from .._sources import CandidateReader, Sources, Whole
@@ -28,8 +29,9 @@ class QuerySegmenter(FittedSegmenter):
 
     Parameters
     ----------
-    metric : str, metric object or callable, default="dtw"
-        The distance; segments count its un-rooted, un-normalised cost.
+    metric : str, metric object or callable, default="adtw"
+        The distance; segments count its un-rooted, un-normalised cost. The name "adtw" stands for
+        ``ADTW(omega="auto")``: a step that stretches costs a share of the variance of the queries.
     metric_params : dict, optional
         Parameters of the metric.
     query : array-like of shape (m,) or (m, channels), list of arrays or "auto", optional
@@ -79,7 +81,7 @@ class QuerySegmenter(FittedSegmenter):
     background_ : float
         Maximum cost of a background sample.
     metric_ : Metric
-        The metric object.
+        The metric object; ``metric_.omega_`` is what "auto" stands for.
     n_features_in_ : int
         Number of channels.
 
@@ -126,7 +128,7 @@ class QuerySegmenter(FittedSegmenter):
 
     def __init__(
         self,
-        metric="dtw",
+        metric="adtw",
         *,
         metric_params=None,
         query=None,
@@ -265,7 +267,7 @@ class QuerySegmenter(FittedSegmenter):
         ndarray of shape (n,)
         """
         segments = self.segment(X, times)
-        names = np.concatenate([np.array([self._background_label], dtype=self.classes_.dtype), self.classes_])
+        names = with_background(self._background_label, self.classes_)
         labels = np.zeros(len(segments._source.sequence), np.int64)
         for s, e, query in zip(segments.start, segments.end, segments.query, strict=True):
             labels[s:e] = self._numbers[query] + 1
