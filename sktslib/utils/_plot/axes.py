@@ -1,23 +1,22 @@
-"""Axes, colours and lines shared by the displays. matplotlib is imported when a picture is drawn."""
+"""Axes, colours and texts shared by the displays. matplotlib is imported when a picture is drawn."""
 
 import numpy as np
 
-from .plot_data import LONG, thin
-
 MAX_ROWS = 8  # channels drawn in a new figure; more rows cannot be read
+MAX_NAMES = 14  # classes in a legend
 GREY = "0.65"
-# Okabe & Ito's colours, distinguished whatever the eye's colour vision.
+# Okabe & Ito's colours, distinguished whatever the eye's colour vision; yellow, which is faint on white, comes last.
 BLUE, VERMILION = "#0072B2", "#D55E00"
 COLOURS = (BLUE, "#E69F00", "#009E73", "#CC79A7", "#56B4E9", VERMILION, "#F0E442")
 
 
-def make_axes(ax, n_rows, *, height=2.2, what="channels"):
+def make_axes(ax, n_rows, *, height=2.2, width=10.0, what="channels"):
     """Return an array of axes, one a row, new ones if `ax` is None, and their figure."""
     if ax is None:
         import matplotlib.pyplot as plt
 
         rows = min(n_rows, MAX_ROWS) if what == "channels" else n_rows
-        size = (10, 1 + height * rows)
+        size = (width, 1 + height * rows)
         figure, axes = plt.subplots(rows, sharex=True, squeeze=False, layout="constrained", figsize=size)
         return axes[:, 0], figure
     axes = np.ravel(np.asarray(ax, dtype=object))
@@ -34,21 +33,28 @@ def make_axes(ax, n_rows, *, height=2.2, what="channels"):
     return axes, axes[0].figure
 
 
-def label_rows(axes, times, n_channels, names=None):
+def label_rows(axes, times, view, n_channels, names=None):
     """Name the axes: values or channels on the left, samples or times below the last row."""
     label_channels(axes, n_channels, names)
-    for ax in axes:
-        ax.margins(x=0.01)
-    axes[-1].set_xlabel(times.label)
+    label_times(axes, times, view)
     if len(axes) < n_channels:
         axes[0].set_title(f"first {len(axes)} of {n_channels} channels", loc="left", fontsize="medium")
-    if times.dates:
-        from matplotlib.dates import AutoDateLocator, ConciseDateFormatter
 
-        for ax in axes:
-            locator = AutoDateLocator()
+
+def label_times(axes, times, view):
+    """Name the horizontal axis, write dates in their zone, and set the limits."""
+    axes[-1].set_xlabel(times.label)
+    for ax in axes:
+        if view.limits is None:
+            ax.margins(x=0.01)
+        else:
+            ax.set_xlim(view.limits)
+        if times.dates:
+            from matplotlib.dates import AutoDateLocator, ConciseDateFormatter
+
+            locator = AutoDateLocator(tz=times.zone)
             ax.xaxis.set_major_locator(locator)
-            ax.xaxis.set_major_formatter(ConciseDateFormatter(locator))
+            ax.xaxis.set_major_formatter(ConciseDateFormatter(locator, tz=times.zone))
 
 
 def label_channels(axes, n_channels, names=None):
@@ -58,26 +64,11 @@ def label_channels(axes, n_channels, names=None):
         ax.set_ylabel(name)
 
 
-def positions(times):
-    """Return times as positions on the axis: collections of lines take numbers only."""
-    if not times.dates:
-        return times.values
-    from matplotlib.dates import date2num
-
-    return date2num(times.values)
-
-
-def column_width(ax, x):
-    """Return the width of half a pixel in data units, or None if the line is short enough to be drawn whole."""
-    return (x[-1] - x[0]) / (2 * ax.bbox.width) if len(x) > LONG else None
-
-
-def draw_series(ax, x, y, **style):
-    """Draw a line; a long one by its extremes in each pixel column, which looks the same."""
-    width = column_width(ax, x)
-    if width is not None:
-        x, y = thin(x, y, width)
-    return ax.plot(x, y, **style)[0]
+def pieces_around(x, y):
+    """A line in one piece a point, which reaches halfway to its neighbours."""
+    knots = np.column_stack([x, y])
+    halves = (knots[1:] + knots[:-1]) / 2
+    return np.stack([np.vstack([knots[:1], halves]), knots, np.vstack([halves, knots[-1:]])], axis=1)
 
 
 def make_cmap(name, *, reverse=False):
@@ -91,14 +82,26 @@ def make_cmap(name, *, reverse=False):
     return ListedColormap(colours[::-1] if reverse else colours, name="viridis_dark")
 
 
+def class_colours(classes):
+    """Return a colour for each class: of a palette, or along a colour map where it has too few."""
+    if len(classes) <= len(COLOURS):
+        return list(COLOURS[: len(classes)])
+    return [tuple(colour) for colour in make_cmap(None)(np.linspace(0, 1, len(classes)))]
+
+
 def make_norm(values, low=None):
-    """Return the colour scale of `values`, from the smallest or `low`; a single value is the low end."""
+    """Return the colour scale of `values`, from the smallest or `low`; a single value is the low end.
+
+    Outliers do not stretch it: it ends at the largest value within three interquartile ranges of the upper quartile.
+    """
     from matplotlib.colors import Normalize
 
     values = np.asarray(values)[np.isfinite(values)]
     if values.size == 0:
         return Normalize(0, 1)
-    low, high = float(values.min()) if low is None else low, float(values.max())
+    lower, upper = np.percentile(values, [25, 75])
+    fence = upper + 3 * (upper - lower) if upper > lower else np.inf
+    low, high = float(values.min()) if low is None else low, float(values[values <= fence].max())
     return Normalize(low, high if high > low else low + (abs(low) or 1.0))
 
 
@@ -107,13 +110,35 @@ def write(ax, text, place, offset, *, rim=2, **style):
     from matplotlib.patheffects import withStroke
 
     effects = [withStroke(linewidth=rim, foreground="white")]
-    return ax.annotate(text, place, offset, textcoords="offset points", ha="center", path_effects=effects, **style)
+    style = {"ha": "center"} | style
+    return ax.annotate(text, place, offset, textcoords="offset points", path_effects=effects, **style)
 
 
 def add_colorbar(figure, artist, axes, label):
-    """Put a colour bar beside the axes."""
-    bar = figure.colorbar(artist, ax=list(axes), label=label, pad=0.02)
+    """Put a colour bar beside the axes, with an arrow where values lie beyond its end."""
     values = np.ma.compressed(np.ma.masked_invalid(artist.get_array()))
+    extend = "max" if values.size and values.max() > artist.norm.vmax else "neither"
+    bar = figure.colorbar(artist, ax=list(axes), label=label, pad=0.02, extend=extend)
     if values.size and (values == artist.norm.vmin).all():
         bar.set_ticks([values[0]])
     return bar
+
+
+def add_legend(ax, handles=None):
+    """Put a legend above the axes, on the right, where it hides nothing; None without an entry."""
+    handles = ax.get_legend_handles_labels()[0] if handles is None else handles
+    if not handles:
+        return None
+    shown = handles[:MAX_NAMES]
+    place = {"loc": "lower right", "bbox_to_anchor": (1, 1), "ncols": 7, "frameon": False, "borderaxespad": 0.2}
+    title = f"{len(shown)} of {len(handles)} classes" if len(shown) < len(handles) else None
+    return ax.legend(handles=shown, title=title, **place)
+
+
+def add_title(ax, title):
+    """Write a title above the axes and what stands there: a note on the left, a legend on the right."""
+    if title is None:
+        return
+    note, legend = ax.get_title(loc="left"), ax.get_legend()
+    rows = 0 if legend is None else -(-len(legend.get_texts()) // 7) + bool(legend.get_title().get_text())
+    ax.set_title(f"{title}\n{note}" if note else title, loc="left", fontsize="medium", pad=6 + 15 * rows)

@@ -1,0 +1,129 @@
+"""What is drawn of long recordings: the extremes of a line in each pixel column, and strips of colour for many ranges.
+
+Both are computed for what is visible. A line follows the axes: it is computed anew where a part is shown.
+"""
+
+import numpy as np
+
+LONG = 20_000  # samples from which a line is drawn by its extremes in each pixel column
+PIXELS = 4  # of width for each boundary; with less of it they are drawn as a strip
+STRIP = 0.09  # height of a strip, of that of the axes
+FAINTEST = 0.3  # opacity of a column of a strip that holds the smallest part of a range
+
+
+def reduced(times, y, first, end, columns):
+    """A line through the samples [first, end): all of them, or the lowest and highest value in each of the columns.
+
+    The extremes are exact. A column without a value is a gap; a gap within a column does not hide its other values.
+    """
+    if end - first <= 2 * columns:
+        return times.between(first, end), y[first:end]
+    low, high = times.at([first, end - 1])
+    starts = np.unique(np.clip(times.find(np.linspace(low, high, columns + 1)[:-1]), first, end - 1))
+    part, within = y[first:end], starts - first
+    extremes = np.column_stack([np.fmin.reduceat(part, within), np.fmax.reduceat(part, within)])
+    return np.repeat(times.at(starts), 2), extremes.ravel()
+
+
+def n_columns(ax):
+    """Number of columns of a line over the width of the axes, half a pixel each."""
+    return max(2 * round(ax.bbox.width), 2)
+
+
+def draw_series(ax, times, y, view, **style):
+    """Draw a line; a long one by its extremes in each column of half a pixel, which looks the same."""
+    line = ax.plot(*_visible(ax, times, y, view), **style)[0]
+    follow(ax, times, view, lambda seen: line.set_data(*_visible(ax, times, y, seen)))
+    return line
+
+
+def _visible(ax, times, y, view):
+    count = view.end - view.first
+    return reduced(times, y, view.first, view.end, n_columns(ax) if count > LONG else count)
+
+
+def follow(ax, times, view, draw):
+    """Draw anew when another part of the axis is shown, where not every sample is drawn."""
+    if len(times) > LONG or view.limits is not None:
+        ax.callbacks.connect("xlim_changed", _Follower(times, view, draw))
+
+
+class _Follower:
+    """Calls `draw` with the view of the axes when the samples that are seen are others than before."""
+
+    def __init__(self, times, view, draw):
+        self.times, self.draw, self.seen = times, draw, (view.first, view.end)
+
+    def __call__(self, ax):
+        view = self.times.shown(*sorted(ax.get_xlim()))
+        if (view.first, view.end) != self.seen:
+            self.seen = view.first, view.end
+            self.draw(view)
+
+
+# ------------------------------------------------------------------------------------------------------------- strips
+def is_dense(ax, count):
+    """Whether there are more boundaries than the axes have room for."""
+    return count * PIXELS > ax.bbox.width
+
+
+def inside(view, start, end):
+    """Which ranges are shown, at least in part."""
+    return (np.asarray(start) < view.end) & (np.asarray(end) > view.first)
+
+
+def column_borders(ax, times, view):
+    """Places of the borders of the pixel columns of a strip."""
+    low, high = times.at([view.first, view.end]) if view.limits is None else view.limits
+    return np.linspace(low, high, max(round(ax.bbox.width), 1) + 1)
+
+
+def coverage(borders, left, right):
+    """Share of each column that ranges cover; above 1 where they overlap."""
+    zero = borders[0]
+    return np.diff(_reached(borders - zero, np.sort(left) - zero) - _reached(borders - zero, np.sort(right) - zero)) / (
+        borders[1] - borders[0]
+    )
+
+
+def _reached(x, sorted_places):
+    """The sum of max(0, x - place) over all places."""
+    sums = np.concatenate([[0.0], np.cumsum(sorted_places)])
+    before = np.searchsorted(sorted_places, x)
+    return x * before - sums[before]
+
+
+def opacity(share):
+    """Opacity of a column of a strip by the share of it that is covered: whatever is there can be seen."""
+    share = np.clip(share, 0.0, 1.0)
+    return np.where(share > 1e-9, FAINTEST + (1 - FAINTEST) * share, 0.0)
+
+
+def draw_strip(ax, borders, colours, bottom=0.0, top=STRIP, **style):
+    """Draw a strip of one colour a column, RGBA of shape (columns, 4), from a height of the axes to another."""
+    from matplotlib.collections import QuadMesh
+
+    corners = np.stack(np.broadcast_arrays(borders[np.newaxis, :], np.array([[bottom], [top]])), axis=-1)
+    # Not antialiased: seams between the columns would be seen.
+    style = {"antialiased": False, "linewidth": 0, "zorder": 3} | style
+    strip = QuadMesh(corners, transform=ax.get_xaxis_transform(), **style)
+    strip.set_facecolor(colours)
+    # The height is the axes' own, whatever the data: it must not move the limits.
+    return ax.add_collection(strip, autolim=False)
+
+
+def make_room(ax, share=STRIP + 0.03):
+    """Make room for strips below the data: a share of the height of the axes."""
+    bottom, top = ax.get_ylim()
+    ax.set_ylim(bottom - (top - bottom) * share / (1 - share), top)
+
+
+def areas(ax, left, right, bottom=0.0, top=1.0, **style):
+    """Areas from a height of the axes to another, each at least a pixel wide."""
+    from matplotlib.collections import PolyCollection
+
+    corners = np.stack([left, left, right, right], axis=1)[:, :, np.newaxis]
+    heights = np.broadcast_to(np.array([bottom, top, top, bottom])[:, np.newaxis], corners.shape)
+    polygons = np.concatenate([corners, heights], axis=2)
+    area = PolyCollection(polygons, transform=ax.get_xaxis_transform(), **style)
+    return ax.add_collection(area, autolim=False)
