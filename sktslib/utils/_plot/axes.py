@@ -4,6 +4,7 @@ import numpy as np
 
 MAX_ROWS = 8  # channels drawn in a new figure; more rows cannot be read
 MAX_NAMES = 14  # classes in a legend
+MANY = 99_999  # samples from which their numbers are written with commas, which are easier to read than 1e7
 GREY = "0.65"
 # Okabe & Ito's colours, distinguished whatever the eye's colour vision; yellow, which is faint on white, comes last.
 BLUE, VERMILION = "#0072B2", "#D55E00"
@@ -49,12 +50,34 @@ def label_times(axes, times, view):
             ax.margins(x=0.01)
         else:
             ax.set_xlim(view.limits)
-        if times.dates:
-            from matplotlib.dates import AutoDateLocator, ConciseDateFormatter
+        if times.label == "sample" and len(times) > MANY:
+            from matplotlib.ticker import MaxNLocator, StrMethodFormatter
 
-            locator = AutoDateLocator(tz=times.zone)
+            ax.xaxis.set_major_locator(MaxNLocator("auto", integer=True, steps=[1, 2, 2.5, 5, 10]))
+            ax.xaxis.set_major_formatter(StrMethodFormatter("{x:,.0f}"))
+        if times.dates:
+            from matplotlib.dates import ConciseDateFormatter
+
+            locator = _date_locator(times.zone)
             ax.xaxis.set_major_locator(locator)
             ax.xaxis.set_major_formatter(ConciseDateFormatter(locator, tz=times.zone))
+
+
+def _date_locator(zone):
+    """Ticks at round local times; those that clocks skip in spring are the time after, which is ticked once."""
+    from matplotlib.dates import AutoDateLocator
+
+    class LocalDateLocator(AutoDateLocator):
+        def __call__(self):
+            return np.unique(super().__call__())
+
+        def tick_values(self, vmin, vmax):
+            return np.unique(super().tick_values(vmin, vmax))
+
+        def __reduce__(self):
+            return _date_locator, (zone,), vars(self)
+
+    return LocalDateLocator(tz=zone)
 
 
 def label_channels(axes, n_channels, names=None):
@@ -62,6 +85,7 @@ def label_channels(axes, n_channels, names=None):
     names = names or (["value"] if n_channels == 1 else [f"channel {k}" for k in range(n_channels)])
     for ax, name in zip(axes, names, strict=False):
         ax.set_ylabel(name)
+    axes[0].figure.align_ylabels(axes)
 
 
 def pieces_around(x, y):
@@ -118,7 +142,9 @@ def add_colorbar(figure, artist, axes, label):
     """Put a colour bar beside the axes, with an arrow where values lie beyond its end."""
     values = np.ma.compressed(np.ma.masked_invalid(artist.get_array()))
     extend = "max" if values.size and values.max() > artist.norm.vmax else "neither"
-    bar = figure.colorbar(artist, ax=list(axes), label=label, pad=0.02, extend=extend)
+    rows = len(axes)  # beside many it would be as wide as it is tall
+    shape = {"pad": 0.02, "aspect": 20 * rows, "extendfrac": 0.05 / rows}
+    bar = figure.colorbar(artist, ax=list(axes), label=label, extend=extend, **shape)
     if values.size and (values == artist.norm.vmin).all():
         bar.set_ticks([values[0]])
     return bar
@@ -130,9 +156,16 @@ def add_legend(ax, handles=None):
     if not handles:
         return None
     shown = handles[:MAX_NAMES]
-    place = {"loc": "lower right", "bbox_to_anchor": (1, 1), "ncols": 7, "frameon": False, "borderaxespad": 0.2}
     title = f"{len(shown)} of {len(handles)} classes" if len(shown) < len(handles) else None
-    return ax.legend(handles=shown, title=title, **place)
+    place = {"loc": "lower right", "bbox_to_anchor": (1, 1), "frameon": False, "borderaxespad": 0.2}
+    columns = _legend_columns(ax, [handle.get_label() for handle in shown])
+    return ax.legend(handles=shown, title=title, ncols=columns, **place)
+
+
+def _legend_columns(ax, texts):
+    """How many entries of a legend fit side by side: a letter is about 0.6 of its size wide, a key has four."""
+    inches = (4 + max(map(len, texts))) * 0.6 * 10 / 72 + 0.2
+    return int(np.clip(ax.bbox.width / ax.figure.dpi / inches, 1, 7))
 
 
 def add_title(ax, title):
@@ -140,5 +173,6 @@ def add_title(ax, title):
     if title is None:
         return
     note, legend = ax.get_title(loc="left"), ax.get_legend()
-    rows = 0 if legend is None else -(-len(legend.get_texts()) // 7) + bool(legend.get_title().get_text())
+    texts = [] if legend is None else [text.get_text() for text in legend.get_texts()]
+    rows = -(-len(texts) // _legend_columns(ax, texts)) + bool(legend.get_title().get_text()) if texts else 0
     ax.set_title(f"{title}\n{note}" if note else title, loc="left", fontsize="medium", pad=6 + 15 * rows)

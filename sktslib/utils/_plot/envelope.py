@@ -33,6 +33,8 @@ def n_columns(ax):
 def draw_series(ax, times, y, view, **style):
     """Draw a line; a long one by its extremes in each column of half a pixel, which looks the same."""
     line = ax.plot(*_visible(ax, times, y, view), **style)[0]
+    # Missing values at the ends belong to the recording.
+    ax.update_datalim([(x, 0.0) for x in times.at([view.first, view.end - 1])], updatey=False)
     follow(ax, times, view, lambda seen: line.set_data(*_visible(ax, times, y, seen)))
     return line
 
@@ -99,31 +101,53 @@ def opacity(share):
     return np.where(share > 1e-9, FAINTEST + (1 - FAINTEST) * share, 0.0)
 
 
-def draw_strip(ax, borders, colours, bottom=0.0, top=STRIP, **style):
-    """Draw a strip of one colour a column, RGBA of shape (columns, 4), from a height of the axes to another."""
-    from matplotlib.collections import QuadMesh
+def draw_stack(ax, borders, shares, colours, bottom=0.0, top=STRIP):
+    """Draw a strip whose columns are divided among several ranges by their shares of each column.
 
-    corners = np.stack(np.broadcast_arrays(borders[np.newaxis, :], np.array([[bottom], [top]])), axis=-1)
+    The height of a colour is its part of what is covered; a column is the paler the less of it is covered. Returns one
+    collection for each of the `shares` (n_ranges, columns).
+    """
+    from matplotlib.colors import to_rgb
+
+    total = shares.sum(axis=0)
+    heights = bottom + (top - bottom) * np.cumsum(shares, axis=0) / np.where(total > 0, total, 1.0)
+    drawn, low = [], np.full(len(total), bottom)
+    for high, share, colour in zip(heights, shares, colours, strict=True):
+        some = np.flatnonzero(share > 1e-9)
+        rgba = np.column_stack([np.tile(to_rgb(colour), (len(some), 1)), opacity(total[some])])
+        drawn.append(draw_columns(ax, borders[some], borders[some + 1], rgba, low[some], high[some]))
+        low = high
+    return drawn
+
+
+def draw_columns(ax, left, right, colours, bottom=0.0, top=STRIP, **style):
+    """Draw columns of a strip, each in its colour."""
     # Not antialiased: seams between the columns would be seen.
-    style = {"antialiased": False, "linewidth": 0, "zorder": 3} | style
-    strip = QuadMesh(corners, transform=ax.get_xaxis_transform(), **style)
-    strip.set_facecolor(colours)
-    # The height is the axes' own, whatever the data: it must not move the limits.
-    return ax.add_collection(strip, autolim=False)
+    style = {"antialiased": False, "linewidths": 0, "zorder": 3} | style
+    return areas(ax, left, right, bottom, top, facecolors=colours, **style)
 
 
-def make_room(ax, share=STRIP + 0.03):
-    """Make room for strips below the data: a share of the height of the axes."""
+def make_room(ax, share=STRIP):
+    """Make room for strips below the data, parted from them by a line: a share of the height of the axes."""
+    from matplotlib.patches import Rectangle
+
     bottom, top = ax.get_ylim()
     ax.set_ylim(bottom - (top - bottom) * share / (1 - share), top)
+    style = {"facecolor": "white", "edgecolor": "0.8", "linewidth": 0.8, "zorder": 2.9}
+    ax.add_artist(Rectangle((0, 0), 1, share, transform=ax.transAxes, **style))
 
 
 def areas(ax, left, right, bottom=0.0, top=1.0, **style):
-    """Areas from a height of the axes to another, each at least a pixel wide."""
+    """Areas from a height of the axes to another."""
     from matplotlib.collections import PolyCollection
 
-    corners = np.stack([left, left, right, right], axis=1)[:, :, np.newaxis]
-    heights = np.broadcast_to(np.array([bottom, top, top, bottom])[:, np.newaxis], corners.shape)
-    polygons = np.concatenate([corners, heights], axis=2)
-    area = PolyCollection(polygons, transform=ax.get_xaxis_transform(), **style)
+    low, high = np.broadcast_to(bottom, np.shape(left)), np.broadcast_to(top, np.shape(left))
+    corners = np.stack([np.stack([left, left, right, right], axis=1), np.stack([low, high, high, low], axis=1)], axis=2)
+    area = PolyCollection(corners, transform=ax.get_xaxis_transform(), **style)
+    # The height is the axes' own, whatever the data: it must not move the limits.
     return ax.add_collection(area, autolim=False)
+
+
+def are_narrow(ax, view, start, end):
+    """Whether most ranges are too narrow for their area to be seen."""
+    return len(start) > 0 and np.median(end - start) * ax.bbox.width < 2 * (view.end - view.first)

@@ -102,7 +102,7 @@ class CostMatrixDisplay:
         display : CostMatrixDisplay
         """
         metric = getattr(estimator, "metric_", estimator)
-        return cls.from_predictions(metric(query, sequence), query, sequence, ax=ax, **style)
+        return cls.from_predictions(metric.distance(query, sequence), query, sequence, ax=ax, **style)
 
     @classmethod
     def from_predictions(cls, alignment, query=None, sequence=None, *, ax=None, **style):
@@ -196,13 +196,13 @@ class CostMatrixDisplay:
         self.query_ax_ = ax = self.ax_.inset_axes([-0.015 - width, 0, width, 1], sharey=self.ax_)
         self.query_lines_ = ax.plot(self.query, y, color=VERMILION, linewidth=1)
         ax.invert_xaxis()
-        ax.xaxis.set_major_locator(_whole_numbers(3, integer=False))
+        ax.xaxis.set_major_locator(_whole_numbers(3, integer=False, prune="lower"))
         ax.set(ylabel="query sample", xlabel="query")
         self.ax_.set_ylabel("")
         self.ax_.tick_params(labelleft=False)
 
 
-def _whole_numbers(count, integer=True):
+def _whole_numbers(count, integer=True, prune=None):
     from matplotlib.ticker import MaxNLocator
 
-    return MaxNLocator(count, integer=integer, steps=[1, 2, 5, 10])
+    return MaxNLocator(count, integer=integer, prune=prune, steps=[1, 2, 5, 10])

@@ -3,7 +3,7 @@
 import numpy as np
 
 from .axes import GREY, add_legend, add_title, label_rows, label_times, make_axes
-from .envelope import areas, column_borders, coverage, draw_series, draw_strip, inside, is_dense, make_room, opacity
+from .envelope import are_narrow, areas, column_borders, coverage, draw_series, draw_stack, inside, is_dense, make_room
 from .plot_data import as_series, channel_names, field, found_in
 from .time_axis import as_times
 
@@ -15,7 +15,8 @@ class EventsDisplay:
     """Found events beside the true ones, in two lanes below the sequence: what was hit, what was missed, what is false.
 
     A true and a found event agree as in `sktslib.metrics.event_f1_score`, whose value the legend gives. More events
-    than one for four pixels of width are strips, in which a column is the paler the less of it is covered.
+    than one for four pixels of width are strips: each column is divided among what covers it, and is the paler the less
+    of it is covered.
 
     Parameters
     ----------
@@ -40,7 +41,7 @@ class EventsDisplay:
         The figure of the axes.
     sequence_lines_ : list of matplotlib Line2D
         The sequence in each row.
-    true_areas_, found_areas_ : list of dict of str -> matplotlib PolyCollection or QuadMesh
+    true_areas_, found_areas_ : list of dict of str -> matplotlib PolyCollection
         The two lanes of each row, by what the events are: "hit" and "missed"; "hit" and "false".
     n_hit_, n_missed_, n_false_ : int
         How many there are.
@@ -195,22 +196,21 @@ class EventsDisplay:
     def _draw_lane(self, ax, view, events, names, lane):
         """Draw the events of a lane, by what they are."""
         name, is_hit, other = names
-        dense = is_dense(ax, inside(view, *events.T).sum())
-        drawn = {}
-        for kind, chosen in ((name, is_hit), (other, ~is_hit)):
-            left, right = self.times.at(events[chosen, 0]), self.times.at(events[chosen, 1])
-            if dense:
-                from matplotlib.colors import to_rgba
-
-                borders = column_borders(ax, self.times, view)
-                strip = np.tile(to_rgba(COLOURS[kind]), (len(borders) - 1, 1))
-                strip[:, 3] = opacity(coverage(borders, left, right))
-                drawn[kind] = draw_strip(ax, borders, strip, *lane)
-            else:
-                # A rim of its own colour shows an event that is thinner than a pixel; white ones part neighbours.
-                style = {"facecolors": COLOURS[kind], "edgecolors": COLOURS[kind], "linewidths": 0.6, "zorder": 3}
-                drawn[kind] = areas(ax, left, right, *lane, **style)
-        return drawn
+        places = [self.times.at(events[chosen]) for chosen in (is_hit, ~is_hit)]
+        if is_dense(ax, inside(view, *events.T).sum()):
+            borders = column_borders(ax, self.times, view)
+            shares = np.array([coverage(borders, *at.T) for at in places])
+            drawn = draw_stack(ax, borders, shares, [COLOURS[name], COLOURS[other]], *lane)
+            return dict(zip((name, other), drawn, strict=True))
+        # A white rim parts neighbours; one of its own colour shows an event that is thinner than a pixel.
+        narrow = are_narrow(ax, view, *events.T)
+        style = {"linewidths": 0.8, "zorder": 3}
+        return {
+            kind: areas(
+                ax, *at.T, *lane, facecolors=COLOURS[kind], edgecolors=COLOURS[kind] if narrow else "white", **style
+            )
+            for kind, at in zip((name, other), places, strict=True)
+        }
 
     def _name_lanes(self, ax, lanes):
         for (low, high), name in zip(lanes, ("true", "found"), strict=True):

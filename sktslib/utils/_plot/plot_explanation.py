@@ -156,6 +156,7 @@ class ExplanationDisplay:
             This display.
         """
         from matplotlib.collections import LineCollection
+        from matplotlib.lines import Line2D
 
         m, n_channels = self.query.shape
         self.axes_, self.figure_ = make_axes(ax, n_channels + 1, what="channels and the lag", height=2.0)
@@ -176,10 +177,11 @@ class ExplanationDisplay:
         self.lag_line_ = last.plot(x, self.explanation.lag, color=VERMILION, marker="." if m < 60 else "")[0]
         label_channels(self.axes_, n_channels + 1, [*self._names(n_channels), "lag (samples)"])
         last.set_xlabel("point of the query")
-        self.colorbar_ = add_colorbar(self.figure_, self.query_lines_[0], self.axes_[:-1], "cost")
-        self.legend_ = add_legend(self.ax_, [self.match_lines_[0], self.query_lines_[0]])
-        shares = ", ".join(f"{name} {getattr(self.explanation, name):.0%}" for name in ("advance", "delay", "phase"))
-        last.set_title(f"steps of the path: {shares}", loc="left", fontsize="medium")
+        self.colorbar_ = add_colorbar(self.figure_, self.query_lines_[0], self.axes_, "cost")
+        key = Line2D([], [], color=self.query_lines_[0].cmap(0.6), linewidth=3, label="query, coloured by cost")
+        self.legend_ = add_legend(self.ax_, [self.match_lines_[0], key])
+        shares = ", ".join(f"{name} {getattr(self.explanation, name):.2f}" for name in ("advance", "delay", "phase"))
+        last.set_title(shares, loc="left", fontsize="medium")
         add_title(self.ax_, title)
         return self
 

@@ -3,6 +3,7 @@
 import numpy as np
 
 from .axes import add_colorbar, add_legend, add_title, class_colours, make_axes, make_cmap, make_norm
+from .envelope import draw_columns
 from .plot_data import as_series, of_estimator
 
 TREE, CLASSES = 0.2, 0.03  # heights of the dendrogram and of the strip of classes, of that of the map
@@ -41,7 +42,7 @@ class PairwiseDisplay:
         The panel of the dendrogram.
     tree_lines_ : matplotlib LineCollection or None
         The dendrogram, one line a join.
-    class_strip_ : matplotlib QuadMesh or None
+    class_strip_ : matplotlib PolyCollection or None
         The classes.
     colorbar_ : matplotlib Colorbar
         The scale of the distances.
@@ -199,14 +200,13 @@ class PairwiseDisplay:
             ax.set_xlabel("other series")
             return
         ax.set_xticks(range(n) if few else [], texts if few else [])
-        if n > 20 or max(map(len, texts)) > 2:
+        ax.tick_params(labelsize="x-small" if n > MOST_NAMES // 2 else "medium")
+        if n > MOST_NAMES // 2 or max(map(len, texts)) > 2:
             ax.tick_params(axis="x", rotation=90)
 
     def _draw_classes(self, classes, bottom):
         from matplotlib.colors import to_rgba_array
         from matplotlib.patches import Patch
-
-        from .envelope import draw_strip
 
         palette = to_rgba_array(class_colours(classes))
         which = np.searchsorted(classes, self.labels[self.order_])
@@ -215,7 +215,8 @@ class PairwiseDisplay:
         if square:
             borders = np.arange(len(which) + 1) - 0.5
             top = bottom + CLASSES
-            self.class_strip_ = draw_strip(self.ax_, borders, palette[which], bottom, top, clip_on=False)
+            style = {"clip_on": False}
+            self.class_strip_ = draw_columns(self.ax_, borders[:-1], borders[1:], palette[which], bottom, top, **style)
         return handles if square else []
 
     def _draw_tree(self, bottom):

@@ -3,7 +3,7 @@
 import numpy as np
 
 from .axes import BLUE, GREY, VERMILION, add_legend, add_title, label_channels, label_times, make_axes
-from .envelope import areas, column_borders, coverage, draw_series, draw_strip, inside, is_dense, make_room, opacity
+from .envelope import LONG, areas, column_borders, coverage, draw_series, draw_stack, inside, is_dense, make_room
 from .plot_data import as_ranges, as_series, channel_names, field, of_estimator
 from .time_axis import as_times
 
@@ -45,7 +45,7 @@ class ProfileDisplay:
         The matches on each profile; without points where strips stand for them.
     match_areas_ : matplotlib PolyCollection or None
         What shades them in the sequence.
-    strips_ : list of matplotlib QuadMesh
+    strips_ : list of matplotlib PolyCollection
         The strips that stand for too many matches.
     legend_ : matplotlib Legend or None
         What the lines and points are.
@@ -169,7 +169,8 @@ class ProfileDisplay:
         if above:
             label_channels(self.axes_[:1], 1, self.names and self.names[:1])
         label_channels(rows, len(rows), ["distance"] if len(rows) == 1 else [f"query {k}" for k in range(len(rows))])
-        self.legend_ = add_legend(rows[0], rows[0].lines[1:])
+        drawn = [line for row in rows for line in row.lines[1:] if len(line.get_xdata())]
+        self.legend_ = add_legend(rows[0], list({line.get_label(): line for line in drawn}.values()))
         add_title(self.ax_, title)
         return self
 
@@ -179,12 +180,13 @@ class ProfileDisplay:
         seen = inside(view, self.start, self.end)
         if not is_dense(ax, seen.sum()):
             left, right = self.times.at(self.start), self.times.at(self.end)
-            self.match_areas_ = areas(ax, left, right, facecolors=BLUE, edgecolors=BLUE, alpha=0.3, linewidths=0.5)
+            self.match_areas_ = areas(ax, left, right, facecolors=BLUE, edgecolors=BLUE, alpha=0.3, linewidths=0.8)
 
     def _draw_profile(self, ax, number, view):
         distance = np.full(len(self.times), np.nan)
         distance[: len(self.profiles[number])] = self.profiles[number]
-        style = {"color": "0.35", "linewidth": 0.8, "label": "distance"}
+        grey = GREY if view.end - view.first > LONG else "0.35"
+        style = {"color": grey, "linewidth": 0.8, "label": "distance"}
         self.profile_lines_.append(draw_series(ax, self.times, distance, view, **style))
         own = self.query == number
         start, end = self.start[own], self.end[own]
@@ -202,9 +204,7 @@ class ProfileDisplay:
             make_room(ax)
             borders = column_borders(ax, self.times, view)
             share = coverage(borders, self.times.at(start), self.times.at(end))
-            strip = np.tile([0.0, 0.447, 0.698, 1.0], (len(share), 1))
-            strip[:, 3] = opacity(share)
-            self.strips_.append(draw_strip(ax, borders, strip))
+            self.strips_ += draw_stack(ax, borders, share[np.newaxis], [BLUE])
 
 
 def _are_several(profile):

@@ -194,4 +194,4 @@ def _draw_density(row, repetitions):
     extent = (-0.5, m - 0.5, low - height / 2, high + height / 2)
     shown = np.ma.masked_equal(np.log1p(cells), 0)
     style = {"origin": "lower", "aspect": "auto", "interpolation": "nearest", "extent": extent, "cmap": "Greys"}
-    return row.imshow(shown, vmin=-0.2 * shown.max(), **style)
+    return row.imshow(shown, vmin=-0.2 * shown.max(), vmax=1.8 * shown.max(), **style)

@@ -19,15 +19,13 @@ from .axes import (
 from .envelope import (
     LONG,
     column_borders,
-    coverage,
+    draw_columns,
     draw_series,
-    draw_strip,
     follow,
     inside,
     is_dense,
     make_room,
     n_columns,
-    opacity,
     reduced,
 )
 from .plot_data import as_ranges, as_series, channel_names, field, found_in
@@ -66,7 +64,7 @@ class SearchDisplay:
         The sequence in each row.
     occurrence_lines_ : list of matplotlib LineCollection
         The occurrences in each row, the best one last, so that it lies on top; empty where there are strips.
-    strips_ : list of matplotlib QuadMesh
+    strips_ : list of matplotlib PolyCollection
         The strips that stand for too many occurrences.
     rank_texts_ : list of matplotlib Annotation
         The ranks, in the first row, in order of the result.
@@ -252,7 +250,7 @@ class SearchDisplay:
         lines = LineCollection(self._pieces(ax, y, order, view), **style)
         if len(order):
             follow(ax, self.times, view, lambda seen: lines.set_segments(self._pieces(ax, y, order, seen)))
-        return ax.add_collection(lines)
+        return ax.add_collection(lines, autolim=False)  # the sequence's line has set the limits
 
     def _pieces(self, ax, y, order, view):
         """The lines of occurrences; long ones are as coarse as the sequence's line."""
@@ -267,13 +265,14 @@ class SearchDisplay:
         """A strip of the best occurrence in each column."""
         borders = column_borders(ax, self.times, view)
         left, right = self.times.at(self.start[order]), self.times.at(self.end[order])
-        strip = np.ones((len(borders) - 1, 4))
-        first = np.clip(np.searchsorted(borders, left, "right") - 1, 0, len(strip) - 1)
-        end = np.clip(np.searchsorted(borders, right), first + 1, len(strip))
-        for a, b, k in zip(first.tolist(), end.tolist(), order, strict=True):
-            strip[a:b] = colours[k]
-        strip[:, 3] = opacity(coverage(borders, left, right))
-        return draw_strip(ax, borders, strip, label="occurrences")
+        n = len(borders) - 1
+        first = np.clip(np.searchsorted(borders, left, "right") - 1, 0, n - 1)
+        end = np.clip(np.searchsorted(borders, right), first + 1, n)
+        best = np.full(n, -1)
+        for a, b, k in zip(first.tolist(), end.tolist(), order.tolist(), strict=True):
+            best[a:b] = k
+        some = np.flatnonzero(best >= 0)
+        return draw_columns(ax, borders[some], borders[some + 1], colours[best[some]], label="occurrences")
 
     def _write_ranks(self, ranks, view):
         """Write ranks above the peaks of their occurrences, higher where another rank is in the way."""

@@ -5,7 +5,18 @@ from collections.abc import Mapping
 import numpy as np
 
 from .axes import GREY, add_legend, add_title, class_colours, label_rows, make_axes
-from .envelope import areas, column_borders, coverage, draw_series, draw_strip, inside, is_dense, make_room, opacity
+from .envelope import (
+    LONG,
+    are_narrow,
+    areas,
+    column_borders,
+    coverage,
+    draw_series,
+    draw_stack,
+    inside,
+    is_dense,
+    make_room,
+)
 from .plot_data import as_boundaries, as_ranges, as_series, channel_names, field, found_in
 from .time_axis import as_times
 
@@ -16,8 +27,9 @@ class SegmentationDisplay:
     """A sequence cut into repetitions of patterns.
 
     Boundaries are dashed lines; repetitions are shaded, neighbours in turn light and dark, each class in its colour.
+    Repetitions that are narrower than two pixels are lines in the colour of their class, without boundaries.
     Where there is more than one boundary for four pixels of width, a strip below the sequence stands for both: each
-    column has the colours of what covers it, and is the paler the less is covered.
+    column is divided among what covers it, and is the paler the less is covered.
 
     Parameters
     ----------
@@ -44,8 +56,9 @@ class SegmentationDisplay:
         The shaded repetitions in each row: those of one class and shade together.
     partial_areas_ : list of matplotlib PolyCollection
         What hatches the partial repetitions in each row; empty where there are none.
-    strips_ : list of matplotlib QuadMesh
-        The strips that stand for too many boundaries; there are no boundary lines then and no shaded repetitions.
+    strips_ : list of list of matplotlib PolyCollection
+        What stands for too many boundaries in each row: the columns of one class and shade together. There are no
+        boundary lines then and no shaded repetitions.
     legend_ : matplotlib Legend or None
         The classes of repetitions, when there are several, and what is hatched.
 
@@ -174,13 +187,14 @@ class SegmentationDisplay:
         shades = self._shades()
         for ax, y, cuts in zip(self.axes_, rows, boundaries, strict=True):
             dense = is_dense(ax, inside(view, cuts, cuts + 1).sum())
-            style = {"color": GREY if dense else "0.25", "linewidth": 0.9, "label": "sequence"}
+            long, narrow = view.end - view.first > LONG, are_narrow(ax, view, self.start, self.end)
+            style = {"color": GREY if dense or long else "0.25", "linewidth": 0.9, "label": "sequence"}
             self.sequence_lines_.append(draw_series(ax, self.times, y, view, **style))
             if dense:
                 make_room(ax)
                 self.strips_.append(self._draw_strip(ax, cuts, view, shades))
             lines = ax.vlines(
-                self.times.at(cuts[:0] if dense else cuts),
+                self.times.at(cuts[:0] if dense or narrow else cuts),
                 0,
                 1,
                 transform=ax.get_xaxis_transform(),
@@ -191,7 +205,7 @@ class SegmentationDisplay:
                 label="boundaries",
             )
             self.boundary_lines_.append(lines)
-            self.repetition_areas_.append([] if dense else [self._shade(ax, *shade) for shade in shades])
+            self.repetition_areas_.append([] if dense else [self._shade(ax, *shade, narrow) for shade in shades])
             if self.partial.any():
                 self.partial_areas_.append(self._hatch(ax))
         if self.names is None:
@@ -215,10 +229,13 @@ class SegmentationDisplay:
             for dark, alpha in enumerate((LIGHT, DARK))
         ]
 
-    def _shade(self, ax, label, colour, alpha, chosen):
-        """Shade the repetitions of a class and shade."""
+    def _shade(self, ax, label, colour, alpha, chosen, narrow):
+        """Shade the repetitions of a class and shade; narrow ones are lines."""
         left, right = self.times.at(self.start[chosen]), self.times.at(self.end[chosen])
-        return areas(ax, left, right, facecolors=colour, alpha=alpha, label=f"class {label}", zorder=0.5, linewidths=0)
+        style = {"facecolors": colour, "alpha": alpha, "label": f"class {label}", "zorder": 0.5, "linewidths": 0}
+        if narrow:
+            style |= {"edgecolors": colour, "alpha": 1.0, "zorder": 2.5, "linewidths": 1.5}
+        return areas(ax, left, right, **style)
 
     def _hatch(self, ax):
         """Hatch the repetitions that an end of the recording cuts off."""
@@ -231,23 +248,20 @@ class SegmentationDisplay:
         from matplotlib.colors import to_rgb
 
         borders = column_borders(ax, self.times, view)
-        strip = np.zeros((len(borders) - 1, 4))
         if not shades:
             count = np.histogram(self.times.at(cuts), borders)[0]
-            strip[:, 3] = opacity(count / max(count.max(), 1))
-            return draw_strip(ax, borders, strip, label="boundaries")
-        total = np.zeros(len(strip))
-        for _, colour, alpha, chosen in shades:
-            share = coverage(borders, self.times.at(self.start[chosen]), self.times.at(self.end[chosen]))
-            strength = alpha / DARK  # the dark one is the class's colour itself
-            strip[:, :3] += share[:, np.newaxis] * (strength * np.array(to_rgb(colour)) + 1 - strength)
-            total += share
-        strip[:, :3] /= np.maximum(total, 1e-300)[:, np.newaxis]
-        strip[:, 3] = opacity(total)
-        return draw_strip(ax, borders, np.clip(strip, 0, 1), label="repetitions")
+            return draw_stack(ax, borders, count[np.newaxis] / max(count.max(), 1), ["black"])
+        ranges = [(self.times.at(self.start[chosen]), self.times.at(self.end[chosen])) for *_, chosen in shades]
+        shares = np.array([coverage(borders, left, right) for left, right in ranges])
+        # The dark one is the class's colour itself, the light one is mixed with white.
+        strength = [alpha / DARK for _, _, alpha, _ in shades]
+        colours = [s * np.array(to_rgb(colour)) + 1 - s for s, (_, colour, *_) in zip(strength, shades, strict=True)]
+        return draw_stack(ax, borders, shares, colours)
 
     def _add_legend(self, shades):
         from matplotlib.patches import Patch
 
-        classes = [Patch(facecolor=c, alpha=a, label=f"class {label}") for label, c, a, _ in shades if a == DARK]
+        narrow = are_narrow(self.ax_, self.times.view(None), self.start, self.end)
+        strong = 1.0 if self.strips_ or narrow else DARK
+        classes = [Patch(facecolor=c, alpha=strong, label=f"class {label}") for label, c, a, _ in shades if a == DARK]
         return add_legend(self.ax_, (classes if len(classes) > 1 else []) + self.partial_areas_[:1])

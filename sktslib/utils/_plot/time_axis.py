@@ -126,10 +126,11 @@ def as_times(times, n, name, series=None):
     if times is None:
         return Times(np.arange(n, dtype=np.float64), "sample")
     array, zone = _without_zone(times)
-    numbers = validation.as_times(array, n, name)
     label = "time" if zone is None else f"time ({zone})"
-    if array.dtype.kind == "M":
+    # Numbers of seconds are not needed: those of ten million dates take a fifth of a second.
+    if array.dtype.kind == "M" and array.shape == (n,) and (array[1:] > array[:-1]).all() and not np.isnat(array[0]):
         return Times(array, label, True, zone)
+    numbers = validation.as_times(array, n, name)
     return Times(numbers, "time (s)" if array.dtype.kind == "m" else label)
 
 
