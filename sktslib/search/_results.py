@@ -264,7 +264,7 @@ class Matches(_Ranges, _Table):
         each = [times_at(times, index[self.sequence == k]) for k, times in enumerate(self.times)]
         return joined(*each)[np.argsort(np.argsort(self.sequence, kind="stable"), kind="stable")]
 
-    def plot(self, ax=None, *, sequence=None, ts=None):
+    def plot(self, ax=None, *, sequence=None, ts=None, **style):
         """Draw the sequence with its occurrences.
 
         Parameters
@@ -276,6 +276,8 @@ class Matches(_Ranges, _Table):
             those that were pickled.
         ts : array-like of shape (n,), optional
             Its times. Default: those of the search, or of a pandas index.
+        **style
+            Passed on to `SearchDisplay.plot`, such as `title`, `time_range` and `color_by`.
 
         Returns
         -------
@@ -285,4 +287,4 @@ class Matches(_Ranges, _Table):
 
         if self.sequence is not None:
             raise ValueError("Matches in several sequences cannot be drawn in one picture. Search each on its own.")
-        return plot_search_distance_result(self, self._to_draw(sequence), ts, ax=ax)
+        return plot_search_distance_result(self, self._to_draw(sequence), ts, ax=ax, **style)

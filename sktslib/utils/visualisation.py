@@ -158,7 +158,9 @@ def plot_costmatrix(matrix, path=None, *, ax=None, query=None, sequence=None, ti
     return CostMatrixDisplay(matrix, path, query, sequence).plot(ax, title=title)
 
 
-def plot_search_distance_result(res, sequence, ts=None, *, ax=None, color_by="auto", title=None, time_range=None):
+def plot_search_distance_result(
+    res, sequence, ts=None, *, ax=None, cmap=None, color_by="auto", title=None, time_range=None
+):
     """Draw a sequence and the occurrences that a search found in it.
 
     The sequence is grey, each occurrence coloured by its distance, or by its class or query, the best one on top. Up to
@@ -179,6 +181,8 @@ def plot_search_distance_result(res, sequence, ts=None, *, ax=None, color_by="au
         else sample indices.
     ax : matplotlib Axes or sequence of them, optional
         One for each of the first channels. Default: a new figure, one row a channel, at most 8.
+    cmap : str or matplotlib Colormap, optional
+        Colours of the distances. Default: viridis without its yellow end.
     color_by : {"auto", "distance", "query", "label"}, default="auto"
         What colours mean. "auto": classes or queries where the result has several, else distances.
     title : str, optional
@@ -218,7 +222,8 @@ def plot_search_distance_result(res, sequence, ts=None, *, ax=None, color_by="au
     ['1', '2']
     >>> plt.close(display.figure_)
     """
-    return SearchDisplay(res, sequence, ts).plot(ax, color_by=color_by, title=title, time_range=time_range)
+    style = {"cmap": cmap, "color_by": color_by, "title": title, "time_range": time_range}
+    return SearchDisplay(res, sequence, ts).plot(ax, **style)
 
 
 def plot_weight_query(x, query, weight, *, ax=None, title=None):

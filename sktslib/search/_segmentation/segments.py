@@ -166,7 +166,7 @@ class Segments(_Table):
         times = np.asarray(self.start_time)
         return _as_numbers(times - times[:1]) if times.size else np.empty(0)
 
-    def plot(self, ax=None, *, sequence=None, ts=None):
+    def plot(self, ax=None, *, sequence=None, ts=None, **style):
         """Draw the recording with its segments.
 
         Parameters
@@ -178,6 +178,8 @@ class Segments(_Table):
             pickled.
         ts : array-like of shape (n,), optional
             Its times. Default: those of the segmentation, or of a pandas index.
+        **style
+            Passed on to `SegmentationDisplay.plot`, such as `title` and `time_range`.
 
         Returns
         -------
@@ -185,9 +187,9 @@ class Segments(_Table):
         """
         from ...utils.visualisation import plot_segmentation
 
-        return plot_segmentation(self, self._to_draw(sequence), ts, ax=ax)
+        return plot_segmentation(self, self._to_draw(sequence), ts, ax=ax, **style)
 
-    def plot_repetitions(self, query=None, ax=None):
+    def plot_repetitions(self, query=None, ax=None, *, title=None):
         """Draw the repetitions superimposed on the query's time base; returns the Display."""
         from ...utils.visualisation import plot_repetitions
 
@@ -197,7 +199,7 @@ class Segments(_Table):
             import pandas as pd
 
             x = pd.DataFrame(x, columns=self.channels)
-        return plot_repetitions(self.warped(query), x, ax=ax)
+        return plot_repetitions(self.warped(query), x, ax=ax, title=title)
 
 
 def _as_numbers(durations):

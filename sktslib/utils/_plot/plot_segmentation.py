@@ -254,7 +254,8 @@ class SegmentationDisplay:
         ranges = [(self.times.at(self.start[chosen]), self.times.at(self.end[chosen])) for *_, chosen in shades]
         shares = np.array([coverage(borders, left, right) for left, right in ranges])
         # The dark one is the class's colour itself, the light one is mixed with white.
-        strength = [alpha / DARK for _, _, alpha, _ in shades]
+        narrow = are_narrow(ax, view, self.start, self.end)
+        strength = [1.0 if narrow else alpha / DARK for _, _, alpha, _ in shades]
         colours = [s * np.array(to_rgb(colour)) + 1 - s for s, (_, colour, *_) in zip(strength, shades, strict=True)]
         return draw_stack(ax, borders, shares, colours)
 
