@@ -111,7 +111,7 @@ def plot_costmatrix(matrix, path=None, *, ax=None, query=None, sequence=None, ti
     """Draw the accumulated costs of an alignment as an image, with its path.
 
     The query runs up the vertical axis, the sequence along the horizontal one. Cells that are not finite, such as those
-    outside a band, are grey.
+    outside a band, are gray.
 
     Parameters
     ----------
@@ -163,10 +163,10 @@ def plot_search_distance_result(
 ):
     """Draw a sequence and the occurrences that a search found in it.
 
-    The sequence is grey, each occurrence coloured by its distance, or by its class or query, the best one on top. Up to
+    The sequence is gray, each occurrence colored by its distance, or by its class or query, the best one on top. Up to
     30 occurrences carry their rank, from 1 for the first of the result. More than one for four pixels of width are a
-    strip below the sequence: in each column the colour of the best. A sequence of more than 20,000 samples is drawn by
-    its extremes in each pixel column. The scale of colours ends where distances are outliers.
+    strip below the sequence: in each column the color of the best. A sequence of more than 20,000 samples is drawn by
+    its extremes in each pixel column. The scale of colors ends where distances are outliers.
 
     Parameters
     ----------
@@ -182,9 +182,9 @@ def plot_search_distance_result(
     ax : matplotlib Axes or sequence of them, optional
         One for each of the first channels. Default: a new figure, one row a channel, at most 8.
     cmap : str or matplotlib Colormap, optional
-        Colours of the distances. Default: viridis without its yellow end.
+        Colors of the distances. Default: viridis without its yellow end.
     color_by : {"auto", "distance", "query", "label"}, default="auto"
-        What colours mean. "auto": classes or queries where the result has several, else distances.
+        What colors mean. "auto": classes or queries where the result has several, else distances.
     title : str, optional
         Written above.
     time_range : tuple (start, end), optional
@@ -227,7 +227,7 @@ def plot_search_distance_result(
 
 
 def plot_weight_query(x, query, weight, *, ax=None, title=None):
-    """Draw a query coloured by the weights of its points.
+    """Draw a query colored by the weights of its points.
 
     Parameters
     ----------
@@ -278,8 +278,8 @@ def plot_weight_query(x, query, weight, *, ax=None, title=None):
 def plot_segmentation(segments, sequence, ts=None, *, ax=None, title=None, time_range=None):
     """Draw a sequence and where it is cut into segments.
 
-    Boundaries are dashed vertical lines. Where starts and ends are known, repetitions are shaded, neighbours in turn
-    light and dark, and each class has its colour; what is left white is background. Partial ones are hatched. Where
+    Boundaries are dashed vertical lines. Where starts and ends are known, repetitions are shaded, neighbors in turn
+    light and dark, and each class has its color; what is left white is background. Partial ones are hatched. Where
     there is more than one boundary for four pixels of width, a strip below the sequence stands for all of that.
 
     Parameters

@@ -77,8 +77,8 @@ def test_what_is_no_estimator_says_so():
         v.CostMatrixDisplay.from_predictions(3.0)
 
 
-# ----------------------------------------------------------------------------------------------------- colours, search
-def test_queries_and_classes_have_colours_and_a_legend():
+# ----------------------------------------------------------------------------------------------------- colors, search
+def test_queries_and_classes_have_colors_and_a_legend():
     res = {
         "start": [10, 50, 90],
         "end": [20, 60, 100],
@@ -89,8 +89,8 @@ def test_queries_and_classes_have_colours_and_a_legend():
     display = v.SearchDisplay.from_predictions(res, SEQUENCE)
     assert [text.get_text() for text in display.legend_.get_texts()] == ["query 0", "query 1"]
     assert display.colorbar_ is None
-    colours = display.occurrence_lines_[0].get_colors()
-    assert tuple(colours[0]) == tuple(colours[2]) == mpl.colors.to_rgba("#0072B2") != tuple(colours[1])
+    colors = display.occurrence_lines_[0].get_colors()
+    assert tuple(colors[0]) == tuple(colors[2]) == mpl.colors.to_rgba("#0072B2") != tuple(colors[1])
     display = v.SearchDisplay.from_predictions(res | {"label": ["walk", "run", "walk"]}, SEQUENCE)
     assert [text.get_text() for text in display.legend_.get_texts()] == ["run", "walk"]
     by_distance = v.SearchDisplay(res, SEQUENCE).plot(color_by="distance")
@@ -274,9 +274,9 @@ def test_pairwise_map_is_ordered_by_its_dendrogram():
     places = sorted((join[1, 0], join[2, 0]) for join in display.tree_lines_.get_segments())
     np.testing.assert_allclose(places, sorted((x[1] / 10 - 0.5, x[2] / 10 - 0.5) for x in expected["icoord"]))
     assert [text.get_text() for text in display.ax_.get_yticklabels()] == [str(k) for k in display.order_]
-    colours = [patch.get_facecolor() for patch in display.legend_.get_patches()]
+    colors = [patch.get_facecolor() for patch in display.legend_.get_patches()]
     strip = display.class_strip_.get_facecolor()
-    np.testing.assert_allclose(strip, [colours[k] for k in labels[display.order_]])
+    np.testing.assert_allclose(strip, [colors[k] for k in labels[display.order_]])
 
 
 def test_pairwise_names_infinite_asymmetric_and_rectangular_distances():

@@ -1,4 +1,4 @@
-"""Strips that stand for many ranges: shares of columns, colours, what they leave out."""
+"""Strips that stand for many ranges: shares of columns, colors, what they leave out."""
 
 from types import SimpleNamespace
 
@@ -49,7 +49,7 @@ def test_boundaries_above_one_for_four_pixels_are_a_strip():
     columns = [box for strip in display.strips_[0] for box in boxes(strip)]
     assert max(box.y1 for box in columns) < 0.1
     assert min(box.x0 for box in columns) == pytest.approx(0, abs=N / 500)
-    # A light and a dark strip for each class, in the class's colours.
+    # A light and a dark strip for each class, in the class's colors.
     assert len(display.strips_[0]) == 6
     keys = [tuple(np.round(patch.get_facecolor()[:3], 3)) for patch in display.legend_.get_patches()]
     assert keys == [tuple(np.round(strip.get_facecolor()[0][:3], 3)) for strip in display.strips_[0][1::2]]
@@ -88,7 +88,7 @@ def test_narrow_repetitions_are_lines_of_their_class():
     assert all(area.get_linewidth()[0] > 1 for area in display.repetition_areas_[0])
 
 
-def test_a_strip_of_occurrences_has_the_colour_of_the_best():
+def test_a_strip_of_occurrences_has_the_color_of_the_best():
     start = np.repeat(np.arange(0, N, 100), 2)
     distance = np.tile([3.0, 1.0], N // 100)
     distance[:2] = 2.0, 1.5
@@ -96,10 +96,10 @@ def test_a_strip_of_occurrences_has_the_colour_of_the_best():
     assert len(display.occurrence_lines_[0].get_segments()) == 0
     assert display.rank_texts_ == []
     assert display.colorbar_.mappable.norm.vmax == 3
-    colours = display.strips_[0].get_facecolor()
+    colors = display.strips_[0].get_facecolor()
     best = display.colorbar_.mappable.to_rgba([1.5, 1.0])
-    np.testing.assert_allclose(colours[0], best[0])
-    np.testing.assert_allclose(colours[5:], np.tile(best[1], (len(colours) - 5, 1)))
+    np.testing.assert_allclose(colors[0], best[0])
+    np.testing.assert_allclose(colors[5:], np.tile(best[1], (len(colors) - 5, 1)))
 
 
 def test_matches_of_a_profile_and_events_are_strips():

@@ -23,7 +23,7 @@ def bboxes(texts, figure):
 
 
 # ----------------------------------------------------------------------------------------------------------- search
-def test_search_draws_each_occurrence_in_its_place_and_colour():
+def test_search_draws_each_occurrence_in_its_place_and_color():
     res = {"start": np.array([100, 10]), "end": np.array([120, 25]), "path_dist": np.array([0.5, 2.0])}
     display = plot_search_distance_result(res | {"distance": np.zeros(200)}, SEQUENCE)
     lines = display.occurrence_lines_[0]
@@ -46,10 +46,10 @@ def test_search_takes_objects_as_well():
     assert display.occurrence_lines_[0].get_array().tolist() == [2.0, 0.5]
 
 
-def test_search_colours_get_lighter_evenly():
+def test_search_colors_get_lighter_evenly():
     display = plot_search_distance_result(Found([0, 10], [5, 15], [0, 1]), SEQUENCE)
-    colours = display.occurrence_lines_[0].cmap(np.linspace(0, 1, 50))[:, :3]
-    luminance = colours @ [0.2126, 0.7152, 0.0722]
+    colors = display.occurrence_lines_[0].cmap(np.linspace(0, 1, 50))[:, :3]
+    luminance = colors @ [0.2126, 0.7152, 0.0722]
     assert (np.diff(luminance) > 0).all()
     assert luminance[-1] < 0.8
 
@@ -167,7 +167,7 @@ def test_search_channels_in_rows_and_gaps():
 
 
 # ----------------------------------------------------------------------------------------------------------- weight
-def test_weight_query_colours_each_point_by_its_weight():
+def test_weight_query_colors_each_point_by_its_weight():
     weight = np.linspace(0.25, 1, 20)
     display = plot_weight_query(None, QUERY, weight)
     lines = display.query_lines_[0]

@@ -1,14 +1,14 @@
-"""Axes, colours and texts shared by the displays. matplotlib is imported when a picture is drawn."""
+"""Axes, colors and texts shared by the displays. matplotlib is imported when a picture is drawn."""
 
 import numpy as np
 
 MAX_ROWS = 8  # channels drawn in a new figure; more rows cannot be read
 MAX_NAMES = 14  # classes in a legend
 MANY = 99_999  # samples from which their numbers are written with commas, which are easier to read than 1e7
-GREY = "0.65"
-# Okabe & Ito's colours, distinguished whatever the eye's colour vision; yellow, which is faint on white, comes last.
+GRAY = "0.65"
+# Okabe & Ito's colors, distinguished whatever the eye's color vision; yellow, which is faint on white, comes last.
 BLUE, VERMILION = "#0072B2", "#D55E00"
-COLOURS = (BLUE, "#E69F00", "#009E73", "#CC79A7", "#56B4E9", VERMILION, "#F0E442")
+COLORS = (BLUE, "#E69F00", "#009E73", "#CC79A7", "#56B4E9", VERMILION, "#F0E442")
 
 
 def make_axes(ax, n_rows, *, height=2.2, width=10.0, what="channels"):
@@ -89,32 +89,32 @@ def label_channels(axes, n_channels, names=None):
 
 
 def pieces_around(x, y):
-    """A line in one piece a point, which reaches halfway to its neighbours."""
+    """A line in one piece a point, which reaches halfway to its neighbors."""
     knots = np.column_stack([x, y])
     halves = (knots[1:] + knots[:-1]) / 2
     return np.stack([np.vstack([knots[:1], halves]), knots, np.vstack([halves, knots[-1:]])], axis=1)
 
 
 def make_cmap(name, *, reverse=False):
-    """Return a colour map; without a name, viridis less its yellow end, which is faint on white."""
+    """Return a color map; without a name, viridis less its yellow end, which is faint on white."""
     import matplotlib as mpl
     from matplotlib.colors import ListedColormap
 
     if name is not None:
         return mpl.colormaps.get_cmap(name)
-    colours = mpl.colormaps["viridis"](np.linspace(0, 0.88, 256))
-    return ListedColormap(colours[::-1] if reverse else colours, name="viridis_dark")
+    colors = mpl.colormaps["viridis"](np.linspace(0, 0.88, 256))
+    return ListedColormap(colors[::-1] if reverse else colors, name="viridis_dark")
 
 
-def class_colours(classes):
-    """Return a colour for each class: of a palette, or along a colour map where it has too few."""
-    if len(classes) <= len(COLOURS):
-        return list(COLOURS[: len(classes)])
-    return [tuple(colour) for colour in make_cmap(None)(np.linspace(0, 1, len(classes)))]
+def class_colors(classes):
+    """Return a color for each class: of a palette, or along a color map where it has too few."""
+    if len(classes) <= len(COLORS):
+        return list(COLORS[: len(classes)])
+    return [tuple(color) for color in make_cmap(None)(np.linspace(0, 1, len(classes)))]
 
 
 def make_norm(values, low=None):
-    """Return the colour scale of `values`, from the smallest or `low`; a single value is the low end.
+    """Return the color scale of `values`, from the smallest or `low`; a single value is the low end.
 
     Outliers do not stretch it: it ends at the largest value within three interquartile ranges of the upper quartile.
     """
@@ -139,7 +139,7 @@ def write(ax, text, place, offset, *, rim=2, **style):
 
 
 def add_colorbar(figure, artist, axes, label):
-    """Put a colour bar beside the axes, with an arrow where values lie beyond its end."""
+    """Put a color bar beside the axes, with an arrow where values lie beyond its end."""
     values = np.ma.compressed(np.ma.masked_invalid(artist.get_array()))
     extend = "max" if values.size and values.max() > artist.norm.vmax else "neither"
     rows = len(axes)  # beside many it would be as wide as it is tall

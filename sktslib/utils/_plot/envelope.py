@@ -1,4 +1,4 @@
-"""What is drawn of long recordings: the extremes of a line in each pixel column, and strips of colour for many ranges.
+"""What is drawn of long recordings: the extremes of a line in each pixel column, and strips of color for many ranges.
 
 Both are computed for what is visible. A line follows the axes: it is computed anew where a part is shown.
 """
@@ -101,10 +101,10 @@ def opacity(share):
     return np.where(share > 1e-9, FAINTEST + (1 - FAINTEST) * share, 0.0)
 
 
-def draw_stack(ax, borders, shares, colours, bottom=0.0, top=STRIP):
+def draw_stack(ax, borders, shares, colors, bottom=0.0, top=STRIP):
     """Draw a strip whose columns are divided among several ranges by their shares of each column.
 
-    The height of a colour is its part of what is covered; a column is the paler the less of it is covered. Returns one
+    The height of a color is its part of what is covered; a column is the paler the less of it is covered. Returns one
     collection for each of the `shares` (n_ranges, columns).
     """
     from matplotlib.colors import to_rgb
@@ -112,19 +112,19 @@ def draw_stack(ax, borders, shares, colours, bottom=0.0, top=STRIP):
     total = shares.sum(axis=0)
     heights = bottom + (top - bottom) * np.cumsum(shares, axis=0) / np.where(total > 0, total, 1.0)
     drawn, low = [], np.full(len(total), bottom)
-    for high, share, colour in zip(heights, shares, colours, strict=True):
+    for high, share, color in zip(heights, shares, colors, strict=True):
         some = np.flatnonzero(share > 1e-9)
-        rgba = np.column_stack([np.tile(to_rgb(colour), (len(some), 1)), opacity(total[some])])
+        rgba = np.column_stack([np.tile(to_rgb(color), (len(some), 1)), opacity(total[some])])
         drawn.append(draw_columns(ax, borders[some], borders[some + 1], rgba, low[some], high[some]))
         low = high
     return drawn
 
 
-def draw_columns(ax, left, right, colours, bottom=0.0, top=STRIP, **style):
-    """Draw columns of a strip, each in its colour."""
+def draw_columns(ax, left, right, colors, bottom=0.0, top=STRIP, **style):
+    """Draw columns of a strip, each in its color."""
     # Not antialiased: seams between the columns would be seen.
     style = {"antialiased": False, "linewidths": 0, "zorder": 3} | style
-    return areas(ax, left, right, bottom, top, facecolors=colours, **style)
+    return areas(ax, left, right, bottom, top, facecolors=colors, **style)
 
 
 def make_room(ax, share=STRIP):

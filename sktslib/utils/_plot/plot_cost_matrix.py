@@ -153,7 +153,7 @@ class CostMatrixDisplay:
         self.ax_ = ax = axes[0]
         m, n = self.matrix.shape
         some = self.matrix[:: -(-m // MOST_CELLS), :: -(-n // MOST_CELLS)]
-        # Grey is no colour of the map: cells outside a band cannot be taken for cheap or dear ones.
+        # Gray is no color of the map: cells outside a band cannot be taken for cheap or dear ones.
         self.image_ = ax.imshow(
             np.ma.masked_invalid(some),
             origin="lower",
@@ -183,7 +183,7 @@ class CostMatrixDisplay:
     def _draw_path(self):
         from matplotlib.patheffects import withStroke
 
-        # A dark rim keeps a white line visible on every colour, whatever the eye.
+        # A dark rim keeps a white line visible on every color, whatever the eye.
         rim = [withStroke(linewidth=3.5, foreground="black")]
         style = {"color": "white", "linewidth": 1.8, "path_effects": rim, "label": "path"}
         # A path of one pair is no line.

@@ -2,12 +2,12 @@
 
 import numpy as np
 
-from .axes import GREY, add_legend, add_title, label_rows, label_times, make_axes
+from .axes import GRAY, add_legend, add_title, label_rows, label_times, make_axes
 from .envelope import are_narrow, areas, column_borders, coverage, draw_series, draw_stack, inside, is_dense, make_room
 from .plot_data import as_series, channel_names, field, found_in
 from .time_axis import as_times
 
-COLOURS = {"hit": "#0072B2", "missed": "#E69F00", "false": "#CC79A7"}  # Okabe & Ito's
+COLORS = {"hit": "#0072B2", "missed": "#E69F00", "false": "#CC79A7"}  # Okabe & Ito's
 LANE, GAP = 0.07, 0.02  # heights of the two lanes below a sequence, and between them
 
 
@@ -48,7 +48,7 @@ class EventsDisplay:
     score_ : float
         The F1 score of the events.
     legend_ : matplotlib Legend
-        What the colours mean, and the numbers.
+        What the colors mean, and the numbers.
 
     See Also
     --------
@@ -173,7 +173,7 @@ class EventsDisplay:
             if self.sequence is None:
                 lanes = (0.56, 0.94), (0.06, 0.44)
             else:
-                line = draw_series(row, self.times, self.sequence[:, k], view, color=GREY, linewidth=0.8)
+                line = draw_series(row, self.times, self.sequence[:, k], view, color=GRAY, linewidth=0.8)
                 self.sequence_lines_.append(line)
                 make_room(row, 2 * LANE + 3 * GAP)
                 lanes = (2 * GAP + LANE, 2 * (GAP + LANE)), (GAP, GAP + LANE)
@@ -200,14 +200,14 @@ class EventsDisplay:
         if is_dense(ax, inside(view, *events.T).sum()):
             borders = column_borders(ax, self.times, view)
             shares = np.array([coverage(borders, *at.T) for at in places])
-            drawn = draw_stack(ax, borders, shares, [COLOURS[name], COLOURS[other]], *lane)
+            drawn = draw_stack(ax, borders, shares, [COLORS[name], COLORS[other]], *lane)
             return dict(zip((name, other), drawn, strict=True))
-        # A white rim parts neighbours; one of its own colour shows an event that is thinner than a pixel.
+        # A white rim parts neighbors; one of its own color shows an event that is thinner than a pixel.
         narrow = are_narrow(ax, view, *events.T)
         style = {"linewidths": 0.8, "zorder": 3}
         return {
             kind: areas(
-                ax, *at.T, *lane, facecolors=COLOURS[kind], edgecolors=COLOURS[kind] if narrow else "white", **style
+                ax, *at.T, *lane, facecolors=COLORS[kind], edgecolors=COLORS[kind] if narrow else "white", **style
             )
             for kind, at in zip((name, other), places, strict=True)
         }
@@ -221,7 +221,7 @@ class EventsDisplay:
         from matplotlib.patches import Patch
 
         counts = {"hit": self.n_hit_, "missed": self.n_missed_, "false": self.n_false_}
-        handles = [Patch(color=COLOURS[kind], label=f"{kind} ({count})") for kind, count in counts.items()]
+        handles = [Patch(color=COLORS[kind], label=f"{kind} ({count})") for kind, count in counts.items()]
         return add_legend(self.ax_, [*handles, Patch(alpha=0, label=f"F1 = {self.score_:.2f}")])
 
 

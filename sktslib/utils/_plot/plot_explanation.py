@@ -3,7 +3,7 @@
 import numpy as np
 
 from .axes import (
-    GREY,
+    GRAY,
     VERMILION,
     add_colorbar,
     add_legend,
@@ -18,7 +18,7 @@ from .plot_data import as_path, as_series, channel_names, found_in, numbered
 
 
 class ExplanationDisplay:
-    """The query coloured by what its points cost, the match on the query's time base, and its lag.
+    """The query colored by what its points cost, the match on the query's time base, and its lag.
 
     Parameters
     ----------
@@ -146,7 +146,7 @@ class ExplanationDisplay:
         ax : list of matplotlib Axes, optional
             One for each channel, and one for the lag. Default: a new figure.
         cmap : str or matplotlib Colormap, optional
-            Colours of the costs. Default: viridis without its yellow end, the largest cost darkest.
+            Colors of the costs. Default: viridis without its yellow end, the largest cost darkest.
         title : str, optional
             Written above.
 
@@ -166,19 +166,19 @@ class ExplanationDisplay:
         self.query_lines_, self.match_lines_ = [], []
         for k, row in enumerate(self.axes_[:-1]):
             name = "match, rescaled" if self.rescaled else "match"
-            self.match_lines_ += row.plot(x, self.match[:, k], color=GREY, linewidth=1.5, label=name)
+            self.match_lines_ += row.plot(x, self.match[:, k], color=GRAY, linewidth=1.5, label=name)
             pieces = pieces_around(x, self.query[:, k])
             lines = LineCollection(pieces, linewidths=3, label="query", zorder=3, **style)
             lines.set_array(cost[:, k])
             self.query_lines_.append(row.add_collection(lines))
             row.autoscale_view()
         last = self.axes_[-1]
-        last.axhline(0, color=GREY, linewidth=0.8)
+        last.axhline(0, color=GRAY, linewidth=0.8)
         self.lag_line_ = last.plot(x, self.explanation.lag, color=VERMILION, marker="." if m < 60 else "")[0]
         label_channels(self.axes_, n_channels + 1, [*self._names(n_channels), "lag (samples)"])
         last.set_xlabel("point of the query")
         self.colorbar_ = add_colorbar(self.figure_, self.query_lines_[0], self.axes_, "cost")
-        key = Line2D([], [], color=self.query_lines_[0].cmap(0.6), linewidth=3, label="query, coloured by cost")
+        key = Line2D([], [], color=self.query_lines_[0].cmap(0.6), linewidth=3, label="query, colored by cost")
         self.legend_ = add_legend(self.ax_, [self.match_lines_[0], key])
         shares = ", ".join(f"{name} {getattr(self.explanation, name):.2f}" for name in ("advance", "delay", "phase"))
         last.set_title(shares, loc="left", fontsize="medium")

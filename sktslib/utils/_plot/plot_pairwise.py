@@ -2,7 +2,7 @@
 
 import numpy as np
 
-from .axes import add_colorbar, add_legend, add_title, class_colours, make_axes, make_cmap, make_norm
+from .axes import add_colorbar, add_legend, add_title, class_colors, make_axes, make_cmap, make_norm
 from .envelope import draw_columns
 from .plot_data import as_series, of_estimator
 
@@ -22,7 +22,7 @@ class PairwiseDisplay:
     distances : array-like of shape (n_series, n_series) or (n_series, n_others)
         All distances; of two collections there is no dendrogram, and the order is theirs.
     labels : array-like of shape (n_series,), optional
-        Names of the series, or their classes where they are fewer: then a strip shows them by colour.
+        Names of the series, or their classes where they are fewer: then a strip shows them by color.
     linkage : str, default="average"
         How clusters are joined, as in ``scipy.cluster.hierarchy.linkage``; None: no dendrogram, and the order as given.
 
@@ -208,7 +208,7 @@ class PairwiseDisplay:
         from matplotlib.colors import to_rgba_array
         from matplotlib.patches import Patch
 
-        palette = to_rgba_array(class_colours(classes))
+        palette = to_rgba_array(class_colors(classes))
         which = np.searchsorted(classes, self.labels[self.order_])
         handles = [Patch(color=c, label=f"{name}") for c, name in zip(palette, classes, strict=True)]
         square = self.linkage_ is not None

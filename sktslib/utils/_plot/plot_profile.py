@@ -2,7 +2,7 @@
 
 import numpy as np
 
-from .axes import BLUE, GREY, VERMILION, add_legend, add_title, label_channels, label_times, make_axes
+from .axes import BLUE, GRAY, VERMILION, add_legend, add_title, label_channels, label_times, make_axes
 from .envelope import LONG, areas, column_borders, coverage, draw_series, draw_stack, inside, is_dense, make_room
 from .plot_data import as_ranges, as_series, channel_names, field, of_estimator
 from .time_axis import as_times
@@ -176,7 +176,7 @@ class ProfileDisplay:
 
     def _draw_sequence(self, view):
         ax = self.ax_
-        self.sequence_line_ = draw_series(ax, self.times, self.sequence[:, 0], view, color=GREY, linewidth=0.8)
+        self.sequence_line_ = draw_series(ax, self.times, self.sequence[:, 0], view, color=GRAY, linewidth=0.8)
         seen = inside(view, self.start, self.end)
         if not is_dense(ax, seen.sum()):
             left, right = self.times.at(self.start), self.times.at(self.end)
@@ -185,8 +185,8 @@ class ProfileDisplay:
     def _draw_profile(self, ax, number, view):
         distance = np.full(len(self.times), np.nan)
         distance[: len(self.profiles[number])] = self.profiles[number]
-        grey = GREY if view.end - view.first > LONG else "0.35"
-        style = {"color": grey, "linewidth": 0.8, "label": "distance"}
+        gray = GRAY if view.end - view.first > LONG else "0.35"
+        style = {"color": gray, "linewidth": 0.8, "label": "distance"}
         self.profile_lines_.append(draw_series(ax, self.times, distance, view, **style))
         own = self.query == number
         start, end = self.start[own], self.end[own]

@@ -4,7 +4,7 @@ import warnings
 
 import numpy as np
 
-from .axes import COLOURS, add_legend, add_title, label_channels, make_axes
+from .axes import COLORS, add_legend, add_title, label_channels, make_axes
 from .plot_data import as_series, channel_names, numbered, of_estimator
 
 MOST_LINES = 300  # repetitions that are drawn one by one; of more the density is
@@ -173,9 +173,9 @@ class RepetitionsDisplay:
         style = {"colors": "0.35", "linewidths": 0.7, "alpha": max(0.08, min(0.6, 12 / len(repetitions)))}
         label = "density of repetitions" if many else "repetitions"
         self.repetition_lines_.append(row.add_collection(LineCollection(lines, label=label, **style)))
-        style = {"color": COLOURS[0], "alpha": 0.25, "linewidth": 0, "label": "±1 sd"}
+        style = {"color": COLORS[0], "alpha": 0.25, "linewidth": 0, "label": "±1 sd"}
         self.spread_areas_.append(row.fill_between(x, mean - spread, mean + spread, **style))
-        self.mean_lines_ += row.plot(x, mean, color=COLOURS[0], linewidth=2, label="mean")
+        self.mean_lines_ += row.plot(x, mean, color=COLORS[0], linewidth=2, label="mean")
 
 
 def _draw_density(row, repetitions):

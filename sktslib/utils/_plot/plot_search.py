@@ -5,11 +5,11 @@ from collections.abc import Mapping
 import numpy as np
 
 from .axes import (
-    GREY,
+    GRAY,
     add_colorbar,
     add_legend,
     add_title,
-    class_colours,
+    class_colors,
     label_rows,
     make_axes,
     make_cmap,
@@ -33,15 +33,15 @@ from .time_axis import as_times
 
 MAX_RANKS = 30  # ranks written; more of them hide the picture
 RANK_SIZE = 8.0  # points
-COLOUR_BY = "auto", "distance", "query", "label"
+COLOR_BY = "auto", "distance", "query", "label"
 
 
 class SearchDisplay:
     """A sequence and the occurrences found in it.
 
-    The sequence is grey, each occurrence coloured by its distance, or by its query or class, the best one on top. Where
+    The sequence is gray, each occurrence colored by its distance, or by its query or class, the best one on top. Where
     there are more than one for four pixels of width, a strip below the sequence shows them instead: in each column the
-    colour of the best one. Up to 30 occurrences carry their rank.
+    color of the best one. Up to 30 occurrences carry their rank.
 
     Parameters
     ----------
@@ -69,7 +69,7 @@ class SearchDisplay:
     rank_texts_ : list of matplotlib Annotation
         The ranks, in the first row, in order of the result.
     colorbar_ : matplotlib Colorbar or None
-        The scale of the distances; None without an occurrence, and where colours are those of queries or classes.
+        The scale of the distances; None without an occurrence, and where colors are those of queries or classes.
     legend_ : matplotlib Legend or None
         The queries or classes.
 
@@ -166,9 +166,9 @@ class SearchDisplay:
         ax : matplotlib Axes or sequence of them, optional
             One for each of the first channels. Default: a new figure, one row a channel, at most 8.
         cmap : str or matplotlib Colormap, optional
-            Colours of the distances. Default: viridis without its yellow end.
+            Colors of the distances. Default: viridis without its yellow end.
         color_by : {"auto", "distance", "query", "label"}, default="auto"
-            What colours mean. "auto": classes or queries where there are several, else distances.
+            What colors mean. "auto": classes or queries where there are several, else distances.
         title : str, optional
             Written above.
         time_range : tuple (start, end), optional
@@ -180,12 +180,12 @@ class SearchDisplay:
         display : SearchDisplay
             This display.
         """
-        by = self._coloured_by(color_by)
+        by = self._colored_by(color_by)
         view = self.times.view(time_range)
         n_channels = self.sequence.shape[1]
         self.axes_, self.figure_ = make_axes(ax, n_channels)
         self.ax_ = self.axes_[0]
-        scale, colours, handles = self._colours(by, cmap)
+        scale, colors, handles = self._colors(by, cmap)
         seen = inside(view, self.start, self.end)
         dense = is_dense(self.ax_, seen.sum())
         # The best one comes last, on top; of equal ones the first.
@@ -193,13 +193,13 @@ class SearchDisplay:
         self.sequence_lines_, self.occurrence_lines_, self.rank_texts_, self.strips_ = [], [], [], []
         for ax, y in zip(self.axes_, self.sequence.T, strict=False):
             self.sequence_lines_.append(
-                draw_series(ax, self.times, y, view, color=GREY, linewidth=0.8, label="sequence")
+                draw_series(ax, self.times, y, view, color=GRAY, linewidth=0.8, label="sequence")
             )
-            lines = self._draw_lines(ax, y, order[:0] if dense else order, view, scale, colours)
+            lines = self._draw_lines(ax, y, order[:0] if dense else order, view, scale, colors)
             self.occurrence_lines_.append(lines)
             if dense:
                 make_room(ax)
-                each = scale.to_rgba(scale.get_array()) if colours is None else colours
+                each = scale.to_rgba(scale.get_array()) if colors is None else colors
                 self.strips_.append(self._draw_strip(ax, order[seen[order]], view, each))
         label_rows(self.axes_, self.times, view, n_channels, self.channels)
         bar = by == "distance" and len(self.start) > 0
@@ -210,9 +210,9 @@ class SearchDisplay:
         add_title(self.ax_, title)
         return self
 
-    def _coloured_by(self, color_by):
-        if color_by not in COLOUR_BY:
-            raise ValueError(f"The 'color_by' parameter must be one of {', '.join(COLOUR_BY)}. Got {color_by!r}.")
+    def _colored_by(self, color_by):
+        if color_by not in COLOR_BY:
+            raise ValueError(f"The 'color_by' parameter must be one of {', '.join(COLOR_BY)}. Got {color_by!r}.")
         if color_by in ("query", "label") and color_by not in self.groups:
             raise ValueError(
                 f"The 'color_by' parameter must be 'distance' or 'auto' here: the result has no {color_by!r}. Got "
@@ -223,8 +223,8 @@ class SearchDisplay:
             return several[0] if several else "distance"
         return color_by
 
-    def _colours(self, by, cmap):
-        """The scale of the distances; or the colour of each occurrence, and handles of a legend."""
+    def _colors(self, by, cmap):
+        """The scale of the distances; or the color of each occurrence, and handles of a legend."""
         from matplotlib.cm import ScalarMappable
         from matplotlib.colors import to_rgba_array
         from matplotlib.lines import Line2D
@@ -234,19 +234,19 @@ class SearchDisplay:
         if by == "distance":
             return scale, None, []
         classes, which = np.unique(self.groups[by], return_inverse=True)
-        palette = to_rgba_array(class_colours(classes))
+        palette = to_rgba_array(class_colors(classes))
         names = [f"query {k}" for k in classes] if by == "query" else [f"{k}" for k in classes]
         handles = [Line2D([], [], color=c, linewidth=2.5, label=n) for c, n in zip(palette, names, strict=True)]
         return scale, palette[which], handles
 
-    def _draw_lines(self, ax, y, order, view, scale, colours):
+    def _draw_lines(self, ax, y, order, view, scale, colors):
         from matplotlib.collections import LineCollection
 
         style = {"linewidths": 1.8, "zorder": 3, "label": "occurrences"}
-        if colours is None:
+        if colors is None:
             style |= {"array": scale.get_array()[order], "cmap": scale.cmap, "norm": scale.norm}
         else:
-            style["colors"] = colours[order]
+            style["colors"] = colors[order]
         lines = LineCollection(self._pieces(ax, y, order, view), **style)
         if len(order):
             follow(ax, self.times, view, lambda seen: lines.set_segments(self._pieces(ax, y, order, seen)))
@@ -261,7 +261,7 @@ class SearchDisplay:
             for a, b in zip(self.start[order].tolist(), self.end[order].tolist(), strict=True)
         ]
 
-    def _draw_strip(self, ax, order, view, colours):
+    def _draw_strip(self, ax, order, view, colors):
         """A strip of the best occurrence in each column."""
         borders = column_borders(ax, self.times, view)
         left, right = self.times.at(self.start[order]), self.times.at(self.end[order])
@@ -272,12 +272,12 @@ class SearchDisplay:
         for a, b, k in zip(first.tolist(), end.tolist(), order.tolist(), strict=True):
             best[a:b] = k
         some = np.flatnonzero(best >= 0)
-        return draw_columns(ax, borders[some], borders[some + 1], colours[best[some]], label="occurrences")
+        return draw_columns(ax, borders[some], borders[some + 1], colors[best[some]], label="occurrences")
 
     def _write_ranks(self, ranks, view):
         """Write ranks above the peaks of their occurrences, higher where another rank is in the way."""
         ax, y = self.ax_, self.sequence[:, 0]
-        # Only now are the axes as wide as they will be: the colour bar has taken its share.
+        # Only now are the axes as wide as they will be: the color bar has taken its share.
         self.figure_.canvas.figure.draw_without_rendering()
         start, end = np.maximum(self.start[ranks], view.first), np.minimum(self.end[ranks], view.end)
         peaks = np.array([a + _peak(y[a:b]) for a, b in zip(start, end, strict=True)])

@@ -4,7 +4,7 @@ from collections.abc import Mapping
 
 import numpy as np
 
-from .axes import GREY, add_legend, add_title, class_colours, label_rows, make_axes
+from .axes import GRAY, add_legend, add_title, class_colors, label_rows, make_axes
 from .envelope import (
     LONG,
     are_narrow,
@@ -20,14 +20,14 @@ from .envelope import (
 from .plot_data import as_boundaries, as_ranges, as_series, channel_names, field, found_in
 from .time_axis import as_times
 
-DARK, LIGHT = 0.42, 0.2  # opacity of the areas of neighbours
+DARK, LIGHT = 0.42, 0.2  # opacity of the areas of neighbors
 
 
 class SegmentationDisplay:
     """A sequence cut into repetitions of patterns.
 
-    Boundaries are dashed lines; repetitions are shaded, neighbours in turn light and dark, each class in its colour.
-    Repetitions that are narrower than two pixels are lines in the colour of their class, without boundaries.
+    Boundaries are dashed lines; repetitions are shaded, neighbors in turn light and dark, each class in its color.
+    Repetitions that are narrower than two pixels are lines in the color of their class, without boundaries.
     Where there is more than one boundary for four pixels of width, a strip below the sequence stands for both: each
     column is divided among what covers it, and is the paler the less is covered.
 
@@ -188,7 +188,7 @@ class SegmentationDisplay:
         for ax, y, cuts in zip(self.axes_, rows, boundaries, strict=True):
             dense = is_dense(ax, inside(view, cuts, cuts + 1).sum())
             long, narrow = view.end - view.first > LONG, are_narrow(ax, view, self.start, self.end)
-            style = {"color": GREY if dense or long else "0.25", "linewidth": 0.9, "label": "sequence"}
+            style = {"color": GRAY if dense or long else "0.25", "linewidth": 0.9, "label": "sequence"}
             self.sequence_lines_.append(draw_series(ax, self.times, y, view, **style))
             if dense:
                 make_room(ax)
@@ -219,22 +219,22 @@ class SegmentationDisplay:
         return self
 
     def _shades(self):
-        """Class, colour, opacity and repetitions of each class and shade: neighbours are in turn light and dark."""
+        """Class, color, opacity and repetitions of each class and shade: neighbors are in turn light and dark."""
         turn = np.empty(len(self.start), dtype=int)
         turn[np.argsort(self.start, kind="stable")] = np.arange(len(self.start)) % 2
         classes = np.unique(self.label)
         return [
-            (label, colour, alpha, np.flatnonzero((self.label == label) & (turn == dark)))
-            for label, colour in zip(classes, class_colours(classes), strict=True)
+            (label, color, alpha, np.flatnonzero((self.label == label) & (turn == dark)))
+            for label, color in zip(classes, class_colors(classes), strict=True)
             for dark, alpha in enumerate((LIGHT, DARK))
         ]
 
-    def _shade(self, ax, label, colour, alpha, chosen, narrow):
+    def _shade(self, ax, label, color, alpha, chosen, narrow):
         """Shade the repetitions of a class and shade; narrow ones are lines."""
         left, right = self.times.at(self.start[chosen]), self.times.at(self.end[chosen])
-        style = {"facecolors": colour, "alpha": alpha, "label": f"class {label}", "zorder": 0.5, "linewidths": 0}
+        style = {"facecolors": color, "alpha": alpha, "label": f"class {label}", "zorder": 0.5, "linewidths": 0}
         if narrow:
-            style |= {"edgecolors": colour, "alpha": 1.0, "zorder": 2.5, "linewidths": 1.5}
+            style |= {"edgecolors": color, "alpha": 1.0, "zorder": 2.5, "linewidths": 1.5}
         return areas(ax, left, right, **style)
 
     def _hatch(self, ax):
@@ -253,11 +253,11 @@ class SegmentationDisplay:
             return draw_stack(ax, borders, count[np.newaxis] / max(count.max(), 1), ["black"])
         ranges = [(self.times.at(self.start[chosen]), self.times.at(self.end[chosen])) for *_, chosen in shades]
         shares = np.array([coverage(borders, left, right) for left, right in ranges])
-        # The dark one is the class's colour itself, the light one is mixed with white.
+        # The dark one is the class's color itself, the light one is mixed with white.
         narrow = are_narrow(ax, view, self.start, self.end)
         strength = [1.0 if narrow else alpha / DARK for _, _, alpha, _ in shades]
-        colours = [s * np.array(to_rgb(colour)) + 1 - s for s, (_, colour, *_) in zip(strength, shades, strict=True)]
-        return draw_stack(ax, borders, shares, colours)
+        colors = [s * np.array(to_rgb(color)) + 1 - s for s, (_, color, *_) in zip(strength, shades, strict=True)]
+        return draw_stack(ax, borders, shares, colors)
 
     def _add_legend(self, shades):
         from matplotlib.patches import Patch

@@ -8,7 +8,7 @@ from .time_axis import as_times
 
 
 class WeightedQueryDisplay:
-    """A query coloured by the weights of its points.
+    """A query colored by the weights of its points.
 
     It is made by `plot_weight_query`, which describes the picture.
 
@@ -113,7 +113,7 @@ class WeightedQueryDisplay:
         ax : matplotlib Axes or sequence of them, optional
             One for each of the first channels. Default: a new figure, one row a channel, at most 8.
         cmap : str or matplotlib Colormap, optional
-            Colours of the weights. Default: viridis without its yellow end, the largest weight darkest.
+            Colors of the weights. Default: viridis without its yellow end, the largest weight darkest.
         title : str, optional
             Written above.
         time_range : tuple (start, end), optional
@@ -138,7 +138,7 @@ class WeightedQueryDisplay:
             lines = LineCollection(pieces_around(x, y), linewidths=2.5, label="query", **style)
             lines.set_array(weight)
             self.query_lines_.append(ax.add_collection(lines))
-            # As wide as the line: they close its joints, and show a point that has no neighbour.
+            # As wide as the line: they close its joints, and show a point that has no neighbor.
             self.query_points_.append(ax.scatter(x, y, s=2.5**2, c=weight, linewidths=0, **style))
         label_rows(self.axes_, self.times, view, n_channels, self.channels)
         self.colorbar_ = add_colorbar(self.figure_, self.query_lines_[0], self.axes_, "weight")
