@@ -48,6 +48,7 @@ def test_boundaries_above_one_for_four_pixels_are_a_strip():
     assert display.repetition_areas_ == [[]]
     columns = [box for strip in display.strips_[0] for box in boxes(strip)]
     assert max(box.y1 for box in columns) < 0.1
+    assert display.ax_.get_yticks().min() >= Y.min() - 0.2  # none beside the strip
     assert min(box.x0 for box in columns) == pytest.approx(0, abs=N / 500)
     # A light and a dark strip for each class, in the class's colors.
     assert len(display.strips_[0]) == 6

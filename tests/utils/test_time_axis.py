@@ -80,6 +80,22 @@ def test_hours_that_clocks_skip_are_ticked_once():
     np.testing.assert_array_equal(again.axes[0].get_xticks(), ticks)
 
 
+@pytest.mark.parametrize("minutes", [8, 40, 300, 900])
+def test_hours_that_come_twice_have_ticks(minutes):
+    times = pd.date_range("2024-10-27 00:57", periods=200, freq=f"{minutes * 60 // 200}s", tz="UTC")
+    display = SearchDisplay.from_predictions(FOUND, SEQUENCE, times=times.tz_convert("Europe/Berlin"))
+    low, high = display.ax_.get_xlim()
+    ticks = [t for t in display.ax_.get_xticks() if low <= t <= high]
+    assert 3 <= len(ticks) <= 14
+    steps = np.diff(ticks) * 24 * 60
+    if minutes < 360:
+        np.testing.assert_allclose(steps, steps[0], rtol=1e-4)
+    else:
+        assert sorted(set(np.round(steps))) in ([60], [120], [60, 120], [120, 180])
+    local = [t.astimezone(ZoneInfo("Europe/Berlin")) for t in num2date(ticks)]
+    assert all(t.second == t.microsecond == 0 for t in local)
+
+
 def test_many_samples_are_numbered_with_commas():
     y = np.zeros(200_000)
     display = SegmentationDisplay.from_predictions([5], y)
@@ -104,6 +120,16 @@ def test_a_range_of_local_times(time_range):
     assert high - low == timedelta(hours=4)  # the clock says five
     # One sample more on either side, so that the line reaches the border.
     assert len(display.sequence_lines_[0].get_xdata()) == 4 * 4 + 1 + 2
+
+
+def test_a_range_holds_both_hours_of_a_night_when_clocks_are_put_back():
+    times = pd.date_range("2024-10-26 22:00", periods=200, freq="5min", tz="UTC").tz_convert("Europe/Berlin")
+    display = SearchDisplay(FOUND, SEQUENCE, times)
+    low, high = num2date(display.plot(time_range=("2024-10-27 02:00", "2024-10-27 02:30")).ax_.get_xlim())
+    assert high - low == timedelta(minutes=90)
+    times = pd.date_range("2024-03-30 22:00", periods=200, freq="5min", tz="UTC").tz_convert("Europe/Berlin")
+    low = SearchDisplay(FOUND, SEQUENCE, times).plot(time_range=("2024-03-31 02:30", None)).ax_.get_xlim()[0]
+    assert num2date(low) == datetime(2024, 3, 31, 1, tzinfo=UTC)
 
 
 def test_a_range_of_samples_and_of_numbers():

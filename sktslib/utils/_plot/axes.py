@@ -1,7 +1,10 @@
 """Axes, colors and texts shared by the displays. matplotlib is imported when a picture is drawn."""
 
+from datetime import UTC, timedelta, timezone
+
 import numpy as np
 
+FEW_HOURS = timedelta(hours=6)  # ticks of so many hours are an hour apart at most, as clocks are put forward and back
 MAX_ROWS = 8  # channels drawn in a new figure; more rows cannot be read
 MAX_NAMES = 14  # classes in a legend
 MANY = 99_999  # samples from which their numbers are written with commas, which are easier to read than 1e7
@@ -64,10 +67,23 @@ def label_times(axes, times, view):
 
 
 def _date_locator(zone):
-    """Ticks at round local times; those that clocks skip in spring are the time after, which is ticked once."""
+    """Ticks at round local times, also where clocks are put forward or back.
+
+    matplotlib counts by the clock: an hour that comes twice may leave no tick, one that is skipped gives some twice. So
+    the ticks of a few hours are counted from the clock at their start, and each is there once.
+    """
     from matplotlib.dates import AutoDateLocator
 
     class LocalDateLocator(AutoDateLocator):
+        def get_locator(self, dmin, dmax):
+            if dmax.astimezone(UTC) - dmin.astimezone(UTC) > FEW_HOURS:
+                return super().get_locator(dmin, dmax)
+            zone, self.tz = self.tz, timezone(dmin.utcoffset())
+            try:
+                return super().get_locator(dmin.astimezone(self.tz), dmax.astimezone(self.tz))
+            finally:
+                self.tz = zone
+
         def __call__(self):
             return np.unique(super().__call__())
 
@@ -164,8 +180,9 @@ def add_legend(ax, handles=None):
 
 def _legend_columns(ax, texts):
     """How many entries of a legend fit side by side: a letter is about 0.6 of its size wide, a key has four."""
-    inches = (4 + max(map(len, texts))) * 0.6 * 10 / 72 + 0.2
-    return int(np.clip(ax.bbox.width / ax.figure.dpi / inches, 1, 7))
+    inches = [(4 + len(text)) * 0.6 * 10 / 72 + 0.2 for text in texts]
+    room = ax.bbox.width / ax.figure.dpi
+    return len(texts) if sum(inches) <= room else int(np.clip(room / max(inches), 1, 7))
 
 
 def add_title(ax, title):

@@ -132,7 +132,9 @@ def make_room(ax, share=STRIP):
     from matplotlib.patches import Rectangle
 
     bottom, top = ax.get_ylim()
+    ticks = ax.get_yticks()
     ax.set_ylim(bottom - (top - bottom) * share / (1 - share), top)
+    ax.set_yticks(ticks[(ticks >= bottom) & (ticks <= top)])  # strips have no values
     style = {"facecolor": "white", "edgecolor": "0.8", "linewidth": 0.8, "zorder": 2.9}
     ax.add_artist(Rectangle((0, 0), 1, share, transform=ax.transAxes, **style))
 

@@ -171,8 +171,10 @@ class RepetitionsDisplay:
             self.density_images_.append(_draw_density(row, repetitions))
         lines = [] if many else [np.column_stack([x, one]) for one in repetitions]
         style = {"colors": "0.35", "linewidths": 0.7, "alpha": max(0.08, min(0.6, 12 / len(repetitions)))}
-        label = "density of repetitions" if many else "repetitions"
-        self.repetition_lines_.append(row.add_collection(LineCollection(lines, label=label, **style)))
+        style |= {"label": "repetitions"}
+        if many:  # the key of the image in the legend
+            style |= {"label": "density of repetitions", "linewidths": 6, "alpha": 0.4}
+        self.repetition_lines_.append(row.add_collection(LineCollection(lines, **style)))
         style = {"color": COLORS[0], "alpha": 0.25, "linewidth": 0, "label": "±1 sd"}
         self.spread_areas_.append(row.fill_between(x, mean - spread, mean + spread, **style))
         self.mean_lines_ += row.plot(x, mean, color=COLORS[0], linewidth=2, label="mean")

@@ -72,7 +72,7 @@ class Times:
         if isinstance(time_range, str) or np.shape(time_range) != (2,):
             raise ValueError(f"{rule} Got {validation.shown(time_range)}.")
         ends = self.at([0, len(self) - 1])
-        low, high = (end if t is None else self._place(t) for t, end in zip(time_range, ends, strict=True))
+        low, high = (ends[k] if t is None else self._place(t, first=k == 0) for k, t in enumerate(time_range))
         if not (low < high and low <= ends[1] and high >= ends[0]):
             first, last = (str(v) for v in self.values[[0, -1]])
             raise ValueError(
@@ -88,8 +88,8 @@ class Times:
 
         return date2num(values)
 
-    def _place(self, time):
-        """The place of a time as people give it: a datetime without a zone is local."""
+    def _place(self, time, first):
+        """The place of a time as people give it: a datetime without a zone is local; of two the first or the last."""
         if not self.dates:
             if not isinstance(time, Real) and self.label.endswith("(s)"):
                 import pandas as pd
@@ -106,7 +106,7 @@ class Times:
                 f"{error}. Pass texts such as '2024-03-31 12:00', or datetimes."
             ) from error
         if self.zone is not None and stamp.tz is None:
-            stamp = stamp.tz_localize(self.zone)
+            stamp = stamp.tz_localize(self.zone, ambiguous=first, nonexistent="shift_forward")
         stamp = stamp if stamp.tz is None else stamp.tz_convert(None)
         return float(self._places(np.array([stamp.to_datetime64()]))[0])
 
