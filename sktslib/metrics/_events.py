@@ -99,14 +99,31 @@ def event_f1_score(
     0.6666666666666666
     """
     true, pred, _ = _both_events(y_true, y_pred)
-    if tolerance is None:
-        rows, columns = pairs_by_iou(true, pred, check_number(min_iou, "min_iou", low=0, high=1, open_low=True))
-    else:
-        rows, columns = pairs_by_tolerance(true, pred, check_number(tolerance, "tolerance", low=0))
+    rows, columns = _agreeing(true, pred, min_iou, tolerance)
     total = len(true) + len(pred)
     if total == 0:
         return 1.0
     return 2 * count_matched(rows, columns, len(true), len(pred)) / total
+
+
+def agreement(y_true, y_pred, min_iou, tolerance):
+    """True and found events, the indices of those matched with each other, and the length of the recording, if known.
+
+    As many are matched as `event_f1_score` counts, those whose borders are closest.
+    """
+    true, pred, n_samples = _both_events(y_true, y_pred)
+    rows, columns = _agreeing(true, pred, min_iou, tolerance)
+    if len(rows):
+        errors = np.abs(true[rows] - pred[columns]).sum(axis=1)
+        rows, columns = closest_matching(rows, columns, errors, len(true), len(pred))
+    return true, pred, (rows, columns), n_samples
+
+
+def _agreeing(true, pred, min_iou, tolerance):
+    """The pairs of events that agree."""
+    if tolerance is None:
+        return pairs_by_iou(true, pred, check_number(min_iou, "min_iou", low=0, high=1, open_low=True))
+    return pairs_by_tolerance(true, pred, check_number(tolerance, "tolerance", low=0))
 
 
 def boundary_error(y_true: ArrayLike, y_pred: ArrayLike, *, min_iou: float = 0.5) -> float:

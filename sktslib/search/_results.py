@@ -362,7 +362,7 @@ class Matches(_Ranges, _Table):
             return super()._times_at(index)
         return times_in(self.times, self.sequence, index)
 
-    def plot(self, ax=None, *, sequence=None, ts=None):
+    def plot(self, ax=None, *, sequence=None, ts=None, **style):
         """Draw the sequence with its occurrences.
 
         Parameters
@@ -374,6 +374,8 @@ class Matches(_Ranges, _Table):
             those that were pickled.
         ts : array-like of shape (n,), optional
             Its times. Default: those of the search, or of a pandas index.
+        **style
+            Passed on to `SearchDisplay.plot`, such as `title`, `time_range` and `color_by`.
 
         Returns
         -------
@@ -382,7 +384,7 @@ class Matches(_Ranges, _Table):
         from ..utils.visualisation import plot_search_distance_result
 
         own = self if self.sequence is None else self._alone()
-        return plot_search_distance_result(own, own._to_draw(sequence), ts, ax=ax)
+        return plot_search_distance_result(own, own._to_draw(sequence), ts, ax=ax, **style)
 
     def _alone(self):
         """The same as matches in the one of several sequences in which all of them lie."""

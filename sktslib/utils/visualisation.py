@@ -1,19 +1,33 @@
-"""Pictures of alignments, searches and segmentations.
+"""Pictures of alignments, searches, segmentations and distances.
 
-Each function draws on the given axes, or makes a figure, and returns a Display: an object in scikit-learn's manner that
-holds the data, the axes (`ax_`, `axes_`), the figure (`figure_`) and what was drawn, and draws again with `plot`. The
-pictures are shown by the caller, for example with ``matplotlib.pyplot.show()``. Rows are named after the columns where
-a series is a table, as are those of a result's own ``plot``.
+Each is a Display, an object in scikit-learn's manner: it holds the data, `from_estimator` makes it of a fitted
+estimator and draws it, `from_predictions` of results, and `plot` draws it, again if need be, on the given axes or in a
+new figure. Axes (`ax_`, `axes_`), figure (`figure_`) and all that was drawn are its attributes. The functions draw the
+pictures that are asked for most. Pictures are shown by the caller, for example with ``matplotlib.pyplot.show()``.
+
+Rows are named after the columns where a series is a table. Times with a time zone are drawn in that zone. A long line
+is drawn by its extremes in each column of half a pixel, which looks the same, and anew when the axes show a part of it;
+more ranges than one for four pixels of width are drawn as a strip. A `time_range` shows a part.
 """
 
-from ._plot.plot_alignment import AlignmentDisplay, CostMatrixDisplay
+from ._plot.plot_alignment import AlignmentDisplay
+from ._plot.plot_cost_matrix import CostMatrixDisplay
+from ._plot.plot_events import EventsDisplay
+from ._plot.plot_explanation import ExplanationDisplay
+from ._plot.plot_pairwise import PairwiseDisplay
+from ._plot.plot_profile import ProfileDisplay
 from ._plot.plot_repetitions import RepetitionsDisplay
+from ._plot.plot_search import SearchDisplay
 from ._plot.plot_segmentation import SegmentationDisplay
-from ._plot.plot_sequence import SearchDisplay, WeightedQueryDisplay
+from ._plot.plot_weight import WeightedQueryDisplay
 
 __all__ = [
     "AlignmentDisplay",
     "CostMatrixDisplay",
+    "EventsDisplay",
+    "ExplanationDisplay",
+    "PairwiseDisplay",
+    "ProfileDisplay",
     "RepetitionsDisplay",
     "SearchDisplay",
     "SegmentationDisplay",
@@ -27,7 +41,7 @@ __all__ = [
 ]
 
 
-def plot_alignment(ts1, ts2, path, *, ax=None, offset=None, every=None, tx=None, ty=None):
+def plot_alignment(ts1, ts2, path, *, ax=None, offset=None, every=None, tx=None, ty=None, title=None, time_range=None):
     """Draw two series, one above the other, and join the points that a warping path pairs.
 
     Of `ts2` the part around the path is shown, with one query length to both sides. When the path covers less than
@@ -53,6 +67,10 @@ def plot_alignment(ts1, ts2, path, *, ax=None, offset=None, every=None, tx=None,
         seconds.
     ty : array-like of shape (n,), optional
         Times of `ts2`.
+    title : str, optional
+        Written above.
+    time_range : tuple (start, end), optional
+        The part of `ts2` that is shown, in its times or else samples. Default: the part around the path.
 
     Returns
     -------
@@ -84,14 +102,16 @@ def plot_alignment(ts1, ts2, path, *, ax=None, offset=None, every=None, tx=None,
     5
     >>> plt.close(display.figure_)
     """
-    return AlignmentDisplay(ts1, ts2, path, tx=tx, ty=ty).plot(ax, offset=offset, every=every)
+    return AlignmentDisplay(ts1, ts2, path, tx=tx, ty=ty).plot(
+        ax, offset=offset, every=every, title=title, time_range=time_range
+    )
 
 
-def plot_costmatrix(matrix, path=None, *, ax=None):
+def plot_costmatrix(matrix, path=None, *, ax=None, query=None, sequence=None, title=None):
     """Draw the accumulated costs of an alignment as an image, with its path.
 
     The query runs up the vertical axis, the sequence along the horizontal one. Cells that are not finite, such as those
-    outside a band, are grey.
+    outside a band, are gray.
 
     Parameters
     ----------
@@ -101,11 +121,15 @@ def plot_costmatrix(matrix, path=None, *, ax=None):
         Row and column indices of a warping path.
     ax : matplotlib Axes, optional
         Where to draw. Default: a new figure.
+    query, sequence : array-like of shape (m,) or (m, channels) and (n,) or (n, channels), optional
+        The two series, drawn on the left and above.
+    title : str, optional
+        Written above.
 
     Returns
     -------
     display : CostMatrixDisplay
-        What was drawn: `ax_`, `figure_`, `image_`, `path_line_`, `colorbar_`.
+        What was drawn: `ax_`, `figure_`, `image_`, `path_line_`, `colorbar_`, `query_lines_`, `sequence_lines_`.
 
     Raises
     ------
@@ -131,14 +155,18 @@ def plot_costmatrix(matrix, path=None, *, ax=None):
     'accumulated cost'
     >>> plt.close(display.figure_)
     """
-    return CostMatrixDisplay(matrix, path).plot(ax)
+    return CostMatrixDisplay(matrix, path, query, sequence).plot(ax, title=title)
 
 
-def plot_search_distance_result(res, sequence, ts=None, *, ax=None):
+def plot_search_distance_result(
+    res, sequence, ts=None, *, ax=None, cmap=None, color_by="auto", title=None, time_range=None
+):
     """Draw a sequence and the occurrences that a search found in it.
 
-    The sequence is grey, each occurrence coloured by its distance. Up to 30 occurrences carry their rank, from 1 for
-    the first of the result. A sequence of more than 20,000 samples is drawn by its extremes in each pixel column.
+    The sequence is gray, each occurrence colored by its distance, or by its class or query, the best one on top. Up to
+    30 occurrences carry their rank, from 1 for the first of the result. More than one for four pixels of width are a
+    strip below the sequence: in each column the color of the best. A sequence of more than 20,000 samples is drawn by
+    its extremes in each pixel column. The scale of colors ends where distances are outliers.
 
     Parameters
     ----------
@@ -153,11 +181,21 @@ def plot_search_distance_result(res, sequence, ts=None, *, ax=None):
         else sample indices.
     ax : matplotlib Axes or sequence of them, optional
         One for each of the first channels. Default: a new figure, one row a channel, at most 8.
+    cmap : str or matplotlib Colormap, optional
+        Colors of the distances. Default: viridis without its yellow end.
+    color_by : {"auto", "distance", "query", "label"}, default="auto"
+        What colors mean. "auto": classes or queries where the result has several, else distances.
+    title : str, optional
+        Written above.
+    time_range : tuple (start, end), optional
+        The part that is shown, in times or else samples; None on one side: up to there. Datetimes without a zone are
+        local.
 
     Returns
     -------
     display : SearchDisplay
-        What was drawn: `ax_`, `figure_`, `sequence_lines_`, `occurrence_lines_`, `rank_texts_`, `colorbar_`.
+        What was drawn: `ax_`, `figure_`, `sequence_lines_`, `occurrence_lines_`, `strips_`, `rank_texts_`,
+        `colorbar_`, `legend_`.
 
     Raises
     ------
@@ -184,11 +222,12 @@ def plot_search_distance_result(res, sequence, ts=None, *, ax=None):
     ['1', '2']
     >>> plt.close(display.figure_)
     """
-    return SearchDisplay(res, sequence, ts).plot(ax)
+    style = {"cmap": cmap, "color_by": color_by, "title": title, "time_range": time_range}
+    return SearchDisplay(res, sequence, ts).plot(ax, **style)
 
 
-def plot_weight_query(x, query, weight, *, ax=None):
-    """Draw a query coloured by the weights of its points.
+def plot_weight_query(x, query, weight, *, ax=None, title=None):
+    """Draw a query colored by the weights of its points.
 
     Parameters
     ----------
@@ -200,6 +239,8 @@ def plot_weight_query(x, query, weight, *, ax=None):
         The weight of each point, at least 0.
     ax : matplotlib Axes or sequence of them, optional
         One for each of the first channels. Default: a new figure, one row a channel, at most 8.
+    title : str, optional
+        Written above.
 
     Returns
     -------
@@ -231,14 +272,15 @@ def plot_weight_query(x, query, weight, *, ax=None):
     'time'
     >>> plt.close(display.figure_)
     """
-    return WeightedQueryDisplay(x, query, weight).plot(ax)
+    return WeightedQueryDisplay(x, query, weight).plot(ax, title=title)
 
 
-def plot_segmentation(segments, sequence, ts=None, *, ax=None):
+def plot_segmentation(segments, sequence, ts=None, *, ax=None, title=None, time_range=None):
     """Draw a sequence and where it is cut into segments.
 
-    Boundaries are dashed vertical lines. Where starts and ends are known, repetitions are shaded, neighbours in turn
-    light and dark, and each class has its colour; what is left white is background. Partial ones are hatched.
+    Boundaries are dashed vertical lines. Where starts and ends are known, repetitions are shaded, neighbors in turn
+    light and dark, and each class has its color; what is left white is background. Partial ones are hatched. Where
+    there is more than one boundary for four pixels of width, a strip below the sequence stands for all of that.
 
     Parameters
     ----------
@@ -254,12 +296,17 @@ def plot_segmentation(segments, sequence, ts=None, *, ax=None):
     ax : matplotlib Axes or sequence of them, optional
         One for each of the first channels; for a dict, one for each distance, which show the first channel. Default: a
         new figure, one row a channel (at most 8) or distance.
+    title : str, optional
+        Written above.
+    time_range : tuple (start, end), optional
+        The part that is shown, in times or else samples; None on one side: up to there. Datetimes without a zone are
+        local.
 
     Returns
     -------
     display : SegmentationDisplay
         What was drawn: `ax_`, `figure_`, `sequence_lines_`, `boundary_lines_`, `repetition_areas_`, `partial_areas_`,
-        `legend_`.
+        `strips_`, `legend_`.
 
     Raises
     ------
@@ -284,13 +331,13 @@ def plot_segmentation(segments, sequence, ts=None, *, ax=None):
     'Dynamic Time Warping'
     >>> plt.close(display.figure_)
     """
-    return SegmentationDisplay(segments, sequence, ts).plot(ax)
+    return SegmentationDisplay(segments, sequence, ts).plot(ax, title=title, time_range=time_range)
 
 
-def plot_repetitions(repetitions, query=None, *, ax=None):
+def plot_repetitions(repetitions, query=None, *, ax=None, title=None):
     """Draw repetitions one over the other on the time base of their query, with their mean and spread.
 
-    Without a repetition the query alone is drawn.
+    Without a repetition the query alone is drawn; of more than 300 the density.
 
     Parameters
     ----------
@@ -300,6 +347,8 @@ def plot_repetitions(repetitions, query=None, *, ax=None):
         The query.
     ax : matplotlib Axes or sequence of them, optional
         One for each of the first channels. Default: a new figure, one row a channel (at most 8).
+    title : str, optional
+        Written above.
 
     Returns
     -------
@@ -322,4 +371,4 @@ def plot_repetitions(repetitions, query=None, *, ax=None):
     [0.0, 2.0, 0.0]
     >>> plt.close(display.figure_)
     """
-    return RepetitionsDisplay(repetitions, query).plot(ax)
+    return RepetitionsDisplay(repetitions, query).plot(ax, title=title)

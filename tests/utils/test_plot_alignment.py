@@ -159,10 +159,10 @@ def test_costmatrix_image_path_and_labels():
     assert display.colorbar_.ax.get_ylabel() == "accumulated cost"
 
 
-def test_costmatrix_masked_cells_have_no_colour_of_the_map():
+def test_costmatrix_masked_cells_have_no_color_of_the_map():
     display = plot_costmatrix([[0.0, np.inf], [1.0, 2.0]])
     bad = tuple(display.image_.cmap.get_bad())
-    assert bad not in {tuple(colour) for colour in display.image_.cmap(np.arange(256))}
+    assert bad not in {tuple(color) for color in display.image_.cmap(np.arange(256))}
     assert display.path_line_ is None
 
 

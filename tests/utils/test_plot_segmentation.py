@@ -26,8 +26,8 @@ def areas(collections):
         for path in collection.get_paths():
             box = path.get_extents()
             assert (box.y0, box.y1) == (0, 1)
-            colour = tuple(np.round(collection.get_facecolor()[0], 3))
-            found.append((box.x0, box.x1, colour))
+            color = tuple(np.round(collection.get_facecolor()[0], 3))
+            found.append((box.x0, box.x1, color))
     return sorted(found)
 
 
@@ -43,7 +43,7 @@ def test_segmentation_boundaries_up_to_the_end():
     assert display.ax_.get_xlim()[1] > 200
 
 
-def test_segmentation_shades_neighbours_in_turn():
+def test_segmentation_shades_neighbors_in_turn():
     segments = SimpleNamespace(start=[0, 40, 100], end=[40, 80, 200], label=[1, 1, 1])
     display = plot_segmentation(segments, SEQUENCE, np.arange(200) * 2.0)
     assert boundary_positions(display.boundary_lines_[0]) == [0, 80, 160, 200, 400]
@@ -55,7 +55,7 @@ def test_segmentation_shades_neighbours_in_turn():
     assert display.ax_.get_xlabel() == "time"
 
 
-def test_segmentation_colours_and_names_kinds():
+def test_segmentation_colors_and_names_kinds():
     segments = {"start": [0, 40, 100], "end": [40, 80, 200], "label": [2, 1, 2]}
     display = plot_segmentation(segments, np.column_stack([SEQUENCE, SEQUENCE]))
     shaded = areas(display.repetition_areas_[1])

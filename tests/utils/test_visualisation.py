@@ -13,7 +13,8 @@ from hypothesis import strategies as st
 from pictures import PATH, QUERY, SEQUENCE, Found
 
 from sktslib.utils import visualisation
-from sktslib.utils._plot.plot_data import thin
+from sktslib.utils._plot.envelope import reduced
+from sktslib.utils._plot.time_axis import as_times
 from sktslib.utils.visualisation import (
     plot_alignment,
     plot_costmatrix,
@@ -52,18 +53,25 @@ def test_nothing_is_shown(monkeypatch):
     plot_segmentation([3], QUERY)
 
 
-@given(st.lists(st.floats(-1e6, 1e6), min_size=2, max_size=200), st.integers(1, 50))
-def test_thin_keeps_the_extremes_of_every_column(values, n_columns):
-    y = np.array(values)
-    x = np.arange(len(y), dtype=float)
-    width = (x[-1] - x[0]) / n_columns
-    thin_x, thin_y = thin(x, y, width)
-    columns = np.floor(x / width)
-    assert np.all(np.diff(thin_x) >= 0)
-    for k, column in enumerate(np.unique(columns)):
-        inside = y[columns == column]
-        assert thin_y[2 * k : 2 * k + 2].tolist() == [inside.min(), inside.max()]
-        assert set(thin_x[2 * k : 2 * k + 2]) == {x[columns == column][0]}
+@given(
+    st.lists(st.floats(-1e6, 1e6) | st.just(np.nan), min_size=2, max_size=200), st.integers(1, 50), st.integers(0, 9)
+)
+def test_a_reduced_line_keeps_the_extremes_of_every_column(values, n_columns, first):
+    y, first = np.array(values), min(first, len(values) - 2)
+    thin_x, thin_y = reduced(as_times(None, len(y), "times"), y, first, len(y), n_columns)
+    if len(y) - first <= 2 * n_columns:
+        np.testing.assert_array_equal(thin_x, np.arange(first, len(y)))
+        np.testing.assert_array_equal(thin_y, y[first:])
+        return
+    starts = thin_x[::2].astype(int)
+    assert starts[0] == first
+    assert len(starts) <= n_columns
+    assert (np.diff(np.append(starts, len(y))) <= np.ceil((len(y) - first) / n_columns) + 1).all()
+    np.testing.assert_array_equal(thin_x[1::2], starts)
+    for k, part in enumerate(np.split(y[first:], starts[1:] - first)):
+        seen = part[~np.isnan(part)]
+        expected = [seen.min(), seen.max()] if len(seen) else [np.nan, np.nan]
+        np.testing.assert_array_equal(thin_y[2 * k : 2 * k + 2], expected)
 
 
 def test_rows_are_named_after_columns():

@@ -167,7 +167,7 @@ class Segments(_Table):
         columns = ["count", "partial", *times, "cost"]
         return pd.DataFrame.from_dict(rows, orient="index", columns=columns).rename_axis("label")
 
-    def plot(self, ax=None, *, sequence=None, ts=None):
+    def plot(self, ax=None, *, sequence=None, ts=None, **style):
         """Draw the recording with its segments.
 
         Parameters
@@ -179,6 +179,8 @@ class Segments(_Table):
             pickled.
         ts : array-like of shape (n,), optional
             Its times. Default: those of the segmentation, or of a pandas index.
+        **style
+            Passed on to `SegmentationDisplay.plot`, such as `title` and `time_range`.
 
         Returns
         -------
@@ -186,9 +188,9 @@ class Segments(_Table):
         """
         from ...utils.visualisation import plot_segmentation
 
-        return plot_segmentation(self, self._to_draw(sequence), ts, ax=ax)
+        return plot_segmentation(self, self._to_draw(sequence), ts, ax=ax, **style)
 
-    def plot_repetitions(self, query=None, ax=None):
+    def plot_repetitions(self, query=None, ax=None, *, title=None):
         """Draw the repetitions superimposed on the query's time base; returns the Display."""
         from ...utils.visualisation import plot_repetitions
 
@@ -198,4 +200,4 @@ class Segments(_Table):
             import pandas as pd
 
             x = pd.DataFrame(x, columns=self.channels)
-        return plot_repetitions(self.warped(query), x, ax=ax)
+        return plot_repetitions(self.warped(query), x, ax=ax, title=title)

@@ -1,23 +1,26 @@
-"""Axes, colours and lines shared by the displays. matplotlib is imported when a picture is drawn."""
+"""Axes, colors and texts shared by the displays. matplotlib is imported when a picture is drawn."""
+
+from datetime import UTC, timedelta, timezone
 
 import numpy as np
 
-from .plot_data import LONG, thin
-
+FEW_HOURS = timedelta(hours=6)  # ticks of so many hours are an hour apart at most, as clocks are put forward and back
 MAX_ROWS = 8  # channels drawn in a new figure; more rows cannot be read
-GREY = "0.65"
-# Okabe & Ito's colours, distinguished whatever the eye's colour vision.
+MAX_NAMES = 14  # classes in a legend
+MANY = 99_999  # samples from which their numbers are written with commas, which are easier to read than 1e7
+GRAY = "0.65"
+# Okabe & Ito's colors, distinguished whatever the eye's color vision; yellow, which is faint on white, comes last.
 BLUE, VERMILION = "#0072B2", "#D55E00"
-COLOURS = (BLUE, "#E69F00", "#009E73", "#CC79A7", "#56B4E9", VERMILION, "#F0E442")
+COLORS = (BLUE, "#E69F00", "#009E73", "#CC79A7", "#56B4E9", VERMILION, "#F0E442")
 
 
-def make_axes(ax, n_rows, *, height=2.2, what="channels"):
+def make_axes(ax, n_rows, *, height=2.2, width=10.0, what="channels"):
     """Return an array of axes, one a row, new ones if `ax` is None, and their figure."""
     if ax is None:
         import matplotlib.pyplot as plt
 
         rows = min(n_rows, MAX_ROWS) if what == "channels" else n_rows
-        size = (10, 1 + height * rows)
+        size = (width, 1 + height * rows)
         figure, axes = plt.subplots(rows, sharex=True, squeeze=False, layout="constrained", figsize=size)
         return axes[:, 0], figure
     axes = np.ravel(np.asarray(ax, dtype=object))
@@ -34,21 +37,63 @@ def make_axes(ax, n_rows, *, height=2.2, what="channels"):
     return axes, axes[0].figure
 
 
-def label_rows(axes, times, n_channels, names=None):
+def label_rows(axes, times, view, n_channels, names=None):
     """Name the axes: values or channels on the left, samples or times below the last row."""
     label_channels(axes, n_channels, names)
-    for ax in axes:
-        ax.margins(x=0.01)
-    axes[-1].set_xlabel(times.label)
+    label_times(axes, times, view)
     if len(axes) < n_channels:
         axes[0].set_title(f"first {len(axes)} of {n_channels} channels", loc="left", fontsize="medium")
-    if times.dates:
-        from matplotlib.dates import AutoDateLocator, ConciseDateFormatter
 
-        for ax in axes:
-            locator = AutoDateLocator()
+
+def label_times(axes, times, view):
+    """Name the horizontal axis, write dates in their zone, and set the limits."""
+    axes[-1].set_xlabel(times.label)
+    for ax in axes:
+        if view.limits is None:
+            ax.margins(x=0.01)
+        else:
+            ax.set_xlim(view.limits)
+        if times.label == "sample" and len(times) > MANY:
+            from matplotlib.ticker import MaxNLocator, StrMethodFormatter
+
+            ax.xaxis.set_major_locator(MaxNLocator("auto", integer=True, steps=[1, 2, 2.5, 5, 10]))
+            ax.xaxis.set_major_formatter(StrMethodFormatter("{x:,.0f}"))
+        if times.dates:
+            from matplotlib.dates import ConciseDateFormatter
+
+            locator = _date_locator(times.zone)
             ax.xaxis.set_major_locator(locator)
-            ax.xaxis.set_major_formatter(ConciseDateFormatter(locator))
+            ax.xaxis.set_major_formatter(ConciseDateFormatter(locator, tz=times.zone))
+
+
+def _date_locator(zone):
+    """Ticks at round local times, also where clocks are put forward or back.
+
+    matplotlib counts by the clock: an hour that comes twice may leave no tick, one that is skipped gives some twice. So
+    the ticks of a few hours are counted from the clock at their start, and each is there once.
+    """
+    from matplotlib.dates import AutoDateLocator
+
+    class LocalDateLocator(AutoDateLocator):
+        def get_locator(self, dmin, dmax):
+            if dmax.astimezone(UTC) - dmin.astimezone(UTC) > FEW_HOURS:
+                return super().get_locator(dmin, dmax)
+            zone, self.tz = self.tz, timezone(dmin.utcoffset())
+            try:
+                return super().get_locator(dmin.astimezone(self.tz), dmax.astimezone(self.tz))
+            finally:
+                self.tz = zone
+
+        def __call__(self):
+            return np.unique(super().__call__())
+
+        def tick_values(self, vmin, vmax):
+            return np.unique(super().tick_values(vmin, vmax))
+
+        def __reduce__(self):
+            return _date_locator, (zone,), vars(self)
+
+    return LocalDateLocator(tz=zone)
 
 
 def label_channels(axes, n_channels, names=None):
@@ -56,49 +101,47 @@ def label_channels(axes, n_channels, names=None):
     names = names or (["value"] if n_channels == 1 else [f"channel {k}" for k in range(n_channels)])
     for ax, name in zip(axes, names, strict=False):
         ax.set_ylabel(name)
+    axes[0].figure.align_ylabels(axes)
 
 
-def positions(times):
-    """Return times as positions on the axis: collections of lines take numbers only."""
-    if not times.dates:
-        return times.values
-    from matplotlib.dates import date2num
-
-    return date2num(times.values)
-
-
-def column_width(ax, x):
-    """Return the width of half a pixel in data units, or None if the line is short enough to be drawn whole."""
-    return (x[-1] - x[0]) / (2 * ax.bbox.width) if len(x) > LONG else None
-
-
-def draw_series(ax, x, y, **style):
-    """Draw a line; a long one by its extremes in each pixel column, which looks the same."""
-    width = column_width(ax, x)
-    if width is not None:
-        x, y = thin(x, y, width)
-    return ax.plot(x, y, **style)[0]
+def pieces_around(x, y):
+    """A line in one piece a point, which reaches halfway to its neighbors."""
+    knots = np.column_stack([x, y])
+    halves = (knots[1:] + knots[:-1]) / 2
+    return np.stack([np.vstack([knots[:1], halves]), knots, np.vstack([halves, knots[-1:]])], axis=1)
 
 
 def make_cmap(name, *, reverse=False):
-    """Return a colour map; without a name, viridis less its yellow end, which is faint on white."""
+    """Return a color map; without a name, viridis less its yellow end, which is faint on white."""
     import matplotlib as mpl
     from matplotlib.colors import ListedColormap
 
     if name is not None:
         return mpl.colormaps.get_cmap(name)
-    colours = mpl.colormaps["viridis"](np.linspace(0, 0.88, 256))
-    return ListedColormap(colours[::-1] if reverse else colours, name="viridis_dark")
+    colors = mpl.colormaps["viridis"](np.linspace(0, 0.88, 256))
+    return ListedColormap(colors[::-1] if reverse else colors, name="viridis_dark")
+
+
+def class_colors(classes):
+    """Return a color for each class: of a palette, or along a color map where it has too few."""
+    if len(classes) <= len(COLORS):
+        return list(COLORS[: len(classes)])
+    return [tuple(color) for color in make_cmap(None)(np.linspace(0, 1, len(classes)))]
 
 
 def make_norm(values, low=None):
-    """Return the colour scale of `values`, from the smallest or `low`; a single value is the low end."""
+    """Return the color scale of `values`, from the smallest or `low`; a single value is the low end.
+
+    Outliers do not stretch it: it ends at the largest value within three interquartile ranges of the upper quartile.
+    """
     from matplotlib.colors import Normalize
 
     values = np.asarray(values)[np.isfinite(values)]
     if values.size == 0:
         return Normalize(0, 1)
-    low, high = float(values.min()) if low is None else low, float(values.max())
+    lower, upper = np.percentile(values, [25, 75])
+    fence = upper + 3 * (upper - lower) if upper > lower else np.inf
+    low, high = float(values.min()) if low is None else low, float(values[values <= fence].max())
     return Normalize(low, high if high > low else low + (abs(low) or 1.0))
 
 
@@ -107,13 +150,46 @@ def write(ax, text, place, offset, *, rim=2, **style):
     from matplotlib.patheffects import withStroke
 
     effects = [withStroke(linewidth=rim, foreground="white")]
-    return ax.annotate(text, place, offset, textcoords="offset points", ha="center", path_effects=effects, **style)
+    style = {"ha": "center"} | style
+    return ax.annotate(text, place, offset, textcoords="offset points", path_effects=effects, **style)
 
 
 def add_colorbar(figure, artist, axes, label):
-    """Put a colour bar beside the axes."""
-    bar = figure.colorbar(artist, ax=list(axes), label=label, pad=0.02)
+    """Put a color bar beside the axes, with an arrow where values lie beyond its end."""
     values = np.ma.compressed(np.ma.masked_invalid(artist.get_array()))
+    extend = "max" if values.size and values.max() > artist.norm.vmax else "neither"
+    rows = len(axes)  # beside many it would be as wide as it is tall
+    shape = {"pad": 0.02, "aspect": 20 * rows, "extendfrac": 0.05 / rows}
+    bar = figure.colorbar(artist, ax=list(axes), label=label, extend=extend, **shape)
     if values.size and (values == artist.norm.vmin).all():
         bar.set_ticks([values[0]])
     return bar
+
+
+def add_legend(ax, handles=None):
+    """Put a legend above the axes, on the right, where it hides nothing; None without an entry."""
+    handles = ax.get_legend_handles_labels()[0] if handles is None else handles
+    if not handles:
+        return None
+    shown = handles[:MAX_NAMES]
+    title = f"{len(shown)} of {len(handles)} classes" if len(shown) < len(handles) else None
+    place = {"loc": "lower right", "bbox_to_anchor": (1, 1), "frameon": False, "borderaxespad": 0.2}
+    columns = _legend_columns(ax, [handle.get_label() for handle in shown])
+    return ax.legend(handles=shown, title=title, ncols=columns, **place)
+
+
+def _legend_columns(ax, texts):
+    """How many entries of a legend fit side by side: a letter is about 0.6 of its size wide, a key has four."""
+    inches = [(4 + len(text)) * 0.6 * 10 / 72 + 0.2 for text in texts]
+    room = ax.bbox.width / ax.figure.dpi
+    return len(texts) if sum(inches) <= room else int(np.clip(room / max(inches), 1, 7))
+
+
+def add_title(ax, title):
+    """Write a title above the axes and what stands there: a note on the left, a legend on the right."""
+    if title is None:
+        return
+    note, legend = ax.get_title(loc="left"), ax.get_legend()
+    texts = [] if legend is None else [text.get_text() for text in legend.get_texts()]
+    rows = -(-len(texts) // _legend_columns(ax, texts)) + bool(legend.get_title().get_text()) if texts else 0
+    ax.set_title(f"{title}\n{note}" if note else title, loc="left", fontsize="medium", pad=6 + 15 * rows)

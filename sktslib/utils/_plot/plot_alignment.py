@@ -1,10 +1,12 @@
-"""Displays of one alignment: its pairs between two series, and its way through the cost matrix."""
+"""Display of an alignment: two series and the pairs between them."""
 
 import numpy as np
 
 from ..validation import check_count, check_number
-from .axes import BLUE, VERMILION, add_colorbar, draw_series, label_rows, make_axes, make_cmap, make_norm, positions
-from .plot_data import as_path, as_series, as_times, channel_names
+from .axes import BLUE, VERMILION, add_title, label_rows, make_axes
+from .envelope import draw_series
+from .plot_data import as_path, as_series, channel_names, found_in, numbered
+from .time_axis import Times, View, as_times
 
 N_PAIRS = 100  # joining lines drawn when nothing else is asked for
 SECONDS_PER_DAY = 86_400.0
@@ -62,7 +64,62 @@ class AlignmentDisplay:
         self.sequence_times = as_times(ty, len(self.sequence), "ty", ts2)
         self.channels = channel_names(self.sequence.shape[1], ts2, ts1)
 
-    def plot(self, ax=None, *, offset=None, every=None):
+    @classmethod
+    def from_estimator(cls, estimator, X, *, match=0, times=None, ax=None, **style):
+        """Search or segment a sequence and draw the alignment of one match with its query.
+
+        Parameters
+        ----------
+        estimator : QuerySearcher or QuerySegmenter
+            A fitted estimator.
+        X : array-like of shape (n,) or (n, channels)
+            The sequence.
+        match : int, default=0
+            Which of the matches, from 0.
+        times : array-like of shape (n,), optional
+            Times of the sequence.
+        ax : matplotlib Axes or sequence of them, optional
+            Where to draw. Default: a new figure.
+        **style
+            Passed on to `plot`.
+
+        Returns
+        -------
+        display : AlignmentDisplay
+        """
+        found = found_in(estimator, X, times)
+        path = found.path(match)
+        queries = estimator.queries_ if hasattr(estimator, "queries_") else estimator.query_
+        query = numbered(queries, 0 if found.query is None else found.query[match])
+        given = found.times if times is None else times
+        return cls(query, X, path, ty=given).plot(ax, **style)
+
+    @classmethod
+    def from_predictions(cls, query, sequence, path, *, tx=None, ty=None, ax=None, **style):
+        """Draw two series and the pairs of a warping path.
+
+        Parameters
+        ----------
+        query : array-like of shape (m,) or (m, channels)
+            The query.
+        sequence : array-like of shape (n,) or (n, channels)
+            The sequence.
+        path : array-like of shape (2, K)
+            Indices into both.
+        tx, ty : array-like of shape (m,) and (n,), optional
+            Times of the query and of the sequence.
+        ax : matplotlib Axes or sequence of them, optional
+            Where to draw. Default: a new figure.
+        **style
+            Passed on to `plot`.
+
+        Returns
+        -------
+        display : AlignmentDisplay
+        """
+        return cls(query, sequence, path, tx=tx, ty=ty).plot(ax, **style)
+
+    def plot(self, ax=None, *, offset=None, every=None, title=None, time_range=None):
         """Draw the alignment.
 
         Parameters
@@ -73,6 +130,11 @@ class AlignmentDisplay:
             What to add to the query. Default: just enough to keep the two apart.
         every : int, optional
             Draw every k-th pair. Default: about 100 pairs.
+        title : str, optional
+            Written above.
+        time_range : tuple (start, end), optional
+            The part of the sequence that is shown, in its times or else samples; None on one side: up to there.
+            Default: the part around the path.
 
         Returns
         -------
@@ -87,21 +149,27 @@ class AlignmentDisplay:
         n_channels = self.query.shape[1]
         self.axes_, self.figure_ = make_axes(ax, n_channels, height=3.0)
         self.ax_ = self.axes_[0]
-        x1, x2, own_axis = self._positions()
+        view = self._shown() if time_range is None else self.sequence_times.view(time_range)
+        x1, own_axis = self._positions()
+        query = Times(x1, "")
         self.query_lines_, self.sequence_lines_, self.pair_lines_, self.offsets_ = [], [], [], []
-        shown = self._shown()
+        shown = slice(view.first, view.end)
         i, j = self.path[:, ::every]
+        x2 = self.sequence_times.at(j)
         for ax, y1, y2 in zip(self.axes_, self.query.T, self.sequence.T, strict=False):
             raised = _offset(y1, y2[shown]) if offset is None else offset
-            pairs = np.stack([np.column_stack([x1[i], y1[i] + raised]), np.column_stack([x2[j], y2[j]])], axis=1)
+            pairs = np.stack([np.column_stack([x1[i], y1[i] + raised]), np.column_stack([x2, y2[j]])], axis=1)
             lines = LineCollection(pairs, colors="0.6", linewidths=0.6, zorder=1, label="pairs")
             self.pair_lines_.append(ax.add_collection(lines))
-            self.query_lines_.append(draw_series(ax, x1, y1 + raised, color=VERMILION, label="query"))
-            self.sequence_lines_.append(draw_series(ax, x2[shown], y2[shown], color=BLUE, label="sequence"))
+            self.query_lines_.append(
+                draw_series(ax, query, y1 + raised, View(0, len(x1)), color=VERMILION, label="query")
+            )
+            self.sequence_lines_.append(draw_series(ax, self.sequence_times, y2, view, color=BLUE, label="sequence"))
             self.offsets_.append(raised)
             _label_stack(ax, ((y1, raised, "query", VERMILION), (y2[shown], 0.0, "sequence", BLUE)))
-        label_rows(self.axes_, self.sequence_times, n_channels, self.channels)
+        label_rows(self.axes_, self.sequence_times, view, n_channels, self.channels)
         self.query_axis_ = None if own_axis is None else self._add_query_axis(x1[0], *own_axis)
+        add_title(self.ax_, title)
         return self
 
     def _add_query_axis(self, first, label, scale):
@@ -118,122 +186,38 @@ class AlignmentDisplay:
     def _shown(self):
         """Return the part of the sequence around the path, one query length to both sides."""
         if self.path.shape[1] == 0:
-            return slice(0, len(self.sequence))
+            return View(0, len(self.sequence))
         m = len(self.query)
-        return slice(max(0, self.path[1].min() - m), self.path[1].max() + 1 + m)
+        first, end = int(self.path[1].min()) - m, int(self.path[1].max()) + 1 + m
+        return View(max(0, first), min(end, len(self.sequence)))
 
     def _positions(self):
-        """Return both series' positions on the sequence's axis, and name and scale of the query's own axis, if any.
+        """Return the query's places on the sequence's axis, and name and scale of its own axis, if any.
 
         The query stays where its times put it when two whole series are compared on one clock. It is moved over the
         path when the path covers less than half of the sequence, so an occurrence within it, or when its clock is
         another.
         """
         query, sequence = self.query_times, self.sequence_times
-        x1, x2 = positions(query), positions(sequence)
+        x1, low, high = query.between(), *sequence.at([0, len(sequence) - 1])
         one_clock = query.dates == sequence.dates and (query.label == "sample") == (sequence.label == "sample")
         elapsed = (x1 - x1[0]) * (SECONDS_PER_DAY if query.dates else 1.0)
         scale = SECONDS_PER_DAY if sequence.dates else 1.0
         if not one_clock and sequence.label == "sample":
             scale = _step(elapsed)
         elif not one_clock and query.label == "sample":
-            scale = 1 / _step(x2)
+            scale = 1 / _step(sequence.between(*self._shown()[:2]))
         i, j = self.path
         whole = i.size == 0 or 2 * (j.max() - j.min() + 1) > len(self.sequence)
-        if one_clock and whole and x1[0] <= x2[-1] and x1[-1] >= x2[0]:
+        if one_clock and whole and x1[0] <= high and x1[-1] >= low:
             self.shift_ = 0.0
-            return x1, x2, None
+            return x1, None
         if not one_clock:
             x1 = elapsed / scale
         # The median makes the joining lines shortest.
-        self.shift_ = float(np.median(x2[j] - x1[i])) if i.size else float(x2[0] - x1[0])
+        self.shift_ = float(np.median(sequence.at(j) - x1[i])) if i.size else float(low - x1[0])
         label = "query time (s)" if query.dates else f"query {query.label}"
-        return x1 + self.shift_, x2, (label, scale)
-
-
-class CostMatrixDisplay:
-    """Accumulated costs of an alignment as an image, with its path.
-
-    It is made by `plot_costmatrix`, which describes the picture.
-
-    Parameters
-    ----------
-    matrix : array-like of shape (m, n)
-        Accumulated costs.
-    path : array-like of shape (2, K), optional
-        Indices of rows and columns.
-
-    Attributes
-    ----------
-    ax_ : matplotlib Axes
-        The axes.
-    figure_ : matplotlib Figure
-        The figure of the axes.
-    image_ : matplotlib AxesImage
-        The costs; those that are not finite are masked.
-    path_line_ : matplotlib Line2D or None
-        The path.
-    colorbar_ : matplotlib Colorbar
-        The scale of the costs.
-
-    See Also
-    --------
-    sktslib.utils.visualisation.plot_costmatrix : Makes and draws it.
-    """
-
-    def __init__(self, matrix, path=None):
-        if np.ndim(matrix) != 2:
-            raise ValueError(
-                f"The 'matrix' parameter must have shape (m, n). Got shape {np.shape(matrix)}. "
-                'Pass the cost matrix of one alignment, for example dtw(x, y, report="cost_matrix").'
-            )
-        self.matrix = as_series(matrix, "matrix")
-        way_out = "Subtract the start from the sequence indices of a path found in a search."
-        self.path = None if path is None else as_path(path, *self.matrix.shape, way_out)
-
-    def plot(self, ax=None, *, cmap=None):
-        """Draw the costs.
-
-        Parameters
-        ----------
-        ax : matplotlib Axes, optional
-            Where to draw. Default: a new figure.
-        cmap : str or matplotlib Colormap, optional
-            Default: viridis without its yellow end.
-
-        Returns
-        -------
-        display : CostMatrixDisplay
-            This display.
-        """
-        from matplotlib.patheffects import withStroke
-        from matplotlib.ticker import MaxNLocator
-
-        axes, self.figure_ = make_axes(ax, 1, height=4.5, what="matrix")
-        self.ax_ = ax = axes[0]
-        # Grey is no colour of the map: cells outside a band cannot be taken for cheap or dear ones.
-        colours = make_cmap(cmap).with_extremes(bad="0.85")
-        self.image_ = ax.imshow(
-            np.ma.masked_invalid(self.matrix),
-            origin="lower",
-            aspect="auto",
-            interpolation="nearest",
-            cmap=colours,
-            norm=make_norm(self.matrix),
-        )
-        self.path_line_ = None
-        if self.path is not None:
-            # A dark rim keeps a white line visible on every colour, whatever the eye.
-            rim = [withStroke(linewidth=3.5, foreground="black")]
-            style = {"color": "white", "linewidth": 1.8, "path_effects": rim, "label": "path"}
-            # A path of one pair is no line.
-            style["marker"] = "o" if self.path.shape[1] == 1 else ""
-            self.path_line_ = ax.plot(self.path[1], self.path[0], scalex=False, scaley=False, **style)[0]
-        ax.set(xlabel="sequence sample", ylabel="query sample")
-        for axis in (ax.xaxis, ax.yaxis):
-            axis.set_major_locator(MaxNLocator("auto", integer=True, steps=[1, 2, 5, 10]))
-        self.colorbar_ = add_colorbar(self.figure_, self.image_, axes, "accumulated cost")
-        return self
+        return x1 + self.shift_, (label, scale)
 
 
 def _step(x):

@@ -1,57 +1,18 @@
-"""What a picture needs of its data: checks, times, and fewer points. Nothing here imports matplotlib."""
+"""What a picture needs of its data: checks of series, paths and ranges. Nothing here imports matplotlib."""
 
 from collections.abc import Mapping
-from datetime import UTC
-from typing import NamedTuple
 
 import numpy as np
 
 from .. import validation
 
-LONG = 20_000  # samples from which a line is drawn by its extremes in each pixel column
-
-
-class Times(NamedTuple):
-    """Times of a series: numbers, or ``datetime64`` when `dates` is set; `label` names the axis."""
-
-    values: np.ndarray
-    label: str
-    dates: bool = False
-
 
 def as_series(values, name):
     """Return `values` as floats of shape (n, channels); what is not finite becomes NaN, a gap in the line."""
     array = validation.as_points(values, name)
-    return np.where(np.isfinite(array), array, np.nan).reshape(len(array), -1)
-
-
-def as_times(times, n, name, series=None):
-    """Return the times of `n` samples; without times, those of the index of `series`, or the sample indices."""
-    index = getattr(series, "index", None)
-    if hasattr(times, "samples"):  # those of some samples, which the result of a stream knows
-        if not hasattr(index, "tz"):
-            raise ValueError(
-                f"The '{name}' parameter must be given: the result holds the times of its own starts and ends, and no "
-                f"others. Got None. Pass the times of the whole sequence, or numpy.arange({n}) to draw it by samples."
-            )
-        times = None
-    if times is None and hasattr(index, "tz"):
-        times = index
-    if times is None:
-        return Times(np.arange(n, dtype=np.float64), "sample")
-    label = "time"
-    if getattr(times, "tz", None) is not None:
-        times, label = times.tz_convert(None), "time (UTC)"
-    array = np.asarray(times)
-    if array.dtype == object and array.size and getattr(array.flat[0], "tzinfo", None) is not None:
-        # numpy's datetimes know no time zones.
-        array, label = np.array([t.astimezone(UTC).replace(tzinfo=None) for t in array.flat]), "time (UTC)"
-    if array.dtype == object and array.size and hasattr(array.flat[0], "isoformat"):
-        array = array.astype("datetime64[ns]")
-    numbers = validation.as_times(array, n, name)
-    if array.dtype.kind == "M":
-        return Times(array, label, dates=True)
-    return Times(numbers, "time (s)" if array.dtype.kind == "m" else label)
+    if not np.isfinite([np.fmin.reduce(array, axis=None), np.fmax.reduce(array, axis=None)]).all():
+        array = np.where(np.isfinite(array), array, np.nan)
+    return array.reshape(len(array), -1)
 
 
 def names_of(series):
@@ -122,16 +83,22 @@ def field(result, name):
     return result.get(name) if isinstance(result, Mapping) else getattr(result, name, None)
 
 
-def thin(x, y, width):
-    """Reduce a line to its lowest and highest value in each column of the given width."""
-    columns = np.floor((x - x[0]) / width)
-    first = np.concatenate([[0], np.flatnonzero(np.diff(columns)) + 1])
-    # fmin and fmax pass over NaN, so a gap shorter than a column does not hide its neighbours.
-    extremes = np.column_stack([np.fmin.reduceat(y, first), np.fmax.reduceat(y, first)])
-    return np.repeat(x[first], 2), extremes.ravel()
+def of_estimator(estimator, method, *arguments, **keywords):
+    """What a method of a fitted estimator returns."""
+    call = getattr(estimator, method, None)
+    if call is None:
+        raise TypeError(
+            f"The 'estimator' parameter must have the method {method!r}. Got {type(estimator).__name__}. Pass a fitted "
+            "estimator of this package; of a pipeline its last step, with the sequence transformed by the others."
+        )
+    return call(*arguments, **keywords)
 
 
-def edges(x):
-    """Return the position of every border 0..n: that of the sample after it, and one step after the last."""
-    step = x[-1] - x[-2] if len(x) > 1 else 1.0
-    return np.append(x, x[-1] + step)
+def found_in(estimator, X, times):
+    """Matches or segments that a fitted estimator finds in a sequence."""
+    return of_estimator(estimator, "segment" if hasattr(estimator, "segment") else "search", X, times=times)
+
+
+def numbered(values, number):
+    """The entry of one of several queries, or the value of the only one."""
+    return values[number] if isinstance(values, list) else values

@@ -4,14 +4,32 @@ from collections.abc import Mapping
 
 import numpy as np
 
-from .axes import COLOURS, draw_series, label_rows, make_axes, positions
-from .plot_data import as_boundaries, as_ranges, as_series, as_times, channel_names, edges, field
+from .axes import GRAY, add_legend, add_title, class_colors, label_rows, make_axes
+from .envelope import (
+    LONG,
+    are_narrow,
+    areas,
+    column_borders,
+    coverage,
+    draw_series,
+    draw_stack,
+    inside,
+    is_dense,
+    make_room,
+)
+from .plot_data import as_boundaries, as_ranges, as_series, channel_names, field, found_in
+from .time_axis import as_times
+
+DARK, LIGHT = 0.42, 0.2  # opacity of the areas of neighbors
 
 
 class SegmentationDisplay:
     """A sequence cut into repetitions of patterns.
 
-    It is made by `plot_segmentation`, which describes the picture.
+    Boundaries are dashed lines; repetitions are shaded, neighbors in turn light and dark, each class in its color.
+    Repetitions that are narrower than two pixels are lines in the color of their class, without boundaries.
+    Where there is more than one boundary for four pixels of width, a strip below the sequence stands for both: each
+    column is divided among what covers it, and is the paler the less is covered.
 
     Parameters
     ----------
@@ -38,12 +56,26 @@ class SegmentationDisplay:
         The shaded repetitions in each row: those of one class and shade together.
     partial_areas_ : list of matplotlib PolyCollection
         What hatches the partial repetitions in each row; empty where there are none.
+    strips_ : list of list of matplotlib PolyCollection
+        What stands for too many boundaries in each row: the columns of one class and shade together. There are no
+        boundary lines then and no shaded repetitions.
     legend_ : matplotlib Legend or None
         The classes of repetitions, when there are several, and what is hatched.
 
     See Also
     --------
     sktslib.utils.visualisation.plot_segmentation : Makes and draws it.
+
+    Examples
+    --------
+    >>> import matplotlib
+    >>> matplotlib.use("Agg")
+    >>> from sktslib import QuerySegmenter
+    >>> from sktslib.utils.visualisation import SegmentationDisplay
+    >>> segmenter = QuerySegmenter().fit([0, 1, 3, 1])
+    >>> display = SegmentationDisplay.from_estimator(segmenter, [5, 5, 0, 1, 3, 1, 5, 0, 1, 1, 3, 1, 5])
+    >>> len(display.boundary_lines_[0].get_segments())
+    4
     """
 
     def __init__(self, segments, sequence, ts=None):
@@ -77,20 +109,71 @@ class SegmentationDisplay:
         else:
             self.boundaries = [as_boundaries(segments, n)]
 
-    def plot(self, ax=None):
+    @classmethod
+    def from_estimator(cls, estimator, X, *, times=None, ax=None, **style):
+        """Segment a recording and draw it.
+
+        Parameters
+        ----------
+        estimator : QuerySegmenter
+            A fitted segmenter.
+        X : array-like of shape (n,) or (n, channels)
+            The recording.
+        times : array-like of shape (n,), optional
+            Its times, numbers or datetimes.
+        ax : matplotlib Axes or sequence of them, optional
+            Where to draw. Default: a new figure.
+        **style
+            Passed on to `plot`.
+
+        Returns
+        -------
+        display : SegmentationDisplay
+        """
+        return cls.from_predictions(found_in(estimator, X, times), X, times=times, ax=ax, **style)
+
+    @classmethod
+    def from_predictions(cls, segments, sequence, *, times=None, ax=None, **style):
+        """Draw a segmentation.
+
+        Parameters
+        ----------
+        segments : Segments, array-like of int or dict of name -> array-like of int
+            What a segmentation returned.
+        sequence : array-like of shape (n,) or (n, channels)
+            The recording.
+        times : array-like of shape (n,), optional
+            Its times. Default: those of the segments or of a pandas index.
+        ax : matplotlib Axes or sequence of them, optional
+            Where to draw. Default: a new figure.
+        **style
+            Passed on to `plot`.
+
+        Returns
+        -------
+        display : SegmentationDisplay
+        """
+        return cls(segments, sequence, times).plot(ax, **style)
+
+    def plot(self, ax=None, *, title=None, time_range=None):
         """Draw the sequence and its segments.
 
         Parameters
         ----------
         ax : matplotlib Axes or sequence of them, optional
             One for each of the first channels, or one for each distance. Default: a new figure.
+        title : str, optional
+            Written above.
+        time_range : tuple (start, end), optional
+            The part that is shown, in times or else samples; None on one side: up to there. Datetimes without a zone
+            are local.
 
         Returns
         -------
         display : SegmentationDisplay
             This display.
         """
-        x = positions(self.times)
+        view = self.times.view(time_range)
         n_channels = self.sequence.shape[1]
         if self.names is None:
             self.axes_, self.figure_ = make_axes(ax, n_channels)
@@ -99,12 +182,19 @@ class SegmentationDisplay:
             self.axes_, self.figure_ = make_axes(ax, len(self.names), what="distances")
             rows, boundaries = [self.sequence[:, 0]] * len(self.names), self.boundaries
         self.ax_ = self.axes_[0]
-        borders = edges(x)
-        self.sequence_lines_, self.boundary_lines_, self.repetition_areas_, self.partial_areas_ = [], [], [], []
+        self.sequence_lines_, self.boundary_lines_, self.repetition_areas_ = [], [], []
+        self.partial_areas_, self.strips_ = [], []
+        shades = self._shades()
         for ax, y, cuts in zip(self.axes_, rows, boundaries, strict=True):
-            self.sequence_lines_.append(draw_series(ax, x, y, color="0.25", linewidth=0.9, label="sequence"))
+            dense = is_dense(ax, inside(view, cuts, cuts + 1).sum())
+            long, narrow = view.end - view.first > LONG, are_narrow(ax, view, self.start, self.end)
+            style = {"color": GRAY if dense or long else "0.25", "linewidth": 0.9, "label": "sequence"}
+            self.sequence_lines_.append(draw_series(ax, self.times, y, view, **style))
+            if dense:
+                make_room(ax)
+                self.strips_.append(self._draw_strip(ax, cuts, view, shades))
             lines = ax.vlines(
-                borders[cuts],
+                self.times.at(cuts[:0] if dense or narrow else cuts),
                 0,
                 1,
                 transform=ax.get_xaxis_transform(),
@@ -115,50 +205,64 @@ class SegmentationDisplay:
                 label="boundaries",
             )
             self.boundary_lines_.append(lines)
-            self.repetition_areas_.append(self._shade(ax, borders))
+            self.repetition_areas_.append([] if dense else [self._shade(ax, *shade, narrow) for shade in shades])
             if self.partial.any():
-                self.partial_areas_.append(self._hatch(ax, borders))
+                self.partial_areas_.append(self._hatch(ax))
         if self.names is None:
-            label_rows(self.axes_, self.times, n_channels, self.channels)
+            label_rows(self.axes_, self.times, view, n_channels, self.channels)
         else:
-            label_rows(self.axes_, self.times, 1, self.channels and self.channels[:1])
+            label_rows(self.axes_, self.times, view, 1, self.channels and self.channels[:1])
             for ax, name in zip(self.axes_, self.names, strict=True):
                 ax.set_title(name, loc="left", fontsize="medium")
-        self.legend_ = self._add_legend()
+        self.legend_ = self._add_legend(shades)
+        add_title(self.ax_, title)
         return self
 
-    def _shade(self, ax, borders):
-        """Shade the repetitions, each class in its colour, neighbours in turn light and dark."""
-        areas = []
+    def _shades(self):
+        """Class, color, opacity and repetitions of each class and shade: neighbors are in turn light and dark."""
         turn = np.empty(len(self.start), dtype=int)
         turn[np.argsort(self.start, kind="stable")] = np.arange(len(self.start)) % 2
-        for k, label in enumerate(np.unique(self.label)):
-            for dark in (0, 1):
-                chosen = (self.label == label) & (turn == dark)
-                style = {"alpha": 0.42 if dark else 0.2, "label": f"class {label}", "zorder": 0.5, "linewidths": 0}
-                areas.append(self._cover(ax, borders, chosen, facecolors=COLOURS[k % len(COLOURS)], **style))
-        return areas
+        classes = np.unique(self.label)
+        return [
+            (label, color, alpha, np.flatnonzero((self.label == label) & (turn == dark)))
+            for label, color in zip(classes, class_colors(classes), strict=True)
+            for dark, alpha in enumerate((LIGHT, DARK))
+        ]
 
-    def _hatch(self, ax, borders):
+    def _shade(self, ax, label, color, alpha, chosen, narrow):
+        """Shade the repetitions of a class and shade; narrow ones are lines."""
+        left, right = self.times.at(self.start[chosen]), self.times.at(self.end[chosen])
+        style = {"facecolors": color, "alpha": alpha, "label": f"class {label}", "zorder": 0.5, "linewidths": 0}
+        if narrow:
+            style |= {"edgecolors": color, "alpha": 1.0, "zorder": 2.5, "linewidths": 1.5}
+        return areas(ax, left, right, **style)
+
+    def _hatch(self, ax):
         """Hatch the repetitions that an end of the recording cuts off."""
+        left, right = self.times.at(self.start[self.partial]), self.times.at(self.end[self.partial])
         style = {"facecolors": "none", "edgecolors": "0.45", "hatch": "///", "label": "partial"}
-        return self._cover(ax, borders, self.partial, zorder=0.6, linewidths=0, **style)
+        return areas(ax, left, right, zorder=0.6, linewidths=0, **style)
 
-    def _cover(self, ax, borders, chosen, **style):
-        """Areas over some repetitions, from the bottom of the axes to the top."""
-        from matplotlib.collections import PolyCollection
+    def _draw_strip(self, ax, cuts, view, shades):
+        """A strip of what covers each column; of boundaries alone, of how many there are."""
+        from matplotlib.colors import to_rgb
 
-        left, right = borders[self.start[chosen]], borders[self.end[chosen]]
-        corners = np.stack([left, left, right, right], axis=1)[:, :, np.newaxis]
-        heights = np.broadcast_to(np.array([0, 1, 1, 0])[:, np.newaxis], corners.shape)
-        area = PolyCollection(np.concatenate([corners, heights], axis=2), transform=ax.get_xaxis_transform(), **style)
-        # The height is the axes' own, whatever the data: it must not move the limits.
-        return ax.add_collection(area, autolim=False)
+        borders = column_borders(ax, self.times, view)
+        if not shades:
+            count = np.histogram(self.times.at(cuts), borders)[0]
+            return draw_stack(ax, borders, count[np.newaxis] / max(count.max(), 1), ["black"])
+        ranges = [(self.times.at(self.start[chosen]), self.times.at(self.end[chosen])) for *_, chosen in shades]
+        shares = np.array([coverage(borders, left, right) for left, right in ranges])
+        # The dark one is the class's color itself, the light one is mixed with white.
+        narrow = are_narrow(ax, view, self.start, self.end)
+        strength = [1.0 if narrow else alpha / DARK for _, _, alpha, _ in shades]
+        colors = [s * np.array(to_rgb(color)) + 1 - s for s, (_, color, *_) in zip(strength, shades, strict=True)]
+        return draw_stack(ax, borders, shares, colors)
 
-    def _add_legend(self):
-        several = len(np.unique(self.label)) > 1
-        handles = (self.repetition_areas_[0][1::2] if several else []) + self.partial_areas_[:1]
-        if not handles:
-            return None
-        place = {"loc": "lower right", "bbox_to_anchor": (1, 1), "ncols": 7, "frameon": False, "borderaxespad": 0.2}
-        return self.ax_.legend(handles=handles, **place)
+    def _add_legend(self, shades):
+        from matplotlib.patches import Patch
+
+        narrow = are_narrow(self.ax_, self.times.view(None), self.start, self.end)
+        strong = 1.0 if self.strips_ or narrow else DARK
+        classes = [Patch(facecolor=c, alpha=strong, label=f"class {label}") for label, c, a, _ in shades if a == DARK]
+        return add_legend(self.ax_, (classes if len(classes) > 1 else []) + self.partial_areas_[:1])

@@ -11,7 +11,7 @@ import pytest
 from matplotlib.dates import date2num
 from pictures import DATES, QUERY, SEQUENCE, Found
 
-from sktslib.utils._plot.plot_data import LONG
+from sktslib.utils._plot.envelope import LONG
 from sktslib.utils.visualisation import plot_search_distance_result, plot_weight_query
 
 pytestmark = pytest.mark.usefixtures("_closed_figures")
@@ -23,12 +23,13 @@ def bboxes(texts, figure):
 
 
 # ----------------------------------------------------------------------------------------------------------- search
-def test_search_draws_each_occurrence_in_its_place_and_colour():
+def test_search_draws_each_occurrence_in_its_place_and_color():
     res = {"start": np.array([100, 10]), "end": np.array([120, 25]), "path_dist": np.array([0.5, 2.0])}
     display = plot_search_distance_result(res | {"distance": np.zeros(200)}, SEQUENCE)
     lines = display.occurrence_lines_[0]
-    np.testing.assert_array_equal(lines.get_array(), [0.5, 2.0])
-    for segment, (a, b) in zip(lines.get_segments(), [(100, 120), (10, 25)], strict=True):
+    # The best one is drawn last, so it lies on top.
+    np.testing.assert_array_equal(lines.get_array(), [2.0, 0.5])
+    for segment, (a, b) in zip(lines.get_segments(), [(10, 25), (100, 120)], strict=True):
         np.testing.assert_array_equal(segment, np.column_stack([np.arange(a, b), SEQUENCE[a:b]]))
     np.testing.assert_array_equal(display.sequence_lines_[0].get_ydata(), SEQUENCE)
     red, green, blue = mpl.colors.to_rgb(display.sequence_lines_[0].get_color())
@@ -42,13 +43,13 @@ def test_search_draws_each_occurrence_in_its_place_and_colour():
 def test_search_takes_objects_as_well():
     found = Found([100, 10], [120, 25], [0.5, 2.0])
     display = plot_search_distance_result(found, SEQUENCE)
-    assert display.occurrence_lines_[0].get_array().tolist() == [0.5, 2.0]
+    assert display.occurrence_lines_[0].get_array().tolist() == [2.0, 0.5]
 
 
-def test_search_colours_get_lighter_evenly():
+def test_search_colors_get_lighter_evenly():
     display = plot_search_distance_result(Found([0, 10], [5, 15], [0, 1]), SEQUENCE)
-    colours = display.occurrence_lines_[0].cmap(np.linspace(0, 1, 50))[:, :3]
-    luminance = colours @ [0.2126, 0.7152, 0.0722]
+    colors = display.occurrence_lines_[0].cmap(np.linspace(0, 1, 50))[:, :3]
+    luminance = colors @ [0.2126, 0.7152, 0.0722]
     assert (np.diff(luminance) > 0).all()
     assert luminance[-1] < 0.8
 
@@ -112,7 +113,7 @@ def test_search_times():
         (DATES, "time"),
         (DATES.to_numpy(), "time"),
         (DATES.to_pydatetime().tolist(), "time"),
-        (DATES.tz_localize("UTC").tz_convert("Asia/Tokyo"), "time (UTC)"),
+        (DATES.tz_localize("UTC").tz_convert("Asia/Tokyo"), "time (Asia/Tokyo)"),
         ([datetime(2024, 3, 30, tzinfo=UTC) + timedelta(hours=k) for k in range(200)], "time (UTC)"),
     ],
 )
@@ -147,7 +148,7 @@ def test_search_long_sequence_is_reduced_and_keeps_its_peaks():
     assert (line.get_ydata().min(), line.get_ydata().max()) == (-50, 50)
     assert np.isfinite(line.get_ydata()).all()
     assert line.get_xdata()[np.argmax(line.get_ydata())] == pytest.approx(123_456, abs=2000)
-    short, long = display.occurrence_lines_[0].get_segments()
+    long, short = display.occurrence_lines_[0].get_segments()
     assert short[:, 1].max() == 50
     assert len(short) >= 2
     assert len(long) < LONG
@@ -166,7 +167,7 @@ def test_search_channels_in_rows_and_gaps():
 
 
 # ----------------------------------------------------------------------------------------------------------- weight
-def test_weight_query_colours_each_point_by_its_weight():
+def test_weight_query_colors_each_point_by_its_weight():
     weight = np.linspace(0.25, 1, 20)
     display = plot_weight_query(None, QUERY, weight)
     lines = display.query_lines_[0]

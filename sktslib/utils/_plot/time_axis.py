@@ -1,0 +1,156 @@
+"""The horizontal axis of pictures: times of samples, their places on the axis, and the part that is shown."""
+
+from dataclasses import dataclass
+from datetime import UTC
+from numbers import Real
+from typing import NamedTuple
+
+import numpy as np
+
+from .. import validation
+
+DAY = 86_400_000_000  # microseconds; matplotlib's axes count days
+
+
+class View(NamedTuple):
+    """Samples that are shown, [first, end), one more on either side, and the limits of the axis; None: all."""
+
+    first: int
+    end: int
+    limits: tuple[float, float] | None = None
+
+
+@dataclass(frozen=True)
+class Times:
+    """Times of a series: numbers, or ``datetime64`` (UTC) when `dates` is set; `label` names the axis.
+
+    Places on the axis are computed for the samples that are asked for: those of ten million dates take a second.
+    """
+
+    values: np.ndarray
+    label: str
+    dates: bool = False
+    zone: object = None
+
+    def __len__(self):
+        return len(self.values)
+
+    def between(self, first=0, end=None):
+        """Places of the samples [first, end)."""
+        return self._places(self.values[first:end])
+
+    def at(self, index):
+        """Places of samples; n, the end of the last one, lies one step behind it."""
+        index, last = np.asarray(index, dtype=np.int64), len(self) - 1
+        places = self._places(self.values[np.minimum(index, last)]).astype(np.float64)
+        two = self.between(max(last - 1, 0))
+        return np.where(index > last, places + (two[-1] - two[0] if last else 1.0), places)
+
+    def find(self, places, side="left"):
+        """Numbers of the first samples at places of the axis or behind them (`side` "right": behind them)."""
+        places = np.clip(places, *self.at([0, len(self) - 1]))
+        if not self.dates:
+            return np.searchsorted(self.values, places, side)
+        from matplotlib.dates import get_epoch
+
+        exact = np.datetime64(get_epoch(), "us") + np.round(places * DAY).astype("timedelta64[us]")
+        values = exact.astype(self.values.dtype)
+        if side == "left":  # dates of days, say, are rounded up, so that those before the place stay out
+            values = values + (values < exact).astype(np.int64)
+        return np.searchsorted(self.values, values, side)
+
+    def shown(self, low, high):
+        """The view between two places."""
+        first, end = self.find(np.array([low]))[0], self.find(np.array([high]), "right")[0]
+        return View(max(int(first) - 1, 0), min(int(end) + 1, len(self)), (low, high))
+
+    def view(self, time_range):
+        """What a range of times or samples, None: all, shows."""
+        if time_range is None:
+            return View(0, len(self))
+        rule = "The 'time_range' parameter must be None or two times (start, end), either of which may be None."
+        if isinstance(time_range, str) or np.shape(time_range) != (2,):
+            raise ValueError(f"{rule} Got {validation.shown(time_range)}.")
+        ends = self.at([0, len(self) - 1])
+        low, high = (ends[k] if t is None else self._place(t, first=k == 0) for k, t in enumerate(time_range))
+        if not (low < high and low <= ends[1] and high >= ends[0]):
+            first, last = (str(v) for v in self.values[[0, -1]])
+            raise ValueError(
+                f"{rule} The start must lie before the end, and the range must hold samples. Got "
+                f"{validation.shown(time_range)}; the recording's {self.label} runs from {first} to {last}."
+            )
+        return self.shown(float(low), float(high))
+
+    def _places(self, values):
+        if not self.dates:
+            return values
+        from matplotlib.dates import date2num
+
+        return date2num(values)
+
+    def _place(self, time, first):
+        """The place of a time as people give it: a datetime without a zone is local; of two the first or the last."""
+        if not self.dates:
+            if not isinstance(time, Real) and self.label.endswith("(s)"):
+                import pandas as pd
+
+                return pd.Timedelta(time).total_seconds()
+            return validation.check_number(time, "time_range")
+        import pandas as pd
+
+        try:
+            stamp = pd.Timestamp(time)
+        except (TypeError, ValueError) as error:
+            raise type(error)(
+                f"The 'time_range' parameter must hold datetimes, as the times do. Got {validation.shown(time)}: "
+                f"{error}. Pass texts such as '2024-03-31 12:00', or datetimes."
+            ) from error
+        if self.zone is not None and stamp.tz is None:
+            stamp = stamp.tz_localize(self.zone, ambiguous=first, nonexistent="shift_forward")
+        stamp = stamp if stamp.tz is None else stamp.tz_convert(None)
+        return float(self._places(np.array([stamp.to_datetime64()]))[0])
+
+
+def as_times(times, n, name, series=None):
+    """Return the times of `n` samples; without times, those of the index of `series`, or the sample indices."""
+    index = getattr(series, "index", None)
+    if hasattr(times, "samples"):  # those of some samples, which the result of a stream knows
+        if not hasattr(index, "tz"):
+            raise ValueError(
+                f"The '{name}' parameter must be given: the result holds the times of its own starts and ends, and no "
+                f"others. Got None. Pass the times of the whole sequence, or numpy.arange({n}) to draw it by samples."
+            )
+        times = None
+    if times is None and hasattr(index, "tz"):
+        times = index
+    if times is None:
+        return Times(np.arange(n, dtype=np.float64), "sample")
+    array, zone = _without_zone(times)
+    label = "time" if zone is None else f"time ({zone})"
+    # Numbers of seconds are not needed: those of ten million dates take a fifth of a second.
+    if array.dtype.kind == "M" and array.shape == (n,) and (array[1:] > array[:-1]).all() and not np.isnat(array[0]):
+        return Times(array, label, True, zone)
+    numbers = validation.as_times(array, n, name)
+    return Times(numbers, "time (s)" if array.dtype.kind == "m" else label)
+
+
+def _without_zone(times):
+    """Times as an array, which holds UTC where they have a zone, and that zone: numpy's datetimes know none."""
+    dtype = getattr(times, "dtype", None)
+    zone = getattr(dtype, "tz", None)
+    if zone is not None:
+        import pandas as pd
+
+        times = pd.DatetimeIndex(times).tz_convert(None)
+    elif isinstance(getattr(dtype, "time_zone", None), str):  # of polars
+        from zoneinfo import ZoneInfo
+
+        zone = ZoneInfo(dtype.time_zone)
+    array = np.asarray(times)
+    if array.dtype == object and array.size and getattr(array.flat[0], "tzinfo", None) is not None:
+        zones = {t.tzinfo for t in array.flat}
+        zone = zones.pop() if len(zones) == 1 else UTC
+        array = np.array([t.astimezone(UTC).replace(tzinfo=None) for t in array.flat])
+    if array.dtype == object and array.size and hasattr(array.flat[0], "isoformat"):
+        array = array.astype("datetime64[ns]")
+    return array, zone

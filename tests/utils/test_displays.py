@@ -1,0 +1,319 @@
+"""Displays of estimators and results: profile, events, explanation, collections, and what all of them share."""
+
+from types import SimpleNamespace
+
+import matplotlib as mpl
+import matplotlib.pyplot as plt
+import numpy as np
+import pandas as pd
+import pytest
+from pictures import QUERY, SEQUENCE, Found
+from scipy.cluster import hierarchy
+from scipy.spatial.distance import pdist, squareform
+
+from sktslib import QuerySearcher, QuerySegmenter
+from sktslib.distances import DTW, dtw
+from sktslib.metrics import event_f1_score
+from sktslib.neighbors import PairwiseDistances
+from sktslib.utils import visualisation as v
+
+pytestmark = pytest.mark.usefixtures("_closed_figures")
+TWO = np.column_stack([SEQUENCE, -SEQUENCE])
+SEARCHER = QuerySearcher("euclidean", n_matches=3).fit(QUERY)
+SEGMENTER = QuerySegmenter("dtw").fit(QUERY)
+EXPLAINED = SimpleNamespace(
+    path=np.array([[0, 1, 2, 2], [4, 5, 5, 6]]),
+    cost=np.array([[1.0], [0.0], [5.0]]),
+    lag=np.array([0.0, np.nan, 1.0]),
+    advance=0.25,
+    delay=0.5,
+    phase=0.75,
+)
+
+
+@pytest.mark.parametrize(
+    "draw",
+    [
+        lambda **k: v.AlignmentDisplay.from_estimator(SEARCHER, SEQUENCE, **k),
+        lambda **k: v.AlignmentDisplay.from_estimator(SEGMENTER, SEQUENCE, **k),
+        lambda **k: v.AlignmentDisplay.from_predictions(QUERY, SEQUENCE, [[0, 19], [100, 119]], **k),
+        lambda **k: v.CostMatrixDisplay.from_estimator(QuerySearcher("dtw").fit(QUERY), QUERY, QUERY, **k),
+        lambda **k: v.CostMatrixDisplay.from_predictions(dtw(QUERY, QUERY), **k),
+        lambda **k: v.ProfileDisplay.from_predictions(SEQUENCE, **k),
+        lambda **k: v.SearchDisplay.from_estimator(SEARCHER, SEQUENCE, **k),
+        lambda **k: v.SegmentationDisplay.from_estimator(SEGMENTER, SEQUENCE, **k),
+        lambda **k: v.EventsDisplay.from_estimator(SEGMENTER, SEQUENCE, [[100, 120]], **k),
+        lambda **k: v.RepetitionsDisplay.from_estimator(SEGMENTER, SEQUENCE, **k),
+        lambda **k: v.PairwiseDisplay.from_predictions(np.eye(3), **k),
+        lambda **k: v.WeightedQueryDisplay.from_estimator(SEARCHER, **k),
+        lambda **k: v.WeightedQueryDisplay.from_predictions(QUERY, **k),
+    ],
+)
+def test_all_draw_with_a_title_on_given_axes(draw):
+    ax = plt.subplots()[1]
+    display = draw(ax=ax, title="what it is")
+    assert display.ax_ is ax
+    assert plt.get_fignums() == [ax.figure.number]
+    titles = [one.get_title(loc="left") for one in (ax, *ax.child_axes) if hasattr(one, "get_title")]
+    assert titles.count("what it is") == 1
+    ax.figure.canvas.draw()
+
+
+def test_results_pass_on_title_and_range():
+    display = SEARCHER.search(SEQUENCE).plot(title="found", time_range=(90, 130), color_by="distance")
+    assert display.ax_.get_title(loc="left") == "found"
+    assert display.ax_.get_xlim() == (90, 130)
+    segments = SEGMENTER.segment(SEQUENCE)
+    assert segments.plot(title="cut").ax_.get_title(loc="left") == "cut"
+    assert segments.plot_repetitions(title="one over the other").ax_.get_title(loc="left") == "one over the other"
+    ten = v.SegmentationDisplay.from_predictions([3], np.column_stack([SEQUENCE] * 10), title="ten")
+    assert ten.ax_.get_title(loc="left") == "ten\nfirst 8 of 10 channels"
+
+
+def test_what_is_no_estimator_says_so():
+    with pytest.raises(TypeError, match=r"must have the method 'search'\. Got DTW\. Pass a fitted estimator"):
+        v.SearchDisplay.from_estimator(DTW(), SEQUENCE)
+    with pytest.raises(TypeError, match=r"must have a cost matrix and a path\. Got float\. Pass what an elastic"):
+        v.CostMatrixDisplay.from_predictions(3.0)
+
+
+# ----------------------------------------------------------------------------------------------------- colors, search
+def test_queries_and_classes_have_colors_and_a_legend():
+    res = {
+        "start": [10, 50, 90],
+        "end": [20, 60, 100],
+        "distance": [1, 2, 3],
+        "query": [0, 1, 0],
+        "path_dist": [1, 2, 3],
+    }
+    display = v.SearchDisplay.from_predictions(res, SEQUENCE)
+    assert [text.get_text() for text in display.legend_.get_texts()] == ["query 0", "query 1"]
+    assert display.colorbar_ is None
+    colors = display.occurrence_lines_[0].get_colors()
+    assert tuple(colors[0]) == tuple(colors[2]) == mpl.colors.to_rgba("#0072B2") != tuple(colors[1])
+    display = v.SearchDisplay.from_predictions(res | {"label": ["walk", "run", "walk"]}, SEQUENCE)
+    assert [text.get_text() for text in display.legend_.get_texts()] == ["run", "walk"]
+    by_distance = v.SearchDisplay(res, SEQUENCE).plot(color_by="distance")
+    assert by_distance.legend_ is None
+    assert by_distance.occurrence_lines_[0].get_array().tolist() == [3, 2, 1]
+    one = v.SearchDisplay.from_predictions(res | {"query": [1, 1, 1]}, SEQUENCE)
+    assert one.legend_ is None
+    with pytest.raises(ValueError, match="'distance' or 'auto' here: the result has no 'label'"):
+        v.SearchDisplay(res, SEQUENCE).plot(color_by="label")
+    with pytest.raises(ValueError, match=r"must be one of auto, distance, query, label\. Got 'rank'"):
+        v.SearchDisplay(res, SEQUENCE).plot(color_by="rank")
+
+
+def test_many_classes_are_told_apart_and_their_legend_says_what_it_leaves_out():
+    start = np.arange(20) * 10
+    segments = {"start": start, "end": start + 10, "label": np.arange(20)}
+    display = v.SegmentationDisplay.from_predictions(segments, SEQUENCE)
+    assert len({tuple(area.get_facecolor()[0][:3]) for area in display.repetition_areas_[0] if area.get_paths()}) == 20
+    assert display.legend_.get_title().get_text() == "14 of 20 classes"
+    assert len(display.legend_.get_texts()) == 14
+
+
+def test_the_best_of_equal_ones_is_the_first():
+    display = v.SearchDisplay.from_predictions(Found([1, 2, 3], [9, 9, 9], [5.0, 1.0, 1.0]), SEQUENCE)
+    assert [segment[0, 0] for segment in display.occurrence_lines_[0].get_segments()] == [1, 3, 2]
+
+
+def test_outliers_do_not_stretch_the_scale():
+    start = np.arange(12) * 10
+    display = v.SearchDisplay.from_predictions(Found(start, start + 9, [*np.arange(11.0), 1e6]), SEQUENCE)
+    assert display.colorbar_.mappable.get_clim() == (0, 10)
+    assert display.colorbar_.extend == "max"
+    plain = v.SearchDisplay.from_predictions(Found(start, start + 9, np.arange(12.0)), SEQUENCE)
+    assert plain.colorbar_.mappable.get_clim() == (0, 11)
+    assert plain.colorbar_.extend == "neither"
+    equal = v.SearchDisplay.from_predictions(Found(start, start + 9, [*np.ones(11), 3.0]), SEQUENCE)
+    assert equal.colorbar_.mappable.get_clim() == (1, 3)
+
+
+# -------------------------------------------------------------------------------------------------- alignment, costs
+def test_alignment_of_a_match_of_several_queries():
+    both = QuerySearcher("dtw", n_matches=1).fit([np.ones(4), QUERY])
+    matches = both.search(SEQUENCE)
+    for k, number in enumerate(matches.query):
+        display = v.AlignmentDisplay.from_estimator(both, SEQUENCE, match=k)
+        assert len(display.query_lines_[0].get_xdata()) == (4, 20)[number]
+        assert display.path[1].min() == matches.start[k]
+
+
+def test_series_stand_beside_the_cost_matrix():
+    x, y = np.column_stack([QUERY, -QUERY]), TWO[90:125]
+    display = v.CostMatrixDisplay.from_estimator(DTW(), x, y)
+    np.testing.assert_array_equal(display.matrix, dtw(x, y).cost_matrix)
+    for line, channel in zip(display.sequence_lines_, y.T, strict=True):
+        np.testing.assert_array_equal(line.get_xdata(), np.arange(35))
+        np.testing.assert_array_equal(line.get_ydata(), channel)
+    for line, channel in zip(display.query_lines_, x.T, strict=True):
+        np.testing.assert_array_equal(line.get_ydata(), np.arange(20))
+        np.testing.assert_array_equal(line.get_xdata(), channel)
+    assert display.query_ax_.get_ylim() == display.ax_.get_ylim()
+    assert display.sequence_ax_.get_xlim() == display.ax_.get_xlim()
+    with pytest.raises(ValueError, match="'query' parameter must have a point for each of the 2 rows"):
+        v.CostMatrixDisplay(np.ones((2, 3)), query=[1, 2, 3])
+
+
+def test_a_large_matrix_is_thinned_in_place():
+    matrix = np.add.outer(np.arange(2500.0), np.arange(5.0))
+    display = v.CostMatrixDisplay(matrix).plot()
+    np.testing.assert_array_equal(display.image_.get_array(), matrix[::2])
+    assert display.image_.get_extent() == [-0.5, 4.5, -0.5, 2499.5]
+
+
+# ------------------------------------------------------------------------------------------------------------ profile
+@pytest.mark.parametrize(("metric", "place"), [("euclidean", "start"), ("dtw", "end")])
+def test_profile_with_threshold_and_matches(metric, place):
+    searcher = QuerySearcher(metric, n_matches=None, threshold=9.0).fit(QUERY)
+    display = v.ProfileDisplay.from_estimator(searcher, SEQUENCE)
+    profile, matches = searcher.profile(SEQUENCE), searcher.search(SEQUENCE)
+    shown = display.profile_lines_[0].get_ydata()
+    np.testing.assert_array_equal(shown[: len(profile)], np.where(profile.distance < np.inf, profile.distance, np.nan))
+    assert np.isnan(shown[len(profile) :]).all()
+    assert display.threshold_lines_[0].get_ydata() == [9, 9]
+    points = display.match_points_[0]
+    expected = matches.start if place == "start" else matches.end - 1
+    np.testing.assert_array_equal(points.get_xdata(), expected)
+    np.testing.assert_allclose(points.get_ydata(), matches.distance)
+    assert len(display.match_areas_.get_paths()) == len(matches)
+    np.testing.assert_array_equal(display.sequence_line_.get_ydata(), SEQUENCE)
+    assert [ax.get_ylabel() for ax in display.axes_] == ["value", "distance"]
+    assert [text.get_text() for text in display.legend_.get_texts()] == ["match", "threshold"]
+
+
+def test_profiles_of_several_queries_have_a_row_each():
+    searcher = QuerySearcher("dtw").fit([QUERY, QUERY[:7]])
+    display = v.ProfileDisplay.from_estimator(searcher, pd.Series(SEQUENCE, name="flow"))
+    assert [ax.get_ylabel() for ax in display.axes_] == ["flow", "query 0", "query 1"]
+    matches = searcher.search(SEQUENCE)
+    for number, points in enumerate(display.match_points_):
+        np.testing.assert_array_equal(points.get_xdata(), matches.end[matches.query == number] - 1)
+    assert display.threshold_lines_ == []
+    with pytest.raises(ValueError, match=r"one number, or one for each of the 1 profiles\. Got 2"):
+        v.ProfileDisplay(SEQUENCE, threshold=[1.0, 2.0])
+
+
+# ------------------------------------------------------------------------------------------------------------- events
+def test_hits_misses_and_false_ones():
+    true, found = np.array([[10, 20], [40, 60], [90, 99]]), np.array([[11, 20], [70, 80], [41, 59], [120, 121]])
+    display = v.EventsDisplay.from_predictions(true, found, TWO)
+    assert (display.n_hit_, display.n_missed_, display.n_false_) == (2, 1, 2)
+    assert display.score_ == event_f1_score(true, found)
+
+    def ranges(area):
+        return sorted((box.x0, box.x1) for box in (path.get_extents() for path in area.get_paths()))
+
+    for row in range(2):
+        assert ranges(display.true_areas_[row]["hit"]) == [(10, 20), (40, 60)]
+        assert ranges(display.true_areas_[row]["missed"]) == [(90, 99)]
+        assert ranges(display.found_areas_[row]["hit"]) == [(11, 20), (41, 59)]
+        assert ranges(display.found_areas_[row]["false"]) == [(70, 80), (120, 121)]
+    texts = [text.get_text() for text in display.legend_.get_texts()]
+    assert texts == ["hit (2)", "missed (1)", "false (2)", "F1 = 0.57"]
+    # The lanes lie below the data.
+    bottom, top = display.ax_.get_ylim()
+    lane = display.true_areas_[0]["hit"].get_paths()[0].get_extents()
+    assert bottom + (top - bottom) * lane.y1 < SEQUENCE.min()
+
+
+def test_events_as_labels_matches_and_nothing():
+    labels = np.zeros(200, int)
+    labels[100:120] = 3
+    found = QuerySearcher("euclidean", n_matches=2).fit(2 * QUERY).search(SEQUENCE)
+    display = v.EventsDisplay.from_predictions(labels, found, tolerance=1)
+    assert (display.n_hit_, display.n_missed_, display.n_false_) == (1, 0, 1)
+    assert display.sequence_lines_ == []
+    assert display.ax_.get_xlim()[1] >= 200
+    none = v.EventsDisplay.from_predictions(np.empty((0, 2), int), np.empty((0, 2), int), SEQUENCE)
+    assert none.score_ == 1
+    with pytest.raises(ValueError, match=r"events within the sequence of 20 samples\. Got one that ends at 30"):
+        v.EventsDisplay([[0, 30]], [[0, 10]], QUERY)
+    with pytest.raises(ValueError, match="'min_iou' parameter"):
+        v.EventsDisplay([[0, 30]], [[0, 10]], min_iou=2)
+
+
+# -------------------------------------------------------------------------------------------------------- explanation
+def test_explanation_on_the_query_s_time_base():
+    y = np.array([9.0, 9, 9, 9, 1, 2, 5, 9])
+    display = v.ExplanationDisplay.from_predictions(EXPLAINED, [1.0, 2, 3], y)
+    assert display.query_lines_[0].get_array().tolist() == [1, 0, 5]
+    assert display.match_lines_[0].get_ydata().tolist() == [1, 2, 3.5]
+    np.testing.assert_array_equal(display.lag_line_.get_ydata(), [0, np.nan, 1])
+    assert display.query_lines_[0].get_clim()[0] == 0
+    assert display.axes_[-1].get_title(loc="left") == "advance 0.25, delay 0.50, phase 0.75"
+    rescaled = v.ExplanationDisplay(EXPLAINED, [1.0, 2, 3], y * 10 + 7, rescale=True)
+    plain = v.ExplanationDisplay(EXPLAINED, [1.0, 2, 3], y, rescale=True)
+    np.testing.assert_allclose(rescaled.match, plain.match)
+    with pytest.raises(ValueError, match=r"shape of the explained costs, \(3, 1\)"):
+        v.ExplanationDisplay(EXPLAINED, [1.0, 2], y)
+
+
+@pytest.mark.parametrize("normalize", [None, "zscore"])
+def test_explanation_of_an_estimator_s_match(normalize):
+    searcher = QuerySearcher("euclidean", normalize=normalize, n_matches=2).fit(np.column_stack([QUERY, -QUERY]))
+    display = v.ExplanationDisplay.from_estimator(searcher, TWO, match=1)
+    explained = searcher.search(TWO).explain(1)
+    for k, lines in enumerate(display.query_lines_):
+        np.testing.assert_array_equal(lines.get_array(), explained.cost[:, k])
+    assert len(display.axes_) == 3
+    assert display.rescaled == (normalize is not None)
+
+
+# -------------------------------------------------------------------------------------------------------- collections
+def test_pairwise_map_is_ordered_by_its_dendrogram():
+    points = np.random.default_rng(3).normal(size=(30, 2))
+    distances, labels = squareform(pdist(points)), np.arange(30) % 3
+    display = v.PairwiseDisplay.from_predictions(distances, labels=labels, linkage="complete")
+    expected = hierarchy.dendrogram(hierarchy.linkage(pdist(points), "complete"), no_plot=True)
+    assert display.order_.tolist() == expected["leaves"]
+    np.testing.assert_array_equal(display.image_.get_array(), distances[np.ix_(display.order_, display.order_)])
+    joins = {tuple(np.round(join[:, 1], 9)) for join in display.tree_lines_.get_segments()}
+    assert joins == {tuple(np.round(heights, 9)) for heights in expected["dcoord"]}
+    places = sorted((join[1, 0], join[2, 0]) for join in display.tree_lines_.get_segments())
+    np.testing.assert_allclose(places, sorted((x[1] / 10 - 0.5, x[2] / 10 - 0.5) for x in expected["icoord"]))
+    assert [text.get_text() for text in display.ax_.get_yticklabels()] == [str(k) for k in display.order_]
+    colors = [patch.get_facecolor() for patch in display.legend_.get_patches()]
+    strip = display.class_strip_.get_facecolor()
+    np.testing.assert_allclose(strip, [colors[k] for k in labels[display.order_]])
+
+
+def test_pairwise_names_infinite_asymmetric_and_rectangular_distances():
+    X = [[0, 1, 0], [5, 6, 5], [0, 1, 1]]
+    display = v.PairwiseDisplay.from_estimator(PairwiseDistances("dtw").fit(X), X, labels=["a", "b", "c"])
+    assert [text.get_text() for text in display.ax_.get_yticklabels()] == ["b", "a", "c"]
+    assert display.class_strip_ is None
+    distances = np.array([[0, 1, np.inf], [3, 0, 4], [np.inf, 4, 0]])
+    display = v.PairwiseDisplay.from_predictions(distances)
+    np.testing.assert_allclose(display.linkage_[:, 2], [2, 4])
+    assert np.ma.count_masked(display.image_.get_array()) == 2
+    other = v.PairwiseDisplay.from_predictions(np.ones((2, 5)))
+    assert other.linkage_ is other.tree_ax_ is None
+    assert v.PairwiseDisplay.from_predictions(np.zeros((2, 2)), linkage=None).order_.tolist() == [0, 1]
+    assert v.PairwiseDisplay.from_predictions([[0.0]]).linkage_ is None
+    with pytest.raises(ValueError, match="'distances' parameter must have shape"):
+        v.PairwiseDisplay([1.0])
+    with pytest.raises(ValueError, match="one entry for each of the 3 series"):
+        v.PairwiseDisplay(distances, labels=[1])
+
+
+def test_a_deep_dendrogram_is_drawn():
+    chain = np.cumsum(np.arange(1500.0))[:, np.newaxis]
+    display = v.PairwiseDisplay.from_predictions(squareform(pdist(chain)), linkage="single")
+    assert len(display.tree_lines_.get_segments()) == 1499
+
+
+# -------------------------------------------------------------------------------------------------------- repetitions
+@pytest.mark.parametrize("count", [300, 301])
+def test_many_repetitions_are_drawn_as_their_density(count):
+    repetitions = np.tile(np.repeat([0.0, 1.0, 5.0], [1, 1, 1]), (count, 1))
+    repetitions[0, 1] = np.nan
+    display = v.RepetitionsDisplay.from_predictions(repetitions)
+    assert len(display.repetition_lines_[0].get_segments()) == (count if count == 300 else 0)
+    assert len(display.density_images_) == (count == 301)
+    assert display.mean_lines_[0].get_ydata().tolist() == [0, 1, 5]
+    if count == 301:
+        shown = np.expm1(display.density_images_[0].get_array().filled(0))
+        np.testing.assert_allclose(shown.sum(axis=0), [301, 300, 301])
+        assert [int(np.argmax(column)) for column in shown.T] == [0, 39, 199]

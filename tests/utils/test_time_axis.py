@@ -1,0 +1,191 @@
+"""The horizontal axis of pictures: zones, daylight-saving changes, ranges of time, ticks of many samples."""
+
+import pickle
+from datetime import UTC, datetime, timedelta, timezone
+from zoneinfo import ZoneInfo
+
+import numpy as np
+import pandas as pd
+import pytest
+from matplotlib.dates import date2num, num2date
+from pictures import DATES, SEQUENCE, Found
+
+from sktslib.utils._plot.time_axis import as_times
+from sktslib.utils.visualisation import EventsDisplay, ProfileDisplay, SearchDisplay, SegmentationDisplay
+
+pytestmark = pytest.mark.usefixtures("_closed_figures")
+FOUND = Found([10], [12], [1.0])
+
+
+@pytest.mark.parametrize("unit", ["s", "ms", "us", "ns"])
+def test_places_and_samples_of_dates_belong_to_each_other(unit):
+    dates = DATES.as_unit(unit)
+    times = as_times(dates, 200, "times")
+    np.testing.assert_allclose(times.between(), date2num(DATES.to_numpy()))
+    np.testing.assert_array_equal(times.find(times.between()), np.arange(200))
+    np.testing.assert_array_equal(times.find(times.between(), "right"), np.arange(1, 201))
+    half = times.between()[:-1] + 0.5 / 24
+    np.testing.assert_array_equal(times.find(half), np.arange(1, 200))
+    np.testing.assert_array_equal(times.find(half, "right"), np.arange(1, 200))
+    assert times.find(np.array([-1e9, 1e9])).tolist() == [0, 199]
+
+
+def test_dates_of_days_are_not_found_before_a_time_of_a_day():
+    times = as_times(np.arange("2024-01-01", "2024-01-11", dtype="datetime64[D]"), 10, "times")
+    noon = date2num(np.datetime64("2024-01-03T12:00"))
+    assert times.find(np.array([noon])).tolist() == [3]
+    assert times.find(np.array([noon]), "right").tolist() == [3]
+
+
+def test_the_end_lies_one_step_behind_the_last_sample():
+    assert as_times([0.0, 1.0, 3.0], 3, "times").at([0, 2, 3]).tolist() == [0, 3, 5]
+    assert as_times(None, 1, "times").at([0, 1]).tolist() == [0, 1]
+    ends = num2date(as_times(DATES, 200, "times").at([199, 200]))
+    assert ends[1] - ends[0] == timedelta(hours=1)
+
+
+@pytest.mark.parametrize("zone", ["Europe/Berlin", "America/New_York", "Asia/Kathmandu"])
+def test_times_with_a_zone_are_drawn_at_their_instant_and_written_in_their_zone(zone):
+    local = DATES.tz_localize("UTC").tz_convert(zone)
+    given = (local, pd.Series(local), local.to_pydatetime().tolist())
+    for times in given:
+        display = SearchDisplay.from_predictions(FOUND, SEQUENCE, times=times)
+        assert display.ax_.get_xlabel() == f"time ({zone})"
+        np.testing.assert_allclose(display.sequence_lines_[0].get_xdata(), date2num(DATES.to_numpy()))
+        ticks = [t.astimezone(ZoneInfo(zone)) for t in num2date(display.ax_.get_xticks())]
+        assert all((t.hour, t.minute) == (0, 0) for t in ticks)
+    fixed = [t.astimezone(timezone(timedelta(hours=5))) for t in given[2]]
+    assert SearchDisplay(FOUND, SEQUENCE, fixed).times.label == "time (UTC+05:00)"
+    mixed = [t.astimezone(UTC) if k % 2 else t for k, t in enumerate(given[2])]
+    assert SearchDisplay(FOUND, SEQUENCE, mixed).times.label == "time (UTC)"
+
+
+def test_the_zone_of_polars_is_kept():
+    polars = pytest.importorskip("polars")
+    times = polars.Series([datetime(2024, 3, 31, k, tzinfo=UTC) for k in range(20)]).dt.convert_time_zone("Europe/Rome")
+    found = as_times(times, 20, "times")
+    assert found.label == "time (Europe/Rome)"
+    np.testing.assert_allclose(found.between(), date2num(np.datetime64("2024-03-31")) + np.arange(20) / 24)
+
+
+def test_hours_that_clocks_skip_are_ticked_once():
+    times = pd.date_range("2024-03-31 00:30", periods=200, freq="min", tz="Europe/Berlin")
+    display = SearchDisplay.from_predictions(FOUND, SEQUENCE, times=times)
+    ticks = display.ax_.get_xticks()
+    assert (np.diff(ticks) > 0).all()
+    hours = {t.astimezone(ZoneInfo("Europe/Berlin")).hour for t in num2date(ticks)}
+    assert {1, 3} < hours
+    assert 2 not in hours
+    again = pickle.loads(pickle.dumps(display.figure_))
+    np.testing.assert_array_equal(again.axes[0].get_xticks(), ticks)
+
+
+@pytest.mark.parametrize("minutes", [8, 40, 300, 900])
+def test_hours_that_come_twice_have_ticks(minutes):
+    times = pd.date_range("2024-10-27 00:57", periods=200, freq=f"{minutes * 60 // 200}s", tz="UTC")
+    display = SearchDisplay.from_predictions(FOUND, SEQUENCE, times=times.tz_convert("Europe/Berlin"))
+    low, high = display.ax_.get_xlim()
+    ticks = [t for t in display.ax_.get_xticks() if low <= t <= high]
+    assert 3 <= len(ticks) <= 14
+    steps = np.diff(ticks) * 24 * 60
+    if minutes < 360:
+        np.testing.assert_allclose(steps, steps[0], rtol=1e-4)
+    else:
+        assert sorted(set(np.round(steps))) in ([60], [120], [60, 120], [120, 180])
+    local = [t.astimezone(ZoneInfo("Europe/Berlin")) for t in num2date(ticks)]
+    assert all(t.second == t.microsecond == 0 for t in local)
+
+
+def test_many_samples_are_numbered_with_commas():
+    y = np.zeros(200_000)
+    display = SegmentationDisplay.from_predictions([5], y)
+    display.figure_.canvas.draw()
+    assert "100,000" in [text.get_text() for text in display.ax_.get_xticklabels()]
+
+
+# ------------------------------------------------------------------------------------------------------------- ranges
+@pytest.mark.parametrize(
+    "time_range",
+    [
+        ("2024-03-31 00:00", "2024-03-31 05:00"),
+        (pd.Timestamp("2024-03-30 23:00", tz="UTC"), pd.Timestamp("2024-03-31 03:00", tz="UTC")),
+        (datetime(2024, 3, 31), "2024-03-31T03:00Z"),
+    ],
+)
+def test_a_range_of_local_times(time_range):
+    times = pd.date_range("2024-03-30 20:00", periods=200, freq="15min", tz="Europe/Berlin")
+    display = SearchDisplay.from_predictions(FOUND, SEQUENCE, times=times, time_range=time_range)
+    low, high = num2date(display.ax_.get_xlim())
+    assert low.astimezone(UTC) == datetime(2024, 3, 30, 23, tzinfo=UTC)
+    assert high - low == timedelta(hours=4)  # the clock says five
+    # One sample more on either side, so that the line reaches the border.
+    assert len(display.sequence_lines_[0].get_xdata()) == 4 * 4 + 1 + 2
+
+
+def test_a_range_holds_both_hours_of_a_night_when_clocks_are_put_back():
+    times = pd.date_range("2024-10-26 22:00", periods=200, freq="5min", tz="UTC").tz_convert("Europe/Berlin")
+    display = SearchDisplay(FOUND, SEQUENCE, times)
+    low, high = num2date(display.plot(time_range=("2024-10-27 02:00", "2024-10-27 02:30")).ax_.get_xlim())
+    assert high - low == timedelta(minutes=90)
+    times = pd.date_range("2024-03-30 22:00", periods=200, freq="5min", tz="UTC").tz_convert("Europe/Berlin")
+    low = SearchDisplay(FOUND, SEQUENCE, times).plot(time_range=("2024-03-31 02:30", None)).ax_.get_xlim()[0]
+    assert num2date(low) == datetime(2024, 3, 31, 1, tzinfo=UTC)
+
+
+def test_a_range_of_samples_and_of_numbers():
+    display = SegmentationDisplay.from_predictions([3, 9], SEQUENCE, time_range=(100, None))
+    assert display.ax_.get_xlim() == (100, 199)
+    np.testing.assert_array_equal(display.sequence_lines_[0].get_ydata(), SEQUENCE[99:])
+    display = EventsDisplay.from_predictions(
+        [[3, 9]], [[3, 9]], SEQUENCE, times=np.arange(200) / 4, time_range=(None, 2)
+    )
+    assert display.ax_.get_xlim() == (0, 2)
+    low, high = display.sequence_lines_[0].get_ydata()[[0, -1]]
+    assert (low, high) == (SEQUENCE[0], SEQUENCE[9])
+    lasting = SearchDisplay.from_predictions(FOUND, SEQUENCE, times=DATES - DATES[0], time_range=("1h", 7200))
+    assert lasting.ax_.get_xlim() == (3600, 7200)
+
+
+def test_ranks_and_limits_are_those_of_the_range():
+    y = np.where(np.arange(200) < 100, 50.0, 1.0) * np.sin(np.arange(200))
+    display = SearchDisplay.from_predictions(Found([10, 120], [20, 130], [1, 2]), y, time_range=(110, 150))
+    assert [text.get_text() for text in display.rank_texts_] == ["2"]
+    assert display.ax_.get_ylim()[1] < 5
+
+
+def test_the_line_is_drawn_anew_where_the_axes_show_a_part():
+    y = np.random.default_rng(0).normal(size=300_000)
+    display = SearchDisplay.from_predictions(Found([1000], [120_000], [1.0]), y)
+    line, coarse = display.sequence_lines_[0], len(display.occurrence_lines_[0].get_segments()[0])
+    assert len(line.get_xdata()) < 5000
+    display.ax_.set_xlim(1000, 2000)
+    np.testing.assert_array_equal(line.get_xdata(), np.arange(999, 2002))
+    np.testing.assert_array_equal(line.get_ydata(), y[999:2002])
+    assert len(display.occurrence_lines_[0].get_segments()[0]) == 119_000 > coarse
+    display.ax_.set_xlim(0, 300_000)
+    assert len(line.get_xdata()) < 5000
+
+
+@pytest.mark.parametrize(
+    ("time_range", "times", "message"),
+    [
+        ((5, 3), None, r"start must lie before the end.*Got \(5, 3\); the recording's sample runs from 0.0 to 199.0"),
+        ((500, 600), None, "must hold samples"),
+        (7, None, r"None or two times \(start, end\), either of which may be None\. Got 7"),
+        ("2024", DATES, "None or two times"),
+        (("soon", None), DATES, "must hold datetimes, as the times do. Got 'soon'"),
+        ((0, np.nan), None, "'time_range' parameter must be a real number"),
+    ],
+)
+def test_ranges_that_cannot_be(time_range, times, message):
+    for draw in (SearchDisplay(FOUND, SEQUENCE, times), ProfileDisplay(SEQUENCE, times=times)):
+        with pytest.raises(ValueError, match=message):
+            draw.plot(time_range=time_range)
+
+
+def test_missing_values_at_the_ends_belong_to_the_recording():
+    y = SEQUENCE.copy()
+    y[:50] = y[150:] = np.nan
+    low, high = SearchDisplay.from_predictions(FOUND, y).ax_.get_xlim()
+    assert low <= 0
+    assert high >= 199
