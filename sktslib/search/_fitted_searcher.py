@@ -61,7 +61,10 @@ class FittedSearcher(QueryEstimator):
         self.classes_ = marked.labels.classes[[one.number for one in learned]]  # some may have no whole occurrence
         self._background_label = marked.labels.background
         for k, one in enumerate(learned):
-            found = self._found(self._searches[k][0], Choice(max_overlap=float(self.max_overlap)), X, times)
+            how = self._searches[k][0]
+            if self.min_length == "auto":  # between occurrences there may be no room but for short matches
+                how = how._replace(limits=(None, how.limits[1]))
+            found = self._found(how, Choice(max_overlap=float(self.max_overlap)), X, times)
             self._learned_thresholds[k] = learn_threshold(found, marked.ranges[marked.code == one.number + 1])
         return self
 

@@ -125,6 +125,15 @@ def test_classes_are_predicted_where_they_were_learned():
     assert searcher.fit(BUMP).predict(X).dtype == np.int64  # ranks again
 
 
+def test_thresholds_are_learned_from_matches_of_any_length():
+    x, y = X[2:-2], Y[2:-2]  # less room than half of a query between two occurrences
+    auto, free = (QuerySearcher(min_length=bound).fit(x, y) for bound in ("auto", None))
+    assert auto.threshold_ == free.threshold_
+    assert None not in auto.threshold_
+    only = QuerySearcher().fit(x, y == "up").threshold_
+    assert only == QuerySearcher(min_length=None).fit(x, y == "up").threshold_
+
+
 def test_where_classes_overlap_the_better_match_is_predicted():
     y = np.where(np.arange(len(X)) < RANGES[1, 0], Y, "")
     y[RANGES[2, 0] : RANGES[2, 1]] = "same"  # the same shape by another name
