@@ -19,7 +19,6 @@ extensions = [
     "sphinx.ext.autodoc",
     "sphinx.ext.autosummary",
     "sphinx.ext.mathjax",
-    "myst_parser",  # CHANGELOG.md is Markdown
     "numpydoc",
     "sphinx_gallery.gen_gallery",
 ]
