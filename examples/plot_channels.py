@@ -30,8 +30,8 @@ print(f"{hits} of the {len(labelled)} labelled strides are among the {len(matche
 figure, axes = plt.subplots(6, 1, figsize=(10, 9), sharex=True, layout="constrained")
 for ax, name, values in zip(axes, names, walk.T, strict=True):
     ax.plot(np.arange(len(walk)) / 102.4, values, linewidth=0.6, color="0.3")
-    for first, last in zip(matches.start, matches.end, strict=True):
-        ax.axvspan(first / 102.4, last / 102.4, color="C0", alpha=0.25, linewidth=0)
+    for k, (first, last) in enumerate(sorted(zip(matches.start, matches.end, strict=True))):
+        ax.axvspan(first / 102.4, last / 102.4, color="C0", alpha=0.2 + 0.2 * (k % 2), linewidth=0)
     ax.set_ylabel(name)
 axes[-1].set_xlabel("time (s)")
 

@@ -42,7 +42,7 @@ display = segments.plot_repetitions()
 display.ax_.set_ylabel("swing (degrees/s)")
 
 # %%
-# The durations: slower at the turn, about the middle of the walk.
+# The durations: a steady walk. The last strides are long, because they end in standing.
 
 figure, ax = plt.subplots(figsize=(8, 3), layout="constrained")
 ax.plot(segments.start_time, segments.duration, "o-", markersize=4)

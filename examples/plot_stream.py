@@ -31,15 +31,17 @@ for start, end, distance, known in found:
     print(f"{start / 120:5.2f} to {end / 120:5.2f} s  distance {distance:.2f}  known {(known - end) / 120:.2f} s later")
 
 # %%
-# Each bar is a match, and each dot is the moment at which it was known.
+# Below the recording, each bar is a match, and the dot is the moment at which it was known.
 
-figure, ax = plt.subplots(figsize=(10, 3.5), layout="constrained")
-ax.plot(ecg.ts, ecg.sequence, color="0.3", linewidth=0.8)
-for start, end, _, known in found:
-    ax.hlines(1.9, start / 120, end / 120, color="C0", linewidth=5)
-    ax.plot([end / 120, known / 120], [1.9, 1.9], "--", color="C1", linewidth=1)
-    ax.plot(known / 120, 1.9, "o", color="C1", markersize=4)
-ax.set(xlabel="time (s)", ylabel="mV", title="matches, and when they were known")
+figure, (top, below) = plt.subplots(2, 1, figsize=(10, 5), sharex=True, layout="constrained")
+top.plot(ecg.ts, ecg.sequence, color="0.3", linewidth=0.8)
+top.set_ylabel("mV")
+for row, (start, end, _, known) in enumerate(found):
+    below.hlines(row, start / 120, end / 120, color="C0", linewidth=6)
+    below.plot([end / 120, known / 120], [row, row], "--", color="C1", linewidth=1)
+    below.plot(known / 120, row, "o", color="C1", markersize=5)
+below.invert_yaxis()
+below.set(xlabel="time (s)", ylabel="match", title="matches, and when they were known")
 
 # %%
 # Without ``max_delay`` the matches are those of a search in the whole recording, to the bit, whatever the chunks.

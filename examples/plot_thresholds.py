@@ -35,7 +35,7 @@ ax.plot(range(1, len(matches) + 1), matches.distance, "o-")
 for rank, (distance, kind) in enumerate(zip(matches.distance, kinds(matches), strict=True), 1):
     ax.annotate(kind, (rank, distance), textcoords="offset points", xytext=(0, 6), ha="center")
 ax.axhline(threshold, color="C3", linestyle="--", label=f"threshold {threshold:.1f}")
-ax.set(xlabel="rank of the match", ylabel="distance", ylim=(0, None))
+ax.set(xlabel="rank of the match", ylabel="distance", ylim=(0, 10.5))
 ax.legend()
 
 # %%
