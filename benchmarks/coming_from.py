@@ -199,7 +199,7 @@ def main(names):
             warnings.simplefilter("ignore")
             rows = list(compare())
         for what, theirs, ours in rows:
-            equal = "equal" if np.allclose(theirs, ours, rtol=1e-9, atol=1e-7) else "other"
+            equal = "equal" if np.allclose(theirs, ours, rtol=1e-9, atol=1e-9) else "other"
             print(f"  {equal}  {what:58s} {shown(theirs):>12s}  {shown(ours):>12s}")
 
 
