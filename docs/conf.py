@@ -1,6 +1,8 @@
 """Settings of the documentation; build with `python -m sphinx -W -b html docs docs/_build/html`."""
 
 import os
+import subprocess
+import sys
 from importlib.metadata import version as installed_version
 from pathlib import Path
 
@@ -21,7 +23,7 @@ extensions = [
     "sphinx_gallery.gen_gallery",
 ]
 templates_path = ["_templates"]
-exclude_patterns = ["_build", "_templates"]
+exclude_patterns = ["_build", "_templates", "formulas.rst"]  # distance_pages.py makes pages of the formulas
 html_theme = "furo"
 html_title = f"sktslib {release}"
 
@@ -42,6 +44,13 @@ LIST = """Metric classes
 """
 names = "".join(f"   {type(get_metric(name)).__name__}\n" for name in metric_names())
 Path(__file__).with_name("metric_classes.rst").write_text(LIST + names, encoding="utf-8")
+
+# So are the pages of the distances, in a process of its own, in which nothing is compiled.
+subprocess.run(
+    [sys.executable, Path(__file__).with_name("distance_pages.py")],
+    env={**os.environ, "NUMBA_DISABLE_JIT": "1"},
+    check=True,
+)
 
 sphinx_gallery_conf = {
     "examples_dirs": "../examples",

@@ -38,7 +38,7 @@ display.ax_.set(xlabel="time (s)", ylabel="mV")
 
 around = np.column_stack([ecg.beats - 12, ecg.beats + 18]).clip(0)
 labels = labels_from_events(around, ecg.beat_kinds, n_samples=len(ecg.sequence))
-learned = QuerySegmenter().fit(ecg.sequence[:, np.newaxis], labels)
+learned = QuerySegmenter(metric="dtw").fit(ecg.sequence[:, np.newaxis], labels)
 segments = learned.segment(ecg.sequence, times=ecg.ts)
 
 display = plot_segmentation(segments, ecg.sequence, ecg.ts)

@@ -1,0 +1,55 @@
+"""
+Classes of beats, learned from labels
+=====================================
+
+The beats of the first five seconds were labelled by eye. `fit` learns from them what each class looks like, how far it
+may vary, and what the background is; then it finds the beats of the other five.
+"""
+
+import matplotlib.pyplot as plt
+import numpy as np
+
+from sktslib import QuerySegmenter, load_ecg_example
+from sktslib.distances import ADTW
+from sktslib.metrics import event_f1_score, labels_from_events
+from sktslib.utils.visualisation import plot_segmentation
+
+ecg = load_ecg_example()
+half = 600
+
+# %%
+# A short range about each R peak is marked, and nothing else: what is not marked counts as background.
+
+around = np.column_stack([ecg.beats - 12, ecg.beats + 18]).clip(0)
+labels = labels_from_events(around, ecg.beat_kinds, n_samples=len(ecg.sequence))
+segmenter = QuerySegmenter(ADTW(omega=0.1), n_templates=1).fit(ecg.sequence[:half, np.newaxis], labels[:half])
+print(segmenter.classes_)
+
+# %%
+# One query was learned for each class. The band is what its points count: where the occurrences differ, they count
+# less.
+
+figure, axes = plt.subplots(1, 3, figsize=(9, 2.8), sharey=True, layout="constrained")
+for ax, name, query, weight in zip(axes, segmenter.classes_, segmenter.queries_, segmenter.weights_, strict=True):
+    ax.plot(query, color="C0")
+    w = np.ones(len(query)) if weight is None else np.asarray(weight)[:, 0]
+    ax.fill_between(range(len(query)), query[:, 0] - 0.3 * w, query[:, 0] + 0.3 * w, alpha=0.2)
+    ax.set(title=f"class {name}", xlabel="sample")
+axes[0].set_ylabel("mV")
+
+# %%
+# The whole recording, of which the right half is new to it:
+
+segments = segmenter.segment(ecg.sequence, times=ecg.ts)
+print("found: ", "".join(segments.label))
+print("by eye:", "".join(ecg.beat_kinds))
+display = plot_segmentation(segments, ecg.sequence, ecg.ts)
+display.ax_.axvline(half / 120, color="0.2", linestyle="--")
+display.ax_.set(xlabel="time (s)", ylabel="mV")
+
+# %%
+# How well do the ranges of the right half agree with the labels?
+
+predicted = segmenter.predict(ecg.sequence[half:, np.newaxis])
+print(f"event F1 of the right half: {event_f1_score(labels[half:], predicted):.2f}")
+plt.show()
