@@ -147,19 +147,21 @@ def _by_query(options, files):
             estimator.set_params(query="auto").fit(recording.values, times=recording.times)
     else:
         with errors_of("--query", options.parameters, "the query"):
-            _fit(estimator, queries, timed)
+            _fit(estimator, queries, timed, hasattr(recording.values, "columns"))
     found = _found(options, estimator, recording, timed)
     return estimator, recording, [_drawn(query) for query in queries] or _learned(estimator), found
 
 
-def _fit(estimator, queries, timed):
-    """Fit the queries."""
-    one = len(queries) == 1
+def _fit(estimator, queries, timed, named):
+    """Fit the queries; as arrays where the recording's columns have no names, which would be missed in it."""
+    import numpy as np
+
+    one, values = len(queries) == 1, [query.values if named else np.asarray(query.values) for query in queries]
     weights = [query.weight for query in queries]
     arguments = {"weight": None if all(w is None for w in weights) else weights[0] if one else weights}
     if timed:
         arguments["times"] = queries[0].times if one else [query.times for query in queries]
-    estimator.fit(queries[0].values if one else [query.values for query in queries], **arguments)
+    estimator.fit(values[0] if one else values, **arguments)
 
 
 def _found(options, estimator, recording, timed):
@@ -247,6 +249,8 @@ def _by_model(options, files):
     tell_notes([recording], f"columns compared: {', '.join(recording.names)}")
     if names is not None and hasattr(recording.values, "columns"):
         recording = recording.take(recording.names, list(names))
+    elif names is not None:  # whose order was told
+        del estimator.feature_names_in_
     found = _found(options, estimator, recording, recording.times is not None)
     return estimator, recording, _learned(estimator), found
 

@@ -91,24 +91,24 @@ def test_a_parameter_that_is_added_becomes_an_option(files, capsys, monkeypatch)
 
         Parameters
         ----------
-        max_gap : float, optional
+        max_leap : float, optional
             The largest gap.
         n_matches : int or None, default=1
             How many.
         """
 
-        def __init__(self, metric="dtw", *, max_gap=None, n_matches=1):
-            self.max_gap = max_gap
+        def __init__(self, metric="dtw", *, max_leap=None, n_matches=1):
+            self.max_leap = max_leap
             super().__init__(metric, n_matches=n_matches)
 
         def fit(self, *args, **kwargs):
             raise ValueError(
-                f"The 'max_gap' parameter of Searcher must be small, as max_gap=0.1. Got {self.max_gap!r}."
+                f"The 'max_leap' parameter of Searcher must be small, as max_leap=0.1. Got {self.max_leap!r}."
             )
 
     monkeypatch.setattr(searching, "estimator_class", lambda task: Searcher)
-    err = printed(capsys, "search", "rec.csv", "--query", "beat.csv", "--max-gap", "0.5", code=2).err
-    assert err.endswith("error: --max-gap must be small, as --max-gap 0.1. Got 0.5.\n")
+    err = printed(capsys, "search", "rec.csv", "--query", "beat.csv", "--max-leap", "0.5", code=2).err
+    assert err.endswith("error: --max-leap must be small, as --max-leap 0.1. Got 0.5.\n")
     with pytest.raises(SystemExit):
         main(["search", "--help"])
     assert "float. The largest gap. (default: none)" in capsys.readouterr().out
@@ -245,7 +245,7 @@ def test_segment_prints_the_repetitions_of_the_estimator(files, capsys):
     )
     segmenter = QuerySegmenter("adtw", partial=True, background=0.2).fit(ECG.query, weight=ECG.weight)
     same(frame, segmenter.segment(Y), ("start", "end", "cost", "label"))
-    assert "repetitions by QuerySegmenter(metric=ADTW(), background=0.2, partial=True)" in err
+    assert "repetitions by QuerySegmenter(metric=ADTW(omega='auto'), background=0.2, partial=True)" in err
     wave = np.sin(np.arange(80) * 0.6) + np.arange(80) % 3
     np.savetxt("wave.txt", wave)
     frame, _ = table(capsys, "segment", "wave.txt", "--query", "auto", "--metric", "euclidean")

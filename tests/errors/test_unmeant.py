@@ -267,7 +267,7 @@ def test_queries_by_name():
     stream = one.stream()
     assert {*stream.update(RECORDING).label, *stream.flush().label} == {"beat"}
     assert not hasattr(one.fit(BEAT), "classes_")
-    segmenter = QuerySegmenter().fit(named)
+    segmenter = QuerySegmenter("dtw").fit(named)
     segments = segmenter.segment(RECORDING)
     assert set(segments.label) == {"beat", "half"} == set(segmenter.classes_)
     assert set(segmenter.predict(np.append(RECORDING, np.full(20, 5.0)))) == {"", "beat", "half"}

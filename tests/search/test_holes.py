@@ -10,7 +10,7 @@ import pandas as pd
 import pytest
 from hypothesis import given
 from hypothesis import strategies as st
-from strategies import pairs, parameters, plain, quarters, series, small_sizes, times, weights
+from strategies import pairs, parameters, plain, quarters, series, small_sizes, times, unmeant, weights
 
 from sktslib import QuerySearcher, QuerySegmenter
 from sktslib.distances import DDTW, DTW, ERP, LCSS, TWED, Euclidean, get_metric, metric_names
@@ -18,7 +18,7 @@ from sktslib.search import _near_windows
 
 CLOSE = {"rtol": 1e-8, "atol": 1e-9}
 GAP = 2.0
-pytestmark = pytest.mark.usefixtures("_plain_kernels_may_overflow")
+pytestmark = [unmeant, pytest.mark.usefixtures("_plain_kernels_may_overflow")]
 
 
 @st.composite
@@ -65,7 +65,7 @@ def test_subsequences_between_holes(data):
     p, r = data.draw(parameters(name)), data.draw(st.sampled_from([None, None, 1]))
     band = {} if r is None else {"window": "sakoe-chiba", "factor": r}
     tq = data.draw(times(len(x))) / 2 if name == "twed" and data.draw(st.booleans()) else None
-    limits = data.draw(st.sampled_from([{}, {"min_length": 2, "max_length": 4}]))
+    limits = data.draw(st.sampled_from([{"min_length": None}, {"min_length": 2, "max_length": 4}]))
 
     def search(a, b):
         timed = {} if tq is None else {"tq": tq, "ts": ts[a:b]}

@@ -214,7 +214,7 @@ def test_months_and_rounded_times_are_even():
     months = pd.date_range("2020", periods=60, freq="MS")
     assert len(QuerySearcher("dtw").fit(pd.Series(QUERY, index=months[7:10])).search(pd.Series(Y, index=months))) == 1
     ms = np.round(np.arange(60) / 400, 3)  # steps of 2 and 3 ms
-    assert len(QuerySearcher("dtw").fit(np.zeros(20), times=ms[:20]).search(Y, times=ms)) == 1
+    assert len(QuerySearcher("dtw", min_length=None).fit(np.zeros(20), times=ms[:20]).search(Y, times=ms)) == 1
 
 
 def test_another_sampling_interval_is_noticed():
