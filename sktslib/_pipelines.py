@@ -1,5 +1,9 @@
 """Search and segmentation by what a pipeline or a grid search has fitted; times are kept through its transformers."""
 
+from __future__ import annotations
+
+from typing import TYPE_CHECKING
+
 from sklearn.frozen import FrozenEstimator
 from sklearn.pipeline import Pipeline
 from sklearn.utils.metadata_routing import get_routing_for_object
@@ -11,8 +15,15 @@ from .search._several import entry, one_each, refuse_several, several
 from .utils._given_times import times_of
 from .utils.validation import shown
 
+if TYPE_CHECKING:
+    from typing import Any
 
-def search_in(fitted, X, times=None):
+    from .search._results import Matches
+    from .search._segmentation.segments import Segments
+    from .utils._types import Sequences, Times
+
+
+def search_in(fitted: Any, X: Sequences, times: Times | None = None) -> Matches:
     """Find the occurrences of a query by a fitted pipeline or grid search whose last step is a QuerySearcher.
 
     What stands before the searcher transforms `X`, and the searcher searches in that. A pipeline's own ``predict``
@@ -72,7 +83,7 @@ def search_in(fitted, X, times=None):
     return searcher.search([one for one, _ in out], [t for _, t in out])
 
 
-def segment_in(fitted, X, times=None):
+def segment_in(fitted: Any, X: Sequences, times: Times | None = None) -> Segments:
     """Segment a recording by a fitted pipeline or grid search whose last step is a QuerySegmenter.
 
     Parameters

@@ -1,9 +1,12 @@
 """Compile ahead of time what a service is going to need."""
 
+from __future__ import annotations
+
 import warnings
 from functools import partial
 from itertools import product
 from time import perf_counter
+from typing import TYPE_CHECKING
 
 import numpy as np
 from numba import config
@@ -11,6 +14,11 @@ from numba import config
 from .distances import get_metric, nearest_neighbors, pairwise_distances
 from .search import QuerySearcher, QuerySegmenter
 from .utils.validation import check_count, check_flag, check_names, check_verbose
+
+if TYPE_CHECKING:
+    from collections.abc import Iterable
+
+    from .utils._types import MetricLike
 
 SIZES, LENGTH = (20, 300), 20_000  # of queries, and of the sequence: short and long take different ways
 CHANNELS = 8  # code tells one channel from several, and no more
@@ -58,7 +66,14 @@ TASKS = {
 }
 
 
-def warmup(metrics="dtw", *, tasks=tuple(TASKS), n_channels=1, weighted=False, verbose=0):
+def warmup(
+    metrics: MetricLike | Iterable[MetricLike] = "dtw",
+    *,
+    tasks: Iterable[str] = tuple(TASKS),
+    n_channels: int = 1,
+    weighted: bool = False,
+    verbose: int = 0,
+) -> None:
     """Load compiled code, or compile what is not on disk yet, so that no later call has to.
 
     Code is compiled when it is first needed, which takes seconds, and kept on disk, from where each process loads it

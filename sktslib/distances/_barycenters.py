@@ -1,5 +1,9 @@
 """Barycenters: the series that lies among a collection under an elastic distance."""
 
+from __future__ import annotations
+
+from typing import TYPE_CHECKING
+
 import numpy as np
 from joblib import Parallel
 from sklearn.utils import check_random_state
@@ -25,27 +29,34 @@ from ._metrics.registry import get_metric
 from ._metrics.soft import SoftDTW
 from ._pairwise import pairwise_distances
 
+if TYPE_CHECKING:
+    from typing import Any
+
+    from numpy.typing import ArrayLike
+
+    from ..utils._types import MetricLike, Sequences
+
 METHODS = ("dba", "soft", "subgradient")
 CANDIDATES = 50  # series among which a medoid is searched for, as in the program of Petitjean et al.
 
 
 def barycenter(
-    X,
-    metric="dtw",
+    X: Sequences,
+    metric: MetricLike = "dtw",
     *,
-    metric_params=None,
-    method="dba",
-    series_weight=None,
-    weight=None,
-    init=None,
-    max_iter=100,
-    tol=1e-6,
-    random_state=None,
-    n_jobs=None,
-    verbose=0,
-    return_cost=False,
-    channels_first=None,
-):
+    metric_params: dict[str, Any] | None = None,
+    method: str = "dba",
+    series_weight: ArrayLike | None = None,
+    weight: ArrayLike | None = None,
+    init: ArrayLike | None = None,
+    max_iter: int = 100,
+    tol: float = 1e-6,
+    random_state: Any = None,
+    n_jobs: int | None = None,
+    verbose: int = 0,
+    return_cost: bool = False,
+    channels_first: bool | None = None,
+) -> Any:
     """The series of least mean distance to a collection: an average that follows the series' warping.
 
     Parameters

@@ -1,13 +1,18 @@
 """Dictionaries of distances, as the functional API takes them: made from the registry, and read into metric objects."""
 
+from __future__ import annotations
+
 from collections.abc import Iterable
 from copy import copy, deepcopy
-from typing import NamedTuple
+from typing import TYPE_CHECKING, NamedTuple
 
 from ..utils.validation import check_names, shown, unknown_name
 from ._metrics.base import Metric
 from ._metrics.callable import CallableMetric
 from ._metrics.registry import _ALIASES, _REGISTRY, FAMILIES, check_parameters, class_of_function, metric_class
+
+if TYPE_CHECKING:
+    from typing import Any
 
 ENTRY_KEYS = ("multivariate", "description", "function", "parameters", "use")
 
@@ -21,7 +26,7 @@ class Entry(NamedTuple):
     timed: bool  # whether the caller's times count
 
 
-def get_distance_dict(names=None):
+def get_distance_dict(names: Any = None) -> dict[str, Any]:
     """Return a dictionary of distances for `time_series_search`, `time_series_segmentation` and `time_series_distance`.
 
     Parameters

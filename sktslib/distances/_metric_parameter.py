@@ -1,10 +1,16 @@
 """The parameters `metric` and `metric_params` of estimators."""
 
+from __future__ import annotations
+
 from copy import copy
+from typing import TYPE_CHECKING
 
 from ._metrics.base import Metric
 from ._metrics.custom import own_metric
 from ._metrics.registry import get_metric, metric_class
+
+if TYPE_CHECKING:
+    from typing import Any, Self
 
 
 class MetricParameter:
@@ -22,7 +28,7 @@ class MetricParameter:
             params = {**self._named_defaults.get(metric_class(metric).name, {}), **(params or {})}
         return get_metric(metric, params)
 
-    def set_params(self, **params):
+    def set_params(self, **params: Any) -> Self:
         """Set parameters; ``metric__alpha=...`` works where the metric is a name, which then becomes its object.
 
         Parameters

@@ -4,9 +4,12 @@ Candidates come block by block, LANES at a time, the most promising first. A can
 k-th best distance so far is skipped, and a block ends as soon as all its lanes are above it.
 """
 
+from __future__ import annotations
+
 from dataclasses import dataclass
 from functools import cache, partial
 from numbers import Integral
+from typing import TYPE_CHECKING
 
 import numpy as np
 from joblib import delayed
@@ -20,6 +23,14 @@ from ._metrics.bands import band
 from ._metrics.elastic import ElasticMetric, PreparedPair, times_factor
 from ._metrics.registry import get_metric
 from ._pairwise import by_length, collection_weight, counts_alone, distance_tasks
+
+if TYPE_CHECKING:
+    from collections.abc import Iterator
+    from typing import Any
+
+    from numpy.typing import ArrayLike, NDArray
+
+    from ..utils._types import MetricLike, Sequences
 
 # Series a task, and pairs that a task may hold; of no influence on any result.
 QUERIES = 64
@@ -72,22 +83,22 @@ class Neighbors:
     indices: np.ndarray
     report: Pruning
 
-    def __iter__(self):
+    def __iter__(self) -> Iterator[NDArray[Any]]:
         return iter((self.distances, self.indices))
 
 
 def nearest_neighbors(
-    X,
-    Y=None,
-    metric="dtw",
-    n_neighbors=1,
+    X: Sequences,
+    Y: Sequences | None = None,
+    metric: MetricLike = "dtw",
+    n_neighbors: int = 1,
     *,
-    metric_params=None,
-    weight=None,
-    n_jobs=None,
-    verbose=0,
-    channels_first=None,
-):
+    metric_params: dict[str, Any] | None = None,
+    weight: ArrayLike | None = None,
+    n_jobs: int | None = None,
+    verbose: int = 0,
+    channels_first: bool | None = None,
+) -> Neighbors:
     """Find the nearest neighbours of each series in a collection; exact for every metric.
 
     Elastic distances are not computed for candidates that a lower bound excludes, and no further than needed for the

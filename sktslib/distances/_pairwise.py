@@ -1,5 +1,9 @@
 """Collections: all distances between two lists of series."""
 
+from __future__ import annotations
+
+from typing import TYPE_CHECKING
+
 import numpy as np
 from joblib import delayed
 
@@ -15,19 +19,26 @@ from ._metrics.lockstep import LockstepMetric, common_weight, equal_lengths
 from ._metrics.registry import get_metric
 from ._series import fill, full_weight, is_enough, resample
 
+if TYPE_CHECKING:
+    from typing import Any
+
+    from numpy.typing import ArrayLike, NDArray
+
+    from ..utils._types import MetricLike, Sequences
+
 
 def pairwise_distances(
-    X,
-    Y=None,
-    metric="dtw",
+    X: Sequences,
+    Y: Sequences | None = None,
+    metric: MetricLike = "dtw",
     *,
-    metric_params=None,
-    weight=None,
-    nan_policy="raise",
-    n_jobs=None,
-    verbose=0,
-    channels_first=None,
-):
+    metric_params: dict[str, Any] | None = None,
+    weight: ArrayLike | None = None,
+    nan_policy: str = "raise",
+    n_jobs: int | None = None,
+    verbose: int = 0,
+    channels_first: bool | None = None,
+) -> NDArray[np.float64]:
     """Distances between all series of two collections.
 
     Parameters

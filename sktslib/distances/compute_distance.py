@@ -1,13 +1,25 @@
 """All distances of a dictionary between two series, as a table."""
 
+from __future__ import annotations
+
+from typing import TYPE_CHECKING
+
 from ..utils.validation import as_times
 from ._distance_dict import check_channels, read_entries
 from ._metrics.base import check_pair
 
+if TYPE_CHECKING:
+    from typing import Any
+
+    from numpy.typing import ArrayLike
+    from pandas import DataFrame
+
 __all__ = ["time_series_distance"]
 
 
-def time_series_distance(dict_distances, x, y, tx=None, ty=None):
+def time_series_distance(
+    dict_distances: dict[str, Any], x: ArrayLike, y: ArrayLike, tx: ArrayLike | None = None, ty: ArrayLike | None = None
+) -> DataFrame:
     """Compute every distance of a dictionary between two series.
 
     Parameters

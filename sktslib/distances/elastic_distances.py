@@ -1,6 +1,9 @@
 """Elastic distances: functions of two series that may be stretched in time."""
 
+from __future__ import annotations
+
 from functools import lru_cache
+from typing import TYPE_CHECKING
 
 import numpy as np
 
@@ -10,12 +13,17 @@ from ._metrics.edit import LCSS, TWED
 from ._metrics.lockstep import Minkowski
 from ._metrics.warping import DTW
 
+if TYPE_CHECKING:
+    from typing import Any
+
+    from numpy.typing import ArrayLike
+
 __all__ = ["dlp", "dtw", "lcss", "twed"]
 
 POINT = np.zeros((1, 1))  # a series
 
 
-def dlp(x, y, p=2, *, weight=None):
+def dlp(x: ArrayLike, y: ArrayLike, p: float = 2, *, weight: ArrayLike | None = None) -> float:
     """Minkowski distance of two arrays of equal shape.
 
     Parameters
@@ -51,7 +59,7 @@ def dlp(x, y, p=2, *, weight=None):
     return Minkowski(p)._distance(a, as_weight(weight, a.shape[1], a.shape[0]), b, None, None)
 
 
-def dtw(x, y, weight=None, **kwargs):
+def dtw(x: ArrayLike, y: ArrayLike, weight: ArrayLike | None = None, **kwargs: Any) -> Any:
     """Dynamic time warping (Sakoe & Chiba 1978), divided by the length of `x`.
 
     Parameters
@@ -99,7 +107,7 @@ def dtw(x, y, weight=None, **kwargs):
     return _call(DTW, {"do_dist_norm": True, **kwargs}, "dtw", x, y, weight)
 
 
-def lcss(x, y, eps=1, **kwargs):
+def lcss(x: ArrayLike, y: ArrayLike, eps: float = 1, **kwargs: Any) -> Any:
     """Longest common subsequence as a distance (Vlachos et al. 2002).
 
     Parameters
@@ -142,7 +150,18 @@ def lcss(x, y, eps=1, **kwargs):
     return _call(LCSS, {"eps": eps, **kwargs}, "lcss", x, y, weight)
 
 
-def twed(x, y, tx, ty, nu=0.001, lmbda=1.0, p=2, report="distance", *, weight=None):
+def twed(
+    x: ArrayLike,
+    y: ArrayLike,
+    tx: ArrayLike | None,
+    ty: ArrayLike | None,
+    nu: float = 0.001,
+    lmbda: float = 1.0,
+    p: float = 2,
+    report: str = "distance",
+    *,
+    weight: ArrayLike | None = None,
+) -> Any:
     """Time warp edit distance with stiffness (Marteau 2009).
 
     Parameters

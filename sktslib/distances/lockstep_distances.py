@@ -1,6 +1,13 @@
 """Lockstep distances: functions of two series whose i-th points meet."""
 
+from __future__ import annotations
+
+from typing import TYPE_CHECKING
+
 from ._metrics import lockstep, lockstep_nonadditive
+
+if TYPE_CHECKING:
+    from numpy.typing import ArrayLike
 
 __all__ = [
     "braycurtis_distance",
@@ -47,7 +54,7 @@ def _documented(function):
 
 
 @_documented
-def braycurtis_distance(x, y, weight=None):
+def braycurtis_distance(x: ArrayLike, y: ArrayLike, weight: ArrayLike | None = None) -> float:
     """Bray-Curtis distance, ``sum w |x - y| / sum w |x + y|``; 0/0 is 0, ``x = -y`` is infinitely far.
 
     Examples
@@ -60,7 +67,7 @@ def braycurtis_distance(x, y, weight=None):
 
 
 @_documented
-def canberra_distance(x, y, weight=None):
+def canberra_distance(x: ArrayLike, y: ArrayLike, weight: ArrayLike | None = None) -> float:
     """Canberra distance, ``sum w |x - y| / (|x| + |y|)``; a term 0/0 counts 0.
 
     Examples
@@ -73,7 +80,7 @@ def canberra_distance(x, y, weight=None):
 
 
 @_documented
-def chebyshev_distance(x, y, weight=None):
+def chebyshev_distance(x: ArrayLike, y: ArrayLike, weight: ArrayLike | None = None) -> float:
     """Chebyshev distance, ``max w |x - y|``.
 
     Examples
@@ -86,7 +93,7 @@ def chebyshev_distance(x, y, weight=None):
 
 
 @_documented
-def correlation_distance(x, y, weight=None):
+def correlation_distance(x: ArrayLike, y: ArrayLike, weight: ArrayLike | None = None) -> float:
     """Correlation distance: one minus the correlation of the series; both constant: 0, one of them: 1.
 
     Examples
@@ -99,7 +106,7 @@ def correlation_distance(x, y, weight=None):
 
 
 @_documented
-def cosine_distance(x, y, weight=None):
+def cosine_distance(x: ArrayLike, y: ArrayLike, weight: ArrayLike | None = None) -> float:
     """Cosine distance, one minus the cosine of the angle; both all zero: 0, one of them: 1.
 
     Examples
@@ -112,7 +119,7 @@ def cosine_distance(x, y, weight=None):
 
 
 @_documented
-def euclidean_distance(x, y, weight=None):
+def euclidean_distance(x: ArrayLike, y: ArrayLike, weight: ArrayLike | None = None) -> float:
     """Euclidean distance, ``sqrt(sum w (x - y)^2)``.
 
     Examples
@@ -125,7 +132,7 @@ def euclidean_distance(x, y, weight=None):
 
 
 @_documented
-def hamming_distance(x, y, weight=None):
+def hamming_distance(x: ArrayLike, y: ArrayLike, weight: ArrayLike | None = None) -> float:
     """Hamming distance: the weighted share of points that differ.
 
     Examples
@@ -138,7 +145,7 @@ def hamming_distance(x, y, weight=None):
 
 
 @_documented
-def kullback_leibler_distance(x, y, weight=None):
+def kullback_leibler_distance(x: ArrayLike, y: ArrayLike, weight: ArrayLike | None = None) -> float:
     """Kullback-Leibler divergence of positive values, ``sum w (x log(x / y) - x + y)`` (Kullback & Leibler 1951).
 
     Values that are not positive are an error. Not symmetric: the query is `x`.
@@ -152,7 +159,9 @@ def kullback_leibler_distance(x, y, weight=None):
     return lockstep.KullbackLeibler().distance(x, y, weight=weight)
 
 
-def mahalanobis_distance(x, y, weight=None, *, VI=None):
+def mahalanobis_distance(
+    x: ArrayLike, y: ArrayLike, weight: ArrayLike | None = None, *, VI: ArrayLike | None = None
+) -> float:
     """Mahalanobis distance, ``sqrt((x - y)' VI (x - y))``.
 
     Parameters
@@ -181,7 +190,7 @@ def mahalanobis_distance(x, y, weight=None, *, VI=None):
 
 
 @_documented
-def manhattan_distance(x, y, weight=None):
+def manhattan_distance(x: ArrayLike, y: ArrayLike, weight: ArrayLike | None = None) -> float:
     """Manhattan distance, ``sum w |x - y|``.
 
     Examples
@@ -193,7 +202,7 @@ def manhattan_distance(x, y, weight=None):
     return lockstep.Manhattan().distance(x, y, weight=weight)
 
 
-def minkowski_distance(x, y, weight=None, p=3):
+def minkowski_distance(x: ArrayLike, y: ArrayLike, weight: ArrayLike | None = None, p: float = 3) -> float:
     """Minkowski distance, ``(sum w |x - y|^p)^(1/p)``.
 
     Parameters
@@ -221,7 +230,9 @@ def minkowski_distance(x, y, weight=None, p=3):
     return lockstep.Minkowski(p).distance(x, y, weight=weight)
 
 
-def pearson_correlation(x, y, beta=None, *, weight=None):
+def pearson_correlation(
+    x: ArrayLike, y: ArrayLike, beta: float | None = None, *, weight: ArrayLike | None = None
+) -> float:
     """Distance from Pearson's correlation r: ``2 (1 - r)``, or ``((1 - r) / (1 + r))^beta`` (Golay et al. 1998).
 
     Parameters
@@ -249,7 +260,14 @@ def pearson_correlation(x, y, beta=None, *, weight=None):
     return lockstep_nonadditive.PearsonCorrelation(beta).distance(x, y, weight=weight)
 
 
-def short_time_series_distance(x, y, tx=None, ty=None, *, weight=None):
+def short_time_series_distance(
+    x: ArrayLike,
+    y: ArrayLike,
+    tx: ArrayLike | None = None,
+    ty: ArrayLike | None = None,
+    *,
+    weight: ArrayLike | None = None,
+) -> float:
     """Short time series distance: Euclidean distance of the slopes (Moeller-Levet et al. 2003).
 
     Parameters
@@ -278,7 +296,7 @@ def short_time_series_distance(x, y, tx=None, ty=None, *, weight=None):
 
 
 @_documented
-def sqeuclidean_distance(x, y, weight=None):
+def sqeuclidean_distance(x: ArrayLike, y: ArrayLike, weight: ArrayLike | None = None) -> float:
     """Squared Euclidean distance, ``sum w (x - y)^2``.
 
     Examples

@@ -1,13 +1,22 @@
 """Time distances: how two series lie in time, whatever their values."""
 
+from __future__ import annotations
+
+from typing import TYPE_CHECKING
+
 from ..utils.validation import check_names
 from ._metrics.base import check_pair
 from ._metrics.time import TAM
 
+if TYPE_CHECKING:
+    from numpy.typing import ArrayLike
+
 __all__ = ["tam"]
 
 
-def tam(x, y, report="distance", *, weight=None):
+def tam(
+    x: ArrayLike, y: ArrayLike, report: str = "distance", *, weight: ArrayLike | None = None
+) -> float | tuple[float, ...]:
     """Time alignment measurement on the path of dynamic time warping (Folgado et al. 2018).
 
     Parameters

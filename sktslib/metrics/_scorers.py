@@ -1,10 +1,21 @@
 """Event scores as scorers, for estimators that find ranges."""
 
+from __future__ import annotations
+
+from typing import TYPE_CHECKING
+
 import numpy as np
 from sklearn.pipeline import Pipeline
 from sklearn.utils.metadata_routing import MetadataRequest
 
 from ..utils.validation import check_flag, shown
+
+if TYPE_CHECKING:
+    from typing import Any, Self
+
+    from numpy.typing import ArrayLike
+
+    from ..utils._types import Sequences, Times
 
 
 class EventScorer:
@@ -33,7 +44,7 @@ class EventScorer:
     -0.5
     """
 
-    def __init__(self, score, *, greater_is_better=True, **parameters):
+    def __init__(self, score: Any, *, greater_is_better: bool = True, **parameters: Any) -> None:
         if not callable(score):
             raise TypeError(f"The 'score' parameter of EventScorer must be callable. Got {shown(score)}.")
         self.score = score
@@ -45,7 +56,7 @@ class EventScorer:
         further = "".join(f", {key}={value!r}" for key, value in self.parameters.items())
         return f"EventScorer({getattr(self.score, '__name__', self.score)}{further})"
 
-    def set_score_request(self, *, times):
+    def set_score_request(self, *, times: Times) -> Self:
         """Ask for metadata, where metadata routing is switched on.
 
         Parameters
@@ -62,7 +73,7 @@ class EventScorer:
         self._times = times
         return self
 
-    def get_metadata_routing(self):
+    def get_metadata_routing(self) -> Any:
         """Say what metadata is asked for.
 
         Returns
@@ -73,7 +84,7 @@ class EventScorer:
         request.score.add_request(param="times", alias=self._times)
         return request
 
-    def __call__(self, estimator, X, y, times=None):
+    def __call__(self, estimator: Any, X: Sequences, y: ArrayLike, times: Times | None = None) -> float:
         if isinstance(estimator, Pipeline):
             X, estimator = estimator[:-1].transform(X) if len(estimator) > 1 else X, estimator[-1]
         find = getattr(estimator, "segment", None) or getattr(estimator, "search", None)

@@ -1,10 +1,21 @@
 """Splits that keep the order of time points."""
 
+from __future__ import annotations
+
 from itertools import pairwise
+from typing import TYPE_CHECKING
 
 import numpy as np
 
 from ..utils.validation import as_floats, check_count
+
+if TYPE_CHECKING:
+    from collections.abc import Iterator
+    from typing import Any
+
+    from numpy.typing import ArrayLike, NDArray
+
+    from ..utils._types import Queries, Sequences
 
 
 class BlockedSeriesSplit:
@@ -30,14 +41,16 @@ class BlockedSeriesSplit:
     [0 1 2 3] [5 6]
     """
 
-    def __init__(self, n_splits=5, *, gap=0):
+    def __init__(self, n_splits: int = 5, *, gap: int = 0) -> None:
         self.n_splits = check_count(n_splits, "n_splits", low=2, owner=type(self).__name__)
         self.gap = check_count(gap, "gap", low=0, owner=type(self).__name__)
 
     def __repr__(self):
         return f"{type(self).__name__}(n_splits={self.n_splits}, gap={self.gap})"
 
-    def get_n_splits(self, X=None, y=None, groups=None):
+    def get_n_splits(
+        self, X: Sequences | None = None, y: ArrayLike | None = None, groups: ArrayLike | None = None
+    ) -> int:
         """Return the number of splits.
 
         Parameters
@@ -51,7 +64,9 @@ class BlockedSeriesSplit:
         """
         return self.n_splits
 
-    def split(self, X, y=None, groups=None):
+    def split(
+        self, X: Sequences, y: ArrayLike | None = None, groups: ArrayLike | None = None
+    ) -> Iterator[tuple[NDArray[np.intp], NDArray[np.intp]]]:
         """Yield indices of training and test samples.
 
         Parameters
@@ -80,7 +95,7 @@ class BlockedSeriesSplit:
             yield train, at[first:last]
 
 
-def query_split(query, sequence):
+def query_split(query: Queries, sequence: Sequences) -> Any:
     """The one split that fits on a query and tests on a sequence, for ``cv`` of scikit-learn's searches.
 
     Parameters

@@ -1,5 +1,9 @@
 """Classification by the vote of nearest neighbours."""
 
+from __future__ import annotations
+
+from typing import TYPE_CHECKING
+
 import numpy as np
 from sklearn.base import ClassifierMixin
 from sklearn.utils.multiclass import check_classification_targets
@@ -8,6 +12,14 @@ from sklearn.utils.validation import assert_all_finite, check_consistent_length,
 from ..utils._sklearn import StrOptions
 from ..utils.validation import shown
 from ._graphs import Neighbors
+
+if TYPE_CHECKING:
+    from collections.abc import Callable
+    from typing import Any, Self
+
+    from numpy.typing import ArrayLike, NDArray
+
+    from ..utils._types import MetricLike, Sequences
 
 
 class KNeighborsTimeSeriesClassifier(ClassifierMixin, Neighbors):
@@ -63,16 +75,16 @@ class KNeighborsTimeSeriesClassifier(ClassifierMixin, Neighbors):
 
     def __init__(
         self,
-        metric="dtw",
+        metric: MetricLike = "dtw",
         *,
-        n_neighbors=1,
-        weights="uniform",
-        metric_params=None,
-        weight=None,
-        nan_policy="raise",
-        n_jobs=None,
-        channels_first=None,
-    ):
+        n_neighbors: int = 1,
+        weights: str | Callable[..., Any] = "uniform",
+        metric_params: dict[str, Any] | None = None,
+        weight: ArrayLike | None = None,
+        nan_policy: str = "raise",
+        n_jobs: int | None = None,
+        channels_first: bool | None = None,
+    ) -> None:
         super().__init__(
             metric,
             metric_params=metric_params,
@@ -84,7 +96,7 @@ class KNeighborsTimeSeriesClassifier(ClassifierMixin, Neighbors):
         self.n_neighbors = n_neighbors
         self.weights = weights
 
-    def fit(self, X, y):
+    def fit(self, X: Sequences, y: ArrayLike) -> Self:
         """Keep the collection and its classes.
 
         Parameters
@@ -137,7 +149,7 @@ class KNeighborsTimeSeriesClassifier(ClassifierMixin, Neighbors):
             )
         return weights
 
-    def predict(self, X):
+    def predict(self, X: Sequences) -> NDArray[Any]:
         """Predict the class of each series.
 
         Parameters
@@ -152,7 +164,7 @@ class KNeighborsTimeSeriesClassifier(ClassifierMixin, Neighbors):
         votes = self._votes(X)
         return self.classes_[votes.argmax(axis=1)]
 
-    def predict_proba(self, X):
+    def predict_proba(self, X: Sequences) -> NDArray[np.float64]:
         """Share of the votes of each class.
 
         Parameters
@@ -167,7 +179,7 @@ class KNeighborsTimeSeriesClassifier(ClassifierMixin, Neighbors):
         votes = self._votes(X)
         return votes / votes.sum(axis=1, keepdims=True)
 
-    def score(self, X, y, sample_weight=None):
+    def score(self, X: Sequences, y: ArrayLike, sample_weight: ArrayLike | None = None) -> float:
         """Share of series whose class is predicted.
 
         Parameters

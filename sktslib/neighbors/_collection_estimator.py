@@ -1,5 +1,9 @@
 """What the estimators of collections share: their parameters, and the way of a collection to the kernels."""
 
+from __future__ import annotations
+
+from typing import TYPE_CHECKING
+
 import numpy as np
 from sklearn.base import ClassNamePrefixFeaturesOutMixin, TransformerMixin
 from sklearn.utils.validation import check_is_fitted
@@ -10,6 +14,13 @@ from ..distances._pairwise import pairwise_distances
 from ..utils._names import did_you_mean
 from ..utils._sklearn import JOBS, Estimator, StrOptions, check_columns, warn_of_names
 from ..utils.validation import shown
+
+if TYPE_CHECKING:
+    from typing import Any, Self
+
+    from numpy.typing import ArrayLike
+
+    from ..utils._types import MetricLike, Sequences
 
 
 def is_matrix(X):
@@ -41,14 +52,14 @@ class CollectionEstimator(MetricParameter, Estimator):
 
     def __init__(
         self,
-        metric="dtw",
+        metric: MetricLike = "dtw",
         *,
-        metric_params=None,
-        weight=None,
-        nan_policy="raise",
-        n_jobs=None,
-        channels_first=None,
-    ):
+        metric_params: dict[str, Any] | None = None,
+        weight: ArrayLike | None = None,
+        nan_policy: str = "raise",
+        n_jobs: int | None = None,
+        channels_first: bool | None = None,
+    ) -> None:
         self.metric = metric
         self.metric_params = metric_params
         self.weight = weight
@@ -123,7 +134,7 @@ class CollectionEstimator(MetricParameter, Estimator):
 class CollectionTransformer(ClassNamePrefixFeaturesOutMixin, TransformerMixin, CollectionEstimator):
     """Base of the transformers whose columns are the series of the fitted collection."""
 
-    def fit(self, X, y=None):
+    def fit(self, X: Sequences, y: ArrayLike | None = None) -> Self:
         """Keep the collection.
 
         Parameters

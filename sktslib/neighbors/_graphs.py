@@ -1,6 +1,9 @@
 """Nearest neighbours as sparse graphs, for estimators that take "precomputed"."""
 
+from __future__ import annotations
+
 from numbers import Integral, Real
+from typing import TYPE_CHECKING
 
 import numpy as np
 from scipy.sparse import csr_matrix
@@ -11,6 +14,13 @@ from ..distances._pairwise import pairwise_distances
 from ..utils._sklearn import Interval, StrOptions
 from ..utils.validation import check_count, check_flag
 from ._collection_estimator import CollectionEstimator, CollectionTransformer
+
+if TYPE_CHECKING:
+    from typing import Any
+
+    from numpy.typing import ArrayLike, NDArray
+
+    from ..utils._types import MetricLike, Sequences
 
 
 def _nearest_observed(X, Y, metric, n_neighbors, **rest):
@@ -34,7 +44,9 @@ class Neighbors(CollectionEstimator):
         "n_neighbors": [Interval(Integral, 1, None, closed="left")],
     }
 
-    def kneighbors(self, X=None, n_neighbors=None, return_distance=True):
+    def kneighbors(
+        self, X: Sequences | None = None, n_neighbors: int | None = None, return_distance: bool = True
+    ) -> Any:
         """Find the nearest fitted series.
 
         Parameters
@@ -136,16 +148,16 @@ class KNeighborsTimeSeriesTransformer(CollectionTransformer, Neighbors):
 
     def __init__(
         self,
-        metric="dtw",
+        metric: MetricLike = "dtw",
         *,
-        mode="distance",
-        n_neighbors=5,
-        metric_params=None,
-        weight=None,
-        nan_policy="raise",
-        n_jobs=None,
-        channels_first=None,
-    ):
+        mode: str = "distance",
+        n_neighbors: int = 5,
+        metric_params: dict[str, Any] | None = None,
+        weight: ArrayLike | None = None,
+        nan_policy: str = "raise",
+        n_jobs: int | None = None,
+        channels_first: bool | None = None,
+    ) -> None:
         super().__init__(
             metric,
             metric_params=metric_params,
@@ -157,7 +169,7 @@ class KNeighborsTimeSeriesTransformer(CollectionTransformer, Neighbors):
         self.mode = mode
         self.n_neighbors = n_neighbors
 
-    def transform(self, X):
+    def transform(self, X: Sequences) -> NDArray[np.float64]:
         """Graph of the fitted series nearest to each series.
 
         Parameters
@@ -225,16 +237,16 @@ class RadiusNeighborsTimeSeriesTransformer(CollectionTransformer):
 
     def __init__(
         self,
-        metric="dtw",
+        metric: MetricLike = "dtw",
         *,
-        mode="distance",
-        radius=1.0,
-        metric_params=None,
-        weight=None,
-        nan_policy="raise",
-        n_jobs=None,
-        channels_first=None,
-    ):
+        mode: str = "distance",
+        radius: float = 1.0,
+        metric_params: dict[str, Any] | None = None,
+        weight: ArrayLike | None = None,
+        nan_policy: str = "raise",
+        n_jobs: int | None = None,
+        channels_first: bool | None = None,
+    ) -> None:
         super().__init__(
             metric,
             metric_params=metric_params,
@@ -246,7 +258,7 @@ class RadiusNeighborsTimeSeriesTransformer(CollectionTransformer):
         self.mode = mode
         self.radius = radius
 
-    def transform(self, X):
+    def transform(self, X: Sequences) -> NDArray[np.float64]:
         """Graph of the fitted series within the radius of each series.
 
         Parameters
@@ -261,7 +273,7 @@ class RadiusNeighborsTimeSeriesTransformer(CollectionTransformer):
         """
         return self._graph(self._distances(self._checked(X), self._series))
 
-    def fit_transform(self, X, y=None):
+    def fit_transform(self, X: Sequences, y: ArrayLike | None = None) -> NDArray[np.float64]:
         """Keep the collection, and give its graph.
 
         Parameters

@@ -1,11 +1,21 @@
 """Distances to the fitted collection, and kernels made of them, for estimators that take "precomputed"."""
 
+from __future__ import annotations
+
 from numbers import Real
+from typing import TYPE_CHECKING
 
 import numpy as np
 
 from ..utils._sklearn import Interval, StrOptions
 from ._collection_estimator import CollectionTransformer
+
+if TYPE_CHECKING:
+    from typing import Any, Self
+
+    from numpy.typing import ArrayLike, NDArray
+
+    from ..utils._types import MetricLike, Sequences
 
 
 class PairwiseDistances(CollectionTransformer):
@@ -49,7 +59,7 @@ class PairwiseDistances(CollectionTransformer):
     array(['bump'], dtype='<U4')
     """
 
-    def transform(self, X):
+    def transform(self, X: Sequences) -> NDArray[np.float64]:
         """Distances of series to the fitted ones.
 
         Parameters
@@ -63,7 +73,7 @@ class PairwiseDistances(CollectionTransformer):
         """
         return self._distances(self._checked(X), self._series)
 
-    def fit_transform(self, X, y=None):
+    def fit_transform(self, X: Sequences, y: ArrayLike | None = None) -> NDArray[np.float64]:
         """Keep the collection, and give its distances to itself.
 
         Parameters
@@ -132,15 +142,15 @@ class DistanceKernel(PairwiseDistances):
 
     def __init__(
         self,
-        metric="dtw",
+        metric: MetricLike = "dtw",
         *,
-        gamma="median",
-        metric_params=None,
-        weight=None,
-        nan_policy="raise",
-        n_jobs=None,
-        channels_first=None,
-    ):
+        gamma: float | str = "median",
+        metric_params: dict[str, Any] | None = None,
+        weight: ArrayLike | None = None,
+        nan_policy: str = "raise",
+        n_jobs: int | None = None,
+        channels_first: bool | None = None,
+    ) -> None:
         super().__init__(
             metric,
             metric_params=metric_params,
@@ -151,7 +161,7 @@ class DistanceKernel(PairwiseDistances):
         )
         self.gamma = gamma
 
-    def fit(self, X, y=None):
+    def fit(self, X: Sequences, y: ArrayLike | None = None) -> Self:
         """Keep the collection.
 
         Parameters
@@ -168,7 +178,7 @@ class DistanceKernel(PairwiseDistances):
         self._fit_distances(X)
         return self
 
-    def transform(self, X):
+    def transform(self, X: Sequences) -> NDArray[np.float64]:
         """Similarities of series to the fitted ones.
 
         Parameters
@@ -183,7 +193,7 @@ class DistanceKernel(PairwiseDistances):
         """
         return self._similarities(super().transform(X))
 
-    def fit_transform(self, X, y=None):
+    def fit_transform(self, X: Sequences, y: ArrayLike | None = None) -> NDArray[np.float64]:
         """Keep the collection, and give its similarities to itself.
 
         Parameters

@@ -1,7 +1,9 @@
 """Distances of series to several queries, wherever these lie in them: the shapelet transform."""
 
+from __future__ import annotations
+
 from numbers import Integral
-from typing import NamedTuple
+from typing import TYPE_CHECKING, NamedTuple
 
 import numpy as np
 from joblib import Parallel, delayed
@@ -17,6 +19,13 @@ from ..search._several import chosen
 from ..utils._sklearn import Interval, StrOptions, names_out
 from ..utils.validation import as_weight, check_jobs, plain_count
 from ._collection_estimator import CollectionEstimator
+
+if TYPE_CHECKING:
+    from typing import Any, Self
+
+    from numpy.typing import ArrayLike, NDArray
+
+    from ..utils._types import MetricLike, Sequences
 
 
 class QueryMatches(NamedTuple):
@@ -98,19 +107,19 @@ class QueryDistances(ClassNamePrefixFeaturesOutMixin, TransformerMixin, Collecti
 
     def __init__(
         self,
-        metric="dtw",
+        metric: MetricLike = "dtw",
         *,
-        queries=None,
-        metric_params=None,
-        weight=None,
-        mode="auto",
-        normalize=None,
-        min_length=None,
-        max_length=None,
-        nan_policy="raise",
-        n_jobs=None,
-        channels_first=None,
-    ):
+        queries: Any = None,
+        metric_params: dict[str, Any] | None = None,
+        weight: ArrayLike | None = None,
+        mode: str = "auto",
+        normalize: str | None = None,
+        min_length: int | str | None = None,
+        max_length: int | None = None,
+        nan_policy: str = "raise",
+        n_jobs: int | None = None,
+        channels_first: bool | None = None,
+    ) -> None:
         super().__init__(
             metric,
             metric_params=metric_params,
@@ -125,7 +134,7 @@ class QueryDistances(ClassNamePrefixFeaturesOutMixin, TransformerMixin, Collecti
         self.min_length = min_length
         self.max_length = max_length
 
-    def fit(self, X, y=None):
+    def fit(self, X: Sequences, y: ArrayLike | None = None) -> Self:
         """Take the queries.
 
         Parameters
@@ -157,7 +166,7 @@ class QueryDistances(ClassNamePrefixFeaturesOutMixin, TransformerMixin, Collecti
         self._n_features_out = len(self._queries)
         return self
 
-    def get_feature_names_out(self, input_features=None):
+    def get_feature_names_out(self, input_features: Any = None) -> NDArray[Any]:
         """Names of the columns of `transform`.
 
         Parameters
@@ -172,7 +181,7 @@ class QueryDistances(ClassNamePrefixFeaturesOutMixin, TransformerMixin, Collecti
         names = super().get_feature_names_out(input_features)
         return names if self._query_names is None else names_out(self, self._query_names)
 
-    def transform(self, X):
+    def transform(self, X: Sequences) -> NDArray[np.float64]:
         """Distance of the best match of each query in each series.
 
         Parameters
@@ -190,7 +199,7 @@ class QueryDistances(ClassNamePrefixFeaturesOutMixin, TransformerMixin, Collecti
         largest = np.max(distance, axis=0, where=finite, initial=0.0)
         return np.where(finite, distance, largest)
 
-    def locate(self, X):
+    def locate(self, X: Sequences) -> QueryMatches:
         """Where the best match of each query lies in each series.
 
         Parameters

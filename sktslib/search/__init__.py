@@ -2,11 +2,12 @@
 
 from ._buffer import SparseTimes
 from ._explain import Explanation
-from ._results import Match, Matches, Profile
+from ._results import Matches
 from ._searcher import QuerySearcher
 from ._segmentation.segment_stream import SegmentStream
 from ._segmentation.segmenter import QuerySegmenter
 from ._segmentation.segments import Segment, Segments
+from ._selection import Match, Profile
 from ._stream import Stream
 from .query_search import time_series_search
 from .search_utils import elastic_search, lockstep_search, start_sequences_index

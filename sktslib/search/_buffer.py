@@ -1,10 +1,18 @@
 """What is left of what came: samples, rows of costs and times that grow at one end and are forgotten at the other."""
 
+from __future__ import annotations
+
 from datetime import UTC
+from typing import TYPE_CHECKING
 
 import numpy as np
 
 from ..utils.validation import as_dates
+
+if TYPE_CHECKING:
+    from typing import Any
+
+    from ..utils._types import Times
 
 ROOM = 64  # entries that a buffer has room for, at least
 
@@ -127,17 +135,17 @@ class SparseTimes:
         Their times.
     """
 
-    def __init__(self, samples, times):
+    def __init__(self, samples: Any, times: Times) -> None:
         self.samples, first = np.unique(np.asarray(samples, np.int64), return_index=True)
         self.times = times[first]
 
-    def __len__(self):
+    def __len__(self) -> int:
         return len(self.times)
 
     def __array__(self, dtype=None, copy=None):
         return np.array(self.times, dtype)
 
-    def at(self, index):
+    def at(self, index: Any) -> Any:
         """Times of samples that are among those known."""
         return self.times[np.searchsorted(self.samples, index)]
 

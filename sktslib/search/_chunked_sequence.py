@@ -7,7 +7,7 @@ from ..utils.validation import as_series
 from ._chunks import Entrance
 from ._comparison import check_room
 from ._profile import Choice, choose
-from ._results import Profile
+from ._selection import Profile
 from ._several import Found
 from ._sources import CandidateReader
 from ._stream import PendingMatches, found_in, make_profile

@@ -1,6 +1,9 @@
 """Chunks of a stream: input validation, times as kernels count them, and what the streams of both estimators share."""
 
+from __future__ import annotations
+
 from contextlib import contextmanager
+from typing import Any
 
 import numpy as np
 
@@ -139,12 +142,12 @@ class ChunkStream:
     anew without these (`_count_samples`).
     """
 
-    def __init__(self, estimator):
+    def __init__(self, estimator: Any) -> None:
         self._entrance = Entrance(estimator)
         self._nothing, self._flushed = None, False
 
     @property
-    def n_samples_seen(self):
+    def n_samples_seen(self) -> int:
         return self._entrance.seen
 
     @property

@@ -15,7 +15,7 @@ from ..utils._warnings import warn
 from ..utils.validation import shown, unknown_name
 from ._missing import observed_profile, runs
 from ._near_windows import applies, near_windows
-from ._results import Profile
+from ._selection import Profile
 
 MODES = ("auto", "windows", "subsequence")
 LONGEST = 10**7  # samples of a window

@@ -3,6 +3,7 @@
 from contextlib import nullcontext
 
 import numpy as np
+from sklearn.utils.validation import check_is_fitted
 
 from ..utils._given_times import times_of
 from ..utils.validation import as_weight, plain_count
@@ -25,6 +26,14 @@ class FittedSearcher(QueryEstimator):
         how = super()._compared(x, w, tx, times, step)._replace(normalize=self.normalize, lengths=lengths)
         warn_of_query(how)
         return how
+
+    def _check_choice(self):
+        """One limit of the distance is enough."""
+        if self.threshold is not None and self.percentile is not None:
+            raise ValueError(
+                "Of 'threshold' and 'percentile' at least one must be None: both say how far a match may be. Got "
+                f"{self.threshold!r} and {self.percentile!r}."
+            )
 
     def _check_scales(self):
         """Scales are about windows, and one length limit is enough."""
@@ -71,6 +80,15 @@ class FittedSearcher(QueryEstimator):
     def _of_each(self, values):
         """What there is of each query: of the only one, or of several a list."""
         return values if len(self._queries) > 1 else values[0]
+
+    @property
+    def threshold_(self) -> float | list[float | None] | None:
+        """The largest distance of an occurrence: set, or learned from labels; None where there is none.
+
+        None too with `percentile`, for it then is another in each sequence. Of several queries a list.
+        """
+        check_is_fitted(self)
+        return self._of_each(self._thresholds)
 
     @property
     def _is_learned(self):

@@ -11,8 +11,7 @@ from ..utils._sizes import check_query
 from ._comparison import check_lengths, check_reach, check_room, scaled_path, window_profile
 from ._explain import explain
 from ._near_windows import Rule
-from ._results import Profile
-from ._selection import select, select_exactly
+from ._selection import Profile, select, select_exactly
 
 MOST_TERMS = 2**19  # of windows that are computed together
 

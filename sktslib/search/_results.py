@@ -1,10 +1,12 @@
 """What searches and segmentations return."""
 
+from __future__ import annotations
+
 from copy import deepcopy
-from dataclasses import dataclass, field, fields, replace
+from dataclasses import dataclass, fields, replace
 from html import escape
 from numbers import Integral
-from typing import NamedTuple
+from typing import TYPE_CHECKING
 
 import numpy as np
 
@@ -12,78 +14,20 @@ from ..utils._places import as_place, as_places, distinct, order
 from ..utils._sampling import edges, end_times
 from ..utils.validation import check_count, check_flag, unknown_name
 from ._buffer import elapsed, kept_times, times_at, times_in
-from ._selection import Candidates, From
+from ._selection import Ranges
+
+if TYPE_CHECKING:
+    from typing import Any, Self
+
+    from matplotlib.axes import Axes
+    from numpy.typing import ArrayLike, NDArray
+    from pandas import DataFrame, IntervalIndex
+
+    from ..utils._plot.plot_search import SearchDisplay
+    from ..utils._types import Sequences
+    from ._explain import Explanation
 
 ROWS = 12  # of a table in a notebook
-
-
-class Match(NamedTuple):
-    """One occurrence: the half-open range ``[start, end)`` in samples and its distance."""
-
-    start: int
-    end: int
-    distance: float
-
-
-class _Ranges:
-    """What has a distance for each of several ranges."""
-
-    def __iter__(self):
-        for s, e, d in zip(self.start, self.end, self.distance, strict=True):
-            yield Match(int(s), int(e), float(d))
-
-
-@dataclass(frozen=True, eq=False)
-class Profile(_Ranges):
-    """The distance of every candidate of a search.
-
-    Attributes
-    ----------
-    distance : ndarray of shape (n_candidates,)
-        Windows: one per start. Subsequences: one per end. Infinite where there is no candidate. Distances found by
-        Fourier transforms are exact to 1e-12 of the sum of squares; those of matches are exact.
-    start, end : ndarray of shape (n_candidates,)
-        Half-open ranges in samples; start is -1 where there is no candidate.
-
-    Examples
-    --------
-    >>> from sktslib import QuerySearcher
-    >>> profile = QuerySearcher("euclidean").fit([0, 1]).profile([0, 1, 1])
-    >>> list(profile)
-    [Match(start=0, end=2, distance=0.0), Match(start=1, end=3, distance=1.0)]
-    """
-
-    distance: np.ndarray
-    _start: np.ndarray | None = field(default=None, repr=False)  # None: windows, one at each sample
-    _length: int | np.ndarray | None = field(default=None, repr=False)  # of windows
-    _slack: float = field(default=0.0, repr=False)  # relative error of the distances
-
-    # Made when asked for: a profile of a long recording is large enough without them.
-    @property
-    def start(self):
-        return np.arange(len(self)) if self._start is None else self._start
-
-    @property
-    def end(self):
-        return np.arange(1, len(self) + 1) if self._length is None else self.start + self._length
-
-    @property
-    def _candidates(self):
-        """As a selection reads them; where starts and ends follow from the numbers, no arrays."""
-        if self._length is None:
-            return Candidates(self.distance, self._start, From(1), self._slack)
-        if self._start is not None or np.ndim(self._length):
-            return Candidates(self.distance, self.start, self.end, self._slack)
-        return Candidates(self.distance, From(0), From(self._length), self._slack)
-
-    def __len__(self):
-        return len(self.distance)
-
-    def to_frame(self):
-        """Return a pandas DataFrame, one row per candidate."""
-        import pandas as pd
-
-        return pd.DataFrame({"start": self.start, "end": self.end, "distance": self.distance})
 
 
 class _Table:
@@ -91,11 +35,11 @@ class _Table:
 
     _what = "match", "matches"  # one and several
 
-    def __len__(self):
+    def __len__(self) -> int:
         return len(self.start)
 
     # As of a list or an array: an integer gives what iterating gives, all else gives several.
-    def __getitem__(self, key):
+    def __getitem__(self, key: Any) -> Any:
         if isinstance(key, Integral) and not isinstance(key, bool):
             return next(iter(self._of([as_place(key, len(self), self._what, "The index")])))
         return self._of(as_places(key, len(self), self._what))
@@ -106,7 +50,7 @@ class _Table:
         each = {name: values[rows] for name, values in each.items() if values is not None}
         return replace(self, **each, _source=None if self._source is None else self._source.of(rows))
 
-    def sorted(self, by="start", *, reverse=False):
+    def sorted(self, by: str = "start", *, reverse: bool = False) -> Self:
         """Return the same in another order.
 
         Parameters
@@ -135,12 +79,12 @@ class _Table:
         return self._of(order(keys, check_flag(reverse, "reverse")))
 
     @property
-    def start_time(self):
+    def start_time(self) -> Any:
         """Times of the starts, or None where there are none; of sequences in several time zones in UTC."""
         return self._times_at(self.start)
 
     @property
-    def end_time(self):
+    def end_time(self) -> Any:
         """Times of the (exclusive) ends, in the form of those of the starts.
 
         An end is when the sample there was taken; before a hole (see `max_gap`), and at the end of the sequence, it
@@ -163,14 +107,14 @@ class _Table:
         return times_at(self.times, index)
 
     @property
-    def duration(self):
+    def duration(self) -> NDArray[np.float64]:
         """How long each range is: in the unit of the times, that of datetimes in seconds, or in samples."""
         if self.times is None:
             return (self.end - self.start).astype(float)
         return elapsed(self.start_time, self.end_time)
 
     @property
-    def intervals(self):
+    def intervals(self) -> IntervalIndex:
         """The ranges as a pandas IntervalIndex, closed on the left: of times where there are some, else of samples."""
         import pandas as pd
 
@@ -183,7 +127,7 @@ class _Table:
                 "one sequence, matches[matches.sequence == 0].intervals."
             ) from error
 
-    def cut(self, sequence=None, length=None):
+    def cut(self, sequence: Sequences | None = None, length: int | None = None) -> Any:
         """Cut the samples of each range out of a sequence.
 
         Parameters
@@ -247,7 +191,7 @@ class _Table:
         start, end = int(self.start[k]), int(self.end[k])
         return self._source.search(k, start, end), start, end
 
-    def to_frame(self):
+    def to_frame(self) -> DataFrame:
         """Return a pandas DataFrame, one row per range, with times where the sequence has them."""
         import pandas as pd
 
@@ -272,7 +216,7 @@ class _Table:
 
 
 @dataclass(frozen=True, eq=False, repr=False)
-class Matches(_Ranges, _Table):
+class Matches(Ranges, _Table):
     """Occurrences of a query, best first.
 
     They are indexed as an array is: a number gives a `Match`, as iterating does, and a slice, a mask or a list of
@@ -323,12 +267,12 @@ class Matches(_Ranges, _Table):
     _columns = _each = ("query", "sequence", "start", "end", "distance", "label")
     _measure, _counted = "distance", {"query": "queries", "sequence": "sequences"}
 
-    def path(self, k):
+    def path(self, k: int) -> NDArray[np.intp]:
         """Alignment of the k-th match: query indices and sequence indices, an array (2, K); computed when asked for."""
         search, start, end = self._found(k)
         return search.path(start, end)
 
-    def explain(self, k):
+    def explain(self, k: int) -> Explanation:
         """Where the k-th match fits and where it does not: costs per query point and channel, advance and delay.
 
         Parameters
@@ -362,7 +306,9 @@ class Matches(_Ranges, _Table):
             return super()._times_at(index)
         return times_in(self.times, self.sequence, index)
 
-    def plot(self, ax=None, *, sequence=None, ts=None, **style):
+    def plot(
+        self, ax: Axes | None = None, *, sequence: Sequences | None = None, ts: ArrayLike | None = None, **style: Any
+    ) -> SearchDisplay:
         """Draw the sequence with its occurrences.
 
         Parameters

@@ -1,7 +1,10 @@
 """QuerySearcher: find the occurrences of a query in long recordings."""
 
+from __future__ import annotations
+
 from copy import copy
 from numbers import Integral, Real
+from typing import TYPE_CHECKING
 
 import numpy as np
 from sklearn.base import ClassNamePrefixFeaturesOutMixin, TransformerMixin
@@ -18,6 +21,16 @@ from ._learning import with_background
 from ._query import event_score, refuse_sample_weight
 from ._several import in_jobs, matches_of, one_each, refuse_several, several
 from ._stream import Stream
+
+if TYPE_CHECKING:
+    from collections.abc import Sequence
+    from typing import Any, Self
+
+    from numpy.typing import ArrayLike, NDArray
+
+    from ..utils._types import MetricLike, Queries, Sequences, Times
+    from ._results import Matches
+    from ._selection import Profile
 
 
 class QuerySearcher(ClassNamePrefixFeaturesOutMixin, TransformerMixin, FittedSearcher):
@@ -124,25 +137,25 @@ class QuerySearcher(ClassNamePrefixFeaturesOutMixin, TransformerMixin, FittedSea
 
     def __init__(
         self,
-        metric="dtw",
+        metric: MetricLike = "dtw",
         *,
-        metric_params=None,
-        query=None,
-        weight=None,
-        mode="auto",
-        normalize=None,
-        n_matches="auto",
-        threshold=None,
-        percentile=None,
-        max_overlap=0.0,
-        min_length="auto",
-        max_length=None,
-        scales=None,
-        nan_policy="raise",
-        max_gap=None,
-        n_jobs=None,
-        verbose=0,
-    ):
+        metric_params: dict[str, Any] | None = None,
+        query: Queries | None = None,
+        weight: ArrayLike | None = None,
+        mode: str = "auto",
+        normalize: str | None = None,
+        n_matches: int | str | None = "auto",
+        threshold: float | None = None,
+        percentile: float | None = None,
+        max_overlap: float = 0.0,
+        min_length: int | str | None = "auto",
+        max_length: int | None = None,
+        scales: Sequence[float] | None = None,
+        nan_policy: str = "raise",
+        max_gap: Any = None,
+        n_jobs: int | None = None,
+        verbose: int = 0,
+    ) -> None:
         self.metric = metric
         self.metric_params = metric_params
         self.query = query
@@ -161,7 +174,9 @@ class QuerySearcher(ClassNamePrefixFeaturesOutMixin, TransformerMixin, FittedSea
         self.n_jobs = n_jobs
         self.verbose = verbose
 
-    def fit(self, X, y=None, weight=None, times=None):
+    def fit(
+        self, X: Queries, y: ArrayLike | None = None, weight: ArrayLike | None = None, times: Times | None = None
+    ) -> Self:
         """Take the query.
 
         Parameters
@@ -185,11 +200,7 @@ class QuerySearcher(ClassNamePrefixFeaturesOutMixin, TransformerMixin, FittedSea
         """
         self._check_parameters()
         self._check_limits(None if self.min_length == "auto" else self.min_length, self.max_length)
-        if self.threshold is not None and self.percentile is not None:
-            raise ValueError(
-                "Of 'threshold' and 'percentile' at least one must be None: both say how far a match may be. Got "
-                f"{self.threshold!r} and {self.percentile!r}."
-            )
+        self._check_choice()
         mode = "windows" if self.mode == "auto" and self.scales is not None else self.mode
         self._mode = resolve_mode(self.metric_, mode, self.normalize)
         for name in ("classes_", "_background_label"):  # of an earlier fit
@@ -199,16 +210,7 @@ class QuerySearcher(ClassNamePrefixFeaturesOutMixin, TransformerMixin, FittedSea
             return self._fit_labels(marked, X, weight, times)
         return self._fit_queries(*self._read_queries(X, y, weight, times))
 
-    @property
-    def threshold_(self):
-        """The largest distance of an occurrence: set, or learned from labels; None where there is none.
-
-        None too with `percentile`, for it then is another in each sequence. Of several queries a list.
-        """
-        check_is_fitted(self)
-        return self._of_each(self._thresholds)
-
-    def profile(self, X, times=None):
+    def profile(self, X: Sequences, times: Times | None = None) -> Profile:
         """Distance and range of every candidate.
 
         Parameters
@@ -228,7 +230,7 @@ class QuerySearcher(ClassNamePrefixFeaturesOutMixin, TransformerMixin, FittedSea
         self._notice(X, times)
         return self._of_each(profiles)
 
-    def search(self, X, times=None):
+    def search(self, X: Sequences, times: Times | None = None) -> Matches:
         """Find the occurrences.
 
         Parameters
@@ -264,7 +266,7 @@ class QuerySearcher(ClassNamePrefixFeaturesOutMixin, TransformerMixin, FittedSea
         rest = searches[0][1].n_matches, given, self._classes, names_of(X)
         return matches_of(found, len(searches), *rest, listed=sequences is not None)
 
-    def stream(self, max_delay=None):
+    def stream(self, max_delay: float | None = None) -> Stream:
         """Begin a search that takes the sequence chunk by chunk; `threshold` must be set.
 
         Parameters
@@ -284,7 +286,7 @@ class QuerySearcher(ClassNamePrefixFeaturesOutMixin, TransformerMixin, FittedSea
         check_is_fitted(self)
         return Stream(copy(self), max_delay)
 
-    def transform(self, X, times=None):
+    def transform(self, X: Sequences, times: Times | None = None) -> NDArray[np.float64]:
         """Distance of the best occurrence that ends at each time point.
 
         Row t depends on samples up to t alone, unless a subsequence search compares slopes or shapes, which reach over
@@ -307,7 +309,7 @@ class QuerySearcher(ClassNamePrefixFeaturesOutMixin, TransformerMixin, FittedSea
         self._notice(X, times)
         return np.column_stack(columns)
 
-    def get_feature_names_out(self, input_features=None):
+    def get_feature_names_out(self, input_features: Any = None) -> NDArray[Any]:
         """Names of the columns of `transform`.
 
         Parameters
@@ -322,7 +324,9 @@ class QuerySearcher(ClassNamePrefixFeaturesOutMixin, TransformerMixin, FittedSea
         names = super().get_feature_names_out(input_features)
         return names if self._classes is None else names_out(self, self._classes)
 
-    def fit_transform(self, X, y=None, weight=None, times=None):
+    def fit_transform(
+        self, X: Queries, y: ArrayLike | None = None, weight: ArrayLike | None = None, times: Times | None = None
+    ) -> NDArray[np.float64]:
         """Take the query, and give the distance of the best occurrence that ends at each time point of `X`.
 
         Parameters
@@ -343,7 +347,7 @@ class QuerySearcher(ClassNamePrefixFeaturesOutMixin, TransformerMixin, FittedSea
         of_query = times if self.query is None else None
         return self.fit(X, y, weight=weight, times=of_query).transform(X, times=times)
 
-    def predict(self, X, times=None):
+    def predict(self, X: Sequences, times: Times | None = None) -> NDArray[Any]:
         """Label each time point: 0 outside of occurrences, else the rank of the best one over it, from 1.
 
         Learned from labels: the class of the best one over it, and for background the label that was used for it.
@@ -368,7 +372,9 @@ class QuerySearcher(ClassNamePrefixFeaturesOutMixin, TransformerMixin, FittedSea
             return labels
         return with_background(self._background_label, matches.label)[labels]
 
-    def score(self, X, y, times=None, sample_weight=None):
+    def score(
+        self, X: Sequences, y: ArrayLike, times: Times | None = None, sample_weight: ArrayLike | None = None
+    ) -> float:
         """Event F1 of the occurrences against labels, see :func:`sktslib.metrics.event_f1_score`.
 
         Parameters

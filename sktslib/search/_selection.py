@@ -1,11 +1,20 @@
 """From a profile to matches: one pure rule."""
 
+from __future__ import annotations
+
+from dataclasses import dataclass, field
 from heapq import heappop, heappush
-from typing import NamedTuple
+from typing import TYPE_CHECKING, NamedTuple
 
 import numpy as np
 
 from ..distances._kernels.overlaps import all_free, greedy, insert, is_free, next_free
+
+if TYPE_CHECKING:
+    from collections.abc import Iterator
+
+    from numpy.typing import NDArray
+    from pandas import DataFrame
 
 BLOCK = 2**14  # distances at a time
 LEAST_BATCH = 2**13  # candidates sorted at a time, at least
@@ -30,6 +39,75 @@ class Candidates(NamedTuple):
     start: np.ndarray | From
     end: np.ndarray | From
     slack: float = 0.0  # relative error of the distances
+
+
+class Match(NamedTuple):
+    """One occurrence: the half-open range ``[start, end)`` in samples and its distance."""
+
+    start: int
+    end: int
+    distance: float
+
+
+class Ranges:
+    """What has a distance for each of several ranges."""
+
+    def __iter__(self) -> Iterator[Match]:
+        for s, e, d in zip(self.start, self.end, self.distance, strict=True):
+            yield Match(int(s), int(e), float(d))
+
+
+@dataclass(frozen=True, eq=False)
+class Profile(Ranges):
+    """The distance of every candidate of a search.
+
+    Attributes
+    ----------
+    distance : ndarray of shape (n_candidates,)
+        Windows: one per start. Subsequences: one per end. Infinite where there is no candidate. Distances found by
+        Fourier transforms are exact to 1e-12 of the sum of squares; those of matches are exact.
+    start, end : ndarray of shape (n_candidates,)
+        Half-open ranges in samples; start is -1 where there is no candidate.
+
+    Examples
+    --------
+    >>> from sktslib import QuerySearcher
+    >>> profile = QuerySearcher("euclidean").fit([0, 1]).profile([0, 1, 1])
+    >>> list(profile)
+    [Match(start=0, end=2, distance=0.0), Match(start=1, end=3, distance=1.0)]
+    """
+
+    distance: np.ndarray
+    _start: np.ndarray | None = field(default=None, repr=False)  # None: windows, one at each sample
+    _length: int | np.ndarray | None = field(default=None, repr=False)  # of windows
+    _slack: float = field(default=0.0, repr=False)  # relative error of the distances
+
+    # Made when asked for: a profile of a long recording is large enough without them.
+    @property
+    def start(self) -> NDArray[np.int64]:
+        return np.arange(len(self)) if self._start is None else self._start
+
+    @property
+    def end(self) -> NDArray[np.int64]:
+        return np.arange(1, len(self) + 1) if self._length is None else self.start + self._length
+
+    @property
+    def _candidates(self):
+        """As a selection reads them; where starts and ends follow from the numbers, no arrays."""
+        if self._length is None:
+            return Candidates(self.distance, self._start, From(1), self._slack)
+        if self._start is not None or np.ndim(self._length):
+            return Candidates(self.distance, self.start, self.end, self._slack)
+        return Candidates(self.distance, From(0), From(self._length), self._slack)
+
+    def __len__(self) -> int:
+        return len(self.distance)
+
+    def to_frame(self) -> DataFrame:
+        """Return a pandas DataFrame, one row per candidate."""
+        import pandas as pd
+
+        return pd.DataFrame({"start": self.start, "end": self.end, "distance": self.distance})
 
 
 class _Chosen:

@@ -1,5 +1,9 @@
 """Searches of sequences that come in chunks: a match is reported when it is decided."""
 
+from __future__ import annotations
+
+from typing import TYPE_CHECKING
+
 import numpy as np
 
 from ..utils._sampling import edges
@@ -11,6 +15,12 @@ from ._profile import choose
 from ._selection import Candidates
 from ._several import Found, matches_of
 from ._sources import CandidateReader, Stretches
+
+if TYPE_CHECKING:
+    from typing import Any
+
+    from ..utils._types import Sequences, Times
+    from ._results import Matches
 
 
 def make_profile(how, rule=None):
@@ -143,7 +153,7 @@ class Stream(ChunkStream):
     (0, [Match(start=1, end=5, distance=0.0)], 0)
     """
 
-    def __init__(self, searcher, max_delay=None):
+    def __init__(self, searcher: Any, max_delay: float | None = None) -> None:
         searches = searcher._searches
         percentile = searches[0][1].percentile
         if percentile is not None:
@@ -178,7 +188,7 @@ class Stream(ChunkStream):
         self._searches = [(how.untimed, choice) for how, choice in self._searches]
         self._begin()
 
-    def update(self, X, times=None):
+    def update(self, X: Sequences, times: Times | None = None) -> Matches:
         """Take the next samples.
 
         Parameters
@@ -196,7 +206,7 @@ class Stream(ChunkStream):
         """
         return self._update(X, times)
 
-    def flush(self):
+    def flush(self) -> Matches:
         """End the stream and return the occurrences that were not decided yet.
 
         Returns

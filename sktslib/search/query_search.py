@@ -1,5 +1,9 @@
 """Search a sequence for a query by several distances at once."""
 
+from __future__ import annotations
+
+from typing import TYPE_CHECKING
+
 from ..utils._given_times import given_times
 from ._comparison import warn_of_sequences
 from ._profile import Search
@@ -7,10 +11,25 @@ from ._searcher import QuerySearcher
 from ._several import chosen, matches_of
 from .search_utils import choice_of, each_search
 
+if TYPE_CHECKING:
+    from typing import Any
+
+    from numpy.typing import ArrayLike
+
+    from ..utils._types import Queries, Sequences
+
 __all__ = ["time_series_search"]
 
 
-def time_series_search(dict_distances, query, sequence, tq=None, ts=None, weight=None, output=("number", 1)):
+def time_series_search(
+    dict_distances: dict[str, Any],
+    query: Queries,
+    sequence: Sequences,
+    tq: ArrayLike | None = None,
+    ts: ArrayLike | None = None,
+    weight: ArrayLike | None = None,
+    output: tuple[str, float] = ("number", 1),
+) -> dict[str, Any]:
     """Find the occurrences of a query in a sequence by every distance of a dictionary.
 
     Elastic distances find subsequences of any length; lockstep distances, and elastic ones without a path, find

@@ -1,5 +1,9 @@
 """The pieces of a search: profiles of one distance, and picking indices from a profile."""
 
+from __future__ import annotations
+
+from typing import TYPE_CHECKING
+
 import numpy as np
 
 from ..distances._distance_dict import ENTRY_KEYS, check_channels, is_active, read_entries, read_entry
@@ -18,6 +22,13 @@ from ._comparison import Comparison, resolve_mode, warn_of_sequences, with_metri
 from ._profile import Choice, Search, percentile_of
 from ._query import one_query
 from ._selection import select
+
+if TYPE_CHECKING:
+    from typing import Any
+
+    from numpy.typing import ArrayLike
+
+    from ..utils._types import Queries, Sequences
 
 __all__ = ["elastic_search", "lockstep_search", "start_sequences_index"]
 
@@ -123,7 +134,14 @@ def one_entry(dict_distances, family):
     return found[0], dict_distances[family][found[0].key]
 
 
-def elastic_search(dict_distances, query, sequence, tq=None, ts=None, weight=None):
+def elastic_search(
+    dict_distances: dict[str, Any],
+    query: Queries,
+    sequence: Sequences,
+    tq: ArrayLike | None = None,
+    ts: ArrayLike | None = None,
+    weight: ArrayLike | None = None,
+) -> dict[str, Any]:
     """Subsequence profile of one elastic distance, with the accumulated costs.
 
     Parameters
@@ -169,7 +187,9 @@ def elastic_search(dict_distances, query, sequence, tq=None, ts=None, weight=Non
     return distance, np.ascontiguousarray(costs.T)
 
 
-def lockstep_search(dict_distances, query, sequence, weight=None):
+def lockstep_search(
+    dict_distances: dict[str, Any], query: Queries, sequence: Sequences, weight: ArrayLike | None = None
+) -> dict[str, Any]:
     """Distance of the query to every window of its length.
 
     Parameters
@@ -206,7 +226,7 @@ def lockstep_search(dict_distances, query, sequence, weight=None):
     return one_search(dict_distances, "lockstep", "windows", query, sequence, weight=weight).profile().distance
 
 
-def start_sequences_index(distance, output=("number", 1), overlap=1.0):
+def start_sequences_index(distance: Any, output: tuple[str, float] = ("number", 1), overlap: float = 1.0) -> Any:
     """Pick indices from a vector of distances, the lowest first, at least `overlap` samples apart.
 
     Parameters

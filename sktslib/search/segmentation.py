@@ -1,12 +1,30 @@
 """Cut a sequence at each repetition of a query by several distances at once."""
 
+from __future__ import annotations
+
+from typing import TYPE_CHECKING
+
 from ._segmentation.segmenter import QuerySegmenter
 from .search_utils import each_search
+
+if TYPE_CHECKING:
+    from typing import Any
+
+    from numpy.typing import ArrayLike
+
+    from ..utils._types import Queries, Sequences
 
 __all__ = ["time_series_segmentation"]
 
 
-def time_series_segmentation(dict_distances, query, sequence, tq=None, ts=None, weight=None):
+def time_series_segmentation(
+    dict_distances: dict[str, Any],
+    query: Queries,
+    sequence: Sequences,
+    tq: ArrayLike | None = None,
+    ts: ArrayLike | None = None,
+    weight: ArrayLike | None = None,
+) -> dict[str, Any]:
     """Cut a sequence at each repetition of a query by every distance of a dictionary.
 
     The cut is the cheapest of all segmentations by repetitions and background, see :class:`sktslib.QuerySegmenter`.

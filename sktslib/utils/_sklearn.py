@@ -1,8 +1,11 @@
 """scikit-learn's private helpers: this module alone imports them, so an upgrade is mended in one place."""
 
+from __future__ import annotations
+
 import functools
 import sys
 from numbers import Integral, Real
+from typing import TYPE_CHECKING
 
 import numpy as np
 from sklearn.base import BaseEstimator
@@ -13,6 +16,9 @@ from sklearn.utils.validation import validate_data
 from ._names import NOTHING, did_you_mean
 from ._warnings import warn
 from .validation import shown
+
+if TYPE_CHECKING:
+    from typing import Any, Self
 
 __all__ = [
     "JOBS",
@@ -59,7 +65,7 @@ class Estimator(BaseEstimator):
     def _get_param_names(cls):
         return _param_names(cls)
 
-    def set_params(self, **params):
+    def set_params(self, **params: Any) -> Self:
         """Set parameters, and refuse unknown ones with the nearest name.
 
         Parameters

@@ -10,7 +10,11 @@ is drawn by its extremes in each column of half a pixel, which looks the same, a
 more ranges than one for four pixels of width are drawn as a strip. A `time_range` shows a part.
 """
 
-from ._plot.plot_alignment import AlignmentDisplay
+from __future__ import annotations
+
+from typing import TYPE_CHECKING
+
+from ._plot.plot_alignment import AlignmentDisplay, plot_alignment
 from ._plot.plot_cost_matrix import CostMatrixDisplay
 from ._plot.plot_events import EventsDisplay
 from ._plot.plot_explanation import ExplanationDisplay
@@ -20,6 +24,14 @@ from ._plot.plot_repetitions import RepetitionsDisplay
 from ._plot.plot_search import SearchDisplay
 from ._plot.plot_segmentation import SegmentationDisplay
 from ._plot.plot_weight import WeightedQueryDisplay
+
+if TYPE_CHECKING:
+    from typing import Any
+
+    from matplotlib.axes import Axes
+    from numpy.typing import ArrayLike
+
+    from ._types import Queries, Sequences
 
 __all__ = [
     "AlignmentDisplay",
@@ -41,73 +53,15 @@ __all__ = [
 ]
 
 
-def plot_alignment(ts1, ts2, path, *, ax=None, offset=None, every=None, tx=None, ty=None, title=None, time_range=None):
-    """Draw two series, one above the other, and join the points that a warping path pairs.
-
-    Of `ts2` the part around the path is shown, with one query length to both sides. When the path covers less than
-    half of `ts2`, as that of a search result does, `ts1` is moved above that part and gets its own axis there; the axis
-    below keeps the samples or times of `ts2`. The scale on the left gives each series' own values.
-
-    Parameters
-    ----------
-    ts1 : array-like of shape (m,) or (m, channels)
-        The query.
-    ts2 : array-like of shape (n,) or (n, channels)
-        The sequence, whole.
-    path : array-like of int, shape (2, K)
-        Indices into `ts1` (first row) and into the whole of `ts2` (second row).
-    ax : matplotlib Axes or sequence of them, optional
-        One for each of the first channels. Default: a new figure, one row a channel, at most 8.
-    offset : float, optional
-        What to add to `ts1` so that it lies above `ts2`, in the units of the series. Default: just enough.
-    every : int, optional
-        Draw every k-th pair of the path. Default: about 100 pairs.
-    tx : array-like of shape (m,), optional
-        Times of `ts1`: increasing numbers or datetimes. Default: sample indices. Next to datetimes in `ty`, numbers are
-        seconds.
-    ty : array-like of shape (n,), optional
-        Times of `ts2`.
-    title : str, optional
-        Written above.
-    time_range : tuple (start, end), optional
-        The part of `ts2` that is shown, in its times or else samples. Default: the part around the path.
-
-    Returns
-    -------
-    display : AlignmentDisplay
-        What was drawn: `ax_`, `figure_`, `query_lines_`, `sequence_lines_`, `pair_lines_`, `query_axis_`.
-
-    Raises
-    ------
-    ValueError
-        If a series, the path or the times have a wrong shape, the path leaves a series, times do not increase, or there
-        are more axes than channels.
-    TypeError
-        If a series holds no numbers, or `offset` or `every` is none.
-
-    See Also
-    --------
-    plot_costmatrix : The same path within the accumulated costs.
-
-    Examples
-    --------
-    >>> import matplotlib
-    >>> matplotlib.use("Agg")
-    >>> import matplotlib.pyplot as plt
-    >>> from sktslib.utils.visualisation import plot_alignment
-    >>> display = plot_alignment([0, 1, 0], [0, 0, 1, 1, 0], [[0, 0, 1, 1, 2], [0, 1, 2, 3, 4]])
-    >>> display.ax_.get_xlabel()
-    'sample'
-    >>> len(display.pair_lines_[0].get_segments())
-    5
-    >>> plt.close(display.figure_)
-    """
-    return AlignmentDisplay(ts1, ts2, path, tx=tx, ty=ty).plot(
-        ax, offset=offset, every=every, title=title, time_range=time_range
-    )
-
-
-def plot_costmatrix(matrix, path=None, *, ax=None, query=None, sequence=None, title=None):
+def plot_costmatrix(
+    matrix: Any,
+    path: Any = None,
+    *,
+    ax: Axes | None = None,
+    query: Queries | None = None,
+    sequence: Sequences | None = None,
+    title: str | None = None,
+) -> CostMatrixDisplay:
     """Draw the accumulated costs of an alignment as an image, with its path.
 
     The query runs up the vertical axis, the sequence along the horizontal one. Cells that are not finite, such as those
@@ -159,8 +113,16 @@ def plot_costmatrix(matrix, path=None, *, ax=None, query=None, sequence=None, ti
 
 
 def plot_search_distance_result(
-    res, sequence, ts=None, *, ax=None, cmap=None, color_by="auto", title=None, time_range=None
-):
+    res: Any,
+    sequence: Sequences,
+    ts: ArrayLike | None = None,
+    *,
+    ax: Axes | None = None,
+    cmap: Any = None,
+    color_by: str | None = "auto",
+    title: str | None = None,
+    time_range: Any = None,
+) -> SearchDisplay:
     """Draw a sequence and the occurrences that a search found in it.
 
     The sequence is gray, each occurrence colored by its distance, or by its class or query, the best one on top. Up to
@@ -226,7 +188,9 @@ def plot_search_distance_result(
     return SearchDisplay(res, sequence, ts).plot(ax, **style)
 
 
-def plot_weight_query(x, query, weight, *, ax=None, title=None):
+def plot_weight_query(
+    x: ArrayLike, query: Queries, weight: ArrayLike | None, *, ax: Axes | None = None, title: str | None = None
+) -> WeightedQueryDisplay:
     """Draw a query colored by the weights of its points.
 
     Parameters
@@ -275,7 +239,15 @@ def plot_weight_query(x, query, weight, *, ax=None, title=None):
     return WeightedQueryDisplay(x, query, weight).plot(ax, title=title)
 
 
-def plot_segmentation(segments, sequence, ts=None, *, ax=None, title=None, time_range=None):
+def plot_segmentation(
+    segments: Any,
+    sequence: Sequences,
+    ts: ArrayLike | None = None,
+    *,
+    ax: Axes | None = None,
+    title: str | None = None,
+    time_range: Any = None,
+) -> SegmentationDisplay:
     """Draw a sequence and where it is cut into segments.
 
     Boundaries are dashed vertical lines. Where starts and ends are known, repetitions are shaded, neighbors in turn
@@ -334,7 +306,9 @@ def plot_segmentation(segments, sequence, ts=None, *, ax=None, title=None, time_
     return SegmentationDisplay(segments, sequence, ts).plot(ax, title=title, time_range=time_range)
 
 
-def plot_repetitions(repetitions, query=None, *, ax=None, title=None):
+def plot_repetitions(
+    repetitions: Any, query: Queries | None = None, *, ax: Axes | None = None, title: str | None = None
+) -> RepetitionsDisplay:
     """Draw repetitions one over the other on the time base of their query, with their mean and spread.
 
     Without a repetition the query alone is drawn; of more than 300 the density.

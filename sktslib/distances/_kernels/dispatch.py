@@ -36,9 +36,8 @@ class BoundFacts(NamedTuple):
     """What lower bounds know of a recurrence whose points cost no less the farther their values are apart."""
 
     skips: bool = False  # whether a move may leave a point out, which then need not cost what a pair does
-    minimum_gap: Callable | None = (
-        None  # of the record: the minimum gap cost a channel; None: that of each point counts
-    )
+    # Of the record: the minimum gap cost a channel; None: that of each point counts.
+    minimum_gap: Callable | None = None
     stretch: Callable | None = None  # of the record: what each move adds that is not diagonal
     gap_value: Callable | None = None  # of the record: the value from which a point left out has its distance
     squares: bool = False  # whether a pair's cost is the weighted square of its difference, summed over the channels
@@ -46,20 +45,20 @@ class BoundFacts(NamedTuple):
 
 def recurrence(
     *,
-    terms,
-    moves,
-    row=None,
-    size=1,
-    lag_cost=None,
-    gap_terms=None,
-    gap=None,
-    closed_boundary=True,
-    pairs=None,
-    accumulate=None,
-    equal_moves=False,
-    monotone=False,
-    bounds=False,
-):
+    terms: Callable,
+    moves: Callable,
+    row: Callable | None = None,
+    size: int = 1,
+    lag_cost: Callable | None = None,
+    gap_terms: Callable | None = None,
+    gap: Callable | None = None,
+    closed_boundary: bool = True,
+    pairs: Callable | None = None,
+    accumulate: Callable | None = None,
+    equal_moves: bool = False,
+    monotone: bool = False,
+    bounds: bool | BoundFacts = False,
+) -> Callable[[type], type]:
     """Give a NamedTuple of parameters the functions that make it an elastic distance (class decorator).
 
     All take floats and vectors of floats alike: they are made of the operators, `abs` and the functions of

@@ -1,6 +1,8 @@
 """The value that the elastic functions return: a number that also knows its path."""
 
+from collections.abc import Iterator
 from functools import cached_property
+from typing import Any
 
 __all__ = ["Alignment"]
 
@@ -44,7 +46,7 @@ class Alignment(float):
     def cost_matrix(self):
         return self._metric._cost_matrix(self._problem)
 
-    def __iter__(self):
+    def __iter__(self) -> Iterator[Any]:
         yield float(self)
         yield self.cost_matrix
         yield self.path

@@ -1,5 +1,7 @@
 """Which cells of the cost matrix exist: warping bands as ranges of query points per series point."""
 
+from __future__ import annotations
+
 from numbers import Integral, Real
 
 import numpy as np
@@ -66,7 +68,7 @@ class BandedMetric(Metric):
 
     _parameter_constraints = BAND_CONSTRAINTS
 
-    def __init__(self, *, window=None, factor=None):
+    def __init__(self, *, window: float | str | None = None, factor: int | None = None) -> None:
         self.window = window
         self.factor = factor
 

@@ -1,7 +1,10 @@
 """Metric objects: what every distance shares, from its parameters to its profiles."""
 
+from __future__ import annotations
+
 from copy import deepcopy
 from numbers import Real
+from typing import TYPE_CHECKING
 
 import numpy as np
 from numpy.lib.stride_tricks import sliding_window_view
@@ -10,6 +13,11 @@ from ...utils._sizes import FEW, MANY, check_sizes
 from ...utils._sklearn import Estimator
 from ...utils.validation import as_times, as_weight, shown, sized_series
 from .._series import alike, base_of, between, full_weight, normalise, places
+
+if TYPE_CHECKING:
+    from numpy.typing import ArrayLike
+
+    from .alignment import Alignment
 
 __all__ = ["Metric"]
 
@@ -58,20 +66,38 @@ class Metric(Estimator):
         return made
 
     @property
-    def is_symmetric(self):
+    def is_symmetric(self) -> bool:
         """Whether d(x, y) = d(y, x) for all unweighted series."""
         return bool(self._is_symmetric)
 
     @property
-    def is_metric(self):
+    def is_metric(self) -> bool:
         """Whether it is a metric on series of one length, unweighted."""
         return bool(self._is_metric)
 
-    def __call__(self, x, y, *, weight=None, tx=None, ty=None, cutoff=None):
+    def __call__(
+        self,
+        x: ArrayLike,
+        y: ArrayLike,
+        *,
+        weight: ArrayLike | None = None,
+        tx: ArrayLike | None = None,
+        ty: ArrayLike | None = None,
+        cutoff: float | None = None,
+    ) -> float:
         """The distance as a plain float; see `distance`."""
         return float(self.distance(x, y, weight=weight, tx=tx, ty=ty, cutoff=cutoff))
 
-    def distance(self, x, y, *, weight=None, tx=None, ty=None, cutoff=None):
+    def distance(
+        self,
+        x: ArrayLike,
+        y: ArrayLike,
+        *,
+        weight: ArrayLike | None = None,
+        tx: ArrayLike | None = None,
+        ty: ArrayLike | None = None,
+        cutoff: float | None = None,
+    ) -> Alignment:
         """Distance of two series.
 
         Parameters

@@ -1,6 +1,9 @@
 """Distances of the caller's: any function of two series as a metric object."""
 
+from __future__ import annotations
+
 import inspect
+from typing import TYPE_CHECKING
 
 import numpy as np
 from numba.core.dispatcher import Dispatcher
@@ -8,6 +11,10 @@ from numba.core.dispatcher import Dispatcher
 from ...utils.validation import check_names, shown
 from .._kernels.compilation import kernel, pieces
 from .base import Metric
+
+if TYPE_CHECKING:
+    from collections.abc import Callable
+    from typing import Any
 
 __all__ = ["CallableMetric"]
 
@@ -37,13 +44,13 @@ class CallableMetric(Metric):
     _may_be_negative = True
     _is_symmetric = False
 
-    def __init__(self, function, parameters=None, timed=False):
+    def __init__(self, function: Callable[..., Any], parameters: Any = None, timed: bool = False) -> None:
         self.function = function
         self.parameters = parameters
         self.timed = timed
 
     @property
-    def uses_times(self):
+    def uses_times(self) -> bool:
         """Whether the times are handed on."""
         return self.timed
 

@@ -1,8 +1,11 @@
 """Metrics of the user's own: a function or a recurrence under a name, equal in rights to the package's."""
 
+from __future__ import annotations
+
 import inspect
 from inspect import Parameter, Signature
 from numbers import Real
+from typing import TYPE_CHECKING
 
 from ...utils.validation import as_floats, refuse_missing, shown
 from .._kernels import columns, dispatch
@@ -12,21 +15,27 @@ from .custom_records import fingerprint, owned
 from .elastic import ElasticMetric, Query, free_points
 from .registry import _ALIASES, _REGISTRY, register
 
+if TYPE_CHECKING:
+    from collections.abc import Sequence
+    from typing import Any
+
+    from ...utils._types import MetricLike
+
 __all__ = ["register_metric"]
 
 
 def register_metric(
-    name,
-    made_of,
+    name: str,
+    made_of: Any,
     *,
-    full_name=None,
-    aliases=(),
-    description="",
-    symmetric=False,
-    metric=False,
-    multivariate=True,
-    uses_times=False,
-):
+    full_name: str | None = None,
+    aliases: Sequence[str] = (),
+    description: str = "",
+    symmetric: bool | None = False,
+    metric: MetricLike = False,
+    multivariate: bool | None = True,
+    uses_times: bool = False,
+) -> Any:
     """Give a distance of your own a name under which everything takes it that takes a metric.
 
     Parameters

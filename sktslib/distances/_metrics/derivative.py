@@ -1,5 +1,7 @@
 """Warping metric classes that compare what lies about each point: slopes and neighbourhoods."""
 
+from __future__ import annotations
+
 from numbers import Integral
 
 import numpy as np
@@ -99,7 +101,7 @@ class ShapeDTW(WarpingMetric):
     entry_parameters = {"reach": 5}
     _parameter_constraints = {"reach": [Interval(Integral, 0, 10_000, closed="both")], **BAND_CONSTRAINTS}
 
-    def __init__(self, reach=5, *, window=None, factor=None):
+    def __init__(self, reach: int = 5, *, window: float | str | None = None, factor: int | None = None) -> None:
         super().__init__(window=window, factor=factor)
         self.reach = reach
 

@@ -1,5 +1,7 @@
 """Edit metric classes: a point may meet one point of the other series, or none, at a gap cost."""
 
+from __future__ import annotations
+
 from numbers import Real
 
 import numpy as np
@@ -54,7 +56,7 @@ class MatchingMetric(ElasticMetric):
 
     _parameter_constraints = {"eps": [Interval(Real, 0, None, closed="left")], **BAND_CONSTRAINTS}
 
-    def __init__(self, eps=1.0, *, window=None, factor=None):
+    def __init__(self, eps: float = 1.0, *, window: float | str | None = None, factor: int | None = None) -> None:
         super().__init__(window=window, factor=factor)
         self.eps = eps
 
@@ -238,7 +240,7 @@ class ERP(GapCostMetric):
     entry_parameters = {"g": 0.0}
     _parameter_constraints = {"g": [Interval(Real, None, None, closed="neither")], **BAND_CONSTRAINTS}
 
-    def __init__(self, g=0.0, *, window=None, factor=None):
+    def __init__(self, g: float | str = 0.0, *, window: float | str | None = None, factor: int | None = None) -> None:
         super().__init__(window=window, factor=factor)
         self.g = g
 
@@ -277,12 +279,12 @@ class MSM(GapCostMetric):
     _parameter_constraints = {"c": [Interval(Real, 0, None, closed="left")], **BAND_CONSTRAINTS}
     _can_be_cut = False  # a point left of another may be cheaper than a new one
 
-    def __init__(self, c=1.0, *, window=None, factor=None):
+    def __init__(self, c: float = 1.0, *, window: float | str | None = None, factor: int | None = None) -> None:
         super().__init__(window=window, factor=factor)
         self.c = c
 
     @property
-    def is_metric(self):
+    def is_metric(self) -> bool:
         return self.c > 0 and self.window is None
 
     def _exponent(self, channels):
@@ -326,14 +328,22 @@ class TWED(GapCostMetric):
         **BAND_CONSTRAINTS,
     }
 
-    def __init__(self, nu=0.001, lmbda=1.0, p=2, *, window=None, factor=None):
+    def __init__(
+        self,
+        nu: float = 0.001,
+        lmbda: float = 1.0,
+        p: float = 2,
+        *,
+        window: float | str | None = None,
+        factor: int | None = None,
+    ) -> None:
         super().__init__(window=window, factor=factor)
         self.nu = nu
         self.lmbda = lmbda
         self.p = p
 
     @property
-    def is_metric(self):
+    def is_metric(self) -> bool:
         return self.nu > 0 and self.window is None
 
     @property

@@ -1,5 +1,7 @@
 """Lockstep metric classes: the i-th point of one series meets the i-th of the other, and each pair adds a term."""
 
+from __future__ import annotations
+
 from numbers import Real
 
 import numpy as np
@@ -217,15 +219,15 @@ class Minkowski(LockstepMetric):
     entry_parameters = {"p": 3}
     _parameter_constraints = {"p": [Interval(Real, 0, None, closed="neither")]}
 
-    def __init__(self, p=3):
+    def __init__(self, p: float = 3) -> None:
         self.p = p
 
     @property
-    def is_metric(self):
+    def is_metric(self) -> bool:
         return self.p >= 1
 
     @property
-    def power(self):
+    def power(self) -> float:
         return float(self.p)
 
     def _distance(self, x, w, y, tx, ty):

@@ -1,6 +1,9 @@
 """Lockstep metric classes that judge the points together: by direction, by covariance, by slope."""
 
+from __future__ import annotations
+
 from numbers import Real
+from typing import TYPE_CHECKING
 
 import numpy as np
 
@@ -13,6 +16,13 @@ from .._series import full_weight
 from .base import Metric
 from .lockstep import Euclidean, LockstepMetric, equal_lengths
 from .registry import register
+
+if TYPE_CHECKING:
+    from typing import Self
+
+    from numpy.typing import ArrayLike
+
+    from ...utils._types import Sequences
 
 __all__ = ["Correlation", "Cosine", "Mahalanobis", "PearsonCorrelation", "ShortTimeSeries"]
 
@@ -68,7 +78,7 @@ class PearsonCorrelation(LockstepMetric):
     aliases = ("Pearson Correlation", "pearson")
     _parameter_constraints = {"beta": [Interval(Real, 0, None, closed="neither"), None]}
 
-    def __init__(self, beta=None):
+    def __init__(self, beta: float | None = None) -> None:
         self.beta = beta
 
     def _record(self):
@@ -101,20 +111,20 @@ class Mahalanobis(LockstepMetric):
     name, full_name, power = "mahalanobis", "Mahalanobis Distance", 2.0
     _terms = lockstep_terms.EuclideanRecord
 
-    def __init__(self, VI=None):
+    def __init__(self, VI: ArrayLike | None = None) -> None:
         self.VI = VI
 
     @property
-    def is_symmetric(self):
+    def is_symmetric(self) -> bool:
         VI = self._inverse()
         return VI is None or np.array_equal(VI, VI.T)
 
     @property
-    def is_metric(self):
+    def is_metric(self) -> bool:
         VI = self._inverse()
         return VI is None or (self.is_symmetric and bool((np.linalg.eigvalsh(VI) > 0).all()))
 
-    def fit(self, X, y=None, *, channels_first=None):
+    def fit(self, X: Sequences, y: ArrayLike | None = None, *, channels_first: bool | None = None) -> Self:
         """Estimate `VI` from a collection by the shrunk covariance of Ledoit and Wolf (2004).
 
         Parameters

@@ -1,13 +1,21 @@
 """The registry: the one list of distances from which names, dictionaries, docs and tests derive."""
 
+from __future__ import annotations
+
 from copy import copy
 from multiprocessing import parent_process
+from typing import TYPE_CHECKING
 
 import numpy as np
 
 from ...utils.validation import check_names, shown, unknown_name
 from .base import Metric
 from .callable import CallableMetric
+
+if TYPE_CHECKING:
+    from typing import Any
+
+    from ...utils._types import MetricLike
 
 __all__ = ["get_metric", "metric_names"]
 
@@ -24,7 +32,13 @@ def register(cls):
     return cls
 
 
-def metric_names(family=None, *, multivariate=None, metric=None, symmetric=None):
+def metric_names(
+    family: str | None = None,
+    *,
+    multivariate: bool | None = None,
+    metric: MetricLike | None = None,
+    symmetric: bool | None = None,
+) -> list[str]:
     """Names of the registered distances, sorted.
 
     Parameters
@@ -85,7 +99,7 @@ def check_parameters(cls, parameters, owner):
     check_names(parameters, cls._get_param_names(), "parameter", owner)
 
 
-def get_metric(metric, params=None):
+def get_metric(metric: MetricLike, params: Any = None) -> Metric:
     """Return the metric object that a name, a class, an object or a callable stands for.
 
     Parameters

@@ -1,8 +1,10 @@
 """Metric classes of soft minima over all alignments, and what classes without a warping path share."""
 
+from __future__ import annotations
+
 from functools import cache, lru_cache
 from numbers import Integral, Real
-from typing import NamedTuple
+from typing import TYPE_CHECKING, NamedTuple
 
 import numpy as np
 from joblib import delayed
@@ -15,6 +17,13 @@ from .alignment import Alignment
 from .bands import BAND_CONSTRAINTS, BandedMetric, band, plain_band, radius_of
 from .base import Metric, check_pair
 from .registry import register
+
+if TYPE_CHECKING:
+    from typing import Self
+
+    from numpy.typing import ArrayLike, NDArray
+
+    from ...utils._types import Sequences
 
 __all__ = ["GAK", "SoftDTW"]
 
@@ -129,7 +138,7 @@ class SoftMetric(PathlessMetric, BandedMetric):
             )
         return matrix, soft_minimum.expected_alignment(matrix)
 
-    def expected_alignment(self, x, y, *, weight=None):
+    def expected_alignment(self, x: ArrayLike, y: ArrayLike, *, weight: ArrayLike | None = None) -> NDArray[np.float64]:
         """How probable it is that two points meet, where an alignment is as probable as it is good.
 
         Parameters
@@ -216,7 +225,14 @@ class SoftDTW(SoftMetric):
         **BAND_CONSTRAINTS,
     }
 
-    def __init__(self, gamma=1.0, *, divergence=True, window=None, factor=None):
+    def __init__(
+        self,
+        gamma: float | str = 1.0,
+        *,
+        divergence: bool = True,
+        window: float | str | None = None,
+        factor: int | None = None,
+    ) -> None:
         super().__init__(window=window, factor=factor)
         self.gamma = gamma
         self.divergence = divergence
@@ -297,12 +313,19 @@ class GAK(SoftMetric):
         **BAND_CONSTRAINTS,
     }
 
-    def __init__(self, sigma=None, *, triangular=None, window=None, factor=None):
+    def __init__(
+        self,
+        sigma: float | None = None,
+        *,
+        triangular: int | None = None,
+        window: float | str | None = None,
+        factor: int | None = None,
+    ) -> None:
         super().__init__(window=window, factor=factor)
         self.sigma = sigma
         self.triangular = triangular
 
-    def fit(self, X, y=None, *, channels_first=None):
+    def fit(self, X: Sequences, y: ArrayLike | None = None, *, channels_first: bool | None = None) -> Self:
         """Estimate `sigma` from a collection as the paper does: its points' median distance times sqrt(median length).
 
         Parameters

@@ -1,6 +1,9 @@
 """Dynamic time warping: a point may meet several points of the other series, each at a cost."""
 
+from __future__ import annotations
+
 from numbers import Integral, Real
+from typing import TYPE_CHECKING
 
 import numpy as np
 from numba.core.dispatcher import Dispatcher
@@ -13,6 +16,10 @@ from .._series import ALIKE, deviation, standardise
 from .bands import BAND_CONSTRAINTS
 from .elastic import ElasticMetric, PreparedPair, Query, free_points
 from .registry import register
+
+if TYPE_CHECKING:
+    from collections.abc import Callable
+    from typing import Any
 
 __all__ = ["DTW"]
 
@@ -113,16 +120,16 @@ class DTW(WarpingMetric):
 
     def __init__(
         self,
-        alpha=1.0,
+        alpha: float = 1.0,
         *,
-        window=None,
-        factor=None,
-        dtw_type="dtw",
-        tolerance=0,
-        dist=None,
-        do_sign_norm=False,
-        do_dist_norm=False,
-    ):
+        window: float | str | None = None,
+        factor: int | None = None,
+        dtw_type: str = "dtw",
+        tolerance: Any = 0,
+        dist: Callable[..., Any] | None = None,
+        do_sign_norm: bool = False,
+        do_dist_norm: bool = False,
+    ) -> None:
         super().__init__(window=window, factor=factor)
         self.alpha = alpha
         self.dtw_type = dtw_type
@@ -132,7 +139,7 @@ class DTW(WarpingMetric):
         self.do_dist_norm = do_dist_norm
 
     @property
-    def is_symmetric(self):
+    def is_symmetric(self) -> bool:
         return self.alpha == 1 and self.dtw_type in ("dtw", "psi-dtw") and self.dist is None and not self.do_dist_norm
 
     @property

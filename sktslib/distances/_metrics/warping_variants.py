@@ -1,7 +1,10 @@
 """Variants of dynamic time warping: penalties, weights, a factor for complexity, the maximum in place of the sum."""
 
+from __future__ import annotations
+
 from copy import copy
 from numbers import Real
+from typing import TYPE_CHECKING
 
 import numpy as np
 
@@ -14,6 +17,13 @@ from .bands import BAND_CONSTRAINTS
 from .elastic import INF, ElasticMetric, Query, free_points, norm_exponent, norm_of
 from .registry import register
 from .warping import WarpingMetric
+
+if TYPE_CHECKING:
+    from typing import Self
+
+    from numpy.typing import ArrayLike
+
+    from ...utils._types import Sequences
 
 __all__ = ["ADTW", "CIDDTW", "WDTW", "Frechet"]
 
@@ -80,11 +90,13 @@ class ADTW(WarpingMetric):
         **BAND_CONSTRAINTS,
     }
 
-    def __init__(self, omega=1.0, *, window=None, factor=None):
+    def __init__(
+        self, omega: float | str = 1.0, *, window: float | str | None = None, factor: int | None = None
+    ) -> None:
         super().__init__(window=window, factor=factor)
         self.omega = omega
 
-    def fit(self, X, y=None):
+    def fit(self, X: Sequences, y: ArrayLike | None = None) -> Self:
         """Set what ``omega="auto"`` stands for.
 
         Parameters
@@ -251,7 +263,7 @@ class WDTW(WarpingMetric):
     _looks_back = True
     _parameter_constraints = {"g": [Interval(Real, 0, None, closed="left")], **BAND_CONSTRAINTS}
 
-    def __init__(self, g=0.05, *, window=None, factor=None):
+    def __init__(self, g: float | str = 0.05, *, window: float | str | None = None, factor: int | None = None) -> None:
         super().__init__(window=window, factor=factor)
         self.g = g
 

@@ -1,5 +1,9 @@
 """Segmentation by chunks: what all segmentations that may still be the cheapest have in common is decided."""
 
+from __future__ import annotations
+
+from typing import TYPE_CHECKING
+
 import numpy as np
 
 from ...distances._kernels.traceback import agreed, before, likeliest, previous, through, trace
@@ -11,6 +15,11 @@ from .._sources import CandidateReader, Sources, hold
 from .optimal import SegmentTable, listed_costs
 from .segments import Segments
 from .stream_costs import Columns, Windows
+
+if TYPE_CHECKING:
+    from typing import Any
+
+    from ...utils._types import Sequences, Times
 
 
 class _Buffer(IncrementalProfile):
@@ -44,7 +53,7 @@ class SegmentStream(ChunkStream):
     [[], [2, 6], [], [9, 14]]
     """
 
-    def __init__(self, segmenter, max_delay=None):
+    def __init__(self, segmenter: Any, max_delay: float | None = None) -> None:
         super().__init__(segmenter)
         queries = segmenter._queries
         self._segmenter = segmenter
@@ -80,7 +89,7 @@ class SegmentStream(ChunkStream):
         if self.max_delay is not None:
             self._due = min(self._due, self._base + self.max_delay + 1)
 
-    def update(self, X, times=None):
+    def update(self, X: Sequences, times: Times | None = None) -> Segments:
         """Take the next samples.
 
         Parameters
@@ -97,7 +106,7 @@ class SegmentStream(ChunkStream):
         """
         return self._update(X, times)
 
-    def flush(self):
+    def flush(self) -> Segments:
         """End the stream and return the repetitions that were not decided yet.
 
         Returns

@@ -1,7 +1,10 @@
 """QuerySegmenter: segment a recording into repetitions of one or several queries."""
 
+from __future__ import annotations
+
 from copy import copy
 from numbers import Integral, Real
+from typing import TYPE_CHECKING
 
 import numpy as np
 from sklearn.utils.validation import check_is_fitted
@@ -17,6 +20,13 @@ from .fitting import FittedSegmenter
 from .optimal import listed_costs
 from .segment_stream import SegmentStream
 from .segments import Segments
+
+if TYPE_CHECKING:
+    from typing import Any, Self
+
+    from numpy.typing import ArrayLike, NDArray
+
+    from ...utils._types import MetricLike, Queries, Sequences, Times
 
 
 class QuerySegmenter(FittedSegmenter):
@@ -128,21 +138,21 @@ class QuerySegmenter(FittedSegmenter):
 
     def __init__(
         self,
-        metric="adtw",
+        metric: MetricLike = "adtw",
         *,
-        metric_params=None,
-        query=None,
-        weight=None,
-        background="auto",
-        transitions=None,
-        n_templates="auto",
-        refine=0,
-        partial=False,
-        min_length=None,
-        max_length=None,
-        nan_policy="raise",
-        max_gap=None,
-    ):
+        metric_params: dict[str, Any] | None = None,
+        query: Queries | None = None,
+        weight: ArrayLike | None = None,
+        background: Any = "auto",
+        transitions: Any = None,
+        n_templates: int | str = "auto",
+        refine: int = 0,
+        partial: bool = False,
+        min_length: int | str | None = None,
+        max_length: int | None = None,
+        nan_policy: str = "raise",
+        max_gap: Any = None,
+    ) -> None:
         self.metric = metric
         self.metric_params = metric_params
         self.query = query
@@ -157,7 +167,9 @@ class QuerySegmenter(FittedSegmenter):
         self.nan_policy = nan_policy
         self.max_gap = max_gap
 
-    def fit(self, X, y=None, weight=None, times=None):
+    def fit(
+        self, X: Queries, y: ArrayLike | None = None, weight: ArrayLike | None = None, times: Times | None = None
+    ) -> Self:
         """Take the query.
 
         Parameters
@@ -195,7 +207,7 @@ class QuerySegmenter(FittedSegmenter):
         queries, names = self._read_queries(X, y, weight, times)
         return self._fit_queries(queries, names=names)
 
-    def segment(self, X, times=None):
+    def segment(self, X: Sequences, times: Times | None = None) -> Segments:
         """Segment a recording.
 
         Parameters
@@ -226,7 +238,7 @@ class QuerySegmenter(FittedSegmenter):
         rest = cost, found.query, partial, given, sources, names_of(X), found.shown
         return Segments(found.start, found.end, label, *rest)
 
-    def stream(self, max_delay=None):
+    def stream(self, max_delay: float | None = None) -> SegmentStream:
         """Start a segmentation that takes the recording chunk by chunk.
 
         Parameters
@@ -250,7 +262,7 @@ class QuerySegmenter(FittedSegmenter):
             )
         return SegmentStream(copy(self), max_delay)
 
-    def predict(self, X, times=None):
+    def predict(self, X: Sequences, times: Times | None = None) -> NDArray[Any]:
         """Label each time point: 0 background, else the number of the query that is repeated, from 1.
 
         Learned from labels: the classes of `classes_`, and for background the label that was used for it.
@@ -273,7 +285,9 @@ class QuerySegmenter(FittedSegmenter):
             labels[s:e] = self._numbers[query] + 1
         return names[labels]
 
-    def score(self, X, y, times=None, sample_weight=None):
+    def score(
+        self, X: Sequences, y: ArrayLike, times: Times | None = None, sample_weight: ArrayLike | None = None
+    ) -> float:
         """Event F1 of the repetitions against labels, see :func:`sktslib.metrics.event_f1_score`.
 
         Parameters

@@ -1,13 +1,27 @@
 """What a segmentation returns: the repetitions, their alignment to the query, and tables of them."""
 
+from __future__ import annotations
+
 from dataclasses import dataclass
-from typing import NamedTuple
+from typing import TYPE_CHECKING, NamedTuple
 
 import numpy as np
 
 from ...utils._places import distinct
 from .._buffer import elapsed
 from .._results import _Table
+
+if TYPE_CHECKING:
+    from collections.abc import Iterator
+    from typing import Any
+
+    from matplotlib.axes import Axes
+    from numpy.typing import ArrayLike, NDArray
+    from pandas import DataFrame
+
+    from ...utils._plot.plot_repetitions import RepetitionsDisplay
+    from ...utils._plot.plot_segmentation import SegmentationDisplay
+    from ...utils._types import Queries, Sequences
 
 
 class Segment(NamedTuple):
@@ -73,26 +87,26 @@ class Segments(_Table):
     _measure, _counted = "cost", {"label": "labels"}
     _what = "repetition", "segments"
 
-    def __iter__(self):
+    def __iter__(self) -> Iterator[Segment]:
         for s, e, k, c in zip(self.start, self.end, self.label.tolist(), self.cost, strict=True):
             yield Segment(int(s), int(e), k, float(c))
 
     @property
-    def boundaries(self):
+    def boundaries(self) -> NDArray[np.int64]:
         """Sorted union of starts and ends, in samples."""
         return np.union1d(self.start, self.end)
 
     @property
-    def stretch(self):
+    def stretch(self) -> NDArray[np.float64]:
         """Length of each repetition as a multiple of its query's, or of the part of the query that it covers."""
         return (self.end - self.start) / np.diff(self._shown, axis=1)[:, 0]
 
-    def path(self, k):
+    def path(self, k: int) -> NDArray[np.intp]:
         """Alignment of the k-th repetition: query indices and sequence indices, an array (2, K)."""
         search, start, end = self._found(k)
         return search.path(start, end, tuple(self._shown[k].tolist()) if self.partial[k] else None)
 
-    def warped(self, query=None):
+    def warped(self, query: Queries | None = None) -> NDArray[np.float64]:
         """Every repetition on the time base of its query.
 
         A point of a repetition is the mean of the samples that meet the query's point; where none does (as in LCSS),
@@ -127,7 +141,7 @@ class Segments(_Table):
             row[first:last] = np.interp(np.arange(first, last), points, mean) if len(points) else np.nan
         return out.T
 
-    def to_frame(self):
+    def to_frame(self) -> DataFrame:
         """Return a pandas DataFrame, one row per repetition, with times where the recording has them."""
         table = super().to_frame()
         if len(self._source.readers) > 1:
@@ -136,7 +150,7 @@ class Segments(_Table):
             table["partial"] = self.partial
         return table.assign(duration=self.duration)
 
-    def summary(self):
+    def summary(self) -> DataFrame:
         """How many repetitions of each label there are, and how regular they are.
 
         Returns
@@ -167,7 +181,9 @@ class Segments(_Table):
         columns = ["count", "partial", *times, "cost"]
         return pd.DataFrame.from_dict(rows, orient="index", columns=columns).rename_axis("label")
 
-    def plot(self, ax=None, *, sequence=None, ts=None, **style):
+    def plot(
+        self, ax: Axes | None = None, *, sequence: Sequences | None = None, ts: ArrayLike | None = None, **style: Any
+    ) -> SegmentationDisplay:
         """Draw the recording with its segments.
 
         Parameters
@@ -190,7 +206,9 @@ class Segments(_Table):
 
         return plot_segmentation(self, self._to_draw(sequence), ts, ax=ax, **style)
 
-    def plot_repetitions(self, query=None, ax=None, *, title=None):
+    def plot_repetitions(
+        self, query: Queries | None = None, ax: Axes | None = None, *, title: str | None = None
+    ) -> RepetitionsDisplay:
         """Draw the repetitions superimposed on the query's time base; returns the Display."""
         from ...utils.visualisation import plot_repetitions
 

@@ -1,5 +1,9 @@
 """Display of an alignment: two series and the pairs between them."""
 
+from __future__ import annotations
+
+from typing import TYPE_CHECKING
+
 import numpy as np
 
 from ..validation import check_count, check_number
@@ -7,6 +11,14 @@ from .axes import BLUE, VERMILION, add_title, label_rows, make_axes
 from .envelope import draw_series
 from .plot_data import as_path, as_series, channel_names, found_in, numbered
 from .time_axis import Times, View, as_times
+
+if TYPE_CHECKING:
+    from typing import Any, Self
+
+    from matplotlib.axes import Axes
+    from numpy.typing import ArrayLike
+
+    from .._types import Queries, Sequences
 
 N_PAIRS = 100  # joining lines drawn when nothing else is asked for
 SECONDS_PER_DAY = 86_400.0
@@ -52,7 +64,9 @@ class AlignmentDisplay:
     sktslib.utils.visualisation.plot_alignment : Makes and draws it.
     """
 
-    def __init__(self, ts1, ts2, path, *, tx=None, ty=None):
+    def __init__(
+        self, ts1: ArrayLike, ts2: ArrayLike, path: Any, *, tx: ArrayLike | None = None, ty: ArrayLike | None = None
+    ) -> None:
         self.query, self.sequence = as_series(ts1, "ts1"), as_series(ts2, "ts2")
         if self.query.shape[1] != self.sequence.shape[1]:
             raise ValueError(
@@ -65,7 +79,16 @@ class AlignmentDisplay:
         self.channels = channel_names(self.sequence.shape[1], ts2, ts1)
 
     @classmethod
-    def from_estimator(cls, estimator, X, *, match=0, times=None, ax=None, **style):
+    def from_estimator(
+        cls,
+        estimator: Any,
+        X: Sequences,
+        *,
+        match: Any = 0,
+        times: Times | None = None,
+        ax: Axes | None = None,
+        **style: Any,
+    ) -> Self:
         """Search or segment a sequence and draw the alignment of one match with its query.
 
         Parameters
@@ -95,7 +118,17 @@ class AlignmentDisplay:
         return cls(query, X, path, ty=given).plot(ax, **style)
 
     @classmethod
-    def from_predictions(cls, query, sequence, path, *, tx=None, ty=None, ax=None, **style):
+    def from_predictions(
+        cls,
+        query: Queries,
+        sequence: Sequences,
+        path: Any,
+        *,
+        tx: ArrayLike | None = None,
+        ty: ArrayLike | None = None,
+        ax: Axes | None = None,
+        **style: Any,
+    ) -> Self:
         """Draw two series and the pairs of a warping path.
 
         Parameters
@@ -119,7 +152,15 @@ class AlignmentDisplay:
         """
         return cls(query, sequence, path, tx=tx, ty=ty).plot(ax, **style)
 
-    def plot(self, ax=None, *, offset=None, every=None, title=None, time_range=None):
+    def plot(
+        self,
+        ax: Axes | None = None,
+        *,
+        offset: float | None = None,
+        every: Any = None,
+        title: str | None = None,
+        time_range: Any = None,
+    ) -> Self:
         """Draw the alignment.
 
         Parameters
@@ -270,3 +311,81 @@ def _ticks(low, high, step):
 def _range(y):
     """The least and the largest value; 0 where there is none."""
     return (float(np.nanmin(y)), float(np.nanmax(y))) if np.isfinite(y).any() else (0.0, 0.0)
+
+
+def plot_alignment(
+    ts1: ArrayLike,
+    ts2: ArrayLike,
+    path: Any,
+    *,
+    ax: Axes | None = None,
+    offset: float | None = None,
+    every: Any = None,
+    tx: ArrayLike | None = None,
+    ty: ArrayLike | None = None,
+    title: str | None = None,
+    time_range: Any = None,
+) -> AlignmentDisplay:
+    """Draw two series, one above the other, and join the points that a warping path pairs.
+
+    Of `ts2` the part around the path is shown, with one query length to both sides. When the path covers less than
+    half of `ts2`, as that of a search result does, `ts1` is moved above that part and gets its own axis there; the axis
+    below keeps the samples or times of `ts2`. The scale on the left gives each series' own values.
+
+    Parameters
+    ----------
+    ts1 : array-like of shape (m,) or (m, channels)
+        The query.
+    ts2 : array-like of shape (n,) or (n, channels)
+        The sequence, whole.
+    path : array-like of int, shape (2, K)
+        Indices into `ts1` (first row) and into the whole of `ts2` (second row).
+    ax : matplotlib Axes or sequence of them, optional
+        One for each of the first channels. Default: a new figure, one row a channel, at most 8.
+    offset : float, optional
+        What to add to `ts1` so that it lies above `ts2`, in the units of the series. Default: just enough.
+    every : int, optional
+        Draw every k-th pair of the path. Default: about 100 pairs.
+    tx : array-like of shape (m,), optional
+        Times of `ts1`: increasing numbers or datetimes. Default: sample indices. Next to datetimes in `ty`, numbers are
+        seconds.
+    ty : array-like of shape (n,), optional
+        Times of `ts2`.
+    title : str, optional
+        Written above.
+    time_range : tuple (start, end), optional
+        The part of `ts2` that is shown, in its times or else samples. Default: the part around the path.
+
+    Returns
+    -------
+    display : AlignmentDisplay
+        What was drawn: `ax_`, `figure_`, `query_lines_`, `sequence_lines_`, `pair_lines_`, `query_axis_`.
+
+    Raises
+    ------
+    ValueError
+        If a series, the path or the times have a wrong shape, the path leaves a series, times do not increase, or there
+        are more axes than channels.
+    TypeError
+        If a series holds no numbers, or `offset` or `every` is none.
+
+    See Also
+    --------
+    plot_costmatrix : The same path within the accumulated costs.
+
+    Examples
+    --------
+    >>> import matplotlib
+    >>> matplotlib.use("Agg")
+    >>> import matplotlib.pyplot as plt
+    >>> from sktslib.utils.visualisation import plot_alignment
+    >>> display = plot_alignment([0, 1, 0], [0, 0, 1, 1, 0], [[0, 0, 1, 1, 2], [0, 1, 2, 3, 4]])
+    >>> display.ax_.get_xlabel()
+    'sample'
+    >>> len(display.pair_lines_[0].get_segments())
+    5
+    >>> plt.close(display.figure_)
+    """
+    return AlignmentDisplay(ts1, ts2, path, tx=tx, ty=ty).plot(
+        ax, offset=offset, every=every, title=title, time_range=time_range
+    )

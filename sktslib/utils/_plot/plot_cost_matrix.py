@@ -1,9 +1,20 @@
 """Display of the way of an alignment through its cost matrix."""
 
+from __future__ import annotations
+
+from typing import TYPE_CHECKING
+
 import numpy as np
 
 from .axes import BLUE, VERMILION, add_colorbar, add_title, make_axes, make_cmap, make_norm
 from .plot_data import as_path, as_series
+
+if TYPE_CHECKING:
+    from typing import Any, Self
+
+    from matplotlib.axes import Axes
+
+    from .._types import Queries, Sequences
 
 BESIDE = 0.22  # height of the panels with the series, of that of the matrix
 MOST_CELLS = 2000  # rows and columns of the image; a larger matrix is drawn by every k-th
@@ -55,7 +66,9 @@ class CostMatrixDisplay:
     [0.0, 0.0, 1.0, 2.0]
     """
 
-    def __init__(self, matrix, path=None, query=None, sequence=None):
+    def __init__(
+        self, matrix: Any, path: Any = None, query: Queries | None = None, sequence: Sequences | None = None
+    ) -> None:
         if np.ndim(matrix) != 2:
             raise ValueError(
                 f"The 'matrix' parameter must have shape (m, n). Got shape {np.shape(matrix)}. "
@@ -80,7 +93,9 @@ class CostMatrixDisplay:
         return series
 
     @classmethod
-    def from_estimator(cls, estimator, query, sequence, *, ax=None, **style):
+    def from_estimator(
+        cls, estimator: Any, query: Queries, sequence: Sequences, *, ax: Axes | None = None, **style: Any
+    ) -> Self:
         """Align two series and draw the costs.
 
         Parameters
@@ -105,7 +120,15 @@ class CostMatrixDisplay:
         return cls.from_predictions(metric.distance(query, sequence), query, sequence, ax=ax, **style)
 
     @classmethod
-    def from_predictions(cls, alignment, query=None, sequence=None, *, ax=None, **style):
+    def from_predictions(
+        cls,
+        alignment: Any,
+        query: Queries | None = None,
+        sequence: Sequences | None = None,
+        *,
+        ax: Axes | None = None,
+        **style: Any,
+    ) -> Self:
         """Draw the costs of an alignment.
 
         Parameters
@@ -132,7 +155,7 @@ class CostMatrixDisplay:
             )
         return cls(alignment.cost_matrix, alignment.path, query, sequence).plot(ax, **style)
 
-    def plot(self, ax=None, *, cmap=None, title=None):
+    def plot(self, ax: Axes | None = None, *, cmap: Any = None, title: str | None = None) -> Self:
         """Draw the costs.
 
         Parameters

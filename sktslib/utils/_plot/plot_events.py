@@ -1,11 +1,23 @@
 """Display of found events beside the true ones: hits, misses and false ones."""
 
+from __future__ import annotations
+
+from typing import TYPE_CHECKING
+
 import numpy as np
 
 from .axes import GRAY, add_legend, add_title, label_rows, label_times, make_axes
 from .envelope import are_narrow, areas, column_borders, coverage, draw_series, draw_stack, inside, is_dense, make_room
 from .plot_data import as_series, channel_names, field, found_in
 from .time_axis import as_times
+
+if TYPE_CHECKING:
+    from typing import Any, Self
+
+    from matplotlib.axes import Axes
+    from numpy.typing import ArrayLike
+
+    from .._types import Sequences, Times
 
 COLORS = {"hit": "#0072B2", "missed": "#E69F00", "false": "#CC79A7"}  # Okabe & Ito's
 LANE, GAP = 0.07, 0.02  # heights of the two lanes below a sequence, and between them
@@ -64,7 +76,16 @@ class EventsDisplay:
     (1, 1, 1)
     """
 
-    def __init__(self, y_true, y_pred, sequence=None, times=None, *, min_iou=0.5, tolerance=None):
+    def __init__(
+        self,
+        y_true: ArrayLike,
+        y_pred: ArrayLike,
+        sequence: Sequences | None = None,
+        times: Times | None = None,
+        *,
+        min_iou: float = 0.5,
+        tolerance: Any = None,
+    ) -> None:
         # Only here: scores of events stand beside this folder, and are made of its checks.
         from ...metrics._events import agreement
 
@@ -93,7 +114,18 @@ class EventsDisplay:
         self.score_ = 2 * self.n_hit_ / total if total else 1.0
 
     @classmethod
-    def from_estimator(cls, estimator, X, y, *, times=None, ax=None, min_iou=0.5, tolerance=None, **style):
+    def from_estimator(
+        cls,
+        estimator: Any,
+        X: Sequences,
+        y: ArrayLike,
+        *,
+        times: Times | None = None,
+        ax: Axes | None = None,
+        min_iou: float = 0.5,
+        tolerance: Any = None,
+        **style: Any,
+    ) -> Self:
         """Search or segment a recording and draw what is found beside its annotation.
 
         Parameters
@@ -122,8 +154,17 @@ class EventsDisplay:
 
     @classmethod
     def from_predictions(
-        cls, y_true, y_pred, sequence=None, *, times=None, ax=None, min_iou=0.5, tolerance=None, **style
-    ):
+        cls,
+        y_true: ArrayLike,
+        y_pred: ArrayLike,
+        sequence: Sequences | None = None,
+        *,
+        times: Times | None = None,
+        ax: Axes | None = None,
+        min_iou: float = 0.5,
+        tolerance: Any = None,
+        **style: Any,
+    ) -> Self:
         """Draw found events beside the true ones.
 
         Parameters
@@ -147,7 +188,7 @@ class EventsDisplay:
         """
         return cls(y_true, y_pred, sequence, times, min_iou=min_iou, tolerance=tolerance).plot(ax, **style)
 
-    def plot(self, ax=None, *, title=None, time_range=None):
+    def plot(self, ax: Axes | None = None, *, title: str | None = None, time_range: Any = None) -> Self:
         """Draw the events.
 
         Parameters

@@ -1,5 +1,9 @@
 """Display of an explanation: what each point of the query costs, and where the match is early or late."""
 
+from __future__ import annotations
+
+from typing import TYPE_CHECKING
+
 import numpy as np
 
 from .axes import (
@@ -15,6 +19,13 @@ from .axes import (
     pieces_around,
 )
 from .plot_data import as_path, as_series, channel_names, found_in, numbered
+
+if TYPE_CHECKING:
+    from typing import Any, Self
+
+    from matplotlib.axes import Axes
+
+    from .._types import Queries, Sequences, Times
 
 
 class ExplanationDisplay:
@@ -62,7 +73,7 @@ class ExplanationDisplay:
     [0.0, 2.0, 0.0]
     """
 
-    def __init__(self, explanation, query, sequence, *, rescale=False):
+    def __init__(self, explanation: Any, query: Queries, sequence: Sequences, *, rescale: bool = False) -> None:
         self.explanation = explanation
         self.query, sequence_ = as_series(query, "query"), as_series(sequence, "sequence")
         if self.query.shape != np.shape(explanation.cost) or sequence_.shape[1] != self.query.shape[1]:
@@ -86,7 +97,16 @@ class ExplanationDisplay:
             self.match = (self.match - np.nanmean(part, axis=0)) * scale + np.nanmean(self.query, axis=0)
 
     @classmethod
-    def from_estimator(cls, estimator, X, *, match=0, times=None, ax=None, **style):
+    def from_estimator(
+        cls,
+        estimator: Any,
+        X: Sequences,
+        *,
+        match: Any = 0,
+        times: Times | None = None,
+        ax: Axes | None = None,
+        **style: Any,
+    ) -> Self:
         """Search a sequence and explain one match.
 
         Parameters
@@ -114,7 +134,16 @@ class ExplanationDisplay:
         return cls(matches.explain(match), query, X, rescale=rescale).plot(ax, **style)
 
     @classmethod
-    def from_predictions(cls, explanation, query, sequence, *, ax=None, rescale=False, **style):
+    def from_predictions(
+        cls,
+        explanation: Any,
+        query: Queries,
+        sequence: Sequences,
+        *,
+        ax: Axes | None = None,
+        rescale: bool = False,
+        **style: Any,
+    ) -> Self:
         """Draw an explanation.
 
         Parameters
@@ -138,7 +167,7 @@ class ExplanationDisplay:
         """
         return cls(explanation, query, sequence, rescale=rescale).plot(ax, **style)
 
-    def plot(self, ax=None, *, cmap=None, title=None):
+    def plot(self, ax: Axes | None = None, *, cmap: Any = None, title: str | None = None) -> Self:
         """Draw the explanation.
 
         Parameters

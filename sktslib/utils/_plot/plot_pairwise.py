@@ -1,10 +1,21 @@
 """Display of the distances of a collection: a heat map in the order of a dendrogram."""
 
+from __future__ import annotations
+
+from typing import TYPE_CHECKING
+
 import numpy as np
 
 from .axes import add_colorbar, add_legend, add_title, class_colors, make_axes, make_cmap, make_norm
 from .envelope import draw_columns
 from .plot_data import as_series, of_estimator
+
+if TYPE_CHECKING:
+    from typing import Any, Self
+
+    from matplotlib.axes import Axes
+
+    from .._types import Sequences
 
 TREE, CLASSES = 0.2, 0.03  # heights of the dendrogram and of the strip of classes, of that of the map
 MOST_NAMES = 40  # rows that are named
@@ -61,7 +72,7 @@ class PairwiseDisplay:
     [0, 2]
     """
 
-    def __init__(self, distances, labels=None, *, linkage="average"):
+    def __init__(self, distances: Any, labels: Any = None, *, linkage: Any = "average") -> None:
         if np.ndim(distances) != 2:
             raise ValueError(
                 f"The 'distances' parameter must have shape (n_series, n_others). Got shape {np.shape(distances)}. "
@@ -90,7 +101,16 @@ class PairwiseDisplay:
         self.order_ = hierarchy.leaves_list(self.linkage_)
 
     @classmethod
-    def from_estimator(cls, estimator, X, *, labels=None, linkage="average", ax=None, **style):
+    def from_estimator(
+        cls,
+        estimator: Any,
+        X: Sequences,
+        *,
+        labels: Any = None,
+        linkage: Any = "average",
+        ax: Axes | None = None,
+        **style: Any,
+    ) -> Self:
         """Compute the distances of a collection and draw them.
 
         Parameters
@@ -116,7 +136,9 @@ class PairwiseDisplay:
         return cls.from_predictions(distances, labels=labels, linkage=linkage, ax=ax, **style)
 
     @classmethod
-    def from_predictions(cls, distances, *, labels=None, linkage="average", ax=None, **style):
+    def from_predictions(
+        cls, distances: Any, *, labels: Any = None, linkage: Any = "average", ax: Axes | None = None, **style: Any
+    ) -> Self:
         """Draw distances.
 
         Parameters
@@ -138,7 +160,7 @@ class PairwiseDisplay:
         """
         return cls(distances, labels, linkage=linkage).plot(ax, **style)
 
-    def plot(self, ax=None, *, cmap=None, title=None):
+    def plot(self, ax: Axes | None = None, *, cmap: Any = None, title: str | None = None) -> Self:
         """Draw the map.
 
         Parameters

@@ -1,11 +1,22 @@
 """Display of the distance profile of a search, with its threshold and matches."""
 
+from __future__ import annotations
+
+from typing import TYPE_CHECKING
+
 import numpy as np
 
 from .axes import BLUE, GRAY, VERMILION, add_legend, add_title, label_channels, label_times, make_axes
 from .envelope import LONG, areas, column_borders, coverage, draw_series, draw_stack, inside, is_dense, make_room
 from .plot_data import as_ranges, as_series, channel_names, field, of_estimator
 from .time_axis import as_times
+
+if TYPE_CHECKING:
+    from typing import Any, Self
+
+    from matplotlib.axes import Axes
+
+    from .._types import Sequences, Times
 
 
 class ProfileDisplay:
@@ -62,7 +73,14 @@ class ProfileDisplay:
     [1.0]
     """
 
-    def __init__(self, profile, matches=None, threshold=None, sequence=None, times=None):
+    def __init__(
+        self,
+        profile: Any,
+        matches: Any = None,
+        threshold: float | None = None,
+        sequence: Sequences | None = None,
+        times: Times | None = None,
+    ) -> None:
         profiles = profile if _are_several(profile) else [profile]
         self.profiles = [as_series(getattr(p, "distance", p), "profile")[:, 0] for p in profiles]
         thresholds = threshold if isinstance(threshold, list) else [threshold] * len(profiles)
@@ -86,7 +104,9 @@ class ProfileDisplay:
             self.query = np.zeros(len(self.start), int) if query is None else np.asarray(query)
 
     @classmethod
-    def from_estimator(cls, estimator, X, *, times=None, ax=None, **style):
+    def from_estimator(
+        cls, estimator: Any, X: Sequences, *, times: Times | None = None, ax: Axes | None = None, **style: Any
+    ) -> Self:
         """Search a sequence and draw the profile.
 
         Parameters
@@ -111,7 +131,17 @@ class ProfileDisplay:
         return cls(profile, matches, estimator.threshold_, X, times).plot(ax, **style)
 
     @classmethod
-    def from_predictions(cls, profile, matches=None, *, threshold=None, sequence=None, times=None, ax=None, **style):
+    def from_predictions(
+        cls,
+        profile: Any,
+        matches: Any = None,
+        *,
+        threshold: float | None = None,
+        sequence: Sequences | None = None,
+        times: Times | None = None,
+        ax: Axes | None = None,
+        **style: Any,
+    ) -> Self:
         """Draw a profile.
 
         Parameters
@@ -137,7 +167,7 @@ class ProfileDisplay:
         """
         return cls(profile, matches, threshold, sequence, times).plot(ax, **style)
 
-    def plot(self, ax=None, *, title=None, time_range=None):
+    def plot(self, ax: Axes | None = None, *, title: str | None = None, time_range: Any = None) -> Self:
         """Draw the profiles.
 
         Parameters

@@ -1,11 +1,21 @@
 """Display of repetitions one over the other, on the time base of their query."""
 
+from __future__ import annotations
+
 import warnings
+from typing import TYPE_CHECKING
 
 import numpy as np
 
 from .axes import COLORS, add_legend, add_title, label_channels, make_axes
 from .plot_data import as_series, channel_names, numbered, of_estimator
+
+if TYPE_CHECKING:
+    from typing import Any, Self
+
+    from matplotlib.axes import Axes
+
+    from .._types import Queries, Sequences, Times
 
 MOST_LINES = 300  # repetitions that are drawn one by one; of more the density is
 CELLS = 400, 200  # columns and rows of the density, at most
@@ -56,7 +66,7 @@ class RepetitionsDisplay:
     [0.0, 1.0, 3.0, 1.0]
     """
 
-    def __init__(self, repetitions, query=None):
+    def __init__(self, repetitions: Any, query: Queries | None = None) -> None:
         self.repetitions = np.asarray(repetitions, dtype=float)
         if self.repetitions.ndim == 2:
             self.repetitions = self.repetitions[:, :, np.newaxis]
@@ -74,7 +84,16 @@ class RepetitionsDisplay:
             )
 
     @classmethod
-    def from_estimator(cls, estimator, X, *, query=None, times=None, ax=None, **style):
+    def from_estimator(
+        cls,
+        estimator: Any,
+        X: Sequences,
+        *,
+        query: Queries | None = None,
+        times: Times | None = None,
+        ax: Axes | None = None,
+        **style: Any,
+    ) -> Self:
         """Segment a recording and draw the repetitions of a query.
 
         Parameters
@@ -102,7 +121,9 @@ class RepetitionsDisplay:
         return display.plot(ax, **style)
 
     @classmethod
-    def from_predictions(cls, repetitions, query=None, *, ax=None, **style):
+    def from_predictions(
+        cls, repetitions: Any, query: Queries | None = None, *, ax: Axes | None = None, **style: Any
+    ) -> Self:
         """Draw repetitions.
 
         Parameters
@@ -122,7 +143,7 @@ class RepetitionsDisplay:
         """
         return cls(repetitions, query).plot(ax, **style)
 
-    def plot(self, ax=None, *, title=None):
+    def plot(self, ax: Axes | None = None, *, title: str | None = None) -> Self:
         """Draw the repetitions.
 
         Parameters

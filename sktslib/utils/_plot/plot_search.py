@@ -1,6 +1,9 @@
 """Display of a search: its occurrences in a sequence."""
 
+from __future__ import annotations
+
 from collections.abc import Mapping
+from typing import TYPE_CHECKING
 
 import numpy as np
 
@@ -30,6 +33,14 @@ from .envelope import (
 )
 from .plot_data import as_ranges, as_series, channel_names, field, found_in
 from .time_axis import as_times
+
+if TYPE_CHECKING:
+    from typing import Any, Self
+
+    from matplotlib.axes import Axes
+    from numpy.typing import ArrayLike
+
+    from .._types import Sequences, Times
 
 MAX_RANKS = 30  # ranks written; more of them hide the picture
 RANK_SIZE = 8.0  # points
@@ -89,7 +100,7 @@ class SearchDisplay:
     [1.0, 0.0]
     """
 
-    def __init__(self, res, sequence, ts=None):
+    def __init__(self, res: Any, sequence: Sequences, ts: ArrayLike | None = None) -> None:
         self.sequence = as_series(sequence, "sequence")
         self.times = as_times(field(res, "times") if ts is None else ts, len(self.sequence), "ts", sequence)
         self.channels = channel_names(self.sequence.shape[1], sequence, res)
@@ -113,7 +124,9 @@ class SearchDisplay:
         self.groups = {k: np.asarray(v) for k, v in groups.items() if np.shape(v) == self.start.shape}
 
     @classmethod
-    def from_estimator(cls, estimator, X, *, times=None, ax=None, **style):
+    def from_estimator(
+        cls, estimator: Any, X: Sequences, *, times: Times | None = None, ax: Axes | None = None, **style: Any
+    ) -> Self:
         """Search a sequence and draw what is found.
 
         Parameters
@@ -136,7 +149,9 @@ class SearchDisplay:
         return cls.from_predictions(found_in(estimator, X, times), X, times=times, ax=ax, **style)
 
     @classmethod
-    def from_predictions(cls, matches, sequence, *, times=None, ax=None, **style):
+    def from_predictions(
+        cls, matches: Any, sequence: Sequences, *, times: Times | None = None, ax: Axes | None = None, **style: Any
+    ) -> Self:
         """Draw the occurrences of a search.
 
         Parameters
@@ -158,7 +173,15 @@ class SearchDisplay:
         """
         return cls(matches, sequence, times).plot(ax, **style)
 
-    def plot(self, ax=None, *, cmap=None, color_by="auto", title=None, time_range=None):
+    def plot(
+        self,
+        ax: Axes | None = None,
+        *,
+        cmap: Any = None,
+        color_by: str | None = "auto",
+        title: str | None = None,
+        time_range: Any = None,
+    ) -> Self:
         """Draw the sequence and its occurrences.
 
         Parameters

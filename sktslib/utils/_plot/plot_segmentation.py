@@ -1,6 +1,9 @@
 """Display of a segmentation: the sequence, its boundaries and its repetitions."""
 
+from __future__ import annotations
+
 from collections.abc import Mapping
+from typing import TYPE_CHECKING
 
 import numpy as np
 
@@ -19,6 +22,14 @@ from .envelope import (
 )
 from .plot_data import as_boundaries, as_ranges, as_series, channel_names, field, found_in
 from .time_axis import as_times
+
+if TYPE_CHECKING:
+    from typing import Any, Self
+
+    from matplotlib.axes import Axes
+    from numpy.typing import ArrayLike
+
+    from .._types import Sequences, Times
 
 DARK, LIGHT = 0.42, 0.2  # opacity of the areas of neighbors
 
@@ -78,7 +89,7 @@ class SegmentationDisplay:
     4
     """
 
-    def __init__(self, segments, sequence, ts=None):
+    def __init__(self, segments: Any, sequence: Sequences, ts: ArrayLike | None = None) -> None:
         self.sequence = as_series(sequence, "sequence")
         n = len(self.sequence)
         self.times = as_times(field(segments, "times") if ts is None else ts, n, "ts", sequence)
@@ -110,7 +121,9 @@ class SegmentationDisplay:
             self.boundaries = [as_boundaries(segments, n)]
 
     @classmethod
-    def from_estimator(cls, estimator, X, *, times=None, ax=None, **style):
+    def from_estimator(
+        cls, estimator: Any, X: Sequences, *, times: Times | None = None, ax: Axes | None = None, **style: Any
+    ) -> Self:
         """Segment a recording and draw it.
 
         Parameters
@@ -133,7 +146,9 @@ class SegmentationDisplay:
         return cls.from_predictions(found_in(estimator, X, times), X, times=times, ax=ax, **style)
 
     @classmethod
-    def from_predictions(cls, segments, sequence, *, times=None, ax=None, **style):
+    def from_predictions(
+        cls, segments: Any, sequence: Sequences, *, times: Times | None = None, ax: Axes | None = None, **style: Any
+    ) -> Self:
         """Draw a segmentation.
 
         Parameters
@@ -155,7 +170,7 @@ class SegmentationDisplay:
         """
         return cls(segments, sequence, times).plot(ax, **style)
 
-    def plot(self, ax=None, *, title=None, time_range=None):
+    def plot(self, ax: Axes | None = None, *, title: str | None = None, time_range: Any = None) -> Self:
         """Draw the sequence and its segments.
 
         Parameters

@@ -1,10 +1,22 @@
 """Display of a query by the weights of its points."""
 
+from __future__ import annotations
+
+from typing import TYPE_CHECKING
+
 import numpy as np
 
 from .axes import add_colorbar, add_title, label_rows, make_axes, make_cmap, make_norm, pieces_around
 from .plot_data import as_series, channel_names, numbered
 from .time_axis import as_times
+
+if TYPE_CHECKING:
+    from typing import Any, Self
+
+    from matplotlib.axes import Axes
+    from numpy.typing import ArrayLike
+
+    from .._types import Queries, Times
 
 
 class WeightedQueryDisplay:
@@ -41,7 +53,7 @@ class WeightedQueryDisplay:
     sktslib.utils.visualisation.plot_weight_query : Makes and draws it.
     """
 
-    def __init__(self, x, query, weight):
+    def __init__(self, x: ArrayLike, query: Queries, weight: ArrayLike | None) -> None:
         self.query = as_series(query, "query")
         self.times = as_times(x, len(self.query), "x", query)
         self.channels = channel_names(self.query.shape[1], query)
@@ -61,7 +73,7 @@ class WeightedQueryDisplay:
         self.weight = np.broadcast_to(self.weight, self.query.shape)
 
     @classmethod
-    def from_estimator(cls, estimator, *, query=0, ax=None, **style):
+    def from_estimator(cls, estimator: Any, *, query: Queries = 0, ax: Axes | None = None, **style: Any) -> Self:
         """Draw the query of a fitted estimator by its weights; without weights all are 1.
 
         Parameters
@@ -83,7 +95,15 @@ class WeightedQueryDisplay:
         return cls.from_predictions(x, weight, ax=ax, **style)
 
     @classmethod
-    def from_predictions(cls, query, weight=None, *, times=None, ax=None, **style):
+    def from_predictions(
+        cls,
+        query: Queries,
+        weight: ArrayLike | None = None,
+        *,
+        times: Times | None = None,
+        ax: Axes | None = None,
+        **style: Any,
+    ) -> Self:
         """Draw a query by the weights of its points.
 
         Parameters
@@ -105,7 +125,9 @@ class WeightedQueryDisplay:
         """
         return cls(times, query, np.ones(len(query)) if weight is None else weight).plot(ax, **style)
 
-    def plot(self, ax=None, *, cmap=None, title=None, time_range=None):
+    def plot(
+        self, ax: Axes | None = None, *, cmap: Any = None, title: str | None = None, time_range: Any = None
+    ) -> Self:
         """Draw the query.
 
         Parameters

@@ -1,0 +1,15 @@
+"""Types of arguments, for annotations."""
+
+from collections.abc import Callable, Mapping, Sequence
+from typing import Any, TypeAlias
+
+from numpy.typing import ArrayLike
+
+# A recording or a collection: an array or a table, or a list of them of any lengths.
+Sequences: TypeAlias = ArrayLike | Sequence[ArrayLike]
+# A query, or several, which may have names.
+Queries: TypeAlias = ArrayLike | Sequence[ArrayLike] | Mapping[Any, ArrayLike]
+# Times of samples, numbers or datetimes; of several series a list.
+Times: TypeAlias = ArrayLike | Sequence[ArrayLike | None] | Mapping[Any, ArrayLike]
+# A distance: its name, a metric object or a function of two series.
+MetricLike: TypeAlias = str | Callable[..., Any]
