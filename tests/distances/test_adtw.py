@@ -8,7 +8,7 @@ from hypothesis import given
 from hypothesis import strategies as st
 from sklearn.base import clone
 from sklearn.model_selection import GridSearchCV
-from strategies import pairs, plain
+from strategies import pairs, plain, unmeant
 
 from sktslib import QuerySearcher, QuerySegmenter, get_distance_dict
 from sktslib.distances import ADTW, barycenter, get_metric, nearest_neighbors, pairwise_distances
@@ -17,6 +17,7 @@ from sktslib.metrics import labels_from_events
 from sktslib.neighbors import KNeighborsTimeSeriesClassifier, PairwiseDistances, QueryDistances
 from sktslib.search import elastic_search
 
+pytestmark = unmeant
 AUTO = ADTW(omega="auto")
 X = [np.array([0.0, 1.0, 3.0, 1.0]), np.array([2.0, 2.0, 0.0]), np.array([5.0, 1.0])]
 COLLECTION = OMEGA * np.mean([x.var() for x in X])
