@@ -36,6 +36,8 @@ class KNeighborsTimeSeriesClassifier(ClassifierMixin, Neighbors):
         Whether the channels come before time: arrays (n_series, channels, length), the layout of aeon and of the UCR
         archive, and lists of series (channels, length). None: they do not, but an error or a warning says so where
         series have one point, or all have more channels than points.
+    verbose : int, default=0
+        Above 0: a bar on stderr shows how far the work has come.
 
     Attributes
     ----------
@@ -72,6 +74,7 @@ class KNeighborsTimeSeriesClassifier(ClassifierMixin, Neighbors):
         nan_policy="raise",
         n_jobs=None,
         channels_first=None,
+        verbose=0,
     ):
         super().__init__(
             metric,
@@ -80,6 +83,7 @@ class KNeighborsTimeSeriesClassifier(ClassifierMixin, Neighbors):
             nan_policy=nan_policy,
             n_jobs=n_jobs,
             channels_first=channels_first,
+            verbose=verbose,
         )
         self.n_neighbors = n_neighbors
         self.weights = weights

@@ -37,6 +37,7 @@ class CollectionEstimator(MetricParameter, Estimator):
         "nan_policy": [StrOptions({"raise", "omit"})],
         "n_jobs": JOBS,
         "channels_first": ["boolean", None],
+        "verbose": ["verbose"],
     }
 
     def __init__(
@@ -48,6 +49,7 @@ class CollectionEstimator(MetricParameter, Estimator):
         nan_policy="raise",
         n_jobs=None,
         channels_first=None,
+        verbose=0,
     ):
         self.metric = metric
         self.metric_params = metric_params
@@ -55,6 +57,7 @@ class CollectionEstimator(MetricParameter, Estimator):
         self.nan_policy = nan_policy
         self.n_jobs = n_jobs
         self.channels_first = channels_first
+        self.verbose = verbose
 
     def _fit_collection(self, X):
         """Check the parameters, and keep the metric and a copy of the collection."""
@@ -110,6 +113,7 @@ class CollectionEstimator(MetricParameter, Estimator):
             weight=self.weight,
             nan_policy=self.nan_policy,
             n_jobs=self.n_jobs,
+            verbose=self.verbose,
             channels_first=True,
         )
 

@@ -72,6 +72,7 @@ class Neighbors(CollectionEstimator):
             count,
             weight=self.weight,
             n_jobs=self.n_jobs,
+            verbose=self.verbose,
             channels_first=True,
         )
         return distances, indices
@@ -109,6 +110,8 @@ class KNeighborsTimeSeriesTransformer(CollectionTransformer, Neighbors):
         Whether the channels come before time: arrays (n_series, channels, length), the layout of aeon and of the UCR
         archive, and lists of series (channels, length). None: they do not, but an error or a warning says so where
         series have one point, or all have more channels than points.
+    verbose : int, default=0
+        Above 0: a bar on stderr shows how far the work has come.
 
     Attributes
     ----------
@@ -145,6 +148,7 @@ class KNeighborsTimeSeriesTransformer(CollectionTransformer, Neighbors):
         nan_policy="raise",
         n_jobs=None,
         channels_first=None,
+        verbose=0,
     ):
         super().__init__(
             metric,
@@ -153,6 +157,7 @@ class KNeighborsTimeSeriesTransformer(CollectionTransformer, Neighbors):
             nan_policy=nan_policy,
             n_jobs=n_jobs,
             channels_first=channels_first,
+            verbose=verbose,
         )
         self.mode = mode
         self.n_neighbors = n_neighbors
@@ -199,6 +204,8 @@ class RadiusNeighborsTimeSeriesTransformer(CollectionTransformer):
         Whether the channels come before time: arrays (n_series, channels, length), the layout of aeon and of the UCR
         archive, and lists of series (channels, length). None: they do not, but an error or a warning says so where
         series have one point, or all have more channels than points.
+    verbose : int, default=0
+        Above 0: a bar on stderr shows how far the work has come.
 
     Attributes
     ----------
@@ -234,6 +241,7 @@ class RadiusNeighborsTimeSeriesTransformer(CollectionTransformer):
         nan_policy="raise",
         n_jobs=None,
         channels_first=None,
+        verbose=0,
     ):
         super().__init__(
             metric,
@@ -242,6 +250,7 @@ class RadiusNeighborsTimeSeriesTransformer(CollectionTransformer):
             nan_policy=nan_policy,
             n_jobs=n_jobs,
             channels_first=channels_first,
+            verbose=verbose,
         )
         self.mode = mode
         self.radius = radius

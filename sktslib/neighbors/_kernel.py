@@ -29,6 +29,8 @@ class PairwiseDistances(CollectionTransformer):
         Whether the channels come before time: arrays (n_series, channels, length), the layout of aeon and of the UCR
         archive, and lists of series (channels, length). None: they do not, but an error or a warning says so where
         series have one point, or all have more channels than points.
+    verbose : int, default=0
+        Above 0: a bar on stderr shows how far the work has come.
 
     Attributes
     ----------
@@ -105,6 +107,8 @@ class DistanceKernel(PairwiseDistances):
         Whether the channels come before time: arrays (n_series, channels, length), the layout of aeon and of the UCR
         archive, and lists of series (channels, length). None: they do not, but an error or a warning says so where
         series have one point, or all have more channels than points.
+    verbose : int, default=0
+        Above 0: a bar on stderr shows how far the work has come.
 
     Attributes
     ----------
@@ -140,6 +144,7 @@ class DistanceKernel(PairwiseDistances):
         nan_policy="raise",
         n_jobs=None,
         channels_first=None,
+        verbose=0,
     ):
         super().__init__(
             metric,
@@ -148,6 +153,7 @@ class DistanceKernel(PairwiseDistances):
             nan_policy=nan_policy,
             n_jobs=n_jobs,
             channels_first=channels_first,
+            verbose=verbose,
         )
         self.gamma = gamma
 

@@ -1,6 +1,8 @@
 """Search a sequence for a query by several distances at once."""
 
 from ..utils._given_times import given_times
+from ..utils._jobs import progress
+from ..utils.validation import check_verbose
 from ._comparison import warn_of_sequences
 from ._profile import Search
 from ._searcher import QuerySearcher
@@ -10,7 +12,9 @@ from .search_utils import choice_of, each_search
 __all__ = ["time_series_search"]
 
 
-def time_series_search(dict_distances, query, sequence, tq=None, ts=None, weight=None, output=("number", 1)):
+def time_series_search(
+    dict_distances, query, sequence, tq=None, ts=None, weight=None, output=("number", 1), *, verbose=0
+):
     """Find the occurrences of a query in a sequence by every distance of a dictionary.
 
     Elastic distances find subsequences of any length; lockstep distances, and elastic ones without a path, find
@@ -32,6 +36,8 @@ def time_series_search(dict_distances, query, sequence, tq=None, ts=None, weight
     output : tuple, default=("number", 1)
         ("number", k): the k best occurrences (None: as many as fit); ("threshold", t): all of at most this distance;
         ("percentile", p): all of at most the p-th percentile of the profile.
+    verbose : int, default=0
+        Above 0: a bar on stderr counts the distances that are done.
 
     Returns
     -------
@@ -58,20 +64,23 @@ def time_series_search(dict_distances, query, sequence, tq=None, ts=None, weight
     >>> found["Dynamic Time Warping"]["start"]
     array([ 29, 617, 220])
     """
-    choice, results = choice_of(output), {}
-    for entry, fitted, y, ty in each_search(dict_distances, query, sequence, tq, ts, weight):
-        ((how, _),) = QuerySearcher(entry.metric, min_length=None).fit(**fitted)._searches
-        search = Search.of(how, y, ty)
-        warn_of_sequences([how], [y])
-        profile, given = search.profile(), None if ts is None else given_times(ts, "ts")
-        matches = matches_of([chosen(search, profile, choice)], 1, None, given)
-        results[entry.key] = result = {
-            "start": matches.start,
-            "end": matches.end,
-            "path": [matches.path(k) for k in range(len(matches))] if entry.metric._has_path else None,
-            "path_dist": matches.distance,
-            "distance": profile.distance,
-        }
-        if given is not None:
-            result |= {"start_time": matches.start_time, "end_time": matches.end_time}
+    choice, verbose, results = choice_of(output), check_verbose(verbose), {}
+    searches = each_search(dict_distances, query, sequence, tq, ts, weight)
+    with progress(len(searches), verbose, "search", "distance") as count:
+        for entry, fitted, y, ty in searches:
+            ((how, _),) = QuerySearcher(entry.metric, min_length=None).fit(**fitted)._searches
+            search = Search.of(how, y, ty)
+            warn_of_sequences([how], [y])
+            profile, given = search.profile(), None if ts is None else given_times(ts, "ts")
+            matches = matches_of([chosen(search, profile, choice)], 1, None, given)
+            results[entry.key] = result = {
+                "start": matches.start,
+                "end": matches.end,
+                "path": [matches.path(k) for k in range(len(matches))] if entry.metric._has_path else None,
+                "path_dist": matches.distance,
+                "distance": profile.distance,
+            }
+            if given is not None:
+                result |= {"start_time": matches.start_time, "end_time": matches.end_time}
+            count()
     return results
