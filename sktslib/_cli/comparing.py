@@ -5,7 +5,7 @@ import inspect
 import numpy as np
 
 from .estimator_options import add_parameters, described_parameters, given, parameters_of, parse_metric
-from .options import add_output, add_reading, errors_of, is_terminal, reading_of
+from .options import add_output, add_reading, errors_of, reading_of, with_bar
 from .output import check_picture, counted, note, print_frame, print_json
 from .recordings import Files, compared
 from .searching import tell_notes
@@ -127,9 +127,7 @@ def run_pairwise(options):
         names, series = [one.title for one in read], [np.asarray(one.numbers) for one in read]
         tell_notes(read, line)
     name, parameters = options.metric or ("dtw", {})
-    values = given(options, options.parameters)
-    if is_terminal() and any(one.name == "verbose" for one in options.parameters):
-        values.setdefault("verbose", 1)
+    values = with_bar(given(options, options.parameters), options.parameters)
     with errors_of("--metric"):
         metric = get_metric(name, parameters)
     with errors_of("", options.parameters, "the series"):

@@ -5,10 +5,11 @@ from textwrap import fill
 
 import numpy as np
 
+from ..utils._jobs import progress
 from ..utils.validation import as_series
 from .estimator_options import value_of
 from .figures import Drawn, DrawnQuery, channel_labels, draw
-from .options import add_reading, errors_of, number, reading_of
+from .options import add_reading, errors_of, is_terminal, number, reading_of
 from .output import check_picture, check_writable, counted, lines_of, note, ranges_frame, write_times
 from .recordings import Files, compared
 
@@ -181,13 +182,15 @@ def find(job, metrics, by, n_matches, threshold):
 
     query, sequence = job.query, job.sequence
     tq, ts = (query.times, sequence.times) if job.timed else (None, None)
-    searches = {}
-    for name, metric in metrics.items():
-        with errors_of(f"--distance {name}"):
-            searcher = QuerySearcher(metric, n_matches=n_matches, threshold=threshold)
-            searcher.fit(query.values, weight=query.weight, times=tq)
-            searches[name] = searcher.search(sequence.values, times=ts)
-    segmenter = QuerySegmenter(metrics[by]).fit(query.values, weight=query.weight, times=tq)
+    searches, verbose = {}, int(is_terminal())
+    with progress(len(metrics), verbose, "search", "distance") as count:
+        for name, metric in metrics.items():
+            with errors_of(f"--distance {name}"):
+                searcher = QuerySearcher(metric, n_matches=n_matches, threshold=threshold)
+                searcher.fit(query.values, weight=query.weight, times=tq)
+                searches[name] = searcher.search(sequence.values, times=ts)
+            count()
+    segmenter = QuerySegmenter(metrics[by], verbose=verbose).fit(query.values, weight=query.weight, times=tq)
     segments = segmenter.segment(sequence.values, times=ts)
     times = sequence.times
     return {name: replace(found, times=times) for name, found in searches.items()}, replace(segments, times=times)

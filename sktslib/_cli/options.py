@@ -117,3 +117,9 @@ def errors_of(where, parameters=(), data=None):
 def is_terminal():
     """Whether somebody may look at a bar."""
     return sys.stderr is not None and sys.stderr.isatty()
+
+
+def with_bar(values, parameters):
+    """Values of parameters, and bars of those that have some if somebody may look at them and nothing else was said."""
+    shown = is_terminal() and any(one.name == "verbose" for one in parameters)
+    return {"verbose": 1} | values if shown else values

@@ -6,7 +6,7 @@ from dataclasses import replace
 from .estimator_options import add_parameters, given, parameters_of, parse_metric
 from .figures import Drawn, DrawnQuery, channel_labels, draw
 from .label_files import label_column_name, read_labels_of
-from .options import DEFAULT_MATCHES, add_output, add_reading, errors_of, is_terminal, reading_of
+from .options import DEFAULT_MATCHES, add_output, add_reading, errors_of, reading_of, with_bar
 from .output import check_picture, check_writable, counted, note, print_frame, ranges_frame
 from .recordings import Files, compared
 from .slices import HOW
@@ -115,9 +115,7 @@ def _estimator(options, **defaults):
     """The estimator with the parameters that were given, and a bar if somebody may look at it."""
     from ..distances import get_metric
 
-    values = defaults | given(options, options.parameters)
-    if is_terminal() and any(one.name == "verbose" for one in options.parameters):
-        values.setdefault("verbose", 1)
+    values = defaults | with_bar(given(options, options.parameters), options.parameters)
     if options.metric is not None:
         with errors_of("--metric"):
             get_metric(*options.metric)
@@ -229,7 +227,7 @@ def _by_model(options, files):
     if task != options.task:
         other = f"which is for `sktslib {task}`" if task else f"a {type(estimator).__name__}"
         raise ValueError(f"--model must be learned with --task {options.task}. Got {options.model!r}, {other}.")
-    estimator.set_params(**values)
+    estimator.set_params(**with_bar(values, options.parameters))
     reading = reading_of(options)
     names = getattr(estimator, "feature_names_in_", None)
     recording = files.read(options.recording, "the recording")
@@ -298,7 +296,7 @@ def run_learn(options):
     estimator = _estimator(options, **({"n_matches": None} if options.task == "search" else {}))
     with errors_of(recording.title, options.parameters, "the recording"):
         estimator.fit(recording.values, labels, times=recording.times)
-    if hasattr(estimator, "verbose") and not hasattr(options, "verbose"):
+    if not hasattr(options, "verbose"):
         estimator.set_params(verbose=0)  # of another terminal
     joblib.dump(estimator, options.output)
     queries = _learned(estimator)

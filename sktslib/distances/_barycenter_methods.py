@@ -4,6 +4,7 @@ All start from a series and return the best one found, and the objective at the 
 which never rises.
 """
 
+from collections.abc import Callable
 from itertools import pairwise
 from typing import NamedTuple
 
@@ -28,7 +29,7 @@ class Task(NamedTuple):
     parallel: Parallel
     max_iter: int
     tol: float
-    verbose: int
+    count: Callable  # of the iterations
 
     def each(self, function):
         """The function's results for each series, in threads."""
@@ -38,8 +39,8 @@ class Task(NamedTuple):
         return self.each(lambda y: self.metric._distance(z, self.w, y, None, None))
 
     def tell(self, costs):
-        if self.verbose:
-            print(f"barycenter: iteration {len(costs) - 1}, mean distance {costs[-1]:.8g}")
+        """Count an iteration and say what the mean distance is; at the beginning there is none to count."""
+        self.count(int(len(costs) > 1), f"mean distance {costs[-1]:.8g}")
 
 
 # ----------------------------------------------------------------------------------------------- averages along paths

@@ -8,6 +8,7 @@ import numpy as np
 from joblib import Parallel
 from sklearn.utils import check_random_state
 
+from ..utils._jobs import progress
 from ..utils._names import did_you_mean
 from ..utils.validation import (
     as_floats,
@@ -88,7 +89,7 @@ def barycenter(
     n_jobs : int, optional
         Number of threads, as in joblib; no result depends on it.
     verbose : int, default=0
-        Above 0: print the mean distance of each iteration.
+        Above 0: a bar on stderr counts the iterations and tells the mean distance after each.
     return_cost : bool, default=False
         Whether to return the objective too.
     channels_first : bool, optional
@@ -156,10 +157,13 @@ def barycenter(
     share = shares(series_weight, len(X))
     X, share = [x for x, v in zip(X, share, strict=True) if v > 0], share[share > 0]
     metric = metric._fitted_to(X)
-    z = first_guess(init, X, share, metric, weight, rng, n_jobs, bool(channels_first))
+    z = first_guess(init, X, share, metric, weight, rng, n_jobs, bool(channels_first), verbose)
     w = as_weight(weight, z.shape[1], z.shape[0])
-    with Parallel(n_jobs=n_jobs, prefer="threads", require="sharedmem") as parallel:
-        task = Task(metric, X, share, w, parallel, max_iter, tol, verbose)
+    with (
+        Parallel(n_jobs=n_jobs, prefer="threads", require="sharedmem") as parallel,
+        progress(None, verbose, "barycenter", "iteration") as count,
+    ):
+        task = Task(metric, X, share, w, parallel, max_iter, tol, count)
         if method == "subgradient":
             z, cost = subgradient(task, z, rng)
         else:
@@ -214,10 +218,10 @@ def shares(series_weight, n):
     return np.full(n, 1.0 / n) if v is None else v / v.sum()
 
 
-def first_guess(init, X, share, metric, weight, rng, n_jobs, channels_first):
+def first_guess(init, X, share, metric, weight, rng, n_jobs, channels_first, verbose):
     """The series (channels, m) to begin with."""
     if init is None or (isinstance(init, str) and init == "medoid"):
-        return X[medoid(X, share, metric, weight, rng, n_jobs)].copy()
+        return X[medoid(X, share, metric, weight, rng, n_jobs, verbose)].copy()
     if not isinstance(init, str):
         return sized_series(init, "init", len(X[0]), "'X'", channels_first=channels_first)[0].copy()
     if init != "mean":
@@ -232,7 +236,7 @@ def first_guess(init, X, share, metric, weight, rng, n_jobs, channels_first):
     return np.tensordot(share, np.array(X), axes=1)
 
 
-def medoid(X, share, metric, weight, rng, n_jobs):
+def medoid(X, share, metric, weight, rng, n_jobs, verbose):
     """Index of the series of least mean distance to the others."""
     among = np.arange(len(X))
     if weight is not None:
@@ -249,7 +253,6 @@ def medoid(X, share, metric, weight, rng, n_jobs):
         return among[0]
     series = [x.T for x in X]
     others = None if len(among) == len(X) else series
-    far = pairwise_distances(
-        [series[k] for k in among], others, metric, weight=weight, n_jobs=n_jobs, channels_first=False
-    )
+    how = {"weight": weight, "n_jobs": n_jobs, "verbose": verbose, "channels_first": False}
+    far = pairwise_distances([series[k] for k in among], others, metric, **how)
     return among[np.argmin(far @ share)]

@@ -14,7 +14,7 @@ from typing import TYPE_CHECKING
 import numpy as np
 from joblib import delayed
 
-from ..utils._jobs import in_threads
+from ..utils._jobs import in_jobs
 from ..utils.validation import check_jobs, check_verbose, shown
 from ._collection import as_collection
 from ._collection_bounds import Bounds
@@ -191,7 +191,7 @@ def nearest_neighbors(
             search = partial(_all, metric, Y, w)
         size = max(1, min(QUERIES, ENTRIES // len(Y)))
         tasks += [delayed(task)(search, members[begin : begin + size]) for begin in range(0, len(members), size)]
-    counts = in_threads(tasks, n_jobs, verbose, "nearest neighbors", "block")
+    counts = in_jobs(tasks, n_jobs, verbose, "nearest neighbors", "block")
     bounded, abandoned, computed = np.sum(counts, axis=0).tolist()
     return Neighbors(distances, indices, Pruning(len(X) * available, bounded, abandoned, computed))
 

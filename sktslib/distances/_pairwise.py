@@ -7,7 +7,7 @@ from typing import TYPE_CHECKING
 import numpy as np
 from joblib import delayed
 
-from ..utils._jobs import in_threads
+from ..utils._jobs import in_jobs
 from ..utils._names import did_you_mean
 from ..utils.validation import as_weight, check_jobs, check_verbose, shown
 from ._collection import as_collection
@@ -104,7 +104,7 @@ def pairwise_distances(
     out = np.zeros((len(X), len(Y)))
     gaps = omit and any(np.isnan(a).any() for a in (*X, *Y))
     tasks = (_by_pairs if gaps else distance_tasks)(metric, X, Y, w, mirrored, out)
-    in_threads(tasks, n_jobs, verbose, "pairwise distances", "block")
+    in_jobs(tasks, n_jobs, verbose, "pairwise distances", "block")
     return out
 
 

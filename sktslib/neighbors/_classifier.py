@@ -48,6 +48,8 @@ class KNeighborsTimeSeriesClassifier(ClassifierMixin, Neighbors):
         Whether the channels come before time: arrays (n_series, channels, length), the layout of aeon and of the UCR
         archive, and lists of series (channels, length). None: they do not, but an error or a warning says so where
         series have one point, or all have more channels than points.
+    verbose : int, default=0
+        Above 0: a bar on stderr shows how far the work has come.
 
     Attributes
     ----------
@@ -84,6 +86,7 @@ class KNeighborsTimeSeriesClassifier(ClassifierMixin, Neighbors):
         nan_policy: str = "raise",
         n_jobs: int | None = None,
         channels_first: bool | None = None,
+        verbose: int = 0,
     ) -> None:
         super().__init__(
             metric,
@@ -92,6 +95,7 @@ class KNeighborsTimeSeriesClassifier(ClassifierMixin, Neighbors):
             nan_policy=nan_policy,
             n_jobs=n_jobs,
             channels_first=channels_first,
+            verbose=verbose,
         )
         self.n_neighbors = n_neighbors
         self.weights = weights

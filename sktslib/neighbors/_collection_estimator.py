@@ -48,6 +48,7 @@ class CollectionEstimator(MetricParameter, Estimator):
         "nan_policy": [StrOptions({"raise", "omit"})],
         "n_jobs": JOBS,
         "channels_first": ["boolean", None],
+        "verbose": ["verbose"],
     }
 
     def __init__(
@@ -59,6 +60,7 @@ class CollectionEstimator(MetricParameter, Estimator):
         nan_policy: str = "raise",
         n_jobs: int | None = None,
         channels_first: bool | None = None,
+        verbose: int = 0,
     ) -> None:
         self.metric = metric
         self.metric_params = metric_params
@@ -66,6 +68,7 @@ class CollectionEstimator(MetricParameter, Estimator):
         self.nan_policy = nan_policy
         self.n_jobs = n_jobs
         self.channels_first = channels_first
+        self.verbose = verbose
 
     def _fit_collection(self, X):
         """Check the parameters, and keep the metric and a copy of the collection."""
@@ -121,6 +124,7 @@ class CollectionEstimator(MetricParameter, Estimator):
             weight=self.weight,
             nan_policy=self.nan_policy,
             n_jobs=self.n_jobs,
+            verbose=self.verbose,
             channels_first=True,
         )
 

@@ -84,6 +84,7 @@ class Neighbors(CollectionEstimator):
             count,
             weight=self.weight,
             n_jobs=self.n_jobs,
+            verbose=self.verbose,
             channels_first=True,
         )
         return distances, indices
@@ -121,6 +122,8 @@ class KNeighborsTimeSeriesTransformer(CollectionTransformer, Neighbors):
         Whether the channels come before time: arrays (n_series, channels, length), the layout of aeon and of the UCR
         archive, and lists of series (channels, length). None: they do not, but an error or a warning says so where
         series have one point, or all have more channels than points.
+    verbose : int, default=0
+        Above 0: a bar on stderr shows how far the work has come.
 
     Attributes
     ----------
@@ -157,6 +160,7 @@ class KNeighborsTimeSeriesTransformer(CollectionTransformer, Neighbors):
         nan_policy: str = "raise",
         n_jobs: int | None = None,
         channels_first: bool | None = None,
+        verbose: int = 0,
     ) -> None:
         super().__init__(
             metric,
@@ -165,6 +169,7 @@ class KNeighborsTimeSeriesTransformer(CollectionTransformer, Neighbors):
             nan_policy=nan_policy,
             n_jobs=n_jobs,
             channels_first=channels_first,
+            verbose=verbose,
         )
         self.mode = mode
         self.n_neighbors = n_neighbors
@@ -211,6 +216,8 @@ class RadiusNeighborsTimeSeriesTransformer(CollectionTransformer):
         Whether the channels come before time: arrays (n_series, channels, length), the layout of aeon and of the UCR
         archive, and lists of series (channels, length). None: they do not, but an error or a warning says so where
         series have one point, or all have more channels than points.
+    verbose : int, default=0
+        Above 0: a bar on stderr shows how far the work has come.
 
     Attributes
     ----------
@@ -246,6 +253,7 @@ class RadiusNeighborsTimeSeriesTransformer(CollectionTransformer):
         nan_policy: str = "raise",
         n_jobs: int | None = None,
         channels_first: bool | None = None,
+        verbose: int = 0,
     ) -> None:
         super().__init__(
             metric,
@@ -254,6 +262,7 @@ class RadiusNeighborsTimeSeriesTransformer(CollectionTransformer):
             nan_policy=nan_policy,
             n_jobs=n_jobs,
             channels_first=channels_first,
+            verbose=verbose,
         )
         self.mode = mode
         self.radius = radius

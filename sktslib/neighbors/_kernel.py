@@ -39,6 +39,8 @@ class PairwiseDistances(CollectionTransformer):
         Whether the channels come before time: arrays (n_series, channels, length), the layout of aeon and of the UCR
         archive, and lists of series (channels, length). None: they do not, but an error or a warning says so where
         series have one point, or all have more channels than points.
+    verbose : int, default=0
+        Above 0: a bar on stderr shows how far the work has come.
 
     Attributes
     ----------
@@ -115,6 +117,8 @@ class DistanceKernel(PairwiseDistances):
         Whether the channels come before time: arrays (n_series, channels, length), the layout of aeon and of the UCR
         archive, and lists of series (channels, length). None: they do not, but an error or a warning says so where
         series have one point, or all have more channels than points.
+    verbose : int, default=0
+        Above 0: a bar on stderr shows how far the work has come.
 
     Attributes
     ----------
@@ -150,6 +154,7 @@ class DistanceKernel(PairwiseDistances):
         nan_policy: str = "raise",
         n_jobs: int | None = None,
         channels_first: bool | None = None,
+        verbose: int = 0,
     ) -> None:
         super().__init__(
             metric,
@@ -158,6 +163,7 @@ class DistanceKernel(PairwiseDistances):
             nan_policy=nan_policy,
             n_jobs=n_jobs,
             channels_first=channels_first,
+            verbose=verbose,
         )
         self.gamma = gamma
 

@@ -6,7 +6,7 @@ from numbers import Integral
 from typing import TYPE_CHECKING, NamedTuple
 
 import numpy as np
-from joblib import Parallel, delayed
+from joblib import delayed
 from sklearn.base import ClassNamePrefixFeaturesOutMixin, TransformerMixin
 
 from ..distances._collection import as_collection
@@ -16,8 +16,9 @@ from ..search._missing import observed_query
 from ..search._profile import Choice, Search
 from ..search._query import named
 from ..search._several import chosen
+from ..utils._jobs import in_jobs
 from ..utils._sklearn import Interval, StrOptions, names_out
-from ..utils.validation import as_weight, check_jobs, plain_count
+from ..utils.validation import as_weight, plain_count
 from ._collection_estimator import CollectionEstimator
 
 if TYPE_CHECKING:
@@ -69,6 +70,8 @@ class QueryDistances(ClassNamePrefixFeaturesOutMixin, TransformerMixin, Collecti
         Whether the channels come before time: arrays (n_series, channels, length), the layout of aeon and of the UCR
         archive, and lists of series (channels, length). None: they do not, but an error or a warning says so where
         series have one point, or all have more channels than points.
+    verbose : int, default=0
+        Above 0: a bar on stderr shows how far the work has come.
 
     Attributes
     ----------
@@ -119,6 +122,7 @@ class QueryDistances(ClassNamePrefixFeaturesOutMixin, TransformerMixin, Collecti
         nan_policy: str = "raise",
         n_jobs: int | None = None,
         channels_first: bool | None = None,
+        verbose: int = 0,
     ) -> None:
         super().__init__(
             metric,
@@ -127,6 +131,7 @@ class QueryDistances(ClassNamePrefixFeaturesOutMixin, TransformerMixin, Collecti
             nan_policy=nan_policy,
             n_jobs=n_jobs,
             channels_first=channels_first,
+            verbose=verbose,
         )
         self.queries = queries
         self.mode = mode
@@ -221,7 +226,7 @@ class QueryDistances(ClassNamePrefixFeaturesOutMixin, TransformerMixin, Collecti
             found = chosen(search, search.profile(), Choice(n_matches=1))
             return [column[0] for column in found[:3]] if len(found.start) else (-1, -1, np.inf)
 
-        tasks = (delayed(best)(y, how) for y in series for how in self._queries)
-        found = Parallel(n_jobs=check_jobs(self.n_jobs), prefer="threads", require="sharedmem")(tasks)
+        calls = [delayed(best)(y, how) for y in series for how in self._queries]
+        found = in_jobs(calls, self.n_jobs, self.verbose, "query distances", "search")
         start, end, distance = np.array(found, dtype=float).reshape(len(series), -1, 3).transpose(2, 0, 1)
         return QueryMatches(start.astype(np.int64), end.astype(np.int64), np.ascontiguousarray(distance))

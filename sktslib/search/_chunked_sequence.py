@@ -3,6 +3,7 @@
 import numpy as np
 
 from ..utils._given_times import given_times
+from ..utils._jobs import progress
 from ..utils.validation import as_series
 from ._chunks import Entrance
 from ._comparison import check_room
@@ -65,14 +66,12 @@ class ChunkedSequence:
     def chunks(self):
         """What the entrance makes of each chunk in turn; a bar of progress if the searcher is verbose."""
         starts = range(0, len(self), self.size)
-        if self.verbose:
-            from tqdm.auto import tqdm
-
-            starts = tqdm(starts, desc="search", unit="chunk")
-        for start in starts:
-            yield self.entrance(*self.read(start, min(start + self.size, len(self))))
-            if self.entrance.times is not None:
-                self.entrance.times.forget(self.entrance.seen - 1)  # the next one must be later than the last
+        with progress(len(starts), self.verbose, "search", "chunk") as count:
+            for start in starts:
+                yield self.entrance(*self.read(start, min(start + self.size, len(self))))
+                if self.entrance.times is not None:
+                    self.entrance.times.forget(self.entrance.seen - 1)  # the next one must be later than the last
+                count()
 
 
 class _ByThreshold:

@@ -3,15 +3,17 @@
 from contextlib import nullcontext
 
 import numpy as np
+from joblib import delayed
 from sklearn.utils.validation import check_is_fitted
 
 from ..utils._given_times import times_of
+from ..utils._jobs import in_jobs, progress
 from ..utils.validation import as_weight, plain_count
 from ._chunked_sequence import is_long, profile_long, search_long
 from ._comparison import scaled_lengths, warn_of_query, warn_of_sequences, with_metric
 from ._profile import Choice, Search
 from ._query import QueryEstimator, owned
-from ._several import chosen, entry, in_jobs, refuse_several
+from ._several import chosen, entry, refuse_several
 from ._sources import CandidateReader, Whole
 from ._threshold import learn_threshold
 
@@ -69,12 +71,14 @@ class FittedSearcher(QueryEstimator):
         self._fit_queries(queries)
         self.classes_ = marked.labels.classes[[one.number for one in learned]]  # some may have no whole occurrence
         self._background_label = marked.labels.background
-        for k, one in enumerate(learned):
-            how = self._searches[k][0]
-            if self.min_length == "auto":  # between occurrences there may be no room but for short matches
-                how = how._replace(limits=(None, how.limits[1]))
-            found = self._found(how, Choice(max_overlap=float(self.max_overlap)), X, times)
-            self._learned_thresholds[k] = learn_threshold(found, marked.ranges[marked.code == one.number + 1])
+        with progress(len(learned), self.verbose, "learn thresholds", "query") as count:
+            for k, one in enumerate(learned):
+                how = self._searches[k][0]
+                if self.min_length == "auto":  # between occurrences there may be no room but for short matches
+                    how = how._replace(limits=(None, how.limits[1]))
+                found = self._found(how, Choice(max_overlap=float(self.max_overlap)), X, times)
+                self._learned_thresholds[k] = learn_threshold(found, marked.ranges[marked.code == one.number + 1])
+                count()
         return self
 
     def _of_each(self, values):
@@ -166,14 +170,22 @@ class FittedSearcher(QueryEstimator):
                 return search_long(self, searches, X, times)
             return [self._found(*search, X, times) for search in searches]
 
+    def _in_jobs(self, calls, name, X):
+        """The results of each function with its arguments; a bar counts them, but not one that has a bar of its own."""
+        verbose = self.verbose if len(calls) > 1 or not is_long(X) else 0
+        calls = [delayed(call)(*rest) for call, *rest in calls]
+        return in_jobs(calls, self.n_jobs, verbose, name, "search", shared=False)
+
     def _profiles(self, queries, X, times):
         """The profile of each of some queries."""
-        if is_long(X):
+        if is_long(X):  # which is read once for all
             return profile_long(self, queries, X, times)
-        refuse_several(X)
-        return in_jobs(self.n_jobs, [(self._profile, how, X, times) for how in queries])
+        return self._in_jobs([(self._profile, how, X, times) for how in queries], "profile", X)
 
     def _profile(self, how, X, times):
+        if is_long(X):
+            return profile_long(self, [how], X, times)[0]
+        refuse_several(X)
         y, ty, _ = self._validated(X, times)
         warn_of_sequences([how], [y])
         return Search(how, y, ty).profile()
@@ -185,7 +197,7 @@ class FittedSearcher(QueryEstimator):
         out = None
         for length in lengths:
             if out is None or length[0] <= len(out):  # the shortest must fit
-                (profile,) = self._profiles([how._replace(lengths=length)], X, times)
+                profile = self._profile(how._replace(lengths=length), X, times)
                 if out is None:
                     out = np.full(len(profile) + (0 if how.mode == "subsequence" else how.shortest - 1), np.inf)
                 ending = out[len(out) - len(profile) :]

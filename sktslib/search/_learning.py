@@ -10,6 +10,7 @@ from ..distances._metrics.soft import SoftDTW
 from ..distances._pairwise import pairwise_distances
 from ..distances._series import resample
 from ..metrics._events import BACKGROUND, change_points
+from ..utils._jobs import progress
 from ._segmentation.background import power_of
 
 EXAMPLES = 50  # occurrences of a class that are averaged, as many as a medoid is searched for among
@@ -90,7 +91,7 @@ def examples(ranges):
     return ranges[np.linspace(0, len(ranges) - 1, min(len(ranges), EXAMPLES)).round().astype(int)]
 
 
-def learn_queries(data, times, ranges, labels, metric, n_templates):
+def learn_queries(data, times, ranges, labels, metric, n_templates, verbose):
     """Queries of each label of the occurrences in a recording (channels, n).
 
     Parameters
@@ -103,22 +104,25 @@ def learn_queries(data, times, ranges, labels, metric, n_templates):
     list of Learned
     """
     found, spreads = [], []
-    for label in np.unique(labels):
-        own = examples(single(ranges[labels == label]))
-        pieces = as_comparable([np.ascontiguousarray(data[:, s:e]) for s, e in own], metric)
-        far = distances(pieces, metric)
-        for group in groups(far, n_templates):
-            middle = group[np.argmin(far[np.ix_(group, group)].sum(axis=1))]
-            x, variance = pieces[middle], None
-            if len(group) >= FEW:
-                members = [pieces[k] for k in group]
-                x = average(members, x, metric)
-                variance = variances(x, members, metric)
-            s, e = own[middle]
-            tx = None if times is None or x.shape[1] != e - s else times[s:e] - times[s]
-            limits = length_limits(np.diff(own[group], axis=1)[:, 0], x.shape[1])
-            found.append(Learned(x, None, tx, int(label) - 1, limits))
-            spreads.append((variance, len(group)))
+    classes = np.unique(labels)
+    with progress(len(classes), verbose, "learn queries", "class") as count:
+        for label in classes:
+            own = examples(single(ranges[labels == label]))
+            pieces = as_comparable([np.ascontiguousarray(data[:, s:e]) for s, e in own], metric)
+            far = distances(pieces, metric, verbose)
+            for group in groups(far, n_templates):
+                middle = group[np.argmin(far[np.ix_(group, group)].sum(axis=1))]
+                x, variance = pieces[middle], None
+                if len(group) >= FEW:
+                    members = [pieces[k] for k in group]
+                    x = average(members, x, metric, verbose=verbose)
+                    variance = variances(x, members, metric)
+                s, e = own[middle]
+                tx = None if times is None or x.shape[1] != e - s else times[s:e] - times[s]
+                limits = length_limits(np.diff(own[group], axis=1)[:, 0], x.shape[1])
+                found.append(Learned(x, None, tx, int(label) - 1, limits))
+                spreads.append((variance, len(group)))
+            count()
     if not metric._takes_weights:
         return found
     weights = weigh(spreads, [one.x.shape for one in found], power_of(metric))
@@ -139,11 +143,11 @@ def as_comparable(pieces, metric):
     return [resample(piece, m) for piece in pieces]
 
 
-def distances(pieces, metric):
+def distances(pieces, metric, verbose):
     """Symmetric distances (k, k) of the pieces from each other."""
     if len(pieces) < FEW:
         return np.zeros((len(pieces), len(pieces)))
-    far = pairwise_distances(pieces, metric=metric, channels_first=True)
+    far = pairwise_distances(pieces, metric=metric, verbose=verbose, channels_first=True)
     return (far + far.T) / 2
 
 
@@ -173,12 +177,12 @@ def groups(far, n_templates):
     return [np.flatnonzero(cut == k) for k in range(cut.max() + 1) if (cut == k).sum() >= FEW] or everything
 
 
-def average(pieces, middle, metric, w=None):
+def average(pieces, middle, metric, w=None, verbose=0):
     """Barycenter (channels, m) of pieces, beginning from `middle`; where there is none, `middle` itself."""
     if isinstance(metric, ElasticMetric | SoftDTW):
         method = "dba" if isinstance(metric, ElasticMetric) else "soft"
         rest = {"init": middle, "weight": None if w is None else w.T, "max_iter": ITERATIONS, "channels_first": True}
-        return barycenter(pieces, metric, method=method, **rest)
+        return barycenter(pieces, metric, method=method, verbose=verbose, **rest)
     return np.mean([resample(piece, middle.shape[1]) for piece in pieces], axis=0)
 
 

@@ -246,7 +246,7 @@ class QueryEstimator(MetricParameter, Estimator):
         check_query(marked.data, "'X'", 2.0, "Learning from labels")
         ty = self._as_times(times, marked.data.shape[1])
         metric = self.metric_._fitted_to([marked.data[:, s:e] for s, e in marked.ranges])
-        learned = learn_queries(marked.data, ty, marked.ranges, marked.code, metric, n_templates)
+        learned = learn_queries(marked.data, ty, marked.ranges, marked.code, metric, n_templates, self.verbose)
         weight = self.weight if weight is None else weight
         if weight is not None:
             learned = [one._replace(w=as_weight(weight, *one.x.shape[::-1])) for one in learned]

@@ -19,7 +19,7 @@ from ._comparison import MODES, resolve_mode
 from ._fitted_searcher import FittedSearcher
 from ._learning import with_background
 from ._query import event_score, refuse_sample_weight
-from ._several import in_jobs, matches_of, one_each, refuse_several, several
+from ._several import matches_of, one_each, refuse_several, several
 from ._stream import Stream
 
 if TYPE_CHECKING:
@@ -86,7 +86,8 @@ class QuerySearcher(ClassNamePrefixFeaturesOutMixin, TransformerMixin, FittedSea
         Jobs of joblib, threads unless it is told otherwise, that share several queries and sequences among them; one
         query in one sequence is one job. No result depends on it.
     verbose : int, default=0
-        Above 0: a bar shows how far the search of a sequence that is read by chunks has come.
+        Above 0: bars on stderr show how far long work has come: the searches of several queries and sequences, the
+        chunks of a sequence that is read by chunks, and learning from labels. Streams show none.
 
     Attributes
     ----------
@@ -257,7 +258,7 @@ class QuerySearcher(ClassNamePrefixFeaturesOutMixin, TransformerMixin, FittedSea
             # What is read by chunks is read once for all queries.
             together = [searches] if is_long(sequence) else [[search] for search in searches]
             calls += [(self._found_in, some, sequence, t, None if sequences is None else k) for some in together]
-        found = [one for some in in_jobs(self.n_jobs, calls) for one in some]
+        found = [one for some in self._in_jobs(calls, "search", X) for one in some]
         self._warn_of(found)
         given = [times_of(sequence, t) for sequence, t in zip(each, every, strict=True)]
         for sequence, t in zip(each, given, strict=True):
@@ -305,7 +306,7 @@ class QuerySearcher(ClassNamePrefixFeaturesOutMixin, TransformerMixin, FittedSea
         ndarray of shape (n, n_queries)
         """
         check_is_fitted(self)
-        columns = in_jobs(self.n_jobs, [(self._ending, how, X, times) for how, _ in self._searches])
+        columns = self._in_jobs([(self._ending, how, X, times) for how, _ in self._searches], "transform", X)
         self._notice(X, times)
         return np.column_stack(columns)
 

@@ -4,9 +4,7 @@ from contextlib import contextmanager
 from typing import NamedTuple
 
 import numpy as np
-from joblib import Parallel, delayed
 
-from ..utils.validation import check_jobs
 from ._profile import choose
 from ._results import Matches
 from ._sources import CandidateReader, Sources, Whole
@@ -49,14 +47,6 @@ def one_each(values, count, name, what):
         got = f"{len(values)} entries" if isinstance(values, list | tuple) else type(values).__name__
         raise ValueError(f"{name!r} must be a list with one entry for each of the {count} {what}. Got {got}.")
     return list(values)
-
-
-def in_jobs(n_jobs, calls):
-    """The results of calls that know nothing of each other."""
-    n_jobs = check_jobs(n_jobs)
-    if len(calls) == 1:  # joblib takes longer than a short search
-        return [call(*arguments) for call, *arguments in calls]
-    return Parallel(n_jobs=n_jobs, prefer="threads")(delayed(call)(*arguments) for call, *arguments in calls)
 
 
 class Found(NamedTuple):

@@ -5,14 +5,17 @@ import numpy as np
 from ..distances._series import full_weight
 from ..metrics import event_f1_score
 from ..metrics._matching import pairs_by_iou
+from ..utils._jobs import progress
 from ._segmentation.background import Background, power_of
 
 SHIFTED = 1 / 3  # intersection over union of two ranges of one length that are half of it apart
 STEPS = 4.0 ** np.arange(-3, 4)
+CLOSER = 2.0, np.sqrt(2.0)
+TRIALS = len(STEPS) + 2 * len(CLOSER)
 PERFECT = 0.99
 
 
-def learn_background(marked, queries, constant, segment):
+def learn_background(marked, queries, constant, segment, verbose=0):
     """The cost of background with which a segmentation finds the marked occurrences best.
 
     Tried are a cost that grows with the distance from the offset of the background and, where that does not do, a
@@ -27,6 +30,8 @@ def learn_background(marked, queries, constant, segment):
         A constant cost to begin with.
     segment : function
         Starts and ends of the segmentation with a `Background`.
+    verbose : int
+        Above 0: a bar counts the segmentations.
     """
     power, data, code = power_of(queries[0].metric), marked.data, marked.labels.code
     rest = data[:, code == 0] if (code == 0).sum() > 1 else data
@@ -36,11 +41,14 @@ def learn_background(marked, queries, constant, segment):
     strongest = Background(np.inf, slope, offset, power).costs(data[:, code != 0]).max()
 
     def tried(make):
-        def value(factor):
-            found = np.column_stack(segment(make(factor)))
-            return event_f1_score(marked.ranges, found, min_iou=SHIFTED) if len(found) else 0.0
+        with progress(TRIALS, verbose, "learn background", "segmentation") as count:
 
-        factor, best = middle_of_the_best(value, 0.5 / len(marked.ranges))
+            def value(factor):
+                found = np.column_stack(segment(make(factor)))
+                count()
+                return event_f1_score(marked.ranges, found, min_iou=SHIFTED) if len(found) else 0.0
+
+            factor, best = middle_of_the_best(value, 0.5 / len(marked.ranges))
         return best, make(factor)
 
     # No sample of background costs more than the strongest sample of an occurrence: artefacts are no occurrences.
@@ -59,7 +67,7 @@ def middle_of_the_best(value, slack):
     Tried are powers of 4, then the factors around the best ones, each time at half the distance (in powers).
     """
     values = {factor: value(factor) for factor in STEPS.tolist()}
-    for step in (2.0, np.sqrt(2.0)):
+    for step in CLOSER:
         first, last = _best_range(values, slack)
         for factor in (first / step, last * step):
             values[factor] = value(factor)

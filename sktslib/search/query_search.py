@@ -5,6 +5,8 @@ from __future__ import annotations
 from typing import TYPE_CHECKING
 
 from ..utils._given_times import given_times
+from ..utils._jobs import progress
+from ..utils.validation import check_verbose
 from ._comparison import warn_of_sequences
 from ._profile import Search
 from ._searcher import QuerySearcher
@@ -29,6 +31,8 @@ def time_series_search(
     ts: ArrayLike | None = None,
     weight: ArrayLike | None = None,
     output: tuple[str, float] = ("number", 1),
+    *,
+    verbose: int = 0,
 ) -> dict[str, Any]:
     """Find the occurrences of a query in a sequence by every distance of a dictionary.
 
@@ -51,6 +55,8 @@ def time_series_search(
     output : tuple, default=("number", 1)
         ("number", k): the k best occurrences (None: as many as fit); ("threshold", t): all of at most this distance;
         ("percentile", p): all of at most the p-th percentile of the profile.
+    verbose : int, default=0
+        Above 0: a bar on stderr counts the distances that are done.
 
     Returns
     -------
@@ -77,20 +83,23 @@ def time_series_search(
     >>> found["Dynamic Time Warping"]["start"]
     array([ 29, 617, 220])
     """
-    choice, results = choice_of(output), {}
-    for entry, fitted, y, ty in each_search(dict_distances, query, sequence, tq, ts, weight):
-        ((how, _),) = QuerySearcher(entry.metric, min_length=None).fit(**fitted)._searches
-        search = Search.of(how, y, ty)
-        warn_of_sequences([how], [y])
-        profile, given = search.profile(), None if ts is None else given_times(ts, "ts")
-        matches = matches_of([chosen(search, profile, choice)], 1, None, given)
-        results[entry.key] = result = {
-            "start": matches.start,
-            "end": matches.end,
-            "path": [matches.path(k) for k in range(len(matches))] if entry.metric._has_path else None,
-            "path_dist": matches.distance,
-            "distance": profile.distance,
-        }
-        if given is not None:
-            result |= {"start_time": matches.start_time, "end_time": matches.end_time}
+    choice, verbose, results = choice_of(output), check_verbose(verbose), {}
+    searches = each_search(dict_distances, query, sequence, tq, ts, weight)
+    with progress(len(searches), verbose, "search", "distance") as count:
+        for entry, fitted, y, ty in searches:
+            ((how, _),) = QuerySearcher(entry.metric, min_length=None).fit(**fitted)._searches
+            search = Search.of(how, y, ty)
+            warn_of_sequences([how], [y])
+            profile, given = search.profile(), None if ts is None else given_times(ts, "ts")
+            matches = matches_of([chosen(search, profile, choice)], 1, None, given)
+            results[entry.key] = result = {
+                "start": matches.start,
+                "end": matches.end,
+                "path": [matches.path(k) for k in range(len(matches))] if entry.metric._has_path else None,
+                "path_dist": matches.distance,
+                "distance": profile.distance,
+            }
+            if given is not None:
+                result |= {"start_time": matches.start_time, "end_time": matches.end_time}
+            count()
     return results

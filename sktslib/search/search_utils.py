@@ -87,12 +87,13 @@ def check_times(entry, tx, ty):
 
 def each_search(dict_distances, query, sequence, tq, ts, weight):
     """Each active entry of a dictionary, with what `fit` is given of the query, and the sequence and its times."""
-    entries = read_entries(dict_distances, ("elastic", "lockstep"))
+    found, entries = [], read_entries(dict_distances, ("elastic", "lockstep"))
     x, w, y, tx, ty = check_inputs(query, sequence, tq, ts, weight)
     for entry in entries:
         check_channels(entry.key, dict_distances[entry.family][entry.key], len(x))
         tq, ts = check_times(entry, tx, ty)
-        yield entry, {"X": x.T, "weight": None if w is None else w.T, "times": tq}, y, ts
+        found.append((entry, {"X": x.T, "weight": None if w is None else w.T, "times": tq}, y, ts))
+    return found
 
 
 def one_search(dict_distances, family, mode, query, sequence, tq=None, ts=None, weight=None):

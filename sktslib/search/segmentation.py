@@ -4,6 +4,8 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING
 
+from ..utils._jobs import progress
+from ..utils.validation import check_verbose
 from ._segmentation.segmenter import QuerySegmenter
 from .search_utils import each_search
 
@@ -24,6 +26,8 @@ def time_series_segmentation(
     tq: ArrayLike | None = None,
     ts: ArrayLike | None = None,
     weight: ArrayLike | None = None,
+    *,
+    verbose: int = 0,
 ) -> dict[str, Any]:
     """Cut a sequence at each repetition of a query by every distance of a dictionary.
 
@@ -42,6 +46,8 @@ def time_series_segmentation(
         ``time_series_segmentation(dict_distances, query, sequence, weight)`` works.
     weight : array-like of shape (m,) or (m, channels), optional
         Relative weights of the query's points.
+    verbose : int, default=0
+        Above 0: a bar on stderr counts the distances that are done.
 
     Returns
     -------
@@ -64,7 +70,10 @@ def time_series_segmentation(
     >>> time_series_segmentation(cfg, [0, 1, 3, 1], [5, 5, 0, 1, 3, 1, 5, 0, 1, 1, 3, 1, 5])
     {'Dynamic Time Warping': array([ 2,  6,  7, 12])}
     """
-    results = {}
-    for entry, fitted, y, ty in each_search(dict_distances, query, sequence, tq, ts, weight):
-        results[entry.key] = QuerySegmenter(entry.metric).fit(**fitted).segment(y.T, ty).boundaries
+    verbose, results = check_verbose(verbose), {}
+    searches = each_search(dict_distances, query, sequence, tq, ts, weight)
+    with progress(len(searches), verbose, "segmentation", "distance") as count:
+        for entry, fitted, y, ty in searches:
+            results[entry.key] = QuerySegmenter(entry.metric).fit(**fitted).segment(y.T, ty).boundaries
+            count()
     return results

@@ -10,7 +10,7 @@ import pytest
 
 from sktslib import QuerySearcher, QuerySegmenter, load_ecg_example
 from sktslib.__main__ import main
-from sktslib._cli import figures, searching
+from sktslib._cli import figures, options, searching
 from sktslib._cli.estimator_options import parameters_of
 from sktslib.distances import DTW
 from sktslib.metrics import labels_from_events
@@ -209,12 +209,32 @@ def test_numpy_files_are_read_by_chunks(files, capsys):
     np.testing.assert_allclose(frame["end_time"], found.end / 120)
 
 
-def test_a_bar_on_a_terminal_alone(files, capsys, monkeypatch):
+@pytest.mark.parametrize(
+    ("bar", "argv"),
+    [
+        ("chunk", ["search", "rec.npy", "--query", "beat.csv"]),
+        ("search: 100%", ["search", "rec.csv", "--query", "beat.csv", "--query", ":40-105"]),
+        ("segmentation: 100%", ["segment", "rec.csv", "--query", "beat.csv"]),
+        ("search: 100%", ["search", "rec.csv", "--model", "m.joblib"]),
+        (
+            "learn thresholds: 100%",
+            ["learn", "lab.csv", "--labels", "label", "--task", "search", "--output", "m.joblib"],
+        ),
+        ("pairwise distances: 100%", ["pairwise", "two.csv", "--columns", "mV,double"]),
+    ],
+)
+def test_a_bar_on_a_terminal_alone(bar, argv, files, capsys, monkeypatch):
     np.save("rec.npy", Y)
-    assert "chunk" not in printed(capsys, "search", "rec.npy", "--query", "beat.csv").err
-    monkeypatch.setattr(searching, "is_terminal", lambda: True)
-    assert "chunk" in printed(capsys, "search", "rec.npy", "--query", "beat.csv").err
-    assert "chunk" not in printed(capsys, "search", "rec.npy", "--query", "beat.csv", "--verbose", "0").err
+    labels = labels_from_events([[40, 105], [230, 295]], n_samples=N)
+    pd.DataFrame({"mV": Y, "label": labels}).to_csv("lab.csv", index=False)
+    joblib.dump(QuerySearcher().fit(pd.DataFrame({"mV": ECG.query})), "m.joblib")
+    without = printed(capsys, *argv)
+    assert bar not in without.err
+    monkeypatch.setattr(options, "is_terminal", lambda: True)
+    assert bar in printed(capsys, *argv).err
+    if argv[0] == "learn":
+        assert joblib.load("m.joblib").verbose == 0  # of another terminal
+    assert printed(capsys, *argv, "--verbose", "0") == without
 
 
 # ------------------------------------------------------------------------------------------------------------ pictures

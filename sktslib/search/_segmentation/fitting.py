@@ -4,6 +4,7 @@ import hashlib
 
 import numpy as np
 
+from ...utils._jobs import progress
 from ...utils._sampling import holes
 from ...utils._sizes import check_size
 from ...utils.validation import as_floats
@@ -51,7 +52,7 @@ def limits_of(given, learned):
     )
 
 
-def fit_background(marked, queries, rules, ty):
+def fit_background(marked, queries, rules, ty, verbose):
     """The background that separates the marked occurrences of a recording from what is not marked."""
     searches = [Search.of(how, marked.data, ty) for how in queries]
 
@@ -59,7 +60,7 @@ def fit_background(marked, queries, rules, ty):
         found = segment(searches, rules._replace(background=background))
         return found.start, found.end
 
-    return learn_background(marked, queries, background_cost(queries), ranges)
+    return learn_background(marked, queries, background_cost(queries), ranges, verbose)
 
 
 def refined(searches, segments):
@@ -124,13 +125,15 @@ class FittedSegmenter(QueryEstimator):
             )
         self._check_size(data, "'X'")
         ty = self._as_times(times, data.shape[1])
-        start, end = typical_period(data, holes(ty, self._max_gap))
+        start, end = typical_period(data, holes(ty, self._max_gap), self.verbose)
         own = None if times is None else times[start:end]
         self._fit_queries([self._validated_query(data[:, start:end], None, own)])
         limits = ((end - start) // SHRINK or 1, (end - start) * SHRINK)
-        for _ in range(ROUNDS):
-            rules = self._rules._replace(limits=(limits,))
-            self._fit_queries(refined(*self._segmented(self._queries, data, ty, rules)))
+        with progress(ROUNDS, self.verbose, "average periods", "round") as count:
+            for _ in range(ROUNDS):
+                rules = self._rules._replace(limits=(limits,))
+                self._fit_queries(refined(*self._segmented(self._queries, data, ty, rules)))
+                count()
         return self._fit_queries(self._queries, limits=[limits])
 
     def _fit_queries(self, queries, numbers=None, limits=None, marked=None, times=None, names=None):
@@ -160,7 +163,9 @@ class FittedSegmenter(QueryEstimator):
         elif marked is None:
             background = Background(background_cost(queries))
         else:
-            background = fit_background(marked, queries, rules, self._as_times(times, marked.data.shape[1]))
+            background = fit_background(
+                marked, queries, rules, self._as_times(times, marked.data.shape[1]), self.verbose
+            )
         self.background_ = background.limit
         self._rules = rules._replace(background=background)
         return self
@@ -181,13 +186,15 @@ class FittedSegmenter(QueryEstimator):
         """Searches and segments of a series, after averaging the repetitions `refine` times."""
         left, met = int(refine), {}
         warn_of_sequences(queries, [y], shorter=rules.partial)
-        while True:
-            searches = [Search.of(how, y, ty) for how in queries]
-            segments = segment(searches, rules)
-            if not left:
-                return searches, segments
-            met[_digest(queries)] = left
-            queries, left = refined(searches, segments), left - 1
-            before = met.get(_digest(queries))
-            if before is not None:  # from here on the same queries recur in a cycle, mostly of length one
-                left %= before - left
+        with progress(left, self.verbose if left else 0, "refine", "round") as count:
+            while True:
+                searches = [Search.of(how, y, ty) for how in queries]
+                segments = segment(searches, rules, self.verbose)
+                if not left:
+                    return searches, segments
+                met[_digest(queries)], due = left, left
+                queries, left = refined(searches, segments), left - 1
+                before = met.get(_digest(queries))
+                if before is not None:  # from here on the same queries recur in a cycle, mostly of length one
+                    left %= before - left
+                count(due - left)

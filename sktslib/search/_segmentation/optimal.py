@@ -5,6 +5,7 @@ from typing import NamedTuple
 import numpy as np
 
 from ...distances._series import full_weight
+from ...utils._jobs import progress
 from .._comparison import check_lengths
 from .._missing import touched
 from .._profile import Search
@@ -59,27 +60,32 @@ class SegmentTable(NamedTuple):
     shown: np.ndarray  # (.., 2): half-open ranges of the query's points
 
 
-def _stretches(searches, rules):
-    """Where each stretch without a gap begins, and the labels, starts, ends, costs and shown points of its segments."""
+def _stretches(searches, runs, rules, count):
+    """Where each stretch without a gap begins, and the labels, starts, ends, costs and shown points of its segments.
+
+    `count` is told how many samples are done.
+    """
     y, T = searches[0].y, rules.transitions
     background = rules.background.costs(y)
     if searches[0].how.mode == "subsequence":
         for stretch in zip(*(search.runs for search in searches), strict=True):
             first, problems = stretch[0][0], [problem for _, problem in stretch]
             own = background[first : first + problems[0].shape[1]]
-            yield first, segment_series(problems, own, T, *rules.bounds(), rules.partial)
+            yield first, segment_series(problems, own, T, *rules.bounds(), rules.partial, count)
     else:
         cost, lengths = window_costs(searches, rules)
-        for a, b in searches[0].how.runs(y, searches[0].ty):
+        for a, b in runs:
             yield a, segment_windows(np.ascontiguousarray(cost[:, a:b]), lengths, background[a:b], T)
+            count(int(b - a))
 
 
-def segment(searches, rules):
+def segment(searches, rules, verbose=0):
     """The segments of the cheapest segmentation; none crosses a gap or a hole, behind which it starts anew."""
-    nothing = np.empty(0, np.int64)
+    nothing, runs = np.empty(0, np.int64), searches[0].how.runs(searches[0].y, searches[0].ty)
     parts = [(nothing, nothing, nothing, np.empty(0), np.empty((0, 2), np.int64))]
-    for first, (label, start, end, cost, shown) in _stretches(searches, rules):
-        parts.append((start + first, end + first, label - 1, cost, shown))
+    with progress(int(np.diff(runs).sum()), verbose, "segmentation", "sample") as count:
+        for first, (label, start, end, cost, shown) in _stretches(searches, runs, rules, count):
+            parts.append((start + first, end + first, label - 1, cost, shown))
     return SegmentTable(*(np.concatenate(part) for part in zip(*parts, strict=True)))
 
 

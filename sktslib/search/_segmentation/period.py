@@ -5,6 +5,7 @@ from scipy.fft import irfft, next_fast_len, rfft
 
 from ...distances._metrics.registry import get_metric
 from ...distances._series import standardise
+from ...utils._jobs import progress
 from .._comparison import Comparison
 from .._missing import runs
 from .._profile import Search
@@ -42,31 +43,37 @@ def dominant_period(data):
     return int(peaks[correlation[peaks] >= BEST * correlation[peaks].max()][0])
 
 
-def most_repeated(data, period):
+def most_repeated(data, period, verbose):
     """Start of the stretch of one period whose most similar stretches are nearest, as a share of its variance."""
     z, n = standardise(data), data.shape[1]
-    count = min(LIKE, max(n // period - 1, 1))
-    step = max(period // PLACES, (n - period) // MOST, 1)
-    metric, best, at = get_metric("euclidean"), np.inf, 0
-    for start in range(0, n - period + 1, step):
-        x = np.ascontiguousarray(z[:, start : start + period])
-        energy = ((x - x.mean(axis=1, keepdims=True)) ** 2).sum()
-        if energy < 0.25 * x.size:  # background repeats itself too
-            continue
-        profile = Search.of(Comparison(metric, x), z).profile()
-        chosen = select(*profile._candidates[:3], n_matches=count + 1)
-        apart = (profile.distance[chosen[1:]] ** 2).mean() / energy if len(chosen) > 1 else np.inf
-        if apart < best:
-            best, at = apart, start
+    like = min(LIKE, max(n // period - 1, 1))
+    starts = range(0, n - period + 1, max(period // PLACES, (n - period) // MOST, 1))
+    best, at = np.inf, 0
+    with progress(len(starts), verbose, "find the period", "stretch") as count:
+        for start in starts:
+            apart = _apart(z, np.ascontiguousarray(z[:, start : start + period]), like)
+            if apart < best:
+                best, at = apart, start
+            count()
     return at
 
 
-def typical_period(data, holes=()):
+def _apart(z, x, like):
+    """How far the stretches most similar to `x` are from it, so many of them, as a share of its variance."""
+    energy = ((x - x.mean(axis=1, keepdims=True)) ** 2).sum()
+    if energy < 0.25 * x.size:  # background repeats itself too
+        return np.inf
+    profile = Search.of(Comparison(get_metric("euclidean"), x), z).profile()
+    chosen = select(*profile._candidates[:3], n_matches=like + 1)
+    return (profile.distance[chosen[1:]] ** 2).mean() / energy if len(chosen) > 1 else np.inf
+
+
+def typical_period(data, holes, verbose):
     """The range of the stretch of one period that repeats best, within the longest stretch without a gap or hole."""
     gapless = runs(data, holes)
     if not len(gapless):
         raise ValueError("query='auto' needs a recording with values that are not NaN. Got none.")
     a, b = gapless[np.argmax(np.diff(gapless, axis=1))]
     period = dominant_period(data[:, a:b])
-    start = a + most_repeated(data[:, a:b], period)
+    start = a + most_repeated(data[:, a:b], period, verbose)
     return start, start + period

@@ -77,6 +77,9 @@ class QuerySegmenter(FittedSegmenter):
         The longest step of a recording's times that is no hole: a number in their unit (of datetimes, seconds), or a
         duration. No repetition spans a longer one, and the segmentation starts anew behind it. Every recording needs
         times then.
+    verbose : int, default=0
+        Above 0: bars on stderr show how far long work has come: the samples of a segmentation, the rounds of `refine`
+        and of ``query="auto"``, and learning from labels. Streams show none.
 
     Attributes
     ----------
@@ -134,6 +137,7 @@ class QuerySegmenter(FittedSegmenter):
         "max_length": "no_validation",
         "nan_policy": [StrOptions({"raise", "omit"})],
         "max_gap": "no_validation",
+        "verbose": ["verbose"],
     }
 
     def __init__(
@@ -152,6 +156,7 @@ class QuerySegmenter(FittedSegmenter):
         max_length: int | None = None,
         nan_policy: str = "raise",
         max_gap: Any = None,
+        verbose: int = 0,
     ) -> None:
         self.metric = metric
         self.metric_params = metric_params
@@ -166,6 +171,7 @@ class QuerySegmenter(FittedSegmenter):
         self.max_length = max_length
         self.nan_policy = nan_policy
         self.max_gap = max_gap
+        self.verbose = verbose
 
     def fit(
         self, X: Queries, y: ArrayLike | None = None, weight: ArrayLike | None = None, times: Times | None = None

@@ -4,6 +4,7 @@ from typing import NamedTuple
 
 import numpy as np
 
+from ...distances._kernels.compilation import pieces
 from ...distances._kernels.one_pass import INF, LANES, advance, windows
 from ...distances._kernels.traceback import before, trace
 from .partial import open_begin, open_end
@@ -52,11 +53,12 @@ def as_series(parts, ty, has_rows):
     return y, None if ty is None else np.concatenate([ty[:1] - 1.0, ty])
 
 
-def segment(problems, background, transitions, shortest, longest, partial=False):
+def segment(problems, background, transitions, shortest, longest, partial, count):
     """Labels, starts, ends and costs of the segments of the cheapest segmentation of one series.
 
     Costs of background samples are (n,), bounds of the lengths (k,), transitions (k + 1, k + 1); all are floats. With
-    them come the ranges (.., 2) of query points in the segments; with `partial` the outer ones may hold a part.
+    them come the ranges (.., 2) of query points in the segments; with `partial` the outer ones may hold a part. `count`
+    is told how many samples are done.
     """
     queries, one, k = Queries.of(problems), problems[0], len(problems)
     n, has_rows = one.shape[1], queries.rows is not None
@@ -69,8 +71,10 @@ def segment(problems, background, transitions, shortest, longest, partial=False)
         open_begin(state, queries)
     lead = LEAD * max(problem.shape[0] for problem in problems)
     if one.runs_diagonally and n >= 4 * LANES * lead:
-        state, done = _by_lanes(queries, Y, rules, lead, state, best, begin)
-    _go_on(queries, Y, ty, done, n, rules, state, best, begin)
+        state, done = _by_lanes(queries, Y, rules, lead, state, best, begin, count)
+    for a, b in pieces(n - done, queries.first[-1]):
+        _go_on(queries, Y, ty, done + a, done + b, rules, state, best, begin)
+        count(b - a)
     hidden, shown = np.zeros_like(begin), np.diff(queries.first)
     if partial:
         shown = open_end(state, queries.first, best, begin, shortest, longest)
@@ -86,7 +90,7 @@ def _go_on(queries, Y, ty, done, end, rules, state, best, begin):
     advance(None, queries, (Y, ty), done, 0, rules, state, *out)
 
 
-def _by_lanes(queries, Y, rules, lead, first_state, best, begin):
+def _by_lanes(queries, Y, rules, lead, first_state, best, begin, count):
     """Stretches of the series side by side, each started `lead` samples early without knowing what was before.
 
     Once the cheapest segmentations that lead to the cells of a column have a boundary in common, what was before adds
@@ -106,8 +110,10 @@ def _by_lanes(queries, Y, rules, lead, first_state, best, begin):
         marks.append(2 * marks[-1])
     seen, done = [], 0
     for mark in [*marks, width]:
-        out = costs[:mark].reshape(-1), starts[:mark].reshape(-1)
-        advance(True, queries, (lanes, None), done, 0, rest, state, *out)
+        for a, b in pieces(mark - done, LANES * queries.first[-1]):
+            out = costs[: done + b].reshape(-1), starts[: done + b].reshape(-1)
+            advance(True, queries, (lanes, None), done + a, 0, rest, state, *out)
+            count((b - a) * (LANES if done else 1))  # the lead of the other lanes is the end of those before them
         seen.append(state.copy())
         done = mark
     known = _lane(state, 0, 0.0, 0)
