@@ -1,7 +1,6 @@
 """The commands search, segment and learn."""
 
 import argparse
-from dataclasses import replace
 
 from .estimator_options import add_parameters, given, parameters_of, parse_metric
 from .figures import Drawn, DrawnQuery, channel_labels, draw
@@ -77,8 +76,6 @@ def run(options):
     files = Files(reading_of(options))
     find = _by_model if options.query is None else _by_query
     estimator, recording, queries, found = find(options, files)
-    if found.times is None:
-        found = replace(found, times=recording.times)
     titles = [query.title for query in queries]
     frame = ranges_frame(found, titles)
     name = NOUNS[options.task][len(found) != 1]
@@ -163,13 +160,11 @@ def _fit(estimator, queries, timed, named):
 
 
 def _found(options, estimator, recording, timed):
-    """What the estimator finds; times count where the queries have some, too, or the metric does not compare them."""
-    times = recording.times
-    if estimator.metric_.uses_times and times is not None and not timed:
+    """What the estimator finds."""
+    if estimator.metric_.uses_times and recording.times is not None and not timed:
         note(f"only the recording has times, so {estimator.metric_.full_name} counts samples")
-        times = None
     with errors_of(recording.title, options.parameters, "the recording"):
-        return getattr(estimator, options.task)(recording.values, times=times)
+        return getattr(estimator, options.task)(recording.values, times=recording.times)
 
 
 def _drawn(query):

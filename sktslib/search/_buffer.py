@@ -81,12 +81,18 @@ class TimeBuffer:
 
     def append(self, times):
         """Take the times that follow, which must be later."""
-        given = as_dates(times)
+        given, zone = as_dates(times), getattr(times, "tz", None)
         if self._buffer is None:
-            self._buffer, self._zone = Buffer(dtype=given.dtype), getattr(times, "tz", None)
+            self._buffer, self._zone = Buffer(dtype=given.dtype), zone
         elif given.dtype != self._buffer.dtype:
             self._widen(given)
         held = self._buffer
+        if (zone is None) != (self._zone is None):
+            got = "none after some with one" if zone is None else f"{zone} after some with none"
+            raise ValueError(
+                f"'times' must have a time zone in all chunks or in none. Got {got}, at sample {held.end}. Name the "
+                "zone with tz_localize."
+            )
         if len(held) and not given[0] > held.cut(held.end - 1, held.end)[0]:
             late, last = self.as_given(np.array([given[0], held.values[-1]]))
             raise ValueError(f"'times' must be strictly increasing. Got {late} after {last}, at sample {held.end}.")

@@ -38,6 +38,8 @@ def given_times(times, name):
     first = _first(given)
     if isinstance(first, str | bytes):
         return _of_text(given.astype(str) if given.dtype.kind == "S" else given, name)
+    if getattr(first, "tzinfo", None) is not None:
+        return _of_aware(given)
     return _of_periods(given, name) if type(first).__name__ == "Period" else given
 
 
@@ -48,6 +50,20 @@ def _first(given):
 
 def _as_index(dates):
     return np.asarray(dates) if dates.tz is None else dates
+
+
+def _of_aware(given):
+    """Datetimes of datetime objects with a zone, in UTC where they have several.
+
+    Python compares and subtracts the wall clocks of objects of one zone, which may have been set back in between.
+    """
+    import pandas as pd
+
+    known = [v for v in given.flat if v is not None and v == v]
+    if given.ndim != 1 or any(getattr(v, "tzinfo", None) is None for v in known):
+        return given  # as_times says what is wrong
+    zone = known[0].tzinfo if len({str(v.tzinfo) for v in known}) == 1 else "UTC"
+    return pd.to_datetime(given, utc=True).tz_convert(zone)
 
 
 def _of_periods(given, name):

@@ -156,6 +156,12 @@ def test_times_of_both_files_count_for_metrics_of_times(files, capsys):
     assert "only the recording has times, so Time Warp Edit Distance counts samples" in err
     same(frame, QuerySearcher("twed", metric_params={"nu": 0.5}, n_matches=10).fit(ECG.query).search(Y))
     np.testing.assert_array_equal(frame["start_time"], TS[frame["start"]])
+    # Samples are counted, but holes are in the recording's times.
+    for command, estimator in (("search", QuerySearcher("twed", n_matches=10)), ("segment", QuerySegmenter("twed"))):
+        frame, err = table(capsys, command, "rec.csv", "--query", "q.csv", "--metric", "twed", "--max-gap", "0.1")
+        fitted = estimator.set_params(max_gap=0.1).fit(ECG.query)
+        want = getattr(fitted, command)(Y, times=TS)
+        assert frame["start"].tolist() == want.start.tolist()
 
 
 def test_json_has_iso_times_with_their_zone(files, capsys):

@@ -108,6 +108,27 @@ def test_searches_find_a_copy_behind_a_border_of_blocks(name, m, monkeypatch):
         np.testing.assert_array_equal(whole[ends], 0.0)
 
 
+@pytest.mark.parametrize("name", naive.WARPED)
+@pytest.mark.parametrize("m", [1, LANES, LANES + 1])
+def test_a_subsequence_search_does_not_read_what_was_never_written(name, m, monkeypatch):
+    rng = np.random.default_rng(m)
+    x, y = rng.normal(size=(1, m)), rng.normal(size=(1, LANES + 3))
+    problem = get_metric(name)._problem(x, None, y, None, None, search=True)
+    want = get_metric(name)._subsequence_profile(problem, 1, LANES + 3)
+    empty = np.empty
+
+    def nothing(shape, dtype=float):
+        out = empty(shape, dtype)
+        out.fill(np.nan if out.dtype.kind == "f" else -1)
+        return out
+
+    monkeypatch.setattr(np, "empty", nothing)
+    got = get_metric(name)._subsequence_profile(problem, 1, LANES + 3)
+    monkeypatch.undo()
+    np.testing.assert_array_equal(got[0], want[0])
+    np.testing.assert_array_equal(got[1], want[1])
+
+
 @pytest.mark.parametrize("name", ["lcss", "edr"])
 @given(data=st.data())
 def test_words_of_bits_equal_columns(name, data):

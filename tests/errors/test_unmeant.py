@@ -326,6 +326,17 @@ def test_eps_of_categories_and_constants():
     assert LCSS(eps=0.1)([50.0, 60.0, 51.0], [0.0, 1.0, 2.0, 0.5]) == 1.0
 
 
+def test_eps_where_a_channel_has_no_values():
+    x, y = (np.column_stack([np.random.default_rng(n).normal(size=n), np.full(n, np.nan)]) for n in (20, 60))
+    x[3, 1] = 1.0
+    searcher = QuerySearcher("lcss", metric_params={"eps": 0.25}, nan_policy="omit")
+    with warnings.catch_warnings():
+        warnings.simplefilter("error")  # of numpy
+        searcher.fit(x).search(y)
+    with pytest.warns(UserWarning, match="should be smaller than the distance of the points furthest apart"):
+        searcher.set_params(metric_params={"eps": 99.0}).fit(x).search(y)
+
+
 def test_the_line_is_the_caller_s():
     with warnings.catch_warnings(record=True) as told:
         warnings.simplefilter("always")

@@ -196,6 +196,14 @@ def test_profiles_of_several_queries_have_a_row_each():
 
 
 # ------------------------------------------------------------------------------------------------------------- events
+def test_the_last_window_of_a_profile_may_be_a_match():
+    searcher = QuerySearcher("euclidean").fit(SEQUENCE[-5:])
+    matches = searcher.search(SEQUENCE)
+    display = v.ProfileDisplay.from_predictions(searcher.profile(SEQUENCE), matches)
+    assert matches.end.tolist() == [len(SEQUENCE)]
+    assert display.match_points_[0].get_xdata().tolist() == [len(SEQUENCE) - 5]
+
+
 def test_hits_misses_and_false_ones():
     true, found = np.array([[10, 20], [40, 60], [90, 99]]), np.array([[11, 20], [70, 80], [41, 59], [120, 121]])
     display = v.EventsDisplay.from_predictions(true, found, TWO)

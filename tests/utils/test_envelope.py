@@ -9,7 +9,8 @@ from hypothesis import given
 from hypothesis import strategies as st
 from pictures import Found
 
-from sktslib.utils._plot.envelope import FAINTEST, coverage, opacity
+from sktslib.utils._plot.envelope import FAINTEST, coverage, opacity, reduced
+from sktslib.utils._plot.time_axis import as_times
 from sktslib.utils.visualisation import EventsDisplay, ProfileDisplay, SearchDisplay, SegmentationDisplay
 
 pytestmark = pytest.mark.usefixtures("_closed_figures")
@@ -32,6 +33,15 @@ def test_coverage_counts_what_lies_in_each_column(ranges, columns):
     np.testing.assert_allclose(coverage(borders, left, right), expected, atol=0.35 * max(len(ranges), 1) / columns)
     if columns in (1, 2, 3, 4, 5, 6, 10, 12, 15, 20, 30):
         np.testing.assert_allclose(coverage(borders, left, right), expected, atol=1e-9)
+
+
+@pytest.mark.parametrize("first", range(20))
+def test_the_first_sample_of_a_long_line_is_drawn(first):
+    steps = np.random.default_rng(first).integers(1, 10**6, 500)  # nanoseconds, which places on the axis do not tell
+    times = as_times(np.datetime64("2024-03-01", "ns") + np.cumsum(steps).astype("m8[ns]"), 500, "times")
+    y = np.zeros(500)
+    y[first] = 5.0
+    assert reduced(times, y, first, 500, 20)[1].max() == 5.0
 
 
 def test_what_covers_little_is_seen_and_nothing_is_not():

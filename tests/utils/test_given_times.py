@@ -31,14 +31,20 @@ def zoned(kind):
     if kind == "text":
         tokyo = NIGHT.tz_convert("Asia/Tokyo")
         return [t.isoformat() for t in tokyo], tokyo
+    if kind == "objects of several zones":
+        return [t.tz_convert("Asia/Tokyo" if k % 2 else "UTC").to_pydatetime() for k, t in enumerate(UTC)], UTC
     return {
         "index": (NIGHT, NIGHT),
+        "objects": ([t.to_pydatetime() for t in NIGHT], NIGHT),
         "series": (pd.Series(NIGHT, index=range(60, 0, -1)), NIGHT),
         "text of two offsets": ([t.isoformat() for t in NIGHT], UTC),
     }[kind]
 
 
-@pytest.mark.parametrize("kind", ["index", "series", "text", "text of two offsets", "polars", "pyarrow"])
+@pytest.mark.parametrize(
+    "kind",
+    ["index", "series", "objects", "objects of several zones", "text", "text of two offsets", "polars", "pyarrow"],
+)
 def test_zones_in_zones_out(kind):
     times, want = zoned(kind)
     for found in (SEARCHER.search(Y, times=times), SEGMENTER.segment(Y, times=times)):
@@ -50,6 +56,36 @@ def test_zones_in_zones_out(kind):
     stream = SEGMENTER.stream()
     parts = [stream.update(Y[a : a + 7], times=times[a : a + 7]) for a in range(0, 60, 7)] + [stream.flush()]
     assert [t for part in parts for t in part.start_time] == want[[20, 40]].tolist()
+
+
+@pytest.mark.parametrize(
+    "start", ["2024-10-27 00:40", "2024-03-31 00:40"]
+)  # UTC: before clocks are set back and forward
+@pytest.mark.parametrize("where", [1, 2, 3])
+def test_steps_of_datetime_objects_are_what_passed(start, where):
+    clock = pd.date_range(start, periods=6, freq="10min", tz="UTC").tz_convert("Europe/Berlin")
+    clock = clock[:where].append(clock[where:] + pd.Timedelta("30min"))
+    y = np.full(6, 2.0)
+    y[where : where + 3] = QUERY
+    searcher = QuerySearcher("euclidean", threshold=0.0, max_gap=pd.Timedelta("11min")).fit(QUERY)
+    whole = searcher.search(y, times=[t.to_pydatetime() for t in clock])
+    assert whole.intervals.equals(searcher.search(y, times=clock).intervals)
+    assert (whole.start.tolist(), whole.duration.tolist()) == ([where], [1800.0])
+    pairs = QuerySearcher("euclidean", threshold=9.0, max_gap=pd.Timedelta("11min")).fit([2.0, 2.0])
+    found = [pairs.search(y, times=some).sorted() for some in ([t.to_pydatetime() for t in clock], clock)]
+    assert found[0].intervals.equals(found[1].intervals)
+    assert set(found[0].duration.tolist()) == {1200.0}  # also of those that end before the hole
+    stream = searcher.stream()
+    found = [stream.update(y[k : k + 1], times=[clock[k].to_pydatetime()]) for k in range(6)] + [stream.flush()]
+    assert [t for part in found for t in part.end_time] == whole.end_time.tolist()
+
+
+def test_chunks_have_a_zone_or_none():
+    for first, then in ((NIGHT, NIGHT.tz_localize(None)), (NIGHT.tz_localize(None), NIGHT)):
+        stream = SEGMENTER.stream()
+        stream.update(Y[:9], times=first[:9])
+        with pytest.raises(ValueError, match=r"time zone in all chunks or in none\. Got .*, at sample 9"):
+            stream.update(Y[9:12], times=then[9:12])
 
 
 def test_naive_times_of_other_libraries():

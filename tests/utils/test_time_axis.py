@@ -30,6 +30,16 @@ def test_places_and_samples_of_dates_belong_to_each_other(unit):
     assert times.find(np.array([-1e9, 1e9])).tolist() == [0, 199]
 
 
+@pytest.mark.parametrize(
+    "times", [[t.isoformat() for t in DATES], pd.period_range("2024-01-01", periods=200, freq="D")]
+)
+def test_text_and_periods_are_drawn_as_dates(times):
+    display = EventsDisplay.from_predictions([[1, 3]], [[1, 3]], SEQUENCE, times=times)
+    assert display.times.dates
+    low = num2date(display.ax_.get_xlim()[0])
+    assert (low + timedelta(days=3)).date() >= pd.Timestamp(str(times[0])).date() >= low.date()
+
+
 def test_dates_of_days_are_not_found_before_a_time_of_a_day():
     times = as_times(np.arange("2024-01-01", "2024-01-11", dtype="datetime64[D]"), 10, "times")
     noon = date2num(np.datetime64("2024-01-03T12:00"))

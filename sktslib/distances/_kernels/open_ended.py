@@ -161,6 +161,7 @@ def _go_on(query, y, radius, side, block, begin, end, work):
         stripe(side[1:], sides)
         fill(edge, 0, LANES - 2, INF)
         fill(edge, n + LANES - 1, edge.shape[0], INF)
+        fill(origin, n + LANES - 1, origin.shape[0], -1.0)  # of no path, but lags are counted from it
         edge[LANES - 2], origin[LANES - 2] = 0.0, 0.0 if closed_boundary(p) else -1.0
         for s in range(state.shape[0]):
             copy(sides, s * LANES, (s + 1) * LANES, state[s, 0], 0)

@@ -23,8 +23,9 @@ CATEGORIES = 64  # values that recur, and are no more than these, may be meant t
 
 
 def _deviation(series):
-    """The norm over the channels of the standard deviations of all values."""
+    """The norm over the channels of the standard deviations of all values; without a value a channel has none."""
     values = np.concatenate(series, axis=1)
+    values = values[~np.isnan(values).all(axis=1)]
     low = np.fmin.reduce(values, axis=1, keepdims=True)
     span = np.fmax.reduce(values, axis=1, keepdims=True) - low
     scaled = (values - low) / np.where(span > 0.0, span, 1.0)  # squares of large values are not finite
@@ -78,7 +79,7 @@ class MatchingMetric(ElasticMetric):
         """
         series = X if Y is X else [*X, *Y]
         low = np.fmin.reduce([np.fmin.reduce(a, axis=1) for a in series])[:, np.newaxis]
-        span = np.fmax.reduce([np.fmax.reduce(a, axis=1) for a in series])[:, np.newaxis] - low
+        span = np.nan_to_num(np.fmax.reduce([np.fmax.reduce(a, axis=1) for a in series])[:, np.newaxis] - low)
         eps, largest = float(self.eps), float(np.hypot.reduce(span[:, 0]))
         name = type(self).__name__
         if eps >= largest > 0.0:

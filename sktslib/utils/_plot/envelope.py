@@ -19,7 +19,9 @@ def reduced(times, y, first, end, columns):
     if end - first <= 2 * columns:
         return times.between(first, end), y[first:end]
     low, high = times.at([first, end - 1])
-    starts = np.unique(np.clip(times.find(np.linspace(low, high, columns + 1)[:-1]), first, end - 1))
+    starts = np.clip(times.find(np.linspace(low, high, columns + 1)[:-1]), first, end - 1)
+    starts[0] = first  # places of dates are rounded to microseconds, and may lie behind it
+    starts = np.unique(starts)
     part, within = y[first:end], starts - first
     extremes = np.column_stack([np.fmin.reduceat(part, within), np.fmax.reduceat(part, within)])
     return np.repeat(times.at(starts), 2), extremes.ravel()

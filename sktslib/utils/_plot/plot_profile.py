@@ -94,6 +94,8 @@ class ProfileDisplay:
         given = field(matches, "times") if times is None else times
         longest = max(map(len, self.profiles))
         n = max(longest, _size(given), 0 if self.sequence is None else len(self.sequence))
+        if self.sequence is None and given is None and matches is not None and len(matches.end):
+            n = max(n, int(np.max(matches.end)))  # of windows there are fewer than of samples
         self.times = as_times(given, n, "times", sequence)
         self.names = channel_names(1 if self.sequence is None else self.sequence.shape[1], sequence, matches)
         self.at_end = [_stands_at_end(p) for p in profiles]

@@ -1,13 +1,13 @@
 """The horizontal axis of pictures: times of samples, their places on the axis, and the part that is shown."""
 
 from dataclasses import dataclass
-from datetime import UTC
 from numbers import Real
 from typing import NamedTuple
 
 import numpy as np
 
 from .. import validation
+from .._given_times import given_times
 
 DAY = 86_400_000_000  # microseconds; matplotlib's axes count days
 
@@ -125,7 +125,7 @@ def as_times(times, n, name, series=None):
         times = index
     if times is None:
         return Times(np.arange(n, dtype=np.float64), "sample")
-    array, zone = _without_zone(times)
+    array, zone = _without_zone(given_times(times, name))
     label = "time" if zone is None else f"time ({zone})"
     # Numbers of seconds are not needed: those of ten million dates take a fifth of a second.
     if array.dtype.kind == "M" and array.shape == (n,) and (array[1:] > array[:-1]).all() and not np.isnat(array[0]):
@@ -136,21 +136,8 @@ def as_times(times, n, name, series=None):
 
 def _without_zone(times):
     """Times as an array, which holds UTC where they have a zone, and that zone: numpy's datetimes know none."""
-    dtype = getattr(times, "dtype", None)
-    zone = getattr(dtype, "tz", None)
-    if zone is not None:
-        import pandas as pd
-
-        times = pd.DatetimeIndex(times).tz_convert(None)
-    elif isinstance(getattr(dtype, "time_zone", None), str):  # of polars
-        from zoneinfo import ZoneInfo
-
-        zone = ZoneInfo(dtype.time_zone)
-    array = np.asarray(times)
-    if array.dtype == object and array.size and getattr(array.flat[0], "tzinfo", None) is not None:
-        zones = {t.tzinfo for t in array.flat}
-        zone = zones.pop() if len(zones) == 1 else UTC
-        array = np.array([t.astimezone(UTC).replace(tzinfo=None) for t in array.flat])
+    zone = getattr(times, "tz", None)
+    array = np.asarray(times if zone is None else times.tz_convert(None))
     if array.dtype == object and array.size and hasattr(array.flat[0], "isoformat"):
         array = array.astype("datetime64[ns]")
     return array, zone
