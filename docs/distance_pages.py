@@ -173,7 +173,7 @@ def page(metric, entry):
             "",
             *list_table(facts(metric).items(), "30 70"),
             *(["Papers", "------", "", *sources, ""] if sources else []),
-            "The exact definition, with weights and channels, is in :doc:`/definitions`.",
+            "The exact definition, with weights, channels, constant series and 0/0, is in :doc:`/definitions`.",
             "",
         ]
     )

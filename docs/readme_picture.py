@@ -12,7 +12,6 @@ import numpy as np
 from matplotlib.figure import Figure
 
 from sktslib import QuerySearcher, QuerySegmenter, load_ecg_example
-from sktslib.distances import ADTW
 from sktslib.metrics import labels_from_events
 
 COLORS = {"N": "C0", "V": "C3", "F": "C2"}
@@ -21,11 +20,11 @@ COLORS = {"N": "C0", "V": "C3", "F": "C2"}
 def main(file):
     """Draw it."""
     ecg, half = load_ecg_example(), 600
-    searcher = QuerySearcher("euclidean", normalize="zscore", threshold=3.0, n_matches=None, max_overlap=0.1)
+    searcher = QuerySearcher("euclidean", normalize="zscore", threshold=3.0, max_overlap=0.1)
     matches = searcher.fit(ecg.query).search(ecg.sequence, times=ecg.ts)
     around = np.column_stack([ecg.beats - 12, ecg.beats + 18]).clip(0)
     labels = labels_from_events(around, ecg.beat_kinds, n_samples=len(ecg.sequence))
-    segmenter = QuerySegmenter(ADTW(omega=0.1)).fit(ecg.sequence[:half, np.newaxis], labels[:half])
+    segmenter = QuerySegmenter().fit(ecg.sequence[:half, np.newaxis], labels[:half])
     segments = segmenter.segment(ecg.sequence, times=ecg.ts)
 
     figure = Figure(figsize=(10, 4.6), layout="constrained")

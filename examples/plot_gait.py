@@ -11,29 +11,31 @@ import numpy as np
 from _data import load_gait
 
 from sktslib import QuerySegmenter
-from sktslib.distances import ADTW
-from sktslib.utils.visualisation import plot_segmentation
+from sktslib.utils.visualisation import EventsDisplay
 
 walk, stride, labelled, names = load_gait()
 swing, query = walk[:, 4], stride[:, 4]  # the rate at which the foot swings
 times = np.arange(len(swing)) / 102.4
 
 # %%
-# Dynamic time warping would let a stride swallow the standing before it, at no cost. Its amerced variant charges
-# ``omega`` for each step that stretches, and the variance of the query is a good value of it.
+# Dynamic time warping would let a stride swallow the standing before it, at no cost. The default, its amerced variant,
+# charges a price for each step that stretches, which follows from the variance of the query. Half of each stride is
+# rest, so by default standing still would count as strides, too: with a lower cost of ``background`` it does not.
 
-segmenter = QuerySegmenter(ADTW(omega=query.var())).fit(query)
+segmenter = QuerySegmenter(background=0.7 * query.var()).fit(query)
 segments = segmenter.segment(swing, times=times)
+print(f"{len(segments)} strides, omega = {segmenter.metric_.omega_:.0f}")
 
-display = plot_segmentation(segments, swing, times)
-display.ax_.set(xlabel="time (s)", ylabel="swing (degrees/s)", title=f"{len(segments)} strides")
+display = segments.plot()
+display.ax_.set(xlabel="time (s)", ylabel="swing (degrees/s)")
 
 # %%
-# By hand 30 strides were labelled; the first and the last step were not. How far are the borders apart?
+# By hand 30 strides were labelled; the first step was not, nor the last one.
 
+EventsDisplay.from_predictions(labelled, segments, swing, title="strides: labelled, and found")
 nearest = [np.abs(segments.start - start).argmin() for start, _ in labelled]
 apart = np.abs(segments.start[nearest] - labelled[:, 0]) / 102.4
-print(f"{len(labelled)} labelled strides, the farthest start is {1000 * apart.max():.0f} ms away")
+print(f"of the {len(labelled)} labelled strides the farthest start is {1000 * apart.max():.0f} ms away")
 
 # %%
 # Each stride can be laid over the query, so that the same phase of all of them is at the same place.
@@ -42,7 +44,7 @@ display = segments.plot_repetitions()
 display.ax_.set_ylabel("swing (degrees/s)")
 
 # %%
-# The durations: a steady walk. The last strides are long, because they end in standing.
+# The durations: a steady walk.
 
 figure, ax = plt.subplots(figsize=(8, 3), layout="constrained")
 ax.plot(segments.start_time, segments.duration, "o-", markersize=4)

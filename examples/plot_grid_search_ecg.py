@@ -10,11 +10,11 @@ import matplotlib.pyplot as plt
 import numpy as np
 from sklearn.model_selection import GridSearchCV
 
-from sktslib import QuerySearcher, load_ecg_example
+from sktslib import QuerySearcher, load_ecg_example, search_in
 from sktslib.distances import DTW, TWED, Euclidean
 from sktslib.metrics import EventScorer, event_f1_score
 from sktslib.model_selection import BlockedSeriesSplit
-from sktslib.utils.visualisation import plot_search_distance_result
+from sktslib.utils.visualisation import EventsDisplay
 
 ecg = load_ecg_example()
 X = ecg.sequence[:, np.newaxis]  # time points are rows, channels columns
@@ -47,12 +47,8 @@ for row in np.argsort(results["rank_test_f1"], kind="stable"):
     print(f"F1 {results['mean_test_f1'][row]:.2f}  exact {results['mean_test_exact'][row]:.2f}  {params}")
 
 # %%
-# The best searcher on the whole recording:
+# The best searcher on the whole recording. `search_in` gives the matches of the fitted grid search itself.
 
-matches = search.best_estimator_.search(ecg.sequence, times=ecg.ts)
-print(f"{len(matches)} matches, F1 {search.best_estimator_.score(X, y):.2f}")
-figure, ax = plt.subplots(figsize=(10, 3), layout="constrained")
-plot_search_distance_result(matches, ecg.sequence, ecg.ts, ax=ax)
-ax.set(xlabel="time (s)", ylabel="mV", title=f"{search.best_params_}")
-
+matches = search_in(search, X, times=ecg.ts)
+EventsDisplay.from_predictions(y, matches, X, title=str(search.best_params_))
 plt.show()

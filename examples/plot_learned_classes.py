@@ -10,9 +10,8 @@ import matplotlib.pyplot as plt
 import numpy as np
 
 from sktslib import QuerySegmenter, load_ecg_example
-from sktslib.distances import ADTW
-from sktslib.metrics import event_f1_score, labels_from_events
-from sktslib.utils.visualisation import plot_segmentation
+from sktslib.metrics import labels_from_events
+from sktslib.utils.visualisation import EventsDisplay
 
 ecg = load_ecg_example()
 half = 600
@@ -22,7 +21,7 @@ half = 600
 
 around = np.column_stack([ecg.beats - 12, ecg.beats + 18]).clip(0)
 labels = labels_from_events(around, ecg.beat_kinds, n_samples=len(ecg.sequence))
-segmenter = QuerySegmenter(ADTW(omega=0.1), n_templates=1).fit(ecg.sequence[:half, np.newaxis], labels[:half])
+segmenter = QuerySegmenter(n_templates=1).fit(ecg.sequence[:half, np.newaxis], labels[:half])
 print(segmenter.classes_)
 
 # %%
@@ -43,13 +42,12 @@ axes[0].set_ylabel("mV")
 segments = segmenter.segment(ecg.sequence, times=ecg.ts)
 print("found: ", "".join(segments.label))
 print("by eye:", "".join(ecg.beat_kinds))
-display = plot_segmentation(segments, ecg.sequence, ecg.ts)
+display = segments.plot()
 display.ax_.axvline(half / 120, color="0.2", linestyle="--")
 display.ax_.set(xlabel="time (s)", ylabel="mV")
 
 # %%
 # How well do the ranges of the right half agree with the labels?
 
-predicted = segmenter.predict(ecg.sequence[half:, np.newaxis])
-print(f"event F1 of the right half: {event_f1_score(labels[half:], predicted):.2f}")
+EventsDisplay.from_estimator(segmenter, ecg.sequence[half:], labels[half:], times=ecg.ts[half:], title="the right half")
 plt.show()

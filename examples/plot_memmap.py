@@ -32,7 +32,7 @@ with tempfile.TemporaryDirectory() as folder:
     print(f"{path.stat().st_size / 1e6:.1f} MB")
 
     recording = np.memmap(path, dtype=float, mode="r")
-    searcher = QuerySearcher("euclidean", normalize="zscore", threshold=3.0, n_matches=None, max_overlap=0.1)
+    searcher = QuerySearcher("euclidean", normalize="zscore", threshold=3.0, max_overlap=0.1)
     begin = perf_counter()
     matches = searcher.fit(ecg.query).search(recording)
     print(f"{len(matches)} beats in {perf_counter() - begin:.1f} s")

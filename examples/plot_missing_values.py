@@ -10,8 +10,6 @@ import matplotlib.pyplot as plt
 import numpy as np
 
 from sktslib import QuerySearcher, QuerySegmenter, load_ecg_example
-from sktslib.distances import ADTW
-from sktslib.utils.visualisation import plot_segmentation
 
 ecg = load_ecg_example()
 recording = ecg.sequence.copy()
@@ -30,19 +28,19 @@ except ValueError as error:
 # A search by windows under a lockstep distance compares what is observed of a window, if that is at least half. So a
 # beat with 20 missing samples is found, one with 29 as well, but none within the long gap.
 
-searcher = QuerySearcher("euclidean", normalize="zscore", threshold=3.0, n_matches=None, nan_policy="omit")
+searcher = QuerySearcher("euclidean", normalize="zscore", threshold=3.0, nan_policy="omit")
 matches = searcher.fit(ecg.query).search(recording, times=ecg.ts)
-for start, end, distance in sorted(matches):
+for start, end, distance in matches.sorted():
     print(f"{start:4d} to {end:4d}: distance {distance:.2f}, {np.isnan(recording[start:end]).sum()} samples missing")
 
-display = matches.plot()
+matches.plot()
 
 # %%
 # In a segmentation a missing sample is background, and no repetition crosses it. ``partial=True`` allows repetitions
 # that a gap cuts off; they are hatched.
 
-segmenter = QuerySegmenter(ADTW(omega=0.1), nan_policy="omit", partial=True).fit(ecg.query)
-segments = segmenter.segment(recording)
+segmenter = QuerySegmenter(nan_policy="omit", partial=True).fit(ecg.query)
+segments = segmenter.segment(recording, times=ecg.ts)
 print(segments.to_frame()[["start", "end", "cost", "partial"]].round(2).to_string())
-plot_segmentation(segments, recording)
+segments.plot()
 plt.show()

@@ -12,6 +12,7 @@ import numpy as np
 
 from sktslib import QuerySearcher, load_ecg_example
 from sktslib.distances import pairwise_distances, recurrence, register_metric
+from sktslib.utils.visualisation import PairwiseDisplay
 
 ecg = load_ecg_example()
 
@@ -33,9 +34,11 @@ print(matches.to_frame().round(3).to_string())
 matches.plot()
 
 # %%
-# A recurrence ------------ Dynamic time warping of absolute differences, in which each step that stretches costs
-# ``omega``. ``terms`` is what a pair of points adds, ``moves`` what each of the three moves costs. With ``monotone``
-# and ``bounds`` searches skip what cannot matter.
+# A recurrence
+# ------------
+# Dynamic time warping of absolute differences, in which each step that stretches costs ``omega``. ``terms`` is what a
+# pair of points adds, ``moves`` what each of the three moves costs. With ``monotone`` and ``bounds`` searches skip what
+# cannot matter.
 
 
 def terms(p, row, y, y_before):
@@ -61,17 +64,11 @@ Stiff = register_metric("stiff", Stiff, symmetric=True)
 # %%
 # From here on it is like the distances of the package: in a search, in collections, in estimators.
 
-matches = QuerySearcher(Stiff(omega=0.3), n_matches=12, min_length=32).fit(ecg.query).search(ecg.sequence)
+matches = QuerySearcher(Stiff(omega=0.3), n_matches=12).fit(ecg.query).search(ecg.sequence)
 print(matches.to_frame().head(3).round(3).to_string())
 
 inside = (ecg.beats >= 22) & (ecg.beats < len(ecg.sequence) - 43)
-order = np.argsort(ecg.beat_kinds[inside], kind="stable")
-peaks, names = ecg.beats[inside][order], ecg.beat_kinds[inside][order]
-distances = pairwise_distances([ecg.sequence[peak - 22 : peak + 43] for peak in peaks], metric=Stiff(omega=0.3))
-
-figure, ax = plt.subplots(figsize=(5, 4.2), layout="constrained")
-image = ax.imshow(distances, cmap="viridis")
-ax.set(xticks=range(len(names)), xticklabels=names, yticks=range(len(names)), yticklabels=names)
-ax.set_title("distances of the beats, sorted by class")
-figure.colorbar(image, ax=ax)
+beats = [ecg.sequence[peak - 22 : peak + 43] for peak in ecg.beats[inside]]
+distances = pairwise_distances(beats, metric=Stiff(omega=0.3))
+PairwiseDisplay.from_predictions(distances, labels=ecg.beat_kinds[inside], title="the beats, by class")
 plt.show()

@@ -23,7 +23,7 @@ plot_weight_query(ecg.tq, ecg.query, ecg.weight)
 # Dynamic time warping lets each occurrence be a little longer or shorter than the query. We ask for the sixteen best,
 # with the weights and without.
 
-searcher = QuerySearcher(metric="dtw", n_matches=16, min_length=None)
+searcher = QuerySearcher(metric="dtw", n_matches=16)
 plain = searcher.fit(ecg.query).search(ecg.sequence, times=ecg.ts)
 weighted = searcher.fit(ecg.query, weight=ecg.weight).search(ecg.sequence, times=ecg.ts)
 

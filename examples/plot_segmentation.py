@@ -29,7 +29,7 @@ print(segments.to_frame().assign(beat=beats).round(3).to_string())
 # The repetitions are the twelve normal beats and the one in between, which costs the most. The wide, ectopic beats are
 # left to the background, white in the picture: as repetitions they would cost more.
 
-display = plot_segmentation(segments, ecg.sequence, ecg.ts)
+display = segments.plot()
 display.ax_.set(xlabel="time (s)", ylabel="mV")
 
 # %%
@@ -38,10 +38,10 @@ display.ax_.set(xlabel="time (s)", ylabel="mV")
 
 around = np.column_stack([ecg.beats - 12, ecg.beats + 18]).clip(0)
 labels = labels_from_events(around, ecg.beat_kinds, n_samples=len(ecg.sequence))
-learned = QuerySegmenter(metric="dtw").fit(ecg.sequence[:, np.newaxis], labels)
+learned = QuerySegmenter().fit(ecg.sequence[:, np.newaxis], labels)
 segments = learned.segment(ecg.sequence, times=ecg.ts)
 
-display = plot_segmentation(segments, ecg.sequence, ecg.ts)
+display = segments.plot()
 display.ax_.set(xlabel="time (s)", ylabel="mV")
 print(segments.summary().round(3).T.to_string())
 

@@ -13,8 +13,7 @@ from sktslib import QuerySearcher, load_ecg_example
 from sktslib.distances import ADTW
 
 ecg = load_ecg_example()
-searcher = QuerySearcher(ADTW(omega=0.1), threshold=4.0, n_matches=None, min_length=32)
-searcher.fit(ecg.query)
+searcher = QuerySearcher(ADTW(omega=0.1), threshold=4.0).fit(ecg.query)
 
 # %%
 # With ``max_delay`` a match is decided at the latest so many samples after its end, here one second.
@@ -25,7 +24,6 @@ for first in range(0, len(ecg.sequence), 12):  # a tenth of a second
     for start, end, distance in stream.update(ecg.sequence[first : first + 12]):
         found.append((start, end, distance, first + 12))
 found += [(start, end, distance, len(ecg.sequence)) for start, end, distance in stream.flush()]
-found.sort()
 
 for start, end, distance, known in found:
     print(f"{start / 120:5.2f} to {end / 120:5.2f} s  distance {distance:.2f}  known {(known - end) / 120:.2f} s later")
@@ -44,10 +42,11 @@ below.invert_yaxis()
 below.set(xlabel="time (s)", ylabel="match", title="matches, and when they were known")
 
 # %%
-# Without ``max_delay`` the matches are those of a search in the whole recording, to the bit, whatever the chunks.
+# Without ``max_delay`` the matches are those of a search in the whole recording, to the bit, whatever the chunks. They
+# come in order of time.
 
 stream = searcher.stream()
 chunks = np.array_split(ecg.sequence, 7)
 starts = [start for chunk in chunks for start, *_ in stream.update(chunk)] + [start for start, *_ in stream.flush()]
-print(sorted(starts) == sorted(searcher.search(ecg.sequence).start))
+print(starts == searcher.search(ecg.sequence).sorted().start.tolist())
 plt.show()

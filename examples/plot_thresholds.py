@@ -10,6 +10,7 @@ import numpy as np
 
 from sktslib import QuerySearcher, load_ecg_example
 from sktslib.metrics import labels_from_events
+from sktslib.utils.visualisation import ProfileDisplay
 
 ecg = load_ecg_example()
 searcher = QuerySearcher("euclidean", normalize="zscore", n_matches=17, max_overlap=0.1).fit(ecg.query)
@@ -42,7 +43,7 @@ ax.legend()
 # **A share of the profile.** ``percentile`` needs no scale: only the nearest one percent of all positions may be
 # chosen. It takes whatever is there, also in a recording without any occurrence.
 
-share = QuerySearcher("euclidean", normalize="zscore", percentile=1.0, n_matches=None).fit(ecg.query)
+share = QuerySearcher("euclidean", normalize="zscore", percentile=1.0).fit(ecg.query)
 print(kinds(share.search(ecg.sequence)))
 
 # %%
@@ -51,11 +52,14 @@ print(kinds(share.search(ecg.sequence)))
 
 peaks = ecg.beats[ecg.beat_kinds == "N"]
 labels = labels_from_events(np.column_stack([peaks - 20, peaks + 35]).clip(0), n_samples=len(ecg.sequence))
-learned = QuerySearcher("euclidean", normalize="zscore", n_matches=None, max_overlap=0.1)
+learned = QuerySearcher("euclidean", normalize="zscore", max_overlap=0.1)
 learned.fit(ecg.sequence[:600, np.newaxis], labels[:600])
-matches = learned.search(ecg.sequence[600:], times=ecg.ts[600:])
-print(f"threshold {np.ravel(learned.threshold_)[0]:.2f}")
+matches = learned.search(ecg.sequence[600:])
 print(f"{len(matches)} matches in the other half, which holds {(peaks >= 600).sum()} normal beats")
 
-display = matches.plot()
+# %%
+# The profile of that half: the distance of each window stands at its start, and the matches are its lowest points below
+# the threshold.
+
+ProfileDisplay.from_estimator(learned, ecg.sequence[600:], times=ecg.ts[600:])
 plt.show()

@@ -1,6 +1,6 @@
 """
-Dates and time zones
-====================
+Dates, time zones and holes
+===========================
 
 A recording that is a table with a `DatetimeIndex` needs no further times: matches and segments have dates, in the
 table's own time zone.
@@ -19,19 +19,22 @@ print(recording.index[[0, -1]])
 # %%
 # In the middle of this recording summer time begins: the clock jumps from two to three. The samples do not mind.
 
-searcher = QuerySearcher("euclidean", normalize="zscore", threshold=3.0, n_matches=None, max_overlap=0.1)
-matches = searcher.fit(ecg.query).search(recording)
-print(matches.to_frame().sort_values("start").to_string())
-
-display = matches.plot()
+searcher = QuerySearcher("euclidean", normalize="zscore", threshold=3.0, max_overlap=0.1).fit(ecg.query)
+matches = searcher.search(recording)
+print(matches.sorted().to_frame().to_string())
+matches.plot()
 
 # %%
-# Times can be given as well, as numbers or dates. Distances that compare times, such as ``twed``, take seconds from the
-# first one.
+# A logger that was off leaves a hole: here two seconds are missing. Samples that follow each other would be compared as
+# if nothing were between them. With ``max_gap`` no match and no repetition spans a longer step of time.
 
-query = pd.Series(ecg.query, index=pd.to_timedelta(ecg.tq, unit="s") + pd.Timestamp("2026-03-28", tz="Europe/Berlin"))
-segments = QuerySegmenter("twed").fit(query).segment(recording)
+holed = recording.drop(recording["2026-03-29 01:59:58.1":"2026-03-29 03:00:00.1"].index)
+searcher.set_params(max_gap=pd.Timedelta("50ms")).fit(ecg.query)
+print(f"{len(searcher.search(holed))} matches beside the hole")
+
+segments = QuerySegmenter(max_gap=pd.Timedelta("50ms")).fit(ecg.query).segment(holed)
 print(segments.to_frame()[["start_time", "end_time", "duration"]].head().to_string())
+segments.plot()
 
 # %%
 # A table is only half of the way: select by date, and search what you selected.

@@ -7,6 +7,7 @@ import matplotlib.pyplot as plt
 import numpy as np
 import pandas as pd
 import pytest
+from matplotlib.dates import date2num
 from pictures import QUERY, SEQUENCE, Found
 from scipy.cluster import hierarchy
 from scipy.spatial.distance import pdist, squareform
@@ -202,6 +203,43 @@ def test_the_last_window_of_a_profile_may_be_a_match():
     display = v.ProfileDisplay.from_predictions(searcher.profile(SEQUENCE), matches)
     assert matches.end.tolist() == [len(SEQUENCE)]
     assert display.match_points_[0].get_xdata().tolist() == [len(SEQUENCE) - 5]
+
+
+def test_names_of_queries_stand_in_the_picture():
+    searcher = QuerySearcher("euclidean", n_matches=1).fit({"wave": QUERY, "ramp": np.linspace(0, 1, 30)})
+    display = v.ProfileDisplay.from_estimator(searcher, SEQUENCE)
+    assert [ax.get_ylabel() for ax in display.axes_] == ["value", "wave", "ramp"]
+    profiles = searcher.profile(SEQUENCE)
+    display = v.ProfileDisplay.from_predictions(profiles, names=searcher.classes_)
+    assert [ax.get_ylabel() for ax in display.axes_] == ["wave", "ramp"]
+    legend = v.SearchDisplay.from_estimator(searcher, SEQUENCE).legend_
+    assert [text.get_text() for text in legend.get_texts()] == ["ramp", "wave"]
+
+
+@pytest.mark.parametrize("dates", [False, True])
+def test_what_ends_before_a_hole_is_drawn_until_its_end_time(dates):
+    seconds = np.arange(200) * 0.5
+    seconds[120:] += 60.0  # QUERY lies at 100 to 120, just before it
+    times = pd.Timestamp("2024-03-31 00:59:30", tz="Europe/Berlin") + pd.to_timedelta(seconds, unit="s")
+    times = times if dates else seconds
+    matches = QuerySearcher("euclidean", normalize="zscore", max_gap=5.0).fit(QUERY).search(SEQUENCE, times=times)
+    segments = QuerySegmenter(max_gap=5.0).fit(2 * QUERY).segment(SEQUENCE, times=times)
+    segments = segments[segments.end == 120]
+    assert matches.end.tolist() == segments.end.tolist() == [120]
+    [expected] = pd.DatetimeIndex(matches.end_time) if dates else matches.end_time
+    expected = date2num(expected) if dates else expected
+    assert expected == pytest.approx(date2num(times[120]) - 60 / 86_400 if dates else 60.0)
+    end = {
+        "profile": v.ProfileDisplay([1.0], matches, sequence=SEQUENCE).plot().match_areas_,
+        "events": v.EventsDisplay([[100, 120]], matches, SEQUENCE).plot().true_areas_[0]["hit"],
+        "segments": next(a for a in segments.plot().repetition_areas_[0] if len(a.get_paths())),
+        "given": next(a for a in segments.plot(ts=times).repetition_areas_[0] if len(a.get_paths())),
+        "boundaries": segments.plot().boundary_lines_[0],
+    }
+    for name, area in end.items():
+        assert max(p.vertices[:, 0].max() for p in area.get_paths()) == pytest.approx(expected, abs=1e-6), name
+    by_sample = segments.plot(ts=np.arange(200)).boundary_lines_[0].get_segments()
+    assert by_sample[-1][0, 0] == 120
 
 
 def test_hits_misses_and_false_ones():

@@ -9,22 +9,38 @@ LONG = 20_000  # samples from which a line is drawn by its extremes in each pixe
 PIXELS = 4  # of width for each boundary; with less of it they are drawn as a strip
 STRIP = 0.09  # height of a strip, of that of the axes
 FAINTEST = 0.3  # opacity of a column of a strip that holds the smallest part of a range
+BLOCK = 1 << 16  # samples of which extremes are found at a time
 
 
 def reduced(times, y, first, end, columns):
     """A line through the samples [first, end): all of them, or the lowest and highest value in each of the columns.
 
     The extremes are exact. A column without a value is a gap; a gap within a column does not hide its other values.
+    `y` holds one series (n,) or several (k, n), and so does what is returned.
     """
     if end - first <= 2 * columns:
-        return times.between(first, end), y[first:end]
+        return times.between(first, end), y[..., first:end]
     low, high = times.at([first, end - 1])
     starts = np.clip(times.find(np.linspace(low, high, columns + 1)[:-1]), first, end - 1)
     starts[0] = first  # places of dates are rounded to microseconds, and may lie behind it
     starts = np.unique(starts)
-    part, within = y[first:end], starts - first
-    extremes = np.column_stack([np.fmin.reduceat(part, within), np.fmax.reduceat(part, within)])
-    return np.repeat(times.at(starts), 2), extremes.ravel()
+    return np.repeat(times.at(starts), 2), _extremes(y, np.append(starts, end))
+
+
+def _extremes(y, borders):
+    """The lowest and highest value between each two borders, one after the other.
+
+    Channels lie side by side in memory, so a pass for each would read all of them: a block of all is copied at a time.
+    """
+    extremes = np.empty((*y.shape[:-1], len(borders) - 1, 2))
+    k = 0
+    while k < len(borders) - 1:
+        after = max(int(np.searchsorted(borders, borders[k] + BLOCK, "right")) - 1, k + 1)
+        block, within = np.ascontiguousarray(y[..., borders[k] : borders[after]]), borders[k:after] - borders[k]
+        np.fmin.reduceat(block, within, axis=-1, out=extremes[..., k:after, 0])
+        np.fmax.reduceat(block, within, axis=-1, out=extremes[..., k:after, 1])
+        k = after
+    return extremes.reshape(*y.shape[:-1], -1)
 
 
 def n_columns(ax):
@@ -32,9 +48,15 @@ def n_columns(ax):
     return max(2 * round(ax.bbox.width), 2)
 
 
-def draw_series(ax, times, y, view, **style):
-    """Draw a line; a long one by its extremes in each column of half a pixel, which looks the same."""
-    line = ax.plot(*_visible(ax, times, y, view), **style)[0]
+def draw_series(axes, times, rows, view, **style):
+    """Draw a line in each of the axes; long ones by their extremes in columns of half a pixel, which looks the same."""
+    widest = max(axes, key=lambda ax: ax.bbox.width)
+    x, shown = _visible(widest, times, rows[: len(axes)], view)
+    return [_draw_line(ax, (x, y), times, row, view, style) for ax, y, row in zip(axes, shown, rows, strict=False)]
+
+
+def _draw_line(ax, points, times, y, view, style):
+    line = ax.plot(*points, **style)[0]
     # Missing values at the ends belong to the recording.
     ax.update_datalim([(x, 0.0) for x in times.at([view.first, view.end - 1])], updatey=False)
     follow(ax, times, view, lambda seen: line.set_data(*_visible(ax, times, y, seen)))

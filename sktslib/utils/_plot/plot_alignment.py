@@ -202,10 +202,10 @@ class AlignmentDisplay:
             pairs = np.stack([np.column_stack([x1[i], y1[i] + raised]), np.column_stack([x2, y2[j]])], axis=1)
             lines = LineCollection(pairs, colors="0.6", linewidths=0.6, zorder=1, label="pairs")
             self.pair_lines_.append(ax.add_collection(lines))
-            self.query_lines_.append(
-                draw_series(ax, query, y1 + raised, View(0, len(x1)), color=VERMILION, label="query")
-            )
-            self.sequence_lines_.append(draw_series(ax, self.sequence_times, y2, view, color=BLUE, label="sequence"))
+            above = (y1 + raised)[np.newaxis]
+            self.query_lines_ += draw_series([ax], query, above, View(0, len(x1)), color=VERMILION, label="query")
+            below = y2[np.newaxis]
+            self.sequence_lines_ += draw_series([ax], self.sequence_times, below, view, color=BLUE, label="sequence")
             self.offsets_.append(raised)
             _label_stack(ax, ((y1, raised, "query", VERMILION), (y2[shown], 0.0, "sequence", BLUE)))
         label_rows(self.axes_, self.sequence_times, view, n_channels, self.channels)

@@ -101,8 +101,8 @@ class CostMatrixDisplay:
         Parameters
         ----------
         estimator : Metric, or estimator with a `metric_`
-            What aligns them: a metric object such as ``DTW()``, or that of a fitted estimator; the series are compared
-            as they are.
+            What aligns them: a metric object such as ``DTW()``, or that of a fitted estimator. The series are compared
+            as they are: `normalize`, weights and times of a searcher do not count here.
         query : array-like of shape (m,) or (m, channels)
             The query.
         sequence : array-like of shape (n,) or (n, channels)

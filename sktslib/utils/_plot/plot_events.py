@@ -89,7 +89,7 @@ class EventsDisplay:
         # Only here: scores of events stand beside this folder, and are made of its checks.
         from ...metrics._events import agreement
 
-        given = field(y_pred, "times") if times is None else times
+        given, max_gap = field(y_pred, "times") if times is None else times, field(y_pred, "_max_gap")
         y_true, y_pred = _events(y_true), _events(y_pred)
         self.true, self.found, pairs, n = agreement(y_true, y_pred, min_iou, tolerance)
         self.hit_true, self.hit_found = (
@@ -106,7 +106,7 @@ class EventsDisplay:
             )
         if sequence is None and given is not None and not hasattr(given, "samples"):
             n = max(n, len(given))
-        self.times = as_times(given, n, "times", sequence)
+        self.times = as_times(given, n, "times", sequence, max_gap)
         self.channels = None if sequence is None else channel_names(self.sequence.shape[1], sequence)
         self.n_hit_, self.n_missed_ = len(pairs[0]), len(self.true) - len(pairs[0])
         self.n_false_ = len(self.found) - len(pairs[1])
@@ -210,12 +210,13 @@ class EventsDisplay:
         self.axes_, self.figure_ = make_axes(ax, n_channels)
         self.ax_ = self.axes_[0]
         self.sequence_lines_, self.true_areas_, self.found_areas_ = [], [], []
-        for k, row in enumerate(self.axes_):
+        if self.sequence is not None:
+            style = {"color": GRAY, "linewidth": 0.8}
+            self.sequence_lines_ = draw_series(self.axes_, self.times, self.sequence.T, view, **style)
+        for row in self.axes_:
             if self.sequence is None:
                 lanes = (0.56, 0.94), (0.06, 0.44)
             else:
-                line = draw_series(row, self.times, self.sequence[:, k], view, color=GRAY, linewidth=0.8)
-                self.sequence_lines_.append(line)
                 make_room(row, 2 * LANE + 3 * GAP)
                 lanes = (2 * GAP + LANE, 2 * (GAP + LANE)), (GAP, GAP + LANE)
             true, found = ("hit", self.hit_true), ("hit", self.hit_found)
@@ -237,7 +238,7 @@ class EventsDisplay:
     def _draw_lane(self, ax, view, events, names, lane):
         """Draw the events of a lane, by what they are."""
         name, is_hit, other = names
-        places = [self.times.at(events[chosen]) for chosen in (is_hit, ~is_hit)]
+        places = [np.stack(self.times.edges(*events[chosen].T), axis=1) for chosen in (is_hit, ~is_hit)]
         if is_dense(ax, inside(view, *events.T).sum()):
             borders = column_borders(ax, self.times, view)
             shares = np.array([coverage(borders, *at.T) for at in places])

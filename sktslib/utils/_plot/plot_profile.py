@@ -37,6 +37,8 @@ class ProfileDisplay:
         The sequence.
     times : array-like of shape (n,), optional
         Times of the sequence, numbers or datetimes. Default: those of the matches or of a pandas index.
+    names : list of str, optional
+        Names of several queries, such as `classes_` of the searcher.
 
     Attributes
     ----------
@@ -80,6 +82,7 @@ class ProfileDisplay:
         threshold: float | None = None,
         sequence: Sequences | None = None,
         times: Times | None = None,
+        names: Any = None,
     ) -> None:
         profiles = profile if _are_several(profile) else [profile]
         self.profiles = [as_series(getattr(p, "distance", p), "profile")[:, 0] for p in profiles]
@@ -96,8 +99,11 @@ class ProfileDisplay:
         n = max(longest, _size(given), 0 if self.sequence is None else len(self.sequence))
         if self.sequence is None and given is None and matches is not None and len(matches.end):
             n = max(n, int(np.max(matches.end)))  # of windows there are fewer than of samples
-        self.times = as_times(given, n, "times", sequence)
-        self.names = channel_names(1 if self.sequence is None else self.sequence.shape[1], sequence, matches)
+        self.times = as_times(given, n, "times", sequence, field(matches, "_max_gap"))
+        self.channels = channel_names(1 if self.sequence is None else self.sequence.shape[1], sequence, matches)
+        several = len(profiles) > 1
+        default = [f"query {k}" for k in range(len(profiles))] if several else ["distance"]
+        self.names = default if names is None or not several else [str(name) for name in names]
         self.at_end = [_stands_at_end(p) for p in profiles]
         self.start = self.end = self.query = np.empty(0, int)
         if matches is not None:
@@ -130,7 +136,8 @@ class ProfileDisplay:
         """
         profile = of_estimator(estimator, "profile", X, times=times)
         matches = of_estimator(estimator, "search", X, times=times)
-        return cls(profile, matches, estimator.threshold_, X, times).plot(ax, **style)
+        names = getattr(estimator, "classes_", None)
+        return cls(profile, matches, estimator.threshold_, X, times, names).plot(ax, **style)
 
     @classmethod
     def from_predictions(
@@ -141,6 +148,7 @@ class ProfileDisplay:
         threshold: float | None = None,
         sequence: Sequences | None = None,
         times: Times | None = None,
+        names: Any = None,
         ax: Axes | None = None,
         **style: Any,
     ) -> Self:
@@ -158,6 +166,8 @@ class ProfileDisplay:
             The sequence.
         times : array-like of shape (n,), optional
             Its times.
+        names : list of str, optional
+            Names of several queries.
         ax : list of matplotlib Axes, optional
             One for the sequence, if there is one, and one for each profile. Default: a new figure.
         **style
@@ -167,7 +177,7 @@ class ProfileDisplay:
         -------
         display : ProfileDisplay
         """
-        return cls(profile, matches, threshold, sequence, times).plot(ax, **style)
+        return cls(profile, matches, threshold, sequence, times, names).plot(ax, **style)
 
     def plot(self, ax: Axes | None = None, *, title: str | None = None, time_range: Any = None) -> Self:
         """Draw the profiles.
@@ -199,8 +209,8 @@ class ProfileDisplay:
             self._draw_profile(row, number, view)
         label_times(self.axes_, self.times, view)
         if above:
-            label_channels(self.axes_[:1], 1, self.names and self.names[:1])
-        label_channels(rows, len(rows), ["distance"] if len(rows) == 1 else [f"query {k}" for k in range(len(rows))])
+            label_channels(self.axes_[:1], 1, self.channels and self.channels[:1])
+        label_channels(rows, len(rows), self.names)
         drawn = [line for row in rows for line in row.lines[1:] if len(line.get_xdata())]
         self.legend_ = add_legend(rows[0], list({line.get_label(): line for line in drawn}.values()))
         add_title(self.ax_, title)
@@ -208,10 +218,10 @@ class ProfileDisplay:
 
     def _draw_sequence(self, view):
         ax = self.ax_
-        self.sequence_line_ = draw_series(ax, self.times, self.sequence[:, 0], view, color=GRAY, linewidth=0.8)
+        self.sequence_line_ = draw_series([ax], self.times, self.sequence.T, view, color=GRAY, linewidth=0.8)[0]
         seen = inside(view, self.start, self.end)
         if not is_dense(ax, seen.sum()):
-            left, right = self.times.at(self.start), self.times.at(self.end)
+            left, right = self.times.edges(self.start, self.end)
             self.match_areas_ = areas(ax, left, right, facecolors=BLUE, edgecolors=BLUE, alpha=0.3, linewidths=0.8)
 
     def _draw_profile(self, ax, number, view):
@@ -219,7 +229,7 @@ class ProfileDisplay:
         distance[: len(self.profiles[number])] = self.profiles[number]
         gray = GRAY if view.end - view.first > LONG else "0.35"
         style = {"color": gray, "linewidth": 0.8, "label": "distance"}
-        self.profile_lines_.append(draw_series(ax, self.times, distance, view, **style))
+        self.profile_lines_ += draw_series([ax], self.times, distance[np.newaxis], view, **style)
         own = self.query == number
         start, end = self.start[own], self.end[own]
         at = np.clip(end - 1 if self.at_end[number] else start, 0, len(distance) - 1)
@@ -235,7 +245,7 @@ class ProfileDisplay:
         if dense:
             make_room(ax)
             borders = column_borders(ax, self.times, view)
-            share = coverage(borders, self.times.at(start), self.times.at(end))
+            share = coverage(borders, *self.times.edges(start, end))
             self.strips_ += draw_stack(ax, borders, share[np.newaxis], [BLUE])
 
 

@@ -102,7 +102,8 @@ class SearchDisplay:
 
     def __init__(self, res: Any, sequence: Sequences, ts: ArrayLike | None = None) -> None:
         self.sequence = as_series(sequence, "sequence")
-        self.times = as_times(field(res, "times") if ts is None else ts, len(self.sequence), "ts", sequence)
+        given = field(res, "times") if ts is None else ts
+        self.times = as_times(given, len(self.sequence), "ts", sequence, field(res, "_max_gap"))
         self.channels = channel_names(self.sequence.shape[1], sequence, res)
         start, end = field(res, "start"), field(res, "end")
         # A functional result keeps the whole profile under "distance".
@@ -213,11 +214,10 @@ class SearchDisplay:
         dense = is_dense(self.ax_, seen.sum())
         # The best one comes last, on top; of equal ones the first.
         order = np.argsort(np.where(np.isnan(self.distance), np.inf, self.distance), kind="stable")[::-1]
-        self.sequence_lines_, self.occurrence_lines_, self.rank_texts_, self.strips_ = [], [], [], []
+        style = {"color": GRAY, "linewidth": 0.8, "label": "sequence"}
+        self.sequence_lines_ = draw_series(self.axes_, self.times, self.sequence.T, view, **style)
+        self.occurrence_lines_, self.rank_texts_, self.strips_ = [], [], []
         for ax, y in zip(self.axes_, self.sequence.T, strict=False):
-            self.sequence_lines_.append(
-                draw_series(ax, self.times, y, view, color=GRAY, linewidth=0.8, label="sequence")
-            )
             lines = self._draw_lines(ax, y, order[:0] if dense else order, view, scale, colors)
             self.occurrence_lines_.append(lines)
             if dense:
@@ -287,7 +287,7 @@ class SearchDisplay:
     def _draw_strip(self, ax, order, view, colors):
         """A strip of the best occurrence in each column."""
         borders = column_borders(ax, self.times, view)
-        left, right = self.times.at(self.start[order]), self.times.at(self.end[order])
+        left, right = self.times.edges(self.start[order], self.end[order])
         n = len(borders) - 1
         first = np.clip(np.searchsorted(borders, left, "right") - 1, 0, n - 1)
         end = np.clip(np.searchsorted(borders, right), first + 1, n)
@@ -300,8 +300,10 @@ class SearchDisplay:
     def _write_ranks(self, ranks, view):
         """Write ranks above the peaks of their occurrences, higher where another rank is in the way."""
         ax, y = self.ax_, self.sequence[:, 0]
-        # Only now are the axes as wide as they will be: the color bar has taken its share.
-        self.figure_.canvas.figure.draw_without_rendering()
+        # Only then are the axes as wide as they will be: the color bar takes its share.
+        root = self.figure_.canvas.figure
+        if root.get_layout_engine() is not None:
+            root.get_layout_engine().execute(root)
         start, end = np.maximum(self.start[ranks], view.first), np.minimum(self.end[ranks], view.end)
         peaks = np.array([a + _peak(y[a:b]) for a, b in zip(start, end, strict=True)])
         x = self.times.at(peaks)

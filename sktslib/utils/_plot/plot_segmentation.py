@@ -92,7 +92,8 @@ class SegmentationDisplay:
     def __init__(self, segments: Any, sequence: Sequences, ts: ArrayLike | None = None) -> None:
         self.sequence = as_series(sequence, "sequence")
         n = len(self.sequence)
-        self.times = as_times(field(segments, "times") if ts is None else ts, n, "ts", sequence)
+        given = field(segments, "times") if ts is None else ts
+        self.times = as_times(given, n, "ts", sequence, field(segments, "_max_gap"))
         self.channels = channel_names(self.sequence.shape[1], sequence, segments)
         self.start = self.end = self.label = np.empty(0, int)  # boundaries alone say nothing of repetitions
         self.partial, self.names = np.empty(0, bool), None
@@ -192,24 +193,24 @@ class SegmentationDisplay:
         n_channels = self.sequence.shape[1]
         if self.names is None:
             self.axes_, self.figure_ = make_axes(ax, n_channels)
-            rows, boundaries = self.sequence.T[: len(self.axes_)], self.boundaries * len(self.axes_)
+            rows, boundaries = self.sequence.T, self.boundaries * len(self.axes_)
         else:
             self.axes_, self.figure_ = make_axes(ax, len(self.names), what="distances")
-            rows, boundaries = [self.sequence[:, 0]] * len(self.names), self.boundaries
+            rows = np.broadcast_to(self.sequence[:, 0], (len(self.names), len(self.sequence)))
+            boundaries = self.boundaries
         self.ax_ = self.axes_[0]
-        self.sequence_lines_, self.boundary_lines_, self.repetition_areas_ = [], [], []
-        self.partial_areas_, self.strips_ = [], []
-        shades = self._shades()
-        for ax, y, cuts in zip(self.axes_, rows, boundaries, strict=True):
+        style = {"color": GRAY if view.end - view.first > LONG else "0.25", "linewidth": 0.9, "label": "sequence"}
+        self.sequence_lines_ = draw_series(self.axes_, self.times, rows, view, **style)
+        self.boundary_lines_, self.repetition_areas_, self.partial_areas_, self.strips_ = [], [], [], []
+        shades, narrow = self._shades(), are_narrow(self.ax_, view, self.start, self.end)
+        for ax, line, cuts in zip(self.axes_, self.sequence_lines_, boundaries, strict=True):
             dense = is_dense(ax, inside(view, cuts, cuts + 1).sum())
-            long, narrow = view.end - view.first > LONG, are_narrow(ax, view, self.start, self.end)
-            style = {"color": GRAY if dense or long else "0.25", "linewidth": 0.9, "label": "sequence"}
-            self.sequence_lines_.append(draw_series(ax, self.times, y, view, **style))
             if dense:
+                line.set_color(GRAY)
                 make_room(ax)
                 self.strips_.append(self._draw_strip(ax, cuts, view, shades))
             lines = ax.vlines(
-                self.times.at(cuts[:0] if dense or narrow else cuts),
+                [] if dense or narrow else self._places(cuts),
                 0,
                 1,
                 transform=ax.get_xaxis_transform(),
@@ -244,9 +245,13 @@ class SegmentationDisplay:
             for dark, alpha in enumerate((LIGHT, DARK))
         ]
 
+    def _places(self, cuts):
+        """Where boundaries are drawn: those of known repetitions where these are."""
+        return np.union1d(*self.times.edges(self.start, self.end)) if len(self.start) else self.times.at(cuts)
+
     def _shade(self, ax, label, color, alpha, chosen, narrow):
         """Shade the repetitions of a class and shade; narrow ones are lines."""
-        left, right = self.times.at(self.start[chosen]), self.times.at(self.end[chosen])
+        left, right = self.times.edges(self.start[chosen], self.end[chosen])
         style = {"facecolors": color, "alpha": alpha, "label": f"class {label}", "zorder": 0.5, "linewidths": 0}
         if narrow:
             style |= {"edgecolors": color, "alpha": 1.0, "zorder": 2.5, "linewidths": 1.5}
@@ -254,7 +259,7 @@ class SegmentationDisplay:
 
     def _hatch(self, ax):
         """Hatch the repetitions that an end of the recording cuts off."""
-        left, right = self.times.at(self.start[self.partial]), self.times.at(self.end[self.partial])
+        left, right = self.times.edges(self.start[self.partial], self.end[self.partial])
         style = {"facecolors": "none", "edgecolors": "0.45", "hatch": "///", "label": "partial"}
         return areas(ax, left, right, zorder=0.6, linewidths=0, **style)
 
@@ -266,7 +271,7 @@ class SegmentationDisplay:
         if not shades:
             count = np.histogram(self.times.at(cuts), borders)[0]
             return draw_stack(ax, borders, count[np.newaxis] / max(count.max(), 1), ["black"])
-        ranges = [(self.times.at(self.start[chosen]), self.times.at(self.end[chosen])) for *_, chosen in shades]
+        ranges = [self.times.edges(self.start[chosen], self.end[chosen]) for *_, chosen in shades]
         shares = np.array([coverage(borders, left, right) for left, right in ranges])
         # The dark one is the class's color itself, the light one is mixed with white.
         narrow = are_narrow(ax, view, self.start, self.end)

@@ -8,6 +8,7 @@ import numpy as np
 
 from .. import validation
 from .._given_times import given_times
+from .._sampling import edges, end_times
 
 DAY = 86_400_000_000  # microseconds; matplotlib's axes count days
 
@@ -24,6 +25,7 @@ class View(NamedTuple):
 class Times:
     """Times of a series: numbers, or ``datetime64`` (UTC) when `dates` is set; `label` names the axis.
 
+    Steps of more than `max_gap` (of dates, seconds) are holes, which no range spans.
     Places on the axis are computed for the samples that are asked for: those of ten million dates take a second.
     """
 
@@ -31,6 +33,7 @@ class Times:
     label: str
     dates: bool = False
     zone: object = None
+    max_gap: float | None = None
 
     def __len__(self):
         return len(self.values)
@@ -45,6 +48,13 @@ class Times:
         places = self._places(self.values[np.minimum(index, last)]).astype(np.float64)
         two = self.between(max(last - 1, 0))
         return np.where(index > last, places + (two[-1] - two[0] if last else 1.0), places)
+
+    def edges(self, start, end):
+        """Places where ranges of samples start and end; before a hole they end one step behind their last sample."""
+        if self.max_gap is None:
+            return self.at(start), self.at(end)
+        start, end, last, before = map(self.at, edges(start, end, self.max_gap))
+        return start, end_times(end, last, before, self.max_gap / 86_400 if self.dates else self.max_gap)
 
     def find(self, places, side="left"):
         """Numbers of the first samples at places of the axis or behind them (`side` "right": behind them)."""
@@ -111,7 +121,7 @@ class Times:
         return float(self._places(np.array([stamp.to_datetime64()]))[0])
 
 
-def as_times(times, n, name, series=None):
+def as_times(times, n, name, series=None, max_gap=None):
     """Return the times of `n` samples; without times, those of the index of `series`, or the sample indices."""
     index = getattr(series, "index", None)
     if hasattr(times, "samples"):  # those of some samples, which the result of a stream knows
@@ -129,9 +139,9 @@ def as_times(times, n, name, series=None):
     label = "time" if zone is None else f"time ({zone})"
     # Numbers of seconds are not needed: those of ten million dates take a fifth of a second.
     if array.dtype.kind == "M" and array.shape == (n,) and (array[1:] > array[:-1]).all() and not np.isnat(array[0]):
-        return Times(array, label, True, zone)
+        return Times(array, label, True, zone, max_gap)
     numbers = validation.as_times(array, n, name)
-    return Times(numbers, "time (s)" if array.dtype.kind == "m" else label)
+    return Times(numbers, "time (s)" if array.dtype.kind == "m" else label, max_gap=max_gap)
 
 
 def _without_zone(times):
