@@ -10,7 +10,7 @@ from typing import TYPE_CHECKING
 
 import numpy as np
 
-from ..utils._places import as_place, as_places, distinct, order
+from ..utils._positions import as_position, as_positions, distinct, order
 from ..utils._sampling import edges, end_times
 from ..utils.validation import check_count, check_flag, unknown_name
 from ._buffer import elapsed, kept_times, times_at, times_in
@@ -41,8 +41,8 @@ class _Table:
     # As of a list or an array: an integer gives what iterating gives, all else gives several.
     def __getitem__(self, key: Any) -> Any:
         if isinstance(key, Integral) and not isinstance(key, bool):
-            return next(iter(self._of([as_place(key, len(self), self._what, "The index")])))
-        return self._of(as_places(key, len(self), self._what))
+            return next(iter(self._of([as_position(key, len(self), self._what, "The index")])))
+        return self._of(as_positions(key, len(self), self._what))
 
     def _of(self, rows):
         """The entries of some numbers, with all that belongs to them."""
@@ -187,7 +187,7 @@ class _Table:
 
     def _found(self, k):
         """The k-th entry's query and samples, its start and its end."""
-        k = as_place(k, len(self), self._what)
+        k = as_position(k, len(self), self._what)
         start, end = int(self.start[k]), int(self.end[k])
         return self._source.search(k, start, end), start, end
 

@@ -7,7 +7,7 @@ from typing import TYPE_CHECKING, NamedTuple
 
 import numpy as np
 
-from ...utils._places import distinct
+from ...utils._positions import distinct
 from .._buffer import elapsed
 from .._results import _Table
 

@@ -210,7 +210,7 @@ class SegmentationDisplay:
                 make_room(ax)
                 self.strips_.append(self._draw_strip(ax, cuts, view, shades))
             lines = ax.vlines(
-                [] if dense or narrow else self._places(cuts),
+                [] if dense or narrow else self._positions(cuts),
                 0,
                 1,
                 transform=ax.get_xaxis_transform(),
@@ -245,7 +245,7 @@ class SegmentationDisplay:
             for dark, alpha in enumerate((LIGHT, DARK))
         ]
 
-    def _places(self, cuts):
+    def _positions(self, cuts):
         """Where boundaries are drawn: those of known repetitions where these are."""
         return np.union1d(*self.times.edges(self.start, self.end)) if len(self.start) else self.times.at(cuts)
 

@@ -40,12 +40,12 @@ class Times:
 
     def between(self, first=0, end=None):
         """Places of the samples [first, end)."""
-        return self._places(self.values[first:end])
+        return self._positions(self.values[first:end])
 
     def at(self, index):
         """Places of samples; n, the end of the last one, lies one step behind it."""
         index, last = np.asarray(index, dtype=np.int64), len(self) - 1
-        places = self._places(self.values[np.minimum(index, last)]).astype(np.float64)
+        places = self._positions(self.values[np.minimum(index, last)]).astype(np.float64)
         two = self.between(max(last - 1, 0))
         return np.where(index > last, places + (two[-1] - two[0] if last else 1.0), places)
 
@@ -91,7 +91,7 @@ class Times:
             )
         return self.shown(float(low), float(high))
 
-    def _places(self, values):
+    def _positions(self, values):
         if not self.dates:
             return values
         from matplotlib.dates import date2num
@@ -118,7 +118,7 @@ class Times:
         if self.zone is not None and stamp.tz is None:
             stamp = stamp.tz_localize(self.zone, ambiguous=first, nonexistent="shift_forward")
         stamp = stamp if stamp.tz is None else stamp.tz_convert(None)
-        return float(self._places(np.array([stamp.to_datetime64()]))[0])
+        return float(self._positions(np.array([stamp.to_datetime64()]))[0])
 
 
 def as_times(times, n, name, series=None, max_gap=None):

@@ -7,7 +7,7 @@ import numpy as np
 from ._conversion import shown
 
 
-def as_place(k, n, what, name="'k'"):
+def as_position(k, n, what, name="'k'"):
     """The number of one of n entries, from 0; negative ones count from the end.
 
     `what` is what one entry and several are called, `name` what the caller gave, for messages.
@@ -23,7 +23,7 @@ def as_place(k, n, what, name="'k'"):
     return int(k) % n
 
 
-def as_places(key, n, what):
+def as_positions(key, n, what):
     """The numbers of those of n entries that a slice, a mask or a list of numbers selects, an array of int."""
     several = what[1]
     if isinstance(key, slice):
@@ -37,7 +37,7 @@ def as_places(key, n, what):
     if index.dtype.kind != "b":
         wrong = (index < -n) | (index >= n)
         if wrong.any():
-            as_place(index[np.argmax(wrong)], n, what, "The index")
+            as_position(index[np.argmax(wrong)], n, what, "The index")
         return np.where(index < 0, index + n, index).astype(np.int64)
     if len(index) != n:
         raise IndexError(f"A mask of {several} must have one truth value for each of the {n}. Got {len(index)}.")
