@@ -11,7 +11,7 @@ import numpy as np
 
 from sktslib import load_ecg_example
 from sktslib.distances import dtw
-from sktslib.utils.visualisation import plot_alignment, plot_costmatrix
+from sktslib.utils.visualisation import CostMatrixDisplay, plot_alignment, plot_costmatrix
 
 ecg = load_ecg_example()
 query, piece = ecg.query, ecg.sequence[200:300]
@@ -33,6 +33,11 @@ plot_alignment(query, piece, path)
 # Spike met spike, and the wave after it met its like. But both ends had to meet as well, so the samples of the piece
 # that are too many, before the spike and at the end, crowd at a few points of the query.
 #
+# The path through the cost matrix, with both series beside it: where it runs level or upright, one of them waits.
+
+CostMatrixDisplay.from_predictions(dtw(query, piece), query, piece)
+
+# %%
 # The type of the warping says which ends may be left out. With an open end (``oe-dtw``) the piece's last samples may
 # be, with open begin and end (``obe-dtw``; ``sub-dtw`` is another name) those at both sides, and ``psi-dtw`` lets up
 # to ``tolerance`` points go at each end of both series.

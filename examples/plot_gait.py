@@ -44,6 +44,20 @@ display = segments.plot_repetitions()
 display.ax_.set_ylabel("swing (degrees/s)")
 
 # %%
+# The same strides in the other channels: ``cut`` takes their samples out of any sequence that was recorded with the one
+# that was segmented, and resamples them to one length.
+
+pieces = segments.cut(walk, length=100)
+print(pieces.shape)
+figure, axes = plt.subplots(2, 3, figsize=(10, 5), sharex=True, layout="constrained")
+for ax, name, values in zip(axes.flat, names, pieces.T, strict=True):
+    ax.plot(values, color="0.8", linewidth=0.6)
+    ax.plot(values.mean(axis=1), color="C0")
+    ax.set(title=name)
+for ax in axes[1]:
+    ax.set_xlabel("share of the stride (%)")
+
+# %%
 # The durations: a steady walk.
 
 figure, ax = plt.subplots(figsize=(8, 3), layout="constrained")
