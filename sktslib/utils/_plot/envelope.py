@@ -15,14 +15,18 @@ def reduced(times, y, first, end, columns):
     """A line through the samples [first, end): all of them, or the lowest and highest value in each of the columns.
 
     The extremes are exact. A column without a value is a gap; a gap within a column does not hide its other values.
+    Nothing is drawn across a hole in the times.
     """
     if end - first <= 2 * columns:
-        return times.between(first, end), y[first:end]
+        holes = times.holes[(times.holes > first) & (times.holes < end)] - first
+        x = times.between(first, end)
+        return np.insert(x, holes, x[holes]), np.insert(np.asarray(y[first:end], np.float64), holes, np.nan)
     low, high = times.at([first, end - 1])
     starts = np.unique(np.clip(times.find(np.linspace(low, high, columns + 1)[:-1]), first, end - 1))
     part, within = y[first:end], starts - first
     extremes = np.column_stack([np.fmin.reduceat(part, within), np.fmax.reduceat(part, within)])
-    return np.repeat(times.at(starts), 2), extremes.ravel()
+    x, holes = times.at(starts), np.flatnonzero(np.isin(starts, times.holes))  # others are narrower than a column
+    return np.repeat(np.insert(x, holes, x[holes]), 2), np.insert(extremes, holes, np.nan, axis=0).ravel()
 
 
 def n_columns(ax):

@@ -2,14 +2,17 @@
 
 from dataclasses import dataclass
 from datetime import UTC
+from functools import cached_property
 from numbers import Real
 from typing import NamedTuple
 
 import numpy as np
 
 from .. import validation
+from .._sampling import LONG
 
 DAY = 86_400_000_000  # microseconds; matplotlib's axes count days
+SOME = 10_000  # steps of the times that tell the usual one
 
 
 class View(NamedTuple):
@@ -34,6 +37,17 @@ class Times:
 
     def __len__(self):
         return len(self.values)
+
+    @cached_property
+    def holes(self):
+        """Samples behind a hole in the times, two samples or more on either side, for one alone is no line."""
+        step = np.diff(self.values)
+        if not len(step):
+            return np.empty(0, np.int64)
+        usual = np.median(step[:: max(len(step) // SOME, 1)].astype(np.float64))
+        ends = np.concatenate([[0], np.flatnonzero(step.astype(np.float64) > LONG * usual) + 1, [len(self)]])
+        lonely = np.diff(ends) < 2
+        return ends[1:-1][~(lonely[:-1] | lonely[1:])]
 
     def between(self, first=0, end=None):
         """Places of the samples [first, end)."""
