@@ -46,9 +46,11 @@ def run_distance(options):
     check_picture(options.picture, "--picture")
     files = Files(reading_of(options))
     x = files.read(options.first, "FIRST", weighted=True)
-    (x,), y, line = compared([x], files.read(options.second, "SECOND"))
+    y = files.read(options.second, "SECOND")
+    tell_notes([x, y])
+    (x,), y, line = compared([x], y)
     files.check()
-    tell_notes([x, y], line)
+    note(line)
     rows, drawn = [], None
     for name, parameters in options.metric or [("dtw", {})]:
         with errors_of("--metric"):
@@ -119,13 +121,15 @@ def run_pairwise(options):
     files = Files(reading_of(options))
     read = [files.read(path, path) for path in options.series]
     files.check()
-    if len(read) == 1:
-        names, series = read[0].names, _columns(read[0])
-        tell_notes(read, f"series: {counted(names, 'column')} of {read[0].title}")
+    columns = _columns(read[0]) if len(read) == 1 else None
+    tell_notes(read)
+    if columns is not None:
+        names, series = read[0].names, columns
+        note(f"series: {counted(names, 'column')} of {read[0].title}")
     else:
         read, _, line = compared(read, read[0])
         names, series = [one.title for one in read], [np.asarray(one.numbers) for one in read]
-        tell_notes(read, line)
+        note(line)
     name, parameters = options.metric or ("dtw", {})
     values = with_bar(given(options, options.parameters), options.parameters)
     with errors_of("--metric"):

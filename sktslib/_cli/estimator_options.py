@@ -5,6 +5,7 @@ import ast
 import inspect
 import re
 import textwrap
+from datetime import timedelta
 from typing import NamedTuple
 
 WORDS = {"none": None, "all": None, "true": True, "false": False}
@@ -97,7 +98,22 @@ def given(options, parameters):
     for one in parameters:
         if one.type.startswith("array-like") and isinstance(values.get(one.name), str):
             values[one.name] = _array(values[one.name], one.option)
+        if "timedelta" in one.type and isinstance(values.get(one.name), str):
+            values[one.name] = _duration(values[one.name], one.option)
     return values
+
+
+def _duration(text, option):
+    """A duration, such as 1.5s."""
+    from .slices import SECONDS, seconds_of
+
+    seconds = seconds_of(text)
+    if seconds is None:
+        raise ValueError(
+            f"{option} must be a number in the unit of the times (of dates, seconds), or a duration such as 500ms or "
+            f"1.5s; units are {', '.join(SECONDS)}. Got {text!r}."
+        )
+    return timedelta(seconds=seconds)
 
 
 def _array(path, option):
@@ -132,4 +148,5 @@ def in_options(message, parameters):
     for one in parameters:
         message = re.sub(rf"\b{one.name}='?([\w.]+)'?", rf"{one.option} \1", message)
         message = re.sub(rf"The '{one.name}' parameter(?: of \w+)?|'{one.name}'(?= must)", one.option, message)
-    return message
+        message = re.sub(rf"\b(set|with) '{one.name}'", rf"\1 {one.option}", message)
+    return re.sub(r",? for example (with|by) numpy\.\w+", "", message).replace("pandas.Timedelta('1s')", "500ms")

@@ -7,10 +7,13 @@ import numpy as np
 
 from ..utils._plot.axes import BLUE, write
 from ..utils.visualisation import plot_search_distance_result, plot_segmentation, plot_weight_query
+from .output import clock_of
 
 HEADROOM = 0.18  # share of a row's height that is kept free for the names of marks
 MOST_QUERIES = 4  # side by side
 MOST_RANGES = 50  # one over the other
+CLOCK_WIDTH = 170  # pixels for a tick with a clock time
+CLOCK_STEPS = (1, 2, 3, 6, 10)  # of ticks, times powers of ten: 30 or 60 seconds, not 25
 
 
 class DrawnQuery(NamedTuple):
@@ -70,7 +73,7 @@ def draw(queries, recording, panels, notes=()):
         plot = plot_search_distance_result if hasattr(found, "distance") else plot_segmentation
         plot(found, recording.values, recording.times, ax=list(own))
         own[0].set_title(title, loc="left", fontsize="medium")
-    _name_rows(axes, recording.channels * len(panels), recording.label)
+    _name_rows(axes, recording.channels * len(panels), recording.label, recording.times)
     below.align_ylabels(axes)
     if recording.marks is not None:
         _write_marks(axes[-channels], recording)
@@ -88,7 +91,7 @@ def _draw_queries(figure, queries, recording, found, notes):
         display = plot_weight_query(query.times, query.values, weight, ax=list(axes))
         if query.weight is None:
             display.colorbar_.remove()
-        _name_rows(axes, recording.channels if k == 0 else [""] * len(axes), query.label)
+        _name_rows(axes, recording.channels if k == 0 else [""] * len(axes), query.label, query.times)
     if notes:
         ax = parts[-1].subplots()
         ax.set_axis_off()
@@ -105,12 +108,19 @@ def _rows(part, title, channels):
     return axes
 
 
-def _name_rows(axes, names, label):
-    """Name channels and times of rows; a picture of dates or durations has named their axis itself."""
+def _name_rows(axes, names, label, times=None):
+    """Name channels and times of rows; a picture of dates has named their axis itself. Clock times are written so."""
     for ax, name in zip(axes, names, strict=True):
         ax.set_ylabel(name)
         ax.label_outer()
     own = axes[-1].get_xlabel()
+    if getattr(getattr(times, "dtype", None), "kind", "") == "m":
+        from matplotlib.ticker import FuncFormatter, MaxNLocator
+
+        for ax in axes:
+            ax.xaxis.set_major_locator(MaxNLocator(max(1, round(ax.bbox.width / CLOCK_WIDTH)), steps=CLOCK_STEPS))
+            ax.xaxis.set_major_formatter(FuncFormatter(lambda seconds, _: clock_of(seconds)))
+        own = label
     axes[-1].set_xlabel(own if own.startswith("time (") else label)
 
 

@@ -3,6 +3,7 @@
 import argparse
 import difflib
 import sys
+import warnings
 from contextlib import contextmanager
 
 from .estimator_options import in_options
@@ -104,9 +105,20 @@ def add_output(parser, picture="draw a picture into a file (.png, .svg, .pdf, ..
 
 @contextmanager
 def errors_of(where, parameters=(), data=None):
-    """Say of an error what it is about, in the words of the command line; `data` is what the library calls X."""
+    """Say of an error what it is about, in the words of the command line; `data` is what the library calls X.
+
+    Warnings are notes in the same words.
+    """
+
+    def tell(message, *args, **kwargs):
+        from .output import note
+
+        note(f"warning: {in_options(str(message), parameters)}")
+
     try:
-        yield
+        with warnings.catch_warnings():
+            warnings.showwarning = tell
+            yield
     except (ValueError, TypeError) as error:
         message = in_options(str(error), parameters)
         if data is not None:

@@ -10,6 +10,7 @@ from .tables import FORMATS, read_table
 from .time_columns import kind_of_column, time_columns, times_of_columns
 
 NO_TIMES = "none"  # as a name of the column of times
+EVEN = 0.1  # of the median step: what rounding may add or take
 COUNTERS = ("index", "row", "sample", "samples", "nr", "no", "no.", "#", "id")  # if they count the rows
 
 
@@ -124,6 +125,8 @@ def _recording(table, reading, option, weighted, sliced, besides):
         chosen = _chosen(table, reading, option)
         return recording.take(chosen) if chosen else recording
     frame, index = _without_index(table, notes)
+    if index is None and not table.header and reading.time_column is None:
+        index = _nameless_times(frame, table.path, notes)
     times, time_name, of_times = _times(frame, index, reading, option, table.path, notes)
     if times is None:
         times, time_name = _by_rate(len(frame), reading.rate)
@@ -190,6 +193,21 @@ def _without_index(table, notes):
     return frame.drop(columns=drop), index
 
 
+def _nameless_times(frame, path, notes):
+    """The first column of a file without a header, if it increases in even steps and others stand beside it."""
+    column = frame.iloc[:, 0]
+    if len(frame.columns) < 2 or len(frame) < 3 or kind_of_column(column) != "number":
+        return None
+    steps = np.diff(column.to_numpy())
+    if not (steps > 0).all() or np.mean(abs(steps / np.median(steps) - 1) < EVEN) < 0.9:
+        return None
+    notes.append(
+        f"{path}: the file has no header, and column {column.name} increases in even steps: it was read as times "
+        "(--time-column none: as a channel)"
+    )
+    return column
+
+
 def counts(column):
     """Whether numbers count rows, from 0 or 1."""
     return len(column) > 1 and column[0] in (0, 1) and np.array_equal(column, np.arange(len(column)) + column[0])
@@ -202,7 +220,9 @@ def _times(frame, index, reading, option, path, notes):
     if reading.time_column is None:
         of_times = time_columns(frame)
         if not of_times:
-            return (None, None, []) if index is None else (index.to_numpy(np.float64), "index", [])
+            if index is None:
+                return None, None, []
+            return index.to_numpy(np.float64), "index" if index.name == "" else f"column {index.name}", [index.name]
     elif reading.time_column in frame:
         of_times = [reading.time_column]
     else:
@@ -212,8 +232,22 @@ def _times(frame, index, reading, option, path, notes):
     where = f"--time-column of {option}"
     times, noted = times_of_columns([frame[name] for name in of_times], where, reading.day_first, reading.time_zone)
     notes += [f"{path}: {note}" for note in noted]
+    _refuse_repeated(times, of_times, option)
     as_times(times, len(frame), where)
     return times, " and ".join(name or "index" for name in of_times), of_times
+
+
+def _refuse_repeated(times, names, option):
+    """Say what helps where times of a file never fall but repeat: they are rounded."""
+    steps = np.diff(times.asi8 if hasattr(times, "asi8") else times)
+    if (steps < 0).any() or not (steps == 0).any():
+        return
+    row = int(np.argmax(steps == 0)) + 1
+    raise ValueError(
+        f"{option}: the times in {' and '.join(map(repr, names))} must be strictly increasing. Got {times[row]} in "
+        f"rows {row} and {row + 1}. If they are rounded, as spreadsheets round them to seconds, count samples: "
+        "--time-column none, and --rate says how many there are in a second."
+    )
 
 
 def _weight_name(frame, reading, option, sliced):
@@ -252,7 +286,7 @@ def _refuse_text(column, option, table):
         return
     row = int(np.argmax(wrong.to_numpy()))
     cell = column.iloc[row]
-    hint = "Name the columns to compare with --columns"
+    hint = "Correct the cell, empty it if its value is missing, or name the columns to compare with --columns"
     if isinstance(cell, str) and cell[:1].isdigit() and "," in cell:
         hint = "Name the decimal mark with --decimal, that of thousands with --thousands"
     # Comments and empty lines are no rows, so the line is the row's where there are none.

@@ -1,18 +1,20 @@
 """The commands search, segment and learn."""
 
 import argparse
+from datetime import timedelta
 
 from .estimator_options import add_parameters, given, parameters_of, parse_metric
 from .figures import Drawn, DrawnQuery, channel_labels, draw
 from .label_files import label_column_name, read_labels_of
 from .options import DEFAULT_MATCHES, add_output, add_reading, errors_of, reading_of, with_bar
-from .output import check_picture, check_writable, counted, note, print_frame, ranges_frame
+from .output import check_picture, check_writable, counted, note, print_frame, ranges_frame, write_numbers
 from .recordings import Files, compared
-from .slices import HOW
+from .slices import HOW, unit_of
 
 APART = ("metric", "metric_params", "query", "weight")  # given in a way of their own
 NO_MATTER = ("n_jobs", "verbose")  # to results: a saved estimator takes them, too
 NOUNS = {"search": ("match", "matches"), "segment": ("repetition", "repetitions")}
+LONG = 3  # lengths of the query; a repetition that is longer holds several
 WARNING = "a file of another's making can run any code when it is loaded"
 
 
@@ -81,6 +83,16 @@ def run(options):
     name = NOUNS[options.task][len(found) != 1]
     unit = "" if recording.time_name is None else f"; times as in {recording.time_name!r}"
     note(f"{len(found)} {name} by {described(estimator)}; ranges are half-open, [start, end) in samples{unit}")
+    if getattr(estimator, "background", None) == "auto" and len(found):
+        note(
+            f"a sample of background costs {write_numbers([estimator.background_])[0]}; a repetition that costs far "
+            "more than the others may be none: a lower --background leaves it out"
+        )
+    if options.task == "segment" and len(found) and found.stretch.max() > LONG:
+        note(
+            f"repetitions are up to {found.stretch.max():.1f} times as long as the query: bound them with "
+            "--max-length, or take a metric whose cost of stretching is in the unit of the values (--metric adtw)"
+        )
     about = {"recording": recording.title, "queries": titles, "estimator": described(estimator)}
     about |= {"columns": recording.names, "samples": len(recording), "time_column": recording.time_name}
     if options.picture is not None:
@@ -127,15 +139,18 @@ def _by_query(options, files):
         defaults["n_matches"] = None if limited else DEFAULT_MATCHES
     estimator = _estimator(options, **defaults)
     recording = files.read(options.recording, "the recording")
+    _count_gap(estimator, recording)
     if options.query == ["auto"]:
         queries = []
+        tell_notes([recording])
         line = f"columns compared: {', '.join(recording.names)}"
     else:
         named = [recording.path + text if text.startswith(":") else text for text in options.query]
         queries = [files.read(text, "--query", weighted=True) for text in named]
+        tell_notes([*queries, recording])
         queries, recording, line = compared(queries, recording)
     files.check()
-    tell_notes([*queries, recording], line)
+    note(line)
     timed = recording.times is not None and all(query.times is not None for query in queries)
     if not queries:
         with errors_of(recording.title, options.parameters, "the recording"):
@@ -145,6 +160,14 @@ def _by_query(options, files):
             _fit(estimator, queries, timed, hasattr(recording.values, "columns"))
     found = _found(options, estimator, recording, timed)
     return estimator, recording, [_drawn(query) for query in queries] or _learned(estimator), found
+
+
+def _count_gap(estimator, recording):
+    """Count a duration in the unit of the recording's times, which is the second where these are no numbers."""
+    gap = getattr(estimator, "max_gap", None)
+    if isinstance(gap, timedelta) and recording.times is not None:
+        unit = unit_of(recording.time_name) if recording.times.dtype.kind == "f" else 1.0
+        estimator.set_params(max_gap=gap.total_seconds() / unit)
 
 
 def _fit(estimator, queries, timed, named):
@@ -189,11 +212,10 @@ def _learned(estimator):
     ]
 
 
-def tell_notes(recordings, line):
-    """Say what was guessed about files, once, and what is compared."""
+def tell_notes(recordings):
+    """Say what was guessed about files, once."""
     for text in dict.fromkeys(text for one in recordings for text in one.notes):
         note(text)
-    note(line)
 
 
 # ------------------------------------------------------------------------------------------------------------- models
@@ -239,7 +261,8 @@ def _by_model(options, files):
             f"{'' if names is None else ' (' + ', '.join(names) + ')'}. The recording has {', '.join(recording.names)}."
         )
     files.check()
-    tell_notes([recording], f"columns compared: {', '.join(recording.names)}")
+    tell_notes([recording])
+    note(f"columns compared: {', '.join(recording.names)}")
     if names is not None and hasattr(recording.values, "columns"):
         recording = recording.take(recording.names, list(names))
     elif names is not None:  # whose order was told
@@ -285,10 +308,12 @@ def run_learn(options):
     recording = files.read(options.recording, "the recording", besides=label_column_name(options.labels))
     files.check()
     labels, line = read_labels_of(options.labels, recording, files)
-    tell_notes([recording], f"columns compared: {', '.join(recording.names)}")
+    tell_notes([recording])
+    note(f"columns compared: {', '.join(recording.names)}")
     note(line)
     # How many matches there are is what the learned threshold says.
     estimator = _estimator(options, **({"n_matches": None} if options.task == "search" else {}))
+    _count_gap(estimator, recording)
     with errors_of(recording.title, options.parameters, "the recording"):
         estimator.fit(recording.values, labels, times=recording.times)
     if not hasattr(options, "verbose"):

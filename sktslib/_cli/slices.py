@@ -14,7 +14,8 @@ HOW = (
 NUMBER = r"[+-]?\d+(?:[.,]\d+)?(?:[eE][+-]?\d+)?"
 UNIT = "|".join(SECONDS)
 CLOCK = r"\d{1,2}:\d{2}(?::\d{2}(?:[.,]\d+)?)?"
-STAMP = rf"\d{{4}}-\d{{2}}-\d{{2}}(?:[T ]{CLOCK}(?: ?Z|[+-]\d{{2}}:?\d{{2}})?)?"
+DAY_FIRST = r"(\d{1,2})\.(\d{1,2})\.(\d{4})"
+STAMP = rf"(?:\d{{4}}-\d{{2}}-\d{{2}}|{DAY_FIRST.replace('(', '(?:')})(?:[T ]{CLOCK}(?: ?Z|[+-]\d{{2}}:?\d{{2}})?)?"
 FORMS = {
     "samples": re.compile(r"(\d+)()(?:-|\.\.)(\d+)()"),
     "seconds": re.compile(rf"({NUMBER})({UNIT})?(?:-|\.\.)({NUMBER})({UNIT})"),
@@ -46,6 +47,12 @@ def parse_slice(text):
             start, stop = (float(v.replace(",", ".")) * f for v, f in zip((start, stop), factors, strict=True))
         return Slice(kind, start, stop, text)
     return None
+
+
+def seconds_of(text):
+    """The seconds of a duration such as 1.5s, or None if it is none."""
+    found = re.fullmatch(rf"({NUMBER}) ?({UNIT})", text)
+    return None if found is None else float(found[1].replace(",", ".")) * SECONDS[found[2]]
 
 
 def split_slice(text):
@@ -148,5 +155,5 @@ def _stamp(text, kind, times):
         return time if isinstance(times, pd.TimedeltaIndex) else times[0].normalize() + time
     if isinstance(times, pd.TimedeltaIndex):
         raise ValueError("they are clock times without a date")
-    stamp = pd.Timestamp(text)
+    stamp = pd.Timestamp(re.sub(rf"^{DAY_FIRST}", r"\3-\2-\1", text))
     return stamp.tz_localize(times.tz) if stamp.tz is None and times.tz is not None else stamp

@@ -13,7 +13,7 @@ from pathlib import Path
 
 import numpy as np
 
-from .text_layout import layout_of
+from .text_layout import SPREADSHEET_ERRORS, layout_of, number_form
 
 LONGEST_LINE = 2**20  # bytes: tens of thousands of columns
 HEAD = 500  # lines by which the layout of a text is recognized
@@ -50,6 +50,7 @@ class Table:
     names: list
     rate: float | None = None  # samples per second, where the file says so
     first_line: int = 0  # of the data in a text file, from 1
+    header: bool = True  # whether the file names its columns
     notes: list = field(default_factory=list)  # what was guessed or left out
 
 
@@ -153,10 +154,36 @@ def _read_text(path, reading):
             index_col=False,
             dtype=texts,
             skipinitialspace=True,
-            na_values=["-", "--", "---"],
+            na_values=sorted({"-", "--", "---", *(error.upper() for error in SPREADSHEET_ERRORS)}),
         )
+    for k, kind in enumerate(layout.kinds):
+        if kind == "number" and frame[k].dtype.kind not in "biuf":  # there is a text among the numbers
+            frame[k] = _numbers_and_texts(frame[k], layout)
     frame.columns = names
-    return Table(path, frame, names, first_line=layout.first + 1, notes=notes)
+    frame = _without_empty_end(frame, notes)
+    return Table(path, frame, names, first_line=layout.first + 1, header=layout.names is not None, notes=notes)
+
+
+def _numbers_and_texts(column, layout):
+    """A column in which cells like numbers are such; pandas leaves all of them texts for the sake of one."""
+    form = number_form(layout.decimal, layout.thousands)
+
+    def converted(cell):
+        if not isinstance(cell, str) or not form.fullmatch(cell.strip()):
+            return cell
+        return float(cell.replace(layout.thousands or "\0", "").replace(layout.decimal, "."))
+
+    return column.astype(object).map(converted)
+
+
+def _without_empty_end(frame, notes):
+    """The rows up to the last that holds anything: spreadsheets write those below it, too."""
+    full = np.flatnonzero(frame.notna().any(axis=1).to_numpy())
+    empty = len(frame) - (full[-1] + 1 if len(full) else 0)
+    if not empty or empty == len(frame):
+        return frame
+    notes.append(f"{empty} empty row{'' if empty == 1 else 's'} at the end left out")
+    return frame.iloc[: len(frame) - empty]
 
 
 def _unique(names):

@@ -88,7 +88,10 @@ def _as_written(columns, option, day_first):
     name = " and ".join(repr(column.name) for column in columns)
     missing = next((k for column in columns for k in np.flatnonzero(column.isna())[:1]), None)
     if missing is not None:
-        raise ValueError(f"{option}: the column {name} must hold a time in each row. Got none in row {missing + 1}.")
+        raise ValueError(
+            f"{option}: the column {name} must hold a time in each row. Got none in row {missing + 1}. Take "
+            "that row out, or count samples with --time-column none."
+        )
     column = columns[0]
     if len(columns) == 2:
         day = column.dt.strftime("%Y-%m-%d") if column.dtype.kind == "M" else column.astype(str)
@@ -108,8 +111,8 @@ def _as_written(columns, option, day_first):
         return _dates(texts, day_first)
     except (ValueError, TypeError, OverflowError):
         raise ValueError(
-            f"{option}: the column {name} must hold {HOW_DATES}. Got {_wrong(column)}. Name another "
-            "with --time-column, or none."
+            f"{option}: the column {name} must hold {HOW_DATES}. Got {_wrong(column)}. Correct that row, or name "
+            "another column with --time-column, or none."
         ) from None
 
 

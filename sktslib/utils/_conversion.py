@@ -60,9 +60,10 @@ def refuse_columns(table, name):
     names, found = list(table.columns), {}
     try:
         a = np.asarray(table)
-        columns = a.T
-    except TypeError:  # dates and numbers, which polars puts into no common array
-        a, columns = None, [np.asarray(table[name]) for name in names]
+    except TypeError:  # dates and numbers, which polars puts into no common array, or makes numbers of
+        a = None
+    by_name = a is None or (not hasattr(table, "iloc") and all(isinstance(column, str) for column in names))
+    columns = [np.asarray(table[column]) for column in names] if by_name else a.T
     for column, values in zip(names, columns, strict=True):
         kind = next((what for types, what in NO_NUMBERS if any(isinstance(v, types) for v in _scalars(values))), None)
         if kind is not None:

@@ -123,5 +123,6 @@ def notice_sampling(ty, intervals, max_gap):
         warn(
             f"The sequence is sampled unevenly: its times step by {step.min():.6g} to {longest:.6g} (of datetimes, in "
             "seconds). Samples are compared, whatever their times: resample it to even steps, for example with "
-            "numpy.interp, or take metric='twed' and give it the times of the query, too."
+            "numpy.interp, or take metric='twed' and give it the times of the query, too. If a shuffled split took its "
+            "samples out, do not shuffle it (shuffle=False)."
         )

@@ -82,9 +82,13 @@ class Estimator(BaseEstimator):
         for key in params:
             name = key.partition("__")[0]
             if name not in names:
+                hint = did_you_mean(name, names)
+                held = [other for other in self.get_params() if other.endswith(f"__{name}")]
+                hint = f" Did you mean {held[0]!r}?" if held else hint
+                if "metric" in names and not held and name == key:
+                    hint += f" A parameter of the metric would be 'metric__{name}'."
                 raise ValueError(
-                    f"Invalid parameter {name!r} for estimator {self}.{did_you_mean(name, names)} Valid parameters "
-                    f"are: {names!r}."
+                    f"Invalid parameter {name!r} for estimator {self}.{hint} Valid parameters are: {names!r}."
                 )
         return super().set_params(**params)
 

@@ -218,10 +218,10 @@ WRONG = {
         ["--query", "text.csv", "--sequence", "s.csv"],
         "the column 'level' must hold numbers. Got 'high' in row 2",
     ),
-    "times back": (["--query", "q.csv", "--sequence", "back.csv"], "'--time-column of --sequence' must be strictly"),
+    "times back": (["--query", "q.csv", "--sequence", "back.csv"], "'t' must be strictly increasing"),
     "times text": (
         ["--query", "q.csv", "--sequence", "noon.csv"],
-        "or dates such as 2024-05-01 12:30:05.25 or 01.05.2024 12:30. Got 'noon' in row 1. Name another",
+        "or dates such as 2024-05-01 12:30:05.25 or 01.05.2024 12:30. Got 'noon' in row 1. Correct that",
     ),
     "weights": (["--query", "below.csv", "--sequence", "s.csv"], "'--weight-column' must not be negative. Got"),
     "channels": (["--query", "two.csv", "--sequence", "s.csv"], "the query has 2 (a, b) and the sequence 1 (level)"),

@@ -141,8 +141,12 @@ def test_zones_are_kept(tmp_path):
 
 def test_times_may_be_refused(tmp_path):
     path = write(tmp_path / "a.csv", "t,v", ["0,1", "0,2", "1,3"])
-    with pytest.raises(ValueError, match="'--time-column of --query' must be strictly increasing"):
+    with pytest.raises(
+        ValueError, match=r"times in 't' .* Got 0.0 in rows 1 and 2\. .* --time-column none, and --rate"
+    ):
         read(path)
+    with pytest.raises(ValueError, match=r"strictly increasing.* Sort the recording"):
+        read(write(tmp_path / "c.csv", "t,v", ["0,1", "2,2", "1,3"]))
     assert read(path, time_column="none", columns="v").times is None
     path = write(tmp_path / "b.csv", "t;v", ["01.05.2024;1", ";2", "03.05.2024;3"])
     with pytest.raises(ValueError, match=r"the column 't' must hold a time in each row. Got none in row 2"):
@@ -160,7 +164,46 @@ def test_an_unnamed_column_that_increases_is_times(tmp_path):
     assert "column 1 has no name and was left out" in found.notes[0]
 
 
+def test_without_a_header_a_first_column_of_even_steps_is_times(tmp_path):
+    rows = [f"{k / 204.8:.4f}\t{v:.3f}" for k, v in enumerate(X)]
+    found = read(write(tmp_path / "a.txt", rows[0], rows[1:]))
+    assert found.names == ["2"]
+    assert found.times.tolist() == [round(k / 204.8, 4) for k in range(N)]
+    assert "column 1 increases in even steps: it was read as times" in found.notes[0]
+    found = read(tmp_path / "a.txt", time_column="none")
+    assert found.times is None
+    assert found.names == ["1", "2"]
+    # A channel is not even, and a header would have named the times.
+    rows = [f"{k**2}\t{v:.3f}" for k, v in enumerate(X)]
+    assert read(write(tmp_path / "b.txt", rows[0], rows[1:])).times is None
+    rows = [f"{k / 10}\t{v:.3f}" for k, v in enumerate(X)]
+    assert read(write(tmp_path / "c.txt", "angle\tlevel", rows)).names == ["angle", "level"]
+
+
 # ----------------------------------------------------------------------------------------------------------- channels
+@pytest.mark.parametrize(("decimal", "thousands"), [(",", "."), (".", ",")])
+def test_a_text_among_numbers_is_refused_whatever_the_decimal_mark(tmp_path, decimal, thousands):
+    rows = [f"{k};{v + 5000:,.3f}".replace(",", "t").replace(".", decimal) for k, v in enumerate(X)]
+    rows = [row.replace("t", thousands) for row in rows]
+    path = write(tmp_path / "a.csv", "t;v", rows)
+    np.testing.assert_allclose(read(path).numbers[:, 0], X + 5000, atol=6e-4)
+    rows[7] = "7;lost"
+    with pytest.raises(ValueError, match=r"the column 'v' must hold numbers. Got 'lost' in row 8 .*Correct the cell"):
+        read(write(tmp_path / "a.csv", "t;v", rows))
+    rows[7], rows[9] = "7;#WERT!", "9;#DIV/0!"  # what spreadsheets write where they could not calculate
+    found = read(write(tmp_path / "a.csv", "t;v", rows)).numbers[:, 0]
+    assert np.flatnonzero(np.isnan(found)).tolist() == [7, 9]
+
+
+def test_empty_rows_at_the_end_are_left_out(tmp_path):
+    rows = [f"{k};{v:.3f};" for k, v in enumerate(X)]
+    rows[3] = "3;;"
+    found = read(write(tmp_path / "a.csv", "t;v;w", [*rows, ";;", ";;"]))
+    assert len(found) == N
+    assert np.isnan(found.numbers[3, 0])
+    assert any("2 empty rows at the end left out" in note for note in found.notes)
+
+
 def test_channels_are_compared_by_name_or_else_in_order(tmp_path):
     query = read(write(tmp_path / "q.csv", "b,a", ["1,2", "3,4"]))
     other = write(tmp_path / "s.csv", "t,a,b,c", ["0,1,2,3", "1,4,5,6"])

@@ -2,6 +2,7 @@
 
 import io
 import json
+import warnings
 
 import joblib
 import numpy as np
@@ -243,7 +244,46 @@ def test_a_bar_on_a_terminal_alone(bar, argv, files, capsys, monkeypatch):
     assert printed(capsys, *argv, "--verbose", "0") == without
 
 
+@pytest.mark.parametrize(("name", "unit"), [("time", 1), ("time_ms", 1000), ("date", None)])
+def test_a_hole_is_told_in_options_and_bounded_by_a_duration(files, capsys, name, unit):
+    times = np.arange(N) / 100 + 60 * (np.arange(N) > 299)
+    dates = pd.Timestamp("2024-05-01") + pd.to_timedelta(times, unit="s")
+    pd.DataFrame({name: times * unit if unit else dates, "mV": Y}).to_csv("hole.csv", index=False)
+    argv = ["search", "hole.csv", "--query", ":40-105", "--metric", "euclidean", "--n-matches", "all"]
+    with warnings.catch_warnings():
+        warnings.simplefilter("always")
+        _, err = table(capsys, *argv)
+    assert "\nwarning: The sequence has holes: " in err
+    assert "set --max-gap, for example to " in err
+    assert "UserWarning" not in err
+    frame, err = table(capsys, *argv, "--max-gap", "1.5s")
+    assert f"max_gap={1.5 * (unit or 1)!r}" in err
+    same(frame, QuerySearcher("euclidean", n_matches=None, max_gap=1).fit(Y[40:105]).search(Y, times=times))
+    assert not ((frame["start"] < 300) & (frame["end"] > 300)).any()
+    _, err = printed(capsys, *argv, "--max-gap", "1.5q", code=2)
+    assert "--max-gap must be a number in the unit of the times (of dates, seconds), or a duration such as 500ms" in err
+
+
+def test_what_a_file_lost_is_told_before_an_error(files, capsys):
+    pd.DataFrame({"a": ECG.query, "b": "x"}).to_csv("named.csv", index=False)
+    _, err = printed(capsys, "search", "two.csv", "--query", "named.csv", code=2)
+    assert "column 'b' holds no numbers and was left out" in err
+    assert "sktslib: error: --columns must say which columns" in err
+
+
 # ------------------------------------------------------------------------------------------------------------ pictures
+def test_clock_times_are_drawn_as_such(files, capsys, monkeypatch):
+    drawn = []
+    own = figures.draw
+    monkeypatch.setattr(searching, "draw", lambda *args: drawn.append(own(*args)) or drawn[-1])
+    clocks = (pd.Timestamp("2024-05-01 14:30") + pd.to_timedelta(TS, unit="s")).strftime("%H:%M:%S.%f")
+    pd.DataFrame({"Zeit": clocks, "mV": Y}).to_csv("clock.csv", index=False)
+    printed(capsys, "search", "clock.csv", "--query", ":40-105", "--n-matches", "3", "--picture", "p.png")
+    (ax,) = [ax for ax in drawn[0].subfigs[1].axes if ax.get_xlabel()]
+    assert ax.get_xlabel() == "Zeit"
+    assert "14:30:02" in [text.get_text() for text in ax.get_xticklabels()]
+
+
 def test_every_channel_is_drawn(files, capsys, monkeypatch):
     drawn = []
     own = figures.draw
@@ -272,6 +312,15 @@ def test_segment_prints_the_repetitions_of_the_estimator(files, capsys):
     segmenter = QuerySegmenter("adtw", partial=True, background=0.2).fit(ECG.query, weight=ECG.weight)
     same(frame, segmenter.segment(Y), ("start", "end", "cost", "label"))
     assert "repetitions by QuerySegmenter(metric=ADTW(omega='auto'), background=0.2, partial=True)" in err
+    assert "a sample of background costs" not in err
+    _, err = table(capsys, "segment", "rec.csv", "--query", "beat.csv")
+    cost = QuerySegmenter().fit(ECG.query, weight=ECG.weight).background_
+    assert f"a sample of background costs {cost:.4f}; " in err
+    assert "times as long as the query" not in err
+    wave = np.sin(np.arange(20) * 0.3)
+    pd.DataFrame({"v": np.r_[wave, np.full(80, wave[-1]), wave]}).to_csv("rest.csv", index=False)
+    _, err = table(capsys, "segment", "rest.csv", "--query", ":0-20", "--metric", "dtw")
+    assert "repetitions are up to 5.0 times as long as the query: bound them with --max-length" in err
     wave = np.sin(np.arange(80) * 0.6) + np.arange(80) % 3
     np.savetxt("wave.txt", wave)
     frame, _ = table(capsys, "segment", "wave.txt", "--query", "auto", "--metric", "euclidean")

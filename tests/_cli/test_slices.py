@@ -30,6 +30,11 @@ DATES = pd.date_range("2024-05-01 12:30:00", periods=400, freq="100ms")
             "rec.csv",
             ("stamps", "2024-05-01T12:30:05", "2024-05-01 12:30:06+02:00"),
         ),
+        (
+            "rec.csv:1.5.2024 12:30..01.05.2024 12:30:06,5",
+            "rec.csv",
+            ("stamps", "1.5.2024 12:30", "01.05.2024 12:30:06,5"),
+        ),
         ("rec.csv:1.5-2", "rec.csv:1.5-2", None),  # a number with a point and no unit may be anything
         ("rec.csv:x", "rec.csv:x", None),
     ],
@@ -62,6 +67,7 @@ def test_a_file_of_that_name_is_no_slice(tmp_path, monkeypatch):
         ("2024-05-01T12:30:01..2024-05-01T12:30:02", DATES, "t", (10, 20)),
         ("2024-05-01T12:30:01..2024-05-01T12:30:02", DATES.tz_localize("Asia/Tokyo"), "t", (10, 20)),
         ("2024-05-01T03:30:01Z..2024-05-01T03:30:02Z", DATES.tz_localize("Asia/Tokyo"), "t", (10, 20)),
+        ("1.5.2024 12:30:01..01.05.2024 12:30:02,5", DATES, "t", (10, 25)),
         ("12:30:01-12:30:02", DATES - pd.Timestamp("2024-05-01"), "t", (10, 20)),
         ("39s-40s", DATES, "t", (390, 400)),
     ],

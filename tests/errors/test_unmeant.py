@@ -212,6 +212,11 @@ def test_columns_that_hold_no_numbers_are_named():
     refused(
         lambda: d.dtw(polars.from_pandas(table), Q), TypeError, "'time' and text in the column 'act'", "x[['x', 'y']]"
     )
+    # polars would make numbers of dates beside numbers.
+    for name, column in {"date": table["time"], "span": table["time"] - table["time"][0]}.items():
+        frame = polars.DataFrame({name: column.to_numpy(), "x": Q, "y": Q})
+        refused(lambda f=frame: QuerySearcher().fit(f), TypeError, f"in the column '{name}'", "X[['x', 'y']]")
+    assert QuerySearcher().fit(frame[["x", "y"]]).n_features_in_ == 2
     labelled = pd.DataFrame(S.reshape(3, 10)).assign(label=list("aba"))
     refused(lambda: d.pairwise_distances(labelled), TypeError, "text in the column 'label'")
     cells = pd.DataFrame({"series": [Q, S], "name": ["a", "b"]})
@@ -241,6 +246,8 @@ def test_columns_that_hold_no_numbers_are_named():
         (lambda: d.barycenter(S2, init="medoids"), ["Did you mean 'medoid'?"]),
         (lambda: d.barycenter(S2, method="dbaa"), ["Did you mean 'dba'?"]),
         (lambda: QuerySearcher().set_params(metrik="dtw"), ["Invalid parameter 'metrik'", "Did you mean 'metric'?"]),
+        (lambda: QuerySearcher(d.ADTW()).set_params(omega=1), ["Invalid parameter 'omega'", "mean 'metric__omega'?"]),
+        (lambda: QuerySearcher("adtw").set_params(omega=1), ["A parameter of the metric would be 'metric__omega'."]),
         (lambda: QuerySearcher().set_params(metric__aplha=1), ["Invalid parameter 'aplha'", "Did you mean 'alpha'?"]),
     ],
 )

@@ -275,7 +275,7 @@ def test_holes_and_uneven_steps_are_noticed():
     hole, uneven = np.r_[0:30, 500:530] / 100, np.cumsum(np.random.default_rng(0).uniform(0.1, 2.0, 60))
     with pytest.warns(UserWarning, match=r"has holes: its times step by 0\.01 mostly, and by up to 4\.71 .*'max_gap'"):
         QuerySearcher("euclidean").fit(QUERY).search(Y, times=hole)
-    with pytest.warns(UserWarning, match="sampled unevenly: its times step by.*resample"):
+    with pytest.warns(UserWarning, match="sampled unevenly: its times step by.*resample.*shuffle=False"):
         QuerySearcher("euclidean").fit(QUERY).search(Y, times=uneven)
     assert len(QuerySearcher("euclidean", max_gap=0.1).fit(QUERY).search(Y, times=hole)) == 1
     assert len(QuerySearcher("twed").fit(QUERY, times=[0, 1, 2]).search(Y, times=uneven)) == 1

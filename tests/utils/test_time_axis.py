@@ -10,6 +10,7 @@ import pytest
 from matplotlib.dates import date2num, num2date
 from pictures import DATES, SEQUENCE, Found
 
+from sktslib.utils._plot.envelope import reduced
 from sktslib.utils._plot.time_axis import as_times
 from sktslib.utils.visualisation import EventsDisplay, ProfileDisplay, SearchDisplay, SegmentationDisplay
 
@@ -45,6 +46,25 @@ def test_dates_of_days_are_not_found_before_a_time_of_a_day():
     noon = date2num(np.datetime64("2024-01-03T12:00"))
     assert times.find(np.array([noon])).tolist() == [3]
     assert times.find(np.array([noon]), "right").tolist() == [3]
+
+
+@pytest.mark.parametrize("dates", [False, True])
+def test_holes_in_the_times_are_not_drawn_over(dates):
+    t = np.r_[0:100, 5000:5100, 9000:9001, 20000:20100].astype(float)
+    given = pd.Timestamp("2024") + pd.to_timedelta(t, unit="s") if dates else t
+    times, y = as_times(given, 301, "times"), np.cos(t)
+    assert times.holes.tolist() == [100]  # one sample alone would not be seen as a line
+    x, drawn = reduced(times, y, 0, 301, 301)
+    assert np.flatnonzero(np.isnan(drawn)).tolist() == [100]
+    np.testing.assert_array_equal(np.delete(drawn, 100), y)
+    np.testing.assert_array_equal(np.delete(x, 100), times.between())
+    x, drawn = reduced(times, y, 0, 301, 40)  # by columns, each with its lowest and its highest value
+    gap = np.flatnonzero(np.isnan(drawn))
+    assert len(gap) == 2
+    assert (x[gap] == times.at(100)).all()
+    np.testing.assert_array_equal([np.nanmin(drawn), np.nanmax(drawn)], [y.min(), y.max()])
+    assert not len(as_times(np.arange(50.0), 50, "times").holes)
+    assert not len(as_times([1.0], 1, "times").holes)
 
 
 def test_the_end_lies_one_step_behind_the_last_sample():

@@ -16,19 +16,24 @@ def reduced(times, y, first, end, columns):
     """A line through the samples [first, end): all of them, or the lowest and highest value in each of the columns.
 
     The extremes are exact. A column without a value is a gap; a gap within a column does not hide its other values.
-    `y` holds one series (n,) or several (k, n), and so does what is returned.
+    Nothing is drawn across a hole in the times. `y` holds one series (n,) or several (k, n), and so does what is
+    returned.
     """
     if end - first <= 2 * columns:
-        return times.between(first, end), y[..., first:end]
+        holes = times.holes[(times.holes > first) & (times.holes < end)] - first
+        x, part = times.between(first, end), np.asarray(y[..., first:end], np.float64)
+        return np.insert(x, holes, x[holes]), np.insert(part, holes, np.nan, axis=-1)
     low, high = times.at([first, end - 1])
     starts = np.clip(times.find(np.linspace(low, high, columns + 1)[:-1]), first, end - 1)
     starts[0] = first  # places of dates are rounded to microseconds, and may lie behind it
     starts = np.unique(starts)
-    return np.repeat(times.at(starts), 2), _extremes(y, np.append(starts, end))
+    x, holes = times.at(starts), np.flatnonzero(np.isin(starts, times.holes))  # others are narrower than a column
+    extremes = np.insert(_extremes(y, np.append(starts, end)), holes, np.nan, axis=-2)
+    return np.repeat(np.insert(x, holes, x[holes]), 2), extremes.reshape(*y.shape[:-1], -1)
 
 
 def _extremes(y, borders):
-    """The lowest and highest value between each two borders, one after the other.
+    """The lowest and highest value between each two borders.
 
     Channels lie side by side in memory, so a pass for each would read all of them: a block of all is copied at a time.
     """
@@ -40,7 +45,7 @@ def _extremes(y, borders):
         np.fmin.reduceat(block, within, axis=-1, out=extremes[..., k:after, 0])
         np.fmax.reduceat(block, within, axis=-1, out=extremes[..., k:after, 1])
         k = after
-    return extremes.reshape(*y.shape[:-1], -1)
+    return extremes
 
 
 def n_columns(ax):

@@ -1,6 +1,7 @@
 """The horizontal axis of pictures: times of samples, their places on the axis, and the part that is shown."""
 
 from dataclasses import dataclass
+from functools import cached_property
 from numbers import Real
 from typing import NamedTuple
 
@@ -8,9 +9,10 @@ import numpy as np
 
 from .. import validation
 from .._given_times import given_times
-from .._sampling import edges, end_times
+from .._sampling import LONG, edges, end_times
 
 DAY = 86_400_000_000  # microseconds; matplotlib's axes count days
+SOME = 10_000  # steps of the times that tell the usual one
 
 
 class View(NamedTuple):
@@ -37,6 +39,17 @@ class Times:
 
     def __len__(self):
         return len(self.values)
+
+    @cached_property
+    def holes(self):
+        """Samples behind a hole in the times, two samples or more on either side, for one alone is no line."""
+        if self.label == "sample" or len(self) < 2:
+            return np.empty(0, np.int64)
+        step = np.diff(self.values)
+        usual = np.median(step[:: max(len(step) // SOME, 1)].astype(np.float64))
+        ends = np.concatenate([[0], np.flatnonzero(step > (LONG * usual).astype(step.dtype)) + 1, [len(self)]])
+        lonely = np.diff(ends) < 2
+        return ends[1:-1][~(lonely[:-1] | lonely[1:])]
 
     def between(self, first=0, end=None):
         """Places of the samples [first, end)."""
