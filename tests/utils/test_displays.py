@@ -362,4 +362,13 @@ def test_many_repetitions_are_drawn_as_their_density(count):
     if count == 301:
         shown = np.expm1(display.density_images_[0].get_array().filled(0))
         np.testing.assert_allclose(shown.sum(axis=0), [301, 300, 301])
-        assert [int(np.argmax(column)) for column in shown.T] == [0, 39, 199]
+        assert [int(np.argmax(column)) for column in shown.T] == [0, 40, 199]
+
+
+def test_a_cell_of_the_density_holds_what_is_nearest_to_it():
+    levels = np.linspace(0.0, 1.0, 301)
+    display = v.RepetitionsDisplay.from_predictions(np.repeat(levels[:, np.newaxis], 4, axis=1))
+    (image,) = display.density_images_
+    shown = np.rint(np.expm1(image.get_array().filled(0)))
+    _, _, low, high = image.get_extent()
+    np.testing.assert_array_equal(shown[:, 0], np.histogram(levels, np.linspace(low, high, len(shown) + 1))[0])

@@ -211,7 +211,7 @@ def _draw_density(row, repetitions):
     where = np.arange(m) * columns // m
     for k in range(0, count, 1000):  # a few repetitions at a time need little memory
         part = repetitions[k : k + 1000]
-        level = np.nan_to_num((part - low) / height, nan=rows).astype(np.intp)
+        level = np.nan_to_num(np.rint((part - low) / height), nan=rows).astype(np.intp)  # the cell around it
         flat = np.bincount((level * columns + where).ravel(), minlength=(rows + 1) * columns)
         cells += flat[: rows * columns].reshape(rows, columns)
     extent = (-0.5, m - 0.5, low - height / 2, high + height / 2)
