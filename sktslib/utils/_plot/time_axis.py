@@ -41,11 +41,11 @@ class Times:
     @cached_property
     def holes(self):
         """Samples behind a hole in the times, two samples or more on either side, for one alone is no line."""
-        step = np.diff(self.values)
-        if not len(step):
+        if self.label == "sample" or len(self) < 2:
             return np.empty(0, np.int64)
+        step = np.diff(self.values)
         usual = np.median(step[:: max(len(step) // SOME, 1)].astype(np.float64))
-        ends = np.concatenate([[0], np.flatnonzero(step.astype(np.float64) > LONG * usual) + 1, [len(self)]])
+        ends = np.concatenate([[0], np.flatnonzero(step > (LONG * usual).astype(step.dtype)) + 1, [len(self)]])
         lonely = np.diff(ends) < 2
         return ends[1:-1][~(lonely[:-1] | lonely[1:])]
 
