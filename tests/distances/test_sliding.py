@@ -14,8 +14,7 @@ from sktslib.distances._kernels import lockstep_terms, moments, running_moments,
 from sktslib.search import _selection as selection
 from sktslib.search._comparison import Comparison
 from sktslib.search._profile import Search
-from sktslib.search._results import Profile
-from sktslib.search._selection import select, select_exactly
+from sktslib.search._selection import Profile, select, select_exactly
 from sktslib.search._sources import CandidateReader, Whole
 
 RECORDS = [
