@@ -32,9 +32,14 @@ def one_query(X, name):
     return queries[0]
 
 
+def are_named(X):
+    """Whether queries are given by their names, in a dictionary; old sparse arrays of scipy are some, too."""
+    return isinstance(X, dict) and not hasattr(X, "tocsr")
+
+
 def named(X, name):
     """The names and the queries of a dictionary, as an array and a list; None and `X` where it is none."""
-    if not isinstance(X, dict):
+    if not are_named(X):
         return None, X
     names = list(X)
     texts = all(isinstance(key, str) for key in names)
@@ -213,7 +218,7 @@ class QueryEstimator(MetricParameter, Estimator):
     def _annotation(self, X, y, times):
         """What `y` marks in the recording `X`, or None where it marks nothing or queries are given."""
         listed = several(X)
-        given = isinstance(X, dict) or (listed and len(listed) > 1)
+        given = are_named(X) or (listed and len(listed) > 1)
         if y is None or not (self.query is None or isinstance(self.query, str)) or given:
             return None
         X = one_query(X, "X")
