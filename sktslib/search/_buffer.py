@@ -7,7 +7,8 @@ from typing import TYPE_CHECKING
 
 import numpy as np
 
-from ..utils.validation import as_dates
+from ..utils._given_times import as_dates
+from ..utils._sampling import numbers_of
 
 if TYPE_CHECKING:
     from typing import Any
@@ -177,16 +178,8 @@ def kept_times(times, index):
 
 
 def joined(first, *others):
-    """Pieces of times, one after the other; objects where they are of several zones, or of several kinds."""
-    pieces = [first, *others]
-    if any(hasattr(piece, "append") for piece in pieces):  # only a pandas index knows time zones
-        import pandas as pd
-
-        index, *rest = map(pd.Index, pieces)
-        return index.append(rest)
-    if len({piece.dtype.kind for piece in pieces} - {"i", "u", "f"}) + any(p.dtype.kind in "iuf" for p in pieces) > 1:
-        pieces = [piece.astype(object) for piece in pieces]
-    return np.concatenate(pieces)
+    """Pieces of times of one kind, one after the other; only a pandas index knows time zones."""
+    return first.append(list(others)) if hasattr(first, "append") else np.concatenate([first, *others])
 
 
 def times_in(times, sequence, index):
@@ -226,13 +219,12 @@ def elapsed(start, end):
     """Time from each start to its end as floats, of datetimes and durations in seconds; NaN where a time is missing."""
     start, end = as_dates(start), as_dates(end)
     if "O" in (start.dtype.kind, end.dtype.kind):
-        return np.array([_between(*pair) for pair in zip(start, end, strict=True)], np.float64)
-    passed = end - start
-    return passed / np.timedelta64(1, "s") if passed.dtype.kind == "m" else passed.astype(np.float64)
+        start, end = _instants(start), _instants(end)
+    return numbers_of(end - start)
 
 
-def _between(start, end):
+def _instants(times):
     # Python subtracts the wall clocks of datetimes of one zone, which may have changed in between.
-    start, end = (t.astimezone(UTC) if getattr(t, "tzinfo", None) is not None else t for t in (start, end))
-    passed = end - start
-    return passed.total_seconds() if hasattr(passed, "total_seconds") else float(passed)
+    out = np.empty(len(times), object)
+    out[:] = [t.astimezone(UTC) if getattr(t, "tzinfo", None) is not None else t for t in times]
+    return out

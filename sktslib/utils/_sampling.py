@@ -67,13 +67,13 @@ def edges(start, end, max_gap=None):
 
 def end_times(end, last, before, max_gap):
     """Times of ends, from those of the samples there and of the last two; before a hole one last step behind these."""
-    across = _numbers(end - last) > max_gap
+    across = numbers_of(end - last) > max_gap
     if hasattr(end, "where"):  # of pandas
         return end.where(~across, last + (last - before))
     return np.where(across, last + (last - before), end)
 
 
-def _numbers(steps):
+def numbers_of(steps):
     """Steps of times as floats, those of datetimes in seconds."""
     if steps.dtype == object:
         return np.array([getattr(step, "total_seconds", lambda step=step: step)() for step in steps], float)
@@ -88,7 +88,10 @@ def interval(t):
     """
     if t is None or len(t) < 2:
         return None
-    step = np.diff(t)
+    return _usual(np.diff(t))
+
+
+def _usual(step):
     return float(step[step <= 2.0 * np.median(step)].mean())
 
 
@@ -97,9 +100,10 @@ def notice_sampling(ty, intervals, max_gap):
 
     With `max_gap` the user knows of long ones.
     """
-    usual = interval(ty)
-    if usual is None:
+    if len(ty) < 2:
         return
+    step = np.diff(ty)
+    usual = _usual(step)
     for own in intervals:
         if not 1.0 / APART <= usual / own <= APART:
             warn(
@@ -110,7 +114,6 @@ def notice_sampling(ty, intervals, max_gap):
             return
     if max_gap is not None or len(ty) <= FEW:
         return
-    step = np.diff(ty)
     longest = step.max()
     share = np.mean(np.abs(step - usual) > 0.5 * usual)
     if longest > LONG * usual:
