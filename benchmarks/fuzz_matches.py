@@ -5,7 +5,7 @@ from contextlib import contextmanager
 import numpy as np
 from fuzz_cases import naive
 
-from sktslib.search import _chunked_sequence
+from sktslib.search._streaming import chunked_sequence
 
 
 class Slices:
@@ -23,11 +23,11 @@ class Slices:
 
 @contextmanager
 def chunks_of(size):
-    before, _chunked_sequence.CHUNK = _chunked_sequence.CHUNK, size
+    before, chunked_sequence.CHUNK = chunked_sequence.CHUNK, size
     try:
         yield
     finally:
-        _chunked_sequence.CHUNK = before
+        chunked_sequence.CHUNK = before
 
 
 def rules(case, distance):

@@ -10,8 +10,8 @@ from sklearn.utils.metadata_routing import get_routing_for_object
 from sklearn.utils.validation import check_is_fitted
 
 from .search import QuerySearcher, QuerySegmenter
-from .search._chunked_sequence import n_samples
 from .search._several import entry, one_each, refuse_several, several
+from .search._streaming.chunked_sequence import n_samples
 from .utils._given_times import times_of
 from .utils.validation import shown
 

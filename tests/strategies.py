@@ -123,7 +123,7 @@ SIZES = {
     "distances._nearest.QUERIES": [1, 3, 64],
     "distances._kernels.sliding.LEAST": [1, 2**20],
     "search._near_windows.BLOCK": [1, 7, 2**13],
-    "search._chunked_sequence.CHUNK": [1, 16, 2**17],
+    "search._streaming.chunked_sequence.CHUNK": [1, 16, 2**17],
     "search._selection.BLOCK": [1, 7, 2**14],
 }
 

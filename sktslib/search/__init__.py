@@ -8,7 +8,7 @@ from ._segmentation.segment_stream import SegmentStream
 from ._segmentation.segmenter import QuerySegmenter
 from ._segmentation.segments import Segment, Segments
 from ._selection import Match, Profile
-from ._stream import Stream
+from ._streaming.stream import Stream
 from .query_search import time_series_search
 from .search_utils import elastic_search, lockstep_search, start_sequences_index
 from .segmentation import time_series_segmentation

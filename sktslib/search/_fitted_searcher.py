@@ -9,12 +9,12 @@ from sklearn.utils.validation import check_is_fitted
 from ..utils._given_times import times_of
 from ..utils._jobs import in_jobs, progress
 from ..utils.validation import as_weight, plain_count
-from ._chunked_sequence import is_long, profile_long, search_long
 from ._comparison import scaled_lengths, warn_of_query, warn_of_sequences, with_metric
 from ._profile import Choice, Search
 from ._query import QueryEstimator, owned
 from ._several import chosen, entry, refuse_several
 from ._sources import CandidateReader, Whole
+from ._streaming.chunked_sequence import is_long, profile_long, search_long
 from ._threshold import learn_threshold
 
 

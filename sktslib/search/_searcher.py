@@ -14,13 +14,13 @@ from ..distances._series import NORMALIZATIONS
 from ..utils._given_times import times_of
 from ..utils._plot.plot_data import names_of
 from ..utils._sklearn import JOBS, Interval, StrOptions, names_out
-from ._chunked_sequence import is_long, n_samples
 from ._comparison import MODES, resolve_mode
 from ._fitted_searcher import FittedSearcher
 from ._learning import with_background
 from ._query import event_score, refuse_sample_weight
 from ._several import matches_of, one_each, refuse_several, several
-from ._stream import Stream
+from ._streaming.chunked_sequence import is_long, n_samples
+from ._streaming.stream import Stream
 
 if TYPE_CHECKING:
     from collections.abc import Sequence

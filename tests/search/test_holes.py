@@ -204,7 +204,7 @@ def test_streams_and_chunks_span_no_hole(metric, data):
         if data.draw(st.booleans()):
             stream = pickle.loads(pickle.dumps(stream))
     assert sorted(found + row(stream.flush())) == row(want) == row(pickle.loads(pickle.dumps(want)))
-    with small_sizes(data, "search._chunked_sequence.CHUNK"):
+    with small_sizes(data, "search._streaming.chunked_sequence.CHUNK"):
         long, profile = searcher.search(Slices(y), times=given), searcher.profile(Slices(y), times=given)
     assert row(long) == row(want)
     np.testing.assert_allclose(profile.distance, searcher.profile(y, times=given).distance, rtol=1e-12, atol=1e-13)

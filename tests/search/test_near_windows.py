@@ -11,7 +11,8 @@ from strategies import unmeant, weights
 from sktslib import QuerySearcher
 from sktslib.distances import DTW
 from sktslib.distances._kernels import moments
-from sktslib.search import _chunked_sequence, _near_windows
+from sktslib.search import _near_windows
+from sktslib.search._streaming import chunked_sequence
 
 pytestmark = unmeant
 
@@ -139,7 +140,7 @@ def test_chunks_streams_and_gaps(rule, monkeypatch):
     rng = np.random.default_rng(8)
     y, x = np.sin(np.arange(500) / 5) + 0.3 * rng.normal(size=500), np.sin(np.arange(40) / 5)
     searcher = QuerySearcher("dtw", metric_params={"window": 0.2}, normalize="zscore", nan_policy="omit", **rule).fit(x)
-    monkeypatch.setattr(_chunked_sequence, "CHUNK", 170)  # too short for nine matches that do not overlap
+    monkeypatch.setattr(chunked_sequence, "CHUNK", 170)  # too short for nine matches that do not overlap
     for gap in ([], [130, 131, 320]):
         y[gap] = np.nan
         profile = searcher.profile(y)

@@ -9,9 +9,9 @@ import numpy as np
 from ...distances._kernels.traceback import agreed, before, likeliest, previous, through, trace
 from ...utils._sampling import edges
 from .._buffer import Buffer, SparseTimes
-from .._chunks import ChunkStream, check_delay
-from .._incremental_profile import IncrementalProfile
 from .._sources import CandidateReader, Sources, hold
+from .._streaming.chunks import ChunkStream, check_delay
+from .._streaming.incremental_profile import IncrementalProfile
 from .optimal import SegmentTable, listed_costs
 from .segments import Segments
 from .stream_costs import Columns, Windows

@@ -5,7 +5,7 @@ import numpy as np
 from ...distances._kernels.one_pass import advance, windows
 from .._buffer import Buffer
 from .._comparison import check_lengths, window_profile
-from .._incremental_profile import PreparedQueries
+from .._streaming.incremental_profile import PreparedQueries
 from .stretches import Queries, as_series
 
 

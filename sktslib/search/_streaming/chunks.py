@@ -7,11 +7,11 @@ from typing import Any
 
 import numpy as np
 
-from ..utils._given_times import as_dates, notice_index
-from ..utils._sampling import holes
-from ..utils._sizes import largest
-from ..utils.validation import FLOAT, as_times, check_count
-from ._buffer import TimeBuffer
+from ...utils._given_times import as_dates, notice_index
+from ...utils._sampling import holes
+from ...utils._sizes import largest
+from ...utils.validation import FLOAT, as_times, check_count
+from .._buffer import TimeBuffer
 
 
 @contextmanager

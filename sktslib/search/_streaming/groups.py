@@ -2,9 +2,9 @@
 
 import numpy as np
 
-from ..distances._kernels.overlaps import all_free
-from ._buffer import Buffer
-from ._incremental_profile import ENDLESS
+from ...distances._kernels.overlaps import all_free
+from .._buffer import Buffer
+from .incremental_profile import ENDLESS
 
 
 class Groups:

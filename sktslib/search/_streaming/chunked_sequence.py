@@ -2,16 +2,16 @@
 
 import numpy as np
 
-from ..utils._given_times import given_times
-from ..utils._jobs import progress
-from ..utils.validation import as_series
-from ._chunks import Entrance
-from ._comparison import check_room
-from ._profile import Choice, choose
-from ._selection import Profile
-from ._several import Found
-from ._sources import CandidateReader
-from ._stream import PendingMatches, found_in, make_profile
+from ...utils._given_times import given_times
+from ...utils._jobs import progress
+from ...utils.validation import as_series
+from .._comparison import check_room
+from .._profile import Choice, choose
+from .._selection import Profile
+from .._several import Found
+from .._sources import CandidateReader
+from .chunks import Entrance
+from .stream import PendingMatches, found_in, make_profile
 
 CHUNK = 2**17  # samples read at a time, unless the sequence says how it is stored
 IN_MEMORY = (np.ndarray, list, tuple, str, bytes, dict)

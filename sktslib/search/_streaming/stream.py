@@ -6,21 +6,21 @@ from typing import TYPE_CHECKING
 
 import numpy as np
 
-from ..utils._sampling import edges
-from ._buffer import SparseTimes
-from ._chunks import ChunkStream, check_delay
-from ._groups import Groups, Reported
-from ._incremental_profile import SubsequenceProfile, WindowProfile
-from ._profile import choose
-from ._selection import Candidates
-from ._several import Found, matches_of
-from ._sources import CandidateReader, Stretches
+from ...utils._sampling import edges
+from .._buffer import SparseTimes
+from .._profile import choose
+from .._selection import Candidates
+from .._several import Found, matches_of
+from .._sources import CandidateReader, Stretches
+from .chunks import ChunkStream, check_delay
+from .groups import Groups, Reported
+from .incremental_profile import SubsequenceProfile, WindowProfile
 
 if TYPE_CHECKING:
     from typing import Any
 
-    from ..utils._types import Sequences, Times
-    from ._results import Matches
+    from ...utils._types import Sequences, Times
+    from .._results import Matches
 
 
 def make_profile(how, rule=None):

@@ -2,13 +2,13 @@
 
 import numpy as np
 
-from ..distances._kernels import columns
-from ..distances._kernels.columns import oldest_start
-from ..distances._kernels.dispatch import closed_boundary
-from ..distances._metrics.bands import radius_of
-from ._buffer import Buffer
-from ._comparison import check_lengths, window_profile
-from ._selection import Candidates
+from ...distances._kernels import columns
+from ...distances._kernels.columns import oldest_start
+from ...distances._kernels.dispatch import closed_boundary
+from ...distances._metrics.bands import radius_of
+from .._buffer import Buffer
+from .._comparison import check_lengths, window_profile
+from .._selection import Candidates
 
 ENDLESS = 2**62
 
