@@ -113,7 +113,7 @@ SIZES = {
     "distances._kernels.compilation.CELLS": [1, 50, 2**22],
     "distances._kernels.compilation.SECONDS": [0.0, 0.03],
     "distances._kernels.open_ended.BLOCK": [2, 7, 40, 4096],
-    "distances._kernels.open_ended.FEW": [0, 2**14],
+    "search._streaming.incremental_profile.FEW": [1, 5, 32],
     "distances._kernels.diagonals.KEPT": [1, 2**23],
     "search._segmentation.stretches.LEAD": [1, 4],
     "distances._kernels.traceback.ROOM": [1, 3, 4096],

@@ -4,6 +4,8 @@ A driver goes along the query in strips and sweeps of lanes, along the series in
 Here blocks and pieces are small, and the lengths lie about every multiple of the lanes.
 """
 
+from itertools import pairwise
+
 import naive
 import numpy as np
 import pytest
@@ -57,25 +59,29 @@ def test_diagonals_equal_columns_to_the_bit(name, data):
 
 
 def searched(name, data, x, y, w):
-    """Costs and starts of a subsequence search along columns and along anti-diagonals."""
+    """Costs, starts and last column of a subsequence search along columns and along anti-diagonals."""
     metric, radius = get_metric(name), data.draw(st.sampled_from([None, None, 0, 2]))
     problem = metric._problem(x, w, y, None, None, search=True)
     (p, _, _, y, _, _, points), rows = problem, problem.rows
     m, n = points.shape[1], y.shape[1]
-    col, start, side = metric._start_column(problem)
     lengths = data.draw(st.sampled_from([(1, n), (2, n), (1, 3)]))
-    distance, begin = np.empty(n), np.empty(n, np.int64)
-    pair, state = (p, rows, points, y, None, None), (col, start, np.zeros((3, m)))
-    # In two chunks, so that the state carried between them is seen to be whole.
-    cut = data.draw(st.integers(0, n))
-    # Without a band columns are another kernel to compile.
-    limits = (m + n if radius is None else radius), *lengths
-    with small_sizes(data):
-        for a, b in ((0, cut), (cut, n)):
-            columns.subsequence_profile(pair, a, a, limits, state, distance[a:b], begin[a:b], columns.NO_COSTS)
-    with small_sizes(data):
-        got = open_ended.subsequence_profile((p, rows, has_weights(p, rows), points), y, (radius, *lengths), side)
-    return (distance, begin), got
+    query, found = (p, rows, has_weights(p, rows), points), []
+    for along_diagonals in (False, True):
+        (col, start), distance, begin = metric._start_column(problem), np.empty(n), np.empty(n, np.int64)
+        # In chunks, so that the state carried between them is seen to be whole, and be that of the other driver.
+        cuts = [0, *sorted(data.draw(st.lists(st.integers(0, n), max_size=3))), n]
+        with small_sizes(data):
+            for a, b in pairwise(cuts):
+                if along_diagonals and data.draw(st.sampled_from([True, True, False])):
+                    state, limits = (col, start), (radius, *lengths)
+                    open_ended.subsequence_profile(query, y, a, a, limits, state, distance[a:b], begin[a:b])
+                    continue
+                # Without a band columns are another kernel to compile.
+                pair, limits = (p, rows, points, y, None, None), (m + n if radius is None else radius, *lengths)
+                state = col, start, np.zeros((3, m))
+                columns.subsequence_profile(pair, a, a, limits, state, distance[a:b], begin[a:b], columns.NO_COSTS)
+        found.append((distance, begin, col, np.where(np.isfinite(col), start, 0)))
+    return found
 
 
 @pytest.mark.parametrize("name", naive.WARPED)
@@ -94,7 +100,7 @@ def test_searches_find_a_copy_behind_a_border_of_blocks(name, m, monkeypatch):
     monkeypatch.setattr(open_ended, "BLOCK", 4096)
     rng = np.random.default_rng(m)
     n = 2 * open_ended.BLOCK + 100
-    ends = np.array([1, 2]) * open_ended.BLOCK - (m - 1) // LANES * LANES  # where blocks of the last strip end
+    ends = np.array([1, 2]) * open_ended.BLOCK - 1  # the last point of a block
     x, y = rng.normal(size=(1, m)), rng.normal(size=(1, n))
     for end in ends:
         y[:, end - m + 1 : end + 1] = x

@@ -1,6 +1,6 @@
 """Subsequence searches along anti-diagonals: strips as in `diagonals`, whose cells carry the starts of their paths.
 
-The numbers are those of `columns.subsequence_profile` to the bit.
+The numbers are those of `columns.subsequence_profile` to the bit, and so is the state: a column of costs and starts.
 """
 
 import numpy as np
@@ -17,7 +17,7 @@ from .dispatch import (
     moves,
 )
 from .simd import maximum, minimum, where
-from .simd_memory import REGISTERS, copy, entering, fill, shifted, store
+from .simd_memory import entering, shifted, store
 from .strips import (
     LANES,
     ROWS,
@@ -38,15 +38,21 @@ from .strips import (
 
 INF = np.inf
 # Searches go along the series in blocks of points, so that what the strips hand to each other stays in the cache.
-FEW = 2**14  # starts for which memory is at hand
 BLOCK = block_size(4096, 8)
+
+
+@step
+def _active(t, count):
+    """The rows of a strip that stand at one of the block's points at step t."""
+    at = t - load(ROWS, 0)
+    return (at >= 0.0) & (at < float(count))
 
 
 @step
 def _even_step(p, rows, weighted, series, i, t, first, edges, lane, behind, carried):
     """Step t of `_search_evenly`; what the next one needs."""
     here, row, shut = first
-    (yr, gap_costs, begun), (edge, origin) = series, edges
+    (yr, gap_costs, count), (edge, origin) = series, edges
     old, over, s_old, s_over, at_corner, from_corner, at = carried
     at_edge, from_edge = edge[t + LANES - 1], origin[t + LANES - 1]
     by_edge = maximum(at_edge, shut)
@@ -55,58 +61,54 @@ def _even_step(p, rows, weighted, series, i, t, first, edges, lane, behind, carr
     a, b, c = terms_at(p, row, rows, weighted, yr, i, at)
     d = moves(p, here, lag_cost(p, 0.0, 0.0), a, b, c, gap_cost_at(p, gap_costs, at))[0]
     best, start = accumulate(p, minimum(old, over), d), where(old < over, s_old, s_over)
+    if t < LANES or t >= count:
+        active = _active(t, count)
+        best, start = where(active, best, old), where(active, start, s_old)
     # Costs grow along a path: what costs less than the cell before did not come from there.
-    over, s_over = minimum(best, old), where(best < old, s_over, s_old)
+    over, s_over = minimum(best, old), where(best < old, start, s_old)
     leave(edge, t + behind, lane, best)
     leave(origin, t + behind, lane, start)
-    at = index_of(t + 1 - begun, yr.shape[1] >> SHIFT), at[0], at[1], at[2], at[3]
+    at = index_of(t + 1 + LANES, yr.shape[1] >> SHIFT), at[0], at[1], at[2], at[3]
     return best, over, start, s_over, at_edge, from_edge, at
 
 
-def _search_evenly(p, query, series, radius, side, strip, edges, state):
-    """Steps [begin, end) of a strip, the rows from i to `bottom` after it: each cell carries the start of its path.
+def _search_evenly(p, query, series, radius, at, strip, edges, state):
+    """A block of the series against the rows of a strip, from i to `bottom` after it; each cell has its path's start.
 
-    All moves cost the same, whatever the start. `series` holds the points from some point on. It goes on from `state`,
-    and leaves there what the next steps need. There may be one step more than asked for.
+    All moves cost the same, whatever the start. `series` holds the block's points, the first of which is sample `at`,
+    and LANES points before. It goes on from the `state`, the column before the block, and leaves there its last one.
     """
-    (rows, weighted, points), (i, begin, end, bottom), (edge, origin) = query, strip, edges
+    (rows, weighted, points), (i, bottom), (edge, origin), (costs, starts) = query, strip, edges, state
+    yr, _, count = series
     here = load(points[0], i), load(points[1], i), load(points[2], i)
     first = here, row_at(rows[0], weighted, i), INF if i == 0 else -INF
     lane, behind = lane_of(bottom), LANES - 1 - bottom
-    # The edge holds its corner at the begin only: a strip of one row has written its own costs over it by now.
-    corner = (edge[LANES - 2], origin[LANES - 2]) if begin == 0 else (state[4, 0], state[4, 1])
-    values = load(state[0], 0), load(state[1], 0), load(state[2], 0), load(state[3], 0)
-    at = indices_at(begin - series[2], series[0].shape[1] >> SHIFT)
-    carried = values[0], values[1], values[2], values[3], corner[0], corner[1], at
-    for t in range(begin, end, 2):  # two at a time, because then fewer values change their registers
+    old, s_old = load(costs, i), load(starts, i)
+    carried = old, old, s_old, s_old, edge[LANES - 2], origin[LANES - 2], indices_at(LANES, yr.shape[1] >> SHIFT)
+    for t in range(0, count + bottom, 2):  # two at a time, because then fewer values change their registers
         carried = _even_step(p, rows, weighted, series, i, t, first, edges, lane, behind, carried)
         carried = _even_step(p, rows, weighted, series, i, t + 1, first, edges, lane, behind, carried)
-    store(state[0], 0, carried[0])
-    store(state[1], 0, carried[1])
-    store(state[2], 0, carried[2])
-    store(state[3], 0, carried[3])
-    state[4, 0], state[4, 1] = carried[4], carried[5]
+    store(costs, i, carried[0])
+    store(starts, i, carried[2])
 
 
-def _search_strip(p, query, series, radius, side, strip, edges, state):
+def _search_strip(p, query, series, radius, at, strip, edges, state):
     """The same for every recurrence and band: lags count from the start of each path.
 
     A start of -1 - sample says that the path has no matched pair yet.
     """
-    (rows, weighted, points), (i, begin, end, bottom), (edge, origin) = query, strip, edges
-    yr, gap_costs, begun = series
+    (rows, weighted, points), (i, bottom), (edge, origin), (costs, starts) = query, strip, edges, state
+    yr, gap_costs, count = series
     rows_at, size, lane, behind = load(ROWS, 0), yr.shape[1] >> SHIFT, lane_of(bottom), LANES - 1 - bottom
-    here = load(points[0], i), load(points[1], i), load(points[2], i)
-    boundary, row = load(side, i), row_at(rows[0], weighted, i)
+    here, row = (load(points[0], i), load(points[1], i), load(points[2], i)), row_at(rows[0], weighted, i)
     shut = INF if i == 0 and closed_boundary(p) else -INF
-    old, diag, s_old, s_diag = load(state[0], 0), load(state[1], 0), load(state[2], 0), load(state[3], 0)
-    if begin == 0:
-        diag, s_diag = shifted(old, edge[LANES - 2]), shifted(s_old, origin[LANES - 2])
-    at = indices_at(begin - begun, size)
-    for t in range(begin, end):
+    old, s_old = load(costs, i), load(starts, i)
+    diag, s_diag = shifted(old, edge[LANES - 2]), shifted(s_old, origin[LANES - 2])
+    indices = indices_at(LANES, size)
+    for t in range(count + bottom):
         at_edge, from_edge = edge[t + LANES - 1], origin[t + LANES - 1]
-        a, b, c = terms_at(p, row, rows, weighted, yr, i, at)
-        gap_cost, by_edge = gap_cost_at(p, gap_costs, at), maximum(at_edge, shut)
+        a, b, c = terms_at(p, row, rows, weighted, yr, i, indices)
+        gap_cost, by_edge = gap_cost_at(p, gap_costs, indices), maximum(at_edge, shut)
         up, s_up = shifted(old, by_edge), shifted(s_old, from_edge)
         if closed_boundary(p):
             e, f, g = s_diag, s_up, s_old
@@ -114,7 +116,7 @@ def _search_strip(p, query, series, radius, side, strip, edges, state):
             e = where(s_diag >= 0.0, s_diag, -1.0 - s_diag)
             f = where(s_up >= 0.0, s_up, -1.0 - s_up)
             g = where(s_old >= 0.0, s_old, -1.0 - s_old)
-        distance = (i - t) + 2.0 * rows_at
+        distance = (i - t - at) + 2.0 * rows_at
         lag_e, lag_f, lag_g = abs(distance + e), abs(distance + f), abs(distance + g)
         d = moves(p, here, lag_cost(p, lag_e, lag_e), a, b, c, gap_cost)[0]
         best, other, third = diag, up, old
@@ -131,18 +133,16 @@ def _search_strip(p, query, series, radius, side, strip, edges, state):
         start, best = where(third < best, s_old, start), minimum_cost(p, third, best)
         if equal_moves_in_search(p):
             best = accumulate(p, best, d)
-        if not closed_boundary(p):
-            inside = t - rows_at >= 0.0
-            start, best = where(inside, start, -1.0), where(inside, best, boundary)
+        if t < LANES or t >= count:
+            active = _active(t, count)
+            best, start = where(active, best, old), where(active, start, s_old)
         diag, s_diag = entering(up, at_edge), s_up
         old, s_old = best, start
-        at = index_of(t + 1 - begun, size), at[0], at[1], at[2], at[3]
+        indices = index_of(t + 1 + LANES, size), indices[0], indices[1], indices[2], indices[3]
         leave(edge, t + behind, lane, old)
         leave(origin, t + behind, lane, s_old)
-    store(state[0], 0, old)
-    store(state[1], 0, diag)
-    store(state[2], 0, s_old)
-    store(state[3], 0, s_diag)
+    store(costs, i, old)
+    store(starts, i, s_old)
 
 
 # In a band lags count, so that no search is even.
@@ -150,74 +150,68 @@ search = by_fact("even_search", {True: _search_evenly, False: _search_strip})
 search_in_band = inner(_search_strip)
 
 
-@kernel
-def _go_on(query, y, radius, side, block, begin, end, work):
-    """Blocks [begin, end) of the series against all strips of the query, see `subsequence_profile`."""
-    p, rows, weighted, points = query
-    n, m = y.shape[1], points.shape[1]
-    in_lanes, costs, sides, edge, origin, state, yr, gaps = work
-    if begin == 0:
-        stripe_query(rows, points, in_lanes, costs)
-        stripe(side[1:], sides)
-        fill(edge, 0, LANES - 2, INF)
-        fill(edge, n + LANES - 1, edge.shape[0], INF)
-        fill(origin, n + LANES - 1, origin.shape[0], -1.0)  # of no path, but lags are counted from it
-        edge[LANES - 2], origin[LANES - 2] = 0.0, 0.0 if closed_boundary(p) else -1.0
-        for s in range(state.shape[0]):
-            copy(sides, s * LANES, (s + 1) * LANES, state[s, 0], 0)
-            copy(sides, s * LANES, (s + 1) * LANES, state[s, 1], 0)
-            for r in range(2, 5):
-                fill(state[s, r], 0, LANES, 0.0 if closed_boundary(p) else -1.0)
-    query_in_lanes, edges = (in_lanes, weighted, costs), (edge, origin)
-    # A strip stands behind the one above it by what its lanes stand apart.
-    behind = state.shape[0] * LANES + REGISTERS
-    for at in range(begin * block, end * block, block):
-        deal(p, y, at - behind, block + behind + 2, yr, gaps)
-        series = yr, gaps, at - behind
-        for j in range(at, min(at + block, n)):
-            edge[LANES - 1 + j] = 0.0
-            origin[LANES - 1 + j] = j + 1.0 if closed_boundary(p) else -2.0 - j
-        for s in range(state.shape[0]):
-            height = min(LANES, m - s * LANES)
-            a, b = max(0, at - s * LANES), min(n + height - 1, at + block - s * LANES)
-            if a < b:
-                strip = s * LANES, a, b, height - 1
-                if radius is None:
-                    search(p, query_in_lanes, series, radius, sides, strip, edges, state[s])
-                else:
-                    search_in_band(p, query_in_lanes, series, radius, sides, strip, edges, state[s])
-
-
-@kernel
-def _list(first, last, shortest, longest, distance, starts, begin):
-    """The candidates that are long enough and not too long, in place of all; `begin` may be the memory of `starts`."""
-    cost, since, out = distance[first:last], starts[first:last], begin[first:last]
+@inner
+def _list(ends, shortest, longest, edge, origin, distance, begin):
+    """The candidates that are long enough and not too long; a start of -1 where there is none."""
     low, high = float(shortest), float(longest)
-    for j in range(cost.shape[0]):  # vector code: floats, no jumps, no index that may be negative
-        length = float(first + j + 1) - since[j]
-        found = (since[j] >= 0.0) & (length >= low) & (length <= high)
-        cost[j] = cost[j] if found else INF
-    for j in range(cost.shape[0]):
-        out[j] = int(since[j]) if cost[j] < INF else -1
+    for j in range(distance.shape[0]):  # vector code: floats, no jumps, no index that may be negative
+        length = float(ends + j) - origin[j]
+        found = (origin[j] >= 0.0) & (length >= low) & (length <= high)
+        distance[j] = edge[j] if found else INF
+    for j in range(distance.shape[0]):
+        begin[j] = int(origin[j]) if distance[j] < INF else -1
 
 
-def subsequence_profile(query, y, limits, side):
-    """Subsequence profile of a whole series, as `columns.subsequence_profile` fills it: costs and starts.
+@kernel
+def _go_on(query, y, first, offset, limits, work, state, distance, begin):
+    """Blocks of the series against all strips of the query, see `subsequence_profile`."""
+    (p, rows, weighted, points), (radius, shortest, longest) = query, limits
+    in_lanes, point_costs, held, size, edge, origin, yr, gaps = work
+    col, start = state
+    n, m = distance.shape[0], points.shape[1]
+    stripe_query(rows, points, in_lanes, point_costs)
+    stripe(col[1:], held[0])
+    for i in range(held.shape[1]):
+        held[1, i - (i & (LANES - 1)) + lane_of(i & (LANES - 1))] = float(start[1 + min(i, m - 1)])
+    query_in_lanes = in_lanes, weighted, point_costs
+    for begun in range(0, n, size):
+        count, at = min(size, n - begun), offset + begun
+        deal(p, y, first + begun - LANES, count + 2 * LANES + 2, yr, gaps)
+        for j in range(-1, count + LANES):  # behind the block for rows that wait, whose lags are counted all the same
+            edge[LANES - 1 + j] = 0.0
+            origin[LANES - 1 + j] = float(at + j + 1 if closed_boundary(p) else ~(at + j + 1))
+        for i in range(0, m, LANES):
+            strip = i, min(LANES, m - i) - 1
+            series, column = (yr, gaps, count), (held[0], held[1])
+            if radius is None:
+                search(p, query_in_lanes, series, radius, at, strip, (edge, origin), column)
+            else:
+                search_in_band(p, query_in_lanes, series, radius, at, strip, (edge, origin), column)
+        found = slice(begun, begun + count)
+        _list(at + 1, shortest, longest, edge[LANES - 1 :], origin[LANES - 1 :], distance[found], begin[found])
+    for i in range(m):
+        at = i - (i & (LANES - 1)) + lane_of(i & (LANES - 1))
+        col[1 + i], start[1 + i] = held[0, at], int(held[1, at])
+    start[0] = offset + n if closed_boundary(p) else ~(offset + n)
 
-    `query` is (p, rows, weighted, points), and `limits` (radius, shortest, longest). What is returned stands in the
-    memory that the strips have worked in: new memory would take as long as a tenth of the search.
+
+def subsequence_profile(query, y, first, offset, limits, state, distance, begin):
+    """What `columns.subsequence_profile` does with the series `y` of a `query` (p, rows, weighted, points).
+
+    The `state` are costs and starts of a column, the same as there.
     """
-    (p, _, _, points), (radius, shortest, longest) = query, limits
-    (channels, n), m = y.shape, points.shape[1]
-    strips, block = -(-m // LANES), BLOCK + BLOCK % 2  # even, since costs are moved on by two steps at a time
-    size = strips * LANES
-    edge, origin = np.empty(n + 3 * LANES), np.empty(n + 3 * LANES)
-    in_lanes = np.empty((channels, 4, size)), np.empty((3, size)), np.empty(size)
-    work = *in_lanes, edge, origin, np.empty((strips, 5, LANES)), *room_for(p, channels, block + size + REGISTERS + 2)
-    for begin, end in pieces(-(-(n + m + size) // block), block * m):
-        _go_on(query, y, radius, side, block, begin, end, work)
-    distance, starts = edge[LANES - 1 : LANES - 1 + n], origin[LANES - 1 : LANES - 1 + n]
-    start = np.empty(n, np.int64) if n <= FEW else starts.view(np.int64)  # of other memory the compiler makes vectors
-    for begin, end in pieces(n, 1):
-        _list(begin, end, shortest, longest, distance, starts, start)
-    return distance, start
+    p, _, _, points = query
+    channels, m = len(y), points.shape[1]
+    rows = -(-m // LANES) * LANES
+    size = min(BLOCK, max(len(distance), 1))
+    work = (
+        np.empty((channels, 4, rows)),
+        np.empty((3, rows)),
+        np.empty((2, rows)),
+        size,
+        np.empty(size + 3 * LANES),
+        np.empty(size + 3 * LANES),
+        *room_for(p, channels, size + 2 * LANES + 2),
+    )
+    for a, b in pieces(len(distance), m):
+        _go_on(query, y, first + a, offset + a, limits, work, state, distance[a:b], begin[a:b])

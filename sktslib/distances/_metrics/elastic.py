@@ -322,15 +322,15 @@ class ElasticMetric(BandedMetric):
     def _subsequence_profile(self, problem, shortest, longest, *, matrix=False):
         """Subsequence profile of the whole series: distances, starts and, if asked for, accumulated costs (n, m)."""
         m, n = problem.shape
-        col, start, side = self._start_column(problem)
+        col, start = self._start_column(problem)
         p, _, _, y, tx, ty, points = problem
         rows, limits = problem.rows, (radius_of(self.window, self.factor, m, m), shortest, longest)
+        distance, begin = np.empty(n), np.empty(n, np.int64)
         if not matrix and problem.runs_diagonally:
             query = p, rows, has_weights(p, rows), points
-            distance, begin = open_ended.subsequence_profile(query, y, limits, side)
+            open_ended.subsequence_profile(query, y, 0, 0, limits, (col, start), distance, begin)
             distance = self._scaled_candidates(distance, problem.x, y, begin, np.arange(1, n + 1))
             return self._report_search(distance, problem), begin, None
-        distance, begin = np.empty(n), np.empty(n, np.int64)
         costs = np.empty((n, m)) if matrix else columns.NO_COSTS
         pair, state = (p, rows, points, y, tx, ty), (col, start, np.zeros((3, m)))
         columns.subsequence_profile(pair, 0, 0, limits, state, distance, begin, costs)
@@ -338,14 +338,15 @@ class ElasticMetric(BandedMetric):
         return self._report_search(distance, problem), begin, costs
 
     def _start_column(self, problem):
+        """Costs and starts of a column before the first sample."""
         m = problem.shape[0]
-        side = np.full(m + 1, INF)
-        side[0] = 0.0
+        col = np.full(m + 1, INF)
+        col[0] = 0.0
         start = np.zeros(m + 1, np.int64)
         if not closed_boundary(problem.record):
-            side[1:] = np.cumsum(problem.points[0])
+            col[1:] = np.cumsum(problem.points[0])
             start[:] = -1  # sample 0, and no matched pair yet
-        return side.copy(), start, side
+        return col, start
 
     def _piece_distance(self, problem, start, end):
         """Exact distance of the query to a piece of the series, as searches report it."""

@@ -2,9 +2,10 @@
 
 import numpy as np
 
-from ...distances._kernels import columns
+from ...distances._kernels import columns, open_ended
 from ...distances._kernels.columns import oldest_start
-from ...distances._kernels.dispatch import closed_boundary
+from ...distances._kernels.compilation import block_size
+from ...distances._kernels.dispatch import closed_boundary, has_weights
 from ...distances._metrics.bands import radius_of
 from .._buffer import Buffer
 from .._comparison import check_lengths, window_profile
@@ -14,6 +15,7 @@ ENDLESS = 2**62
 
 
 NONE = Candidates(np.empty(0), np.empty(0, np.int64), np.empty(0, np.int64))
+FEW = block_size(32, 2)  # samples: fewer are faster column by column
 LEAST_HELD = 1024  # samples that are held before any is forgotten
 
 
@@ -187,21 +189,33 @@ class SubsequenceProfile(IncrementalProfile):
         y, ty = self.cut(back, end)
         if self._prepared is None or self._prepared.size < y.shape[1]:
             self._prepared = PreparedQueries([self.how], y)
-            self._rows = self._prepared.problems[0].rows
+            problem = self._prepared.problems[0]
+            self._rows = problem.rows
+            self._weighted = None if problem.x is None else has_weights(problem.record, self._rows)
         problem, y = self._prepared.problems[0], self._prepared.series(y)[0]
         if self.col is None:
-            self.col, self.start, _ = self.how.metric._start_column(problem)
+            self.col, self.start = self.how.metric._start_column(problem)
             self.start += np.where(self.start < 0, -self.at, self.at)  # ~sample is -sample - 1
         if self._looks_back:  # cells without a path may hold a start of long ago
             self.start[1:][~np.isfinite(self.col[1:])] = self.at if closed_boundary(problem.record) else ~self.at
         distance, start = np.empty(upto - self.at), np.empty(upto - self.at, np.int64)
-        pair = problem.record, self._rows, problem.points, y, problem.tx, self.how.compared(ty)
-        limits, state = (self._radius, *self.limits), (self.col, self.start, self._ground)
-        columns.subsequence_profile(pair, self.at - back, self.at, limits, state, distance, start, columns.NO_COSTS)
+        self._fill(problem, y, self.how.compared(ty), self.at - back, distance, start)
         ends = np.arange(self.at + 1, upto + 1)
         self.at = upto
         distance = self.how.metric._scaled_candidates(distance, problem.x, y, start - back, ends - back)
         return Candidates(self.how.metric._report_search(distance, problem), start, ends)
+
+    def _fill(self, problem, y, ty, first, distance, start):
+        """Advance the column along the samples from column `first` of `y` on."""
+        limits = self._radius, *self.limits
+        if problem.runs_diagonally and len(distance) >= FEW:
+            query, state = (problem.record, self._rows, self._weighted, problem.points), (self.col, self.start)
+            open_ended.subsequence_profile(query, y, first, self.at, limits, state, distance, start)
+        else:
+            pair, state = (problem.record, self._rows, problem.points, y, problem.tx, ty), (self.col, self.start)
+            columns.subsequence_profile(
+                pair, first, self.at, limits, (*state, self._ground), distance, start, columns.NO_COSTS
+            )
 
     def drop(self, before):
         """Give up paths that began before a sample."""
