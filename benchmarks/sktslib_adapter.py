@@ -48,7 +48,7 @@ def _path(p, data, threads, Job):
 
 def _subseq(p, data, threads, Job):
     def run():
-        matches = QuerySearcher(_metric(p)).fit(data["Q"]).search(data["T"])
+        matches = QuerySearcher(_metric(p), n_jobs=threads).fit(data["Q"]).search(data["T"])
         return matches.distance[0], matches.path(0)
 
     return Job(run, lambda r: r[0], note="1 best + path")
@@ -56,12 +56,13 @@ def _subseq(p, data, threads, Job):
 
 def _profile(p, data, threads, Job):
     normalize = "zscore" if p["metric"] == "zed" else None
-    searcher = QuerySearcher(_metric(p), normalize=normalize).fit(data["Q"])
+    searcher = QuerySearcher(_metric(p), normalize=normalize, n_jobs=threads).fit(data["Q"])
     return Job(lambda: searcher.profile(data["T"]).distance, np.min)
 
 
 def _zdtw(p, data, threads, Job):
-    searcher = QuerySearcher("dtw", metric_params={"window": p["r"]}, normalize="zscore").fit(data["Q"])
+    band = {"window": p["r"]}
+    searcher = QuerySearcher("dtw", metric_params=band, normalize="zscore", n_jobs=threads).fit(data["Q"])
     return Job(lambda: searcher.search(data["T"]), lambda r: np.sqrt(r.distance[0]), note="best match")
 
 

@@ -14,8 +14,8 @@ the same with a cutoff                     `pruned`             to the bit, or i
 collections and windows, elastic           `lanes`              to the bit
 the same, LCSS and EDR, no weights or band `bit_parallel`       counts: to the bit
 nearest neighbors                          `lanes` (`scan`)     to the bit; `lower_bounds` leave out candidates
-subsequences of a series in memory         `open_ended`         to the bit
-subsequences by chunks, or with times      `columns`            to the bit
+subsequences, whole or by chunks           `open_ended`         to the bit
+the same, few samples or with times        `columns`            to the bit
 a few of many elastic windows              `window_bounds`      to the bit where a window is listed
 lockstep distances                         `lockstep_drivers`   sums in the order of the points
 long windows, squares and products         `sliding`            a profile to 1e-5; matches as `lockstep_drivers`

@@ -1,0 +1,208 @@
+"""Long recordings with one and several workers: seconds, and memory above that of the process before the call.
+
+    python benchmarks/scale.py --ecg PATH/ecg_mitbih100_annotated_360hz.npz [--points 100000000] [--rows search ...]
+
+Each row runs in a process of its own. The recordings are record 100 of the MIT-BIH Arrhythmia Database, lead MLII, over
+and over, with noise of a hundredth of a millivolt, as float64 in files (`--folder`); they are read once before, so that
+the disk is not what is measured. A call on a hundredth of the recording loads the kernels first. Memory is the largest
+`RssAnon` in the call less that before it: pages of the file itself, which the system takes back when it needs them, do
+not count. Workers of dask count for themselves; their figures are of the client.
+
+`--rows soak --points 1000000000` sends so many points through a stream; they are made as they are sent.
+"""
+
+import argparse
+import json
+import os
+import signal
+import subprocess
+import sys
+import tempfile
+import threading
+import time
+from pathlib import Path
+
+import numpy as np
+
+from sktslib import QuerySearcher, QuerySegmenter
+from sktslib.metrics import labels_from_events
+
+FS, BEST, PIECE = 360.0, 10, 2**22
+HALF = 54  # samples from the R peak to either border of a marked beat
+
+
+def anonymous():
+    """Bytes of memory of this process that no file holds."""
+    text = Path("/proc/self/status").read_text()
+    return int(text.split("RssAnon:")[1].split()[0]) * 1024
+
+
+def measured(call):
+    """The result of a call, its seconds, and the most memory that it took in megabytes."""
+    before, done = anonymous(), threading.Event()
+    most = [before]
+
+    def look():
+        while not done.wait(0.002):
+            most[0] = max(most[0], anonymous())
+
+    watcher = threading.Thread(target=look)
+    watcher.start()
+    begin = time.perf_counter()
+    result = call()
+    seconds = time.perf_counter() - begin
+    done.set()
+    watcher.join()
+    return result, seconds, (most[0] - before) / 1e6
+
+
+# ------------------------------------------------------------------------------------------------------------ the rows
+def tiled(signal, n, seed=0):
+    """Pieces of the recording: the signal over and over, with noise."""
+    rng = np.random.default_rng(seed)
+    for first in range(0, n, PIECE):
+        at = np.arange(first, min(first + PIECE, n)) % len(signal)
+        yield signal[at] + 0.01 * rng.standard_normal(len(at))
+
+
+def searcher(name, jobs):
+    """The searcher of a row, fitted to one stretch of the record."""
+    signal = np.load(given.ecg)["signal"][0].astype(float)
+    if name == "windows":
+        return QuerySearcher("euclidean", normalize="zscore", n_matches=BEST, n_jobs=jobs).fit(signal[5000:6000])
+    return QuerySearcher("dtw", n_matches=BEST, n_jobs=jobs).fit(signal[5000:5200])
+
+
+def segmenter(jobs):
+    """A segmenter that learned from the beats of the first five minutes."""
+    data = np.load(given.ecg)
+    signal, beats, symbols = data["signal"][0].astype(float), data["beat_samples"], data["beat_symbols"].astype(str)
+    some = (beats > HALF) & (beats < 300 * FS - HALF)
+    ranges = np.column_stack([beats[some] - HALF, beats[some] + HALF])
+    n = int(300 * FS)
+    labels = labels_from_events(ranges, symbols[some], n_samples=n)
+    return QuerySegmenter(n_jobs=jobs).fit(signal[:n], labels)
+
+
+def listed(found):
+    """What must be equal whoever found it."""
+    values = found.distance if hasattr(found, "distance") else found.cost
+    columns = found.start, found.end, values
+    return [
+        len(found),
+        *(float(np.sum(column[:1000])) for column in columns),
+        [v.hex() for v in values[:BEST].tolist()],
+    ]
+
+
+def run(row, file, jobs):
+    """One row: what it found, seconds and megabytes."""
+    X = np.load(file, mmap_mode="r")
+    if row == "segmentation":
+        estimator = segmenter(jobs)
+        call = estimator.segment
+    else:
+        estimator = searcher(row, jobs)
+        call = estimator.search
+    call(X[: max(len(X) // 100, 20_000)])
+    return measured(lambda: call(X))
+
+
+def run_dask(file, killed):
+    """The search on two dask workers, from zarr; with `killed` one of them is killed in the midst of it."""
+    import dask.array
+    from dask.distributed import Client, LocalCluster
+
+    options = {"n_workers": 2, "threads_per_worker": 1, "processes": True, "dashboard_address": None}
+    with LocalCluster(**options) as cluster, Client(cluster) as client:
+        X, one = dask.array.from_zarr(str(file)), searcher("search", None)
+        one.search(X[: 4 * X.chunks[0][0]])
+        if killed:
+            process = client.run(os.getpid)
+            timer = threading.Timer(0.7, os.kill, (next(iter(process.values())), signal.SIGKILL))
+            timer.start()
+        return measured(lambda: one.search(X))
+
+
+def run_soak(n):
+    """Points sent through a stream: the first and the last memory of the process."""
+    stream = QuerySearcher("dtw", threshold=0.05).fit(np.load(given.ecg)["signal"][0, 5000:5200].astype(float)).stream()
+    signal, found, memory = np.load(given.ecg)["signal"][0].astype(float), 0, []
+    begin = time.perf_counter()
+    for k, piece in enumerate(tiled(signal, n)):
+        found += len(stream.update(piece))
+        if k in (4, n // PIECE - 1):
+            memory.append(anonymous() / 1e6)
+    return found, time.perf_counter() - begin, memory
+
+
+# ----------------------------------------------------------------------------------------------------------- the table
+def files(folder, n):
+    """The recording as a file for numpy and, where zarr is installed, as one for zarr."""
+    signal = np.load(given.ecg)["signal"][0].astype(float)
+    plain, packed = folder / "recording.npy", folder / "recording.zarr"
+    out = np.lib.format.open_memmap(plain, "w+", np.float64, (n,))
+    store = None
+    if "dask" in given.rows or "killed" in given.rows:
+        import zarr
+
+        store = zarr.open_array(str(packed), mode="w", shape=(n,), chunks=(PIECE,), dtype="float64", compressors=None)
+    for k, piece in enumerate(tiled(signal, n)):
+        part = slice(k * PIECE, k * PIECE + len(piece))
+        out[part] = piece
+        if store is not None:
+            store[part] = piece
+    out.flush()
+    return plain, packed
+
+
+def child(row, file, jobs):
+    """A row in a process of its own."""
+    command = [sys.executable, __file__, "--ecg", given.ecg, "--points", str(given.points), "--row", row]
+    done = subprocess.run([*command, "--file", str(file), "--jobs", str(jobs)], capture_output=True, text=True)
+    if done.returncode:
+        raise SystemExit(done.stderr)
+    return json.loads(done.stdout.splitlines()[-1])
+
+
+def main():
+    """Print the table, or as a child the figures of one row."""
+    if given.row:
+        if given.row in ("dask", "killed"):
+            found, seconds, memory = run_dask(given.file, given.row == "killed")
+        else:
+            found, seconds, memory = run(given.row, given.file, given.jobs)
+        print(json.dumps([listed(found), seconds, memory]))
+        return
+    if given.rows == ["soak"]:
+        found, seconds, memory = run_soak(given.points)
+        print(f"{given.points} points in {seconds:.0f} s, {found} matches, {memory[0]:.0f} MB then {memory[-1]:.0f} MB")
+        return
+    with tempfile.TemporaryDirectory(dir=given.folder) as folder:
+        plain, packed = files(Path(folder), given.points)
+        print("| work | workers | s | MB | equal to one thread |\n| --- | --- | --- | --- | --- |")
+        for row in given.rows:
+            if row in ("dask", "killed"):
+                found, seconds, memory = child(row, packed, 2)
+                one = child("search", plain, 1)[0]
+                print(f"| {row} | 2 processes | {seconds:.2f} | {memory:.0f} | {found == one} |", flush=True)
+                continue
+            results = [(jobs, *child(row, plain, jobs)) for jobs in (1, 2)]
+            for jobs, found, seconds, memory in results:
+                same = found == results[0][1]
+                print(f"| {row} | {jobs} | {seconds:.2f} | {memory:.0f} | {same} |", flush=True)
+            print(f"| {row} | 2 against 1 | {results[0][2] / results[1][2]:.2f} times | | |", flush=True)
+
+
+if __name__ == "__main__":
+    parser = argparse.ArgumentParser(description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter)
+    parser.add_argument("--ecg", required=True, metavar="FILE")
+    parser.add_argument("--points", type=int, default=100_000_000)
+    parser.add_argument("--folder", help="where the recordings are written")
+    rows = ["search", "windows", "segmentation", "dask", "killed", "soak"]
+    parser.add_argument("--rows", nargs="+", choices=rows, default=rows[:-1])
+    for name in ("--row", "--file"):
+        parser.add_argument(name, help=argparse.SUPPRESS)
+    parser.add_argument("--jobs", type=int, help=argparse.SUPPRESS)
+    given = parser.parse_args()
+    main()
