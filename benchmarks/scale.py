@@ -81,7 +81,7 @@ def segmenter(jobs):
     ranges = np.column_stack([beats[some] - HALF, beats[some] + HALF])
     n = int(300 * FS)
     labels = labels_from_events(ranges, symbols[some], n_samples=n)
-    return QuerySegmenter(n_jobs=jobs).fit(signal[:n], labels)
+    return QuerySegmenter(n_jobs=jobs).fit(signal[:n, np.newaxis], labels)
 
 
 def listed(found):

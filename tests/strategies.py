@@ -125,6 +125,7 @@ SIZES = {
     "search._near_windows.BLOCK": [1, 7, 2**13],
     "search._streaming.chunked_sequence.CHUNK": [1, 16, 2**17],
     "search._selection.BLOCK": [1, 7, 2**14],
+    "search._sources.TOGETHER": [1, 20, 2**16],
 }
 
 

@@ -102,10 +102,14 @@ def listed_costs(readers, rules, segments):
     dropped = any(longest is not None for _, longest in rules.limits)
     if not (dropped or how.metric._depends_on_start):
         return segments.cost
-    rows = zip(
-        *(column.tolist() for column in (segments.query, segments.start, segments.end, segments.shown)), strict=True
-    )
-    return np.array([readers[q].search(s, e).cost(s, e, shown) for q, s, e, shown in rows])
+    cost, whole = np.empty(len(segments.cost)), np.diff(segments.shown, axis=1)[:, 0]
+    for q, reader in enumerate(readers):
+        own = np.flatnonzero((segments.query == q) & (whole == reader.how.m))
+        cost[own] = reader.costs(segments.start[own], segments.end[own])
+    for k in np.flatnonzero(whole < np.array([reader.how.m for reader in readers])[segments.query]):
+        s, e = int(segments.start[k]), int(segments.end[k])
+        cost[k] = readers[segments.query[k]].search(s, e).cost(s, e, segments.shown[k])
+    return cost
 
 
 def _listed_windows(readers, segments):
