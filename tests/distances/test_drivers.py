@@ -7,6 +7,7 @@ Here blocks and pieces are small, and the lengths lie about every multiple of th
 from itertools import pairwise
 
 import naive
+import numba
 import numpy as np
 import pytest
 from hypothesis import given
@@ -149,7 +150,7 @@ def test_words_of_bits_equal_columns(name, data):
         np.testing.assert_allclose(pairwise_distances(X, metric=metric), expected, rtol=1e-12)
 
 
-@pytest.mark.parametrize("name", naive.WARPED)
+@pytest.mark.parametrize("name", naive.WARPED if numba.config.DISABLE_JIT else ["dtw", "erp"])  # each is compiled
 @given(data=st.data())
 def test_costs_of_ranges_are_those_of_pieces_to_the_bit(name, data):
     m, n = data.draw(lengths()), data.draw(st.integers(1, 2 * LANES))
