@@ -38,7 +38,7 @@ def anonymous():
 
 
 def measured(call):
-    """The result of a call, its seconds, and the most memory in megabytes that another call took: looking takes time."""
+    """The result of a call, its seconds, and the most memory in megabytes that a call before it took."""
     before, done = anonymous(), threading.Event()
     most = [before]
 
