@@ -256,8 +256,9 @@ class QuerySearcher(ClassNamePrefixFeaturesOutMixin, TransformerMixin, FittedSea
         calls, searches = [], self._searches
         for k, (sequence, t) in enumerate(zip(each, every, strict=True)):
             # What is read by chunks is read once for all queries.
-            together = [searches] if is_long(sequence) else [[search] for search in searches]
-            calls += [(self._found_in, some, sequence, t, None if sequences is None else k) for some in together]
+            jobs = self._jobs_within(sequence, len(each) * (1 if is_long(sequence) else len(searches)))
+            together = [searches] if is_long(sequence) or jobs > 1 else [[search] for search in searches]
+            calls += [(self._found_in, some, sequence, t, None if sequences is None else k, jobs) for some in together]
         found = [one for some in self._in_jobs(calls, "search", X) for one in some]
         self._warn_of(found)
         given = [times_of(sequence, t) for sequence, t in zip(each, every, strict=True)]
@@ -306,7 +307,8 @@ class QuerySearcher(ClassNamePrefixFeaturesOutMixin, TransformerMixin, FittedSea
         ndarray of shape (n, n_queries)
         """
         check_is_fitted(self)
-        columns = self._in_jobs([(self._ending, how, X, times) for how, _ in self._searches], "transform", X)
+        jobs, queries = self._jobs_within(X, len(self._queries)), [how for how, _ in self._searches]
+        columns = self._in_jobs([(self._ending, how, X, times, jobs) for how in queries], "transform", X)
         self._notice(X, times)
         return np.column_stack(columns)
 
