@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-from copy import copy
 from numbers import Integral, Real
 from typing import TYPE_CHECKING
 
@@ -20,7 +19,7 @@ from ._learning import with_background
 from ._query import event_score, refuse_sample_weight
 from ._several import matches_of, one_each, refuse_several, several
 from ._streaming.chunked_sequence import is_long, n_samples
-from ._streaming.stream import Stream
+from ._streaming.piecewise import PiecewiseSearcher
 
 if TYPE_CHECKING:
     from collections.abc import Sequence
@@ -33,7 +32,7 @@ if TYPE_CHECKING:
     from ._selection import Profile
 
 
-class QuerySearcher(ClassNamePrefixFeaturesOutMixin, TransformerMixin, FittedSearcher):
+class QuerySearcher(ClassNamePrefixFeaturesOutMixin, TransformerMixin, PiecewiseSearcher, FittedSearcher):
     """Find where a short pattern, the query, occurs in long sequences.
 
     Time points are samples and channels are features: `fit` takes the query (m, channels), the other methods take
@@ -267,26 +266,6 @@ class QuerySearcher(ClassNamePrefixFeaturesOutMixin, TransformerMixin, FittedSea
         given = None if all(t is None for t in given) else given if sequences is not None else given[0]
         rest = searches[0][1].n_matches, given, self._classes, names_of(X)
         return matches_of(found, len(searches), *rest, listed=sequences is not None)
-
-    def stream(self, max_delay: float | None = None) -> Stream:
-        """Begin a search that takes the sequence chunk by chunk; `threshold` must be set.
-
-        Parameters
-        ----------
-        max_delay : int, optional
-            After how many samples at most, counted from its end, an occurrence must be decided, at the end of a chunk,
-            although a better one that overlaps it may still come; not less than the query has. Then the best ones by
-            then are reported, what overlaps them is none, and no occurrence is longer than `max_delay`: the stream
-            holds about twice as many samples at most. Without it an occurrence waits until nothing that comes can
-            overlap it, however long that takes, so that the answer is that of `search`.
-
-        Returns
-        -------
-        Stream
-            Its ``update(X)`` returns the occurrences that are decided, ``flush()`` those left at the end.
-        """
-        check_is_fitted(self)
-        return Stream(copy(self), max_delay)
 
     def transform(self, X: Sequences, times: Times | None = None) -> NDArray[np.float64]:
         """Distance of the best occurrence that ends at each time point.

@@ -55,6 +55,12 @@ class MatchPool:
         return self.choice.n_matches is not None
 
     @property
+    def ranges(self):
+        """The matches so far and the groups beside an edge, as half-open ranges (2, k)."""
+        beside = [[[rows[1].min()], [rows[2].max()]] for rows in self._beside if rows.size]
+        return np.concatenate([self._matches()[2:], *beside], axis=1).astype(np.int64)
+
+    @property
     def begin(self):
         """The first sample of what is not decided; ENDLESS where there is nothing."""
         return min((int(rows[1].min()) for rows in (self._open, *self._new) if rows.size), default=ENDLESS)
@@ -92,7 +98,7 @@ class MatchPool:
         return rows[:, self.limit.lets(rows[0], self._place(rows)) & (rows[0] < np.inf)]
 
     def decide(self, feed, reader):
-        """Choose the matches of the groups that nothing unknown can overlap."""
+        """Choose the matches of the groups that nothing unknown can overlap, and behind which there is a sample."""
         rows = np.concatenate([self._open, *self._new], axis=1)
         self._new, self._count = [], 0
         if self._is_best:
@@ -107,13 +113,13 @@ class MatchPool:
         last = np.maximum.accumulate(rows[2])
         cuts = np.concatenate([[0], np.flatnonzero(rows[1, 1:] >= last[:-1]) + 1, [rows.shape[1]]])
         start, end = rows[1][cuts[:-1]], last[cuts[1:] - 1]
-        done = int(np.searchsorted(end, feed.horizon(self.limit.distance), "right"))
+        done = int(np.searchsorted(end, min(feed.horizon(self.limit.distance), feed.seen - 1), "right"))
         beside = start[:done] < (self.edges[0] if self.edges else 0)
         for edge in self.edges[1:]:
             beside |= (start[:done] < edge) & (edge < end[:done])
+        self._beside += [rows[:, cuts[k] : cuts[k + 1]] for k in np.flatnonzero(beside)]
         beside = np.repeat(beside, np.diff(cuts[: done + 1]))
         self._open, rows = rows[:, cuts[done] :], rows[:, : cuts[done]]
-        self._beside.append(rows[:, beside])
         self._decide(rows[:, ~beside], reader)
 
     def _decide(self, rows, reader):

@@ -41,6 +41,7 @@ class ChunkedSequence:
         size = stored[0] if stored else CHUNK
         size = int(max(size)) if np.ndim(size) else int(size)
         self.size = max(size, CHUNK // max(size, 1) * size)
+        self.piece = size if stored else 1  # parts of a search begin at multiples of it
 
     def __len__(self):
         return n_samples(self.X)
@@ -87,7 +88,12 @@ class ChunkedSequence:
 class HeldSequence(Whole):
     """A sequence in memory, read by chunks."""
 
-    size = 1  # chunks may begin anywhere
+    piece = 1  # parts may begin anywhere
+
+    @property
+    def size(self):
+        """Samples of a chunk."""
+        return CHUNK
 
     @property
     def timed(self):

@@ -9,6 +9,7 @@ before, and what it finds counts in place of what the part found. Windows need t
 import numpy as np
 
 from .._selection import Profile
+from .._sources import CandidateReader
 from .best import Limit, MatchPool
 from .incremental_profile import ENDLESS
 from .stream import make_profile
@@ -22,7 +23,7 @@ def first_of(searches, begin):
     return max(begin - max(leads), 0)
 
 
-class SearchPart:
+class QueryPart:
     """What one query finds in the range of a sequence that begins at a sample; its end is where samples end.
 
     The `first` sample that it takes is that of `first_of`, or one before.
@@ -52,6 +53,20 @@ class SearchPart:
                 self._keep_state()
             at = end
 
+    @property
+    def ranges(self):
+        """The ranges (2, k) that samples are needed of, but what is not decided."""
+        return self.pool.ranges
+
+    def decide(self):
+        """Choose what matches are known by now, so that nothing waits for samples that are to be forgotten."""
+        self.pool.decide(self.feed, CandidateReader(self.how, self.feed))
+
+    def forget(self, further):
+        """Drop the samples that nothing undecided depends on, nor what lies so much further from it."""
+        horizon = self.feed.horizon(self.pool.limit.distance)
+        self.feed.forget(min(self.pool.begin, horizon) - self.how.reach - further)
+
     def _keep_state(self):
         state = self.feed.state()
         self.states.append(state)
@@ -61,6 +76,8 @@ class SearchPart:
 
     def goes_on_to(self, end, source):
         """Take the samples of a source as far as sample `end`."""
+        if end == self.feed.seen:
+            return
         for y, ty, _ in source.chunks(self.feed.seen, end):
             self.take(y, ty, source.reader(self.how))
             self.feed.forget(self.feed.seen)
@@ -96,10 +113,14 @@ def joined(parts, source):
 class ProfilePool:
     """The candidates of a range, all of them."""
 
-    limit = Limit()
+    limit, begin = Limit(), ENDLESS
+    ranges = np.empty((2, 0), np.int64)
 
     def __init__(self, how):
         self.how, self._found = how, []
+
+    def decide(self, feed, reader):
+        """Nothing is decided before the end."""
 
     def mark(self, state):
         """Take a state that may be compared with that of what was before."""

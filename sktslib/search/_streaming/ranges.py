@@ -11,7 +11,7 @@ from .._comparison import check_room
 from .._profile import Choice, choose
 from .._selection import Profile
 from .._several import Found
-from .parts import SearchPart, first_of, joined
+from .parts import QueryPart, first_of, joined
 
 LEAST = 2**16  # samples of a range: shorter ones are not worth their own column
 EACH = 4  # ranges of each job, so that one that is late is not waited for long
@@ -25,12 +25,12 @@ def jobs_within(n_jobs, n, calls):
     return jobs if calls < jobs else 1
 
 
-def cut(n, jobs, lead, size=1):
-    """Where the ranges of n samples begin and end, at multiples of a size."""
+def cut(n, jobs, lead, piece=1):
+    """Where the ranges of n samples begin and end, at multiples of a piece."""
     least = max(LEAST, 2 * lead)
     count = min(EACH * jobs, n // least)
     count = max(count - count % jobs if count > jobs else count, 1) if jobs > 1 else 1
-    inner = {round(k * n / count / size) * size for k in range(1, count)}
+    inner = {round(k * n / count / piece) * piece for k in range(1, count)}
     return sorted({0, n, *(at for at in inner if 0 < at < n)}) if n else [0, 0]
 
 
@@ -38,15 +38,19 @@ def search_ranges(source, searches, jobs=1, verbose=0):
     """What each search finds in a sequence, in ranges for so many jobs."""
     searches, found = _checked(source, searches), []
     for (how, choice), one in zip(searches, _results(source, searches, jobs, verbose, "search"), strict=True):
-        reader = source.reader(how)
         if one is None:  # a limit came out too low
             one = joined(run(source, [(how, choice)], 0, len(source)), source)
-        if isinstance(one, Profile):
-            start, end, _, distance = choose(reader, one._candidates, choice)
-        else:
-            (start, end), distance = one[2:].astype(np.int64), one[1]
-        found.append(Found(start, end, distance, reader))
+        found.append(found_in(one, how, choice, source))
     return found
+
+
+def found_in(result, how, choice, source):
+    """What was found: the matches that parts give together, or those of their profile."""
+    reader = source.reader(how)
+    if isinstance(result, Profile):
+        start, end, _, distance = choose(reader, result._candidates, choice)
+        return Found(start, end, distance, reader)
+    return Found(*result[2:].astype(np.int64), result[1], reader)
 
 
 def profile_ranges(source, queries, jobs=1, verbose=0):
@@ -66,7 +70,7 @@ def _checked(source, searches):
 def _results(source, searches, jobs, verbose, name, *, whole=False):
     """What all parts of each search give together."""
     n = len(source)
-    ranges = list(pairwise(cut(n, jobs, n - first_of(searches, n), source.size)))
+    ranges = list(pairwise(cut(n, jobs, n - first_of(searches, n), source.piece)))
     if len(ranges) == 1:
         with progress(-(-n // source.size), verbose, name, "chunk") as count:
             parts = [run(source, searches, 0, n, whole, count)]
@@ -79,7 +83,7 @@ def _results(source, searches, jobs, verbose, name, *, whole=False):
 def run(source, searches, begin, end, whole=False, count=None):
     """The part of each search that samples [begin, end) give."""
     first = first_of(searches, begin)
-    parts = [SearchPart(how, choice, begin, first, whole=whole) for how, choice in searches]
+    parts = [QueryPart(how, choice, begin, first, whole=whole) for how, choice in searches]
     readers = [source.reader(how) for how, _ in searches]
     for y, ty, _ in source.chunks(first, end):
         for part, reader in zip(parts, readers, strict=True):
