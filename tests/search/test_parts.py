@@ -2,9 +2,12 @@
 
 import itertools
 import pickle
+import tracemalloc
 from contextlib import contextmanager
 
+import joblib
 import naive
+import numba
 import numpy as np
 import pytest
 from hypothesis import given
@@ -14,7 +17,8 @@ from strategies import parameters, small_sizes, unmeant
 from sktslib import QuerySearcher, load_ecg_example
 from sktslib.distances import get_metric
 from sktslib.search import merge_parts
-from sktslib.search._streaming import parts, ranges
+from sktslib.search._streaming import chunked_sequence, parts, ranges
+from sktslib.search._streaming.stored import opened, stored
 
 pytestmark = [pytest.mark.usefixtures("_plain_kernels_may_overflow"), unmeant]
 
@@ -214,7 +218,112 @@ def test_where_parts_never_agree_the_search_goes_on_through_them(monkeypatch):
     searcher = QuerySearcher("dtw", min_length=None, n_matches=3, n_jobs=2).fit(x)
     seen = spied(monkeypatch)
     profile, got = searcher.profile(y), searcher.search(y)
-    assert (False, 225) in seen[:3]
+    assert seen[:3] == [(False, 150)] * 3
     searcher.set_params(n_jobs=None)
     np.testing.assert_array_equal(profile.start, searcher.profile(y).start)
     assert_same(got, searcher.search(y))
+
+
+def kinds(n):
+    rng = np.random.default_rng(1)
+    return {
+        "waves": np.sin(np.arange(n) / 7.0) + rng.normal(size=n) / 9,
+        "constant": np.ones(n),
+        "ever better": np.linspace(9.0, 0.0, n),
+        "bad begin": np.r_[np.full(n // 8, 50.0), rng.normal(size=n - n // 8)],
+    }
+
+
+@pytest.mark.parametrize("rule", [{}, {"mode": "windows"}, {"metric": "euclidean"}], ids=["ends", "dtw", "euclidean"])
+@pytest.mark.parametrize("kind", kinds(8))
+def test_the_best_matches_need_little_memory(kind, rule, tmp_path, monkeypatch):
+    compiled = not numba.config.DISABLE_JIT
+    n = 200_000 if compiled else 600
+    y = np.memmap(tmp_path / "y", dtype=np.float64, mode="w+", shape=n)
+    y[:] = kinds(n)[kind]
+    x = np.sin(np.arange(20) / 7.0)
+    monkeypatch.setattr(chunked_sequence, "CHUNK", 2000 if compiled else 50)
+    searcher = QuerySearcher(**{"metric": "dtw", "n_matches": 4, **rule}).fit(x)
+    assert_same(searcher.search(y), searcher.search(np.asarray(y)))
+    if compiled:
+        tracemalloc.start()
+        searcher.search(y)
+        peak = tracemalloc.get_traced_memory()[1]
+        tracemalloc.stop()
+        assert peak < y.nbytes
+
+
+@pytest.mark.parametrize("engine", ["threading", "loky"])
+def test_a_memory_map_is_not_sent_to_processes(engine, tmp_path, monkeypatch):
+    monkeypatch.setattr(ranges, "LEAST", 150)
+    whole = np.memmap(tmp_path / "y", dtype=np.float32, mode="w+", shape=(1203, 2))
+    values, x = ecg()
+    whole[3:, 0], whole[3:, 1] = values, -values
+    whole.flush()
+    y, x = whole[3:], np.column_stack([x, -x])
+    searcher = QuerySearcher("euclidean", n_matches=3, n_jobs=2).fit(x)
+    source = searcher._source(y, None)
+    assert len(pickle.dumps(source)) < 5000
+    again = pickle.loads(pickle.dumps(source))
+    np.testing.assert_array_equal(again.X, y)
+    assert pickle.loads(pickle.dumps(again)).X.tobytes() == y.tobytes()
+    with joblib.parallel_config(engine):
+        assert_same(searcher.search(y), QuerySearcher("euclidean", n_matches=3).fit(x).search(np.asarray(y)))
+
+
+def test_what_is_in_memory_or_a_copy_is_sent_as_it_is(tmp_path):
+    y = np.memmap(tmp_path / "y", dtype=np.float64, mode="w+", shape=40)
+    y[:] = np.arange(40.0)
+    y.flush()
+    own = np.memmap(tmp_path / "y", dtype=np.float64, mode="c", shape=40)
+    own[:] = 7.0
+    assert stored(own) is own  # the file does not hold what was written
+    assert stored(list(y)) == list(y)
+    doubled = y * 2
+    assert stored(doubled) is doubled
+    np.testing.assert_array_equal(opened(stored(y[30:4:-3])), y[30:4:-3])
+
+
+def test_what_merge_parts_refuses():
+    y = np.r_[1.0, np.zeros(60)]
+    searcher = QuerySearcher("dtw", min_length=None, n_matches=2).fit([1.0, 0.0])
+    first, second = searcher.begin(), searcher.begin(30)
+    assert (second.first, second.n_samples_seen) == (22, 22)
+    with pytest.raises(TypeError, match=r"'parts' must be a list of what QuerySearcher.begin returns. Got SearchPart"):
+        merge_parts(first)
+    with pytest.raises(ValueError, match=r"'parts' must begin at sample 0. Got 30"):
+        merge_parts([second])
+    first.feed(y[:20])
+    with pytest.raises(ValueError, match="fed the samples up to 20 and one behind it that begins at 30"):
+        merge_parts([first, second])
+    first.feed(y[20:30])
+    with pytest.raises(ValueError, match=r"Each part must be fed samples behind its begin. Got none behind 30"):
+        merge_parts([first, second])
+    second.feed(y[22:])
+    assert not np.array_equal(first.state().starts, second.state().starts)
+    with pytest.raises(ValueError, match="begins at or before sample 30 goes on from its state"):
+        merge_parts([first, second])
+    assert_same(merge_parts([first, second], y), searcher.search(y))
+    with pytest.raises(ValueError, match="'times' must be given with 'sequence' if the parts were fed any"):
+        merge_parts([first, second], y, np.arange(61.0))
+    first.feed(y[30:])
+    assert_same(merge_parts([first]), searcher.search(y))
+    with pytest.raises(ValueError, match="'sequence' parameter of merge_parts must be given with the 'percentile'"):
+        merge_parts([QuerySearcher("dtw", percentile=5).fit([1.0, 0.0]).begin().feed(y)])
+    with pytest.raises(ValueError, match="'at' parameter must be"):
+        searcher.begin(-1)
+
+
+def test_parts_that_read_datetimes_count_from_the_first_of_the_recording():
+    y, x = ecg()
+    times = np.datetime64("2026-01-01T00:00:00.123") + (np.arange(len(y)) * 8333333).astype("timedelta64[ns]")
+    searcher = QuerySearcher("twed", metric_params={"nu": 0.3}, n_matches=3).fit(x[:20], times=times[:20])
+    want = searcher.search(y, times=times)
+    first, second = searcher.begin(), searcher.begin(500, start_time=times[0])
+    first.feed(y[:500], times[:500])
+    second.feed(y[second.first :], times[second.first :])
+    got = merge_parts([first, second])
+    assert_same(got, want)
+    np.testing.assert_array_equal(got.end_time, want.end_time)
+    with pytest.raises(ValueError, match="'start_time' parameter of begin must be given"):
+        searcher.begin(500).feed(y[400:], times[400:])
