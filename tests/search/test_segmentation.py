@@ -13,7 +13,7 @@ from sktslib import QuerySegmenter, get_distance_dict, load_ecg_example, time_se
 from sktslib.distances import DTW, LCSS, TWED, get_metric, metric_names
 from sktslib.distances._kernels.one_pass import LANES
 from sktslib.search._segmentation import segmenter as segmenter_kernels
-from sktslib.search._segmentation import stretches
+from sktslib.search._segmentation import stream_costs, stretches
 from sktslib.search._segmentation.stretches import LEAD
 
 pytestmark = unmeant
@@ -295,8 +295,14 @@ def test_few_samples_are_computed_twice(monkeypatch):
     rng = np.random.default_rng(3)
     query, alone = rng.normal(size=5), []
     y = np.tile(np.concatenate([query, np.zeros(9)]), 400) + rng.normal(size=5600) * 0.1
-    go_on = stretches._go_on
-    monkeypatch.setattr(stretches, "_go_on", lambda *a: (alone.append(a[4] - a[3]), go_on(*a)))
+    in_order = stretches.in_order
+
+    def counted(queries, series, begin_at, offset, rules, state):
+        alone.append(len(rules[0]) - begin_at)
+        return in_order(queries, series, begin_at, offset, rules, state)
+
+    for module in (stretches, stream_costs):
+        monkeypatch.setattr(module, "in_order", counted)
     segments = QuerySegmenter("dtw").fit(query).segment(y)
     assert len(segments) > 300
     assert sum(alone) < len(y) / 20

@@ -42,9 +42,12 @@ def _trace(best, begin, transitions, base, fresh, j, label, steps, found, cost):
     """The parts before a node, at most `steps` and as many as there is room for; how many, and the node reached."""
     count = 0
     while j > 0 and steps > 0 and count < cost.shape[0]:
-        s, c = previous(best, begin, transitions, base, j, label)
+        s, c, paid = boundary(begin, base, j, label), 0, 0.0
+        if s >= 0:
+            c = before(best, s, transitions, label)
         if label > 0:
-            paid = 0.0 if fresh and s == 0 else best[s, c] + transitions[c, label]
+            if s >= 0:
+                paid = best[s, c] + (0.0 if fresh and s == 0 else transitions[c, label])
             found[0, count], found[1, count], found[2, count] = label, s, j
             cost[count] = best[j, label] - paid
             count += 1
@@ -54,18 +57,19 @@ def _trace(best, begin, transitions, base, fresh, j, label, steps, found, cost):
 
 
 def trace(best, begin, transitions, base, fresh, j, label):
-    """Labels, starts, ends and costs of the segments that lead to a node, in order; they count from row 0.
+    """Labels, starts, ends and costs of the segments that lead to a node, in order, and the label at row 0.
 
-    `fresh`: nothing was before row 0, so that the first part costs no transition.
+    They count from row 0. `fresh`: nothing was before row 0, so that the first part costs no transition. Where the
+    first segment starts before row 0, its cost is all that was paid up to its end, and the label at row 0 is nothing.
     """
     found, cost, parts = np.empty((3, ROOM), np.int64), np.empty(ROOM), []
     for budget in budgets():
         count, j, label = _trace(best, begin, transitions, base, fresh, j, label, budget, found, cost)
         parts.append((found[:, :count].copy(), cost[:count].copy()))
-        if j == 0:
+        if j <= 0:
             break
     found, cost = (np.concatenate(a, axis=-1)[..., ::-1] for a in zip(*parts, strict=True))
-    return *found, cost
+    return *found, cost, label
 
 
 @kernel
@@ -82,12 +86,12 @@ def branch(best, begin, transitions, base, codes, known):
 
 
 @kernel
-def agreed(best, begin, transitions, base, codes, known, start, label, cost):
-    """The last node that all segmentations still in question have in common.
+def apart(best, begin, transitions, base, codes, known, start, label, cost):
+    """Whether segmentations still in question leave row 0 by several nodes, so that none else need be examined.
 
     Those are the ones that may end at the last boundary or continue from there, and those of unfinished paths: of
     queries `label`, started at boundaries `start`, at finite costs. Rows up to `known` of `codes` are filled, see
-    `branch`, and the others are now: where segmentations leave row 0 by several nodes, nothing else need be examined.
+    `branch`, and the others are now.
     """
     n, width = best.shape[0] - 1, best.shape[1]
     branch(best, begin, transitions, base, codes, known)
@@ -101,22 +105,38 @@ def agreed(best, begin, transitions, base, codes, known, start, label, cost):
         else:
             continue
         if s == 0 or (one >= 0 and codes[s, c] != one):
-            return 0, c
+            return True
         one = codes[s, c]
+    return False
+
+
+@kernel
+def agreed(best, begin, transitions, base, unknown, start, label, cost):
+    """The last node that all segmentations still in question, see `apart`, have in common.
+
+    Paths that started before row 0 are of segmentations that were dropped, unless what is before row 0 is `unknown`.
+    """
+    n, width = best.shape[0] - 1, best.shape[1]
     live = np.zeros(best.shape, np.bool_)
     for b in range(-1, width):
         live[n, before(best, n, transitions, b)] = True
     for i in range(start.shape[0]):
-        if cost[i] < INF and start[i] >= base:
+        if cost[i] < INF:
             s = int(start[i]) - base
-            live[s, before(best, s, transitions, label[i])] = True
+            if s >= 0:
+                live[s, before(best, s, transitions, label[i])] = True
+            elif unknown:
+                return 0, 0
     count = live.sum()
     for j in range(n, -1, -1):
         for a in range(width):
             if live[j, a]:
                 if count == 1 or j == 0:
                     return j, a
-                s, c = previous(best, begin, transitions, base, j, a)
+                s = boundary(begin, base, j, a)
+                if s < 0:
+                    return 0, 0
+                c = before(best, s, transitions, a)
                 if live[s, c]:
                     count -= 1
                 live[s, c] = True

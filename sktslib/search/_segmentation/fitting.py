@@ -6,12 +6,12 @@ import numpy as np
 
 from ...utils._jobs import progress
 from ...utils._sampling import holes
-from ...utils._sizes import check_size
+from ...utils._sizes import check_query, check_size
 from ...utils.validation import as_floats
-from .._comparison import resolve_mode, warn_of_sequences, with_metric
+from .._comparison import check_reach, check_room, resolve_mode, with_metric
 from .._learning import as_comparable, average, examples
-from .._profile import Search
 from .._query import QueryEstimator
+from .._sources import Whole
 from .._threshold import learn_background
 from .background import Background
 from .optimal import Rules, background_cost, segment
@@ -52,24 +52,34 @@ def limits_of(given, learned):
     )
 
 
-def fit_background(marked, queries, rules, ty, verbose):
+def check_searched(queries, y):
+    """Values must be within reach of the metric, and windows fit into the sequence."""
+    for how in queries:
+        check_reach(how.metric, how.x, "The query", how.normalize, check_query)
+        if how.mode == "windows":
+            check_room(how.shortest, y.shape[1])
+    check_reach(queries[0].metric, y, "The sequence", queries[0].normalize)
+
+
+def fit_background(marked, queries, rules, ty, n_jobs, verbose):
     """The background that separates the marked occurrences of a recording from what is not marked."""
-    searches = [Search.of(how, marked.data, ty) for how in queries]
+    check_searched(queries, marked.data)
+    queries = [how.untimed if ty is None else how for how in queries]
 
     def ranges(background):
-        found = segment(searches, rules._replace(background=background))
+        found = segment(queries, rules._replace(background=background), marked.data, ty, n_jobs)
         return found.start, found.end
 
     return learn_background(marked, queries, background_cost(queries), ranges, verbose)
 
 
-def refined(searches, segments):
+def refined(queries, source, segments):
     """The queries as averages of their repetitions in a segmentation; one with too few stays as it is."""
     out = []
-    for k, search in enumerate(searches):
-        whole = (segments.query == k) & (np.diff(segments.shown, axis=1)[:, 0] == search.how.m)
+    for k, how in enumerate(queries):
+        whole = (segments.query == k) & (np.diff(segments.shown, axis=1)[:, 0] == how.m)
         ranges = np.column_stack([segments.start, segments.end])[whole]
-        out.append(search.how if len(ranges) < FEW else search.how._replace(x=average_of(search, ranges)))
+        out.append(how if len(ranges) < FEW else how._replace(x=average_of(how, source, ranges)))
     return out
 
 
@@ -78,11 +88,10 @@ def _digest(queries):
     return hashlib.sha256(b"".join(how.x.tobytes() for how in queries)).digest()
 
 
-def average_of(search, ranges):
+def average_of(how, source, ranges):
     """The barycenter (channels, m) of ranges of a sequence, of the length of the query."""
-    pieces = [np.ascontiguousarray(search.y[:, s:e]) for s, e in examples(ranges)]
-    pieces = as_comparable(pieces, search.how.metric)
-    return average(pieces, search.how.x, search.how.metric, search.how.w)
+    pieces = as_comparable([source.cut(int(s), int(e))[0] for s, e in examples(ranges)], how.metric)
+    return average(pieces, how.x, how.metric, how.w)
 
 
 def _per_query(value, k, name):
@@ -132,7 +141,8 @@ class FittedSegmenter(QueryEstimator):
         with progress(ROUNDS, self.verbose, "average periods", "round") as count:
             for _ in range(ROUNDS):
                 rules = self._rules._replace(limits=(limits,))
-                self._fit_queries(refined(*self._segmented(self._queries, data, ty, rules)))
+                segments = segment(self._queries, rules, data, ty, self.n_jobs, self.verbose)
+                self._fit_queries(refined(self._queries, Whole(data, ty), segments))
                 count()
         return self._fit_queries(self._queries, limits=[limits])
 
@@ -164,7 +174,7 @@ class FittedSegmenter(QueryEstimator):
             background = Background(background_cost(queries))
         else:
             background = fit_background(
-                marked, queries, rules, self._as_times(times, marked.data.shape[1]), self.verbose
+                marked, queries, rules, self._as_times(times, marked.data.shape[1]), self.n_jobs, self.verbose
             )
         self.background_ = background.limit
         self._rules = rules._replace(background=background)
@@ -182,18 +192,16 @@ class FittedSegmenter(QueryEstimator):
             rules = rules._replace(background=Background(background_cost(queries)))
         return queries, rules
 
-    def _segmented(self, queries, y, ty, rules, refine=0):
-        """Searches and segments of a series, after averaging the repetitions `refine` times."""
-        left, met = int(refine), {}
-        warn_of_sequences(queries, [y], shorter=rules.partial)
+    def _segmented(self, queries, source, ranges_of):
+        """Queries and segments of a sequence, `ranges_of` the queries, after averaging the repetitions."""
+        left, met = int(self.refine), {}
         with progress(left, self.verbose if left else 0, "refine", "round") as count:
             while True:
-                searches = [Search.of(how, y, ty) for how in queries]
-                segments = segment(searches, rules, self.verbose)
+                segments = ranges_of(queries)
                 if not left:
-                    return searches, segments
+                    return queries, segments
                 met[_digest(queries)], due = left, left
-                queries, left = refined(searches, segments), left - 1
+                queries, left = refined(queries, source, segments), left - 1
                 before = met.get(_digest(queries))
                 if before is not None:  # from here on the same queries recur in a cycle, mostly of length one
                     left %= before - left

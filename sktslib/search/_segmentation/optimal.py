@@ -6,12 +6,11 @@ import numpy as np
 
 from ...distances._series import full_weight
 from ...utils._jobs import progress
-from .._comparison import check_lengths
-from .._missing import touched
 from .._profile import Search
+from .._sources import CandidateReader
 from .background import Background
-from .stretches import segment as segment_series
-from .stretches import segment_windows
+from .rounds import InMemory, Segmentation, SegmentTable
+from .stream_costs import Samples
 
 ENDLESS = 2.0**62
 SLACK_FROM = 2**40  # a number of windows that no recording has
@@ -50,43 +49,30 @@ def constant_cost(how):
     return float(how.metric._segment_cost(search.profile().distance[0], m)) / m
 
 
-class SegmentTable(NamedTuple):
-    """The segments of a segmentation, in temporal order."""
-
-    start: np.ndarray
-    end: np.ndarray
-    query: np.ndarray  # from 0
-    cost: np.ndarray
-    shown: np.ndarray  # (.., 2): half-open ranges of the query's points
+def segment(queries, rules, y, ty, n_jobs=None, verbose=0):
+    """The segments of the cheapest segmentation of a sequence; none crosses a gap or a hole, it starts anew there."""
+    samples = InMemory(queries[0], y, ty)
+    total = int(np.diff(samples.runs(0)).sum()) if verbose else None
+    with progress(total, verbose, "segmentation", "sample") as count:
+        return Segmentation(queries, rules, samples, n_jobs, count).take(last=True)
 
 
-def _stretches(searches, runs, rules, count):
-    """Where each stretch without a gap begins, and the labels, starts, ends, costs and shown points of its segments.
+def segment_chunks(queries, rules, long, n_jobs=None):
+    """The same of a sequence that is read by chunks, and the costs that are listed."""
+    samples, found = Samples(queries[0]), []
+    segmentation = Segmentation(queries, rules, samples, n_jobs)
+    readers = [CandidateReader(how, samples) for how in queries]
 
-    `count` is told how many samples are done.
-    """
-    y, T = searches[0].y, rules.transitions
-    background = rules.background.costs(y)
-    if searches[0].how.mode == "subsequence":
-        for stretch in zip(*(search.runs for search in searches), strict=True):
-            first, problems = stretch[0][0], [problem for _, problem in stretch]
-            own = background[first : first + problems[0].shape[1]]
-            yield first, segment_series(problems, own, T, *rules.bounds(), rules.partial, count)
-    else:
-        cost, lengths = window_costs(searches, rules)
-        for a, b in runs:
-            yield a, segment_windows(np.ascontiguousarray(cost[:, a:b]), lengths, background[a:b], T)
-            count(int(b - a))
+    def take(last=False):
+        segments = segmentation.take(last)
+        found.append(segments._replace(cost=listed_costs(readers, rules, segments)))
+        samples.forget(segmentation.needed)
 
-
-def segment(searches, rules, verbose=0):
-    """The segments of the cheapest segmentation; none crosses a gap or a hole, behind which it starts anew."""
-    nothing, runs = np.empty(0, np.int64), searches[0].how.runs(searches[0].y, searches[0].ty)
-    parts = [(nothing, nothing, nothing, np.empty(0), np.empty((0, 2), np.int64))]
-    with progress(int(np.diff(runs).sum()), verbose, "segmentation", "sample") as count:
-        for first, (label, start, end, cost, shown) in _stretches(searches, runs, rules, count):
-            parts.append((start + first, end + first, label - 1, cost, shown))
-    return SegmentTable(*(np.concatenate(part) for part in zip(*parts, strict=True)))
+    for y, ty, _ in long.chunks():
+        samples.append(y, ty)
+        take()
+    take(last=True)
+    return SegmentTable(*(np.concatenate(each) for each in zip(*found, strict=True)))
 
 
 def listed_costs(readers, rules, segments):
@@ -119,15 +105,3 @@ def _listed_windows(readers, segments):
         if own.any() and how.metric._slack(how.x, how.w, SLACK_FROM, None):
             cost[own] = how.metric._segment_cost(reader.distances(segments.start[own], segments.end[own]), how.m)
     return cost
-
-
-def window_costs(searches, rules):
-    """Costs (k, n) of each query's windows by their last sample, and the windows' lengths (k,)."""
-    y = searches[0].y
-    cost = np.full((len(searches), y.shape[1]), np.inf)
-    for search, limits, row in zip(searches, rules.limits, cost, strict=True):
-        m = search.how.m
-        check_lengths(m, *limits)
-        row[m - 1 :] = search.how.metric._segment_cost(search.profile().distance, m)
-        row[m - 1 :][touched(y, m)] = np.inf
-    return cost, np.array([search.how.m for search in searches])

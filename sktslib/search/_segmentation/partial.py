@@ -15,23 +15,23 @@ def halves(first):
     return zip(first[:-1].tolist(), m.tolist(), (m // 2).tolist(), strict=True)
 
 
-def open_begin(state, queries):
-    """Let paths start within the queries before the first sample; changes `state`, see `one_pass.advance`."""
+def open_begin(state, queries, at=0):
+    """Let paths start within the queries before the first sample `at`; changes `state`, see `one_pass.advance`."""
     for q, (a, m, unseen) in enumerate(halves(queries.first)):
         state[0, a : a + unseen] = 0.0
-        state[1, a : a + unseen] = -np.arange(1.0, unseen + 1)
+        state[1, a : a + unseen] = at - np.arange(1.0, unseen + 1)
         record = queries.p if hasattr(queries.p, "_fields") else queries.p[q]
         if not closed_boundary(record):  # where points may be skipped, more of them for their gap cost
             state[0, a + unseen : a + m] = np.cumsum(queries.points[0, a + unseen : a + m])
-            state[1, a + unseen : a + m] = -unseen
+            state[1, a + unseen : a + m] = at - unseen
 
 
-def open_end(state, first, best, begin, shortest, longest):
-    """Let paths end within the queries after the last sample, where that is cheaper; changes the last rows.
+def open_end(state, first, n, best, begin, shortest, longest):
+    """Let paths end within the queries after the last of n samples, where that is cheaper; changes the last row.
 
-    Returns for each query how many of its points its last segment covers.
+    ``best`` is (k + 1,) and ``begin`` (k,). Returns for each query how many of its points its last segment covers.
     """
-    n, shown = len(begin), np.diff(first)
+    shown = np.diff(first)
     for q, (a, m, unseen) in enumerate(halves(first)):
         cost, start = state[0, a : a + m - 1], state[1, a : a + m - 1]
         missing = np.arange(m - 1, 0, -1)
@@ -39,7 +39,7 @@ def open_end(state, first, best, begin, shortest, longest):
         hidden = missing + np.maximum(-start, 0)
         allowed = (hidden <= unseen) & (length >= shortest[q]) & (length <= longest[q]) & (start < n)
         cost = np.where(allowed, cost, np.inf)
-        if m > 1 and cost.min() < best[-1, q + 1]:
+        if m > 1 and cost.min() < best[q + 1]:
             i = int(np.argmin(cost))
-            best[-1, q + 1], begin[-1, q], shown[q] = cost[i], start[i], i + 1
+            best[q + 1], begin[q], shown[q] = cost[i], start[i], i + 1
     return shown

@@ -6,15 +6,16 @@ from typing import TYPE_CHECKING
 
 import numpy as np
 
-from ...distances._kernels.traceback import agreed, before, likeliest, previous, through, trace
+from ...distances._kernels.traceback import before, likeliest, previous, through
 from ...utils._sampling import edges
-from .._buffer import Buffer, SparseTimes
+from .._buffer import SparseTimes
 from .._sources import CandidateReader, Sources, hold
 from .._streaming.chunks import ChunkStream, check_delay
-from .._streaming.incremental_profile import IncrementalProfile
-from .optimal import SegmentTable, listed_costs
+from .optimal import listed_costs
+from .rounds import SegmentTable
 from .segments import Segments
-from .stream_costs import Columns, Windows
+from .stream_costs import Samples, paths_of
+from .undecided import Undecided
 
 if TYPE_CHECKING:
     from typing import Any
@@ -22,14 +23,9 @@ if TYPE_CHECKING:
     from ...utils._types import Sequences, Times
 
 
-class _Buffer(IncrementalProfile):
-    """The last samples of the recording; no gap lies between the paths' last sample and `end`."""
-
-    end = 0
-
-    @property
-    def needed(self):
-        return self.seen
+def _rows_of(found):
+    """Segments as tuples (start, end, label, cost)."""
+    return list(zip(found.start, found.end, found.label, found.cost, strict=True))
 
 
 class SegmentStream(ChunkStream):
@@ -65,8 +61,8 @@ class SegmentStream(ChunkStream):
         self._begin(0)
 
     def _prepare(self):
-        self._paths = (Columns if self._segmenter._mode == "subsequence" else Windows)(self._segmenter)
-        self._feed = _Buffer(self._segmenter._queries[0])
+        queries = self._segmenter._queries
+        self._paths, self._feed = paths_of(queries, self._segmenter._rules), Samples(queries[0])
 
     def _count_samples(self):
         self._segmenter._queries, self._segmenter._rules = self._segmenter._counting(None)
@@ -75,19 +71,14 @@ class SegmentStream(ChunkStream):
 
     def _begin(self, at):
         self._paths.begin(at)
-        k = len(self._lengths)
-        self._base = at
-        self._best, self._starts = Buffer(after=(k + 1,), first=at), Buffer(after=(k,), first=at)
-        self._best.append(np.array([[0.0] + [np.inf] * k]))
-        self._codes, self._coded = Buffer(after=(k + 1,), dtype=np.int64, first=at), 0  # see `branch`; filled rows
-        self._codes.append(np.zeros((1, k + 1), np.int64))
+        self._rows = Undecided.anew(at, self._segmenter._rules.transitions)
         self._wait()
 
     def _wait(self):
         """Set how many samples there must be before anything is decided."""
-        self._due = self._paths.due(self._base)
+        self._due = self._paths.due(self._rows.base)
         if self.max_delay is not None:
-            self._due = min(self._due, self._base + self.max_delay + 1)
+            self._due = min(self._due, self._rows.base + self.max_delay + 1)
 
     def update(self, X: Sequences, times: Times | None = None) -> Segments:
         """Take the next samples.
@@ -142,42 +133,35 @@ class SegmentStream(ChunkStream):
     def _break(self, gap, after):
         """Decide all up to a gap and start anew after it."""
         self._feed.end = gap
-        found = self._advance(gap, decide=False)
-        best = self._best.values
-        found += self._decide(len(best) - 1, before(best, len(best) - 1, self._segmenter._rules.transitions, -1))
+        self._advance(gap, decide=False)
+        found = _rows_of(self._rows.finish())
         self._begin(after)
         return found
 
     def _advance(self, upto, decide=True):
         """Advance to a sample; the segments (start, end, label, cost) that are decided then."""
+        rows = self._rows
         if upto > self._paths.at:
-            rows, starts = self._paths.go_on(self._feed, upto)
-            self._best.append(rows)
-            self._starts.append(starts)
-            self._codes.append(np.zeros(rows.shape, np.int64))
+            rows.append(*self._paths.go_on(self._feed, upto))
         if not decide:
             return []
-        history = self._history
-        node = agreed(*history, self._codes.values, self._coded, *self._paths.live())
-        self._coded = len(history[0]) - 1
+        node = rows.agreed_by_now(self._paths.live())
         if self.max_delay is not None:
-            late = min(self._feed.seen - self.max_delay - self._base, len(history[0]) - 1)
+            late = min(self._feed.seen - self.max_delay - rows.base, len(rows) - 1)
             if node[0] < late:
-                node = self._force(history, late)
-        if node[0] and self._times is not None and self._base + node[0] == self._feed.seen:
-            node = previous(*history, *node)  # the time of an end is that of the sample there
-        found = self._decide(*node) if node[0] else []
+                node = self._force(late)
+        if node[0] and self._times is not None and rows.base + node[0] == self._feed.seen:
+            node = previous(*rows.history, *node)  # the time of an end is that of the sample there
+        found = []
+        if node[0]:
+            found = _rows_of(rows.decide(*node)[0])
+            self._paths.forget(rows.base)
         self._wait()
         return found
 
-    @property
-    def _history(self):
-        """Costs, starts, transitions and the first sample, as the path of a segmentation is traced."""
-        return self._best.values, self._starts.values, self._segmenter._rules.transitions, self._base
-
-    def _force(self, history, late):
+    def _force(self, late):
         """Decide by the cheapest segmentation up to a boundary, and drop all that disagree."""
-        best, _, T, base = history
+        best, _, T, base = history = self._rows.history
         node = likeliest(*history, late)
         agree = through(*history, *node, late)
 
@@ -189,24 +173,12 @@ class SegmentStream(ChunkStream):
 
         new = np.where(agree, best, np.inf)
         self._paths.keep(held, new)
-        best[:] = new
-        self._coded = 0
+        self._rows.drop(new)
         return node
-
-    def _decide(self, j, label):
-        """The segments that lead to a node; later ones start from there."""
-        fresh = self._base == self._paths.run
-        labels, start, end, cost = trace(*self._history, fresh, j, label)
-        segments = list(zip(start + self._base, end + self._base, labels, cost, strict=True))
-        self._base += j
-        self._coded = 0
-        for rows in (self._best, self._starts, self._codes, self._paths):
-            rows.forget(self._base)
-        return segments
 
     def _forget(self):
         if self._feed.is_full:
-            self._feed.forget(min(self._base - self._paths.reach, self._paths.needed))
+            self._feed.forget(min(self._rows.base - self._paths.reach, self._paths.needed))
         return self._feed.first
 
     def _result(self, found):

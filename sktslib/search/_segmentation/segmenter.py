@@ -12,12 +12,14 @@ from sklearn.utils.validation import check_is_fitted
 from ...utils._given_times import times_of
 from ...utils._plot.plot_data import names_of
 from ...utils._sklearn import Interval, StrOptions
+from .._comparison import check_room, warn_of_sequences
 from .._learning import with_background
 from .._query import event_score, one_query, owned, refuse_sample_weight
 from .._several import refuse_several
 from .._sources import CandidateReader, Sources, Whole
-from .fitting import FittedSegmenter
-from .optimal import listed_costs
+from .._streaming.chunked_sequence import ChunkedSequence, is_long, n_samples
+from .fitting import FittedSegmenter, check_searched
+from .optimal import listed_costs, segment, segment_chunks
 from .segment_stream import SegmentStream
 from .segments import Segments
 
@@ -77,6 +79,9 @@ class QuerySegmenter(FittedSegmenter):
         The longest step of a recording's times that is no hole: a number in their unit (of datetimes, seconds), or a
         duration. No repetition spans a longer one, and the segmentation starts anew behind it. Every recording needs
         times then.
+    n_jobs : int, optional
+        Jobs of one segmentation of a long recording, in which each takes stretches of it: as in scikit-learn None is
+        one, or what `joblib.parallel_config` says, and -1 all processors. No result depends on it.
     verbose : int, default=0
         Above 0: bars on stderr show how far long work has come: the samples of a segmentation, the rounds of `refine`
         and of ``query="auto"``, and learning from labels. Streams show none.
@@ -137,6 +142,7 @@ class QuerySegmenter(FittedSegmenter):
         "max_length": "no_validation",
         "nan_policy": [StrOptions({"raise", "omit"})],
         "max_gap": "no_validation",
+        "n_jobs": [Integral, None],
         "verbose": ["verbose"],
     }
 
@@ -156,6 +162,7 @@ class QuerySegmenter(FittedSegmenter):
         max_length: int | None = None,
         nan_policy: str = "raise",
         max_gap: Any = None,
+        n_jobs: int | None = None,
         verbose: int = 0,
     ) -> None:
         self.metric = metric
@@ -171,6 +178,7 @@ class QuerySegmenter(FittedSegmenter):
         self.max_length = max_length
         self.nan_policy = nan_policy
         self.max_gap = max_gap
+        self.n_jobs = n_jobs
         self.verbose = verbose
 
     def fit(
@@ -231,18 +239,42 @@ class QuerySegmenter(FittedSegmenter):
         """
         check_is_fitted(self)
         refuse_several(X)
-        y, ty, given = self._validated(X, times)
-        source = Whole(owned(y, X), ty)
-        queries, rules = self._counting(ty)
-        searches, found = self._segmented(queries, source.y, ty, rules, self.refine)
-        self._notice(X, given)
-        readers = [CandidateReader(search.how, source) for search in searches]
-        cost = listed_costs(readers, rules, found)
+        source, found, given, queries = (self._segment_long if is_long(X) else self._segment_whole)(X, times)
+        readers = [CandidateReader(how, source) for how in queries]
         label = self.classes_[self._numbers[found.query]]
         partial = np.diff(found.shown, axis=1)[:, 0] < np.array([how.m for how in self._queries])[found.query]
         sources = Sources(readers, found.query)
-        rest = cost, found.query, partial, given, sources, names_of(X), found.shown
-        return Segments(found.start, found.end, label, *rest)
+        rest = found.query, partial, given, sources, names_of(X), found.shown
+        return Segments(found.start, found.end, label, found.cost, *rest)
+
+    def _segment_whole(self, X, times):
+        """The source of the samples, the segments, the times as given and the queries of a recording in memory."""
+        y, ty, given = self._validated(X, times)
+        source = Whole(owned(y, X), ty)
+        queries, rules = self._counting(ty)
+        warn_of_sequences(queries, [y], shorter=rules.partial)
+
+        def ranges_of(queries):
+            check_searched(queries, source.y)
+            return segment(queries, rules, source.y, ty, self.n_jobs, self.verbose)
+
+        queries, found = self._segmented(queries, source, ranges_of)
+        self._notice(X, given)
+        readers = [CandidateReader(how, source) for how in queries]
+        return source, found._replace(cost=listed_costs(readers, rules, found)), given, queries
+
+    def _segment_long(self, X, times):
+        """The same of a recording that is read by chunks, once for each time that it is segmented."""
+        queries, rules = self._counting(times)
+        if queries[0].mode == "windows":
+            check_room(max(how.m for how in queries), n_samples(X))
+
+        def ranges_of(queries):
+            return segment_chunks(queries, rules, ChunkedSequence(self, X, times), self.n_jobs)
+
+        source = ChunkedSequence(self, X, times)
+        queries, found = self._segmented(queries, source, ranges_of)
+        return source, found, source.times, queries
 
     def stream(self, max_delay: float | None = None) -> SegmentStream:
         """Start a segmentation that takes the recording chunk by chunk.
@@ -286,7 +318,7 @@ class QuerySegmenter(FittedSegmenter):
         """
         segments = self.segment(X, times)
         names = with_background(self._background_label, self.classes_)
-        labels = np.zeros(len(segments._source.sequence), np.int64)
+        labels = np.zeros(segments._source.readers[0].source.extent(0)[1], np.int64)
         for s, e, query in zip(segments.start, segments.end, segments.query, strict=True):
             labels[s:e] = self._numbers[query] + 1
         return names[labels]
@@ -315,4 +347,4 @@ class QuerySegmenter(FittedSegmenter):
         """
         refuse_sample_weight(sample_weight)
         segments = self.segment(X, times)
-        return event_score(y, segments, len(segments._source.sequence))
+        return event_score(y, segments, segments._source.readers[0].source.extent(0)[1])

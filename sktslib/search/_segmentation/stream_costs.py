@@ -1,27 +1,38 @@
-"""The recurrence of segmentations chunk by chunk: rows of costs and starts for new samples."""
+"""The recurrence of segmentations piece by piece: rows of costs and starts for new samples."""
 
 import numpy as np
 
-from ...distances._kernels.one_pass import advance, windows
+from ...distances._kernels.one_pass import windows
 from .._buffer import Buffer
 from .._comparison import check_lengths, window_profile
-from .._streaming.incremental_profile import PreparedQueries
-from .stretches import Queries, as_series
+from .._streaming.incremental_profile import IncrementalProfile, PreparedQueries
+from .partial import open_begin, open_end
+from .stretches import Queries, as_series, compute, in_order
+
+
+class Samples(IncrementalProfile):
+    """The last samples of a recording; no gap lies between the paths' last sample and `end`."""
+
+    end = 0
+
+    @property
+    def needed(self):
+        return self.seen
+
+
+def paths_of(queries, rules):
+    """The costs of paths under the metric of the queries."""
+    return (Columns if queries[0].mode == "subsequence" else Windows)(queries, rules)
 
 
 class Columns:
     """The costs of paths under an elastic metric, one column per query."""
 
-    def __init__(self, segmenter):
-        self.queries, self.rules, metric = segmenter._queries, segmenter._rules, segmenter.metric_
-        self.reach, self.bounds = metric._reach, self.rules.bounds()
+    def __init__(self, queries, rules):
+        self.queries, self.rules, metric = queries, rules, queries[0].metric
+        self.reach, self.bounds = metric._reach, rules.bounds()
+        self.longest = max(how.m for how in queries)
         self._looks_back = metric._looks_back or metric.uses_times
-        lengths = [how.m for how in self.queries]
-        k, m = len(lengths), sum(lengths)
-        self.label = np.concatenate([np.repeat(np.arange(1, k + 1), lengths), np.arange(1, k + 1)])
-        # Where the state has the costs and starts of unfinished paths: in the queries, and at their borders.
-        self.at_cost = np.concatenate([np.arange(m), 3 * max(m, k + 1) + np.arange(k)])
-        self.at_start = self.at_cost + max(m, k + 1)
         self._prepared = None
         self.begin(0)
 
@@ -43,37 +54,80 @@ class Columns:
             back = int(min(back, start[cost < np.inf].min(initial=back)))
         return max(back, self.run)
 
-    def go_on(self, feed, upto):
-        """Rows of `best` and `begin` for the samples up to `upto`."""
-        back = self.needed
-        y, ty = feed.cut(back, feed.end)
+    def _prepare(self, y):
         if self._prepared is None or self._prepared.size < y.shape[1]:
             self._prepared = PreparedQueries(self.queries, y)
             self._kernel = Queries.of(self._prepared.problems)
+
+    def runs_diagonally(self, feed):
+        """Whether rounds of stretches side by side are possible."""
+        self._prepare(feed.cut(feed.end - 1, feed.end)[0])
+        return self._prepared.problems[0].runs_diagonally
+
+    def _series(self, y, ty):
+        return as_series(self._prepared.series(y), self.queries[0].compared(ty), self._kernel.rows is not None)
+
+    def _own(self, background):
+        return background, self.rules.transitions, *self.bounds
+
+    def go_on(self, feed, upto):
+        """Rows of `best` and `begin` for the samples up to `upto`."""
+        back = self.needed
+        y, ty = feed.cut(back, min(feed.end, upto + self.reach))
+        self._prepare(y)
         if self.state is None:
             self.state = self._kernel.state()
+            if self.rules.partial:
+                open_begin(self.state, self._kernel, self.run)
         if self._looks_back:  # cells without a path may hold an outdated start
-            self.state.reshape(-1)[self.at_start[np.isinf(self.state.take(self.at_cost))]] = self.at
-        k = len(self.queries)
-        new, begin = np.empty((upto - back, k + 1)), np.empty((upto - back, k))
-        rules = self.rules.background.costs(y), self.rules.transitions, *self.bounds
-        ty = self.queries[0].compared(ty)
-        series = as_series(self._prepared.series(y), ty, self._kernel.rows is not None)
-        advance(None, self._kernel, series, self.at - back, back, rules, self.state, new.reshape(-1), begin.reshape(-1))
-        fresh, self.at = slice(self.at - back, None), upto
-        return new[fresh], begin[fresh]
+            cells = self._kernel.at_start[np.isinf(self.state.take(self._kernel.at_cost))]
+            self.state.reshape(-1)[cells] = self.at
+        costs = self.rules.background.costs(y[:, : upto - back])
+        rows = in_order(self._kernel, self._series(y, ty), self.at - back, back, self._own(costs), self.state)
+        self.at = upto
+        return rows
+
+    def task(self, feed, shape):
+        """What a round needs: samples that its features depend on, and the first of them."""
+        back = max(self.run, shape.at - 1 - 2 * self.reach)
+        y, _ = feed.cut(back, min(feed.end, shape.end + self.reach))
+        self._prepare(y)
+        return y, back, shape
+
+    def compute(self, y, back, shape, *known):
+        """What a round gives; see `stretches.compute`."""
+        at, end = shape.at - back, shape.end - back
+        series = np.ascontiguousarray(self._series(y, None)[0][:, at : end + 1])
+        rules = self._own(self.rules.background.costs(y[:, at:end]))
+        return compute(self._kernel, series, (*rules, self.rules.partial), shape, *known)
+
+    def take(self, shape, state):
+        """Go on behind a round."""
+        self.at, self.state = shape.end, state
 
     def live(self):
         """Starts, labels and costs of unfinished paths; infinite where there is none."""
         if self.state is None:
             return np.empty(0), np.empty(0, np.int64), np.empty(0)
-        return self.state.take(self.at_start), self.label, self.state.take(self.at_cost)
+        return self._kernel.live(self.state)
+
+    def open_end(self, rows):
+        """Let the end of the series cut repetitions off; how many points of each query its last repetition covers."""
+        shown = np.array([how.m for how in self.queries])
+        if not self.rules.partial or self.state is None:
+            return shown
+        state, begin = self.state.copy(), rows.given[-1] - self.run
+        state[1] -= self.run
+        row = rows.best[-1].copy()
+        shown = open_end(state, self._kernel.first, self.at - self.run, row, begin, *self.bounds)
+        rows.change_end(row, begin + self.run)
+        return shown
 
     def keep(self, held, best):
         """Drop all paths but those for whose starts and labels `held` (start, label) is true."""
         if self.state is not None:
             start, label, _ = self.live()
-            self.state.reshape(-1)[self.at_cost[~held(start.astype(np.int64), label)]] = np.inf
+            self.state.reshape(-1)[self._kernel.at_cost[~held(start.astype(np.int64), label)]] = np.inf
             self.state[2, : len(best[-1])] = (best[-1][:, np.newaxis] + self.rules.transitions).min(axis=0)
 
     def forget(self, base):
@@ -85,8 +139,8 @@ class Windows:
 
     reach = 0
 
-    def __init__(self, segmenter):
-        self.queries, self.rules = segmenter._queries, segmenter._rules
+    def __init__(self, queries, rules):
+        self.queries, self.rules = queries, rules
         self.lengths = np.array([how.m for how in self.queries])
         for m, limits in zip(self.lengths, self.rules.limits, strict=True):
             check_lengths(m, *limits)
@@ -137,6 +191,10 @@ class Windows:
         """Starts, labels and costs of unfinished windows; infinite where there is none."""
         start = self.at - self.ago
         return start, self.label, np.where(start >= self.run, 0.0, np.inf)
+
+    def open_end(self, rows):
+        """How many points of each query a repetition covers: all."""
+        return self.lengths
 
     def keep(self, held, best):
         """Continue only from what `best` still holds."""

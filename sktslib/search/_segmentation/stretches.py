@@ -1,15 +1,25 @@
-"""Segmentations of whole series: the kernels of `one_pass`, on stretches of a long series side by side."""
+"""Rounds of a long series: stretches side by side at fixed positions, which know nothing of what was before them.
+
+A round has LANES stretches of `step` samples; each one starts `lead` samples early without knowing what was before.
+Once the cheapest segmentations that lead to the cells of a column have a boundary in common, what was before adds the
+same to all of them. So a stretch is right, but for a constant, if its column was that of the stretch before it where
+that one ends; else the true column goes on until it meets that of the stretch, if need be to its end. What a round
+gives depends on its own samples alone unless its first stretch does not meet the round before. So rounds may be
+computed in any order, and the numbers are the same. Costs are counted from the start of the last stretch that was met.
+"""
 
 from typing import NamedTuple
 
 import numpy as np
 
-from ...distances._kernels.compilation import pieces
-from ...distances._kernels.one_pass import INF, LANES, advance, windows
-from ...distances._kernels.traceback import before, trace
-from .partial import open_begin, open_end
+from ...distances._kernels.one_pass import INF, LANES, advance
+from .partial import open_begin
+from .undecided import Parts, Undecided, joined_parts
 
 LEAD = 4  # query lengths after which stretches of a series mostly agree
+FULL = 16  # leads that a stretch has in a long series
+STEP = 2**13  # samples that it has at least
+AT_ONCE = 512  # samples of each lane that are computed before they are put in their places
 
 
 class Queries(NamedTuple):
@@ -43,6 +53,27 @@ class Queries(NamedTuple):
         state[2, : (k + 1) * lanes] = 0.0
         return state
 
+    @property
+    def label(self):
+        """The labels of the unfinished paths in a state."""
+        k = len(self.first) - 1
+        return np.concatenate([np.repeat(np.arange(1, k + 1), np.diff(self.first)), np.arange(1, k + 1)])
+
+    @property
+    def at_cost(self):
+        """Where a state has the costs of unfinished paths: in the queries, and at their borders."""
+        m, k = self.first[-1], len(self.first) - 1
+        return np.concatenate([np.arange(m), 3 * max(m, k + 1) + np.arange(k)])
+
+    @property
+    def at_start(self):
+        """Where it has their starts."""
+        return self.at_cost + max(self.first[-1], len(self.first))
+
+    def live(self, state):
+        """Starts, labels and costs of unfinished paths; infinite where there is none."""
+        return state.take(self.at_start), self.label, state.take(self.at_cost)
+
 
 def as_series(parts, ty, has_rows):
     """What the kernel of one lane compares of a series, features or local costs with each query, and its times."""
@@ -53,98 +84,185 @@ def as_series(parts, ty, has_rows):
     return y, None if ty is None else np.concatenate([ty[:1] - 1.0, ty])
 
 
-def segment(problems, background, transitions, shortest, longest, partial, count):
-    """Labels, starts, ends and costs of the segments of the cheapest segmentation of one series.
+def in_order(queries, series, begin_at, offset, rules, state):
+    """Rows of costs and starts of the samples from `begin_at` on, one by one; changes `state`."""
+    k = len(queries.first) - 1
+    n = len(rules[0])
+    best, begin = np.empty((n, k + 1)), np.empty((n, k))
+    advance(None, queries, series, begin_at, offset, rules, state, best.reshape(-1), begin.reshape(-1))
+    return best[begin_at:], begin[begin_at:]
 
-    Costs of background samples are (n,), bounds of the lengths (k,), transitions (k + 1, k + 1); all are floats. With
-    them come the ranges (.., 2) of query points in the segments; with `partial` the outer ones may hold a part. `count`
-    is told how many samples are done.
+
+class Round(NamedTuple):
+    """Where the stretches of a round are: stretch i is [at + i * step, at + (i + 1) * step + lead)."""
+
+    at: int
+    step: int
+    lead: int
+    fresh: bool  # whether the series begins here
+
+    @property
+    def end(self):
+        return self.at + LANES * self.step + self.lead
+
+
+def rounds(at, end, m, fresh, ended):
+    """The rounds of the samples [at, end) of a series, of which more may come unless it has `ended` there.
+
+    They depend on where the series begins and ends alone: all but the last one or two are of full size, and those have
+    one size, so that little is left.
     """
-    queries, one, k = Queries.of(problems), problems[0], len(problems)
-    n, has_rows = one.shape[1], queries.rows is not None
-    Y, ty = as_series([one.y] if has_rows else [problem.y for problem in problems], one.ty, has_rows)
-    rules = background, transitions, shortest, longest
-    best, begin = np.full((n + 1, k + 1), INF), np.empty((n, k))
-    best[0, 0] = 0.0
-    state, done = queries.state(), 0
-    if partial:
-        open_begin(state, queries)
-    lead = LEAD * max(problem.shape[0] for problem in problems)
-    if one.runs_diagonally and n >= 4 * LANES * lead:
-        state, done = _by_lanes(queries, Y, rules, lead, state, best, begin, count)
-    for a, b in pieces(n - done, queries.first[-1]):
-        _go_on(queries, Y, ty, done + a, done + b, rules, state, best, begin)
-        count(b - a)
-    hidden, shown = np.zeros_like(begin), np.diff(queries.first)
-    if partial:
-        shown = open_end(state, queries.first, best, begin, shortest, longest)
-        hidden, begin = np.maximum(-begin, 0), np.maximum(begin, 0)
-    label, start, end, cost = trace(best, begin, transitions, 0, True, n, before(best, n, transitions, -1))
-    last = np.where(end == n, shown[label - 1], np.diff(queries.first)[label - 1])
-    return label, start, end, cost, np.column_stack([hidden[end - 1, label - 1].astype(np.int64), last])
+    lead = LEAD * m
+    step = max(FULL * lead, STEP)
+    while end - at >= lead + 2 * LANES * step:
+        yield Round(at, step, lead, fresh)
+        at, fresh = at + LANES * step, False
+    if ended and end - at >= 4 * LANES * lead:
+        count = -(-(end - at - lead) // (LANES * step))
+        step = (end - at - lead) // (count * LANES)
+        for _ in range(count):
+            yield Round(at, step, lead, fresh)
+            at, fresh = at + LANES * step, False
 
 
-def _go_on(queries, Y, ty, done, end, rules, state, best, begin):
-    """Samples [done, end) of the whole series, one by one."""
-    out = best[1 : end + 1].reshape(-1), begin[:end].reshape(-1)
-    advance(None, queries, (Y, ty), done, 0, rules, state, *out)
+class _Lanes(NamedTuple):
+    """What a round's stretches give, each counting costs and samples from its own start."""
+
+    best: np.ndarray  # (LANES, width + 1, k + 1)
+    begin: np.ndarray  # (LANES, width, k)
+    marks: list  # samples after which the states were kept; the last one is the end
+    states: list
 
 
-def _by_lanes(queries, Y, rules, lead, first_state, best, begin, count):
-    """Stretches of the series side by side, each started `lead` samples early without knowing what was before.
+class Joined(NamedTuple):
+    """What is decided within a round, and what is not."""
 
-    Once the cheapest segmentations that lead to the cells of a column have a boundary in common, what was before adds
-    the same to all of them. So a stretch is right, but for a constant, if its column was that of the stretch before it
-    where that one ends; else it is computed once more from there. Returns the last state and the sample that follows.
+    found: Parts | None  # None: nothing is decided
+    first: int  # the label at the first boundary, see `Undecided.decide`
+    rows: Undecided
+    begin: np.ndarray | None  # the state where the first stretch must meet the one before
+    end: np.ndarray  # the last state; samples are counted as in the whole series
+
+
+def compute(queries, series, rules, shape, known=None, rows=None):
+    """What a round gives.
+
+    Parameters
+    ----------
+    queries : Queries
+    series : ndarray of shape (channels, width + 1)
+        Features of the round's samples, and of the one before.
+    rules : tuple
+        Costs of background samples, transitions, bounds of the lengths, and whether an end may cut a repetition off.
+    shape : Round
+    known : ndarray
+        The true state of the series where the first stretch must meet it, if it is known not to, and what is not
+        decided there, its `rows`.
     """
-    k, n = begin.shape[1], len(begin)
-    step = (n - lead) // LANES
-    width = step + lead
-    places = np.arange(width + 1)[:, np.newaxis] + step * np.arange(LANES)
-    lanes = np.take(Y, places, axis=1).reshape(len(Y), -1)
-    rest = np.take(rules[0], places[:-1]).reshape(-1), *rules[1:]
-    state, costs, starts = queries.state(LANES), np.empty((width, k + 1, LANES)), np.empty((width, k, LANES))
-    state.reshape(len(state), -1, LANES)[:, : first_state.shape[1], 0] = first_state
+    *rules, partial = rules
+    lanes = _side_by_side(queries, series, rules, shape, partial)
+    at, lead, fresh = shape.at, shape.lead, shape.fresh
+    if known is None:
+        skip = 0 if fresh else lead
+        if fresh:
+            rows = Undecided.anew(at, rules[1])
+        else:
+            rows = Undecided(at + lead, lanes.best[0, lead], rules[1], unknown=True)
+        rows.append(lanes.best[0, skip + 1 :], lanes.begin[0, skip:] + at)
+        first, known, begin = 1, _lane(lanes.states[-1], 0, at), _lane(lanes.states[0], 0, at)
+        parts, label = _collect([], None, rows.settle(queries.live(known)))
+    else:
+        first, parts, label, begin = 0, [], None, None
+    for lane in range(first, LANES):
+        known = _join(queries, series, rules, shape, lanes, lane, known, rows)
+        parts, label = _collect(parts, label, rows.settle(queries.live(known)))
+    return Joined(joined_parts(parts) if parts else None, label, rows, begin, known)
+
+
+def _collect(parts, label, settled):
+    """The parts so far with those that are settled, and the label at the first boundary of all."""
+    if settled is None:
+        return parts, label
+    return [*parts, settled[0]], settled[1] if label is None else label
+
+
+def _side_by_side(queries, series, rules, shape, partial):
+    """The stretches of a round."""
+    step, lead = shape.step, shape.lead
+    k, width = len(queries.first) - 1, step + lead
+    best, begin = np.empty((LANES, width + 1, k + 1)), np.empty((LANES, width, k))
+    state, states, done = queries.state(LANES), [], 0
+    if shape.fresh and partial:
+        first = queries.state()
+        open_begin(first, queries)
+        state.reshape(len(state), -1, LANES)[:, : first.shape[1], 0] = first
     marks = [lead]
     while 2 * marks[-1] < width:
         marks.append(2 * marks[-1])
-    seen, done = [], 0
-    for mark in [*marks, width]:
-        for a, b in pieces(mark - done, LANES * queries.first[-1]):
-            out = costs[: done + b].reshape(-1), starts[: done + b].reshape(-1)
-            advance(True, queries, (lanes, None), done + a, 0, rest, state, *out)
-            count((b - a) * (LANES if done else 1))  # the lead of the other lanes is the end of those before them
-        seen.append(state.copy())
-        done = mark
-    known = _lane(state, 0, 0.0, 0)
-    best[1 : width + 1], begin[:width] = costs[:, :, 0], starts[:, :, 0]
-    for lane in range(1, LANES):
-        at, offset = lane * step, None
-        done = at + lead
-        for mark, then in zip(marks, seen, strict=False):
-            _go_on(queries, Y, None, done, at + mark, rules, known, best, begin)
-            done = at + mark
-            offset = _apart(_lane(then, lane, 0.0, at), known)
-            if offset is not None:
-                break
-        if offset is None:
-            _go_on(queries, Y, None, done, at + width, rules, known, best, begin)
-            continue
-        best[done + 1 : at + width + 1] = costs[done - at :, :, lane] + offset
-        begin[done : at + width] = starts[done - at :, :, lane] + at
-        known = _lane(state, lane, offset, at)
-    return known, LANES * step + lead
+    marks.append(width)
+    places = np.arange(AT_ONCE + 1)[:, np.newaxis] + step * np.arange(LANES)
+    costs, starts = np.empty((AT_ONCE, k + 1, LANES)), np.empty((AT_ONCE, k, LANES))
+    for mark in marks:
+        while done < mark:
+            size = min(AT_ONCE, mark - done)
+            lanes = np.take(series, places[: size + 1] + done, axis=1).reshape(len(series), -1)
+            own = np.take(rules[0], places[:size] + done).reshape(-1), *rules[1:]
+            out = costs[:size].reshape(-1), starts[:size].reshape(-1)
+            advance(True, queries, (lanes, None), 0, done, own, state, *out)
+            best[:, done + 1 : done + size + 1] = costs[:size].transpose(2, 0, 1)
+            begin[:, done : done + size] = starts[:size].transpose(2, 0, 1)
+            done += size
+        states.append(state.copy())
+    return _Lanes(best, begin, marks, states)
 
 
-def _lane(state, lane, offset, at):
-    """The state of one lane, costs and starts as the whole series counts them."""
+def _join(queries, series, rules, shape, lanes, lane, known, rows):
+    """Add the rows of a stretch behind those of the one before it, whose last state is `known`; the last state then."""
+    at, begin, done, zero = shape.at + lane * shape.step, lane * shape.step, shape.lead, None
+    for mark, then in zip(lanes.marks, lanes.states, strict=True):
+        if mark > done:
+            a, b = begin + done, begin + mark
+            own = rules[0][a:b], *rules[1:]
+            piece = np.ascontiguousarray(series[:, a : b + 1])
+            rows.append(*in_order(queries, (piece, None), 0, at + done, own, known))
+            done = mark
+        zero = difference(_lane(then, lane, at), known)
+        if zero is not None:
+            break
+    else:
+        zero = _least(known)
+        rows.shift(zero)
+        return counted_from(known, zero)
+    rest = lanes.best[lane, done + 1 :]
+    known = _lane(lanes.states[-1], lane, at)
+    if len(rows) <= 4 * (shape.step + shape.lead):
+        rows.shift(zero)
+    else:  # where nothing is decided for long, old rows are left as they are
+        rest, known = rest + zero, counted_from(known, -zero)
+    rows.append(rest, lanes.begin[lane, done:] + at)
+    return known
+
+
+def _least(state):
+    least = state[2].min()
+    return least if np.isfinite(least) else 0.0
+
+
+def counted_from(state, zero):
+    """The state with costs from another zero."""
+    state = state.copy()
+    state[[0, 2, 3]] -= zero
+    return state
+
+
+def _lane(state, lane, at):
+    """The state of one lane, samples counted as in the whole series."""
     one = state.reshape(len(state), -1, LANES)[:, :, lane].copy()
-    one[[0, 2, 3]] += offset
     one[[1, 4]] += at
     return one
 
 
-def _apart(a, b):
+def difference(a, b):
     """How much more state `b` costs than `a`, if that is the same everywhere up to rounding, and starts agree."""
     costs, finite = b[[0, 2, 3]], np.isfinite(b[[0, 2, 3]])
     offset = b[2, 0] - a[2, 0]
@@ -154,19 +272,3 @@ def _apart(a, b):
     same = np.abs(a[[0, 2, 3]][finite] + offset - costs[finite]) <= slack
     starts = (a[[1, 4]] == b[[1, 4]]) | ~finite[[0, 2]]
     return offset if same.all() and starts.all() else None
-
-
-def segment_windows(cost, lengths, background, transitions):
-    """The same by windows: ``cost[q, t]`` (k, n) is that of query q's window that ends with sample t."""
-    k, n = cost.shape
-    best, edges = np.full((n + 1, k + 1), INF), np.zeros((n + 1, k + 1))
-    best[0, 0] = 0.0
-    windows(cost, lengths, 0, background, transitions, edges, best)
-    begin = window_starts(lengths, n)
-    label, start, end, cost = trace(best, begin, transitions, 0, True, n, before(best, n, transitions, -1))
-    return label, start, end, cost, np.column_stack([np.zeros_like(label), lengths[label - 1]])
-
-
-def window_starts(lengths, n):
-    """The starts of the windows that end with each of n samples (n, k)."""
-    return np.arange(1.0, n + 1)[:, np.newaxis] - lengths

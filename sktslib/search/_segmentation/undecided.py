@@ -1,0 +1,165 @@
+"""What a segmentation has not decided yet: rows of costs and starts, and the paths that lead back through them."""
+
+from typing import NamedTuple
+
+import numpy as np
+
+from ...distances._kernels.traceback import agreed, apart, before, trace
+from .._buffer import Buffer
+
+
+class Parts(NamedTuple):
+    """Segments in temporal order."""
+
+    start: np.ndarray
+    end: np.ndarray
+    label: np.ndarray  # of the query, from 1
+    cost: np.ndarray
+    hidden: np.ndarray  # how many of the query's first points lie before the series
+
+
+def joined_parts(parts):
+    """Segments as one table."""
+    none = np.empty(0, np.int64)
+    empty = Parts(none, none, none, np.empty(0), none)
+    return Parts(*(np.concatenate(each) for each in zip(empty, *parts, strict=True)))
+
+
+class Undecided:
+    """The rows behind the last node that is decided, a boundary with the label of the part that ends there.
+
+    Attributes
+    ----------
+    base : int
+        The boundary of the first row.
+    fresh : bool
+        Whether nothing is before it.
+    unknown : bool
+        Whether what is before it is not known: then it is no node yet, and paths may come from before it.
+    """
+
+    def __init__(self, base, row, transitions, *, fresh=False, unknown=False):
+        k = len(row) - 1
+        self.base, self.fresh, self.unknown, self._transitions = base, fresh, unknown, transitions
+        self._best, self._starts = Buffer(after=(k + 1,), first=base), Buffer(after=(k,), first=base)
+        self._best.append(row[np.newaxis])
+        self._codes, self._coded = Buffer(after=(k + 1,), dtype=np.int64, first=base), 0  # see `branch`; filled rows
+        self._given = None  # starts before the series, where its begin may cut a repetition off
+        self._due = 0  # rows there must be before it pays to look what is decided
+
+    @classmethod
+    def anew(cls, at, transitions):
+        """The first row of a series that begins at a sample."""
+        return cls(at, np.array([0.0] + [np.inf] * (len(transitions) - 1)), transitions, fresh=True)
+
+    def __len__(self):
+        return len(self._best)
+
+    @property
+    def best(self):
+        """Costs of the cheapest segmentations up to each boundary, by their last label."""
+        return self._best.values
+
+    @property
+    def starts(self):
+        """Starts of the last segments (n, k)."""
+        return self._starts.values
+
+    @property
+    def given(self):
+        """The same, those of repetitions that the begin of the series cuts off being before it."""
+        return self.starts if self._given is None else self._given.values
+
+    @property
+    def history(self):
+        """Costs, starts, transitions and the first boundary, as kernels trace paths."""
+        return self.best, self.starts, self._transitions, self.base
+
+    def append(self, best, starts):
+        """Take the rows that follow. Repetitions that the begin of the series cuts off start before it."""
+        self._best.append(best)
+        self._starts.append(self._cut(starts))
+        if self._given is not None:
+            self._given.append(starts)
+
+    def _cut(self, starts):
+        """Starts of which none is before the series; from the first one that is, all are kept as they were given."""
+        if self.fresh and len(starts) and starts.min() < self.base:
+            if self._given is None:
+                self._given = Buffer(after=starts.shape[1:], first=self.base)
+                self._given.append(self.starts)
+            return np.maximum(starts, self.base)
+        return starts
+
+    def change_end(self, row, starts):
+        """Replace the last row."""
+        self.best[-1], self.starts[-1] = row, self._cut(starts)
+        if self._given is not None:
+            self._given.values[-1] = starts
+
+    def shift(self, cost):
+        """Count all costs from another zero."""
+        self.best[:] -= cost
+
+    def drop(self, best):
+        """Replace all costs, some paths being dropped."""
+        self.best[:] = best
+        self._coded = 0
+
+    def agreed(self, live):
+        """The node that all live paths (starts, labels, costs) have in common, row and label; row 0 is none."""
+        start, label, cost = live
+        if self.fresh:
+            start = np.maximum(start, self.base)
+        return agreed(*self.history, self.unknown, start, label, cost)
+
+    def agreed_by_now(self, live):
+        """The same, for calls at every few rows: where nothing is decided they look at the new rows alone."""
+        self._codes.append(np.zeros((self._best.end - self._codes.end, self.best.shape[1]), np.int64))
+        known, self._coded = self._coded, len(self) - 1
+        return (0, 0) if apart(*self.history, self._codes.values, known, *live) else self.agreed(live)
+
+    def settle(self, live):
+        """What is decided by now: segments and the label at the first row, see `decide`; None for nothing.
+
+        After a vain look the next one is due at twice as many rows, so that all looks take no longer than the last.
+        """
+        if len(self) < self._due:
+            return None
+        node = self.agreed(live)
+        self._due = 0 if node[0] else 2 * len(self)
+        return self.decide(*node) if node[0] else None
+
+    def finish(self):
+        """The segments of the cheapest segmentation up to the end."""
+        last = len(self) - 1
+        return self.decide(last, before(self.best, last, self._transitions, -1))[0]
+
+    def decide(self, j, label):
+        """The segments that lead to a node, and the label at the first row; later ones start from there.
+
+        Where the first one comes from before the first row, its cost is all that was paid up to its end.
+        """
+        labels, start, end, cost, first = trace(*self.history[:3], self.base, self.fresh, j, label)
+        hidden = np.zeros_like(start)
+        if self._given is not None and len(start):
+            hidden[0] = max(self.base - int(self.given[end[0] - 1, labels[0] - 1]), 0)
+        found = Parts(start + self.base, end + self.base, labels, cost, hidden)
+        self.base += j
+        self._coded, self._given, self.fresh, self.unknown = 0, None, self.fresh and j == 0, False
+        for rows in (self._best, self._starts, self._codes):
+            rows.forget(self.base)
+        return found, first
+
+    def follow(self, base, found, first, zero):
+        """The segments up to the first row of another, which is the last one here, with those `found` from there on.
+
+        `first` is the other's label at its first row; costs here are `zero` more than there.
+        """
+        if len(found.start) and found.start[0] < base:  # which comes from before it
+            s, label = int(found.start[0]) - self.base, int(found.label[0])
+            first = before(self.best, s, self._transitions, label)
+            paid = self.best[s, first] + (0.0 if self.fresh and not s else self._transitions[first, label])
+            found.cost[0] += zero - paid
+            base = s + self.base
+        return [self.decide(base - self.base, first)[0], found]
