@@ -57,7 +57,7 @@ def segment(queries, rules, y, ty, n_jobs=None, verbose=0):
         return Segmentation(queries, rules, samples, n_jobs, count).take(last=True)
 
 
-def segment_chunks(queries, rules, long, n_jobs=None):
+def segment_chunks(queries, rules, long, n_jobs=None, verbose=0):
     """The same of a sequence that is read by chunks, and the costs that are listed."""
     samples, found = Samples(queries[0]), []
     segmentation = Segmentation(queries, rules, samples, n_jobs)
@@ -68,9 +68,11 @@ def segment_chunks(queries, rules, long, n_jobs=None):
         found.append(segments._replace(cost=listed_costs(readers, rules, segments)))
         samples.forget(segmentation.needed)
 
-    for y, ty, _ in long.chunks():
-        samples.append(y, ty)
-        take()
+    with progress(len(long), verbose, "segmentation", "sample") as count:
+        for y, ty, _ in long.chunks(0, len(long)):
+            samples.append(y, ty)
+            take()
+            count(y.shape[1])
     take(last=True)
     return SegmentTable(*(np.concatenate(each) for each in zip(*found, strict=True)))
 

@@ -270,7 +270,7 @@ class QuerySegmenter(FittedSegmenter):
             check_room(max(how.m for how in queries), n_samples(X))
 
         def ranges_of(queries):
-            return segment_chunks(queries, rules, ChunkedSequence(self, X, times), self.n_jobs)
+            return segment_chunks(queries, rules, ChunkedSequence(self, X, times), self.n_jobs, self.verbose)
 
         source = ChunkedSequence(self, X, times)
         queries, found = self._segmented(queries, source, ranges_of)
