@@ -132,6 +132,11 @@ class Choice(NamedTuple):
     percentile: float | None = None  # of the distances, instead of a threshold
 
     @property
+    def needs_all(self):
+        """Whether no candidate is known beforehand to be none: a percentile is one of all distances."""
+        return self.percentile is not None or (self.n_matches is None and self.threshold is None)
+
+    @property
     def rule(self):
         """What the choice is known to leave out; None where it needs the whole profile."""
         return Rule(*self[:3]) if self.percentile is None else None

@@ -82,8 +82,9 @@ class QuerySearcher(ClassNamePrefixFeaturesOutMixin, TransformerMixin, Piecewise
         The longest step of a sequence's times that is no hole: a number in their unit (of datetimes, seconds), or a
         duration. No match spans a longer one. Every sequence needs times then.
     n_jobs : int, optional
-        Jobs of joblib, threads unless it is told otherwise, that share several queries and sequences among them; one
-        query in one sequence is one job. No result depends on it.
+        Jobs of joblib, threads unless it is told otherwise, that share several queries and sequences among them, or
+        parts of a long sequence where there are fewer of these than jobs. No result depends on it, but distances of a
+        profile by Fourier transforms, in their last digits.
     verbose : int, default=0
         Above 0: bars on stderr show how far long work has come: the searches of several queries and sequences, the
         chunks of a sequence that is read by chunks, and learning from labels. Streams show none.

@@ -45,6 +45,7 @@ class MatchPool:
         self._open, self._new, self._count = np.empty((3, 0)), [], 0
         self._beside = []  # groups that are complete and reach over an edge
         self._decided = []
+        self.tells, self._news = False, []  # whether anyone asks what is new
 
     def _place(self, rows):
         """Where candidates or matches stand in a profile: of equal distances the first counts."""
@@ -54,11 +55,21 @@ class MatchPool:
     def _is_best(self):
         return self.choice.n_matches is not None
 
+    def news(self):
+        """Half-open ranges (start, end) that are decided since the last call: new matches, groups beside an edge."""
+        news, self._news = self._news, []
+        return news
+
     @property
-    def ranges(self):
-        """The matches so far and the groups beside an edge, as half-open ranges (2, k)."""
-        beside = [[[rows[1].min()], [rows[2].max()]] for rows in self._beside if rows.size]
-        return np.concatenate([self._matches()[2:], *beside], axis=1).astype(np.int64)
+    def most(self):
+        """How many ranges can still be of use; None where all are."""
+        return self._matches().shape[1] + len(self._beside) if self._is_best else None
+
+    def holds(self, start, end):
+        """Whether a range is that of a match, or of a group beside an edge."""
+        matches = self._matches()
+        groups = [(rows[1].min(), rows[2].max()) for rows in self._beside]
+        return bool(((matches[2] == start) & (matches[3] == end)).any()) or (start, end) in groups
 
     @property
     def begin(self):
@@ -118,6 +129,7 @@ class MatchPool:
         for edge in self.edges[1:]:
             beside |= (start[:done] < edge) & (edge < end[:done])
         self._beside += [rows[:, cuts[k] : cuts[k + 1]] for k in np.flatnonzero(beside)]
+        self._tell(start[:done][beside], end[:done][beside])
         beside = np.repeat(beside, np.diff(cuts[: done + 1]))
         self._open, rows = rows[:, cuts[done] :], rows[:, : cuts[done]]
         self._decide(rows[:, ~beside], reader)
@@ -125,6 +137,7 @@ class MatchPool:
     def _decide(self, rows, reader):
         if rows.size:
             self._decided.append(self._chosen(rows, reader))
+            self._tell(*self._decided[-1][2:])
         if self._is_best and self._decided:
             matches = self._matches()
             self._decided = [matches]
@@ -132,6 +145,10 @@ class MatchPool:
             if matches.shape[1] >= k:
                 last = np.lexsort((self._place(matches), matches[0]))[k - 1]
                 self.limit = min(self.limit, self._limit_at(matches, last))
+
+    def _tell(self, start, end):
+        if self.tells:
+            self._news += zip(start.astype(int).tolist(), end.astype(int).tolist(), strict=True)
 
     def _limit_at(self, rows, k):
         return Limit(float(rows[0, k]), int(self._place(rows)[k]))

@@ -31,7 +31,7 @@ class QueryPart:
 
     def __init__(self, how, choice, begin, first, *, whole=False):
         self.how, self.begin = how, begin
-        whole = whole or choice.percentile is not None  # a percentile is one of all distances
+        whole = whole or choice.needs_all
         self.rule = None if whole else choice.rule
         self.feed = make_profile(how, self.rule, first)
         self.pool = ProfilePool(how) if whole else MatchPool(how, choice)
@@ -52,11 +52,6 @@ class QueryPart:
             if self.feed.seen == self._next:
                 self._keep_state()
             at = end
-
-    @property
-    def ranges(self):
-        """The ranges (2, k) that samples are needed of, but what is not decided."""
-        return self.pool.ranges
 
     def decide(self):
         """Choose what matches are known by now, so that nothing waits for samples that are to be forgotten."""
@@ -113,11 +108,15 @@ def joined(parts, source):
 class ProfilePool:
     """The candidates of a range, all of them."""
 
-    limit, begin = Limit(), ENDLESS
-    ranges = np.empty((2, 0), np.int64)
+    limit, begin, tells = Limit(), ENDLESS, False
+    most = None
 
     def __init__(self, how):
         self.how, self._found = how, []
+
+    def news(self):
+        """Nothing is decided before the end."""
+        return []
 
     def decide(self, feed, reader):
         """Nothing is decided before the end."""

@@ -70,6 +70,8 @@ class SearchPart:
     def _begin(self, searches):
         self._searches, self.first = searches, first_of(searches, self.begin)
         self._parts = [QueryPart(how, choice, self.begin, self.first) for how, choice in searches]
+        for part in self._parts:
+            part.pool.tells = True
         self._pieces = [{} for _ in searches]  # samples and times by ranges
         self._border = []
 
@@ -123,13 +125,11 @@ class SearchPart:
 
     def _keep(self, part, pieces):
         """Keep the samples of matches that are new, and give up those of matches that are none any more."""
-        ranges = list(zip(*part.ranges.tolist(), strict=True))
-        for start, end in ranges:
-            if (start, end) not in pieces:
-                pieces[start, end] = self._piece(part, start, end)
-        if len(pieces) > len(ranges):
-            held = set(ranges)
-            for known in [known for known in pieces if known not in held]:
+        for start, end in part.pool.news():
+            pieces[start, end] = self._piece(part, start, end)
+        most = part.pool.most
+        if most is not None and len(pieces) > 2 * most:
+            for known in [known for known in pieces if not part.pool.holds(*known)]:
                 del pieces[known]
         if part is self._parts[0] and self.begin < self.n_samples_seen and not self._border_is_known:
             self._border = [self._piece(part, self.begin, self.begin)]
@@ -202,7 +202,8 @@ def merge_parts(parts: list[SearchPart], sequence: Any = None, times: Times | No
     parts : list of SearchPart
         All parts of one recording, of one searcher; each ends where another one begins. They are left as they are.
     sequence : array-like of shape (n,) or (n, channels), optional
-        The recording, or what can be sliced like it, for samples of parts that do not agree; needed with `percentile`.
+        The recording, or what can be sliced like it, for samples of parts that do not agree. With `percentile`, and
+        without both `n_matches` and `threshold`, it is needed.
     times : array-like of shape (n,), optional
         Its times, if the parts were fed any.
 
@@ -241,10 +242,11 @@ def merge_parts(parts: list[SearchPart], sequence: Any = None, times: Times | No
             f"'times' must be given with 'sequence' if the parts were fed any, and else not. Got {got}, and parts "
             f"{'with' if timed else 'without'} times."
         )
-    if sequence is None and searches[0][1].percentile is not None:
+    if sequence is None and any(choice.needs_all for _, choice in searches):
         raise ValueError(
             "The 'sequence' parameter of merge_parts must be given with the 'percentile' parameter of QuerySearcher, "
-            "for it is known at the end only which samples its matches need. Got None."
+            "and where neither 'n_matches' nor 'threshold' is set, for it is known at the end only which samples "
+            "matches need. Got None."
         )
     pieces = [piece for part in parts for piece in part._all_pieces()]
     source = searcher._source(sequence, times) if sequence is not None else _Kept(Stretches([p[:3] for p in pieces]))
