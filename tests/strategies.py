@@ -114,6 +114,7 @@ SIZES = {
     "distances._kernels.compilation.SECONDS": [0.0, 0.03],
     "distances._kernels.open_ended.BLOCK": [2, 7, 40, 4096],
     "search._streaming.incremental_profile.FEW": [1, 5, 32],
+    "search._streaming.parts.FIRST": [1, 9, 2**12],
     "distances._kernels.diagonals.KEPT": [1, 2**23],
     "search._segmentation.stretches.LEAD": [1, 4],
     "search._segmentation.stretches.FULL": [1, 2, 16],

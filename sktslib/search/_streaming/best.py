@@ -82,44 +82,38 @@ class MatchPool:
 
     def take(self, feed, found, reader):
         """Take the candidates that a profile gave last."""
-        rows = self._near(feed, found, reader)
+        rows = self._near(found)
         if rows.size:
             self._new.append(rows)
             self._count += rows.shape[1]
         if self._count > max(ROOM, self._open.shape[1]):  # so that each is looked at a few times
             self.decide(feed, reader)
 
-    def _near(self, feed, found, reader):
-        """Those that may be matches; to be compared with a limit that falls they are computed exactly."""
+    def _near(self, found):
+        """Those that may be matches."""
         distance, start, end, slack = found
+        self.slack = max(self.slack, slack)
         near = np.flatnonzero((distance * (1.0 - slack) <= self.limit.distance) & (distance < np.inf))
-        rows = np.array([distance[near], start[near], end[near]])
-        if not self._is_best:
-            self.slack = max(self.slack, slack)
-        elif slack and rows.size:
-            high = rows.copy()
-            high[0] *= 1.0 + 3.0 * slack
-            self._tighten(high, feed)
-            rows = rows[:, rows[0] * (1.0 - slack) <= self.limit.distance]
-            rows[0] = reader.distances(*rows[1:].astype(np.int64))
-        return self._within(rows) if self._is_best else rows
+        return self._within(np.array([distance[near], start[near], end[near]]), self.slack)
 
-    def _within(self, rows):
-        """Candidates or matches that come no later than the limit."""
-        return rows[:, self.limit.lets(rows[0], self._place(rows)) & (rows[0] < np.inf)]
+    def _within(self, rows, slack=0.0):
+        """Candidates or matches that come no later than the limit, or may do so within their slack."""
+        if not self._is_best:
+            return rows
+        return rows[:, self.limit.lets(rows[0] * (1.0 - slack), self._place(rows)) & (rows[0] < np.inf)]
 
     def decide(self, feed, reader):
         """Choose the matches of the groups that nothing unknown can overlap, and behind which there is a sample."""
         rows = np.concatenate([self._open, *self._new], axis=1)
         self._new, self._count = [], 0
         if self._is_best:
-            rows = self._within(rows[:, np.argsort(self._place(rows), kind="stable")])
+            rows = self._within(rows[:, np.argsort(self._place(rows), kind="stable")], self.slack)
         if not rows.size:
             self._open = rows
             return
         if self._is_best:
-            self._tighten(rows, feed)
-            rows = self._within(rows)
+            self._tighten(np.array([rows[0] * (1.0 + 3.0 * self.slack), *rows[1:]]), feed)
+            rows = self._within(rows, self.slack)
         rows = rows[:, np.argsort(rows[1], kind="stable")]
         last = np.maximum.accumulate(rows[2])
         cuts = np.concatenate([[0], np.flatnonzero(rows[1, 1:] >= last[:-1]) + 1, [rows.shape[1]]])
@@ -163,7 +157,7 @@ class MatchPool:
     def _matches(self):
         """Those that are decided, of the best k within the limit."""
         matches = np.concatenate([np.empty((4, 0)), *self._decided], axis=1)
-        return self._within(matches) if self._is_best else matches
+        return self._within(matches)
 
     # ------------------------------------------------------------------------------------------ the limit that falls
     def _tighten(self, rows, feed):
@@ -219,7 +213,7 @@ class MatchPool:
         self.slack = max(pool.slack for pool in pools)
         rows = np.concatenate([a for pool in pools for a in (pool._open, *pool._new, *pool._beside)], axis=1)
         self._decided = [a for pool in pools for a in pool._decided]
-        self._decided.append(self._chosen(self._within(rows) if self._is_best else rows, reader))
+        self._decided.append(self._chosen(self._within(rows, self.slack), reader))
         matches, k = self._matches(), self.choice.n_matches
         order = np.lexsort((self._place(matches), matches[0]))[:k]
         if self._is_best and len(order) < k and self.limit < self.first_limit:

@@ -15,6 +15,7 @@ from .incremental_profile import ENDLESS
 from .stream import make_profile
 
 LEAD = 4  # lengths of the query
+FIRST = 2**12  # samples that tell a first limit, so that few candidates of all that follow are looked at
 
 
 def first_of(searches, begin):
@@ -37,12 +38,14 @@ class QueryPart:
         self.pool = ProfilePool(how) if whole else MatchPool(how, choice)
         self.states = []  # kept for comparison with what comes from before
         self._next = begin if begin else ENDLESS
+        self._size = ENDLESS if whole or choice.n_matches is None else FIRST
 
     def take(self, y, ty, reader):
         """Take the samples (channels, n) that follow and their times."""
         at, first = 0, self.feed.seen
         while at < y.shape[1]:
-            end = min(y.shape[1], self._next - first)
+            end = min(y.shape[1], self._next - first, at + self._size)
+            self._size = min(2 * self._size, ENDLESS)
             self.feed.append(y[:, at:end], None if ty is None else ty[at:end])
             found = self.feed.candidates()
             if self.feed.seen > self.begin:
