@@ -6,6 +6,7 @@ import numpy as np
 
 from ..distances._metrics.lockstep import LockstepMetric
 from ..distances._series import fill, full_weight, is_enough, normalise
+from ..utils._sizes import sum_of_squares
 from ..utils.validation import as_weight
 
 
@@ -24,7 +25,7 @@ def runs(y, holes=()):
 
     A hole is given by the sample behind it.
     """
-    if y.size and isfinite(np.vdot(y, y)):  # which needs no memory
+    if y.size and isfinite(sum_of_squares(y)):
         ranges = np.array([[0, y.shape[1]]])
     else:
         seen = np.concatenate([[False], ~np.isnan(y).any(axis=0), [False]])

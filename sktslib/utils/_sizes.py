@@ -9,6 +9,16 @@ import numpy as np
 # Sums of squares of values that are neither too large nor too small to be squared.
 FEW, MANY = 1e-270, 1e280
 SEEN = 1e-135  # a point of this size shows that a series is not too small
+# From so many numbers on libraries of linear algebra start threads, which wait in a loop and take the time of others.
+MANY_NUMBERS = 10_000
+
+
+def sum_of_squares(a):
+    """The sum of squares of an array; it needs no memory, and does not warn."""
+    if a.size < MANY_NUMBERS:
+        return np.vdot(a, a)
+    axes = list(range(a.ndim))
+    return np.einsum(a, axes, a, axes, [])
 
 
 def check_size(a, what, power, owner, total=None):
@@ -58,7 +68,7 @@ def largest(power):
 
 def _fits(a, power, total=None):
     """Whether values are neither too large nor too small for certain."""
-    return power <= 1 or (power <= 2 and FEW < (np.vdot(a, a) if total is None else total) < MANY)
+    return power <= 1 or (power <= 2 and FEW < (sum_of_squares(a) if total is None else total) < MANY)
 
 
 def _all_fit(series):
@@ -67,9 +77,9 @@ def _all_fit(series):
     if whole is not None and whole.ndim == 2 and len(whole) == len(series):
         rows = all(map(is_, map(attrgetter("base"), series), repeat(whole)))
         rows = rows and {*map(attrgetter("size"), series)} == {whole.shape[1]}
-        if rows and np.vdot(whole, whole) < MANY and np.abs(whole[:, 0]).min() > SEEN:
+        if rows and sum_of_squares(whole) < MANY and np.abs(whole[:, 0]).min() > SEEN:
             return True
-    sums = [np.vdot(a, a) for a in series]
+    sums = [sum_of_squares(a) for a in series]
     return FEW < min(sums) and max(sums) < MANY and math.isfinite(sum(sums))
 
 

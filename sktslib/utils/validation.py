@@ -14,6 +14,7 @@ import numpy as np
 from ._conversion import converted, place, shown
 from ._given_times import as_dates, given_times
 from ._names import did_you_mean
+from ._sizes import sum_of_squares
 
 FLOAT = np.dtype(np.float64)
 LARGEST = 1e300  # size of a value: sums and differences of such values are finite
@@ -139,7 +140,7 @@ def refuse_missing(
     With `missing` NaN may pass; False means that the caller could have said so by `nan_policy`, None that nobody can.
     Returns the sum of squares, which may overflow.
     """
-    total = np.vdot(a, a)  # needs no memory, and does not warn
+    total = sum_of_squares(a)
     if isfinite(total):
         return total
     finite = np.isfinite(a) | np.isnan(a) if missing else np.isfinite(a)

@@ -9,7 +9,7 @@ import numpy as np
 
 from ...utils._given_times import as_dates, notice_index
 from ...utils._sampling import holes
-from ...utils._sizes import largest
+from ...utils._sizes import largest, sum_of_squares
 from ...utils.validation import FLOAT, as_times, check_count
 from .._buffer import TimeBuffer
 
@@ -105,7 +105,7 @@ class Entrance:
             y = X.T
         else:
             return None
-        if not np.vdot(X, X) < self._large:  # also where it is NaN
+        if not sum_of_squares(X) < self._large:  # also where it is NaN
             return None
         return y
 
