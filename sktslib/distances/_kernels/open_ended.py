@@ -59,7 +59,7 @@ def _even_step(p, rows, weighted, series, i, t, first, edges, lane, behind, carr
     over, s_over = minimum(best, old), where(best < old, s_over, s_old)
     leave(edge, t + behind, lane, best)
     leave(origin, t + behind, lane, start)
-    at = index_of(t + 1 - begun, yr.shape[1] >> SHIFT), at[0], at[1], at[2], at[3]
+    at = index_of(t + 1 - begun, len(yr[0]) >> SHIFT), at[0], at[1], at[2], at[3]
     return best, over, start, s_over, at_edge, from_edge, at
 
 
@@ -76,7 +76,7 @@ def _search_evenly(p, query, series, radius, side, strip, edges, state):
     # The edge holds its corner at the begin only: a strip of one row has written its own costs over it by now.
     corner = (edge[LANES - 2], origin[LANES - 2]) if begin == 0 else (state[4, 0], state[4, 1])
     values = load(state[0], 0), load(state[1], 0), load(state[2], 0), load(state[3], 0)
-    at = indices_at(begin - series[2], series[0].shape[1] >> SHIFT)
+    at = indices_at(begin - series[2], len(series[0][0]) >> SHIFT)
     carried = values[0], values[1], values[2], values[3], corner[0], corner[1], at
     for t in range(begin, end, 2):  # two at a time, because then fewer values change their registers
         carried = _even_step(p, rows, weighted, series, i, t, first, edges, lane, behind, carried)
@@ -95,7 +95,7 @@ def _search_strip(p, query, series, radius, side, strip, edges, state):
     """
     (rows, weighted, points), (i, begin, end, bottom), (edge, origin) = query, strip, edges
     yr, gap_costs, begun = series
-    rows_at, size, lane, behind = load(ROWS, 0), yr.shape[1] >> SHIFT, lane_of(bottom), LANES - 1 - bottom
+    rows_at, size, lane, behind = load(ROWS, 0), len(yr[0]) >> SHIFT, lane_of(bottom), LANES - 1 - bottom
     here = load(points[0], i), load(points[1], i), load(points[2], i)
     boundary, row = load(side, i), row_at(rows[0], weighted, i)
     shut = INF if i == 0 and closed_boundary(p) else -INF
