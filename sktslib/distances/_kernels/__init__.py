@@ -23,6 +23,20 @@ long windows, squares and products         `sliding`            a profile to 1e-
 segmentation, elastic                      `one_pass`           sums in order; of long recordings less an offset
 ========================================== ==================== ================================================
 
+How vectors are cut, by the processor that kernels are compiled for; `simd` decides, no result depends on it:
+
+===================== ==================== ========================= ==========================================
+processor             registers            series side by side       rows of a strip (pairs, searches)
+===================== ==================== ========================= ==========================================
+AVX-512               32 of eight floats   16: two registers a value 32: four registers a value
+AVX, AVX2             16 of four           8: two                    16: four
+SSE2                  16 of two            4: two                    16: eight
+others (ARM)          32 of two            8: four                   16: eight
+===================== ==================== ========================= ==========================================
+
+A matrix goes along four query points at a time on all of them. With AVX-512 on AMD's processors half of the minima are
+those of integers, which keeps adders and multipliers busy alike; elsewhere all are those of floats.
+
 `compilation` says how kernels are compiled and called in pieces, `cache` how they are kept on disk. `simd` and
 `simd_memory` are vectors of floats; `strips` is the memory layout of `diagonals` and `open_ended`; `moments` and
 `running_moments` normalise windows; in `lanes` a cell is found by `_accumulate` (rows of four query points), `_span`

@@ -9,7 +9,7 @@ import numpy as np
 
 from .compilation import inner, kernel, pieces
 from .dispatch import matched_pair, terms
-from .simd_memory import bits, makers
+from .simd_memory import bits, channels_of, makers
 
 WORD = 64
 COST = 16  # so many times what a cell of other recurrences takes a word takes
@@ -24,7 +24,7 @@ def _matches(p, rows, i, y, j):
     """Bits of the points of the series from j on that match query point i."""
     row = rows[0, 0, i], rows[0, 1, i], rows[0, 2, i], rows[0, 3, i]
     a = terms(p, row, load(y[0], j), 0.0)[0]
-    for k in range(1, rows.shape[0]):
+    for k in range(1, len(y)):
         row = rows[k, 0, i], rows[k, 1, i], rows[k, 2, i], rows[k, 3, i]
         a = a + terms(p, row, load(y[k], j), 0.0)[0]
     return bits(matched_pair(p, a))
@@ -93,17 +93,17 @@ def _accumulate(p, rows, m, y, n, replaces, begin, end, words, out):
 
 
 def accumulated_costs(p, rows, m, y, n, replaces, out):
-    """Costs `out` of queries (n_queries, channels, 4, m or more) with a series (channels, n or more, whole words).
+    """Costs `out` of queries (n_queries, channels, 4, m or more) with a series, see `padded`.
 
     `replaces`: whether a point can be replaced at the cost of one, as in EDR, and not of two, as in LCSS.
     """
-    words = np.empty((2, y.shape[1] // WORD), np.uint64)
+    words = np.empty((2, len(y[0]) // WORD), np.uint64)
     for begin, end in pieces(len(rows) * m, COST * words.shape[1]):
         _accumulate(p, rows, m, y, n, replaces, begin, end, words, out)
 
 
 def padded(y):
-    """A series in whole words."""
+    """A series (channels, n) in whole words, as `channels_of` gives it."""
     out = np.zeros((y.shape[0], y.shape[1] + -y.shape[1] % WORD))  # numpy.pad takes longer than a short comparison
     out[:, : y.shape[1]] = y
-    return out
+    return channels_of(out)

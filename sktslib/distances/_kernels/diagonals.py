@@ -48,7 +48,7 @@ def _strip(p, rows, weighted, points, yr, gap_costs, band, side, i, begin, end, 
     The row above hands down two costs, of the diagonal way and of the query's; where all moves cost the same the
     better one of them (`over`), found before it moves on.
     """
-    rows_at, size, lane, behind = load(ROWS, 0), yr.shape[1] >> SHIFT, lane_of(bottom), LANES - 1 - bottom
+    rows_at, size, lane, behind = load(ROWS, 0), len(yr[0]) >> SHIFT, lane_of(bottom), LANES - 1 - bottom
     here = load(points[0], i), load(points[1], i), load(points[2], i)
     boundary, row = load(side, i), row_at(rows[0], weighted, i)
     shut = INF if i == 0 and closed_boundary(p) else -INF  # above the first row there is the diagonal way only

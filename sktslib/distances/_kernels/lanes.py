@@ -3,7 +3,7 @@
 The recurrences are those of `recurrences`.
 
 Layout: a block of series is ``(channels, (length + 1) * LANES)``, its first LANES numbers the pad before the first
-point; a query is ``(channels, 4, m)``, padded to whole sweeps.
+point, as `channels_of` gives it; a query is ``(channels, 4, m)``, padded to whole sweeps.
 """
 
 import numpy as np
@@ -24,10 +24,10 @@ from .dispatch import (
     moves,
     terms,
 )
-from .simd import REGISTER, maximum, minimum
-from .simd_memory import copy, fill, makers, some, store
+from .simd import CHOSEN, maximum, minimum
+from .simd_memory import channels_of, copy, fill, makers, some, store
 
-LANES = 2 * REGISTER
+LANES = CHOSEN.lanes
 ROWS = 4
 BIG = np.inf  # a cost that no path has
 ABOVE, DONE, UNFINISHED = 0, 1, 2
@@ -96,7 +96,7 @@ def _sweep(p, i, m, rows, weighted, points, Y, gap_costs, lo, hi, begin, end, in
         a1, b1, c1 = terms(p, q1, y, yb)
         a2, b2, c2 = terms(p, q2, y, yb)
         a3, b3, c3 = terms(p, q3, y, yb)
-        for k in range(1, rows.shape[0]):
+        for k in range(1, len(Y)):
             y, yb = load(Y[k], at), load(Y[k], at - LANES)
             e, f, g = terms(p, _row(rows, weighted, k, i), y, yb)
             a0, b0, c0 = a0 + e, b0 + f, c0 + g
@@ -215,10 +215,10 @@ def _accumulate(p, rows, weighted, points, Y, gap_costs, cells, cutoff, rests, r
 
 @inner
 def _fill_gap_costs(p, Y, gap_costs):
-    for j in range(LANES, Y.shape[1]):
+    for j in range(LANES, gap_costs.shape[0]):
         total = 0.0
-        for k in range(Y.shape[0]):
-            total += gap_terms(p, Y[k, j], Y[k, j - LANES])
+        for k in range(len(Y)):
+            total += gap_terms(p, Y[k][j], Y[k][j - LANES])
         gap_costs[j] = gap(p, total, 1.0)
 
 
@@ -254,7 +254,7 @@ def accumulated_costs(p, rows, weighted, points, Y, lo, hi, cutoff, ends, out):
     Queries are (n_queries, channels, 4, m), padded to whole sweeps; query point i meets the points
     lo[i] <= j < hi[i]. Costs above `cutoff` (BIG: none) may come out as any number above it.
     """
-    room, cells, q, gap_costs = room_for(Y.shape[1] // LANES - 1), cells_of(p, lo, hi), 0, np.zeros(Y.shape[1])
+    room, cells, q, gap_costs = room_for(len(Y[0]) // LANES - 1), cells_of(p, lo, hi), 0, np.zeros(len(Y[0]))
     if has_gap_cost(p):
         _fill_gap_costs_of(p, Y, gap_costs)
     for room[-1][0] in budgets():
@@ -277,27 +277,28 @@ def packed(series, n):
     for s in range(LANES):
         a = series[min(s, len(series) - 1)]
         Y[:, 1 : a.shape[1] + 1, s] = a
-    return Y.reshape(len(Y), -1)
+    return channels_of(Y.reshape(len(Y), -1))
 
 
 # ------------------------------------------------- queries against many series, under the cutoff of the nearest ones
 @inner
 def _beside(values, begins, lengths, block, size, lanes):
     """Put the first `size` series of the block side by side, each after a pad; the last one fills the other lanes."""
-    at, shortest = np.empty(LANES, np.int64), lanes.shape[1]
-    for k in range(lanes.shape[0]):
+    at, shortest = np.empty(LANES, np.int64), lanes[0].shape[0]
+    for k in range(len(lanes)):
+        side_by_side = lanes[k]
         for s in range(LANES):
             b = block[min(s, size - 1)]
             at[s], shortest = begins[b] + k * lengths[b], min(shortest, lengths[b])
         for j in range(shortest):
             for s in range(LANES):
-                lanes[k, (j + 1) * LANES + s] = values[at[s] + j]
+                side_by_side[(j + 1) * LANES + s] = values[at[s] + j]
         for s in range(LANES):
             b = block[min(s, size - 1)]
             for j in range(shortest, lengths[b]):
-                lanes[k, (j + 1) * LANES + s] = values[at[s] + j]
-            for to in range((lengths[b] + 1) * LANES + s, lanes.shape[1], LANES):
-                lanes[k, to] = 0.0
+                side_by_side[(j + 1) * LANES + s] = values[at[s] + j]
+            for to in range((lengths[b] + 1) * LANES + s, side_by_side.shape[0], LANES):
+                side_by_side[to] = 0.0
 
 
 @inner
@@ -380,7 +381,8 @@ def scan(queries, collection, candidates, factors, n, lo, hi, k, limits, slack, 
     room, size = room_for(n), (n + 1) * LANES
     # The query, its next candidate and the size of its block; then the numbers of candidates that are returned.
     counts = np.zeros(6, np.int64)
-    work = room, np.zeros((rows.shape[1], size)), np.zeros(size), np.empty(k), np.empty(LANES, np.int64), counts
+    lanes = channels_of(np.zeros((rows.shape[1], size)))
+    work = room, lanes, np.zeros(size), np.empty(k), np.empty(LANES, np.int64), counts
     cells = cells_of(p, lo, hi)
     for room[-1][0] in budgets():
         if _scan(queries, collection, candidates, factors, cells, limits, slack, work, costs):

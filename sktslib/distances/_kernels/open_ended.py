@@ -68,7 +68,7 @@ def _even_step(p, rows, weighted, series, i, t, first, edges, lane, behind, carr
     over, s_over = minimum(best, old), where(best < old, start, s_old)
     leave(edge, t + behind, lane, best)
     leave(origin, t + behind, lane, start)
-    at = index_of(t + 1 + LANES, yr.shape[1] >> SHIFT), at[0], at[1], at[2], at[3]
+    at = index_of(t + 1 + LANES, len(yr[0]) >> SHIFT), at[0], at[1], at[2], at[3]
     return best, over, start, s_over, at_edge, from_edge, at
 
 
@@ -84,7 +84,7 @@ def _search_evenly(p, query, series, radius, at, strip, edges, state):
     first = here, row_at(rows[0], weighted, i), INF if i == 0 else -INF
     lane, behind = lane_of(bottom), LANES - 1 - bottom
     old, s_old = load(costs, i), load(starts, i)
-    carried = old, old, s_old, s_old, edge[LANES - 2], origin[LANES - 2], indices_at(LANES, yr.shape[1] >> SHIFT)
+    carried = old, old, s_old, s_old, edge[LANES - 2], origin[LANES - 2], indices_at(LANES, len(yr[0]) >> SHIFT)
     for t in range(0, count + bottom, 2):  # two at a time, because then fewer values change their registers
         carried = _even_step(p, rows, weighted, series, i, t, first, edges, lane, behind, carried)
         carried = _even_step(p, rows, weighted, series, i, t + 1, first, edges, lane, behind, carried)
@@ -99,7 +99,7 @@ def _search_strip(p, query, series, radius, at, strip, edges, state):
     """
     (rows, weighted, points), (i, bottom), (edge, origin), (costs, starts) = query, strip, edges, state
     yr, gap_costs, count = series
-    rows_at, size, lane, behind = load(ROWS, 0), yr.shape[1] >> SHIFT, lane_of(bottom), LANES - 1 - bottom
+    rows_at, size, lane, behind = load(ROWS, 0), len(yr[0]) >> SHIFT, lane_of(bottom), LANES - 1 - bottom
     here, row = (load(points[0], i), load(points[1], i), load(points[2], i)), row_at(rows[0], weighted, i)
     shut = INF if i == 0 and closed_boundary(p) else -INF
     old, s_old = load(costs, i), load(starts, i)

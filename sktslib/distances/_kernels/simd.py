@@ -9,6 +9,8 @@ ties are broken alike in every driver.
 """
 
 import operator
+import platform
+from typing import NamedTuple
 
 import numpy as np
 from llvmlite import binding, ir
@@ -18,19 +20,62 @@ from numba.extending import lower_builtin, models, register_model, type_callable
 
 from .compilation import block_size
 
+# -------------------------------------------------------------------------------------------------------- processor
+# The one place that decides how vectors are cut for the processor that kernels are compiled for. Measured with AVX-512
+# (32 registers of eight floats), AVX (16 of four) and SSE2 (16 of two), see `benchmarks/RESULTS.md`. Others are judged
+# by their registers: ARM's 32 of two floats hold what AVX's do. No result depends on any of it.
 
-def _has(feature):
-    """Whether the processor that kernels are compiled for has a feature: the machine's, or the one numba is told of."""
-    if config.CPU_FEATURES is not None:
-        return f"+{feature}" in config.CPU_FEATURES.split(",")
-    return bool(binding.get_host_cpu_features().get(feature))
+# Names of LLVM for processors of this kind that have no AVX; others of it are newer.
+WITHOUT_AVX = {"generic", "x86-64", "x86-64-v2", "nocona", "core2", "penryn", "nehalem", "westmere", "silvermont"}
+WITHOUT_AVX |= {"goldmont", "goldmont-plus", "tremont", "k8", "k8-sse3", "amdfam10", "barcelona", "btver1"}
 
 
-# Floats in one of the processor's registers. No result depends on it.
-REGISTER = block_size(8 if _has("avx512f") else 4, 2)
-# Where the least of integers is one instruction beside the adders. Others have none or take two and wait longer.
-BITS = REGISTER == 8 and (config.CPU_NAME or binding.get_host_cpu_name()).startswith("znver")
+class Sizes(NamedTuple):
+    """How many floats are computed at once."""
 
+    register: int  # floats that stand side by side
+    lanes: int  # series side by side, in matrices, neighbors and windows
+    parts: int  # of `register` rows each that a strip is made of, in pairs and searches; a power of two
+    bits: bool = False  # whether the minimum of integers is one instruction, beside the adders
+
+
+SIZES = {
+    "AVX-512": Sizes(register=8, lanes=16, parts=4),
+    "AVX": Sizes(register=4, lanes=8, parts=4),
+    "SSE2": Sizes(register=4, lanes=4, parts=4),
+    "other": Sizes(register=4, lanes=8, parts=4),
+}
+SMALL_SIZES = Sizes(register=2, lanes=4, parts=4)
+
+
+def kind_of(machine, name, features):
+    """The key of `SIZES` for a kind of machine and a processor: by its features, True where it has them, or its name.
+
+    What is said of no feature is told by the name, which is what LLVM does; AVX-512 must be said.
+    """
+    if machine.lower() not in ("x86_64", "amd64"):
+        return "other"
+    avx = features.get("avx", name not in WITHOUT_AVX)
+    return "AVX-512" if features.get("avx512f") else "AVX" if avx else "SSE2"
+
+
+def sizes_for(machine, name, features):
+    """The sizes for a processor, see `kind_of`."""
+    sizes = SIZES[kind_of(machine, name, features)]
+    return sizes._replace(bits=sizes.register == 8 and name.startswith("znver"))
+
+
+def _compiled_for():
+    """Name and features of the processor that kernels are compiled for: the machine's, or what numba is told of it."""
+    name = config.CPU_NAME or binding.get_host_cpu_name()
+    if config.CPU_FEATURES is None:
+        return name, binding.get_host_cpu_features()
+    told = config.CPU_FEATURES.split(",")
+    return name, {feature[1:]: feature[0] == "+" for feature in told if feature}
+
+
+CHOSEN = block_size(sizes_for(platform.machine(), *_compiled_for()), SMALL_SIZES)
+REGISTER, BITS = CHOSEN.register, CHOSEN.bits
 BOOL, I8, I32, I64, F64 = ir.IntType(1), ir.IntType(8), ir.IntType(32), ir.IntType(64), ir.DoubleType()
 
 

@@ -8,9 +8,9 @@ from llvmlite import ir
 from numba import types
 
 from .compilation import inner
-from .simd import F64, I8, I32, I64, Mask, Vector, as_type, compiled_as
+from .simd import CHOSEN, F64, I8, I32, I64, Mask, Vector, as_type, compiled_as
 
-REGISTERS = 4  # that rows are striped to
+REGISTERS = CHOSEN.parts  # that rows are striped to
 
 
 def _address(context, builder, sig, args, lanes, number=F64):
@@ -118,6 +118,14 @@ def some(mask):
 def _build_some(context, builder, sig, args):
     word = ir.IntType(sig.args[0].lanes)
     return builder.icmp_unsigned("!=", builder.bitcast(args[0], word), ir.Constant(word, 0))
+
+
+def channels_of(values):
+    """The channels of a series (channels, n) as kernels take them: a tuple of a single one.
+
+    So the compiler knows that there is no other, and leaves out what would look for more at each cell.
+    """
+    return (values[0],) if len(values) == 1 else values
 
 
 # Loops instead of slices: numba compiles a slice's checks, with their messages, into every kernel.

@@ -63,18 +63,18 @@ def room_for(record, channels, count):
 @inner
 def deal(p, y, first, count, yr, gap_costs):
     """Fill that room with the points from `first` on, zeros where there are none."""
-    size = yr.shape[1] >> SHIFT
-    for k in range(y.shape[0]):
+    size = len(yr[0]) >> SHIFT
+    for k in range(len(yr)):
         for j in range(count):
-            yr[k, index_of(j, size)] = y[k, first + j] if 0 <= first + j < y.shape[1] else 0.0
+            yr[k][index_of(j, size)] = y[k, first + j] if 0 <= first + j < y.shape[1] else 0.0
     fill_gap_costs(p, count, size, yr, gap_costs)
 
 
 def _fill_gap_costs(p, count, size, yr, gap_costs):
     for j in range(count):
         total = 0.0
-        for k in range(yr.shape[0]):
-            total += gap_terms(p, yr[k, index_of(j, size)], yr[k, index_of(j - 1, size)])
+        for k in range(len(yr)):
+            total += gap_terms(p, yr[k][index_of(j, size)], yr[k][index_of(j - 1, size)])
         gap_costs[index_of(j, size)] = gap(p, total, 1.0)
 
 
@@ -87,7 +87,7 @@ fill_gap_costs = by_fact("has_gap_cost", {True: _fill_gap_costs, False: _no_gap_
 
 @step
 def gap_cost_at(p, gap_costs, at):
-    return load_striped(gap_costs, at[:4]) if has_gap_cost(p) else splat(0.0)
+    return load_striped(gap_costs, at[:REGISTERS]) if has_gap_cost(p) else splat(0.0)
 
 
 @step
@@ -104,9 +104,9 @@ def indices_at(t, size):
 @step
 def terms_at(p, row, rows, weighted, yr, i, at):
     """The terms of the cells of a step, summed over the channels; `row` is that of the first one."""
-    here, before = at[:4], at[1:]
+    here, before = at[:REGISTERS], at[1:]
     a, b, c = terms(p, row, load_striped(yr[0], here), load_striped(yr[0], before))
-    for k in range(1, rows.shape[0]):
+    for k in range(1, len(yr)):
         e, f, g = terms(p, row_at(rows[k], weighted, i), load_striped(yr[k], here), load_striped(yr[k], before))
         a, b, c = a + e, b + f, c + g
     return a, b, c

@@ -20,7 +20,7 @@ from .compilation import block_size, budgets, inner, kernel, step
 from .dispatch import accumulate, gap, gap_terms, lag_cost, moves, terms
 from .lower_bounds import LANES, load, splat
 from .simd import REGISTER, maximum, minimum
-from .simd_memory import fill, makers, some, store
+from .simd_memory import channels_of, fill, makers, some, store
 
 INF = np.inf
 STRIDE = block_size(8, 3)  # points added between two comparisons with the cutoff
@@ -184,7 +184,7 @@ def _compare(query, windows, remaining, cells, cutoff, first, work, costs):
                 b = at + min(s, size - 1)
                 v, u, c = values[k, begins[b] : begins[b] + m], scale[k, b], shift[k, b]
                 for i in range(m):
-                    block[k, (i + 1) * LANES + s] = v[i] * u + c
+                    block[k][(i + 1) * LANES + s] = v[i] * u + c
         if not goes_on:
             bounded = remaining.reach > 0
             if bounded and not _two_passes(p, rows, block, remaining, cells.last, cutoff, passes, rests):
@@ -211,7 +211,7 @@ def compare(query, windows, remaining, lo, hi, cutoff, costs):
     p, rows, _, points = query
     m, size, at = points.shape[1], (points.shape[1] + 1) * LANES, 0
     room, passes = lanes.room_for(m), np.empty((5, m * LANES if remaining.reach else 0))
-    work = room, np.zeros((len(rows), size)), np.zeros(size), np.zeros(m * LANES), passes
+    work = room, channels_of(np.zeros((len(rows), size))), np.zeros(size), np.zeros(m * LANES), passes
     cells = cells_of(p, lo, hi)
     for room[-1][0] in budgets():
         at = _compare(query, windows, remaining, cells, cutoff, at, work, costs)
