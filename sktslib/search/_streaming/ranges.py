@@ -72,7 +72,7 @@ def _results(source, searches, jobs, verbose, name, *, whole=False):
     n = len(source)
     ranges = list(pairwise(cut(n, jobs, n - first_of(searches, n), source.piece)))
     if len(ranges) == 1:
-        with progress(-(-n // source.size), verbose, name, "chunk") as count:
+        with progress(-(-n // source.size), verbose, "search", "chunk") as count:
             parts = [run(source, searches, 0, n, whole, count)]
     else:
         calls = [delayed(run)(source, searches, a, b, whole) for a, b in ranges]
