@@ -136,7 +136,6 @@ SIZES = {
     "search._streaming.best.ROOM": [1, 2**10],
     "search._near_windows.LEAST": [1, 2**18],
     "search._selection.BLOCK": [1, 7, 2**14],
-    "search._sources.TOGETHER": [1, 20, 2**16],
 }
 
 

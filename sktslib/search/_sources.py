@@ -5,12 +5,9 @@ from numbers import Integral
 
 import numpy as np
 
-from ..distances._kernels.compilation import block_size
 from ..distances._series import places, resample
 from ..utils.validation import as_points
 from ._profile import Search, neighbours
-
-TOGETHER = block_size(2**16, 20)  # samples that are read at a time for the costs of many ranges
 
 
 class CandidateReader:
@@ -46,19 +43,6 @@ class CandidateReader:
         for which in neighbours(start, self.how.m, self.how.apart):
             search = self.search(int(start[which[0]]), int(end[which[-1]]))
             out[which] = search.distances(start[which], end[which])
-        return out
-
-    def costs(self, start, end):
-        """Accumulated costs of the query with ranges in order of time; those near each other are read together."""
-        out, k = np.empty(len(start)), 0
-        while k < len(start):
-            last = max(int(np.searchsorted(end, start[k] + TOGETHER, "right")), k + 1)
-            search = self.search(int(start[k]), int(end[last - 1]))
-            last = k + int(np.searchsorted(end[k:last], search.first + search.y.shape[1], "right"))
-            first, problem = search.run(int(start[k]))
-            last = k + int(np.searchsorted(end[k:last], first + problem.shape[1], "right"))
-            out[k:last] = self.how.metric._costs_of_ranges(problem, start[k:last] - first, end[k:last] - first)
-            k = last
         return out
 
 

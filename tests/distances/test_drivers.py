@@ -7,7 +7,6 @@ Here blocks and pieces are small, and the lengths lie about every multiple of th
 from itertools import pairwise
 
 import naive
-import numba
 import numpy as np
 import pytest
 from hypothesis import given
@@ -148,17 +147,3 @@ def test_words_of_bits_equal_columns(name, data):
     with small_sizes(data):
         np.testing.assert_allclose(pairwise_distances(X[:2], X, metric), expected[:2], rtol=1e-12)
         np.testing.assert_allclose(pairwise_distances(X, metric=metric), expected, rtol=1e-12)
-
-
-@pytest.mark.parametrize("name", naive.WARPED if numba.config.DISABLE_JIT else ["dtw", "erp"])  # each is compiled
-@given(data=st.data())
-def test_costs_of_ranges_are_those_of_pieces_to_the_bit(name, data):
-    m, n = data.draw(lengths()), data.draw(st.integers(1, 2 * LANES))
-    x, y, w = check_pair(*data.draw(pairs(low=m, high=m, y_low=n, y_high=n)))
-    metric = get_metric(name)
-    problem = metric._problem(x, w, y, None, None, search=True)
-    start = np.array(sorted(data.draw(st.lists(st.integers(0, n - 1), min_size=1, max_size=4))))
-    end = np.array([data.draw(st.integers(s + 1, n)) for s in start.tolist()])
-    want = [metric._cost(problem.piece(s, e), whole=True) for s, e in zip(start.tolist(), end.tolist(), strict=True)]
-    with small_sizes(data):
-        np.testing.assert_array_equal(metric._costs_of_ranges(problem, start, end), want)

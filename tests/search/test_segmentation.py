@@ -12,8 +12,7 @@ from strategies import pairs, parameters, plain, times, unmeant
 from sktslib import QuerySegmenter, get_distance_dict, load_ecg_example, time_series_segmentation
 from sktslib.distances import DTW, LCSS, TWED, get_metric, metric_names
 from sktslib.distances._kernels.one_pass import LANES
-from sktslib.search._segmentation import segmenter as segmenter_kernels
-from sktslib.search._segmentation import stream_costs, stretches
+from sktslib.search._segmentation import rounds, stream_costs, stretches
 from sktslib.search._segmentation.stretches import LEAD
 
 pytestmark = unmeant
@@ -24,7 +23,7 @@ FREE = naive.names(kind="warped", is_sum=True, has_lags=False)  # the cheapest s
 def as_carried(segmenter, y, **times):
     """The segmentation with the costs of the paths that the cells carried, which choose it."""
     with pytest.MonkeyPatch.context() as patch:
-        patch.setattr(segmenter_kernels, "listed_costs", lambda searches, rules, segments: segments.cost)
+        patch.setattr(rounds, "listed_costs", lambda searches, rules, segments: segments.cost)
         return segmenter.segment(y, **times)
 
 

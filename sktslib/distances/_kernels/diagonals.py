@@ -36,7 +36,6 @@ INF = np.inf
 # Paths keep the edges between strips; beyond so many numbers, those of some strips only.
 KEPT = 2**23
 NO_EDGES = np.empty((0, 0))
-NO_BAND = np.empty(0, np.int64), np.empty(0, np.int64)
 
 
 @inner
@@ -207,29 +206,6 @@ def cost(p, x, w, points, y, lo, hi, start, free):
     for begin, end in pieces(-(-x.shape[1] // LANES), LANES * y.shape[1]):
         best = _go_on(*pair, begin, end, *room, NO_EDGES, 0)
     return best
-
-
-@kernel
-def _costs_of_ranges(p, x, w, points, y, ranges, cells, edge, work, out):
-    start, end = ranges
-    m, weighted = x.shape[1], weighting(p, w)
-    _, rows, costs, lo, hi, _, side, yr, gaps = work
-    for k in range(out.shape[0]):
-        piece = y[:, start[k] : end[k]]
-        n = piece.shape[1]
-        _begin(p, x, w, points, piece, cells, 0, edge, work)
-        for i in range(0, m, LANES):
-            _pass(p, rows, weighted, costs, yr, gaps, lo, hi, side, m, n, i, edge, None)
-        out[k] = edge[LANES - 2 + n]
-
-
-def costs_of_ranges(p, x, w, points, y, start, end):
-    """What `cost` gives for each of the ranges [start, end) of one series, without a band, whole with whole."""
-    out, n = np.empty(len(start)), int((end - start).max(initial=1))
-    room, cells = _room(p, x, y[:, :n]), cells_of(p, *NO_BAND)
-    for a, b in pieces(len(start), n * x.shape[1]):
-        _costs_of_ranges(p, x, w, points, y, (start[a:b], end[a:b]), cells, *room, out[a:b])
-    return out
 
 
 def path(p, x, w, points, y, lo, hi, start, free):

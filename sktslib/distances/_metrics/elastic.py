@@ -11,6 +11,7 @@ from .alignment import Alignment
 from .bands import BandedMetric, band, radius_of
 
 INF = np.inf
+NO_BAND = np.empty(0, np.int64), np.empty(0, np.int64)
 
 
 class Query(NamedTuple):
@@ -270,7 +271,7 @@ class ElasticMetric(BandedMetric):
     def _in_strips(self, problem, free):
         """What the vector driver takes: the series, the band by query points, and the free points of the series."""
         p, x, w, y, _, _, points = problem
-        by_row = diagonals.NO_BAND if self.window is None else band(self.window, self.factor, *problem.shape[::-1])
+        by_row = NO_BAND if self.window is None else band(self.window, self.factor, *problem.shape[::-1])
         return p, x, w, points, y, *by_row, free[2], free[3]
 
     def _ending(self, bottom, side, problem, *, whole=False):
@@ -346,14 +347,6 @@ class ElasticMetric(BandedMetric):
             col[1:] = np.cumsum(problem.points[0])
             start[:] = -1  # sample 0, and no matched pair yet
         return col, start
-
-    def _costs_of_ranges(self, problem, start, end):
-        """Accumulated costs of the query with ranges of the series, whole with whole."""
-        if problem.runs_diagonally and self.window is None:
-            p, x, w, y, _, _, points = problem
-            return diagonals.costs_of_ranges(p, x, w, points, y, start, end)
-        ranges = zip(start.tolist(), end.tolist(), strict=True)
-        return np.array([self._cost(problem.piece(s, e), whole=True) for s, e in ranges])
 
     def _piece_distance(self, problem, start, end):
         """Exact distance of the query to a piece of the series, as searches report it."""

@@ -13,7 +13,6 @@ from .rounds import InMemory, Segmentation, SegmentTable
 from .stream_costs import Samples
 
 ENDLESS = 2.0**62
-SLACK_FROM = 2**40  # a number of windows that no recording has
 
 
 class Rules(NamedTuple):
@@ -49,61 +48,27 @@ def constant_cost(how):
     return float(how.metric._segment_cost(search.profile().distance[0], m)) / m
 
 
-def segment(queries, rules, y, ty, n_jobs=None, verbose=0):
-    """The segments of the cheapest segmentation of a sequence; none crosses a gap or a hole, it starts anew there."""
+def segment(queries, rules, y, ty, n_jobs=None, verbose=0, readers=None):
+    """The segments of the cheapest segmentation of a sequence; none crosses a gap or a hole, it starts anew there.
+
+    With `readers`, one for each query, the costs are those that are listed.
+    """
     samples = InMemory(queries[0], y, ty)
     total = int(np.diff(samples.runs(0)).sum()) if verbose else None
     with progress(total, verbose, "segmentation", "sample") as count:
-        return Segmentation(queries, rules, samples, n_jobs, count).take(last=True)
+        return Segmentation(queries, rules, samples, n_jobs, count, readers).take(last=True)
 
 
 def segment_chunks(queries, rules, long, n_jobs=None, verbose=0):
-    """The same of a sequence that is read by chunks, and the costs that are listed."""
+    """The same of a sequence that is read by chunks, with the costs that are listed."""
     samples, found = Samples(queries[0]), []
-    segmentation = Segmentation(queries, rules, samples, n_jobs)
     readers = [CandidateReader(how, samples) for how in queries]
-
-    def take(last=False):
-        segments = segmentation.take(last)
-        found.append(segments._replace(cost=listed_costs(readers, rules, segments)))
-        samples.forget(segmentation.needed)
-
+    segmentation = Segmentation(queries, rules, samples, n_jobs, readers=readers)
     with progress(len(long), verbose, "segmentation", "sample") as count:
         for y, ty, _ in long.chunks(0, len(long)):
             samples.append(y, ty)
-            take()
+            found.append(segmentation.take())
+            samples.forget(segmentation.needed)
             count(y.shape[1])
-    take(last=True)
+    found.append(segmentation.take(last=True))
     return SegmentTable(*(np.concatenate(each) for each in zip(*found, strict=True)))
-
-
-def listed_costs(readers, rules, segments):
-    """The cost of each segment's query against its range, which the reader of that query knows.
-
-    The path behind a segment is the cheapest one of its range, unless the best move into a cell depends on the
-    path so far: on its start, or on others that were longer than allowed and dropped. The distances of many long
-    windows may come from Fourier transforms; those listed never do, so that a stream lists the same.
-    """
-    how = readers[0].how
-    if how.mode == "windows":
-        return _listed_windows(readers, segments)
-    dropped = any(longest is not None for _, longest in rules.limits)
-    if not (dropped or how.metric._depends_on_start):
-        return segments.cost
-    cost, whole = np.empty(len(segments.cost)), np.diff(segments.shown, axis=1)[:, 0]
-    for q, reader in enumerate(readers):
-        own = np.flatnonzero((segments.query == q) & (whole == reader.how.m))
-        cost[own] = reader.costs(segments.start[own], segments.end[own])
-    for k in np.flatnonzero(whole < np.array([reader.how.m for reader in readers])[segments.query]):
-        s, e = int(segments.start[k]), int(segments.end[k])
-        cost[k] = readers[segments.query[k]].search(s, e).cost(s, e, segments.shown[k])
-    return cost
-
-
-def _listed_windows(readers, segments):
-    cost = segments.cost.copy()
-    for q, reader in enumerate(readers):
-        how, own = reader.how, segments.query == q
-        if own.any() and how.metric._slack(how.x, how.w, SLACK_FROM, None):
-            cost[own] = how.metric._segment_cost(reader.distances(segments.start[own], segments.end[own]), how.m)
-    return cost

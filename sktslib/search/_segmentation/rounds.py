@@ -7,6 +7,7 @@ from joblib import delayed, effective_n_jobs
 
 from ...utils._jobs import in_jobs
 from .._sources import Whole
+from .listing import depends_on_path, listed_costs
 from .stream_costs import Columns, paths_of
 from .stretches import LANES, counted_from, difference, rounds
 from .undecided import Undecided
@@ -46,11 +47,14 @@ class Segmentation:
     No result depends on the chunks or on the number of jobs.
     """
 
-    def __init__(self, queries, rules, feed, n_jobs=None, count=None):
+    def __init__(self, queries, rules, feed, n_jobs=None, count=None, readers=None):
         self._feed, self._transitions, self._n_jobs = feed, rules.transitions, n_jobs
+        self._readers, self._rules = readers, rules
         self._count = count or (lambda steps: None)
         self._lengths = np.array([how.m for how in queries])
         self._paths = paths_of(queries, rules)
+        elastic = isinstance(self._paths, Columns)
+        self._lists = readers is not None and elastic and depends_on_path(queries[0], rules)
         self._noted, self._told = 0, []  # samples that were looked at; segments that are decided
         self._begin(0)
 
@@ -90,11 +94,18 @@ class Segmentation:
         self._tell(found, np.where(found.end == gap, shown[found.label - 1], self._lengths[found.label - 1]))
         self._begin(after)
 
-    def _tell(self, parts, last=None):
-        """Add segments to what will be told, and the `last` points of their queries, which are the last of all."""
+    def _tell(self, parts, last=None, listed=None):
+        """Add segments to what will be told, and the `last` points of their queries, which are the last of all.
+
+        From the number `listed` on they have the costs of their ranges; by default none has.
+        """
         last = self._lengths[parts.label - 1] if last is None else last
         shown = np.column_stack([parts.hidden, last])
-        self._told.append(SegmentTable(parts.start, parts.end, parts.label - 1, parts.cost, shown))
+        found = SegmentTable(parts.start, parts.end, parts.label - 1, parts.cost, shown)
+        if self._readers is not None:
+            rest = SegmentTable(*(each[:listed] for each in found))
+            found.cost[:listed] = listed_costs(self._readers, self._rules, rest)
+        self._told.append(found)
 
     def _advance(self, upto, last=False):
         """Advance to a sample, where the stretch ends if it is the `last`."""
@@ -131,7 +142,9 @@ class Segmentation:
         together = AHEAD * jobs if jobs > 1 else 1
         for k in range(0, len(shapes) if last else len(shapes) // together * together, together):
             tasks = [paths.task(feed, shape) for shape in shapes[k : k + together]]
-            found = in_jobs([delayed(paths.compute)(*task) for task in tasks], jobs, 0, "", "", shared=False)
+            found = in_jobs(
+                [delayed(paths.compute)(*task, self._lists) for task in tasks], jobs, 0, "", "", shared=False
+            )
             for task, one in zip(tasks, found, strict=True):
                 self._join(task, one)
 
@@ -140,7 +153,7 @@ class Segmentation:
         paths, rows, shape = self._paths, self._rows, task[-1]
         zero = 0.0 if shape.fresh else difference(one.begin, paths.state)
         if zero is None:
-            one = paths.compute(*task, paths.state, rows)
+            one = paths.compute(*task, self._lists, paths.state, rows)
         state, parts = one.end, [] if one.found is None else [one.found]
         if one.rows is not rows:
             if shape.fresh or parts:
@@ -150,7 +163,7 @@ class Segmentation:
                 rows.append(one.rows.best[1:] + zero, one.rows.starts)
                 state = counted_from(state, -zero)
         for some in parts:
-            self._tell(some)
+            self._tell(some, listed=one.listed if some is one.found else None)
         paths.take(shape, state)
         self._next = shape.at + LANES * shape.step
         self._count(shape.end - shape.at if shape.fresh else shape.end - shape.at - shape.lead)

@@ -11,7 +11,7 @@ from ...utils._sampling import edges
 from .._buffer import SparseTimes
 from .._sources import CandidateReader, Sources, hold
 from .._streaming.chunks import ChunkStream, check_delay
-from .optimal import listed_costs
+from .listing import listed_costs
 from .rounds import SegmentTable
 from .segments import Segments
 from .stream_costs import Samples, paths_of

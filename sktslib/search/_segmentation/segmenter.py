@@ -19,7 +19,7 @@ from .._several import refuse_several
 from .._sources import CandidateReader, Sources, Whole
 from .._streaming.chunked_sequence import ChunkedSequence, is_long, n_samples
 from .fitting import FittedSegmenter, check_searched
-from .optimal import listed_costs, segment, segment_chunks
+from .optimal import segment, segment_chunks
 from .segment_stream import SegmentStream
 from .segments import Segments
 
@@ -256,12 +256,12 @@ class QuerySegmenter(FittedSegmenter):
 
         def ranges_of(queries):
             check_searched(queries, source.y)
-            return segment(queries, rules, source.y, ty, self.n_jobs, self.verbose)
+            readers = [CandidateReader(how, source) for how in queries]
+            return segment(queries, rules, source.y, ty, self.n_jobs, self.verbose, readers)
 
         queries, found = self._segmented(queries, source, ranges_of)
         self._notice(X, given)
-        readers = [CandidateReader(how, source) for how in queries]
-        return source, found._replace(cost=listed_costs(readers, rules, found)), given, queries
+        return source, found, given, queries
 
     def _segment_long(self, X, times):
         """The same of a recording that is read by chunks, once for each time that it is segmented."""

@@ -94,12 +94,12 @@ class Columns:
         self._prepare(y)
         return y, back, shape
 
-    def compute(self, y, back, shape, *known):
+    def compute(self, y, back, shape, listed, *known):
         """What a round gives; see `stretches.compute`."""
         at, end = shape.at - back, shape.end - back
         series = np.ascontiguousarray(self._series(y, None)[0][:, at : end + 1])
         rules = self._own(self.rules.background.costs(y[:, at:end]))
-        return compute(self._kernel, series, (*rules, self.rules.partial), shape, *known)
+        return compute(self._kernel, series, (*rules, self.rules.partial), shape, listed, *known)
 
     def take(self, shape, state):
         """Go on behind a round."""

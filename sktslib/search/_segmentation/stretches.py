@@ -13,6 +13,7 @@ from typing import NamedTuple
 import numpy as np
 
 from ...distances._kernels.one_pass import INF, LANES, advance
+from .listing import costs_of_ranges
 from .partial import open_begin
 from .undecided import Parts, Undecided, joined_parts
 
@@ -52,6 +53,17 @@ class Queries(NamedTuple):
         state[[0, 2, 3]] = INF
         state[2, : (k + 1) * lanes] = 0.0
         return state
+
+    def one(self, q):
+        """One of the queries alone."""
+        own = slice(self.first[q], self.first[q + 1])
+        return Queries(
+            self.p if hasattr(self.p, "_fields") else self.p[q],
+            np.ascontiguousarray(self.rows[:, :, own]),
+            np.ascontiguousarray(self.points[:, own]),
+            np.array([0, own.stop - own.start]),
+            None,
+        )
 
     @property
     def label(self):
@@ -139,12 +151,13 @@ class Joined(NamedTuple):
 
     found: Parts | None  # None: nothing is decided
     first: int  # the label at the first boundary, see `Undecided.decide`
+    listed: int  # segments from this one on have the cost of their range
     rows: Undecided
     begin: np.ndarray | None  # the state where the first stretch must meet the one before
     end: np.ndarray  # the last state; samples are counted as in the whole series
 
 
-def compute(queries, series, rules, shape, known=None, rows=None):
+def compute(queries, series, rules, shape, listed, known=None, rows=None):
     """What a round gives.
 
     Parameters
@@ -155,6 +168,8 @@ def compute(queries, series, rules, shape, known=None, rows=None):
     rules : tuple
         Costs of background samples, transitions, bounds of the lengths, and whether an end may cut a repetition off.
     shape : Round
+    listed : bool
+        Whether segments are to have the costs of their ranges.
     known : ndarray
         The true state of the series where the first stretch must meet it, if it is known not to, and what is not
         decided there, its `rows`.
@@ -176,7 +191,17 @@ def compute(queries, series, rules, shape, known=None, rows=None):
     for lane in range(first, LANES):
         known = _join(queries, series, rules, shape, lanes, lane, known, rows)
         parts, label = _collect(parts, label, rows.settle(queries.live(known)))
-    return Joined(joined_parts(parts) if parts else None, label, rows, begin, known)
+    if not parts:
+        return Joined(None, label, 0, rows, begin, known)
+    found = joined_parts(parts)
+    known_from = at + (lead if begin is not None and not fresh else 0)  # what comes from before has no cost yet
+    k = int(np.searchsorted(found.start, known_from)) if listed else len(found.start)
+    k += int(found.hidden[:1].sum() > 0)  # the first may be a part
+    some = slice(k, None)
+    if k < len(found.start):
+        ranges = found.start[some] - at, found.end[some] - at, found.label[some] - 1
+        found.cost[some] = costs_of_ranges(queries, series, *ranges)
+    return Joined(found, label, k, rows, begin, known)
 
 
 def _collect(parts, label, settled):
