@@ -174,7 +174,7 @@ class FittedSearcher(QueryEstimator):
         """The results of each function with its arguments; a bar counts them, but not one that has a bar of its own."""
         verbose = self.verbose if len(calls) > 1 or not is_long(X) else 0
         calls = [delayed(call)(*rest) for call, *rest in calls]
-        return in_jobs(calls, self.n_jobs, verbose, name, "search", shared=False)
+        return in_jobs(calls, self.n_jobs, verbose, name, "search")
 
     def _profiles(self, queries, X, times):
         """The profile of each of some queries."""
