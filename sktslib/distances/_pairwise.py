@@ -86,7 +86,19 @@ def pairwise_distances(
            [4.]])
     """
     metric = get_metric(metric, metric_params)
-    n_jobs, verbose = check_jobs(n_jobs), check_verbose(verbose)
+    how = check_jobs(n_jobs), check_verbose(verbose)
+    shape, blocks = pairwise_blocks(X, Y, metric, how, weight, nan_policy, channels_first)
+    out = np.empty(shape)
+    for rows, columns, found in blocks:
+        out[_places(rows, columns)] = found
+    return out
+
+
+def pairwise_blocks(X, Y, metric, how, weight=None, nan_policy="raise", channels_first=None):
+    """The shape of the table of distances, and an iterator of its blocks: positions in both collections, distances.
+
+    `how` tells the number of jobs and the verbosity.
+    """
     if nan_policy not in ("raise", "omit"):
         hint = did_you_mean(nan_policy, ["raise", "omit"])
         raise ValueError(f"The 'nan_policy' parameter must be 'raise' or 'omit'. Got {shown(nan_policy)}.{hint}")
@@ -101,13 +113,8 @@ def pairwise_distances(
     w = collection_weight(weight, X)
     metric = metric._fitted_to(X, None if w is None else [w] * len(X))
     mirrored = same and w is None and metric.is_symmetric
-    out = np.empty((len(X), len(Y)))
     gaps = omit and any(np.isnan(a).any() for a in (*X, *Y))
-    for rows, columns, found in distance_blocks(metric, X, Y, w, mirrored, gaps, (n_jobs, verbose)):
-        out[_places(rows, columns)] = found
-        if mirrored:
-            out[_places(columns, rows)] = found.T
-    return out
+    return (len(X), len(Y)), _distance_blocks(metric, X, Y, w, mirrored, gaps, how)
 
 
 def collection_weight(weight, X):
@@ -120,17 +127,18 @@ def collection_weight(weight, X):
     return as_weight(weight, X[0].shape[1], len(X[0]))
 
 
-def distance_blocks(metric, X, Y, w, mirrored, gaps, how):
-    """Yield the positions in both collections and the distances of block by block; with `gaps` NaN are left out.
-
-    Of a mirrored table the blocks are those of one triangle. `how` tells jobs and verbosity.
-    """
+def _distance_blocks(metric, X, Y, w, mirrored, gaps, how):
+    """Yield the positions in both collections and the distances of block by block; with `gaps` NaN are left out."""
     driver = _by_pairs if gaps else driver_of(metric, X, Y, w)
     order = [np.arange(len(series)) for series in (X, Y)]
     if driver is _by_lanes or getattr(metric, "_pairs_by_length", False):  # so that little is padded
         order = [np.argsort([a.shape[1] for a in series], kind="stable") for series in (X, Y)]
     compare = partial(distances_between, driver, metric, w)
-    return compared_by_blocks(compare, metric, X, Y, order, mirrored, (*how, "pairwise distances"))
+    how = *how, "pairwise distances"
+    for rows, columns, found in compared_by_blocks(compare, metric, X, Y, order, mirrored, how):
+        yield rows, columns, found
+        if mirrored and rows[0] != columns[0]:
+            yield columns, rows, found.T
 
 
 def distances_between(driver, metric, w, X, Y, mirrored):

@@ -51,7 +51,26 @@ def _results(calls, total, n_jobs):
         parallel = Parallel(**options, return_as="generator")
     except ValueError:  # joblib's "multiprocessing" and ray's give all results at once
         parallel = Parallel(**options)
+    _hear_of_losses(parallel._backend)
     return parallel((_called, (call, [_is_plain(a) for a in given], *given), more) for call, given, more in calls)
+
+
+def _hear_of_losses(backend):
+    """Have joblib told of a call that dask gives up; it would wait for it forever (seen up to joblib 1.6)."""
+    if type(backend).__name__ != "DaskDistributedBackend" or "submit" in vars(backend):
+        return
+    submit = backend.submit
+
+    def heard(batch, callback=None):
+        def tell(future):
+            if future.exception() is not None:
+                callback(future.exception())
+
+        future = submit(batch, callback)
+        future.add_done_callback(tell)
+        return future
+
+    backend.submit = heard
 
 
 def _lost():
