@@ -8,6 +8,7 @@ from ._segmentation.segment_stream import SegmentStream
 from ._segmentation.segmenter import QuerySegmenter
 from ._segmentation.segments import Segment, Segments
 from ._selection import Match, Profile
+from ._streaming.search_part import SearchPart, merge_parts
 from ._streaming.stream import Stream
 from .query_search import time_series_search
 from .search_utils import elastic_search, lockstep_search, start_sequences_index
@@ -20,6 +21,7 @@ __all__ = [
     "Profile",
     "QuerySearcher",
     "QuerySegmenter",
+    "SearchPart",
     "Segment",
     "SegmentStream",
     "Segments",
@@ -27,6 +29,7 @@ __all__ = [
     "Stream",
     "elastic_search",
     "lockstep_search",
+    "merge_parts",
     "start_sequences_index",
     "time_series_search",
     "time_series_segmentation",

@@ -75,16 +75,16 @@ class Buffer:
 
 
 class TimeBuffer:
-    """Times of the last samples, as the caller gave them."""
+    """Times of the last samples, as the caller gave them, from the `first` sample on."""
 
-    def __init__(self):
-        self._buffer, self._zone = None, None
+    def __init__(self, first=0):
+        self._buffer, self._zone, self._begin = None, None, first
 
     def append(self, times):
         """Take the times that follow, which must be later."""
         given, zone = as_dates(times), getattr(times, "tz", None)
         if self._buffer is None:
-            self._buffer, self._zone = Buffer(dtype=given.dtype), zone
+            self._buffer, self._zone = Buffer(dtype=given.dtype, first=self._begin), zone
         elif given.dtype != self._buffer.dtype:
             self._widen(given)
         held = self._buffer

@@ -14,7 +14,8 @@ from ._profile import Choice, Search
 from ._query import QueryEstimator, owned
 from ._several import chosen, entry, refuse_several
 from ._sources import CandidateReader, Whole
-from ._streaming.chunked_sequence import is_long, profile_long, search_long
+from ._streaming.chunked_sequence import ChunkedSequence, HeldSequence, is_long, n_samples
+from ._streaming.ranges import jobs_within, profile_ranges, search_ranges
 from ._threshold import learn_threshold
 
 
@@ -163,41 +164,69 @@ class FittedSearcher(QueryEstimator):
         if readers:
             warn_of_sequences([reader.how for reader in readers], [reader.source.y for reader in readers])
 
-    def _found_in(self, searches, X, times, k):
-        """What each of some searches finds in the k-th sequence."""
+    def _found_in(self, searches, X, times, k, jobs):
+        """What each of some searches finds in the k-th sequence, by so many jobs."""
         with nullcontext() if k is None else entry("X", k):
-            if is_long(X):
-                return search_long(self, searches, X, times)
+            if is_long(X) or jobs > 1:
+                source = self._source(X, times)
+                found = search_ranges(source, searches, jobs, self.verbose)
+                if isinstance(source, HeldSequence):
+                    source.y = owned(source.y, X)
+                return found
             return [self._found(*search, X, times) for search in searches]
 
+    def _source(self, X, times):
+        """A sequence as it is read by chunks."""
+        if is_long(X):
+            return ChunkedSequence(self, X, times)
+        y, ty, _ = self._validated(X, times)
+        return HeldSequence(y, ty)
+
     def _in_jobs(self, calls, name, X):
-        """The results of each function with its arguments; a bar counts them, but not one that has a bar of its own."""
-        verbose = self.verbose if len(calls) > 1 or not is_long(X) else 0
+        """The results of each function with its arguments, which are run here if they have jobs of their own.
+
+        The last argument says how many. A bar counts them, but not one that has a bar of its own.
+        """
+        inner = max(call[-1] for call in calls)
+        verbose = self.verbose if len(calls) > 1 or not (is_long(X) or inner > 1) else 0
         calls = [delayed(call)(*rest) for call, *rest in calls]
-        return in_jobs(calls, self.n_jobs, verbose, name, "search")
+        return in_jobs(calls, 1 if inner > 1 else self.n_jobs, verbose, name, "search")
+
+    def _jobs_within(self, X, calls):
+        """How many jobs a sequence is cut for where there are so many calls."""
+        return jobs_within(self.n_jobs, n_samples(X), calls) if hasattr(X, "__len__") or hasattr(X, "shape") else 1
 
     def _profiles(self, queries, X, times):
         """The profile of each of some queries."""
+        jobs = self._jobs_within(X, len(queries))
         if is_long(X):  # which is read once for all
-            return profile_long(self, queries, X, times)
-        return self._in_jobs([(self._profile, how, X, times) for how in queries], "profile", X)
+            return self._profile(queries, X, times, self._jobs_within(X, 1))
+        if jobs > 1:
+            return self._profile(queries, X, times, jobs)
+        calls = [(self._profile, [how], X, times, 1) for how in queries]
+        return [one for some in self._in_jobs(calls, "profile", X) for one in some]
 
-    def _profile(self, how, X, times):
+    def _profile(self, queries, X, times, jobs):
+        """The profile of each query, by so many jobs."""
         if is_long(X):
-            return profile_long(self, [how], X, times)[0]
+            return profile_ranges(self._source(X, times), queries, jobs, self.verbose)
         refuse_several(X)
+        if jobs > 1:
+            source = self._source(X, times)
+            warn_of_sequences(queries, [source.y])
+            return profile_ranges(source, queries, jobs, self.verbose)
         y, ty, _ = self._validated(X, times)
-        warn_of_sequences([how], [y])
-        return Search(how, y, ty).profile()
+        warn_of_sequences(queries, [y])
+        return [Search(how, y, ty).profile() for how in queries]
 
-    def _ending(self, how, X, times):
+    def _ending(self, how, X, times, jobs):
         """Distance of the best candidate that ends at each time point, or the largest where none does."""
         # Of several windows that end at a sample not each is the best at its start.
         lengths = [None] if how.lengths is None else [np.array([length]) for length in how.lengths]
         out = None
         for length in lengths:
             if out is None or length[0] <= len(out):  # the shortest must fit
-                profile = self._profile(how._replace(lengths=length), X, times)
+                profile = self._profile([how._replace(lengths=length)], X, times, jobs)[0]
                 if out is None:
                     out = np.full(len(profile) + (0 if how.mode == "subsequence" else how.shortest - 1), np.inf)
                 ending = out[len(out) - len(profile) :]

@@ -37,6 +37,10 @@ class Rule(NamedTuple):
     threshold: float | None = None
     max_overlap: float = 0.0
 
+    def below(self, distance):
+        """The same where no match is farther than a distance."""
+        return self._replace(threshold=distance) if distance < np.inf else self
+
 
 def applies(metric, rule, timed, cells):
     """Whether only some distances are needed, and less work is known for them."""

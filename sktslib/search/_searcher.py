@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-from copy import copy
 from numbers import Integral, Real
 from typing import TYPE_CHECKING
 
@@ -20,7 +19,7 @@ from ._learning import with_background
 from ._query import event_score, refuse_sample_weight
 from ._several import matches_of, one_each, refuse_several, several
 from ._streaming.chunked_sequence import is_long, n_samples
-from ._streaming.stream import Stream
+from ._streaming.piecewise import PiecewiseSearcher
 
 if TYPE_CHECKING:
     from collections.abc import Sequence
@@ -33,7 +32,7 @@ if TYPE_CHECKING:
     from ._selection import Profile
 
 
-class QuerySearcher(ClassNamePrefixFeaturesOutMixin, TransformerMixin, FittedSearcher):
+class QuerySearcher(ClassNamePrefixFeaturesOutMixin, TransformerMixin, PiecewiseSearcher, FittedSearcher):
     """Find where a short pattern, the query, occurs in long sequences.
 
     Time points are samples and channels are features: `fit` takes the query (m, channels), the other methods take
@@ -256,8 +255,9 @@ class QuerySearcher(ClassNamePrefixFeaturesOutMixin, TransformerMixin, FittedSea
         calls, searches = [], self._searches
         for k, (sequence, t) in enumerate(zip(each, every, strict=True)):
             # What is read by chunks is read once for all queries.
-            together = [searches] if is_long(sequence) else [[search] for search in searches]
-            calls += [(self._found_in, some, sequence, t, None if sequences is None else k) for some in together]
+            jobs = self._jobs_within(sequence, len(each) * (1 if is_long(sequence) else len(searches)))
+            together = [searches] if is_long(sequence) or jobs > 1 else [[search] for search in searches]
+            calls += [(self._found_in, some, sequence, t, None if sequences is None else k, jobs) for some in together]
         found = [one for some in self._in_jobs(calls, "search", X) for one in some]
         self._warn_of(found)
         given = [times_of(sequence, t) for sequence, t in zip(each, every, strict=True)]
@@ -266,26 +266,6 @@ class QuerySearcher(ClassNamePrefixFeaturesOutMixin, TransformerMixin, FittedSea
         given = None if all(t is None for t in given) else given if sequences is not None else given[0]
         rest = searches[0][1].n_matches, given, self._classes, names_of(X)
         return matches_of(found, len(searches), *rest, listed=sequences is not None)
-
-    def stream(self, max_delay: float | None = None) -> Stream:
-        """Begin a search that takes the sequence chunk by chunk; `threshold` must be set.
-
-        Parameters
-        ----------
-        max_delay : int, optional
-            After how many samples at most, counted from its end, an occurrence must be decided, at the end of a chunk,
-            although a better one that overlaps it may still come; not less than the query has. Then the best ones by
-            then are reported, what overlaps them is none, and no occurrence is longer than `max_delay`: the stream
-            holds about twice as many samples at most. Without it an occurrence waits until nothing that comes can
-            overlap it, however long that takes, so that the answer is that of `search`.
-
-        Returns
-        -------
-        Stream
-            Its ``update(X)`` returns the occurrences that are decided, ``flush()`` those left at the end.
-        """
-        check_is_fitted(self)
-        return Stream(copy(self), max_delay)
 
     def transform(self, X: Sequences, times: Times | None = None) -> NDArray[np.float64]:
         """Distance of the best occurrence that ends at each time point.
@@ -306,7 +286,8 @@ class QuerySearcher(ClassNamePrefixFeaturesOutMixin, TransformerMixin, FittedSea
         ndarray of shape (n, n_queries)
         """
         check_is_fitted(self)
-        columns = self._in_jobs([(self._ending, how, X, times) for how, _ in self._searches], "transform", X)
+        jobs, queries = self._jobs_within(X, len(self._queries)), [how for how, _ in self._searches]
+        columns = self._in_jobs([(self._ending, how, X, times, jobs) for how in queries], "transform", X)
         self._notice(X, times)
         return np.column_stack(columns)
 

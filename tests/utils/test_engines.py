@@ -112,5 +112,6 @@ def test_a_dask_worker_killed(dask_client, tmp_path):
     with parallel_config("dask"):
         calls = [delayed(killed)(os.getpid(), k, tmp_path / "mark") for k in range(8)]
         assert in_jobs(calls, None, 0, "numbers", "number") == list(range(8))  # dask does it again elsewhere
+        dask_client.wait_for_workers(2)
         with pytest.raises(RuntimeError, match=r"KilledWorker.*killed.*lack of memory"):
             in_jobs([delayed(killed)(os.getpid(), k) for k in range(8)], None, 0, "numbers", "number")

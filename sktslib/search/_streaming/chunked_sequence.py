@@ -2,16 +2,11 @@
 
 import numpy as np
 
-from ...utils._given_times import given_times
-from ...utils._jobs import progress
+from ...utils._given_times import as_dates, given_times
 from ...utils.validation import as_series
-from .._comparison import check_room
-from .._profile import Choice, choose
-from .._selection import Profile
-from .._several import Found
-from .._sources import CandidateReader
-from .chunks import Entrance
-from .stream import PendingMatches, found_in, make_profile
+from .._sources import CandidateReader, Whole
+from .chunks import Clock, Entrance
+from .stored import opened, stored
 
 CHUNK = 2**17  # samples read at a time, unless the sequence says how it is stored
 IN_MEMORY = (np.ndarray, list, tuple, str, bytes, dict)
@@ -37,15 +32,25 @@ class ChunkedSequence:
     """A long sequence, read by chunks, and again where samples of it are asked for."""
 
     def __init__(self, searcher, X, times):
-        self.X, self.entrance, self.verbose = X, Entrance(searcher), searcher.verbose
+        self.X, self.searcher = X, searcher
         self.times = times if times is None or is_long(times) else given_times(times, "times")
+        self._clock = Clock(searcher._queries)
+        if times is not None and n_samples(X):
+            self._clock.begin(as_dates(self.times[:1]))
         stored = getattr(X, "chunks", None)  # of zarr and h5py a number per axis, of dask the sizes of all
         size = stored[0] if stored else CHUNK
         size = int(max(size)) if np.ndim(size) else int(size)
         self.size = max(size, CHUNK // max(size, 1) * size)
+        self.piece = size if stored else 1  # parts of a search begin at multiples of it
 
     def __len__(self):
         return n_samples(self.X)
+
+    def __getstate__(self):
+        return {**vars(self), "X": stored(self.X), "times": stored(self.times)}
+
+    def __setstate__(self, state):
+        vars(self).update(state, X=opened(state["X"]), times=opened(state["times"]))
 
     @property
     def sequence(self):
@@ -61,90 +66,48 @@ class ChunkedSequence:
 
     def cut(self, start, end):
         y, times = self.read(start, end)
-        return as_series(y, "X", missing=True), None if times is None else self.entrance.clock(times)
+        return as_series(y, "X", missing=True), None if times is None else self._clock(times)
 
-    def chunks(self):
-        """What the entrance makes of each chunk in turn; a bar of progress if the searcher is verbose."""
-        starts = range(0, len(self), self.size)
-        with progress(len(starts), self.verbose, "search", "chunk") as count:
-            for start in starts:
-                yield self.entrance(*self.read(start, min(start + self.size, len(self))))
-                if self.entrance.times is not None:
-                    self.entrance.times.forget(self.entrance.seen - 1)  # the next one must be later than the last
-                count()
+    @property
+    def timed(self):
+        """Whether it has times."""
+        return self.times is not None
 
+    def reader(self, how):
+        return CandidateReader(how, self)
 
-class _ByThreshold:
-    """Matches below a threshold: those of a stream."""
-
-    def __init__(self, how, choice, long):
-        self.how, self.long, self.pending, self.rows = how, long, PendingMatches(how, choice), []
-
-    def take(self, y, ty, gaps):
-        self.rows += self.pending.take(y, ty, gaps)
-
-    def found(self):
-        return found_in(self.rows + self.pending.decide(last=True), CandidateReader(self.how, self.long))
+    def chunks(self, first, end):
+        """What the entrance makes of each chunk of [first, end) in turn; they end at multiples of their size."""
+        entrance = Entrance(self.searcher, self._clock, first)
+        for start in range(first - first % self.size, end, self.size):
+            yield entrance(*self.read(max(start, first), min(start + self.size, end)))
+            if entrance.times is not None:
+                entrance.times.forget(entrance.seen - 1)  # the next one must be later than the last
 
 
-class _ByProfile:
-    """The whole profile, or as much of it as a choice needs, and the best of it."""
+class HeldSequence(Whole):
+    """A sequence in memory, read by chunks."""
 
-    def __init__(self, how, choice, long):
-        self.how, self.choice, self.long, self.feed = how, choice, long, make_profile(how, choice.rule)
-        n, m, subsequence = len(long), how.shortest, how.mode == "subsequence"
-        self.slack, self.distance = 0.0, np.full(n if subsequence else n - m + 1, np.inf)
-        self.start = np.full(n, -1, np.int64) if subsequence else None
-        self.length = m if subsequence or how.lengths is None else np.full(len(self.distance), m)
+    piece = 1  # parts may begin anywhere
 
-    def take(self, y, ty, gaps):
-        self.feed.append(y, ty)
-        self._put(self.feed.candidates())
-        self.feed.forget(self.feed.seen)
+    @property
+    def size(self):
+        """Samples of a chunk."""
+        return CHUNK
 
-    def _put(self, found):
-        self.slack = max(self.slack, found.slack)
-        if self.start is not None:
-            self.distance[found.end - 1], self.start[found.end - 1] = found.distance, found.start
-            return
-        self.distance[found.start] = found.distance
-        if np.ndim(self.length):
-            self.length[found.start] = found.end - found.start
+    @property
+    def timed(self):
+        """Whether it has times."""
+        return self.ty is not None
 
-    def profile(self):
-        self._put(self.feed.candidates(last=True))
-        return Profile(self.distance, self.start, None if self.start is not None else self.length, self.slack)
+    def __len__(self):
+        return self.y.shape[1]
 
-    def found(self):
-        reader = CandidateReader(self.how, self.long)
-        start, end, _, distance = choose(reader, self.profile()._candidates, self.choice)
-        return Found(start, end, distance, reader)
+    def reader(self, how):
+        return CandidateReader(how, self)
 
-
-def _read_once(searcher, searches, X, times):
-    """A run of each search, how and choice, over a sequence that is read once for all of them.
-
-    What runs have `found` is what they would in the same sequence in memory.
-    """
-    long = ChunkedSequence(searcher, X, times)
-    if times is None:
-        searches = [(how.untimed, choice) for how, choice in searches]
-    for how, _ in searches:
-        if how.mode == "windows":
-            check_room(how.shortest, len(long))
-    runs = [(_ByProfile if choice.threshold is None else _ByThreshold)(how, choice, long) for how, choice in searches]
-    for chunk in long.chunks():
-        for run in runs:
-            run.take(*chunk)
-    return runs
-
-
-def search_long(searcher, searches, X, times):
-    """What each search finds in a sequence that is read by chunks."""
-    return [run.found() for run in _read_once(searcher, searches, X, times)]
-
-
-def profile_long(searcher, queries, X, times):
-    """The profile of each query over a sequence that is read by chunks."""
-    searches = [(how, Choice()) for how in queries]
-    return [run.profile() for run in _read_once(searcher, searches, X, times)]
+    def chunks(self, first, end):
+        """Samples and times of each chunk of [first, end) in turn."""
+        for start in range(first, end, CHUNK):
+            part = slice(start, min(start + CHUNK, end))
+            yield self.y[:, part], None if self.ty is None else self.ty[part], False

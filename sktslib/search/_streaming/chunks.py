@@ -45,9 +45,13 @@ class Clock:
         if not self.reads or times is None:
             return None
         given = as_dates(times)
-        if self.origin is None and given.dtype.kind in "MO":
-            self.origin = given[0]
+        self.begin(given)
         return as_times(times, len(given), "times", self.origin)
+
+    def begin(self, given):
+        """Count datetimes from the first of these, unless it is known from where."""
+        if self.reads and self.origin is None and given.dtype.kind in "MO":
+            self.origin = given[0]
 
 
 class Entrance:
@@ -61,12 +65,12 @@ class Entrance:
         Those of the last samples as they were given.
     """
 
-    def __init__(self, estimator):
+    def __init__(self, estimator, clock=None, first=0):
         self._estimator, self._channels = estimator, estimator.n_features_in_
-        self.clock = Clock(estimator._queries)
-        self.times, self.seen = None, 0
+        self.clock = clock or Clock(estimator._queries)
+        self.times, self.seen, self.first = None, first, first  # first: the sample at which it begins
         self._last = None  # the time of the last sample for the kernels
-        self._noticed = False  # whether a chunk's times were looked at for uneven steps
+        self._noticed = first > 0  # whether a chunk's times were looked at for uneven steps
         # Above this sum of squares the values of a chunk are looked at, for they may be too large for the metric.
         self._large = largest(max(2.0, estimator.metric_._cost_exponent(self._channels))) ** 2
 
@@ -76,7 +80,7 @@ class Entrance:
         None: nothing. Times are kept as they were given.
         """
         y, ty, gaps = self._plain(X) if times is None else None, None, False
-        if y is not None and not self.seen:
+        if y is not None and self.seen == self.first:
             self._estimator._check_columns(X)
         if y is None:
             if hasattr(X, "__len__") and len(X) == 0:  # as when nothing came in time
@@ -107,12 +111,12 @@ class Entrance:
 
     def _take(self, given):
         """The times of a chunk for the kernels."""
-        if self.seen and (given is None) != (self.times is None):
+        if self.seen > self.first and (given is None) != (self.times is None):
             got = "without them, those before with" if given is None else "with them, those before without"
             raise ValueError(f"'times' must be given with every chunk or with none. Got a chunk {got}.")
         ty = self.clock(given)
         if given is not None:
-            times = self.times or TimeBuffer()
+            times = self.times or TimeBuffer(self.first)
             times.append(given)
             self.times = times
         return ty

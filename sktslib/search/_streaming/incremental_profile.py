@@ -1,5 +1,7 @@
 """Profiles piece by piece: a sequence goes in by chunks, candidates come out as soon as they are known."""
 
+from typing import NamedTuple
+
 import numpy as np
 
 from ...distances._kernels import columns
@@ -17,12 +19,22 @@ NONE = Candidates(np.empty(0), np.empty(0, np.int64), np.empty(0, np.int64))
 LEAST_HELD = 1024  # samples that are held before any is forgotten
 
 
-class IncrementalProfile:
-    """The last samples of a sequence, and how many there were."""
+class State(NamedTuple):
+    """What is known at a sample, and all that later candidates depend on but the samples."""
 
-    def __init__(self, how):
+    seen: int  # samples there were
+    at: int  # candidates so far end at or before this sample; of windows: the next one starts there
+    since: int  # where what is still looked at begins
+    costs: np.ndarray | None = None  # of a column, and where its paths start; None: no window needs any
+    starts: np.ndarray | None = None
+
+
+class IncrementalProfile:
+    """The last samples of a sequence, and how many there were; those before the `first` are as if there were none."""
+
+    def __init__(self, how, first=0):
         self.how = how
-        self._y, self._ty = Buffer((len(how.x),)), Buffer() if how.reads_times else None
+        self._y, self._ty = Buffer((len(how.x),), first=first), Buffer(first=first) if how.reads_times else None
         self._full = LEAST_HELD
 
     @property
@@ -80,9 +92,9 @@ class IncrementalProfile:
 class WindowProfile(IncrementalProfile):
     """Windows of the query's length, or of several; with a `rule` perhaps those alone that it may choose."""
 
-    def __init__(self, how, rule=None):
-        super().__init__(how)
-        self.done, self.rule = 0, rule  # done: starts so far
+    def __init__(self, how, rule=None, first=0):
+        super().__init__(how, first)
+        self.done, self.rule = first, rule  # done: starts so far
         self.short, self.long = how.shortest, how.longest
         if how.lengths is None:
             check_lengths(how.m, *how.limits)
@@ -90,6 +102,14 @@ class WindowProfile(IncrementalProfile):
     @property
     def needed(self):
         return self.done
+
+    def state(self):
+        """What later candidates depend on."""
+        return State(self.seen, self.done, self.done)
+
+    def agrees(self, state, limit):
+        """Whether later candidates are those that follow from another state."""
+        return self.state() == state
 
     def horizon(self, threshold=None):
         """No candidate to come starts before this sample."""
@@ -113,16 +133,16 @@ class WindowProfile(IncrementalProfile):
 class SubsequenceProfile(IncrementalProfile):
     """Subsequence candidates: one column of accumulated costs advances along the sequence."""
 
-    def __init__(self, how):
-        super().__init__(how)
+    def __init__(self, how, first=0):
+        super().__init__(how, first)
         self.limits = how.limits[0] or 1, how.limits[1] or ENDLESS
         self.context = max(how.reach, 1)  # samples before the next one that are looked at again
-        self.noted = 0  # samples that are known to be missing or not
+        self.noted = first  # samples that are known to be missing or not
         m, metric = how.m, how.metric
         self._radius, self._ground = radius_of(metric.window, metric.factor, m, m), np.zeros((3, m))
         self._prepared = None
-        self._old = 0  # no path on its way begins before this sample
-        self._begin(0)
+        self._old = first  # no path on its way begins before this sample
+        self._begin(first)
 
     def _begin(self, at):
         """Begin anew at a sample, as the sequence does."""
@@ -138,15 +158,38 @@ class SubsequenceProfile(IncrementalProfile):
         back = max(self.at - self.context, self.run)
         return min(back, self._oldest(np.inf)) if self.col is not None and self._looks_back else back
 
+    def state(self):
+        """What later candidates depend on."""
+        column = (None, None) if self.col is None else (self.col.copy(), self.start.copy())
+        return State(self.seen, self.at, max(self.at - self.context, self.run), *column)
+
+    def agrees(self, state, limit):
+        """Whether later candidates of at most a distance are those that follow from another state, to the bit."""
+        own = self.state()
+        if own[:3] != state[:3] or (own.costs is None) != (state.costs is None):
+            return False
+        if own.costs is None:
+            return True
+        costs, others = own.costs[1:], state.costs[1:]  # the first cell is the boundary, the same at all samples
+        same = (costs == others) & ((own.starts[1:] == state.starts[1:]) | (costs == np.inf))
+        if limit < np.inf and self.how.metric._is_monotone:  # what costs more now comes to no candidate
+            same |= (self._reported(costs) > limit) & (self._reported(others) > limit)
+        return bool(same.all())
+
+    def _reported(self, costs):
+        return self.how.metric._report_search(costs, self._prepared.problems[0])
+
     def _oldest(self, limit):
         """Where the first of the paths on their way begins that cost less than infinity and at most `limit`."""
         costs = self.col[1:]
-        reported = costs if limit == np.inf else self.how.metric._report_search(costs, self._prepared.problems[0])
+        reported = costs if limit == np.inf else self._reported(costs)
         return min(oldest_start(costs, reported, self.start[1:], limit), self.at)
 
     def horizon(self, threshold=np.inf):
         """No candidate to come of at most the threshold starts before this sample: costs can only grow."""
-        return self.at if self.col is None else self._oldest(threshold)
+        if self.col is None:
+            return self.at
+        return self._oldest(threshold if self.how.metric._is_monotone else np.inf)
 
     def due(self, end):
         """How many samples there must be before the horizon is at the `end` of a candidate, or of one to come.

@@ -23,9 +23,9 @@ if TYPE_CHECKING:
     from .._results import Matches
 
 
-def make_profile(how, rule=None):
-    """The profile chunk by chunk; a `rule` says that other windows than it may choose do not matter."""
-    return SubsequenceProfile(how) if how.mode == "subsequence" else WindowProfile(how, rule)
+def make_profile(how, rule=None, first=0):
+    """The profile chunk by chunk from the `first` sample on; other windows than a `rule` may choose do not matter."""
+    return SubsequenceProfile(how, first) if how.mode == "subsequence" else WindowProfile(how, rule, first)
 
 
 class PendingMatches:

@@ -1,0 +1,159 @@
+"""Parts of a search: what one query finds in one range of a sequence, without knowing what was before.
+
+The column of a subsequence search begins `LEAD` lengths of the query before the range. What it is at the range's begin
+and at doubling distances behind it is kept. From left to right the column that comes from before is compared with it:
+where both are the same, in costs and in starts, all that follows is the same, too. Until then the search goes on from
+before, and what it finds counts in place of what the part found. Windows need the samples before that they reach over.
+"""
+
+import numpy as np
+
+from .._selection import Profile
+from .._sources import CandidateReader
+from .best import Limit, MatchPool
+from .incremental_profile import ENDLESS
+from .stream import make_profile
+
+LEAD = 4  # lengths of the query
+
+
+def first_of(searches, begin):
+    """The first sample that the parts of searches take which begin at a sample."""
+    leads = (LEAD * how.m if how.mode == "subsequence" else max(how.longest - 1, 1) for how, _ in searches)
+    return max(begin - max(leads), 0)
+
+
+class QueryPart:
+    """What one query finds in the range of a sequence that begins at a sample; its end is where samples end.
+
+    The `first` sample that it takes is that of `first_of`, or one before.
+    """
+
+    def __init__(self, how, choice, begin, first, *, whole=False):
+        self.how, self.begin = how, begin
+        whole = whole or choice.percentile is not None  # a percentile is one of all distances
+        self.rule = None if whole else choice.rule
+        self.feed = make_profile(how, self.rule, first)
+        self.pool = ProfilePool(how) if whole else MatchPool(how, choice)
+        self.states = []  # kept for comparison with what comes from before
+        self._next = begin if begin else ENDLESS
+
+    def take(self, y, ty, reader):
+        """Take the samples (channels, n) that follow and their times."""
+        at, first = 0, self.feed.seen
+        while at < y.shape[1]:
+            end = min(y.shape[1], self._next - first)
+            self.feed.append(y[:, at:end], None if ty is None else ty[at:end])
+            found = self.feed.candidates()
+            if self.feed.seen > self.begin:
+                self.pool.take(self.feed, found, reader)
+                if self.rule is not None:  # what is known by now, too, of windows that cannot be chosen
+                    self.feed.rule = self.rule.below(self.pool.limit.distance)
+            if self.feed.seen == self._next:
+                self._keep_state()
+            at = end
+
+    @property
+    def ranges(self):
+        """The ranges (2, k) that samples are needed of, but what is not decided."""
+        return self.pool.ranges
+
+    def decide(self):
+        """Choose what matches are known by now, so that nothing waits for samples that are to be forgotten."""
+        self.pool.decide(self.feed, CandidateReader(self.how, self.feed))
+
+    def forget(self, further):
+        """Drop the samples that nothing undecided depends on, nor what lies so much further from it."""
+        horizon = self.feed.horizon(self.pool.limit.distance)
+        self.feed.forget(min(self.pool.begin, horizon) - self.how.reach - further)
+
+    def _keep_state(self):
+        state = self.feed.state()
+        self.states.append(state)
+        self.pool.mark(state)
+        after = max(2 * (self._next - self.begin), self.how.m)
+        self._next = self.begin + after if self.how.mode == "subsequence" else ENDLESS
+
+    def goes_on_to(self, end, source):
+        """Take the samples of a source as far as sample `end`."""
+        if end == self.feed.seen:
+            return
+        for y, ty, _ in source.chunks(self.feed.seen, end):
+            self.take(y, ty, source.reader(self.how))
+            self.feed.forget(self.feed.seen)
+
+    def follows(self, before, source):
+        """Let the search `before` go on until what comes is as it is in this part, or else to its end.
+
+        Whether the rest of this part holds.
+        """
+        for state in self.states:
+            before.goes_on_to(state.seen, source)
+            if before.feed.agrees(state, before.pool.limit.distance):
+                self.pool.cut(state)
+                self.pool.lower(before.pool.limit)
+                self._next = ENDLESS
+                return True
+        before.goes_on_to(self.feed.seen, source)
+        return False
+
+
+def joined(parts, source):
+    """What the parts of one query, side by side from the begin of a sequence to its end, found together."""
+    last, pools = parts[0], []
+    for part in parts[1:]:
+        if part.follows(last, source):
+            pools.append(last.pool)
+            last = part
+    reader = source.reader(last.how)
+    last.pool.take(last.feed, last.feed.candidates(last=True), reader)
+    return last.pool.joined(pools, reader)
+
+
+class ProfilePool:
+    """The candidates of a range, all of them."""
+
+    limit, begin = Limit(), ENDLESS
+    ranges = np.empty((2, 0), np.int64)
+
+    def __init__(self, how):
+        self.how, self._found = how, []
+
+    def decide(self, feed, reader):
+        """Nothing is decided before the end."""
+
+    def mark(self, state):
+        """Take a state that may be compared with that of what was before."""
+
+    def lower(self, limit):
+        """Take a limit that is known elsewhere."""
+
+    def take(self, feed, found, reader):
+        """Take the candidates that a profile gave last."""
+        self._found.append(found)
+
+    def cut(self, state):
+        """Give up the candidates before a state, which turned out to be others."""
+        if self.how.mode == "subsequence":
+            kept = [found.end > state.at for found in self._found]
+            self._found = [
+                found._replace(distance=found.distance[own], start=found.start[own], end=found.end[own])
+                for found, own in zip(self._found, kept, strict=True)
+            ]
+
+    def joined(self, others, reader):
+        """The profile of this range and others, of a whole sequence."""
+        found = [one for pool in [*others, self] for one in pool._found]
+        others, self._found, slack = [], [], max((one.slack for one in found), default=0.0)
+        n, subsequence = len(reader.source), self.how.mode == "subsequence"
+        distance = np.full(n if subsequence else n - self.how.shortest + 1, np.inf)
+        start = np.full(n, -1, np.int64) if subsequence else None
+        length = self.how.m if subsequence or self.how.lengths is None else np.full(len(distance), self.how.shortest)
+        for one in found:
+            if subsequence:
+                distance[one.end - 1], start[one.end - 1] = one.distance, one.start
+            else:
+                distance[one.start] = one.distance
+                if np.ndim(length):
+                    length[one.start] = one.end - one.start
+        return Profile(distance, start, None if subsequence else length, slack)

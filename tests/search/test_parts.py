@@ -1,0 +1,329 @@
+"""Searches in parts, of which each begins without knowing what was before, against searches of the whole."""
+
+import itertools
+import pickle
+import tracemalloc
+from contextlib import contextmanager
+
+import joblib
+import naive
+import numba
+import numpy as np
+import pytest
+from hypothesis import given
+from hypothesis import strategies as st
+from strategies import parameters, small_sizes, unmeant
+
+from sktslib import QuerySearcher, load_ecg_example
+from sktslib.distances import get_metric
+from sktslib.search import merge_parts
+from sktslib.search._streaming import chunked_sequence, parts, ranges
+from sktslib.search._streaming.stored import opened, stored
+
+pytestmark = [pytest.mark.usefixtures("_plain_kernels_may_overflow"), unmeant]
+
+WINDOWS = [
+    ("euclidean", {}),
+    ("euclidean", {"normalize": "zscore"}),
+    ("manhattan", {"normalize": "robust"}),
+    ("dtw", {"mode": "windows"}),
+    ("dtw", {"normalize": "zscore"}),
+    ("dtw", {"scales": (0.5, 1.5)}),
+    ("euclidean", {"scales": [0.5, 1, 2], "normalize": "mean"}),
+]
+SUBSEQUENCES = [(name, {"mode": "subsequence"}) for name in ("dtw", "dtw", *naive.WARPED)]
+STRETCHES = ["noise", "integers", "constant", "ramp", "query"]
+
+
+class Sliced:
+    """A sequence that is not in memory."""
+
+    def __init__(self, values):
+        self.values, self.shape = values, values.shape
+
+    def __getitem__(self, part):
+        return self.values[part]
+
+
+@st.composite
+def recordings(draw, x):
+    """Stretches of several kinds one after the other, so that states agree soon, late or never, and distances tie."""
+    rng, pieces = np.random.default_rng(draw(st.integers(0, 2**20))), []
+    for kind in draw(st.lists(st.sampled_from(STRETCHES), min_size=3, max_size=8)):
+        size = draw(st.sampled_from([5, 20, 60, 120]))
+        shape = size, x.shape[1]
+        pieces.append(
+            {
+                "noise": lambda shape=shape: rng.normal(size=shape),
+                "integers": lambda shape=shape: rng.integers(-1, 2, shape).astype(float),
+                "constant": lambda shape=shape: np.full(shape, rng.integers(-1, 3) / 2),
+                "ramp": lambda shape=shape: np.linspace(-2, 2, shape[0])[:, np.newaxis] + np.zeros(shape),
+                "query": lambda size=size: np.tile(x, (-(-size // len(x)), 1)),
+            }[kind]()
+        )
+    return np.concatenate(pieces)
+
+
+@st.composite
+def searches(draw, kinds=SUBSEQUENCES + SUBSEQUENCES + WINDOWS):
+    """A fitted searcher, a sequence and its times."""
+    rng = np.random.default_rng(draw(st.integers(0, 2**20)))
+    m, channels = draw(st.integers(1, 7)), draw(st.sampled_from([1, 1, 2]))
+    x = rng.integers(-1, 2, (m, channels)).astype(float) if draw(st.booleans()) else rng.normal(size=(m, channels))
+    y = draw(recordings(x))
+    name, rule = draw(st.sampled_from(kinds))
+    metric, rule = get_metric(name, draw(parameters(name))), dict(rule)
+    if rule.get("mode") == "subsequence":
+        if draw(st.booleans()):
+            metric.set_params(window="sakoe-chiba", factor=draw(st.integers(0, 4)))
+        rule |= draw(st.sampled_from([{}, {"min_length": None}, {"min_length": 3, "max_length": 9}]))
+    if draw(st.booleans()):
+        y[rng.integers(0, len(y), 3)] = np.nan
+        rule["nan_policy"] = "omit"
+    tx = ty = None
+    if draw(st.booleans()):
+        tx, ty = np.arange(m) + rng.random(m) / 2, np.cumsum(rng.choice([1.0, 1.0, 1.0, 1.5, 4.0], len(y)))
+        if draw(st.booleans()):
+            rule["max_gap"] = 3.0
+    rule["n_matches"] = draw(st.sampled_from([None, 1, 2, 5, 40]))
+    rule["max_overlap"] = draw(st.sampled_from([0.0, 0.0, 0.5, 1.0]))
+    limit = draw(st.sampled_from(["none", "threshold", "percentile"]))
+    if limit == "percentile":
+        rule["percentile"] = draw(st.sampled_from([0, 5, 60]))
+    weight = rng.choice([0.25, 0.5, 1.0], size=m) if draw(st.booleans()) else None
+    searcher = QuerySearcher(metric, **rule).fit(x, weight=weight, times=tx)
+    if limit == "threshold":
+        distance = searcher.profile(y, times=ty).distance
+        distance = distance[np.isfinite(distance)]
+        if distance.size:
+            searcher.set_params(threshold=max(0.0, np.quantile(distance, draw(st.sampled_from([0.02, 0.3, 0.9])))))
+    return searcher, y, ty
+
+
+def columns(matches):
+    return [matches.start, matches.end, matches.distance]
+
+
+def assert_same(got, want):
+    for a, b in zip(columns(got), columns(want), strict=True):
+        np.testing.assert_array_equal(a, b)
+
+
+@contextmanager
+def small_parts(data):
+    names = ("ranges.LEAST", "parts.LEAD", "best.ROOM", "chunked_sequence.CHUNK")
+    with small_sizes(data, *(f"search._streaming.{name}" for name in names), "search._near_windows.LEAST"):
+        yield
+
+
+@pytest.mark.filterwarnings("ignore:The sequence (is sampled|has holes)", "ignore:The sampling intervals")
+@given(search=searches(), n_jobs=st.sampled_from([2, 3]), in_memory=st.booleans(), data=st.data())
+def test_parts_give_what_one_search_of_the_whole_does(search, n_jobs, in_memory, data):
+    searcher, y, ty = search
+    want, profile = searcher.search(y, times=ty), searcher.profile(y, times=ty)
+    rows = searcher.transform(y, times=ty)
+    searcher.set_params(n_jobs=n_jobs)
+    with small_parts(data):
+        given = y if in_memory else Sliced(y)
+        assert_same(searcher.search(given, times=ty), want)
+        got = searcher.profile(given, times=ty)
+        np.testing.assert_array_equal(got.start, profile.start)
+        np.testing.assert_array_equal(got.end, profile.end)
+        equal = np.testing.assert_array_equal if not profile._slack else np.testing.assert_allclose
+        equal(got.distance, profile.distance, **({} if not profile._slack else {"rtol": 1e-9, "atol": 1e-9}))
+        equal(searcher.transform(given, times=ty), rows, **({} if not profile._slack else {"rtol": 1e-9, "atol": 1e-9}))
+        searcher.set_params(n_jobs=None)
+        assert_same(searcher.search(Sliced(y), times=ty), want)
+
+
+def fed(part, y, ty, end, sizes, through_pickle):
+    """The part, fed chunks of several sizes up to a sample."""
+    at = part.first
+    while at < end:
+        to = min(at + sizes[at % len(sizes)], end)
+        part.feed(y[at:to], *([] if ty is None else [ty[at:to]]))
+        part = pickle.loads(pickle.dumps(part)) if through_pickle else part
+        at = to
+    return part
+
+
+@pytest.mark.filterwarnings("ignore:The sequence (is sampled|has holes)", "ignore:The sampling intervals")
+@given(
+    search=searches(),
+    cuts=st.sets(st.integers(1, 200), max_size=4),
+    sizes=st.lists(st.integers(1, 50), min_size=1, max_size=4),
+    dated=st.booleans(),
+    data=st.data(),
+)
+def test_parts_that_are_fed_give_what_one_search_does(search, cuts, sizes, dated, data):
+    searcher, y, ty = search
+    if dated and ty is not None and searcher.max_gap is None and not searcher.metric_.uses_times:
+        ty = np.datetime64("2026-01-01") + (1e3 * ty).astype("timedelta64[ms]")
+    want, through_pickle = searcher.search(y, times=ty), data.draw(st.booleans())
+    cuts = sorted({0, len(y), *(at for at in cuts if at < len(y))})
+    with small_sizes(data, "search._streaming.parts.LEAD", "search._streaming.best.ROOM"):
+        fed_parts = [fed(searcher.begin(a), y, ty, b, sizes, through_pickle) for a, b in itertools.pairwise(cuts)]
+        matches = merge_parts(fed_parts[::-1], y, ty)
+        assert_same(matches, want)
+        try:
+            alone = merge_parts(fed_parts)
+        except ValueError as error:
+            assert "'sequence' parameter of merge_parts must be given" in str(error)
+            return
+    assert_same(alone, want)
+    for k in range(min(len(want), 3)):
+        if searcher.metric_._has_path:
+            np.testing.assert_array_equal(alone.path(k), want.path(k))
+    if ty is not None:
+        np.testing.assert_array_equal(alone.start_time, want.start_time)
+        np.testing.assert_array_equal(alone.end_time, want.end_time)
+
+
+def ecg():
+    """Nine seconds of a heart, and one of its beats."""
+    y = load_ecg_example()["sequence"]
+    return y, y[300:340]
+
+
+def spied(monkeypatch):
+    """How many samples the search before went on into each part, and whether that sufficed."""
+    seen, follows = [], parts.QueryPart.follows
+
+    def spy(part, before, source):
+        begin = before.feed.seen
+        seen.append((follows(part, before, source), before.feed.seen - begin))
+        return seen[-1][0]
+
+    monkeypatch.setattr(parts.QueryPart, "follows", spy)
+    monkeypatch.setattr(ranges, "LEAST", 150)
+    return seen
+
+
+@pytest.mark.parametrize("name", ["dtw", "msm", "twed", "lcss", "wdtw", "ddtw"])
+def test_parts_of_a_recording_agree_soon(name, monkeypatch):
+    y, x = ecg()
+    searcher = QuerySearcher(name, n_matches=5, n_jobs=2).fit(x[:30])
+    seen = spied(monkeypatch)
+    got, profile = searcher.search(y), searcher.profile(y)
+    assert len(seen) == 2 * 3
+    assert all(agreed and further <= 30 for agreed, further in seen)
+    searcher.set_params(n_jobs=None)
+    assert_same(got, searcher.search(y))
+    np.testing.assert_array_equal(profile.start, searcher.profile(y).start)
+
+
+def test_where_parts_never_agree_the_search_goes_on_through_them(monkeypatch):
+    y, x = np.zeros(900), np.array([1.0, 0.0])
+    y[0] = 1.0  # the best of all paths begins there, and goes on for ever
+    searcher = QuerySearcher("dtw", min_length=None, n_matches=3, n_jobs=2).fit(x)
+    seen = spied(monkeypatch)
+    profile, got = searcher.profile(y), searcher.search(y)
+    assert seen[:3] == [(False, 150)] * 3
+    searcher.set_params(n_jobs=None)
+    np.testing.assert_array_equal(profile.start, searcher.profile(y).start)
+    assert_same(got, searcher.search(y))
+
+
+def kinds(n):
+    rng = np.random.default_rng(1)
+    return {
+        "waves": np.sin(np.arange(n) / 7.0) + rng.normal(size=n) / 9,
+        "constant": np.ones(n),
+        "ever better": np.linspace(9.0, 0.0, n),
+        "bad begin": np.r_[np.full(n // 8, 50.0), rng.normal(size=n - n // 8)],
+    }
+
+
+@pytest.mark.parametrize("rule", [{}, {"mode": "windows"}, {"metric": "euclidean"}], ids=["ends", "dtw", "euclidean"])
+@pytest.mark.parametrize("kind", kinds(8))
+def test_the_best_matches_need_little_memory(kind, rule, tmp_path, monkeypatch):
+    compiled = not numba.config.DISABLE_JIT
+    n = 200_000 if compiled else 600
+    y = np.memmap(tmp_path / "y", dtype=np.float64, mode="w+", shape=n)
+    y[:] = kinds(n)[kind]
+    x = np.sin(np.arange(20) / 7.0)
+    monkeypatch.setattr(chunked_sequence, "CHUNK", 2000 if compiled else 50)
+    searcher = QuerySearcher(**{"metric": "dtw", "n_matches": 4, **rule}).fit(x)
+    assert_same(searcher.search(y), searcher.search(np.asarray(y)))
+    if compiled:
+        tracemalloc.start()
+        searcher.search(y)
+        peak = tracemalloc.get_traced_memory()[1]
+        tracemalloc.stop()
+        assert peak < y.nbytes
+
+
+@pytest.mark.parametrize("engine", ["threading", "loky"])
+def test_a_memory_map_is_not_sent_to_processes(engine, tmp_path, monkeypatch):
+    monkeypatch.setattr(ranges, "LEAST", 150)
+    whole = np.memmap(tmp_path / "y", dtype=np.float32, mode="w+", shape=(1203, 2))
+    values, x = ecg()
+    whole[3:, 0], whole[3:, 1] = values, -values
+    whole.flush()
+    y, x = whole[3:], np.column_stack([x, -x])
+    searcher = QuerySearcher("euclidean", n_matches=3, n_jobs=2).fit(x)
+    source = searcher._source(y, None)
+    assert len(pickle.dumps(source)) < 5000
+    again = pickle.loads(pickle.dumps(source))
+    np.testing.assert_array_equal(again.X, y)
+    assert pickle.loads(pickle.dumps(again)).X.tobytes() == y.tobytes()
+    with joblib.parallel_config(engine):
+        assert_same(searcher.search(y), QuerySearcher("euclidean", n_matches=3).fit(x).search(np.asarray(y)))
+
+
+def test_what_is_in_memory_or_a_copy_is_sent_as_it_is(tmp_path):
+    y = np.memmap(tmp_path / "y", dtype=np.float64, mode="w+", shape=40)
+    y[:] = np.arange(40.0)
+    y.flush()
+    own = np.memmap(tmp_path / "y", dtype=np.float64, mode="c", shape=40)
+    own[:] = 7.0
+    assert stored(own) is own  # the file does not hold what was written
+    assert stored(list(y)) == list(y)
+    doubled = y * 2
+    assert stored(doubled) is doubled
+    np.testing.assert_array_equal(opened(stored(y[30:4:-3])), y[30:4:-3])
+
+
+def test_what_merge_parts_refuses():
+    y = np.r_[1.0, np.zeros(60)]
+    searcher = QuerySearcher("dtw", min_length=None, n_matches=2).fit([1.0, 0.0])
+    first, second = searcher.begin(), searcher.begin(30)
+    assert (second.first, second.n_samples_seen) == (22, 22)
+    with pytest.raises(TypeError, match=r"'parts' must be a list of what QuerySearcher.begin returns. Got SearchPart"):
+        merge_parts(first)
+    with pytest.raises(ValueError, match=r"'parts' must begin at sample 0. Got 30"):
+        merge_parts([second])
+    first.feed(y[:20])
+    with pytest.raises(ValueError, match="fed the samples up to 20 and one behind it that begins at 30"):
+        merge_parts([first, second])
+    first.feed(y[20:30])
+    with pytest.raises(ValueError, match=r"Each part must be fed samples behind its begin. Got none behind 30"):
+        merge_parts([first, second])
+    second.feed(y[22:])
+    assert not np.array_equal(first.state().starts, second.state().starts)
+    with pytest.raises(ValueError, match="begins at or before sample 30 goes on from its state"):
+        merge_parts([first, second])
+    assert_same(merge_parts([first, second], y), searcher.search(y))
+    with pytest.raises(ValueError, match="'times' must be given with 'sequence' if the parts were fed any"):
+        merge_parts([first, second], y, np.arange(61.0))
+    first.feed(y[30:])
+    assert_same(merge_parts([first]), searcher.search(y))
+    with pytest.raises(ValueError, match="'sequence' parameter of merge_parts must be given with the 'percentile'"):
+        merge_parts([QuerySearcher("dtw", percentile=5).fit([1.0, 0.0]).begin().feed(y)])
+    with pytest.raises(ValueError, match="'at' parameter must be"):
+        searcher.begin(-1)
+
+
+def test_parts_that_read_datetimes_count_from_the_first_of_the_recording():
+    y, x = ecg()
+    times = np.datetime64("2026-01-01T00:00:00.123") + (np.arange(len(y)) * 8333333).astype("timedelta64[ns]")
+    searcher = QuerySearcher("twed", metric_params={"nu": 0.3}, n_matches=3).fit(x[:20], times=times[:20])
+    want = searcher.search(y, times=times)
+    first, second = searcher.begin(), searcher.begin(500, start_time=times[0])
+    first.feed(y[:500], times[:500])
+    second.feed(y[second.first :], times[second.first :])
+    got = merge_parts([first, second])
+    assert_same(got, want)
+    np.testing.assert_array_equal(got.end_time, want.end_time)
+    with pytest.raises(ValueError, match="'start_time' parameter of begin must be given"):
+        searcher.begin(500).feed(y[400:], times[400:])
