@@ -2,7 +2,11 @@
 
 import os
 import signal
+import subprocess
+import sys
+import tomllib
 from functools import partial
+from pathlib import Path
 
 import numpy as np
 import pytest
@@ -13,6 +17,8 @@ from sktslib import QuerySearcher
 from sktslib.distances import nearest_neighbors, pairwise_distances
 from sktslib.utils._jobs import in_jobs
 
+ROOT = Path(__file__).resolve().parents[2]
+EXAMPLE = ROOT / "examples" / "dask_cluster.py"
 SOME = [
     *("pairwise", "nearest", "barycenter", "queries", "sequences", "by chunks", "profile", "DistanceKernel", "radius"),
     *("kneighbors", "kneighbors, omit", "classifier", "QueryDistances"),
@@ -86,6 +92,19 @@ def test_ray():
             np.testing.assert_array_equal(IN_JOBS["queries"][0](), want("queries"))
     finally:
         ray.shutdown()
+
+
+def test_the_example_runs_on_two_workers():
+    pytest.importorskip("distributed")
+    ran = subprocess.run([sys.executable, EXAMPLE], capture_output=True, text=True, check=True)
+    assert ran.stdout.count("equal: True") == 2
+
+
+def test_the_extra_is_named_where_it_is_needed():
+    extras = tomllib.loads((ROOT / "pyproject.toml").read_text(encoding="utf-8"))["project"]["optional-dependencies"]
+    assert extras["dask"][0].startswith("dask[distributed]>=")
+    for page in (ROOT / "docs" / "clusters.rst", EXAMPLE):
+        assert 'pip install "sktslib[dask]"' in page.read_text(encoding="utf-8"), page
 
 
 # ------------------------------------------------------------------------------------------------------ lost processes
