@@ -14,9 +14,10 @@ import numpy as np
 from joblib import delayed
 
 from ..utils._jobs import count_jobs, each_in_jobs
-from ..utils.validation import check_jobs, check_verbose, shown
-from ._blockwise.candidates import Candidates, Task
+from ..utils.validation import check_jobs, check_memory, check_verbose, shown
+from ._blockwise.candidates import KEPT, Candidates, Task
 from ._collection import as_collection
+from ._kernels.lanes import LANES
 from ._metrics.registry import get_metric
 from ._pairwise import by_length, collection_weight
 
@@ -33,6 +34,9 @@ if TYPE_CHECKING:
 QUERIES = 64
 ENTRIES = 2**20
 ROWS = 1024
+# Bytes of a pair, and sizes of a candidate, in all arrays that are made for them.
+PAIR = 100
+COPIES = 12
 
 
 @dataclass(frozen=True)
@@ -88,6 +92,7 @@ def nearest_neighbors(
     metric_params: dict[str, Any] | None = None,
     weight: ArrayLike | None = None,
     n_jobs: int | None = None,
+    max_memory: int | str | None = None,
     verbose: int = 0,
     channels_first: bool | None = None,
 ) -> Neighbors:
@@ -112,6 +117,10 @@ def nearest_neighbors(
         Relative weights of the points of every series of `X`, which must have one length then.
     n_jobs : int, optional
         Number of threads, as in joblib; no result depends on it.
+    max_memory : int or str, optional
+        Bytes that the work may take beside the collections and the result, or text such as "2GB"; of all threads, or
+        of as many processes. Less takes longer; no neighbor depends on it. None: a few copies of `Y`, and some 80 MB a
+        job.
     verbose : int, default=0
         Above 0: a bar on stderr shows how far the work has come.
     channels_first : bool, optional
@@ -148,7 +157,7 @@ def nearest_neighbors(
            [0]])
     """
     metric = get_metric(metric, metric_params)
-    n_jobs, verbose = check_jobs(n_jobs), check_verbose(verbose)
+    n_jobs, verbose, max_memory = check_jobs(n_jobs), check_verbose(verbose), check_memory(max_memory)
     same = Y is None
     X = as_collection(X, "X", channels_first=channels_first)
     Y = X if same else as_collection(Y, "Y", channels=len(X[0]), channels_first=bool(channels_first))
@@ -164,8 +173,8 @@ def nearest_neighbors(
     w = collection_weight(weight, X)
     metric = metric._fitted_to(X, None if w is None else [w] * len(X))
     k = int(n_neighbors)
-    rows = max(1, min(QUERIES, ENTRIES // len(Y)))
-    candidates = Candidates(Task(metric, w, k, rows, len(Y)), Y)
+    rows, columns = _sizes(Y, k, count_jobs(n_jobs), max_memory)
+    candidates = Candidates(Task(metric, w, k, rows, columns), Y)
     places, calls = [], []
     for members in by_length(X).values():
         size = min(ROWS, len(members) // (4 * count_jobs(n_jobs)))
@@ -181,6 +190,23 @@ def nearest_neighbors(
         distances[part], indices[part] = some, their_indices
         counts += their_counts
     return Neighbors(distances, indices, Pruning(len(X) * available, *counts.tolist()))
+
+
+def _sizes(Y, k, jobs, max_memory):
+    """How many series to find the neighbors of at once, and among how many candidates."""
+    if max_memory is None:
+        return max(1, min(QUERIES, ENTRIES // len(Y))), len(Y)
+    # One half is for what is prepared of the candidates, the other one for the pairs.
+    of_series = COPIES * max(y.nbytes for y in Y)
+    columns = min(len(Y), max_memory // (2 * (KEPT + jobs) * of_series))
+    rows = min(QUERIES, max_memory // (2 * jobs * PAIR * max(columns + k, 1)))
+    if columns < min(len(Y), LANES) or not rows:
+        least = max(2 * (KEPT + jobs) * of_series * LANES, 2 * jobs * PAIR * (LANES + k))
+        raise ValueError(
+            f"The 'max_memory' parameter must leave room for {LANES} candidates and {jobs} jobs, {least} bytes. Got "
+            f"{max_memory}. Raise it, or lower 'n_jobs'."
+        )
+    return rows, columns
 
 
 def _nearest(candidates, X, itself):

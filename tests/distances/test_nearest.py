@@ -185,3 +185,30 @@ def test_wrong_numbers_of_neighbours(k):
 def test_wrong_input(X, Y, more, message):
     with pytest.raises((ValueError, TypeError), match=message):
         nearest_neighbors(X, Y, **more)
+
+
+@pytest.mark.parametrize("same", [False, True])
+def test_neighbors_in_little_memory(same):
+    rng = np.random.default_rng(0)
+    Y = [rng.integers(0, 3, size=rng.integers(3, 6)) for _ in range(70)]  # with many ties
+    X = None if same else Y[::7]
+    distances, indices = nearest_neighbors(Y if same else X, None if same else Y, n_neighbors=20)
+    tight = nearest_neighbors(Y if same else X, None if same else Y, n_neighbors=20, max_memory="0.5 MB")
+    np.testing.assert_array_equal(tight.distances, distances)
+    np.testing.assert_array_equal(tight.indices, indices)
+    small = nearest_neighbors(Y if same else X, None if same else Y, n_neighbors=20, max_memory=50_000)
+    np.testing.assert_array_equal(small.distances, distances)
+    np.testing.assert_array_equal(small.indices, indices)
+
+
+@pytest.mark.parametrize(
+    ("memory", "message"),
+    [
+        ("2 gigs", "'max_memory' parameter must be a number of bytes or text.*'2 gigs'"),
+        (0, r"'max_memory' parameter must be an integer.*Got 0"),
+        (1000, r"'max_memory' parameter must leave room for .* bytes. Got 1000. Raise it"),
+    ],
+)
+def test_wrong_memory(memory, message):
+    with pytest.raises(ValueError, match=message):
+        nearest_neighbors([[0.0, 1, 2]] * 40, max_memory=memory)
