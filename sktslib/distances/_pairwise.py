@@ -2,14 +2,14 @@
 
 from __future__ import annotations
 
+from functools import partial
 from typing import TYPE_CHECKING
 
 import numpy as np
-from joblib import delayed
 
-from ..utils._jobs import in_jobs
 from ..utils._names import did_you_mean
 from ..utils.validation import as_weight, check_jobs, check_verbose, shown
+from ._blockwise.blocks import compared_by_blocks
 from ._collection import as_collection
 from ._kernels import bit_parallel, lanes, lockstep_drivers
 from ._metrics.bands import band
@@ -86,7 +86,19 @@ def pairwise_distances(
            [4.]])
     """
     metric = get_metric(metric, metric_params)
-    n_jobs, verbose = check_jobs(n_jobs), check_verbose(verbose)
+    how = check_jobs(n_jobs), check_verbose(verbose)
+    shape, blocks = pairwise_blocks(X, Y, metric, how, weight, nan_policy, channels_first)
+    out = np.empty(shape)
+    for rows, columns, found in blocks:
+        out[_places(rows, columns)] = found
+    return out
+
+
+def pairwise_blocks(X, Y, metric, how, weight=None, nan_policy="raise", channels_first=None):
+    """The shape of the table of distances, and an iterator of its blocks: positions in both collections, distances.
+
+    `how` tells the number of jobs and the verbosity.
+    """
     if nan_policy not in ("raise", "omit"):
         hint = did_you_mean(nan_policy, ["raise", "omit"])
         raise ValueError(f"The 'nan_policy' parameter must be 'raise' or 'omit'. Got {shown(nan_policy)}.{hint}")
@@ -101,11 +113,8 @@ def pairwise_distances(
     w = collection_weight(weight, X)
     metric = metric._fitted_to(X, None if w is None else [w] * len(X))
     mirrored = same and w is None and metric.is_symmetric
-    out = np.zeros((len(X), len(Y)))
     gaps = omit and any(np.isnan(a).any() for a in (*X, *Y))
-    tasks = (_by_pairs if gaps else distance_tasks)(metric, X, Y, w, mirrored, out)
-    in_jobs(tasks, n_jobs, verbose, "pairwise distances", "block")
-    return out
+    return (len(X), len(Y)), _distance_blocks(metric, X, Y, w, mirrored, gaps, how)
 
 
 def collection_weight(weight, X):
@@ -118,15 +127,32 @@ def collection_weight(weight, X):
     return as_weight(weight, X[0].shape[1], len(X[0]))
 
 
-def distance_tasks(metric, X, Y, w, mirrored, out):
-    """Delayed calls that together fill `out` with the distances of the series of X and of Y."""
-    return _driver(metric, X, Y, w)(metric, X, Y, w, mirrored, out)
+def _distance_blocks(metric, X, Y, w, mirrored, gaps, how):
+    """Yield the positions in both collections and the distances of block by block; with `gaps` NaN are left out."""
+    driver = _by_pairs if gaps else driver_of(metric, X, Y, w)
+    order = [np.arange(len(series)) for series in (X, Y)]
+    if driver is _by_lanes or getattr(metric, "_pairs_by_length", False):  # so that little is padded
+        order = [np.argsort([a.shape[1] for a in series], kind="stable") for series in (X, Y)]
+    compare = partial(distances_between, driver, metric, w)
+    how = *how, "pairwise distances"
+    for rows, columns, found in compared_by_blocks(compare, metric, X, Y, order, mirrored, how):
+        yield rows, columns, found
+        if mirrored and rows[0] != columns[0]:
+            yield columns, rows, found.T
 
 
-def _each_row(row, X):
-    """Delayed calls of a function with the number of each series; `delayed` copies what is said of it, so but once."""
-    task = delayed(row)
-    return [task(a) for a in range(len(X))]
+def distances_between(driver, metric, w, X, Y, mirrored):
+    """Distances (n_series_X, n_series_Y) of the series of X and of Y, which may be the same."""
+    out = np.zeros((len(X), len(Y)))
+    driver(metric, X, Y, w, mirrored, out)
+    return out
+
+
+def _places(rows, columns):
+    """The index of a part of a table: views are written faster."""
+    if all((np.diff(of) == 1).all() for of in (rows, columns)):
+        return slice(rows[0], rows[-1] + 1), slice(columns[0], columns[-1] + 1)
+    return np.ix_(rows, columns)
 
 
 def counts_alone(metric, w):
@@ -134,7 +160,8 @@ def counts_alone(metric, w):
     return getattr(metric, "_replaces", None) is not None and w is None and metric.window is None
 
 
-def _driver(metric, X, Y, w):
+def driver_of(metric, X, Y, w):
+    """What fills a table (n_series_X, n_series_Y) with the distances of series such as those of X and of Y."""
     if hasattr(metric, "_pairwise"):
         return type(metric)._pairwise
     if isinstance(metric, ElasticMetric) and metric._has_lanes:
@@ -143,7 +170,7 @@ def _driver(metric, X, Y, w):
     if metric._is_additive and one_length:
         return _by_terms
     if isinstance(metric, CallableMetric) and metric._is_compiled and one_length:
-        return _by_blocks
+        return _by_windows
     return _by_pairs
 
 
@@ -174,25 +201,20 @@ def observed_distance(metric, x, w, y):
 
 
 def _by_pairs(metric, X, Y, w, mirrored, out):
-    def row(a):
+    for a, x in enumerate(X):
         for b in range(a if mirrored else 0, len(Y)):
-            out[a, b] = observed_distance(metric, X[a], w, Y[b])
+            out[a, b] = observed_distance(metric, x, w, Y[b])
             if mirrored:
                 out[b, a] = out[a, b]
 
-    return _each_row(row, X)
 
-
-def _by_blocks(metric, X, Y, w, mirrored, out):
+def _by_windows(metric, X, Y, w, mirrored, out):
     series = np.array(Y)
-
-    def row(a):
+    for a, x in enumerate(X):
         first = a if mirrored else 0
-        out[a, first:] = metric._windows(X[a], w, series[first:], None, None)
+        out[a, first:] = metric._windows(x, w, series[first:], None, None)
         if mirrored:
             out[first:, a] = out[a, first:]
-
-    return _each_row(row, X)
 
 
 # --------------------------------------------------------------------------------------------------- lockstep metrics
@@ -200,12 +222,9 @@ def _by_terms(metric, X, Y, w, mirrored, out):
     w = full_weight(w, X[0])
     X = [metric._prepare(x, w) for x in X]
     series = np.ascontiguousarray(np.moveaxis(np.array([metric._prepare(y, w) for y in Y]), 0, -1))
-
-    def row(a):
-        lockstep_drivers.one_to_many(metric._record(), X[a], w, series, out[a])
-        metric._finite(out[a])
-
-    return _each_row(row, X)
+    for x, row in zip(X, out, strict=True):
+        lockstep_drivers.one_to_many(metric._record(), x, w, series, row)
+        metric._finite(row)
 
 
 # ---------------------------------------------------------------------------------------------------- elastic metrics
@@ -221,8 +240,8 @@ def _by_bits(metric, X, Y, w, mirrored, out):
     """Unweighted counts of points that do not match."""
     groups = by_length(X)
     made = _stacked(metric, X, w, groups, 1)
-
-    def block(members):
+    for begin in range(0, len(Y), 16):
+        members = range(begin, min(begin + 16, len(Y)))
         series = [Y[b] for b in members]
         for m, of in groups.items():
             record, rows, _, points = made[m]
@@ -241,8 +260,6 @@ def _by_bits(metric, X, Y, w, mirrored, out):
                 out[of[: ends[k]], b] = distances[: ends[k], k]
                 if mirrored:
                     out[b, of[: ends[k]]] = distances[: ends[k], k]
-
-    return [delayed(block)(range(b, min(b + 16, len(Y)))) for b in range(0, len(Y), 16)]
 
 
 def _by_lanes(metric, X, Y, w, mirrored, out):
@@ -263,8 +280,7 @@ def _by_lanes(metric, X, Y, w, mirrored, out):
         made = {n: _stacked(metric, X, w, groups, n) for n in set(lengths)}
     else:
         made = dict.fromkeys(lengths, _stacked(metric, X, w, groups, 1))
-
-    def block(members, others):
+    for members, others in blocks:
         n = int(lengths[members].max())
         Yb = lanes.packed([features[b] for b in members], n)
         for m, of in groups.items():
@@ -284,8 +300,6 @@ def _by_lanes(metric, X, Y, w, mirrored, out):
             out[np.ix_(of, members)] = costs
             if mirrored:
                 out[np.ix_(members, of)] = costs.T
-
-    return [delayed(block)(*task) for task in blocks]
 
 
 def _stacked(metric, X, w, groups, n):

@@ -10,7 +10,7 @@ from scipy.sparse import csr_matrix
 from sklearn.utils.validation import check_is_fitted
 
 from ..distances._nearest import nearest_neighbors
-from ..distances._pairwise import pairwise_distances
+from ..distances._pairwise import pairwise_blocks
 from ..utils._sklearn import Interval, StrOptions
 from ..utils.validation import check_count, check_flag
 from ._collection_estimator import CollectionEstimator, CollectionTransformer
@@ -23,11 +23,16 @@ if TYPE_CHECKING:
     from ..utils._types import MetricLike, Sequences
 
 
-def _nearest_observed(X, Y, metric, n_neighbors, **rest):
+def _nearest_observed(X, Y, metric, n_neighbors, *, n_jobs, verbose, **rest):
     """The same as `nearest_neighbors` where values are missing: from all distances."""
-    distances = pairwise_distances(X, Y, metric, nan_policy="omit", **rest)
-    indices = np.argsort(distances, axis=1, kind="stable")[:, :n_neighbors]
-    return np.take_along_axis(distances, indices, axis=1), indices
+    (size, _), blocks = pairwise_blocks(X, Y, metric, (n_jobs, verbose), nan_policy="omit", **rest)
+    distances, indices = np.full((size, n_neighbors), np.nan), np.full((size, n_neighbors), -1)
+    for rows, columns, found in blocks:
+        found = np.hstack([distances[rows], found])  # NaN are behind everything
+        numbers = np.hstack([indices[rows], np.tile(columns, (len(rows), 1))])
+        order = np.lexsort((numbers, found), axis=1)[:, :n_neighbors]
+        distances[rows], indices[rows] = (np.take_along_axis(a, order, axis=1) for a in (found, numbers))
+    return distances, indices
 
 
 def sparse_graph(distances, indices, counts, mode, n_fitted):
@@ -280,7 +285,7 @@ class RadiusNeighborsTimeSeriesTransformer(CollectionTransformer):
         scipy.sparse.csr_matrix of shape (n_series, n_fitted)
             Rows hold the nearest first.
         """
-        return self._graph(self._distances(self._checked(X), self._series))
+        return self._graph(self._checked(X))
 
     def fit_transform(self, X: Sequences, y: ArrayLike | None = None) -> NDArray[np.float64]:
         """Keep the collection, and give its graph.
@@ -297,10 +302,16 @@ class RadiusNeighborsTimeSeriesTransformer(CollectionTransformer):
             Rows hold the nearest first.
         """
         self.fit(X)
-        return self._graph(self._distances(self._series, self._series))
+        return self._graph(self._series)
 
-    def _graph(self, distances):
-        order = np.argsort(distances, axis=1, kind="stable")
-        distances = np.take_along_axis(distances, order, axis=1)
-        within = distances <= float(self.radius)
-        return sparse_graph(distances[within], order[within], within.sum(axis=1), self.mode, distances.shape[1])
+    def _graph(self, X):
+        how, rest = (self.n_jobs, self.verbose), (self.weight, self.nan_policy, True)
+        (size, n_fitted), blocks = pairwise_blocks(X, self._series, self.metric_, how, *rest)
+        parts = [(np.empty(0, np.intp), np.empty(0, np.intp), np.empty(0))]
+        for rows, columns, found in blocks:
+            row, column = np.nonzero(found <= float(self.radius))
+            parts.append((rows[row], columns[column], found[row, column]))
+        row, column, distances = (np.concatenate(part) for part in zip(*parts, strict=True))
+        order = np.lexsort((column, distances, row))
+        counts = np.bincount(row, minlength=size)
+        return sparse_graph(distances[order], column[order], counts, self.mode, n_fitted)

@@ -190,7 +190,7 @@ class FittedSearcher(QueryEstimator):
         inner = max(call[-1] for call in calls)
         verbose = self.verbose if len(calls) > 1 or not (is_long(X) or inner > 1) else 0
         calls = [delayed(call)(*rest) for call, *rest in calls]
-        return in_jobs(calls, 1 if inner > 1 else self.n_jobs, verbose, name, "search", shared=False)
+        return in_jobs(calls, 1 if inner > 1 else self.n_jobs, verbose, name, "search")
 
     def _jobs_within(self, X, calls):
         """How many jobs a sequence is cut for where there are so many calls."""

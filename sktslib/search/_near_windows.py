@@ -13,7 +13,7 @@ from typing import NamedTuple
 import numpy as np
 from numpy.lib.stride_tricks import sliding_window_view
 
-from ..distances import _collection_bounds as collection_bounds
+from ..distances._blockwise import collection_bounds
 from ..distances._kernels import dispatch, lanes, lower_bounds, moments, running_moments, window_bounds
 from ..distances._metrics.bands import band
 from ..distances._metrics.elastic import ElasticMetric, PreparedPair

@@ -1,39 +1,107 @@
 """Calls that know nothing of each other, in jobs, and bars that show how far long work has come."""
 
+import sys
 from contextlib import contextmanager
 
-from joblib import Parallel
+import numpy as np
+from joblib import Parallel, effective_n_jobs
 
 from .validation import check_jobs
 
 MANY = 10_000  # steps from which on a bar writes thousands and millions
+# What the engines say of a process that is gone, by the module that is loaded where they are used.
+LOST = {
+    "concurrent.futures.process": ["BrokenProcessPool"],
+    "joblib.externals.loky.process_executor": ["TerminatedWorkerError"],
+    "distributed.scheduler": ["KilledWorker"],
+    "ray.exceptions": ["RayActorError", "WorkerCrashedError"],
+}
 
 
-def in_jobs(calls, n_jobs, verbose, name, unit, *, shared=True):
-    """The results of delayed calls, in their order; a bar counts them unless `verbose` is 0.
+def in_jobs(calls, n_jobs, verbose, name, unit):
+    """The results of delayed calls, in their order; a bar counts them unless `verbose` is 0."""
+    return list(each_in_jobs(calls, len(calls), n_jobs, verbose, name, unit))
 
-    Calls that fill arrays of the caller's, `shared` ones, need threads; others run where joblib is told to.
+
+def each_in_jobs(calls, total, n_jobs, verbose, name, unit):
+    """Yield the same one by one, so that neither all results need be held nor what all of the calls are given.
+
+    Calls return what they find and change nothing of the caller's, so they run where joblib is told to: in threads, or
+    in processes of this machine or of others.
     """
-    options = {"n_jobs": check_jobs(n_jobs), "prefer": "threads", "require": "sharedmem" if shared else None}
-    if len(calls) == 1:  # joblib takes longer than a short search
-        found = (call(*arguments, **keywords) for call, arguments, keywords in calls)
-    elif verbose:
-        found = _one_by_one(options)(calls)
-    else:
-        return Parallel(**options)(calls)
-    results = []
-    with progress(len(calls), verbose, name, unit) as count:
-        for result in found:
-            results.append(result)
-            count()
-    return results
+    with progress(total, verbose, name, unit) as count:
+        try:
+            for result in _results(calls, total, n_jobs):
+                yield result
+                count()
+        except _lost() as error:
+            raise RuntimeError(
+                f"The work ({name}) must not lose the processes that do it. Got {type(error).__name__}: a worker "
+                "process was killed, most often by the operating system for lack of memory. Take fewer jobs, a smaller "
+                "'max_memory' where there is one, or threads, which share their memory: parallel_config('threading')."
+            ) from error
 
 
-def _one_by_one(options):
+def _results(calls, total, n_jobs):
+    if total == 1:  # joblib takes longer than a short search
+        return (call(*arguments, **keywords) for call, arguments, keywords in calls)
+    # Large arrays are files to other processes of this machine, which may write to what they read of them.
+    options = {"n_jobs": check_jobs(n_jobs), "prefer": "threads", "mmap_mode": "c"}
     try:
-        return Parallel(**options, return_as="generator")
-    except ValueError:  # joblib's "multiprocessing" gives all results at once
-        return Parallel(**options)
+        parallel = Parallel(**options, return_as="generator")
+    except ValueError:  # joblib's "multiprocessing" and ray's give all results at once
+        parallel = Parallel(**options)
+    _hear_of_losses(parallel._backend)
+    return parallel((_called, (call, [_is_plain(a) for a in given], *given), more) for call, given, more in calls)
+
+
+def _hear_of_losses(backend):
+    """Have joblib told of a call that dask gives up; it would wait for it forever (seen up to joblib 1.6)."""
+    if type(backend).__name__ != "DaskDistributedBackend" or "submit" in vars(backend):
+        return
+    submit = backend.submit
+
+    def heard(batch, callback=None):
+        def tell(future):
+            if future.exception() is not None:
+                callback(future.exception())
+
+        future = submit(batch, callback)
+        future.add_done_callback(tell)
+        return future
+
+    backend.submit = heard
+
+
+def _lost():
+    """Errors that tell of a lost process, of the engines that are in use."""
+    loaded = [(sys.modules[module], names) for module, names in LOST.items() if module in sys.modules]
+    return tuple(getattr(module, name) for module, names in loaded for name in names)
+
+
+def _called(call, plain, *given, **more):
+    """The result of a call, whose arrays are what they were to the caller."""
+    return call(*[as_plain(a) if known else a for a, known in zip(given, plain, strict=True)], **more)
+
+
+def _is_plain(a):
+    """Whether an argument is an array in memory, or a list of some, that may be written to."""
+    if type(a) is list:
+        return bool(a) and all(map(_is_plain, a))
+    return type(a) is np.ndarray and a.flags.writeable
+
+
+def as_plain(a):
+    """The same where another process made a file of an array, or keeps it from being written to."""
+    if type(a) is list:
+        return [as_plain(v) for v in a]
+    a = np.asarray(a)
+    return a if a.flags.writeable else a.copy()
+
+
+def count_jobs(n_jobs):
+    """How many calls run at once."""
+    return effective_n_jobs(check_jobs(n_jobs))
 
 
 @contextmanager

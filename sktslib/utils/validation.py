@@ -5,6 +5,7 @@ What needs no conversion is passed on as it is, so nothing validated may write i
 """
 
 import os
+import re
 from datetime import date, timedelta
 from math import isfinite
 from numbers import Integral, Real
@@ -30,6 +31,7 @@ __all__ = [
     "check_count",
     "check_flag",
     "check_jobs",
+    "check_memory",
     "check_names",
     "check_number",
     "check_verbose",
@@ -97,6 +99,18 @@ def check_jobs(n_jobs):
     if isinstance(n_jobs, bool) or not isinstance(n_jobs, Integral) or n_jobs == 0:
         raise ValueError(f"The 'n_jobs' parameter must be None or an integer other than 0. Got {shown(n_jobs)}.")
     return max(min(int(n_jobs), MOST_THREADS), -(2**31))
+
+
+def check_memory(value, name="max_memory"):
+    """Return a number of bytes, given as such or as text such as "500 MB" (1 kB is 1000 bytes); None stays None."""
+    if not isinstance(value, str):
+        return check_count(value, name, none=True)
+    found = re.fullmatch(r"\s*(\d+(?:\.\d+)?)\s*([kMGT]?)B\s*", value)
+    if found is None or not float(found[1]):
+        raise ValueError(
+            f"The {name!r} parameter must be a number of bytes or text such as '500 MB' or '2GB'. Got {shown(value)}."
+        )
+    return int(float(found[1]) * 1000 ** " kMGT".index(found[2] or " "))
 
 
 def check_count(value, name, *, low=1, none=False, owner=""):

@@ -11,7 +11,7 @@ from hypothesis import strategies as st
 from strategies import BANDS, parameters, unmeant, weights
 
 from sktslib.distances import get_metric, metric_names, pairwise_distances
-from sktslib.distances._collection_bounds import Bounds
+from sktslib.distances._blockwise.collection_bounds import Bounds
 from sktslib.distances._kernels.lower_bounds import envelopes
 from sktslib.distances._metrics.bands import band
 from sktslib.distances._metrics.elastic import ElasticMetric

@@ -12,19 +12,19 @@ from sktslib.distances import (
     DTW,
     CallableMetric,
     Neighbors,
-    _nearest,
     get_metric,
     metric_names,
     nearest_neighbors,
     pairwise_distances,
 )
+from sktslib.distances._blockwise import candidates
 
 pytestmark = unmeant
 
 
 @pytest.fixture(autouse=True)
 def always_prune(monkeypatch):
-    monkeypatch.setattr(_nearest, "FEW_CELLS", 0)
+    monkeypatch.setattr(candidates, "FEW_CELLS", 0)
 
 
 def check(got, distances, k, *, itself=False):
@@ -105,7 +105,7 @@ def test_equal_distances_come_by_position(p):
 @pytest.mark.parametrize("few", [0, 10**9])
 @pytest.mark.parametrize("name", metric_names())
 def test_near_ties_come_in_the_order_of_the_matrix_to_the_last_digit(name, few, monkeypatch):
-    monkeypatch.setattr(_nearest, "FEW_CELLS", few)
+    monkeypatch.setattr(candidates, "FEW_CELLS", few)
     rng = np.random.default_rng(8)
     size = 5 if numba.config.DISABLE_JIT else 12
     for channels, ragged in ((1, False), (1, True), (3, False)):
@@ -141,7 +141,7 @@ def test_few_cells_are_computed(monkeypatch):
     rng = np.random.default_rng(6)
     X = rng.normal(size=(20, 8))
     pruned = nearest_neighbors(X, n_neighbors=3)
-    monkeypatch.setattr(_nearest, "FEW_CELLS", 10**9)
+    monkeypatch.setattr(candidates, "FEW_CELLS", 10**9)
     whole = nearest_neighbors(X, n_neighbors=3)
     for a, b in zip(pruned, whole, strict=True):
         np.testing.assert_array_equal(a, b)
@@ -185,3 +185,30 @@ def test_wrong_numbers_of_neighbours(k):
 def test_wrong_input(X, Y, more, message):
     with pytest.raises((ValueError, TypeError), match=message):
         nearest_neighbors(X, Y, **more)
+
+
+@pytest.mark.parametrize("same", [False, True])
+def test_neighbors_in_little_memory(same):
+    rng = np.random.default_rng(0)
+    Y = [rng.integers(0, 3, size=rng.integers(3, 6)) for _ in range(70)]  # with many ties
+    X = None if same else Y[::7]
+    distances, indices = nearest_neighbors(Y if same else X, None if same else Y, n_neighbors=20)
+    tight = nearest_neighbors(Y if same else X, None if same else Y, n_neighbors=20, max_memory="0.5 MB")
+    np.testing.assert_array_equal(tight.distances, distances)
+    np.testing.assert_array_equal(tight.indices, indices)
+    small = nearest_neighbors(Y if same else X, None if same else Y, n_neighbors=20, max_memory=50_000)
+    np.testing.assert_array_equal(small.distances, distances)
+    np.testing.assert_array_equal(small.indices, indices)
+
+
+@pytest.mark.parametrize(
+    ("memory", "message"),
+    [
+        ("2 gigs", "'max_memory' parameter must be a number of bytes or text.*'2 gigs'"),
+        (0, r"'max_memory' parameter must be an integer.*Got 0"),
+        (1000, r"'max_memory' parameter must leave room for .* bytes. Got 1000. Raise it"),
+    ],
+)
+def test_wrong_memory(memory, message):
+    with pytest.raises(ValueError, match=message):
+        nearest_neighbors([[0.0, 1, 2]] * 40, max_memory=memory)

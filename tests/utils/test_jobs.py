@@ -4,119 +4,13 @@ import re
 
 import numpy as np
 import pytest
+from calls_in_jobs import CALLS, IN_JOBS, Q, S, ranges
 from joblib import delayed, parallel_config
 
-from sktslib import QuerySearcher, QuerySegmenter, get_distance_dict, time_series_search, time_series_segmentation
-from sktslib.distances import barycenter, nearest_neighbors, pairwise_distances
-from sktslib.neighbors import (
-    DistanceKernel,
-    KNeighborsTimeSeriesClassifier,
-    KNeighborsTimeSeriesTransformer,
-    PairwiseDistances,
-    QueryDistances,
-    RadiusNeighborsTimeSeriesTransformer,
-)
+from sktslib import QuerySearcher, QuerySegmenter
 from sktslib.utils._jobs import in_jobs, progress
 
-RNG = np.random.default_rng(0)
-X = RNG.normal(size=(20, 12))
-Q = np.array([0.0, 1.0, 3.0, 1.0])
-OTHER_Q = 2 * Q[::-1]
-S, LABELS = RNG.normal(scale=0.1, size=300), np.zeros(300, int)
-for k, first in enumerate(range(5, 290, 12)):
-    S[first : first + 4] += OTHER_Q if k % 2 else Q
-    LABELS[first : first + 4] = 1 + k % 2
 UP = "\x1b[A"  # what a bar within another one ends with
-ENTRIES = get_distance_dict(["dtw", "euclidean"])
-
-
-class Slices:
-    """A recording that is read by chunks."""
-
-    shape = S.shape
-
-    def __getitem__(self, key):
-        return S[key]
-
-
-def ranges(found):
-    return [found.start, found.end, getattr(found, "distance", getattr(found, "cost", None))]
-
-
-def search(query, X, **options):
-    return ranges(QuerySearcher(n_matches=3, **options).fit(query).search(X))
-
-
-def segment(*fit, **options):
-    return ranges(QuerySegmenter(**options).fit(*fit).segment(S))
-
-
-def matrix(made, **options):
-    return np.asarray(made(**options).fit_transform(X[:9]) @ np.eye(9))
-
-
-# Calls that take `n_jobs`, those that do not, and all bars that they show.
-IN_JOBS = {
-    "pairwise": (lambda **v: pairwise_distances(X, **v), {"pairwise distances"}),
-    "nearest": (lambda **v: nearest_neighbors(X, **v).distances, {"nearest neighbors"}),
-    "barycenter": (lambda **v: barycenter(X, return_cost=True, **v)[1], {"pairwise distances", "barycenter"}),
-    "a query": (lambda **v: search(Q, S, **v), {"search"}),
-    "queries": (lambda **v: search([Q, OTHER_Q], S, **v), {"search"}),
-    "sequences": (lambda **v: search(Q, [S, S[:150]], **v), {"search"}),
-    "by chunks": (lambda **v: search([Q, OTHER_Q], Slices(), **v), {"search"}),
-    "several by chunks": (lambda **v: search(Q, [Slices(), Slices()], **v), {"search"}),
-    "profile": (lambda **v: QuerySearcher(**v).fit([Q, 2 * Q]).profile(S)[1].distance, {"profile"}),
-    "profile by chunks": (lambda **v: QuerySearcher(**v).fit(Q).profile(Slices()).distance, {"search"}),
-    "transform": (lambda **v: QuerySearcher(**v).fit([Q, OTHER_Q]).transform(S), {"transform"}),
-    "PairwiseDistances": (lambda **v: matrix(PairwiseDistances, **v), {"pairwise distances"}),
-    "DistanceKernel": (lambda **v: matrix(DistanceKernel, **v), {"pairwise distances"}),
-    "radius": (lambda **v: matrix(RadiusNeighborsTimeSeriesTransformer, radius=9, **v), {"pairwise distances"}),
-    "kneighbors": (lambda **v: matrix(KNeighborsTimeSeriesTransformer, **v), {"nearest neighbors"}),
-    "kneighbors, omit": (
-        lambda **v: matrix(KNeighborsTimeSeriesTransformer, nan_policy="omit", **v),
-        {"pairwise distances"},
-    ),
-    "classifier": (
-        lambda **v: KNeighborsTimeSeriesClassifier(**v).fit(X, np.arange(20) % 3).predict_proba(X[::-1] + 0.5),
-        {"nearest neighbors"},
-    ),
-    "QueryDistances": (lambda **v: matrix(QueryDistances, **v), {"query distances"}),
-}
-AVERAGED = {"pairwise distances", "barycenter", "learn queries"}
-ALONE = {
-    "subgradient": (
-        lambda **v: barycenter(X, method="subgradient", max_iter=3, random_state=0, **v),
-        {"pairwise distances", "barycenter"},
-    ),
-    "soft": (
-        lambda **v: barycenter(X, "soft_dtw", method="soft", max_iter=3, **v),
-        {"pairwise distances", "barycenter"},
-    ),
-    "learned queries": (
-        lambda **v: ranges(QuerySearcher(**v).fit(S[:, np.newaxis], LABELS).search(S)),
-        {*AVERAGED, "learn thresholds", "search"},
-    ),
-    "segmentation": (lambda **v: segment([Q, OTHER_Q], **v), {"segmentation"}),
-    "segmentation of windows": (lambda **v: segment(Q, metric="euclidean", **v), {"segmentation"}),
-    "refine": (lambda **v: segment(Q, refine=3, **v), {"segmentation", "refine"}),
-    "one's own period": (
-        lambda **v: segment(S, query="auto", **v),
-        {"find the period", "average periods", "segmentation"},
-    ),
-    "learned segmentation": (
-        lambda **v: segment(S[:, np.newaxis], LABELS, **v),
-        {*AVERAGED, "learn background", "segmentation"},
-    ),
-    "time_series_search": (
-        lambda **v: next(iter(time_series_search(ENTRIES, Q, S, **v).values()))["distance"],
-        {"search"},
-    ),
-    "time_series_segmentation": (
-        lambda **v: time_series_segmentation(ENTRIES, Q, S, **v)["Dynamic Time Warping"],
-        {"segmentation"},
-    ),
-}
-CALLS = IN_JOBS | ALONE
 
 
 def bars(text):
@@ -172,7 +66,7 @@ def test_a_bar_ends_with_an_error(capsys):
 @pytest.mark.parametrize("backend", ["threading", "multiprocessing"])
 def test_results_are_in_order_whatever_runs_the_jobs(backend, verbose):
     with parallel_config(backend, n_jobs=1):
-        found = in_jobs([delayed(divmod)(k, 3) for k in range(5)], None, verbose, "jobs", "job", shared=False)
+        found = in_jobs([delayed(divmod)(k, 3) for k in range(5)], None, verbose, "jobs", "job")
     assert found == [divmod(k, 3) for k in range(5)]
 
 

@@ -3,7 +3,6 @@
 from functools import lru_cache
 
 import numpy as np
-from joblib import delayed
 
 from . import cross_correlation
 from .registry import register
@@ -32,6 +31,7 @@ class SBD(PathlessMetric):
 
     name, full_name = "sbd", "Shape-Based Distance"
     description = "One minus the largest normalised cross-correlation over all shifts."
+    _pairs_by_length = True  # in tables of distances
     _why = "it compares the series at their best shift, point by point."
 
     def _distance(self, x, w, y, tx, ty):
@@ -43,7 +43,7 @@ class SBD(PathlessMetric):
         return cross_correlation.distances(query, series, size)
 
     def _pairwise(self, X, Y, w, mirrored, out):
-        """Tasks, one a block of series of one length; no distance depends on what else is compared."""
+        """Fill a table of distances by blocks of series of one length; none depends on what else is compared."""
         lengths = np.array([y.shape[1] for y in Y])
         sizes = {
             cross_correlation.transform_length(m, n) for m in {x.shape[1] for x in X} for n in set(lengths.tolist())
@@ -51,20 +51,16 @@ class SBD(PathlessMetric):
         # Once for each length of transforms; those for series of about one length follow each other.
         query = lru_cache(4 * len(X))(lambda a, size: cross_correlation.query(X[a], w, size))
         order = np.argsort(lengths, kind="stable")
-        block, begin, tasks = max(1, 2**18 // max(sizes)), 0, []
-
-        def compare(members, others):
+        block, begin = max(1, 2**18 // max(sizes)), 0
+        while begin < len(order):
+            end = min(begin + block, int(np.searchsorted(lengths[order], lengths[order[begin]], "right")))
+            members = order[begin:end]
             y, series = np.array([Y[b] for b in members]), {}
-            for a in others:
+            for a in order[:end] if mirrored else range(len(X)):
                 size = cross_correlation.transform_length(X[a].shape[1], y.shape[2])
                 if size not in series:
                     series[size] = cross_correlation.series(y, w, size)
                 out[a, members] = cross_correlation.distances(query(a, size), series[size], size)
                 if mirrored:
                     out[members, a] = out[a, members]
-
-        while begin < len(order):
-            end = min(begin + block, int(np.searchsorted(lengths[order], lengths[order[begin]], "right")))
-            tasks.append(delayed(compare)(order[begin:end], order[:end] if mirrored else range(len(X))))
             begin = end
-        return tasks

@@ -7,7 +7,6 @@ from numbers import Integral, Real
 from typing import TYPE_CHECKING, NamedTuple
 
 import numpy as np
-from joblib import delayed
 
 from ...utils._sklearn import Interval
 from .._collection import as_collection
@@ -112,11 +111,10 @@ class SoftMetric(PathlessMetric, BandedMetric):
         return out
 
     def _pairwise(self, X, Y, w, mirrored, out):
-        """Tasks, one a series of the larger collection: what a series has with itself is computed once a radius."""
+        """Fill a table of distances; what a series has with itself is computed once a radius."""
         by_row = len(X) > len(Y)
         own = cache(lambda second, k, radius: self._own(Y[k] if second else X[k], w, radius))
-
-        def line(k):
+        for k in range(max(len(X), len(Y))):
             for s in range(k + 1 if mirrored else min(len(X), len(Y))):
                 a, b = (k, s) if by_row else (s, k)
                 radius = self._radius(X[a].shape[1], Y[b].shape[1])
@@ -124,8 +122,6 @@ class SoftMetric(PathlessMetric, BandedMetric):
                 out[a, b] = self._reported(self._accumulate(X[a], w, Y[b], radius), both)
                 if mirrored:
                     out[b, a] = out[a, b]
-
-        return [delayed(line)(k) for k in range(max(len(X), len(Y)))]
 
     def _expected(self, x, w, y):
         """Accumulated costs (n, m) and how probable each cell is."""

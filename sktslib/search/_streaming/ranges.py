@@ -76,7 +76,7 @@ def _results(source, searches, jobs, verbose, name, *, whole=False):
             parts = [run(source, searches, 0, n, whole, count)]
     else:
         calls = [delayed(run)(source, searches, a, b, whole) for a, b in ranges]
-        parts = in_jobs(calls, jobs, verbose, name, "part", shared=False)
+        parts = in_jobs(calls, jobs, verbose, name, "part")
     return [joined([each[k] for each in parts], source) for k in range(len(searches))]
 
 

@@ -2,10 +2,10 @@
 
 import numpy as np
 
-from ._kernels import columns
-from ._kernels.dispatch import bounds_of, closed_boundary
-from ._kernels.lower_bounds import INF, LANES, both_ways, envelopes
-from ._metrics.bands import band
+from .._kernels import columns
+from .._kernels.dispatch import bounds_of, closed_boundary
+from .._kernels.lower_bounds import INF, LANES, both_ways, envelopes
+from .._metrics.bands import band
 
 
 def laid_out(a):

@@ -1,0 +1,1 @@
+"""Collections compared block by block, each block a call of its own."""
