@@ -16,6 +16,7 @@ from sktslib.neighbors import (
     QueryDistances,
     RadiusNeighborsTimeSeriesTransformer,
 )
+from sktslib.search.search_utils import elastic_search, lockstep_search
 from sktslib.utils._jobs import in_jobs, progress
 
 RNG = np.random.default_rng(0)
@@ -111,6 +112,8 @@ ALONE = {
         lambda **v: next(iter(time_series_search(ENTRIES, Q, S, **v).values()))["distance"],
         {"search"},
     ),
+    "elastic_search": (lambda **v: elastic_search(get_distance_dict(["dtw"]), Q, S, **v)[1], {"search"}),
+    "lockstep_search": (lambda **v: lockstep_search(get_distance_dict(["euclidean"]), Q, S, **v), {"search"}),
     "time_series_segmentation": (
         lambda **v: time_series_segmentation(ENTRIES, Q, S, **v)["Dynamic Time Warping"],
         {"segmentation"},
