@@ -22,6 +22,7 @@ READING = {
     "--decimal": ("CHAR", "the decimal mark of text files (default: found)"),
     "--thousands": ("CHAR", "the mark between thousands in text files (default: found where it is certain)"),
     "--header": ("LINE", "the line with the names of columns, from 1; 0: there is none (default: found)"),
+    "--sheet": ("NAME", "the sheet of an Excel file, by name or by number from 1 (default: the first)"),
     "--encoding": ("NAME", "the encoding of text files (default: found; UTF-8, UTF-16 or else cp1252)"),
 }
 DECIMALS = (".", ",")
