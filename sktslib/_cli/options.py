@@ -91,7 +91,7 @@ def reading_of(options):
 
 
 def add_output(parser, picture="draw a picture into a file (.png, .svg, .pdf, ...)"):
-    """Add the options that say what is written."""
+    """Add the options that say what is written, and return their group."""
     from .output import FORMATS
 
     group = parser.add_argument_group("output")
@@ -102,6 +102,7 @@ def add_output(parser, picture="draw a picture into a file (.png, .svg, .pdf, ..
         help="how results are printed on the standard output; notes go to the standard error (default: table)",
     )
     group.add_argument("--picture", metavar="FILE", help=picture)
+    return group
 
 
 @contextmanager

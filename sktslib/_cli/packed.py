@@ -53,6 +53,10 @@ class _Watched(io.RawIOBase):
 def opened(path):
     """A file to read bytes from, unpacked where its ending says so."""
     size = os.path.getsize(path)
+    if not os.path.isfile(path) and not os.path.isdir(path):
+        raise ValueError(
+            "a file must be one that can be read twice, which a pipe cannot. Write its contents to a file."
+        )
     kind = Path(path).suffix.lower()
     if kind == ".zip":
         raw = zipfile.ZipFile(path)

@@ -1,6 +1,7 @@
 """Packed files: what they hold, and what is said where they are cut off or cannot be unpacked."""
 
 import builtins
+import os
 
 import numpy as np
 import pytest
@@ -62,3 +63,9 @@ def test_packed_otherwise(tmp_path):
     (tmp_path / "a.7z").write_bytes(b"x")
     with pytest.raises(ValueError, match=r"packed as .7z cannot be read. Unpack it; .*\.zst and .zip are read"):
         read(tmp_path / "a.7z")
+
+
+def test_a_pipe_cannot_be_read_twice(tmp_path):
+    os.mkfifo(tmp_path / "pipe")
+    with pytest.raises(ValueError, match="read twice, which a pipe cannot"):
+        read(tmp_path / "pipe")
