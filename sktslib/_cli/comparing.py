@@ -8,6 +8,7 @@ from .estimator_options import add_parameters, described_parameters, given, para
 from .options import add_output, add_reading, errors_of, reading_of, with_bar
 from .output import check_picture, counted, note, print_frame, print_json
 from .recordings import Files, compared
+from .scaling import add_scale, scaled_values, scaler_of
 from .searching import tell_notes
 from .slices import HOW
 
@@ -32,6 +33,7 @@ def add_distance_arguments(parser, argv=()):
     parser.add_argument("second", metavar="SECOND", help="the second series")
     add_metric(parser, action="append")
     parameters = add_parameters(parser, "parameters", get_metric("dtw").distance, ("weight", "tx", "ty"))
+    add_scale(parser, "of both files together")
     add_output(parser, "draw the alignment by the first distance that has one into a file (.png, .svg, ...)")
     add_reading(parser)
     parser.set_defaults(parameters=parameters)
@@ -51,6 +53,7 @@ def run_distance(options):
     (x,), y, line = compared([x], y)
     files.check()
     note(line)
+    a, b = _scaled(options, [x, y])
     rows, drawn = [], None
     for name, parameters in options.metric or [("dtw", {})]:
         with errors_of("--metric"):
@@ -61,8 +64,8 @@ def run_distance(options):
         times = {"tx": x.times, "ty": y.times} if timed else {}
         with errors_of(f"--metric {name}", options.parameters):
             d = metric.distance(
-                np.asarray(x.numbers),
-                np.asarray(y.numbers),
+                a,
+                b,
                 weight=x.weight,
                 **times,
                 **given(options, options.parameters),
@@ -81,6 +84,14 @@ def run_distance(options):
         frame["distance"] = [f"{d:.6g}" for d in frame["distance"]]
     print_frame(frame, options.format, about, "distances")
     return 0
+
+
+def _scaled(options, recordings):
+    """The values of recordings as arrays, brought to one scale."""
+    scaler = scaler_of(options.scale, recordings)
+    if scaler is None:
+        return [np.asarray(one.numbers) for one in recordings]
+    return [np.asarray(scaled_values(one.values, scaler)) for one in recordings]
 
 
 def _draw_alignment(path, x, y, drawn):
@@ -106,6 +117,7 @@ def add_pairwise_arguments(parser, argv=()):
     add_metric(parser)
     without = ("Y", "metric", "metric_params", "weight")
     parameters = add_parameters(parser, "parameters", pairwise_distances, without)
+    add_scale(parser, "of all series together (of one file: of the column itself)")
     add_output(parser, "draw the distances as colours into a file (.png, .svg, ...)")
     add_reading(parser, without=("--weight-column",))
     parser.set_defaults(parameters=parameters)
@@ -121,15 +133,15 @@ def run_pairwise(options):
     files = Files(reading_of(options))
     read = [files.read(path, path) for path in options.series]
     files.check()
-    columns = _columns(read[0]) if len(read) == 1 else None
+    columns = _columns(read[0], options) if len(read) == 1 else None
     tell_notes(read)
     if columns is not None:
         names, series = read[0].names, columns
         note(f"series: {counted(names, 'column')} of {read[0].title}")
     else:
         read, _, line = compared(read, read[0])
-        names, series = [one.title for one in read], [np.asarray(one.numbers) for one in read]
         note(line)
+        names, series = [one.title for one in read], _scaled(options, read)
     name, parameters = options.metric or ("dtw", {})
     values = with_bar(given(options, options.parameters), options.parameters)
     with errors_of("--metric"):
@@ -152,10 +164,11 @@ def run_pairwise(options):
     return 0
 
 
-def _columns(recording):
+def _columns(recording, options):
     """Each column as a series; a shorter one ends where its cells are empty."""
     series = []
-    for column in np.asarray(recording.numbers, np.float64).T:
+    (values,) = _scaled(options, [recording])
+    for column in np.asarray(values, np.float64).T:
         filled = np.flatnonzero(~np.isnan(column))
         series.append(np.ascontiguousarray(column[: filled[-1] + 1] if len(filled) else column))
     shorter = sum(len(one) < len(recording) for one in series)

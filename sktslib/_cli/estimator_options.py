@@ -8,6 +8,7 @@ import textwrap
 from datetime import timedelta
 from typing import NamedTuple
 
+SCALE = "scale the columns: --scale zscore"
 WORDS = {"none": None, "all": None, "true": True, "false": False}
 
 
@@ -149,4 +150,5 @@ def in_options(message, parameters):
         message = re.sub(rf"\b{one.name}='?([\w.]+)'?", rf"{one.option} \1", message)
         message = re.sub(rf"The '{one.name}' parameter(?: of \w+)?|'{one.name}'(?= must)", one.option, message)
         message = re.sub(rf"\b(set|with) '{one.name}'", rf"\1 {one.option}", message)
+    message = message.replace("scale query and sequences, for example with sklearn.preprocessing.StandardScaler", SCALE)
     return re.sub(r",? for example (with|by) numpy\.\w+", "", message).replace("pandas.Timedelta('1s')", "500ms")

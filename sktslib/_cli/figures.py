@@ -41,7 +41,7 @@ def channel_labels(names):
     return [f"column {name}" if name.isdigit() else name for name in names]
 
 
-def draw(queries, recording, panels, notes=()):
+def draw(queries, recording, panels, notes=(), shown=None):
     """Draw queries with their weights, and what was found in a recording.
 
     Parameters
@@ -54,6 +54,8 @@ def draw(queries, recording, panels, notes=()):
         Title -> `Matches` or `Segments`; each has a row for every channel.
     notes : list of str
         Paragraphs beside the queries.
+    shown : tuple of int, optional
+        The samples [first, end) of the recording that are drawn.
 
     Returns
     -------
@@ -67,11 +69,15 @@ def draw(queries, recording, panels, notes=()):
     figure = Figure(figsize=(11, above + under + 0.3), layout="constrained", dpi=120)
     top, below = figure.subfigures(2, height_ratios=[above, under])
     _draw_queries(top, queries[:MOST_QUERIES], recording, next(iter(panels.values())), notes)
+    time_range = None
+    if shown is not None:
+        ends = [shown[0], shown[1] - 1]
+        time_range = [float(k) for k in ends] if recording.times is None else [recording.times[k] for k in ends]
     axes = below.subplots(len(panels) * channels, 1, sharex=True, squeeze=False)[:, 0]
     for k, (title, found) in enumerate(panels.items()):
         own = axes[k * channels : (k + 1) * channels]
         plot = plot_search_distance_result if hasattr(found, "distance") else plot_segmentation
-        plot(found, recording.values, recording.times, ax=list(own))
+        plot(found, recording.values, recording.times, ax=list(own), time_range=time_range)
         own[0].set_title(title, loc="left", fontsize="medium")
     _name_rows(axes, recording.channels * len(panels), recording.label, recording.times)
     below.align_ylabels(axes)

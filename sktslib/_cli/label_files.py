@@ -82,14 +82,16 @@ def _of_ranges(path, recording, files):
     numbers = all(kind_of_column(column) == "number" for column in columns)
     timed = timed or not numbers or any((column != column.round()).any() for column in columns)
     if timed:
-        samples = np.column_stack([_samples_at(column, recording, files.reading) for column in columns])
+        found = [_samples_at(column, recording, files.reading) for column in columns]
+        samples, what = np.column_stack([at for at, _ in found]), found[0][1]
     else:
+        what = "samples"
         samples = np.column_stack([column.to_numpy() for column in columns]).astype(np.int64) - recording.first
     kept = (samples[:, 1] > 0) & (samples[:, 0] < len(recording)) & (samples[:, 1] > samples[:, 0])
     if not kept.any():
         raise ValueError(
             f"--labels: none of the {len(samples)} ranges lies in the recording of {len(recording)} samples. "
-            f"The columns {edges[0]!r} and {edges[1]!r} were read as {'times' if timed else 'samples'}."
+            f"The columns {edges[0]!r} and {edges[1]!r} were read as {what}."
         )
     classes = next((by_name[name] for name in CLASSES if name in by_name), None)
     kinds = None
@@ -98,11 +100,14 @@ def _of_ranges(path, recording, files):
         kinds = kinds if kinds.dtype.kind in "biu" else np.array([str(kind) for kind in kinds])
     labels = labels_from_events(samples[kept].clip(0, len(recording)), kinds, n_samples=len(recording))
     left = "" if kept.all() else f", {len(kept) - kept.sum()} ranges outside of the recording left out"
-    return labels, f"{edges[0]!r} to {edges[1]!r} read as {'times' if timed else 'samples'}{left}"
+    return labels, f"{edges[0]!r} to {edges[1]!r} read as {what}{left}"
 
 
 def _samples_at(column, recording, reading):
-    """The first samples that are not before some times."""
+    """The first samples that are not before some times, and what these were read as.
+
+    Numbers are seconds from the first time of a recording with dates or clock times.
+    """
     import pandas as pd
 
     where = "--labels"
@@ -112,8 +117,12 @@ def _samples_at(column, recording, reading):
             "--time-column, say how many samples a second has with --rate, or give samples."
         )
     wanted, _ = times_of_columns([column], where, reading.day_first, reading.time_zone)
-    times = recording.times
-    if isinstance(times, pd.DatetimeIndex) and isinstance(wanted, pd.DatetimeIndex):
+    times, what = recording.times, "times"
+    if isinstance(times, pd.Index) and not isinstance(wanted, pd.Index):
+        begin = times[0] if recording.begin is None else recording.begin
+        what = f"seconds from {begin}, where the recording begins"
+        times = (times - begin).total_seconds().to_numpy()
+    elif isinstance(times, pd.DatetimeIndex) and isinstance(wanted, pd.DatetimeIndex):
         if (times.tz is None) != (wanted.tz is None):
             wanted = wanted.tz_localize(times.tz) if wanted.tz is None else wanted.tz_localize(None)
         wanted = (wanted - times[0]).total_seconds().to_numpy()
@@ -124,4 +133,4 @@ def _samples_at(column, recording, reading):
             f"{wanted[0]}."
         )
     slack = 1e-6 * float(np.median(np.diff(np.asarray(times, np.float64)))) if len(times) > 1 else 0.0
-    return np.searchsorted(np.asarray(times, np.float64), np.asarray(wanted, np.float64) - slack)
+    return np.searchsorted(np.asarray(times, np.float64), np.asarray(wanted, np.float64) - slack), what

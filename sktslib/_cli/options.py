@@ -22,6 +22,7 @@ READING = {
     "--decimal": ("CHAR", "the decimal mark of text files (default: found)"),
     "--thousands": ("CHAR", "the mark between thousands in text files (default: found where it is certain)"),
     "--header": ("LINE", "the line with the names of columns, from 1; 0: there is none (default: found)"),
+    "--sheet": ("NAME", "the sheet of an Excel file, by name or by number from 1 (default: the first)"),
     "--encoding": ("NAME", "the encoding of text files (default: found; UTF-8, UTF-16 or else cp1252)"),
 }
 DECIMALS = (".", ",")
@@ -90,7 +91,7 @@ def reading_of(options):
 
 
 def add_output(parser, picture="draw a picture into a file (.png, .svg, .pdf, ...)"):
-    """Add the options that say what is written."""
+    """Add the options that say what is written, and return their group."""
     from .output import FORMATS
 
     group = parser.add_argument_group("output")
@@ -101,6 +102,7 @@ def add_output(parser, picture="draw a picture into a file (.png, .svg, .pdf, ..
         help="how results are printed on the standard output; notes go to the standard error (default: table)",
     )
     group.add_argument("--picture", metavar="FILE", help=picture)
+    return group
 
 
 @contextmanager

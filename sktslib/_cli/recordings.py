@@ -27,6 +27,7 @@ class Recording:
     others: object = None  # DataFrame of all columns of the file
     part: object = None  # the slice that it is
     first: int = 0  # its first sample in the file
+    begin: object = None  # the first time in the file
     notes: list = field(default_factory=list)
 
     def __len__(self):
@@ -72,6 +73,7 @@ class Recording:
             others=None if self.others is None else self.others.iloc[rows],
             part=part,
             first=start,
+            begin=None if self.times is None else self.times[0],
         )
 
 

@@ -9,7 +9,8 @@ from .label_files import label_column_name, read_labels_of
 from .options import DEFAULT_MATCHES, add_output, add_reading, errors_of, reading_of, with_bar
 from .output import check_picture, check_writable, counted, note, print_frame, ranges_frame, write_numbers
 from .recordings import Files, compared
-from .slices import HOW, unit_of
+from .scaling import add_scale, scale_of, scaled_values, scaler_of, unscaled
+from .slices import HOW, parse_slice, samples_of, unit_of
 
 APART = ("metric", "metric_params", "query", "weight")  # given in a way of their own
 NO_MATTER = ("n_jobs", "verbose")  # to results: a saved estimator takes them, too
@@ -58,11 +59,18 @@ def add_arguments(parser, task, argv=()):
         "--model", metavar="FILE", help=f"in place of queries an estimator that `sktslib learn` saved; {WARNING}"
     )
     parameters = add_estimator(parser, task)
+    add_scale(parser, "of the recording")
     if task == "search":
         for action in parser._actions:
             if action.dest == "n_matches":
                 action.help += f" On the command line {DEFAULT_MATCHES}, and none with a threshold or a percentile."
-    add_output(parser)
+    output = add_output(parser)
+    output.add_argument(
+        "--time-range",
+        metavar="START-STOP",
+        help="the part of the recording that the picture shows, written like a part of a file; the whole is "
+        f"{'searched' if task == 'search' else 'cut'}, unless RECORDING is a part",
+    )
     add_reading(parser)
     parser.set_defaults(parameters=parameters, task=task)
 
@@ -70,6 +78,7 @@ def add_arguments(parser, task, argv=()):
 def run(options):
     """Search or segment; returns the exit code."""
     check_picture(options.picture, "--picture")
+    _check_range(options)
     if (options.query is None) == (options.model is None):
         got = "neither" if options.query is None else "both"
         raise ValueError(
@@ -77,7 +86,8 @@ def run(options):
         )
     files = Files(reading_of(options))
     find = _by_model if options.query is None else _by_query
-    estimator, recording, queries, found = find(options, files)
+    estimator, recording, queries, found, scaler = find(options, files)
+    shown = _shown(options.time_range, recording)
     titles = [query.title for query in queries]
     frame = ranges_frame(found, titles)
     name = NOUNS[options.task][len(found) != 1]
@@ -95,16 +105,41 @@ def run(options):
         )
     about = {"recording": recording.title, "queries": titles, "estimator": described(estimator)}
     about |= {"columns": recording.names, "samples": len(recording), "time_column": recording.time_name}
+    about |= {} if scaler is None else {"scale": scale_of(scaler, recording.names)}
     if options.picture is not None:
         drawn = Drawn(
             recording.values, recording.times, recording.time_name or "sample", channel_labels(recording.names)
         )
         title = f"{counted(found, NOUNS[options.task][0])} in {recording.title}: {estimator.metric_.full_name}"
-        draw(queries, drawn, {title: found}).savefig(options.picture)
+        draw(queries, drawn, {title: found}, shown=shown).savefig(options.picture)
         note(f"picture: {options.picture}")
     if len(found) or options.format != "table":
         print_frame(frame, options.format, about, NOUNS[options.task][1], recording.times)
     return 0 if len(found) else 1
+
+
+def _check_range(options):
+    """Refuse a range that shows nothing, or that is none."""
+    if options.time_range is None:
+        return
+    part = "write RECORDING:START-STOP"
+    if options.picture is None:
+        raise ValueError(
+            f"--time-range needs --picture, of which it is the part that is shown. To search a part, {part}."
+        )
+    if parse_slice(options.time_range) is None:
+        raise ValueError(
+            "--time-range must be written START-STOP in samples (1500-1572), seconds (12.5s-13.1s) or timestamps "
+            f"(2024-05-01T12:30:05..2024-05-01T12:30:06). Got {options.time_range!r}."
+        )
+
+
+def _shown(time_range, recording):
+    """The samples [first, end) that the picture shows; None: all."""
+    if time_range is None:
+        return None
+    rest = recording.times, recording.time_name, len(recording), "--time-range"
+    return samples_of(parse_slice(time_range), *rest)
 
 
 def described(estimator):
@@ -151,15 +186,23 @@ def _by_query(options, files):
         queries, recording, line = compared(queries, recording)
     files.check()
     note(line)
+    scaler, scaled = _scaled(options, recording)
     timed = recording.times is not None and all(query.times is not None for query in queries)
     if not queries:
         with errors_of(recording.title, options.parameters, "the recording"):
-            estimator.set_params(query="auto").fit(recording.values, times=recording.times)
+            estimator.set_params(query="auto").fit(scaled, times=recording.times)
     else:
         with errors_of("--query", options.parameters, "the query"):
-            _fit(estimator, queries, timed, hasattr(recording.values, "columns"))
-    found = _found(options, estimator, recording, timed)
-    return estimator, recording, [_drawn(query) for query in queries] or _learned(estimator), found
+            _fit(estimator, queries, timed, hasattr(recording.values, "columns"), scaler)
+    found = _found(options, estimator, recording, scaled, timed)
+    return estimator, recording, [_drawn(query) for query in queries] or _learned(estimator, scaler), found, scaler
+
+
+def _scaled(options, recording):
+    """What brings the channels to one scale, and the values of the recording so."""
+    with errors_of(recording.title, (), "the recording"):
+        scaler = scaler_of(options.scale, [recording])
+    return scaler, recording.values if scaler is None else scaled_values(recording.values, scaler)
 
 
 def _count_gap(estimator, recording):
@@ -170,11 +213,13 @@ def _count_gap(estimator, recording):
         estimator.set_params(max_gap=gap.total_seconds() / unit)
 
 
-def _fit(estimator, queries, timed, named):
-    """Fit the queries; as arrays where the recording's columns have no names, which would be missed in it."""
+def _fit(estimator, queries, timed, named, scaler):
+    """Fit the queries, scaled; as arrays where the recording's columns have no names, which would be missed in it."""
     import numpy as np
 
-    one, values = len(queries) == 1, [query.values if named else np.asarray(query.values) for query in queries]
+    one, values = len(queries) == 1, [query.values for query in queries]
+    values = values if scaler is None else [scaled_values(query, scaler) for query in values]
+    values = values if named else [np.asarray(query) for query in values]
     weights = [query.weight for query in queries]
     arguments = {"weight": None if all(w is None for w in weights) else weights[0] if one else weights}
     if timed:
@@ -182,20 +227,20 @@ def _fit(estimator, queries, timed, named):
     estimator.fit(values[0] if one else values, **arguments)
 
 
-def _found(options, estimator, recording, timed):
+def _found(options, estimator, recording, scaled, timed):
     """What the estimator finds."""
     if estimator.metric_.uses_times and recording.times is not None and not timed:
         note(f"only the recording has times, so {estimator.metric_.full_name} counts samples")
     with errors_of(recording.title, options.parameters, "the recording"):
-        return getattr(estimator, options.task)(recording.values, times=recording.times)
+        return getattr(estimator, options.task)(scaled, times=recording.times)
 
 
 def _drawn(query):
     return DrawnQuery(query.title, query.values, query.times, query.weight, query.time_name or "sample")
 
 
-def _learned(estimator):
-    """Queries that were learned, as they are drawn."""
+def _learned(estimator, scaler=None):
+    """Queries that were learned, as they are drawn: in the unit of the recording."""
     if hasattr(estimator, "queries_"):
         queries, weights = estimator.queries_, estimator.weights_
     else:
@@ -207,7 +252,7 @@ def _learned(estimator):
     own = len(classes) == len(queries) and not isinstance(getattr(estimator, "query", None), str)
     titles = [f"class {name}" for name in classes] if own else [f"template {k + 1}" for k in range(len(queries))]
     return [
-        DrawnQuery(title, query, None, weight, "sample")
+        DrawnQuery(title, unscaled(query, scaler), None, weight, "sample")
         for title, query, weight in zip(titles, queries, weights, strict=True)
     ]
 
@@ -221,12 +266,14 @@ def tell_notes(recordings):
 # ------------------------------------------------------------------------------------------------------------- models
 def _by_model(options, files):
     import joblib
+    from sklearn.pipeline import Pipeline
+    from sklearn.preprocessing import StandardScaler
 
     from ..search import QuerySearcher, QuerySegmenter
 
     values = given(options, options.parameters)
     refused = [one.option for one in options.parameters if one.name in values and one.name not in NO_MATTER]
-    refused += ["--metric"] * (options.metric is not None)
+    refused += ["--metric"] * (options.metric is not None) + ["--scale"] * (options.scale is not None)
     if refused:
         raise ValueError(
             f"{refused[0]} must be left out with --model, whose parameters are those it was learned with. Learn anew "
@@ -239,6 +286,9 @@ def _by_model(options, files):
         raise ValueError(
             f"--model must name a file that `sktslib learn` saved. Got {options.model!r}: {reason}."
         ) from None
+    scaler = None
+    if type(estimator) is Pipeline and len(estimator) == 2 and type(estimator[0]) is StandardScaler:
+        scaler, estimator = estimator
     tasks = {QuerySearcher: "search", QuerySegmenter: "segment"}
     task = tasks.get(type(estimator))
     if task != options.task:
@@ -267,8 +317,9 @@ def _by_model(options, files):
         recording = recording.take(recording.names, list(names))
     elif names is not None:  # whose order was told
         del estimator.feature_names_in_
-    found = _found(options, estimator, recording, recording.times is not None)
-    return estimator, recording, _learned(estimator), found
+    scaled = recording.values if scaler is None else scaled_values(recording.values, scaler)
+    found = _found(options, estimator, recording, scaled, recording.times is not None)
+    return estimator, recording, _learned(estimator, scaler), found, scaler
 
 
 def add_learn_arguments(parser, argv=()):
@@ -295,13 +346,15 @@ def add_learn_arguments(parser, argv=()):
     pre.add_argument("--task", default="segment")
     task = pre.parse_known_args(argv)[0].task
     parameters = add_estimator(parser, task if task in NOUNS else "segment")
+    add_scale(parser, "of the recording, which the model keeps")
     add_reading(parser)
     parser.set_defaults(parameters=parameters)
 
 
 def run_learn(options):
-    """Learn from labels and save the estimator."""
+    """Learn from labels and save the estimator; with what scales the channels before it, where something does."""
     import joblib
+    from sklearn.pipeline import Pipeline
 
     check_writable(options.output, "--output")
     files = Files(reading_of(options))
@@ -314,12 +367,16 @@ def run_learn(options):
     # How many matches there are is what the learned threshold says.
     estimator = _estimator(options, **({"n_matches": None} if options.task == "search" else {}))
     _count_gap(estimator, recording)
+    scaler, scaled = _scaled(options, recording)
     with errors_of(recording.title, options.parameters, "the recording"):
-        estimator.fit(recording.values, labels, times=recording.times)
+        estimator.fit(scaled, labels, times=recording.times)
     if not hasattr(options, "verbose"):
         estimator.set_params(verbose=0)  # of another terminal
-    joblib.dump(estimator, options.output)
-    queries = _learned(estimator)
+    model = estimator
+    if scaler is not None:
+        model = Pipeline([("scale", scaler.set_output(transform="pandas")), (options.task, estimator)])
+    joblib.dump(model, options.output)
+    queries = _learned(estimator, scaler)
     lengths = ", ".join(f"{query.title}: {len(query.values)} samples" for query in queries)
     note(f"learned {counted(queries, 'template')}: {lengths}")
     print(f"model: {options.output} (sktslib {options.task} RECORDING --model {options.output}; {WARNING})")

@@ -1,11 +1,7 @@
 """Files as tables: text of any layout, Parquet, Feather, Excel, NPY and WAV."""
 
-import bz2
-import gzip
 import io
 import lzma
-import os
-import sys
 import warnings
 import zipfile
 from dataclasses import dataclass, field
@@ -13,11 +9,11 @@ from pathlib import Path
 
 import numpy as np
 
-from .text_layout import SPREADSHEET_ERRORS, layout_of, number_form
+from .packed import opened
+from .spreadsheets import read_sheet
+from .text_layout import EMPTY_CELLS, layout_of, number_form
 
-LONGEST_LINE = 2**20  # bytes: tens of thousands of columns
 HEAD = 500  # lines by which the layout of a text is recognized
-LARGE = 2**25  # bytes from which a bar shows how far the reading has come
 MARKS = ((b"\xef\xbb\xbf", "utf-8-sig"), (b"\xff\xfe\0\0", "utf-32"), (b"\0\0\xfe\xff", "utf-32"))
 MARKS += ((b"\xff\xfe", "utf-16"), (b"\xfe\xff", "utf-16"))
 FORMATS = "CSV and other text, Parquet, Feather, Excel, NPY or WAV"
@@ -38,6 +34,7 @@ class Reading:
     encoding: str | None = None
     day_first: bool | None = None
     time_zone: str | None = None
+    sheet: str | None = None
     transpose: bool = False
 
 
@@ -114,7 +111,7 @@ def read_table(path, reading, option):
 def _read_text(path, reading):
     import pandas as pd
 
-    with _opened(path) as file:
+    with opened(path) as file:
         encoding, noted = _encoding(file, reading.encoding)
         notes = [noted] if noted else []
         text = io.TextIOWrapper(file, encoding=encoding, newline=None)
@@ -135,7 +132,7 @@ def _read_text(path, reading):
     for number, line in layout.skipped:
         notes.append(f"line {number + 1} is neither names nor numbers and was skipped: {line.strip()[:60]!r}")
     texts = {k: "str" for k, kind in enumerate(layout.kinds) if kind in ("date", "datetime", "clock", "text")}
-    with _opened(path) as file, warnings.catch_warnings():
+    with opened(path) as file, warnings.catch_warnings():
         warnings.simplefilter("error", pd.errors.ParserWarning)
         warnings.simplefilter(
             "ignore", pd.errors.DtypeWarning
@@ -154,7 +151,7 @@ def _read_text(path, reading):
             index_col=False,
             dtype=texts,
             skipinitialspace=True,
-            na_values=sorted({"-", "--", "---", *(error.upper() for error in SPREADSHEET_ERRORS)}),
+            na_values=EMPTY_CELLS,
         )
     for k, kind in enumerate(layout.kinds):
         if kind == "number" and frame[k].dtype.kind not in "biuf":  # there is a text among the numbers
@@ -217,87 +214,6 @@ def _encoding(file, given):
     return "utf-8", None
 
 
-class _Watched(io.RawIOBase):
-    """A file that refuses long lines while it is read.
-
-    Who reads a table holds a line whole, and a column for each of its fields.
-    """
-
-    def __init__(self, file, packed):
-        self._file, self._packed, self._line, self._length = file, packed, 1, 0
-
-    def readable(self):
-        return True
-
-    def readinto(self, buffer):
-        count = self._file.readinto(buffer)
-        codes = np.frombuffer(buffer, np.uint8, count)
-        ends = np.flatnonzero((codes == ord("\n")) | (codes == ord("\r")))
-        lengths = np.diff(ends, prepend=-1 - self._length, append=len(codes)) - 1
-        wrong = np.flatnonzero(lengths > LONGEST_LINE)
-        if len(wrong):
-            self._line += np.count_nonzero(codes[: ends[wrong[0] - 1] + 1] == ord("\n")) if wrong[0] else 0
-            raise ValueError(
-                f"a file must have lines of at most {LONGEST_LINE} bytes, one for each time point. Got a longer one, "
-                f"line {self._line}. Write one time point a line, its channels side by side."
-            )
-        self._line += np.count_nonzero(codes == ord("\n"))
-        self._length = int(lengths[-1])
-        return count
-
-    def close(self):
-        self._file.close()
-        self._packed.close()
-        super().close()
-
-
-def _opened(path):
-    """A file to read bytes from, unpacked where its ending says so."""
-    size = os.path.getsize(path)
-    kind = Path(path).suffix.lower()
-    if kind == ".zip":
-        raw = zipfile.ZipFile(path)
-        members = [name for name in raw.namelist() if not name.endswith("/")]
-        if len(members) != 1:
-            raw.close()
-            raise ValueError(f"a ZIP file must hold one file. Got {len(members)}. Unpack it.")
-        file = raw.open(members[0])
-    elif kind in (".zst", ".7z", ".rar", ".tar", ".tgz"):
-        raise ValueError(
-            f"files packed as {kind} cannot be read. Unpack it; .gz, .bz2, .xz and .zip are read as they are."
-        )
-    else:
-        raw = open(path, "rb")
-        if size > LARGE and sys.stderr.isatty():
-            from tqdm import tqdm
-
-            bar = tqdm(total=size, unit="B", unit_scale=True, desc=Path(path).name, leave=False)
-            raw = io.BufferedReader(_Counted(raw, bar))
-        opener = {".gz": gzip.open, ".bz2": bz2.open, ".xz": lzma.open}.get(kind)
-        file = raw if opener is None else opener(raw)
-    return io.BufferedReader(_Watched(file, raw), 2**18)
-
-
-class _Counted(io.RawIOBase):
-    """A file that moves a bar as it is read."""
-
-    def __init__(self, file, bar):
-        self._file, self._bar = file, bar
-
-    def readable(self):
-        return True
-
-    def readinto(self, buffer):
-        count = self._file.readinto(buffer)
-        self._bar.update(count)
-        return count
-
-    def close(self):
-        self._bar.close()
-        self._file.close()
-        super().close()
-
-
 # ------------------------------------------------------------------------------------------------------ other formats
 def _read_parquet(path, reading):
     import pandas as pd
@@ -312,12 +228,10 @@ def _read_feather(path, reading):
 
 
 def _read_excel(path, reading):
-    import pandas as pd
-
-    header = 0 if reading.header is None else None if reading.header == 0 else reading.header - 1
-    frame = pd.read_excel(path, header=header)
-    frame.columns = [str(k + 1) if header is None else str(c) for k, c in enumerate(frame.columns)]
-    return _of_frame(path, frame.rename(columns=lambda c: "" if c.startswith("Unnamed: ") else c))
+    frame, first, header, notes = read_sheet(path, reading.sheet, reading.header)
+    names = _unique(frame.columns)
+    frame = _without_empty_end(frame.set_axis(names, axis=1), notes)
+    return Table(path, frame, names, first_line=first, header=header, notes=notes)
 
 
 def _of_frame(path, frame):

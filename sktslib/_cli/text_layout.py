@@ -22,6 +22,7 @@ KINDS = {
 SPREADSHEET_ERRORS = {"#n/a", "#div/0!", "#value!", "#ref!", "#num!", "#name?", "#null!"}
 SPREADSHEET_ERRORS |= {"#nv", "#wert!", "#bezug!", "#zahl!"}  # in German
 MISSING = {"", "-", "--", "---", "nan", "na", "n/a", "null", "none", "<na>"} | SPREADSHEET_ERRORS
+EMPTY_CELLS = sorted({"-", "--", "---", *(error.upper() for error in SPREADSHEET_ERRORS)})  # besides those of pandas
 UNIT = re.compile(
     r"[(\[].*[)\]]|-|%|°\s?[CFc]?|deg.*|[cdfhkmnpuµMGT]?(s|sec|Hz|V|A|W|g|G|m|N|Pa|bar|T|C|F|K|L|l|rad|J|min|h)"
     r"(\s?[/·*^²³]?.{0,5})?|[mM]?[Bb]ar|bpm|rpm|1|counts?|a\.?u\.?|raw|yyyy.*|hh.*"

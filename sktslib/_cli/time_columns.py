@@ -19,7 +19,8 @@ def kind_of_column(column):
     if column.dtype.kind in "biuf":
         return "number"
     if column.dtype.kind in "M" or hasattr(column.dtype, "tz"):
-        return "datetime"
+        # Spreadsheets write a date as its midnight, which may have a clock time beside it.
+        return "date" if len(column) and (column.dropna() == column.dropna().dt.normalize()).all() else "datetime"
     if column.dtype.kind == "m":
         return "clock"
     cells = [str(cell).strip() for cell in column.dropna().iloc[:20]]

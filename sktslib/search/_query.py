@@ -7,6 +7,7 @@ import numpy as np
 from sklearn.utils.validation import validate_data
 
 from ..distances._metric_parameter import MetricParameter
+from ..distances._series import normalise
 from ..metrics import event_f1_score
 from ..utils._given_times import is_datetime, name_of, notice_index, times_of
 from ..utils._sampling import check_gap, gap_of, holes, interval, notice_sampling
@@ -120,6 +121,11 @@ class QueryEstimator(MetricParameter, Estimator):
     def _check_size(self, a, what, check=check_size, total=None):
         """Refuse a series with values too large for what is computed."""
         check_reach(self.metric_, a, what, self.normalize, check, total)
+
+    def _normalised(self, series, name):
+        """A series as windows are compared, weights aside; pictures ask for it."""
+        a = as_series(series, name)
+        return a.T if self.normalize is None else normalise(a, np.ones_like(a), self.normalize).T
 
     def _check_limits(self, shortest, longest):
         """Bounds of a length, as integers or None."""

@@ -56,7 +56,7 @@ def time_series_search(
         ("number", k): the k best occurrences (None: as many as fit); ("threshold", t): all of at most this distance;
         ("percentile", p): all of at most the p-th percentile of the profile.
     verbose : int, default=0
-        Above 0: a bar on stderr counts the distances that are done.
+        Above 0: a bar on stderr counts the distances that are done. With one distance it goes from 0 to 1.
 
     Returns
     -------

@@ -8,6 +8,7 @@ import numpy as np
 
 from ..distances._distance_dict import ENTRY_KEYS, check_channels, is_active, read_entries, read_entry
 from ..distances._metrics.elastic import ElasticMetric
+from ..utils._jobs import progress
 from ..utils.validation import (
     as_floats,
     as_series,
@@ -15,6 +16,7 @@ from ..utils.validation import (
     as_weight,
     check_count,
     check_number,
+    check_verbose,
     shown,
     unknown_name,
 )
@@ -26,7 +28,7 @@ from ._selection import select
 if TYPE_CHECKING:
     from typing import Any
 
-    from numpy.typing import ArrayLike
+    from numpy.typing import ArrayLike, NDArray
 
     from ..utils._types import Queries, Sequences
 
@@ -142,7 +144,9 @@ def elastic_search(
     tq: ArrayLike | None = None,
     ts: ArrayLike | None = None,
     weight: ArrayLike | None = None,
-) -> dict[str, Any]:
+    *,
+    verbose: int = 0,
+) -> tuple[NDArray[np.float64], NDArray[np.float64]]:
     """Subsequence profile of one elastic distance, with the accumulated costs.
 
     Parameters
@@ -157,6 +161,9 @@ def elastic_search(
         Sample times; a fourth argument without `ts` is the weight vector.
     weight : array-like of shape (m,) or (m, channels), optional
         Relative weights of the query's points.
+    verbose : int, default=0
+        Above 0: a bar on stderr counts the profiles that are done. There is one, so it tells that the input was
+        validated, and how long the profile took, but not how far it has come.
 
     Returns
     -------
@@ -182,15 +189,23 @@ def elastic_search(
     >>> int(distance.argmin()), ac.shape
     (2, (2, 4))
     """
+    verbose = check_verbose(verbose)
     search = one_search(dict_distances, "elastic", "subsequence", query, sequence, tq, ts, weight)
     problem = search.runs[0][1]
-    distance, _, costs = search.how.metric._subsequence_profile(problem, 1, problem.shape[1], matrix=True)
+    with progress(1, verbose, "search", "profile") as count:
+        distance, _, costs = search.how.metric._subsequence_profile(problem, 1, problem.shape[1], matrix=True)
+        count()
     return distance, np.ascontiguousarray(costs.T)
 
 
 def lockstep_search(
-    dict_distances: dict[str, Any], query: Queries, sequence: Sequences, weight: ArrayLike | None = None
-) -> dict[str, Any]:
+    dict_distances: dict[str, Any],
+    query: Queries,
+    sequence: Sequences,
+    weight: ArrayLike | None = None,
+    *,
+    verbose: int = 0,
+) -> NDArray[np.float64]:
     """Distance of the query to every window of its length.
 
     Parameters
@@ -203,6 +218,8 @@ def lockstep_search(
         The sequence, at least as long as the query.
     weight : array-like of shape (m,) or (m, channels), optional
         Relative weights of the query's points.
+    verbose : int, default=0
+        Above 0: a bar on stderr counts the profiles that are done, of which there is one, as in `elastic_search`.
 
     Returns
     -------
@@ -224,7 +241,12 @@ def lockstep_search(
     >>> lockstep_search(get_distance_dict(["euclidean"]), [0, 1], [0, 1, 1, 1])
     array([0., 1., 1.])
     """
-    return one_search(dict_distances, "lockstep", "windows", query, sequence, weight=weight).profile().distance
+    verbose = check_verbose(verbose)
+    search = one_search(dict_distances, "lockstep", "windows", query, sequence, weight=weight)
+    with progress(1, verbose, "search", "profile") as count:
+        distance = search.profile().distance
+        count()
+    return distance
 
 
 def start_sequences_index(distance: Any, output: tuple[str, float] = ("number", 1), overlap: float = 1.0) -> Any:

@@ -48,10 +48,14 @@ def check_gap(max_gap, times, dated, name, owner):
 
 
 def holes(ty, max_gap):
-    """Samples before which the times (n,) step by more than `max_gap`, roundings of the times aside."""
+    """Samples before which the times (n,) step by more than `max_gap`, roundings of the times aside.
+
+    Datetimes, which are not rounded, and a `max_gap` of their own kind serve as well.
+    """
     if ty is None or max_gap is None:
         return np.empty(0, np.int64)
-    return np.flatnonzero(np.diff(ty) > max_gap + ROUNDING * np.abs(ty[1:])) + 1
+    longest = max_gap if ty.dtype.kind == "M" else max_gap + ROUNDING * np.abs(ty[1:])
+    return np.flatnonzero(np.diff(ty) > longest) + 1
 
 
 # ----------------------------------------------------------------------------------------------- the ends of ranges

@@ -124,13 +124,16 @@ def plain_count(value):
 
 
 # ------------------------------------------------------------------------------------------------------------- arrays
-def as_floats(values, name):
-    """Convert real numbers of any type to a float64 array; refuse complex numbers, strings, dates and ragged lists."""
+def as_floats(values, name, *, strided=False):
+    """Convert real numbers of any type to a float64 array; refuse complex numbers, strings, dates and ragged lists.
+
+    With `strided` its memory may be laid out in any way, and read-only.
+    """
     a = values
     if type(a) is not np.ndarray or a.dtype != FLOAT:
         a = converted(values, name)
     # Strided and read-only arrays are other types to a compiled kernel.
-    return a if a.flags.carray else np.array(a, np.float64, order="C")
+    return a if strided or a.flags.carray else np.array(a, np.float64, order="C")
 
 
 def as_indices(values, name):
@@ -212,9 +215,9 @@ def sized_series(values, name, channels=None, like="the other series", missing=N
     return (a if channels_first else np.ascontiguousarray(a.T)), total
 
 
-def as_points(values, name):
+def as_points(values, name, *, strided=False):
     """Return a series as floats, of the shape (length,) or (length, channels) that it has."""
-    a = as_floats(values, name)
+    a = as_floats(values, name, strided=strided)
     if a.ndim not in (1, 2):
         hint = (
             "Several series, where they can be taken, are a list of numpy arrays."

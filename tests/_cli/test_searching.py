@@ -275,7 +275,7 @@ def test_what_a_file_lost_is_told_before_an_error(files, capsys):
 def test_clock_times_are_drawn_as_such(files, capsys, monkeypatch):
     drawn = []
     own = figures.draw
-    monkeypatch.setattr(searching, "draw", lambda *args: drawn.append(own(*args)) or drawn[-1])
+    monkeypatch.setattr(searching, "draw", lambda *args, **rest: drawn.append(own(*args, **rest)) or drawn[-1])
     clocks = (pd.Timestamp("2024-05-01 14:30") + pd.to_timedelta(TS, unit="s")).strftime("%H:%M:%S.%f")
     pd.DataFrame({"Zeit": clocks, "mV": Y}).to_csv("clock.csv", index=False)
     printed(capsys, "search", "clock.csv", "--query", ":40-105", "--n-matches", "3", "--picture", "p.png")
@@ -284,10 +284,43 @@ def test_clock_times_are_drawn_as_such(files, capsys, monkeypatch):
     assert "14:30:02" in [text.get_text() for text in ax.get_xticklabels()]
 
 
+@pytest.mark.parametrize(
+    ("recording", "part", "limits"),
+    [
+        ("rec.csv", "1s-2.5s", (TS[120], TS[299])),
+        ("rec.csv", "120-300", (TS[120], TS[299])),
+        ("rec.npy", "120-300", (120, 299)),
+        ("clock.csv", "14:30:01-14:30:02.5", (52201.0, 52202.0 + 59 / 120)),
+    ],
+)
+def test_a_part_is_drawn_of_the_whole_that_is_searched(files, capsys, monkeypatch, recording, part, limits):
+    drawn = []
+    own = figures.draw
+    monkeypatch.setattr(searching, "draw", lambda *args, **rest: drawn.append(own(*args, **rest)) or drawn[-1])
+    np.save("rec.npy", Y)
+    clocks = (pd.Timestamp("2024-05-01 14:30") + pd.to_timedelta(TS, unit="s")).strftime("%H:%M:%S.%f")
+    pd.DataFrame({"Zeit": clocks, "mV": Y}).to_csv("clock.csv", index=False)
+    argv = ["search", recording, "--query", ":40-105", "--n-matches", "5"]
+    frame, _ = table(capsys, *argv, "--picture", "p.png", "--time-range", part)
+    same(frame, QuerySearcher(n_matches=5).fit(Y[40:105]).search(Y))
+    ax = drawn[0].subfigs[1].axes[0]
+    assert ax.get_xlim() == pytest.approx(limits, abs=1e-5)
+
+
+def test_a_part_that_cannot_be_drawn(files, capsys):
+    argv = ["search", "rec.csv", "--query", ":40-105", "--n-matches", "1"]
+    err = printed(capsys, *argv, "--time-range", "1s-2s", code=2).err
+    assert "--time-range needs --picture, of which it is the part that is shown. To search a part, write REC" in err
+    err = printed(capsys, *argv, "--picture", "p.png", "--time-range", "1to2", code=2).err
+    assert "--time-range must be written START-STOP in samples (1500-1572)" in err
+    err = printed(capsys, *argv, "--picture", "p.png", "--time-range", "1h-2h", code=2).err
+    assert "--time-range: a slice must lie in the recording" in err
+
+
 def test_every_channel_is_drawn(files, capsys, monkeypatch):
     drawn = []
     own = figures.draw
-    monkeypatch.setattr(searching, "draw", lambda *args: drawn.append(own(*args)) or drawn[-1])
+    monkeypatch.setattr(searching, "draw", lambda *args, **rest: drawn.append(own(*args, **rest)) or drawn[-1])
     printed(capsys, "search", "two.csv", "--query", ":40-105", "--n-matches", "3", "--picture", "p.png")
     assert (files / "p.png").read_bytes().startswith(b"\x89PNG")
     above, below = drawn[0].subfigs
@@ -375,6 +408,21 @@ def test_labels_make_a_saved_estimator(files, capsys, written):
     same(frame, found, ("start", "end", "cost", "label"))
     assert len(found) > 3
     assert "columns compared: mV\n" in err
+
+
+@pytest.mark.parametrize("first", [0, 100])
+def test_seconds_of_labels_count_from_the_begin_of_a_dated_recording(files, capsys, first):
+    pd.DataFrame({"mV": Y}, index=ZONED).to_csv("rec.csv")
+    events = np.array([[140, 205], [330, 395], [501, 566]])
+    pd.DataFrame({"start_time": events[:, 0] / 100, "end_time": events[:, 1] / 100}).to_csv("labels.csv", index=False)
+    argv = ["learn", f"rec.csv:{first}-600", "--labels", "labels.csv", "--output", "m.joblib"]
+    err = printed(capsys, *argv).err
+    assert (
+        "labels: 3 ranges of 1, 'start_time' to 'end_time' read as seconds from 2024-03-31 00:59:58+00:00, where" in err
+    )
+    labels = labels_from_events(events - first, n_samples=N - first)
+    want = QuerySegmenter().fit(pd.DataFrame({"mV": Y[first:]}), labels)
+    np.testing.assert_array_equal(joblib.load("m.joblib").queries_[0], want.queries_[0])
 
 
 def test_a_searcher_learns_its_threshold(files, capsys):

@@ -12,6 +12,7 @@ from sktslib.neighbors import (
     QueryDistances,
     RadiusNeighborsTimeSeriesTransformer,
 )
+from sktslib.search.search_utils import elastic_search, lockstep_search
 
 RNG = np.random.default_rng(0)
 X = RNG.normal(size=(20, 12))
@@ -105,6 +106,8 @@ ALONE = {
         lambda **v: next(iter(time_series_search(ENTRIES, Q, S, **v).values()))["distance"],
         {"search"},
     ),
+    "elastic_search": (lambda **v: elastic_search(get_distance_dict(["dtw"]), Q, S, **v)[1], {"search"}),
+    "lockstep_search": (lambda **v: lockstep_search(get_distance_dict(["euclidean"]), Q, S, **v), {"search"}),
     "time_series_segmentation": (
         lambda **v: time_series_segmentation(ENTRIES, Q, S, **v)["Dynamic Time Warping"],
         {"segmentation"},

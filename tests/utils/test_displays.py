@@ -157,6 +157,18 @@ def test_series_stand_beside_the_cost_matrix():
         v.CostMatrixDisplay(np.ones((2, 3)), query=[1, 2, 3])
 
 
+@pytest.mark.parametrize("normalize", [None, "zscore", "minmax"])
+def test_costs_are_those_of_normalised_series(normalize):
+    x, y = np.column_stack([QUERY, -QUERY]), 3 * TWO[100:120] + 5
+    searcher = QuerySearcher("dtw", normalize=normalize, mode="windows").fit(x)
+    display = v.CostMatrixDisplay.from_estimator(searcher, x, y)
+    want = searcher.profile(y).distance[0]
+    assert display.matrix[-1, -1] == pytest.approx(want, rel=1e-12)
+    assert (display.sequence_lines_[0].get_ydata() == y[:, 0]).all() == (normalize is None)
+    if normalize == "zscore":
+        np.testing.assert_allclose([line.get_ydata().std() for line in display.sequence_lines_], 1.0)
+
+
 def test_a_large_matrix_is_thinned_in_place():
     matrix = np.add.outer(np.arange(2500.0), np.arange(5.0))
     display = v.CostMatrixDisplay(matrix).plot()

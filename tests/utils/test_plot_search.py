@@ -11,6 +11,7 @@ import pytest
 from matplotlib.dates import date2num
 from pictures import DATES, QUERY, SEQUENCE, Found
 
+from sktslib import QuerySearcher
 from sktslib.utils._plot.envelope import LONG
 from sktslib.utils.visualisation import plot_search_distance_result, plot_weight_query
 
@@ -23,6 +24,14 @@ def bboxes(texts, figure):
 
 
 # ----------------------------------------------------------------------------------------------------------- search
+def test_the_name_of_an_only_query_stands_beside_its_distances():
+    for query, name in (({"beat": QUERY}, "distance from beat"), (QUERY, "distance")):
+        matches = QuerySearcher(n_matches=2).fit(query).search(SEQUENCE)
+        assert matches.plot().colorbar_.ax.get_ylabel() == name
+    two = QuerySearcher(n_matches=2).fit({"beat": QUERY, "other": -QUERY}).search(SEQUENCE)
+    assert two.plot(color_by="distance").colorbar_.ax.get_ylabel() == "distance"
+
+
 def test_search_draws_each_occurrence_in_its_place_and_color():
     res = {"start": np.array([100, 10]), "end": np.array([120, 25]), "path_dist": np.array([0.5, 2.0])}
     display = plot_search_distance_result(res | {"distance": np.zeros(200)}, SEQUENCE)

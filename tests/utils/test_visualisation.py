@@ -12,6 +12,7 @@ from hypothesis import given
 from hypothesis import strategies as st
 from pictures import PATH, QUERY, SEQUENCE, Found
 
+from sktslib import QuerySearcher
 from sktslib.utils import visualisation
 from sktslib.utils._plot.envelope import reduced
 from sktslib.utils._plot.time_axis import as_times
@@ -134,6 +135,17 @@ def test_wrong_axes(draw):
     _, axes = plt.subplots(3)
     with pytest.raises(ValueError, match=re.escape("at most one Axes for each of the 2 channels. Got 3. Pass None")):
         draw(two, ax=axes)
+
+
+@pytest.mark.parametrize("y", [SEQUENCE, np.column_stack([SEQUENCE, SEQUENCE]), list(SEQUENCE), np.zeros(10**6)])
+def test_a_recording_is_no_axes(y):
+    matches = QuerySearcher().fit(QUERY).search(SEQUENCE)
+    with pytest.raises(
+        ValueError, match=r"Got (ndarray|list)\. If it is the recording, name it: sequence=\.\.\., as in"
+    ):
+        matches.plot(y)
+    with pytest.raises(ValueError, match=r"Got str\. Make one with"):
+        matches.plot("here")
 
 
 def test_displays_draw_again():

@@ -72,7 +72,8 @@ class ADTW(WarpingMetric):
 
     "auto" is fixed once, and never by the pair that is compared. Estimators fix it when they are fitted: by their
     queries, as they are compared, or by the fitted collection. Functions of collections fix it by `X`. By itself the
-    metric object needs `fit`. `QuerySegmenter` takes the name ``"adtw"`` for ``ADTW(omega="auto")``.
+    metric object needs `fit`. A fitted one keeps its `omega_`, and so do its clones: an estimator that is given one, in
+    a grid search, too, does not fix it anew. `QuerySegmenter` takes the name ``"adtw"`` for ``ADTW(omega="auto")``.
 
     Examples
     --------
@@ -96,7 +97,7 @@ class ADTW(WarpingMetric):
         super().__init__(window=window, factor=factor)
         self.omega = omega
 
-    def fit(self, X: Sequences, y: ArrayLike | None = None) -> Self:
+    def fit(self, X: Sequences, y: ArrayLike | None = None, *, channels_first: bool | None = None) -> Self:
         """Set what ``omega="auto"`` stands for.
 
         Parameters
@@ -104,13 +105,15 @@ class ADTW(WarpingMetric):
         X : array-like of shape (n_series, length) or (n_series, length, channels), or list of series
             The series, of any lengths; of one query ``[query]``.
         y : ignored
+        channels_first : bool, optional
+            True for series of shape (channels, length), as in (n_series, channels, length).
 
         Returns
         -------
         ADTW
             Itself.
         """
-        self.omega_ = self._omega_of(as_collection(X, "X"))
+        self.omega_ = self._omega_of(as_collection(X, "X", channels_first=channels_first))
         return self
 
     def _fitted_to(self, series, weights=None):

@@ -23,11 +23,13 @@ def make_axes(ax, n_rows, *, height=2.2, width=10.0, what="channels"):
         size = (width, 1 + height * rows)
         figure, axes = plt.subplots(rows, sharex=True, squeeze=False, layout="constrained", figsize=size)
         return axes[:, 0], figure
-    axes = np.ravel(np.asarray(ax, dtype=object))
+    axes = np.ravel(np.asarray(ax, dtype=object)) if np.size(ax) <= MANY else []
     if len(axes) == 0 or not all(hasattr(a, "plot") and hasattr(a, "figure") for a in axes):
+        numbers = np.size(ax) > 1 and not any(hasattr(a, "plot") for a in axes[:1])
+        hint = "If it is the recording, name it: sequence=..., as in matches.plot(sequence=y). " if numbers else ""
         raise ValueError(
             f"The 'ax' parameter must be None, a matplotlib Axes or a list of them. Got {type(ax).__name__}. "
-            "Make one with matplotlib.pyplot.subplots."
+            f"{hint}Make one with matplotlib.pyplot.subplots."
         )
     if len(axes) > n_rows or (what != "channels" and len(axes) < n_rows):
         raise ValueError(
@@ -69,8 +71,9 @@ def label_times(axes, times, view):
 def _date_locator(zone):
     """Ticks at round local times, also where clocks are put forward or back.
 
-    matplotlib counts by the clock: an hour that comes twice may leave no tick, one that is skipped gives some twice. So
-    the ticks of a few hours are counted from the clock at their start, and each is there once.
+    matplotlib counts by the clock: an hour that comes twice has ticks at its first time alone, one that is skipped
+    gives some twice. So the ticks of a few hours are counted from the clock at their start; of longer views those that
+    the clock shows again are there for both times, and each is there once.
     """
     from matplotlib.dates import AutoDateLocator
 
@@ -85,7 +88,7 @@ def _date_locator(zone):
                 self.tz = zone
 
         def __call__(self):
-            return np.unique(super().__call__())
+            return _with_second_times(super().__call__(), zone, *self.axis.get_view_interval())
 
         def tick_values(self, vmin, vmax):
             return np.unique(super().tick_values(vmin, vmax))
@@ -94,6 +97,21 @@ def _date_locator(zone):
             return _date_locator, (zone,), vars(self)
 
     return LocalDateLocator(tz=zone)
+
+
+def _with_second_times(ticks, zone, low, high):
+    """Ticks, each once, and those within a view that the clock shows again after it is put back."""
+    ticks = np.unique(ticks)
+    if zone is None or not len(ticks):
+        return ticks
+    import pandas as pd
+    from matplotlib.dates import date2num, num2date
+
+    local = pd.DatetimeIndex(num2date(ticks)).tz_convert(zone).tz_localize(None)
+    later = local.tz_localize(zone, ambiguous=np.zeros(len(local), bool), nonexistent="shift_forward")
+    later = date2num(later.tz_convert(None).to_numpy())
+    again = np.round((later - ticks) * 1440) > 0  # minutes; of all others a rounding of the conversion is left
+    return np.unique(np.concatenate([ticks, later[again & (low <= later) & (later <= high)]]))
 
 
 def label_channels(axes, n_channels, names=None):

@@ -101,8 +101,8 @@ class CostMatrixDisplay:
         Parameters
         ----------
         estimator : Metric, or estimator with a `metric_`
-            What aligns them: a metric object such as ``DTW()``, or that of a fitted estimator. The series are compared
-            as they are: `normalize`, weights and times of a searcher do not count here.
+            What aligns them: a metric object such as ``DTW()``, or that of a fitted estimator. Both series are
+            normalised as `normalize` of a QuerySearcher says, and drawn so; its weights and times do not count here.
         query : array-like of shape (m,) or (m, channels)
             The query.
         sequence : array-like of shape (n,) or (n, channels)
@@ -117,6 +117,8 @@ class CostMatrixDisplay:
         display : CostMatrixDisplay
         """
         metric = getattr(estimator, "metric_", estimator)
+        if hasattr(estimator, "_normalised"):
+            query, sequence = estimator._normalised(query, "query"), estimator._normalised(sequence, "sequence")
         return cls.from_predictions(metric.distance(query, sequence), query, sequence, ax=ax, **style)
 
     @classmethod

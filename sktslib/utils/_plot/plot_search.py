@@ -226,7 +226,7 @@ class SearchDisplay:
                 self.strips_.append(self._draw_strip(ax, order[seen[order]], view, each))
         label_rows(self.axes_, self.times, view, n_channels, self.channels)
         bar = by == "distance" and len(self.start) > 0
-        self.colorbar_ = add_colorbar(self.figure_, scale, self.axes_, "distance") if bar else None
+        self.colorbar_ = add_colorbar(self.figure_, scale, self.axes_, self._scale_name()) if bar else None
         self.legend_ = add_legend(self.ax_, handles)
         if 0 < seen.sum() <= MAX_RANKS and not dense:
             self._write_ranks(np.flatnonzero(seen), view)
@@ -245,6 +245,11 @@ class SearchDisplay:
             several = [name for name, values in self.groups.items() if len(np.unique(values)) > 1]
             return several[0] if several else "distance"
         return color_by
+
+    def _scale_name(self):
+        """What distances are of, where there is one query and it has a name."""
+        names = np.unique(self.groups.get("label", []))
+        return f"distance from {names[0]}" if len(names) == 1 and names.dtype.kind == "U" else "distance"
 
     def _colors(self, by, cmap):
         """The scale of the distances; or the color of each occurrence, and handles of a legend."""

@@ -9,7 +9,7 @@ import numpy as np
 
 from .. import validation
 from .._given_times import given_times
-from .._sampling import LONG, edges, end_times
+from .._sampling import LONG, edges, end_times, holes
 
 DAY = 86_400_000_000  # microseconds; matplotlib's axes count days
 SOME = 10_000  # steps of the times that tell the usual one
@@ -47,7 +47,7 @@ class Times:
             return np.empty(0, np.int64)
         step = np.diff(self.values)
         usual = np.median(step[:: max(len(step) // SOME, 1)].astype(np.float64))
-        ends = np.concatenate([[0], np.flatnonzero(step > (LONG * usual).astype(step.dtype)) + 1, [len(self)]])
+        ends = np.concatenate([[0], holes(self.values, (LONG * usual).astype(step.dtype)), [len(self)]])
         lonely = np.diff(ends) < 2
         return ends[1:-1][~(lonely[:-1] | lonely[1:])]
 

@@ -1,0 +1,104 @@
+"""Columns brought to one scale, by their own means and deviations or by numbers."""
+
+import io
+import json
+
+import joblib
+import numpy as np
+import pandas as pd
+import pytest
+from sklearn.preprocessing import StandardScaler
+
+from sktslib import QuerySearcher, QuerySegmenter, segment_in
+from sktslib.__main__ import main
+from sktslib._cli import scaling
+from sktslib.distances import get_metric, pairwise_distances
+
+RNG = np.random.default_rng(0)
+X = np.cumsum(RNG.normal(size=(300, 2)), axis=0) * [1.0, 50.0] + [3.0, -200.0]
+FRAME = pd.DataFrame(X, columns=["acc", "gyr"])
+QUERY = slice(40, 60)
+Z = StandardScaler().fit_transform(FRAME.to_numpy())
+
+
+@pytest.fixture
+def files(tmp_path, monkeypatch):
+    monkeypatch.chdir(tmp_path)
+    FRAME.to_csv("rec.csv", index=False)
+    FRAME[QUERY].to_csv("q.csv", index=False)
+    np.save("rec.npy", X)
+    return tmp_path
+
+
+def table(capsys, *argv):
+    assert main([*argv, "--format", "csv"]) == 0
+    out, err = capsys.readouterr()
+    return pd.read_csv(io.StringIO(out)), err
+
+
+def same(frame, found):
+    np.testing.assert_array_equal(frame["start"], found.start)
+    np.testing.assert_allclose(frame["distance"], found.distance, rtol=1e-9)
+
+
+@pytest.mark.parametrize("recording", ["rec.csv", "rec.npy"])
+def test_columns_are_less_their_means_over_their_deviations(files, capsys, monkeypatch, recording):
+    monkeypatch.setattr(scaling, "CHUNK", 128)  # two and a half
+    want = QuerySearcher(n_matches=10).fit(Z[QUERY]).search(Z)
+    assert want.start.tolist() != QuerySearcher(n_matches=10).fit(X[QUERY]).search(X).start.tolist()
+    frame, err = table(capsys, "search", recording, "--query", "q.csv", "--scale", "zscore")
+    same(frame, want)
+    first = "acc" if recording == "rec.csv" else "1"
+    assert f"columns scaled: {first} less {X[:, 0].mean():.2f} over {X[:, 0].std():.3f}, " in err
+
+
+def test_columns_are_divided_by_numbers(files, capsys):
+    frame, err = table(capsys, "search", "rec.csv", "--query", ":40-60", "--scale", "2,100")
+    same(frame, QuerySearcher(n_matches=10).fit((X / [2, 100])[QUERY]).search(X / [2, 100]))
+    assert "columns scaled: acc over 2, gyr over 100\n" in err
+    assert main(["search", "rec.csv", "--query", ":40-60", "--scale", "2,100", "--format", "json"]) == 0
+    assert json.loads(capsys.readouterr().out)["scale"]["gyr"] == {"mean": 0.0, "scale": 100.0}
+
+
+@pytest.mark.parametrize("wrong", ["2", "1,2,3", "1,0", "1,-1", "1,inf", "a,b", "z"])
+def test_what_is_no_scale(files, capsys, wrong):
+    assert main(["search", "rec.csv", "--query", "q.csv", "--scale", wrong]) == 2
+    said = (
+        f"--scale must be zscore, or a number above 0 for each column compared, with commas between them. Got '{wrong}'"
+    )
+    assert said in capsys.readouterr().err
+
+
+@pytest.mark.parametrize(("scale", "values"), [("zscore", Z), ("2,100", X / [2, 100])])
+def test_a_model_keeps_the_scale(files, capsys, scale, values):
+    pd.DataFrame({"start": [40, 100], "end": [60, 122]}).to_csv("labels.csv", index=False)
+    argv = ["learn", "rec.csv", "--labels", "labels.csv", "--output", "m.joblib", "--scale", scale]
+    assert main(argv) == 0
+    capsys.readouterr()
+    labels = np.zeros(300, int)
+    labels[40:60] = labels[100:122] = 1
+    want = QuerySegmenter().fit(values, labels).segment(values)
+    frame, _ = table(capsys, "segment", "rec.csv", "--model", "m.joblib", "--picture", "p.png")
+    np.testing.assert_array_equal(frame[["start", "end"]], np.column_stack([want.start, want.end]))
+    np.testing.assert_allclose(frame["cost"], want.cost, rtol=1e-9)
+    found = segment_in(joblib.load("m.joblib"), FRAME)  # in Python the same
+    assert found.start.tolist() == want.start.tolist()
+    assert main(["segment", "rec.csv", "--model", "m.joblib", "--scale", "zscore"]) == 2
+    assert "--scale must be left out with --model" in capsys.readouterr().err
+
+
+def test_templates_are_drawn_in_the_unit_of_the_recording():
+    scaler = StandardScaler().fit(X)
+    np.testing.assert_allclose(scaling.unscaled(Z, scaler), X, atol=1e-12)
+    assert scaling.unscaled(Z, None) is Z
+
+
+def test_distances_and_pairs(files, capsys):
+    both = StandardScaler().fit(np.concatenate([X[:100], X[150:280]]))
+    a, b = both.transform(X[:100]), both.transform(X[150:280])
+    frame, _ = table(capsys, "distance", "rec.csv:0-100", "rec.csv:150-280", "--scale", "zscore")
+    np.testing.assert_allclose(frame["distance"], get_metric("dtw")(a, b), rtol=1e-9)
+    frame, _ = table(capsys, "pairwise", "rec.csv:0-100", "rec.csv:150-280", "--scale", "zscore")
+    np.testing.assert_allclose(frame.iloc[:, 1:], pairwise_distances([a, b], metric="dtw"), rtol=1e-9)
+    frame, _ = table(capsys, "pairwise", "rec.csv", "--scale", "zscore")
+    np.testing.assert_allclose(frame.iloc[:, 1:], pairwise_distances(list(Z.T), metric="dtw"), rtol=1e-9)
