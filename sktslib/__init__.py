@@ -7,8 +7,8 @@ from importlib import import_module
 from typing import TYPE_CHECKING
 
 if TYPE_CHECKING:  # what `_HOMES` says, for those who read types; a test compares them
-    from . import datasets, distances, metrics, model_selection, neighbors, search, utils
-    from ._pipelines import search_in, segment_in
+    from . import datasets, distances, metrics, model_selection, neighbors, preprocessing, search, utils
+    from ._pipelines import search_in, segment_in, stream_in
     from ._warmup import warmup
     from .datasets import load_ecg_example
     from .distances import get_distance_dict
@@ -26,12 +26,13 @@ _HOMES = {
     "load_ecg_example": "datasets",
     "search_in": "_pipelines",
     "segment_in": "_pipelines",
+    "stream_in": "_pipelines",
     "time_series_search": "search",
     "time_series_segmentation": "search",
     "twed": "distances.elastic_distances",
     "warmup": "_warmup",
 }
-_MODULES = ("datasets", "distances", "metrics", "model_selection", "neighbors", "search", "utils")
+_MODULES = ("datasets", "distances", "metrics", "model_selection", "neighbors", "preprocessing", "search", "utils")
 
 __all__ = [*sorted(_HOMES), "__version__"]
 

@@ -1,4 +1,4 @@
-"""Search and segmentation by what a pipeline or a grid search has fitted; times are kept through its transformers."""
+"""Searches, segmentations and streams of fitted pipelines and grid searches; times are kept through transformers."""
 
 from __future__ import annotations
 
@@ -14,6 +14,8 @@ from .search._several import entry, one_each, refuse_several, several
 from .search._streaming.chunked_sequence import n_samples
 from .utils._given_times import times_of
 from .utils.validation import shown
+
+ENDS = {QuerySearcher: "search_in", QuerySegmenter: "segment_in"}
 
 if TYPE_CHECKING:
     from typing import Any
@@ -124,6 +126,103 @@ def segment_in(fitted: Any, X: Sequences, times: Times | None = None) -> Segment
     return segmenter.segment(*_transformed(steps, X, times))
 
 
+def stream_in(fitted: Any, *, max_delay: int | None = None) -> PipelineStream:
+    """Begin a search or segmentation, chunk by chunk, by a fitted pipeline or grid search.
+
+    Parameters
+    ----------
+    fitted : estimator
+        A fitted `QuerySearcher` or `QuerySegmenter`, or a pipeline or search with one at its end, as in
+        :func:`search_in`. The steps before it must have a stream, as those of `sktslib.preprocessing` have with
+        ``causal=True``.
+    max_delay : int, optional
+        As of `QuerySearcher.stream` and `QuerySegmenter.stream`.
+
+    Returns
+    -------
+    PipelineStream
+        Its ``update(X)`` returns the matches or segments that are decided, ``flush()`` those left at the end: together
+        those of :func:`search_in` or :func:`segment_in` of the whole recording.
+
+    Raises
+    ------
+    NotFittedError
+        If `fitted` is not.
+    TypeError
+        If neither a `QuerySearcher` nor a `QuerySegmenter` is at its end, or a step before it has no stream.
+    ValueError
+        If a step is not causal, or the last one can have no stream, as a searcher without a threshold.
+
+    Examples
+    --------
+    >>> from sklearn.pipeline import make_pipeline
+    >>> from sktslib import QuerySearcher, stream_in
+    >>> from sktslib.preprocessing import RunningBaseline
+    >>> searcher = QuerySearcher("euclidean", query=[0, 3, 0], threshold=0.5)
+    >>> pipe = make_pipeline(RunningBaseline(5, causal=True), searcher).fit([[0], [0], [0]])
+    >>> stream = stream_in(pipe)
+    >>> [stream.update(chunk).start.tolist() for chunk in ([7, 7, 7], [7, 10], [7, 7, 7, 7])]
+    [[], [], [3]]
+    """
+    steps, last = _taken_apart(fitted, (QuerySearcher, QuerySegmenter), "stream_in")
+    streams = []
+    for name, step in steps:
+        if not hasattr(step, "stream"):
+            raise TypeError(
+                f"The steps before the last one must have a stream. Got {type(step).__name__}, {name!r}, which has no "
+                "method 'stream'. Take transformers of sktslib.preprocessing with causal=True; or, if it transforms "
+                "each sample by itself, leave it out, and pass what it makes of each chunk to 'update'."
+            )
+        streams.append((name, step.stream()))
+    return PipelineStream(streams, last.stream(max_delay))
+
+
+class PipelineStream:
+    """The streams of a pipeline's steps one behind the other; made by :func:`stream_in`. It can be pickled.
+
+    Attributes
+    ----------
+    n_samples_seen : int
+        Samples so far.
+    """
+
+    def __init__(self, steps: Any, last: Any) -> None:
+        self._steps, self._last = steps, last
+
+    @property
+    def n_samples_seen(self) -> int:
+        return self._last.n_samples_seen
+
+    def update(self, X: Sequences, times: Times | None = None) -> Matches | Segments:
+        """Take the next samples.
+
+        Parameters
+        ----------
+        X : array-like of shape (n,) or (n, channels)
+            Samples that follow those before; there may be none.
+        times : array-like of shape (n,), optional
+            Their times: with every chunk, or with none. Default: those of the index of `X`, if it holds any.
+
+        Returns
+        -------
+        Matches or Segments
+            What is decided now; ranges count from the stream's first sample.
+        """
+        times = times_of(X, times)
+        for _, step in self._steps:
+            X = step.update(X, times)
+        return self._last.update(X, times)
+
+    def flush(self) -> Matches | Segments:
+        """End the stream and return what was not decided yet.
+
+        Returns
+        -------
+        Matches or Segments
+        """
+        return self._last.flush()
+
+
 def _taken_apart(fitted, wanted, caller):
     """The steps before the estimator at the end, with their names, and that estimator, which must be of a class."""
     steps, last = [], fitted
@@ -150,9 +249,9 @@ def _other_end(fitted, last, wanted, caller):
     """What is said of an estimator without the one that is wanted at its end."""
     got = type(last).__name__ if hasattr(last, "get_params") and not isinstance(last, type) else shown(last)
     within = "" if last is fitted else f" at the end of {type(fitted).__name__}"
-    others = {QuerySearcher: "search_in", QuerySegmenter: "segment_in"}
-    call = next((f" Call {function} instead." for one, function in others.items() if isinstance(last, one)), "")
-    rule = f"{caller} needs a fitted {wanted.__name__}, or a pipeline or search that ends with one."
+    call = next((f" Call {function} instead." for one, function in ENDS.items() if isinstance(last, one)), "")
+    names = " or ".join(one.__name__ for one in (wanted if isinstance(wanted, tuple) else (wanted,)))
+    rule = f"{caller} needs a fitted {names}, or a pipeline or search that ends with one."
     return f"{rule} Got {got}{within}.{call}"
 
 

@@ -11,6 +11,7 @@ import numpy as np
 from sklearn.base import BaseEstimator
 from sklearn.utils import _param_validation
 from sklearn.utils._param_validation import Interval, InvalidParameterError, RealNotInt, StrOptions
+from sklearn.utils._set_output import _wrap_data_with_container
 from sklearn.utils.validation import validate_data
 
 from ._names import NOTHING, did_you_mean
@@ -28,6 +29,7 @@ __all__ = [
     "RealNotInt",
     "StrOptions",
     "check_columns",
+    "in_container",
     "names_out",
     "validate_parameter_constraints",
     "warn_of_names",
@@ -119,6 +121,11 @@ def warn_of_names(estimator, names):
         f"X does not have valid feature names, but {type(estimator).__name__} was fitted with feature names. Its "
         f"columns are taken for {shown(list(names))}, in this order; pass a table with these columns to be sure."
     )
+
+
+def in_container(estimator, values, X):
+    """What a transformer gives of `X` in the container that its `set_output` says, where no `transform` does that."""
+    return _wrap_data_with_container("transform", values, X, estimator)
 
 
 def names_out(estimator, names):

@@ -1,0 +1,8 @@
+"""Transformers of recordings: filters, running baselines and scales, sampling rates."""
+
+from ._auto_filter import AutoFilter
+from ._band_pass import BandPass
+from ._running import RunningBaseline, RunningScale
+from ._step_stream import StepStream
+
+__all__ = ["AutoFilter", "BandPass", "RunningBaseline", "RunningScale", "StepStream"]

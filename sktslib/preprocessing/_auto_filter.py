@@ -1,0 +1,144 @@
+"""AutoFilter: a band that is learned from labels."""
+
+from __future__ import annotations
+
+from numbers import Real
+
+import numpy as np
+
+from ..search._learning import occurrences, read_labels
+from ..search._query import check_labels
+from ..utils._sklearn import Interval
+from ._band_pass import Filter
+from ._event_spectra import band_of, spectra
+
+
+class AutoFilter(Filter):
+    """Keep the frequencies at which labelled events stand out from everything else.
+
+    `fit` takes off the typical event, the median of its class, at each event, and compares two power spectral
+    densities: that of the typical event, and that of what is left, which is background and how events differ. Their
+    ratio has a peak; the band is all about it where the ratio exceeds a share of the peak. Then it is a `BandPass`.
+
+    Parameters
+    ----------
+    sampling_rate : float, optional
+        Samples a unit of time. Default: that of the times that `fit` is given; of datetimes a second is the unit.
+    share : float in (0, 1), default=0.15
+        The share of the peak. Smaller is a wider band.
+    order : int, default=2
+        Order of the filter, as of `BandPass`.
+    causal : bool, default=False
+        Whether a sample depends on itself and those before alone, as of `BandPass`.
+    nan_policy : {"raise", "omit"}, default="raise"
+        What to do with missing values (NaN). "omit": `fit` leaves out events with a gap and interpolates over gaps for
+        the spectra; a channel is filtered on each side of a gap by itself, and NaN stay NaN.
+
+    Attributes
+    ----------
+    band_ : tuple (low, high)
+        The edges, in cycles a unit of time. None: the band reaches that end of the spectrum, and nothing is cut off.
+    frequencies_ : ndarray of shape (n_frequencies,)
+        Those of the spectra.
+    event_spectrum_, noise_spectrum_ : ndarray of shape (n_frequencies, n_channels)
+        Power spectral densities of the typical event (of several classes the mean, by their counts) and of what is
+        left without it: the periodogram with a Hann window, and Welch's method with the median over pieces of four
+        event lengths.
+    ratio_ : ndarray of shape (n_frequencies,)
+        Their ratio, of several channels the largest, for all channels have the same band. No density counts as less
+        than 1e-6 of the largest one.
+    sampling_rate_ : float
+        The sampling rate that the filter was made for.
+    n_features_in_ : int
+        Number of channels.
+
+    Raises
+    ------
+    ValueError
+        From `fit`, if there are no labels, as of all of scikit-learn's transformers that learn from labels; or if they
+        mark no event of two samples, or no background.
+
+    See Also
+    --------
+    BandPass : The same of a band that is known.
+
+    Notes
+    -----
+    The labels that `fit` takes are those of `QuerySegmenter.fit`, so that both may stand in one pipeline.
+
+    Examples
+    --------
+    >>> import numpy as np
+    >>> from sktslib.metrics import labels_from_events
+    >>> from sktslib.preprocessing import AutoFilter
+    >>> rng = np.random.default_rng(0)
+    >>> recording = np.cumsum(rng.normal(size=(4000, 1)), axis=0)
+    >>> starts = np.arange(100, 3900, 200)
+    >>> for start in starts:
+    ...     recording[start : start + 50, 0] += 5 * np.sin(2 * np.pi * 12 * np.arange(50) / 100)
+    >>> y = labels_from_events(np.column_stack([starts, starts + 50]), n_samples=4000)
+    >>> low, high = AutoFilter(sampling_rate=100).fit(recording, y).band_
+    >>> 8 < low < 12 < high < 16
+    True
+    """
+
+    _parameter_constraints = {**Filter._parameter_constraints, "share": [Interval(Real, 0, 1, closed="neither")]}
+
+    def __init__(
+        self,
+        sampling_rate: float | None = None,
+        *,
+        share: float = 0.15,
+        order: int = 2,
+        causal: bool = False,
+        nan_policy: str = "raise",
+    ) -> None:
+        self.sampling_rate = sampling_rate
+        self.share = share
+        self.order = order
+        self.causal = causal
+        self.nan_policy = nan_policy
+
+    def _learn(self, recording, y):
+        if y is None:
+            raise ValueError(
+                "AutoFilter requires y to be passed, but the target y is None. It learns its band from labels of time "
+                "points, 0 for background; for a band that is known use BandPass."
+            )
+        self._take_rate(recording)
+        data = recording.y
+        code = read_labels(check_labels(y, data.shape[1])).code
+        marked = occurrences(np.minimum(code, 1))
+        if not len(marked[0]):
+            raise ValueError(
+                "'y' must mark events from their first sample to their last, by labels other than 0 and the empty "
+                f"text. Got no event of 2 samples or more, and labels of {int((code > 0).sum())} of {len(code)} sample(s). "
+                "Widen marks of points, for example with labels_from_events; without labels use BandPass."
+            )
+        ranges, code = occurrences(code) if len(occurrences(code)[0]) else marked  # of no class two samples in a row
+        whole = np.array([not np.isnan(data[:, s:e]).any() for s, e in ranges], bool)
+        if not whole.any():
+            raise ValueError(
+                f"'X' must have an event without a missing value, to learn from. Got NaN in each of {len(ranges)}. "
+                "Fill the gaps, for example with numpy.interp, or use BandPass."
+            )
+        found = spectra(filled(data), ranges[whole], code[whole], self.sampling_rate_)
+        self.frequencies_, self.event_spectrum_, self.noise_spectrum_ = found[0], found[1].T, found[2].T
+        self.band_, self.ratio_ = band_of(*found, float(self.share))
+        self._design(*self.band_)
+
+    def __sklearn_tags__(self):
+        tags = super().__sklearn_tags__()
+        tags.target_tags.required = True
+        return tags
+
+
+def filled(y):
+    """Samples (channels, n) with straight lines over what is missing; zeros where nothing is there."""
+    missing = np.isnan(y)
+    if not missing.any():
+        return y
+    out, at = y.copy(), np.arange(y.shape[1])
+    for row, gaps in zip(out, missing, strict=True):
+        row[gaps] = 0.0 if gaps.all() else np.interp(at[gaps], at[~gaps], row[~gaps])
+    return out

@@ -1,0 +1,72 @@
+"""Filters and running statistics, a sample at a time; NaN are missing."""
+
+import math
+
+import numpy as np
+
+
+def window(y, t, width, causal):
+    """The values that are there of the window that ends at sample t, or lies about it."""
+    ahead = 0 if causal else (width - 1) // 2
+    values = [y[k] for k in range(t - width + 1 + ahead, t + ahead + 1) if 0 <= k < len(y)]
+    return [v for v in values if not math.isnan(v)]
+
+
+def running(y, width, causal, statistic):
+    """A statistic of the window of each sample; NaN where none of its values is there."""
+    values = [window(y, t, width, causal) for t in range(len(y))]
+    return np.array([statistic(some) if some else math.nan for some in values])
+
+
+def median(values):
+    values = sorted(values)
+    middle = len(values) // 2
+    return values[middle] if len(values) % 2 else (values[middle - 1] + values[middle]) / 2
+
+
+def std(values):
+    mean = math.fsum(values) / len(values)
+    return math.sqrt(math.fsum((v - mean) ** 2 for v in values) / len(values))
+
+
+def running_scale(y, width, causal, statistic):
+    """The running scale of a channel."""
+    if statistic == "mad":
+        far = [abs(v - m) for v, m in zip(y, running(y, width, causal, median), strict=True)]
+        return running(far, width, causal, median)
+    return running(y, width, causal, std if statistic == "std" else lambda values: max(values) - min(values))
+
+
+def scaled(y, width, causal, statistic, floor):
+    """A channel over its running scale, which is not below a share of its median."""
+    scale = running_scale(y, width, causal, statistic)
+    usual = median([s for s, v in zip(scale, y, strict=True) if not math.isnan(v)])
+    out = []
+    for value, s in zip(y, scale, strict=True):
+        s = max(s, floor * usual) if not math.isnan(value) else math.nan
+        out.append(value / (s if s > 0 or math.isnan(s) else 1.0))
+    return np.array(out)
+
+
+def filtered(sos, y):
+    """A causal filter that begins as if the first sample of each run had been there forever."""
+    out, state = [], None
+    for value in y:
+        if math.isnan(value):
+            state = None
+            out.append(math.nan)
+            continue
+        if state is None:
+            state, x = [], value
+            for b0, b1, b2, _, a1, a2 in sos:
+                rest = x * (b0 + b1 + b2) / (1 + a1 + a2)
+                state.append([x, x, rest, rest])
+                x = rest
+        x = value
+        for (b0, b1, b2, _, a1, a2), past in zip(sos, state, strict=True):
+            x1, x2, y1, y2 = past
+            new = b0 * x + b1 * x1 + b2 * x2 - a1 * y1 - a2 * y2
+            past[:] = [x, x1, new, y1]
+            x = new
+        out.append(x)
+    return np.array(out)
