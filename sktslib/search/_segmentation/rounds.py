@@ -3,9 +3,9 @@
 from typing import NamedTuple
 
 import numpy as np
-from joblib import delayed, effective_n_jobs
+from joblib import delayed
 
-from ...utils._jobs import in_jobs
+from ...utils._jobs import count_jobs, each_in_jobs
 from .._sources import Whole
 from .listing import depends_on_path, listed_costs
 from .stream_costs import Columns, paths_of
@@ -138,13 +138,12 @@ class Segmentation:
         paths, feed = self._paths, self._feed
         fresh = self._next == paths.run
         shapes = list(rounds(self._next, upto, paths.longest, fresh, last))
-        jobs = effective_n_jobs(self._n_jobs)
+        jobs = count_jobs(self._n_jobs)
         together = AHEAD * jobs if jobs > 1 else 1
         for k in range(0, len(shapes) if last else len(shapes) // together * together, together):
             tasks = [paths.task(feed, shape) for shape in shapes[k : k + together]]
-            found = in_jobs(
-                [delayed(paths.compute)(*task, self._lists) for task in tasks], jobs, 0, "", "", shared=False
-            )
+            calls = [delayed(paths.compute)(*task, self._lists) for task in tasks]
+            found = each_in_jobs(calls, len(calls), jobs, 0, "segmentation", "round")
             for task, one in zip(tasks, found, strict=True):
                 self._join(task, one)
 
