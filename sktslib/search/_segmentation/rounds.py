@@ -14,7 +14,7 @@ from .undecided import Undecided
 
 BLOCK = 2**13  # samples that are computed one by one before it is looked what is decided
 WINDOWS = 2**17  # the same where the segments are windows
-AHEAD = 2  # rounds that are handed out together, for each job
+AHEAD = 8  # rounds that are handed out together, for each job
 
 
 class SegmentTable(NamedTuple):
@@ -155,6 +155,7 @@ class Segmentation:
             one = paths.compute(*task, self._lists, paths.state, rows)
         state, parts = one.end, [] if one.found is None else [one.found]
         if one.rows is not rows:
+            zero += one.rows.moved
             if shape.fresh or parts:
                 parts = parts if shape.fresh else rows.follow(shape.at + shape.lead, one.found, one.first, zero)
                 self._rows = one.rows

@@ -45,6 +45,7 @@ class Undecided:
         self._best.append(row[np.newaxis])
         self._codes, self._coded = Buffer(after=(k + 1,), dtype=np.int64, first=base), 0  # see `branch`; filled rows
         self._given = None  # starts before the series, where its begin may cut a repetition off
+        self.moved = 0.0  # how far zero was moved while what is before the first row was unknown
         self._due = 0  # rows there must be before it pays to look what is decided
 
     @classmethod
@@ -100,6 +101,8 @@ class Undecided:
     def shift(self, cost):
         """Count all costs from another zero."""
         self.best[:] -= cost
+        if self.unknown:
+            self.moved += cost
 
     def drop(self, best):
         """Replace all costs, some paths being dropped."""
