@@ -1,0 +1,110 @@
+"""The command learn: labels as files hold them, and what is done with the estimator that it saves."""
+
+import io
+
+import joblib
+import numpy as np
+import pandas as pd
+import pytest
+
+from sktslib import QuerySearcher, QuerySegmenter, load_ecg_example
+from sktslib.__main__ import main
+from sktslib.metrics import labels_from_events
+
+ECG = load_ecg_example()
+N = 600  # five seconds are quick without the compiler
+Y, TS = ECG.sequence[:N], ECG.ts[:N]
+ZONED = pd.date_range("2024-03-31 01:59:58", periods=N, freq="10ms", tz="Europe/Berlin")
+
+
+@pytest.fixture
+def files(tmp_path, monkeypatch):
+    """Write the electrocardiogram in several ways, and stand in their folder."""
+    monkeypatch.chdir(tmp_path)
+    pd.DataFrame({"time": TS, "mV": Y}).to_csv("rec.csv", index=False)
+    pd.DataFrame({"time": TS, "mV": Y, "double": 2 * Y}).to_csv("two.csv", index=False)
+    pd.DataFrame({"time": ECG.tq, "mV": ECG.query, "weight": ECG.weight}).to_csv("beat.csv", index=False)
+    return tmp_path
+
+
+def printed(capsys, *argv, code=0):
+    """What a command prints."""
+    assert main(list(argv)) == code
+    return capsys.readouterr()
+
+
+def table(capsys, *argv, code=0):
+    out, err = printed(capsys, *argv, "--format", "csv", code=code)
+    return pd.read_csv(io.StringIO(out)), err
+
+
+def same(frame, found, names=("start", "end", "distance")):
+    expected = found.to_frame()
+    for name in names:
+        np.testing.assert_array_equal(frame[name], expected[name])
+
+
+EVENTS = np.column_stack([ECG.beats - 12, ECG.beats + 18]).clip(0)[ECG.beats < N - 20] // 4
+CLASSES = ECG.beat_kinds[ECG.beats < N - 20]
+LABELS = labels_from_events(EVENTS, CLASSES, n_samples=N // 4)
+FEW, TIMES = Y[::4], TS[::4]  # enough to learn from
+
+
+@pytest.mark.parametrize("written", ["column", "samples", "times", "clock"])
+def test_labels_make_a_saved_estimator(files, capsys, written):
+    labels = "labels.csv"
+    pd.DataFrame({"time": TIMES, "mV": FEW}).to_csv("rec.csv", index=False)
+    if written == "column":
+        labels = "beat"
+        pd.DataFrame({"time": TIMES, "mV": FEW, "beat": LABELS}).to_csv("rec.csv", index=False)
+    elif written == "samples":
+        pd.DataFrame({"start": EVENTS[:, 0], "end": EVENTS[:, 1], "label": CLASSES}).to_csv(labels, index=False)
+    elif written == "times":
+        pd.DataFrame({"start_time": TIMES[EVENTS[:, 0]], "end_time": TIMES[EVENTS[:, 1]], "kind": CLASSES}).to_csv(
+            labels
+        )
+    else:
+        pd.DataFrame({"mV": FEW}, index=ZONED[::4]).to_csv("rec.csv")
+        texts = {name: [t.isoformat() for t in ZONED[::4][EVENTS[:, k]]] for k, name in enumerate(("start", "end"))}
+        pd.DataFrame({**texts, "label": CLASSES}).to_csv(labels, index=False)
+    err = printed(capsys, "learn", "rec.csv", "--labels", labels, "--output", "m.joblib").err
+    assert f"labels: {len(EVENTS)} ranges of N, V" in err or f"labels: {len(EVENTS)} ranges of F, N, V" in err
+    learned = QuerySegmenter().fit(pd.DataFrame({"mV": FEW}), LABELS)
+    saved = joblib.load("m.joblib")
+    assert saved.feature_names_in_.tolist() == ["mV"]
+    for a, b in zip(saved.queries_, learned.queries_, strict=True):
+        np.testing.assert_array_equal(a, b)
+    pd.DataFrame({"double": 2 * FEW, "mV": FEW}).to_csv("two.csv", index=False)
+    frame, err = table(capsys, "segment", "two.csv", "--model", "m.joblib")  # its column is chosen by name
+    found = learned.segment(pd.DataFrame({"mV": FEW}))
+    same(frame, found, ("start", "end", "cost", "label"))
+    assert len(found) > 3
+    assert "columns compared: mV\n" in err
+
+
+@pytest.mark.parametrize("first", [0, 100])
+def test_seconds_of_labels_count_from_the_begin_of_a_dated_recording(files, capsys, first):
+    pd.DataFrame({"mV": Y}, index=ZONED).to_csv("rec.csv")
+    events = np.array([[140, 205], [330, 395], [501, 566]])
+    pd.DataFrame({"start_time": events[:, 0] / 100, "end_time": events[:, 1] / 100}).to_csv("labels.csv", index=False)
+    argv = ["learn", f"rec.csv:{first}-600", "--labels", "labels.csv", "--output", "m.joblib"]
+    err = printed(capsys, *argv).err
+    assert (
+        "labels: 3 ranges of 1, 'start_time' to 'end_time' read as seconds from 2024-03-31 00:59:58+00:00, where" in err
+    )
+    labels = labels_from_events(events - first, n_samples=N - first)
+    want = QuerySegmenter().fit(pd.DataFrame({"mV": Y[first:]}), labels)
+    np.testing.assert_array_equal(joblib.load("m.joblib").queries_[0], want.queries_[0])
+
+
+def test_a_searcher_learns_its_threshold(files, capsys):
+    pd.DataFrame({"time": TIMES, "mV": FEW, "beat": LABELS}).to_csv("rec.csv", index=False)
+    argv = ["--labels", "beat", "--task", "search", "--normalize", "mean", "--output", "m.joblib"]
+    printed(capsys, "learn", "rec.csv", *argv)
+    frame, _ = table(capsys, "search", "rec.csv", "--model", "m.joblib", "--columns", "mV", "--n-jobs", "1")
+    learned = QuerySearcher(normalize="mean", n_matches=None).fit(pd.DataFrame({"mV": FEW}), LABELS)
+    same(frame, learned.search(pd.DataFrame({"mV": FEW})), ("start", "end", "distance", "label"))
+    assert (
+        "m.joblib', which is for `sktslib search`."
+        in printed(capsys, "segment", "rec.csv", "--model", "m.joblib", code=2).err
+    )
