@@ -112,8 +112,8 @@ class AutoFilter(Filter):
         if not len(marked[0]):
             raise ValueError(
                 "'y' must mark events from their first sample to their last, by labels other than 0 and the empty "
-                f"text. Got no event of 2 samples or more, and labels of {int((code > 0).sum())} of {len(code)} sample(s). "
-                "Widen marks of points, for example with labels_from_events; without labels use BandPass."
+                f"text. Got no event of 2 samples or more, in {len(code)} sample(s) with {int((code > 0).sum())} "
+                "labels. Widen marks of points, for example with labels_from_events; without labels use BandPass."
             )
         ranges, code = occurrences(code) if len(occurrences(code)[0]) else marked  # of no class two samples in a row
         whole = np.array([not np.isnan(data[:, s:e]).any() for s, e in ranges], bool)

@@ -8,7 +8,7 @@ import numpy as np
 
 from ..utils._sklearn import Interval, StrOptions
 from ._filters import MOST, CausalFilter, Unchanged, both_ways, check_band, sections
-from ._sampling import rate_of
+from ._rate import rate_of
 from ._step import RecordingTransformer
 
 

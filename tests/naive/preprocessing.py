@@ -70,3 +70,14 @@ def filtered(sos, y):
             x = new
         out.append(x)
     return np.array(out)
+
+
+def events_of(y):
+    """Start, end and label of each run of a label other than the empty text."""
+    found = []
+    for k, label in enumerate(y):
+        if label and k and y[k - 1] == label:
+            found[-1][1] = k + 1
+        elif label:
+            found.append([k, k + 1, label])
+    return found
