@@ -24,7 +24,7 @@ class Filter(RecordingTransformer):
 
     def _design(self, low, high):
         """Make the filter of a band."""
-        self._sos = sections(low, high, self.sampling_rate_, self.order, type(self).__name__)
+        self._sos = sections(low, high, self.sampling_rate_, int(self.order), type(self).__name__)
 
     def _take_rate(self, recording):
         self._rate = rate_of(self.sampling_rate, recording.t, recording.given, type(self).__name__)

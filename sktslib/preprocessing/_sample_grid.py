@@ -31,7 +31,7 @@ class SampleGrid:
         if not 1 / TERMS <= rate / old <= TERMS:
             raise ValueError(
                 f"The 'rate' parameter of {owner} must be within a factor of {TERMS} of the sampling rate, {old:g}. "
-                f"Got {shown(rate)}. Resample in two steps, or check the unit of the times."
+                f"Got {shown(rate)}. Resample in two steps, or check 'sampling_rate' or the unit of the times."
             )
         self.n, self.old_rate, ratio = n, old, Fraction(rate / old).limit_denominator(TERMS)
         # A step of uneven times counts as many even ones as it lasts.
