@@ -4,11 +4,13 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING
 
+from sklearn import get_config
 from sklearn.frozen import FrozenEstimator
 from sklearn.pipeline import Pipeline
-from sklearn.utils.metadata_routing import get_routing_for_object
+from sklearn.utils.metadata_routing import MetadataRequest, get_routing_for_object
 from sklearn.utils.validation import check_is_fitted
 
+from .preprocessing._other_rate import Resampled
 from .search import QuerySearcher, QuerySegmenter
 from .search._several import entry, one_each, refuse_several, several
 from .search._streaming.chunked_sequence import n_samples
@@ -41,8 +43,8 @@ def search_in(fitted: Any, X: Sequences, times: Times | None = None) -> Matches:
         The sequence, or several, as the first step takes it.
     times : array-like of shape (n,), optional
         Strictly increasing sample times, numbers or datetimes; of several sequences a list. Default: those of the index
-        of `X`, also where a step before the searcher returns arrays without one. Steps before the searcher are given
-        times only where metadata routing is enabled and they ask for `times` in `transform`.
+        of `X`, also where a step before the searcher returns arrays without one. Steps of `sktslib.preprocessing` are
+        given them; others only where metadata routing is enabled and they ask for `times` in `transform`.
 
     Returns
     -------
@@ -226,7 +228,7 @@ class PipelineStream:
 def _taken_apart(fitted, wanted, caller):
     """The steps before the estimator at the end, with their names, and that estimator, which must be of a class."""
     steps, last = [], fitted
-    while not isinstance(last, wanted):
+    while not (isinstance(last, wanted) or _is_resampled(last, wanted)):
         if isinstance(last, FrozenEstimator):
             last = last.estimator
         elif isinstance(last, Pipeline):
@@ -242,7 +244,40 @@ def _taken_apart(fitted, wanted, caller):
         else:
             raise TypeError(_other_end(fitted, last, wanted, caller))
     check_is_fitted(last)
-    return [(name, step) for name, step in steps if step is not None and step != "passthrough"], last
+    return list(_flat(steps)), last
+
+
+def _flat(steps):
+    """Steps that do something, those of a pipeline among them in its place."""
+    for name, step in steps:
+        if isinstance(step, Pipeline):
+            yield from _flat(step.steps)
+        elif step is not None and step != "passthrough":
+            yield name, step
+
+
+def _is_resampled(last, wanted):
+    """Whether an estimator runs one of the class that is wanted at another rate, and not in a stream."""
+    fitted = isinstance(last, Resampled) and hasattr(last, "estimator_") and not isinstance(wanted, tuple)
+    return fitted and isinstance(_last_of(last.estimator_), wanted)
+
+
+def _last_of(fitted):
+    """What stands at the end of fitted estimators, one within another."""
+    while True:
+        if isinstance(fitted, Pipeline):
+            fitted = fitted.steps[-1][1]
+        elif isinstance(fitted, FrozenEstimator):
+            fitted = fitted.estimator
+        elif hasattr(fitted, "best_estimator_"):
+            fitted = fitted.best_estimator_
+        else:
+            return fitted
+
+
+def ends_with_searcher(fitted):
+    """Whether a fitted pipeline or search ends with a `QuerySearcher`."""
+    return isinstance(_last_of(fitted), QuerySearcher)
 
 
 def _other_end(fitted, last, wanted, caller):
@@ -260,8 +295,10 @@ def _transformed(steps, X, times):
     times = times_of(X, times)
     for name, step in steps:
         n = n_samples(X)
-        # Only what asks for times is given them, which takes metadata routing.
-        asked = times is not None and "times" in get_routing_for_object(step).consumes("transform", ["times"])
+        # Only what asks for times is given them; what hands them on to others takes them with metadata routing alone.
+        routing = get_routing_for_object(step)
+        open_to = isinstance(routing, MetadataRequest) or get_config()["enable_metadata_routing"]
+        asked = times is not None and open_to and "times" in routing.consumes("transform", ["times"])
         X = step.transform(X, times=times) if asked else step.transform(X)
         if n_samples(X) != n:
             raise ValueError(

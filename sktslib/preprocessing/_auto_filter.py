@@ -24,8 +24,9 @@ class AutoFilter(Filter):
     ----------
     sampling_rate : float, optional
         Samples a unit of time. Default: that of the times that `fit` is given; of datetimes a second is the unit.
-    share : float in (0, 1), default=0.15
-        The share of the peak. Smaller is a wider band.
+    share : float in (0, 1), default=0.25
+        The share of the peak. Smaller is a wider band. A quarter of the power is half of the amplitude, which is what
+        the edges of a filter forth and back let through.
     order : int, default=2
         Order of the filter, as of `BandPass`.
     causal : bool, default=False
@@ -43,7 +44,7 @@ class AutoFilter(Filter):
     event_spectrum_, noise_spectrum_ : ndarray of shape (n_frequencies, n_channels)
         Power spectral densities of the typical event (of several classes the mean, by their counts) and of what is
         left without it: the periodogram with a Hann window, and Welch's method with the median over pieces of four
-        event lengths.
+        event lengths, averaged over frequencies that an event is too short to tell apart.
     ratio_ : ndarray of shape (n_frequencies,)
         Their ratio, of several channels the largest, for all channels have the same band. No density counts as less
         than 1e-6 of the largest one.
@@ -64,6 +65,9 @@ class AutoFilter(Filter):
 
     Notes
     -----
+    What is slower than an event is long cannot be told from drift: of patterns that differ from background by an offset
+    the lower edge is about one over their length, and `RunningBaseline` with a wide window keeps more of them.
+
     The labels that `fit` takes are those of `QuerySegmenter.fit`, so that both may stand in one pipeline.
 
     Examples
@@ -88,7 +92,7 @@ class AutoFilter(Filter):
         self,
         sampling_rate: float | None = None,
         *,
-        share: float = 0.15,
+        share: float = 0.25,
         order: int = 2,
         causal: bool = False,
         nan_policy: str = "raise",
@@ -112,8 +116,8 @@ class AutoFilter(Filter):
         if not len(marked[0]):
             raise ValueError(
                 "'y' must mark events from their first sample to their last, by labels other than 0 and the empty "
-                f"text. Got no event of 2 samples or more, and labels of {int((code > 0).sum())} of {len(code)}. "
-                "Widen marks of points, for example with labels_from_events; without labels use BandPass."
+                f"text. Got no event of 2 samples or more, in {len(code)} sample(s) with {int((code > 0).sum())} "
+                "labels. Widen marks of points, for example with labels_from_events; without labels use BandPass."
             )
         ranges, code = occurrences(code) if len(occurrences(code)[0]) else marked  # of no class two samples in a row
         whole = np.array([not np.isnan(data[:, s:e]).any() for s, e in ranges], bool)

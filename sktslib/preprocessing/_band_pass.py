@@ -8,7 +8,7 @@ import numpy as np
 
 from ..utils._sklearn import Interval, StrOptions
 from ._filters import MOST, CausalFilter, Unchanged, both_ways, check_band, sections
-from ._sampling import rate_of
+from ._rate import rate_of
 from ._step import RecordingTransformer
 
 
@@ -24,7 +24,7 @@ class Filter(RecordingTransformer):
 
     def _design(self, low, high):
         """Make the filter of a band."""
-        self._sos = sections(low, high, self.sampling_rate_, self.order, type(self).__name__)
+        self._sos = sections(low, high, self.sampling_rate_, int(self.order), type(self).__name__)
 
     def _take_rate(self, recording):
         self._rate = rate_of(self.sampling_rate, recording.t, recording.given, type(self).__name__)

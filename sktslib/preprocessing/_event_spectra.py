@@ -41,7 +41,14 @@ def spectra(data, ranges, code, rate):
         frequencies, density = signal.periodogram(template, rate, window="hann", nfft=n_fft)
         events = events + density * len(own) / len(ranges)
     _, noise = signal.welch(left, rate, window="hann", nperseg=piece, nfft=n_fft, average="median")
-    return frequencies, events, noise
+    return frequencies, events, _smooth(noise, n_fft / usual)
+
+
+def _smooth(density, width):
+    """Densities (channels, f) averaged over so many frequencies: an event tells no nearer ones apart."""
+    half = int(width // 2)
+    padded = np.pad(density, [(0, 0), (half, half)], mode="reflect" if half < density.shape[1] else "edge")
+    return np.lib.stride_tricks.sliding_window_view(padded, 2 * half + 1, axis=1).mean(axis=-1)
 
 
 def _typical(data, ranges, fit):

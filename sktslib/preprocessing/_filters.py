@@ -34,8 +34,8 @@ def sections(low, high, rate, order, owner):
         if value is not None and value < LEAST * rate:
             raise ValueError(
                 f"The {name!r} parameter of {owner} must be at least {LEAST:g} of the sampling rate, {LEAST * rate:g}. "
-                f"Got {shown(value)}, for which the filter is beyond float64. Raise it, or resample the recording to "
-                "fewer samples first."
+                f"Got {shown(value)}, for which the filter is beyond float64. Raise it, check "
+                "'sampling_rate', or resample the recording to fewer samples first."
             )
     if low is None and high is None:
         return None

@@ -59,10 +59,10 @@ class RunningBaseline(RecordingTransformer):
         self.nan_policy = nan_policy
 
     def _whole(self, y):
-        return y - centred(running_median, y, self.width)
+        return y - centred(running_median, y, int(self.width))
 
     def _causal(self):
-        return _Baseline(self.width, self.n_features_in_)
+        return _Baseline(int(self.width), self.n_features_in_)
 
 
 class _Baseline:
@@ -149,14 +149,14 @@ class RunningScale(RecordingTransformer):
     def _spread_of(self, y):
         """The scale of the window about each sample."""
         if self.statistic == "mad":
-            return centred(running_median, np.abs(y - centred(running_median, y, self.width)), self.width)
-        return centred(STATISTICS[self.statistic], y, self.width)
+            return centred(running_median, np.abs(y - centred(running_median, y, int(self.width))), int(self.width))
+        return centred(STATISTICS[self.statistic], y, int(self.width))
 
     def _spread(self, channels):
         """What gives the scale of the last samples."""
         if self.statistic == "mad":
-            return _Deviation(self.width, channels)
-        return Trailing(STATISTICS[self.statistic], self.width, channels)
+            return _Deviation(int(self.width), channels)
+        return Trailing(STATISTICS[self.statistic], int(self.width), channels)
 
     def _whole(self, y):
         return divided(y, self._spread_of(y), self._floor)

@@ -13,7 +13,7 @@ from ..utils._given_times import name_of, notice_index, times_of
 from ..utils._sizes import check_size
 from ..utils._sklearn import Estimator, check_columns, warn_of_names
 from ..utils.validation import as_points, as_times, refuse_missing
-from ._sampling import notice_steps
+from ._rate import notice_steps
 from ._step_stream import StepStream
 
 if TYPE_CHECKING:

@@ -70,3 +70,27 @@ def filtered(sos, y):
             x = new
         out.append(x)
     return np.array(out)
+
+
+def events_of(y):
+    """Start, end and label of each run of a label other than the empty text."""
+    found = []
+    for k, label in enumerate(y):
+        if label and k and y[k - 1] == label:
+            found[-1][1] = k + 1
+        elif label:
+            found.append([k, k + 1, label])
+    return found
+
+
+def band_about_the_peak(frequencies, ratio, share):
+    """The frequencies about the largest ratio, up to the first on each side whose ratio is below a share of it."""
+    peak = max(range(1, len(ratio)), key=lambda k: ratio[k])
+    first = last = peak
+    while first > 1 and ratio[first - 1] >= share * ratio[peak]:
+        first -= 1
+    while last < len(ratio) - 1 and ratio[last + 1] >= share * ratio[peak]:
+        last += 1
+    half = frequencies[1] / 2
+    low = None if first == 1 else frequencies[first] - half
+    return low, None if last == len(ratio) - 1 else frequencies[last] + half

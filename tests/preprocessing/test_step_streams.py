@@ -92,8 +92,10 @@ MARKS = np.zeros(N, int)
 for start in EVENTS:
     SIGNAL[start : start + 30] += BUMP
     MARKS[start : start + 40] = 1
+PREPARED = make_pipeline(BandPass(1, 20, 100, causal=True), RunningScale(500, causal=True))
+QUERY = PREPARED.fit_transform(SIGNAL[:, None])[132:162]
 STREAMED = {
-    "segmenter": make_pipeline(BandPass(1, 20, 100, causal=True), RunningScale(500, causal=True), QuerySegmenter()),
+    "segmenter": make_pipeline(PREPARED, QuerySegmenter("euclidean", query=QUERY)),
     "searcher": make_pipeline(RunningBaseline(101, causal=True), make_pipeline("passthrough", QuerySearcher())),
 }
 
@@ -110,7 +112,7 @@ def test_streams_of_pipelines_find_what_the_pipelines_find(name):
             stream = pickle.loads(pickle.dumps(stream))
     assert stream.n_samples_seen == N
     found.append(stream.flush())
-    assert len(whole) >= 7
+    assert len(whole) >= 6
     assert_array_equal(np.concatenate([one.start for one in found]), whole.start)
     assert_array_equal(np.concatenate([one.end for one in found]), whole.end)
     assert_array_equal(np.concatenate([one.start_time for one in found]), whole.start_time)

@@ -19,6 +19,7 @@ from sktslib import (
     distances,
     get_distance_dict,
     neighbors,
+    preprocessing,
     time_series_search,
     warmup,
 )
@@ -27,6 +28,7 @@ from sktslib import metrics as scores
 from sktslib.distances import barycenter, metric_names, nearest_neighbors, pairwise_distances, recurrence
 from sktslib.distances._metrics import registry
 from sktslib.model_selection import BlockedSeriesSplit
+from sktslib.preprocessing import RunningBaseline
 from sktslib.search import start_sequences_index
 from sktslib.utils import validation
 from sktslib.utils.visualisation import plot_alignment
@@ -147,6 +149,16 @@ case("warmup", "n_channels", lambda v: warmup("euclidean", tasks="distance", n_c
 case("recurrence", "size", lambda v: recurrence(terms=max, moves=max, size=v) and None)
 for name in ("offset", "every"):
     case("plot_alignment", name, lambda v, n=name: plot_alignment(Q, OTHER_Q, [[0, 4], [0, 4]], **{n: v}) and None)
+
+for cls, fixed in ((preprocessing.BandPass, {"low": 1, "high": 3, "sampling_rate": 9}), (RunningBaseline, {})):
+    for name, flag in parameters(cls):
+        of = lambda v, c=cls, n=name, p=fixed: c(**{**p, n: v}).fit_transform(S).tolist()  # noqa: E731
+        case(cls.__name__, name, of, flag)
+for name, flag in parameters(preprocessing.RunningScale):
+    case("RunningScale", name, lambda v, n=name: preprocessing.RunningScale(**{n: v}).fit_transform(S).tolist(), flag)
+for name in ("rate", "sampling_rate"):
+    fixed = {"rate": 3, "sampling_rate": 9}
+    case("resample", name, lambda v, n=name, p=fixed: preprocessing.resample(S, **{**p, n: v}).tolist())
 
 
 @pytest.fixture(autouse=True)
