@@ -284,6 +284,31 @@ def test_what_is_in_memory_or_a_copy_is_sent_as_it_is(tmp_path):
     np.testing.assert_array_equal(opened(stored(y[30:4:-3])), y[30:4:-3])
 
 
+def test_what_another_process_cannot_open_is_an_error_that_names_it(tmp_path, monkeypatch):
+    monkeypatch.setattr(ranges, "LEAST", 150)
+    values, x = ecg()
+    y = np.memmap(tmp_path / "gone", dtype=np.float64, mode="w+", shape=len(values))
+    y[:] = values
+    y.flush()
+    (tmp_path / "gone").unlink()
+    with joblib.parallel_config("loky"), pytest.raises(FileNotFoundError, match="gone"):
+        QuerySearcher("euclidean", n_jobs=2).fit(x).search(y)
+
+
+def test_h5py_files_are_opened_from_any_folder(tmp_path, monkeypatch):
+    h5py = pytest.importorskip("h5py")
+    monkeypatch.chdir(tmp_path)
+    with h5py.File("y.h5", "w") as file:
+        file["a/y"] = np.arange(40.0)
+    with h5py.File("y.h5", "r") as file:
+        there = stored(file["a/y"])
+    monkeypatch.chdir(tmp_path.parent)
+    np.testing.assert_array_equal(opened(there)[:], np.arange(40.0))
+    with h5py.File("nowhere.h5", "w", driver="core", backing_store=False) as file:
+        file["y"] = np.arange(40.0)
+        assert stored(file["y"]) == file["y"]  # h5py says that it cannot be sent
+
+
 def test_what_merge_parts_refuses():
     y = np.r_[1.0, np.zeros(60)]
     searcher = QuerySearcher("dtw", min_length=None, n_matches=2).fit([1.0, 0.0])
