@@ -284,6 +284,31 @@ def test_what_is_in_memory_or_a_copy_is_sent_as_it_is(tmp_path):
     np.testing.assert_array_equal(opened(stored(y[30:4:-3])), y[30:4:-3])
 
 
+def test_what_another_process_cannot_open_is_an_error_that_names_it(tmp_path, monkeypatch):
+    monkeypatch.setattr(ranges, "LEAST", 150)
+    values, x = ecg()
+    y = np.memmap(tmp_path / "gone", dtype=np.float64, mode="w+", shape=len(values))
+    y[:] = values
+    y.flush()
+    (tmp_path / "gone").unlink()
+    with joblib.parallel_config("loky"), pytest.raises(FileNotFoundError, match="gone"):
+        QuerySearcher("euclidean", n_jobs=2).fit(x).search(y)
+
+
+def test_h5py_files_are_opened_from_any_folder(tmp_path, monkeypatch):
+    h5py = pytest.importorskip("h5py")
+    monkeypatch.chdir(tmp_path)
+    with h5py.File("y.h5", "w") as file:
+        file["a/y"] = np.arange(40.0)
+    with h5py.File("y.h5", "r") as file:
+        there = stored(file["a/y"])
+    monkeypatch.chdir(tmp_path.parent)
+    np.testing.assert_array_equal(opened(there)[:], np.arange(40.0))
+    with h5py.File("nowhere.h5", "w", driver="core", backing_store=False) as file:
+        file["y"] = np.arange(40.0)
+        assert stored(file["y"]) == file["y"]  # h5py says that it cannot be sent
+
+
 def test_what_merge_parts_refuses():
     y = np.r_[1.0, np.zeros(60)]
     searcher = QuerySearcher("dtw", min_length=None, n_matches=2).fit([1.0, 0.0])
@@ -312,6 +337,31 @@ def test_what_merge_parts_refuses():
         merge_parts([QuerySearcher("dtw", percentile=5).fit([1.0, 0.0]).begin().feed(y)])
     with pytest.raises(ValueError, match="'at' parameter must be"):
         searcher.begin(-1)
+    with pytest.raises(TypeError, match=r"Got an empty list"):
+        merge_parts([])
+
+
+def two_parts(x, y, other=(), times=(None, None), **rule):
+    """Parts of one searcher, or the second one of another, that is fitted to another query or has another rule."""
+    first = QuerySearcher("euclidean", n_matches=3).fit(x).begin()
+    second = QuerySearcher("euclidean", **{"n_matches": 3, **rule}).fit(x if len(other) == 0 else other).begin(30)
+    return [first.feed(y[:30], times[0]), second.feed(y[second.first :], times[1])]
+
+
+def test_parts_of_another_searcher_or_recording_are_refused():
+    y, x, times = np.sin(np.arange(60.0)), np.array([0.0, 1.0, 0.0]), np.arange(60.0)
+    for other, rule in (([0.0, 2.0, 0.0], {}), ((), {"n_matches": 1}), ((), {"threshold": 2.0}), ((), {"scales": [1]})):
+        with pytest.raises(ValueError, match=r"'parts' must be of one searcher.*the one that begins at 30\."):
+            merge_parts(two_parts(x, y, other, **rule))
+    parts = two_parts(x, y)
+    for wrong in (y[:50], np.r_[y, y]):
+        with pytest.raises(ValueError, match=r"must hold the samples that the parts were fed. Got \d+ samples"):
+            merge_parts(parts, wrong)
+    with pytest.raises(ValueError, match=r"increasing from part to part. Got 20.0 at sample 30 after 29.0"):
+        merge_parts(two_parts(x, y, times=(times[:30], times[28:] - 10)))
+    with pytest.raises(ValueError, match="'parts' must all be fed times, or none"):
+        merge_parts(two_parts(x, y, times=(times[:30], None)))
+    assert len(merge_parts(two_parts(x, y, times=(times[:30], times[28:])))) == 3
 
 
 def test_parts_that_read_datetimes_count_from_the_first_of_the_recording():

@@ -50,7 +50,7 @@ class Metric(Estimator):
     _parameter_constraints = {}
 
     def __eq__(self, other):
-        return type(self) is type(other) and _equal(vars(self), vars(other))
+        return type(self) is type(other) and equal(vars(self), vars(other))
 
     def __hash__(self):
         return hash(type(self))  # parameters may change while the object is a key
@@ -241,12 +241,12 @@ class Metric(Estimator):
         return m * distance
 
 
-def _equal(a, b):
+def equal(a, b):
     """Whether two values of parameters are equal, arrays element by element."""
     if isinstance(a, dict) and isinstance(b, dict):
-        return a.keys() == b.keys() and all(_equal(a[key], b[key]) for key in a)
+        return a.keys() == b.keys() and all(equal(a[key], b[key]) for key in a)
     if isinstance(a, list | tuple) and type(a) is type(b):
-        return len(a) == len(b) and all(map(_equal, a, b))
+        return len(a) == len(b) and all(map(equal, a, b))
     if isinstance(a, np.ndarray) or isinstance(b, np.ndarray):
         return np.array_equal(a, b)
     return a is b or bool(a == b)

@@ -32,8 +32,8 @@ class ChunkedSequence:
     """A long sequence, read by chunks, and again where samples of it are asked for."""
 
     def __init__(self, searcher, X, times):
-        self.X, self.searcher = X, searcher
-        self.times = times if times is None or is_long(times) else given_times(times, "times")
+        self._X, self.searcher = X, searcher
+        self._times = times if times is None or is_long(times) else given_times(times, "times")
         self._clock = Clock(searcher._queries)
         if times is not None and n_samples(X):
             self._clock.begin(as_dates(self.times[:1]))
@@ -47,10 +47,21 @@ class ChunkedSequence:
         return n_samples(self.X)
 
     def __getstate__(self):
-        return {**vars(self), "X": stored(self.X), "times": stored(self.times)}
+        return {**vars(self), "_X": stored(self._X), "_times": stored(self._times)}
 
-    def __setstate__(self, state):
-        vars(self).update(state, X=opened(state["X"]), times=opened(state["times"]))
+    # Another process opens what lies in files when it reads it: an error then is the caller's, while one that hinders
+    # it from knowing its work at all would end it.
+    @property
+    def X(self):
+        """The sequence as it was given."""
+        self._X = opened(self._X)
+        return self._X
+
+    @property
+    def times(self):
+        """Its times as they were given, or None."""
+        self._times = opened(self._times)
+        return self._times
 
     @property
     def sequence(self):

@@ -8,11 +8,13 @@ from typing import TYPE_CHECKING
 
 import numpy as np
 
+from ...distances._metrics.base import equal
 from ...utils._given_times import as_dates, given_times, times_of
 from ...utils.validation import check_count
 from .._buffer import SparseTimes
 from .._several import matches_of
 from .._sources import CandidateReader, Stretches
+from .chunked_sequence import n_samples
 from .chunks import Clock, Entrance
 from .parts import QueryPart, first_of, joined
 from .ranges import found_in, run
@@ -215,7 +217,8 @@ def merge_parts(parts: list[SearchPart], sequence: Any = None, times: Times | No
     Raises
     ------
     ValueError
-        If parts are missing, or if two of them do not agree and there is no `sequence`.
+        If parts are missing or are not of one searcher, if times do not increase from part to part, if `sequence` has
+        not as many samples as the parts were fed, or if two parts do not agree and there is no `sequence`.
 
     Examples
     --------
@@ -236,12 +239,8 @@ def merge_parts(parts: list[SearchPart], sequence: Any = None, times: Times | No
     searcher, searches = parts[0]._searcher, parts[0]._searches
     known = times_of(sequence, times)
     timed = parts[0]._entrance.times is not None
-    if sequence is not None and (known is not None) != timed:
-        got = "none" if known is None else "some"
-        raise ValueError(
-            f"'times' must be given with 'sequence' if the parts were fed any, and else not. Got {got}, and parts "
-            f"{'with' if timed else 'without'} times."
-        )
+    if sequence is not None:
+        _check_sequence(sequence, known, parts[-1].n_samples_seen, timed)
     if sequence is None and any(choice.needs_all for _, choice in searches):
         raise ValueError(
             "The 'sequence' parameter of merge_parts must be given with the 'percentile' parameter of QuerySearcher, "
@@ -266,7 +265,8 @@ def merge_parts(parts: list[SearchPart], sequence: Any = None, times: Times | No
 def _in_order(parts):
     """The parts from left to right, of which none may be missing."""
     if not isinstance(parts, list | tuple) or not parts or not all(isinstance(part, SearchPart) for part in parts):
-        raise TypeError(f"'parts' must be a list of what QuerySearcher.begin returns. Got {type(parts).__name__}.")
+        got = "an empty list" if isinstance(parts, list | tuple) and not parts else type(parts).__name__
+        raise TypeError(f"'parts' must be a list of what QuerySearcher.begin returns. Got {got}.")
     parts = sorted(parts, key=lambda part: part.begin)
     if parts[0].begin:
         raise ValueError(f"'parts' must begin at sample 0. Got {parts[0].begin} as the first begin.")
@@ -278,9 +278,52 @@ def _in_order(parts):
             )
     if parts[-1].n_samples_seen <= parts[-1].begin and parts[-1].begin:
         raise ValueError(f"Each part must be fed samples behind its begin. Got none behind {parts[-1].begin}.")
-    if len({len(part._searches) for part in parts}) > 1 or len({part._entrance.times is None for part in parts}) > 1:
-        raise ValueError("'parts' must be of one searcher, and all of them be fed times or none.")
+    timed = [part._entrance.times is not None for part in parts if part.n_samples_seen > part.first]
+    if len(set(timed)) > 1:
+        raise ValueError("'parts' must all be fed times, or none. Got some with times and some without.")
+    for before, after in pairwise(parts):
+        if not equal(_facts(before), _facts(after)):
+            raise ValueError(
+                "'parts' must be of one searcher, whose query and parameters are the same. Got others in the one that "
+                f"begins at {after.begin}. Begin all parts by the same fitted searcher."
+            )
+        if timed[0]:
+            _check_order(before, after)
     return parts
+
+
+def _facts(part):
+    """What all parts of a search have in common; functions are made anew where they are unpickled."""
+    return [
+        [how.metric.name, {k: v for k, v in vars(how.metric).items() if not callable(v)}, *how[1:], *choice]
+        for how, choice in part._searches
+    ]
+
+
+def _check_order(before, after):
+    """Times go on from part to part."""
+    first, _, _, given = after._border[0]
+    last, begin = before._entrance.times, given[after.begin - first]
+    (end,) = last.at([before.n_samples_seen - 1])
+    if not begin > end:
+        raise ValueError(
+            f"'times' must be strictly increasing from part to part. Got {begin} at sample {after.begin} after {end}."
+        )
+
+
+def _check_sequence(sequence, times, n, timed):
+    """The recording is that of the parts."""
+    if (times is not None) != timed:
+        got = "none" if times is None else "some"
+        raise ValueError(
+            f"'times' must be given with 'sequence' if the parts were fed any, and else not. Got {got}, and parts "
+            f"{'with' if timed else 'without'} times."
+        )
+    if n_samples(sequence) != n:
+        raise ValueError(
+            f"'sequence' must hold the samples that the parts were fed. Got {n_samples(sequence)} samples, and parts "
+            f"that end at {n}. Feed the last part what is left, or cut the sequence there."
+        )
 
 
 def _times_of(parts, pieces):

@@ -1,9 +1,12 @@
 """Arrays in files: another process opens them itself, and nothing of what they hold is sent there."""
 
 from mmap import ALLOCATIONGRANULARITY
+from os.path import abspath
 from typing import NamedTuple
 
 import numpy as np
+
+IN_MEMORY = ("core", "fileobj")  # drivers of h5py whose data nobody else can open
 
 
 class MemoryMap(NamedTuple):
@@ -44,8 +47,8 @@ def stored(X):
         begin = np.frombuffer(X._mmap, np.uint8).ctypes.data
         offset = X.offset - X.offset % ALLOCATIONGRANULARITY + X.ctypes.data - begin
         return MemoryMap(str(X.filename), offset, X.dtype, X.shape, X.strides)
-    if type(X).__module__.partition(".")[0] == "h5py":
-        return Dataset(X.file.filename, X.name)
+    if type(X).__module__.partition(".")[0] == "h5py" and X.file.driver not in IN_MEMORY:
+        return Dataset(abspath(X.file.filename), X.name)  # another process may work in another folder
     return X
 
 
