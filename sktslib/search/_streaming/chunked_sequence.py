@@ -40,10 +40,11 @@ class ChunkedSequence:
     notices = True  # whether the times of its first chunk are looked at for uneven steps
 
     def __init__(self, searcher, X, times):
+        n = n_samples(X)
         self.X, self.searcher = X, searcher
         self.times = times if times is None or is_long(times) else given_times(times, "times")
         self._clock = Clock(searcher._queries)
-        if times is not None and n_samples(X):
+        if times is not None and n:
             self._clock.begin(as_dates(self.times[:1]))
         stored = getattr(X, "chunks", None)  # of zarr and h5py a number per axis, of dask the sizes of all
         size = stored[0] if stored else CHUNK
