@@ -148,7 +148,7 @@ def files(folder, n):
     if "dask" in given.rows or "killed" in given.rows:
         import zarr
 
-        store = zarr.open_array(str(packed), mode="w", shape=(n,), chunks=(PIECE,), dtype="float64", compressors=None)
+        store = zarr.create_array(str(packed), shape=(n,), chunks=(PIECE,), dtype="float64", compressors=None)
     for k, piece in enumerate(tiled(signal, n)):
         part = slice(k * PIECE, k * PIECE + len(piece))
         out[part] = piece

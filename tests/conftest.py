@@ -70,3 +70,15 @@ def _closed_figures():
     import matplotlib.pyplot as plt
 
     plt.close("all")
+
+
+@pytest.fixture(scope="session")
+def dask_client():
+    """A cluster of two worker processes, which gives a task up when two have died of it."""
+    distributed, config = pytest.importorskip("distributed"), pytest.importorskip("dask").config
+    with config.set({"distributed.scheduler.allowed-failures": 1}):
+        cluster = distributed.LocalCluster(
+            n_workers=2, threads_per_worker=1, processes=True, dashboard_address=None, silence_logs=50
+        )
+        with cluster, distributed.Client(cluster) as client:
+            yield client

@@ -15,6 +15,7 @@ from ._query import QueryEstimator, owned
 from ._several import chosen, entry, refuse_several
 from ._sources import CandidateReader, Whole
 from ._streaming.chunked_sequence import ChunkedSequence, HeldSequence, is_long, n_samples
+from ._streaming.dask_arrays import DaskSequence, is_dask
 from ._streaming.ranges import jobs_within, profile_ranges, search_ranges
 from ._threshold import learn_threshold
 
@@ -178,7 +179,7 @@ class FittedSearcher(QueryEstimator):
     def _source(self, X, times):
         """A sequence as it is read by chunks."""
         if is_long(X):
-            return ChunkedSequence(self, X, times)
+            return (DaskSequence if is_dask(X) else ChunkedSequence)(self, X, times)
         y, ty, _ = self._validated(X, times)
         return HeldSequence(y, ty)
 
@@ -193,7 +194,9 @@ class FittedSearcher(QueryEstimator):
         return in_jobs(calls, 1 if inner > 1 else self.n_jobs, verbose, name, "search")
 
     def _jobs_within(self, X, calls):
-        """How many jobs a sequence is cut for where there are so many calls."""
+        """How many jobs a sequence is cut for where there are so many calls; what dask does is no call's own work."""
+        if is_dask(X):
+            return np.inf
         return jobs_within(self.n_jobs, n_samples(X), calls) if hasattr(X, "__len__") or hasattr(X, "shape") else 1
 
     def _profiles(self, queries, X, times):

@@ -19,6 +19,7 @@ from ._learning import with_background
 from ._query import event_score, refuse_sample_weight
 from ._several import matches_of, one_each, refuse_several, several
 from ._streaming.chunked_sequence import is_long, n_samples
+from ._streaming.dask_arrays import is_dask, times_of_ranges
 from ._streaming.piecewise import PiecewiseSearcher
 
 if TYPE_CHECKING:
@@ -261,7 +262,10 @@ class QuerySearcher(ClassNamePrefixFeaturesOutMixin, TransformerMixin, Piecewise
             calls += [(self._found_in, some, sequence, t, None if sequences is None else k, jobs) for some in together]
         found = [one for some in self._in_jobs(calls, "search", X) for one in some]
         self._warn_of(found)
-        given = [times_of(sequence, t) for sequence, t in zip(each, every, strict=True)]
+        given = [
+            times_of_ranges(t, found[k * len(searches) : (k + 1) * len(searches)]) if is_dask(x) else times_of(x, t)
+            for k, (x, t) in enumerate(zip(each, every, strict=True))
+        ]
         for sequence, t in zip(each, given, strict=True):
             self._notice(sequence, t)
         given = None if all(t is None for t in given) else given if sequences is not None else given[0]

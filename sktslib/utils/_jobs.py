@@ -29,17 +29,23 @@ def each_in_jobs(calls, total, n_jobs, verbose, name, unit):
     Calls return what they find and change nothing of the caller's, so they run where joblib is told to: in threads, or
     in processes of this machine or of others.
     """
-    with progress(total, verbose, name, unit) as count:
-        try:
-            for result in _results(calls, total, n_jobs):
-                yield result
-                count()
-        except _lost() as error:
-            raise RuntimeError(
-                f"The work ({name}) must not lose the processes that do it. Got {type(error).__name__}: a worker "
-                "process was killed, most often by the operating system for lack of memory. Take fewer jobs, a smaller "
-                "'max_memory' where there is one, or threads, which share their memory: parallel_config('threading')."
-            ) from error
+    with progress(total, verbose, name, unit) as count, losses_explained(name):
+        for result in _results(calls, total, n_jobs):
+            yield result
+            count()
+
+
+@contextmanager
+def losses_explained(name):
+    """Say what is to be done where the processes that do the work are lost."""
+    try:
+        yield
+    except _lost() as error:
+        raise RuntimeError(
+            f"The work ({name}) must not lose the processes that do it. Got {type(error).__name__}: a worker "
+            "process was killed, most often by the operating system for lack of memory. Take fewer jobs, a smaller "
+            "'max_memory' where there is one, or threads, which share their memory: parallel_config('threading')."
+        ) from error
 
 
 def _results(calls, total, n_jobs):

@@ -25,17 +25,26 @@ def is_long(X):
 
 def n_samples(X):
     """How long a sequence is; arrays of zarr have a shape and no len."""
+    if hasattr(X, "compute_chunk_sizes") and np.isnan(X.shape[0]):
+        raise ValueError(
+            "'X' must have a length that is known. Got an array of dask with chunks of unknown sizes. Call its "
+            "compute_chunk_sizes() before."
+        )
     return int(X.shape[0]) if hasattr(X, "shape") else len(X)
 
 
 class ChunkedSequence:
     """A long sequence, read by chunks, and again where samples of it are asked for."""
 
+    has_engine = False  # whether its `parts` are another one's work
+    notices = True  # whether the times of its first chunk are looked at for uneven steps
+
     def __init__(self, searcher, X, times):
+        n = n_samples(X)
         self._X, self.searcher = X, searcher
         self._times = times if times is None or is_long(times) else given_times(times, "times")
         self._clock = Clock(searcher._queries)
-        if times is not None and n_samples(X):
+        if times is not None and n:
             self._clock.begin(as_dates(self.times[:1]))
         stored = getattr(X, "chunks", None)  # of zarr and h5py a number per axis, of dask the sizes of all
         size = stored[0] if stored else CHUNK
@@ -89,7 +98,7 @@ class ChunkedSequence:
 
     def chunks(self, first, end):
         """What the entrance makes of each chunk of [first, end) in turn; they end at multiples of their size."""
-        entrance = Entrance(self.searcher, self._clock, first)
+        entrance = Entrance(self.searcher, self._clock, first, notices=self.notices)
         for start in range(first - first % self.size, end, self.size):
             yield entrance(*self.read(max(start, first), min(start + self.size, end)))
             if entrance.times is not None:
@@ -99,6 +108,7 @@ class ChunkedSequence:
 class HeldSequence(Whole):
     """A sequence in memory, read by chunks."""
 
+    has_engine = False
     piece = 1  # parts may begin anywhere
 
     @property

@@ -65,12 +65,12 @@ class Entrance:
         Those of the last samples as they were given.
     """
 
-    def __init__(self, estimator, clock=None, first=0):
+    def __init__(self, estimator, clock=None, first=0, *, notices=True):
         self._estimator, self._channels = estimator, estimator.n_features_in_
         self.clock = clock or Clock(estimator._queries)
         self.times, self.seen, self.first = None, first, first  # first: the sample at which it begins
         self._last = None  # the time of the last sample for the kernels
-        self._noticed = first > 0  # whether a chunk's times were looked at for uneven steps
+        self._noticed = first > 0 or not notices  # whether a chunk's times were looked at for uneven steps
         # Above this sum of squares the values of a chunk are looked at, for they may be too large for the metric.
         self._large = largest(max(2.0, estimator.metric_._cost_exponent(self._channels))) ** 2
 

@@ -69,6 +69,9 @@ def _checked(source, searches):
 
 def _results(source, searches, jobs, verbose, name, *, whole=False):
     """What all parts of each search give together."""
+    if source.has_engine:
+        parts = source.parts(searches, verbose, name, whole)
+        return [joined([each[k] for each in parts], source) for k in range(len(searches))]
     n = len(source)
     ranges = list(pairwise(cut(n, jobs, n - first_of(searches, n), source.piece)))
     if len(ranges) == 1:

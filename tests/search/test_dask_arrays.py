@@ -1,0 +1,229 @@
+"""Arrays of dask, searched where their chunks lie: the same as in memory, and nothing large travels."""
+
+import os
+import pickle
+import signal
+
+import numpy as np
+import pytest
+from strategies import unmeant
+from test_parts import assert_same, ecg
+
+from sktslib import QuerySearcher
+from sktslib.search._streaming import chunked_sequence, dask_arrays, ranges
+
+dask = pytest.importorskip("dask")
+da = pytest.importorskip("dask.array")
+pytestmark = [pytest.mark.usefixtures("_plain_kernels_may_overflow"), unmeant]
+
+RULES = {
+    "dtw": {"n_matches": 4},
+    "dtw, threshold": {"threshold": 0.4},
+    "dtw, all": {"n_matches": None, "max_overlap": 0.5},
+    "dtw, percentile": {"percentile": 3},
+    "ddtw": {"metric": "ddtw", "n_matches": 3},
+    "cid_dtw": {"metric": "cid_dtw", "n_matches": 3},
+    "euclidean": {"metric": "euclidean", "normalize": "zscore", "n_matches": 5},
+    "manhattan": {"metric": "manhattan", "threshold": 8.0},
+    "scales": {"metric": "euclidean", "scales": [0.5, 1], "normalize": "mean", "n_matches": 3},
+    "gaps": {"nan_policy": "omit", "n_matches": 5},
+}
+CHUNKS = [500, (1, 2, 0, 3, 90, 404, 97, 97, 97, 409)]
+
+
+@pytest.fixture(autouse=True)
+def _short_ranges(monkeypatch, request):
+    """Parts of few samples; in threads unless a test asks for the cluster, which another one may have begun."""
+    monkeypatch.setattr(ranges, "LEAST", 150)
+    monkeypatch.setattr(chunked_sequence, "CHUNK", 70)
+    with dask.config.set(scheduler=None if "dask_client" in request.fixturenames else "threads"):
+        yield
+
+
+def chunked(y, chunks):
+    return da.from_array(y, chunks=(chunks, *y.shape[1:]))
+
+
+def recording(rule):
+    y, x = ecg()
+    if rule.get("nan_policy") == "omit":
+        y = y.copy()
+        y[[5, 96, 97, 500, 501, 640]] = np.nan
+    return y, x[:30]
+
+
+@pytest.mark.parametrize("name", RULES)
+def test_matches_are_those_of_the_array_in_memory(name):
+    y, x = recording(RULES[name])
+    searcher = QuerySearcher(**RULES[name]).fit(x)
+    want, profile, rows = searcher.search(y), searcher.profile(y), searcher.transform(y)
+    assert len(want)
+    for chunks in CHUNKS:
+        X = chunked(y, chunks)
+        got = searcher.search(X)
+        assert_same(got, want)
+        np.testing.assert_array_equal(got.path(0), want.path(0))
+    found = searcher.profile(X)
+    np.testing.assert_array_equal(found.end, profile.end)
+    np.testing.assert_allclose(found.distance, profile.distance, rtol=1e-9, atol=1e-9)
+    np.testing.assert_allclose(searcher.transform(X), rows, rtol=1e-9, atol=1e-9)
+
+
+@pytest.mark.parametrize("dtype", [np.float32, np.int16, np.float64])
+def test_channels_and_types_of_several_queries_and_arrays(dtype):
+    y, _ = ecg()
+    y = np.column_stack([100 * y, 50 * y[::-1]]).astype(dtype)
+    searcher = QuerySearcher("dtw", n_matches=3).fit([y[300:330], y[700:740]])
+    X = da.from_array(y, chunks=(300, 1))
+    assert_same(searcher.search(X), searcher.search(y))
+    for n_jobs in (None, 2):
+        searcher.set_params(n_jobs=n_jobs)
+        got, want = searcher.search([X, X[:500], y]), searcher.search([y, y[:500], y])
+        assert_same(got, want)
+        np.testing.assert_array_equal(got.sequence, want.sequence)
+
+
+@pytest.mark.parametrize("kind", ["numbers", "dates", "zone"])
+@pytest.mark.parametrize("metric", ["dtw", "twed"])
+def test_times(metric, kind):
+    y, x = ecg()
+    times = np.cumsum(np.where(np.arange(len(y)) == 600, 5.0, 0.5))
+    if kind != "numbers":
+        times = np.datetime64("2026-03-29T00:59:00") + (1000 * times).astype("timedelta64[ms]")
+    if kind == "zone":
+        pd = pytest.importorskip("pandas")
+        times = pd.DatetimeIndex(times).tz_localize("UTC").tz_convert("Europe/Berlin")
+    searcher = QuerySearcher(metric, n_matches=5, max_gap=2.0).fit(x, times=times[:40])
+    want, X = searcher.search(y, times), chunked(y, 250)
+    every = [times] if kind == "zone" else [times, da.from_array(times, chunks=97)]
+    for given in every:
+        got = searcher.search(X, given)
+        assert_same(got, want)
+        assert list(got.start_time) == list(want.start_time)
+        assert list(got.end_time) == list(want.end_time)
+        assert got.to_frame().equals(want.to_frame())
+    if kind != "zone":
+        assert len(got.times) < 100 < len(times)  # dask's are read where they are needed
+
+
+def made(samples):
+    """Samples of a long recording by their numbers."""
+    return ecg()[0][samples % 1200] + samples % 1201 / 1e4
+
+
+def test_no_samples_travel(monkeypatch):
+    n, x = 9_000, ecg()[1]
+    held, sizes, read = [], [], []
+    search_range, load = dask_arrays.search_range, chunked_sequence.ChunkedSequence.read
+
+    def spy(work, first, begin, end, arrays, times):
+        held.append((first, begin, end, sum(map(len, arrays))))
+        found = search_range(work, first, begin, end, arrays, times)
+        sizes.extend(len(pickle.dumps(one)) for one in (work, found))
+        return found
+
+    def reads(source, start, end):
+        if type(source) is dask_arrays.DaskSequence:
+            read.append(end - start)
+        return load(source, start, end)
+
+    monkeypatch.setattr(ranges, "LEAST", 1000)
+    monkeypatch.setattr(dask_arrays, "search_range", spy)
+    monkeypatch.setattr(chunked_sequence.ChunkedSequence, "read", reads)
+    X = da.arange(n, chunks=750).map_blocks(made, dtype=float)
+    for metric in ("dtw", "euclidean"):
+        for some in (held, sizes, read):
+            some.clear()
+        searcher = QuerySearcher(metric, n_matches=5).fit(x)
+        got = searcher.search(X)
+        assert_same(got, searcher.search(made(np.arange(n))))
+        assert all(end - first == count for first, _, end, count in held)
+        assert sorted(begin for _, begin, *_ in held) == list(range(0, n, 1500))
+        assert all(begin - first <= 4 * len(x) for first, begin, *_ in held)
+        assert max(sizes) < 20_000
+        assert sum(read) < n / 5
+        assert len(pickle.dumps(got)) < 30_000
+
+
+def test_chunks_are_computed_once():
+    y, x = ecg()
+    calls = []
+
+    def load(block, block_info=None):
+        calls.append(block_info[0]["chunk-location"][0])
+        return block
+
+    X = da.from_array(y, chunks=200).map_blocks(load, dtype=float, meta=np.empty(0))
+    searcher = QuerySearcher("dtw", n_matches=3).fit(x[:30])
+    with dask.config.set(scheduler="synchronous"):
+        dask.compute(*dask_arrays.DaskSequence(searcher, X, None)._tasks(searcher._searches, False))
+    assert sorted(calls) == list(range(6))
+
+
+def test_where_parts_never_agree_samples_are_read(monkeypatch):
+    y, x = np.zeros(900), np.array([1.0, 0.0])
+    y[0] = 1.0  # the best of all paths begins there, and goes on for ever
+    searcher = QuerySearcher("dtw", min_length=None, n_matches=3).fit(x)
+    X = da.from_array(y, chunks=200)
+    assert_same(searcher.search(X), searcher.search(y))
+    np.testing.assert_array_equal(searcher.profile(X).start, searcher.profile(y).start)
+
+
+def test_what_is_refused_and_warned_of():
+    y, x = ecg()
+    searcher = QuerySearcher("dtw", n_matches=2).fit(x)
+    for value, words in ((np.nan, "NaN"), (np.inf, "infinit")):
+        wrong = y.copy()
+        wrong[777] = value
+        with pytest.raises(ValueError, match=rf"In the chunk that begins at sample \d+: .*{words}"):
+            searcher.search(da.from_array(wrong, chunks=300))
+    with pytest.raises(ValueError, match="X has 2 features, but QuerySearcher is expecting 1 features"):
+        searcher.search(da.from_array(np.column_stack([y, y]), chunks=(300, 1)))
+    with pytest.raises(ValueError, match=r"'X' must not have masked values. Got 1"):
+        searcher.search(da.from_array(np.ma.masked_array(y, np.arange(1200) == 7), chunks=300))
+    X = da.from_array(y, chunks=300)
+    with pytest.raises(ValueError, match=r"length that is known.*compute_chunk_sizes\(\)"):
+        searcher.search(X[X > 0])
+    with pytest.raises(ValueError, match=r"'times' must have one time per point, shape \(1200,\). Got shape \(1199,\)"):
+        searcher.search(X, np.arange(1199.0))
+    times = np.arange(1200.0)
+    times[300] = 299.0  # as its neighbor across a border
+    with pytest.raises(ValueError, match="'times' must be strictly increasing"):
+        searcher.search(X, times)
+    with pytest.raises(ValueError, match=r"'X'|window|shorter"):
+        QuerySearcher("euclidean").fit(x).search(X[:30])
+
+
+def test_dask_is_not_imported_for_others(monkeypatch):
+    assert dask_arrays.is_dask(da.zeros(3)) and not dask_arrays.is_dask(np.zeros(3))
+    monkeypatch.delitem(dask_arrays.sys.modules, "dask.array")
+    assert not dask_arrays.is_dask(da.zeros(3))
+
+
+# ------------------------------------------------------------------------------------------------ on worker processes
+def killed_once(block, mark, block_info=None):
+    """The chunk; the first process that loads the third one is killed."""
+    if block_info and block_info[0]["chunk-location"][0] == 2 and not mark.exists():
+        mark.touch()
+        os.kill(os.getpid(), signal.SIGKILL)
+    return block
+
+
+def test_two_worker_processes(dask_client):
+    y, x = ecg()
+    for rule in ({"n_matches": 4}, {"metric": "euclidean", "normalize": "zscore", "n_matches": 5}):
+        searcher = QuerySearcher(**rule).fit(x)
+        X = dask_client.persist(da.from_array(y, chunks=200))
+        assert_same(searcher.search(X), searcher.search(y))
+        np.testing.assert_array_equal(searcher.profile(X).start, searcher.profile(y).start)
+
+
+@pytest.mark.skipif(not hasattr(signal, "SIGKILL"), reason="Windows has no such signal")
+def test_a_worker_killed_changes_no_match(dask_client, tmp_path):
+    y, x = ecg()
+    mark = tmp_path / "mark"
+    X = da.from_array(y, chunks=200).map_blocks(killed_once, mark, dtype=float, meta=np.empty(0))
+    searcher = QuerySearcher("dtw", n_matches=4).fit(x)
+    assert_same(searcher.search(X), searcher.search(y))
+    assert mark.exists()
+    dask_client.wait_for_workers(2)
