@@ -88,7 +88,7 @@ class Block(ChunkedSequence):
 
     def __init__(self, work, X, times):
         self.searcher, self._clock, self._n = work.searcher, work.clock, work.n
-        self.X, self.times, self.size = X, times, chunked_sequence.CHUNK
+        self._X, self._times, self.size = X, times, chunked_sequence.CHUNK
 
     def __len__(self):
         return self._n
