@@ -78,17 +78,31 @@ class TimeBuffer:
     """Times of the last samples, as the caller gave them, from the `first` sample on."""
 
     def __init__(self, first=0):
-        self._buffer, self._zone, self._begin = None, None, first
+        self._buffer, self.zone, self._begin = None, None, first
 
     def append(self, times):
         """Take the times that follow, which must be later."""
         given, zone = as_dates(times), getattr(times, "tz", None)
         if self._buffer is None:
-            self._buffer, self._zone = Buffer(dtype=given.dtype, first=self._begin), zone
-        elif given.dtype != self._buffer.dtype:
-            self._widen(given)
+            self._buffer, self.zone = Buffer(dtype=given.dtype, first=self._begin), zone
+        dtype = self.kind_with(given, zone)
+        if dtype != self._buffer.dtype:  # room for finer dates, or for floats after integers
+            held = self._buffer
+            self._buffer = Buffer(dtype=dtype, first=held.first)
+            self._buffer.append(held.values)
+        self._buffer.append(given)
+
+    def kind_with(self, given, zone):
+        """The type of these times and those so far, if they go on from them."""
         held = self._buffer
-        if (zone is None) != (self._zone is None):
+        try:
+            dtype = held.dtype if given.dtype == held.dtype else np.result_type(held.dtype, given.dtype)
+        except TypeError:
+            raise ValueError(
+                f"'times' must be of one kind in all chunks, numbers or dates. Got {given.dtype} after {held.dtype}, "
+                f"at sample {held.end}."
+            ) from None
+        if (zone is None) != (self.zone is None):
             got = "none after some with one" if zone is None else f"{zone} after some with none"
             raise ValueError(
                 f"'times' must have a time zone in all chunks or in none. Got {got}, at sample {held.end}. Name the "
@@ -97,21 +111,7 @@ class TimeBuffer:
         if len(held) and not given[0] > held.cut(held.end - 1, held.end)[0]:
             late, last = self.as_given(np.array([given[0], held.values[-1]]))
             raise ValueError(f"'times' must be strictly increasing. Got {late} after {last}, at sample {held.end}.")
-        held.append(given)
-
-    def _widen(self, given):
-        """Make room for finer dates, or for floats after integers."""
-        held = self._buffer
-        try:
-            dtype = np.result_type(held.dtype, given.dtype)
-        except TypeError:
-            raise ValueError(
-                f"'times' must be of one kind in all chunks, numbers or dates. Got {given.dtype} after {held.dtype}, "
-                f"at sample {held.end}."
-            ) from None
-        if dtype != held.dtype:
-            self._buffer = Buffer(dtype=dtype, first=held.first)
-            self._buffer.append(held.values)
+        return dtype
 
     def at(self, samples):
         """The times of samples as numpy knows them; the end of the last one lies one last step behind it."""
@@ -119,11 +119,11 @@ class TimeBuffer:
 
     def as_given(self, times):
         """Times that `at` gave as the caller gives them."""
-        if self._zone is None:
+        if self.zone is None:
             return times
         import pandas as pd
 
-        return pd.DatetimeIndex(times).tz_localize("UTC").tz_convert(self._zone)
+        return pd.DatetimeIndex(times).tz_localize("UTC").tz_convert(self.zone)
 
     def forget(self, before):
         """Drop the times of the samples before one."""

@@ -9,12 +9,13 @@ import joblib
 import naive
 import numba
 import numpy as np
+import pandas as pd
 import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 from strategies import parameters, small_sizes, unmeant
 
-from sktslib import QuerySearcher, load_ecg_example
+from sktslib import QuerySearcher, QuerySegmenter, load_ecg_example
 from sktslib.distances import get_metric
 from sktslib.search import merge_parts
 from sktslib.search._streaming import chunked_sequence, parts, ranges
@@ -295,6 +296,15 @@ def test_what_another_process_cannot_open_is_an_error_that_names_it(tmp_path, mo
         QuerySearcher("euclidean", n_jobs=2).fit(x).search(y)
 
 
+@pytest.mark.parametrize("found_by", [QuerySearcher("dtw"), QuerySegmenter("dtw")])
+@pytest.mark.parametrize("count", [59, 61])
+def test_each_sample_of_what_is_read_by_chunks_has_a_time(found_by, count):
+    found_by.fit([0.0, 1.0, 0.0])
+    find = found_by.search if isinstance(found_by, QuerySearcher) else found_by.segment
+    with pytest.raises(ValueError, match=rf"must have one time per point, shape \(60,\). Got shape \({count},\)"):
+        find(Sliced(np.zeros(60)), times=np.arange(float(count)))
+
+
 def test_h5py_files_are_opened_from_any_folder(tmp_path, monkeypatch):
     h5py = pytest.importorskip("h5py")
     monkeypatch.chdir(tmp_path)
@@ -357,8 +367,13 @@ def test_parts_of_another_searcher_or_recording_are_refused():
     for wrong in (y[:50], np.r_[y, y]):
         with pytest.raises(ValueError, match=r"must hold the samples that the parts were fed. Got \d+ samples"):
             merge_parts(parts, wrong)
-    with pytest.raises(ValueError, match=r"increasing from part to part. Got 20.0 at sample 30 after 29.0"):
+    with pytest.raises(ValueError, match=r"increasing. Got 20.0 after 29.0, at sample 30"):
         merge_parts(two_parts(x, y, times=(times[:30], times[28:] - 10)))
+    dates = pd.date_range("2026-01-01", periods=60, freq="s")
+    with pytest.raises(ValueError, match=r"of one kind in all.*Got datetime64\[\ws\] after float64, at sample 30"):
+        merge_parts(two_parts(x, y, times=(times[:30], dates[28:])))
+    with pytest.raises(ValueError, match="must have a time zone in all chunks or in none"):
+        merge_parts(two_parts(x, y, times=(dates[:30].tz_localize("UTC"), dates[28:])))
     with pytest.raises(ValueError, match="'parts' must all be fed times, or none"):
         merge_parts(two_parts(x, y, times=(times[:30], None)))
     assert len(merge_parts(two_parts(x, y, times=(times[:30], times[28:])))) == 3

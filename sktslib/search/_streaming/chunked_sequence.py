@@ -43,6 +43,10 @@ class ChunkedSequence:
         n = n_samples(X)
         self._X, self.searcher = X, searcher
         self._times = times if times is None or is_long(times) else given_times(times, "times")
+        if times is not None and n_samples(self._times) != n_samples(X):
+            raise ValueError(
+                f"'times' must have one time per point, shape ({n_samples(X)},). Got shape ({n_samples(self._times)},)."
+            )
         self._clock = Clock(searcher._queries)
         if times is not None and n:
             self._clock.begin(as_dates(self.times[:1]))
