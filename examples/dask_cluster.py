@@ -4,11 +4,13 @@ Search and compare on a cluster
 
 What takes ``n_jobs`` runs where joblib is told to: in threads, in processes of this machine, or on a
 dask cluster. Here two worker processes on this machine are the cluster; ``Client("address:8786")``
-connects to one on other machines. No result depends on where it is computed.
+connects to one on other machines. An array of dask is searched where its chunks lie. No result
+depends on where it is computed.
 
 It needs ``pip install "sktslib[dask]"``.
 """
 
+import dask.array
 import numpy as np
 from dask.distributed import Client, LocalCluster
 from joblib import parallel_config
@@ -34,6 +36,9 @@ def main():
         print("matches:", [(int(k), int(a)) for k, a in zip(there.sequence, there.start, strict=True)])
         print("equal:", np.array_equal(there.distance, here.distance))
         print("equal:", np.array_equal(pairwise_distances(beats), distances))
+        array = dask.array.from_array(np.tile(ecg["sequence"], 200), chunks=60_000)  # or from_zarr
+        found = searcher.search(array)
+        print("equal:", np.array_equal(found.start, searcher.search(array.compute()).start))
 
 
 # Worker processes import this file: what is not for them stands behind this line.

@@ -238,8 +238,8 @@ class QuerySearcher(ClassNamePrefixFeaturesOutMixin, TransformerMixin, Piecewise
         Parameters
         ----------
         X : array-like of shape (n,) or (n, channels), or list of arrays
-            The sequence, or several. What can be sliced and is not in memory (numpy.memmap, zarr, h5py, dask) is read
-            by chunks.
+            The sequence, or several. What can be sliced and is not in memory (numpy.memmap, zarr, h5py) is read by
+            chunks; those of an array of dask are searched where they lie, by dask's current scheduler.
         times : array-like of shape (n,), optional
             Strictly increasing sample times: numbers, datetimes, durations, periods or text of ISO 8601; of several
             sequences a list. Without them the index of a pandas object, if it holds any of these but integers.

@@ -71,7 +71,7 @@ def test_matches_are_those_of_the_array_in_memory(name):
 
 @pytest.mark.parametrize("dtype", [np.float32, np.int16, np.float64])
 def test_channels_and_types_of_several_queries_and_arrays(dtype):
-    y, _ = ecg()
+    y = ecg()[0]
     y = np.column_stack([100 * y, 50 * y[::-1]]).astype(dtype)
     searcher = QuerySearcher("dtw", n_matches=3).fit([y[300:330], y[700:740]])
     X = da.from_array(y, chunks=(300, 1))
@@ -190,7 +190,7 @@ def test_what_is_refused_and_warned_of():
     times[300] = 299.0  # as its neighbor across a border
     with pytest.raises(ValueError, match="'times' must be strictly increasing"):
         searcher.search(X, times)
-    with pytest.raises(ValueError, match=r"'X'|window|shorter"):
+    with pytest.raises(ValueError, match="The query must not be longer than the sequence"):
         QuerySearcher("euclidean").fit(x).search(X[:30])
 
 

@@ -100,7 +100,10 @@ class Block(ChunkedSequence):
 def search_range(work, first, begin, end, arrays, times):
     """The part of each search that samples [begin, end) give, from the arrays that hold [first, end)."""
     source = Block(work, Pieces(arrays, first), None if times is None else Pieces(times, first))
-    return ranges.run(source, work.searches, begin, end, work.whole)
+    parts = ranges.run(source, work.searches, begin, end, work.whole)
+    for part in parts:  # what can be decided here needs no samples in the client
+        part.pool.decide(part.feed, source.reader(part.how))
+    return parts
 
 
 def last_of(chunk, count):
