@@ -3,7 +3,8 @@
 import numpy as np
 from fuzz_cases import COUNTS, LOCKSTEP, again, naive, same
 
-from sktslib.distances import DTW, SoftDTW, _nearest, barycenter, get_metric, nearest_neighbors, pairwise_distances
+from sktslib.distances import DTW, SoftDTW, barycenter, get_metric, nearest_neighbors, pairwise_distances
+from sktslib.distances._blockwise import candidates
 from sktslib.metrics import (
     EventScorer,
     boundary_error,
@@ -151,11 +152,11 @@ def neighbors(case):
         np.fill_diagonal(want, np.inf)
     most = len(Y) - itself
     k = case.pick([1, 1, min(3, most), most])
-    few, _nearest.FEW_CELLS = _nearest.FEW_CELLS, case.pick([0, 0, _nearest.FEW_CELLS])
+    few, candidates.FEW_CELLS = candidates.FEW_CELLS, case.pick([0, 0, candidates.FEW_CELLS])
     try:
         found = nearest_neighbors(of.X, None if itself else Y, of.metric, k, n_jobs=case.pick([None, 2]), **of.how)
     finally:
-        _nearest.FEW_CELLS = few
+        candidates.FEW_CELLS = few
     check_neighbors(case, of, Y, found.distances, found.indices, want, k, "nearest_neighbors")
     report = found.report
     case.equal("report", report.bounded + report.abandoned + report.computed, len(of.X) * most, own=True)

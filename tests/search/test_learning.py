@@ -12,7 +12,6 @@ from sktslib.distances import barycenter
 from sktslib.metrics import events_from_labels, labels_from_events
 from sktslib.search._comparison import Comparison
 from sktslib.search._learning import groups, occurrences, read_labels, weigh
-from sktslib.search._profile import Search
 from sktslib.search._segmentation.background import Background
 from sktslib.search._segmentation.optimal import Rules, segment
 from sktslib.search._threshold import learn_threshold, middle_of_the_best
@@ -155,8 +154,8 @@ def test_segmentation_beside_a_background_that_depends_on_the_signal_is_the_chea
     costs = [min(2.0, slope * sum((v - level) ** 2 for v in row)) for row in y]
     metric = QuerySegmenter("dtw").fit(x).metric_
     query = np.ascontiguousarray(x.T), None if w is None else np.ascontiguousarray(w.T)
-    search = Search.of(Comparison(metric, *query, mode="subsequence"), np.ascontiguousarray(y.T))
-    found = segment([search], Rules(background, np.zeros((2, 2)), ((None, None),)))
+    how = Comparison(metric, *query, mode="subsequence")
+    found = segment([how], Rules(background, np.zeros((2, 2)), ((None, None),)), np.ascontiguousarray(y.T), None)
     inside = np.zeros(len(y), bool)
     for s, e in zip(found.start, found.end, strict=True):
         inside[s:e] = True

@@ -112,7 +112,7 @@ def assert_same(got, want):
 
 @contextmanager
 def small_parts(data):
-    names = ("ranges.LEAST", "parts.LEAD", "best.ROOM", "chunked_sequence.CHUNK")
+    names = ("ranges.LEAST", "parts.LEAD", "parts.FIRST", "best.ROOM", "chunked_sequence.CHUNK")
     with small_sizes(data, *(f"search._streaming.{name}" for name in names), "search._near_windows.LEAST"):
         yield
 

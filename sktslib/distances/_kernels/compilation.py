@@ -190,6 +190,7 @@ def interrupts_held():
 # Between two pieces of a long call Python looks whether it was interrupted. No result depends on where the cuts are.
 CELLS = block_size(2**22, 300)  # of the first piece: a millisecond or a few
 SECONDS = 0.03  # that a piece should take
+MOST = 2**50  # cells of a piece; pieces that end sooner than they may would double without end
 
 
 def budgets():
@@ -199,7 +200,7 @@ def budgets():
         started = perf_counter()
         yield size
         took = perf_counter() - started
-        size = max(1, size // 2) if took > 2 * SECONDS else size * 2 if took < SECONDS / 2 else size
+        size = max(1, size // 2) if took > 2 * SECONDS else min(2 * size, MOST) if took < SECONDS / 2 else size
 
 
 def pieces(count, cells):
