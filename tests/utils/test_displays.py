@@ -51,10 +51,10 @@ EXPLAINED = SimpleNamespace(
     ],
 )
 def test_all_draw_with_a_title_on_given_axes(draw):
-    ax = plt.subplots()[1]
+    before, ax = plt.get_fignums(), plt.subplots()[1]
     display = draw(ax=ax, title="what it is")
     assert display.ax_ is ax
-    assert plt.get_fignums() == [ax.figure.number]
+    assert plt.get_fignums() == [*before, ax.figure.number]
     titles = [one.get_title(loc="left") for one in (ax, *ax.child_axes) if hasattr(one, "get_title")]
     assert titles.count("what it is") == 1
     ax.figure.canvas.draw()
