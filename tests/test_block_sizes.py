@@ -148,3 +148,8 @@ def test_signals_at_any_moment_are_interrupts():
         check=False,
     )
     assert (done.stdout.strip(), done.stderr) == ("heard", "")
+
+
+def test_pieces_that_end_at_once_do_not_grow_without_end():
+    sizes = [size for size, _ in zip(compilation.budgets(), range(100), strict=False)]
+    assert sizes[-1] == compilation.MOST == max(sizes) < 2**62

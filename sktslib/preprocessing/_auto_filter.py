@@ -6,6 +6,7 @@ from numbers import Real
 
 import numpy as np
 
+from ..distances._series import fill
 from ..search._learning import occurrences, read_labels
 from ..search._query import check_labels
 from ..utils._sklearn import Interval
@@ -126,7 +127,7 @@ class AutoFilter(Filter):
                 f"'X' must have an event without a missing value, to learn from. Got NaN in each of {len(ranges)}. "
                 "Fill the gaps, for example with numpy.interp, or use BandPass."
             )
-        found = spectra(filled(data), ranges[whole], code[whole], self.sampling_rate_)
+        found = spectra(fill(data), ranges[whole], code[whole], self.sampling_rate_)
         self.frequencies_, self.event_spectrum_, self.noise_spectrum_ = found[0], found[1].T, found[2].T
         self.band_, self.ratio_ = band_of(*found, float(self.share))
         self._design(*self.band_)
@@ -135,14 +136,3 @@ class AutoFilter(Filter):
         tags = super().__sklearn_tags__()
         tags.target_tags.required = True
         return tags
-
-
-def filled(y):
-    """Samples (channels, n) with straight lines over what is missing; zeros where nothing is there."""
-    missing = np.isnan(y)
-    if not missing.any():
-        return y
-    out, at = y.copy(), np.arange(y.shape[1])
-    for row, gaps in zip(out, missing, strict=True):
-        row[gaps] = 0.0 if gaps.all() else np.interp(at[gaps], at[~gaps], row[~gaps])
-    return out

@@ -3,6 +3,8 @@
 import numpy as np
 from scipy import signal
 
+from ..distances._series import resample
+
 SEGMENTS = 4  # event lengths of a piece whose spectrum is taken: what drifts over an event is resolved
 WHOLE = 0.8  # of the usual length: an event that is shorter is cut off, and no example of its class
 RANGE = 1e-6  # share of the largest density that a smaller one counts as: windows of a spectrum leak as much
@@ -35,7 +37,7 @@ def spectra(data, ranges, code, rate):
     left, events = data.copy(), 0.0
     for label in np.unique(code):
         own = ranges[code == label]
-        template, fitted = min((_typical(data, own, fit) for fit in (_cut, _stretched)), key=lambda one: one[2])[:2]
+        template, fitted = min((_typical(data, own, fit) for fit in (_cut, resample)), key=lambda one: one[2])[:2]
         for (start, end), part in zip(own, fitted, strict=True):
             left[:, start:end] -= part
         frequencies, density = signal.periodogram(template, rate, window="hann", nfft=n_fft)
@@ -66,12 +68,6 @@ def _typical(data, ranges, fit):
 def _cut(piece, length):
     """A piece (channels, n) cut off at a length, or held at its last value up to it."""
     return piece[:, np.minimum(np.arange(length), piece.shape[1] - 1)]
-
-
-def _stretched(piece, length):
-    """A piece interpolated to a length."""
-    at = np.linspace(0, piece.shape[1] - 1, length)
-    return np.array([np.interp(at, np.arange(len(row)), row) for row in piece])
 
 
 def band_of(frequencies, events, noise, share):

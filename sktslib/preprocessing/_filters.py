@@ -3,6 +3,7 @@
 import numpy as np
 from scipy import signal
 
+from ..search._missing import runs as observed_runs
 from ..utils.validation import check_number, shown
 
 LEAST = 1e-6  # of the sampling rate: below, poles of the higher orders round onto the unit circle
@@ -99,11 +100,9 @@ def runs(y):
 
     Channels without any are taken together.
     """
-    missing = np.isnan(y)
-    whole = ~missing.any(axis=1)
+    whole = ~np.isnan(y).any(axis=1)
     if whole.any() and y.shape[1]:
         yield np.flatnonzero(whole), 0, y.shape[1]
     for row in np.flatnonzero(~whole):
-        seen = np.concatenate([[False], ~missing[row], [False]])
-        for a, b in np.flatnonzero(seen[1:] != seen[:-1]).reshape(-1, 2).tolist():
+        for a, b in observed_runs(y[row : row + 1]).tolist():
             yield np.array([row]), a, b

@@ -293,7 +293,7 @@ class _ResampledRange:
         self.how, self.first, self.y = search.how, 0, x.reshape(len(x), -1).T
 
     def path(self, start, end, shown=None):
-        i, j = self._search.path(*self._range, shown) if shown is not None else self._search.path(*self._range)
+        i, j = self._search.path(*self._range, shown)
         return np.array([i, np.rint(self._at[j]).astype(np.int64)])
 
     def explain(self, start, end):

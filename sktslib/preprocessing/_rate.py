@@ -3,9 +3,11 @@
 import numpy as np
 
 from ..utils._given_times import is_datetime
-from ..utils._sampling import APART, FEW, LONG, UNEVEN, interval
+from ..utils._sampling import APART, FEW, interval, unevenness
 from ..utils._warnings import warn
 from ..utils.validation import shown
+
+WRONG = {"holes": "has holes", "uneven": "is sampled unevenly"}
 
 
 class Rate:
@@ -43,7 +45,7 @@ def rate_of(sampling_rate, t, given, owner):
 
 def steps_are_even(t):
     """Whether no step of times (n,) is a hole, and few are half as long again as usual, or half as long."""
-    return t is None or len(t) <= FEW or _unevenness(np.diff(t)) is None
+    return t is None or len(t) <= FEW or unevenness(np.diff(t)) is None
 
 
 def notice_steps(t, given, rate, owner):
@@ -60,14 +62,6 @@ def notice_steps(t, given, rate, owner):
     elif not steps_are_even(t):
         step = np.diff(t)
         warn(
-            f"'X' {_unevenness(step)}: its times step by {step.min():.6g} to {step.max():.6g} (of datetimes, in "
+            f"'X' {WRONG[unevenness(step)]}: its times step by {step.min():.6g} to {step.max():.6g} (of datetimes, in "
             f"seconds). {owner} takes samples as if they were evenly spaced: {way_out}"
         )
-
-
-def _unevenness(step):
-    """What is wrong with steps; None where they are even."""
-    usual = float(step[step <= 2.0 * np.median(step)].mean())
-    if step.max() > LONG * usual:
-        return "has holes"
-    return "is sampled unevenly" if np.mean(np.abs(step - usual) > 0.5 * usual) > UNEVEN else None

@@ -5,9 +5,9 @@ from fractions import Fraction
 import numpy as np
 from scipy import signal
 
+from ..distances._series import fill
 from ..utils._sampling import interval
 from ..utils.validation import shown
-from ._auto_filter import filled
 from ._rate import rate_of, steps_are_even
 
 TERMS = 1000  # numerator and denominator of the ratio of two rates, at most
@@ -64,7 +64,7 @@ class SampleGrid:
     def values(self, y):
         """The new samples of a recording (channels, n); NaN where one of the two samples about it is missing."""
         missing = np.isnan(y)
-        whole = filled(y)
+        whole = fill(y)
         if self._even is not None:
             whole = np.array([np.interp(self._even, np.arange(self.n), row) for row in whole])
         # A line through both ends is taken off, for beyond them scipy's filter sees zeros.

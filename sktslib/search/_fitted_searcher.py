@@ -201,22 +201,20 @@ class FittedSearcher(QueryEstimator):
 
     def _profiles(self, queries, X, times):
         """The profile of each of some queries."""
-        jobs = self._jobs_within(X, len(queries))
-        if is_long(X):  # which is read once for all
-            return self._profile(queries, X, times, self._jobs_within(X, 1))
-        if jobs > 1:
+        long = is_long(X)  # then it is read once for all
+        jobs = self._jobs_within(X, 1 if long else len(queries))
+        if long or jobs > 1:
             return self._profile(queries, X, times, jobs)
         calls = [(self._profile, [how], X, times, 1) for how in queries]
         return [one for some in self._in_jobs(calls, "profile", X) for one in some]
 
     def _profile(self, queries, X, times, jobs):
         """The profile of each query, by so many jobs."""
-        if is_long(X):
-            return profile_ranges(self._source(X, times), queries, jobs, self.verbose)
         refuse_several(X)
-        if jobs > 1:
+        if is_long(X) or jobs > 1:
             source = self._source(X, times)
-            warn_of_sequences(queries, [source.y])
+            if isinstance(source, HeldSequence):
+                warn_of_sequences(queries, [source.y])
             return profile_ranges(source, queries, jobs, self.verbose)
         y, ty, _ = self._validated(X, times)
         warn_of_sequences(queries, [y])

@@ -99,6 +99,14 @@ def _usual(step):
     return float(step[step <= 2.0 * np.median(step)].mean())
 
 
+def unevenness(step):
+    """What is wrong with steps of times: "holes" where some are many times as long as usual, "uneven", or None."""
+    usual = _usual(step)
+    if step.max() > LONG * usual:
+        return "holes"
+    return "uneven" if np.mean(np.abs(step - usual) > 0.5 * usual) > UNEVEN else None
+
+
 def notice_sampling(ty, intervals, max_gap):
     """Warn, once, of times whose steps are not those of a query, which are `intervals`, or are very uneven.
 
@@ -118,15 +126,14 @@ def notice_sampling(ty, intervals, max_gap):
             return
     if max_gap is not None or len(ty) <= FEW:
         return
-    longest = step.max()
-    share = np.mean(np.abs(step - usual) > 0.5 * usual)
-    if longest > LONG * usual:
+    found, longest = unevenness(step), step.max()
+    if found == "holes":
         warn(
             f"The sequence has holes: its times step by {usual:.6g} mostly, and by up to {longest:.6g} (of datetimes, "
             "in seconds). Samples are compared, whatever their times, so that a match may span a hole: set 'max_gap', "
             f"for example to {2 * usual:.6g}, or cut the sequence there."
         )
-    elif share > UNEVEN:
+    elif found == "uneven":
         warn(
             f"The sequence is sampled unevenly: its times step by {step.min():.6g} to {longest:.6g} (of datetimes, in "
             "seconds). Samples are compared, whatever their times: resample it to even steps, for example with "

@@ -6,8 +6,8 @@ import json
 import numpy as np
 import pandas as pd
 import pytest
+from command_runs import printed
 
-from sktslib.__main__ import main
 from sktslib.distances import get_metric, metric_names, pairwise_distances
 
 RNG = np.random.default_rng(0)
@@ -20,11 +20,6 @@ def files(tmp_path, monkeypatch):
     for k, x in enumerate(SERIES):
         pd.DataFrame({"t": np.arange(len(x)) * 0.5, "v": x}).to_csv(f"{k}.csv", index=False)
     return tmp_path
-
-
-def printed(capsys, *argv, code=0):
-    assert main(list(argv)) == code
-    return capsys.readouterr()
 
 
 def test_distances_are_those_of_the_metrics(files, capsys):

@@ -1,47 +1,21 @@
 """The command learn: labels as files hold them, and what is done with the estimator that it saves."""
 
-import io
-
 import joblib
 import numpy as np
 import pandas as pd
 import pytest
+from command_runs import ECG, TS, ZONED, N, Y, printed, same, table, write_electrocardiogram
 
-from sktslib import QuerySearcher, QuerySegmenter, load_ecg_example
-from sktslib.__main__ import main
+from sktslib import QuerySearcher, QuerySegmenter
 from sktslib.metrics import labels_from_events
-
-ECG = load_ecg_example()
-N = 600  # five seconds are quick without the compiler
-Y, TS = ECG.sequence[:N], ECG.ts[:N]
-ZONED = pd.date_range("2024-03-31 01:59:58", periods=N, freq="10ms", tz="Europe/Berlin")
 
 
 @pytest.fixture
 def files(tmp_path, monkeypatch):
-    """Write the electrocardiogram in several ways, and stand in their folder."""
+    """Stand in a folder with the electrocardiogram."""
     monkeypatch.chdir(tmp_path)
-    pd.DataFrame({"time": TS, "mV": Y}).to_csv("rec.csv", index=False)
-    pd.DataFrame({"time": TS, "mV": Y, "double": 2 * Y}).to_csv("two.csv", index=False)
-    pd.DataFrame({"time": ECG.tq, "mV": ECG.query, "weight": ECG.weight}).to_csv("beat.csv", index=False)
+    write_electrocardiogram()
     return tmp_path
-
-
-def printed(capsys, *argv, code=0):
-    """What a command prints."""
-    assert main(list(argv)) == code
-    return capsys.readouterr()
-
-
-def table(capsys, *argv, code=0):
-    out, err = printed(capsys, *argv, "--format", "csv", code=code)
-    return pd.read_csv(io.StringIO(out)), err
-
-
-def same(frame, found, names=("start", "end", "distance")):
-    expected = found.to_frame()
-    for name in names:
-        np.testing.assert_array_equal(frame[name], expected[name])
 
 
 EVENTS = np.column_stack([ECG.beats - 12, ECG.beats + 18]).clip(0)[ECG.beats < N - 20] // 4

@@ -1,12 +1,12 @@
 """Columns brought to one scale, by their own means and deviations or by numbers."""
 
-import io
 import json
 
 import joblib
 import numpy as np
 import pandas as pd
 import pytest
+from command_runs import table
 from sklearn.preprocessing import StandardScaler
 
 from sktslib import QuerySearcher, QuerySegmenter, segment_in
@@ -28,12 +28,6 @@ def files(tmp_path, monkeypatch):
     FRAME[QUERY].to_csv("q.csv", index=False)
     np.save("rec.npy", X)
     return tmp_path
-
-
-def table(capsys, *argv):
-    assert main([*argv, "--format", "csv"]) == 0
-    out, err = capsys.readouterr()
-    return pd.read_csv(io.StringIO(out)), err
 
 
 def same(frame, found):

@@ -15,7 +15,7 @@ from hypothesis.extra import numpy as hnp
 from inputs import DAYS, HUGE, READ_ONLY
 from scipy import sparse
 
-from sktslib.utils import validation
+from sktslib.utils import _sizes, validation
 from sktslib.utils.validation import as_floats, as_series, check_count, check_number, unknown_name
 
 
@@ -266,3 +266,15 @@ def test_numbers_whose_sums_are_infinite():
 def test_arrays_from_other_processes_are_not_copied():
     a = pickle.loads(pickle.dumps(np.arange(5.0)))
     assert np.shares_memory(as_floats(a, "a"), a)
+
+
+@pytest.mark.parametrize("n", [_sizes.MANY_NUMBERS - 1, _sizes.MANY_NUMBERS, _sizes.MANY_NUMBERS + 1])
+@pytest.mark.parametrize("odd", [None, np.nan, np.inf, 1e200])
+def test_sums_of_squares_on_both_sides_of_where_a_library_starts_threads(n, odd):
+    a = np.arange(n) / n
+    if odd is not None:
+        a[n // 2] = odd
+    for values in (a, a[:, np.newaxis], np.column_stack([a, a])[:, 0]):
+        with np.errstate(over="ignore"):
+            want = (values**2).sum()
+        np.testing.assert_allclose(_sizes.sum_of_squares(values), want, rtol=1e-12)

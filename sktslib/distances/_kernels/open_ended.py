@@ -29,6 +29,7 @@ from .strips import (
     lane_of,
     leave,
     load,
+    place_of,
     room_for,
     row_at,
     stripe,
@@ -171,8 +172,7 @@ def _go_on(query, y, first, offset, limits, work, state, distance, begin):
     n, m = distance.shape[0], points.shape[1]
     stripe_query(rows, points, in_lanes, point_costs)
     stripe(col[1:], held[0])
-    for i in range(held.shape[1]):
-        held[1, i - (i & (LANES - 1)) + lane_of(i & (LANES - 1))] = float(start[1 + min(i, m - 1)])
+    stripe(start[1:], held[1])
     query_in_lanes = in_lanes, weighted, point_costs
     for begun in range(0, n, size):
         count, at = min(size, n - begun), offset + begun
@@ -190,8 +190,7 @@ def _go_on(query, y, first, offset, limits, work, state, distance, begin):
         found = slice(begun, begun + count)
         _list(at + 1, shortest, longest, edge[LANES - 1 :], origin[LANES - 1 :], distance[found], begin[found])
     for i in range(m):
-        at = i - (i & (LANES - 1)) + lane_of(i & (LANES - 1))
-        col[1 + i], start[1 + i] = held[0, at], int(held[1, at])
+        col[1 + i], start[1 + i] = held[0, place_of(i)], int(held[1, place_of(i)])
     start[0] = offset + n if closed_boundary(p) else ~(offset + n)
 
 

@@ -30,12 +30,18 @@ def lane_of(row):
     return (row & (REGISTERS - 1)) * REGISTER + (row >> SHIFT)
 
 
+@step
+def place_of(i):
+    """Where what belongs to query point i stands in the order of the lanes."""
+    row = i & (LANES - 1)
+    return i - row + lane_of(row)
+
+
 @inner
 def stripe(values, out):
     """What belongs to query points, in the order of the lanes; what is missing at the end is like the last one."""
     for i in range(out.shape[0]):
-        row = i & (LANES - 1)
-        out[i - row + lane_of(row)] = values[min(i, values.shape[0] - 1)]
+        out[place_of(i)] = values[min(i, values.shape[0] - 1)]
 
 
 @inner

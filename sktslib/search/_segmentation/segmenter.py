@@ -268,11 +268,11 @@ class QuerySegmenter(FittedSegmenter):
         queries, rules = self._counting(times)
         if queries[0].mode == "windows":
             check_room(max(how.m for how in queries), n_samples(X))
+        source = ChunkedSequence(self, X, times)
 
         def ranges_of(queries):
-            return segment_chunks(queries, rules, ChunkedSequence(self, X, times), self.n_jobs, self.verbose)
+            return segment_chunks(queries, rules, source, self.n_jobs, self.verbose)
 
-        source = ChunkedSequence(self, X, times)
         queries, found = self._segmented(queries, source, ranges_of)
         return source, found, source.times, queries
 

@@ -3,10 +3,9 @@
 from itertools import pairwise
 
 import numpy as np
-from joblib import delayed, effective_n_jobs
+from joblib import delayed
 
-from ...utils._jobs import in_jobs, progress
-from ...utils.validation import check_jobs
+from ...utils._jobs import count_jobs, in_jobs, progress
 from .._comparison import check_room
 from .._profile import Choice, choose
 from .._selection import Profile
@@ -21,7 +20,7 @@ def jobs_within(n_jobs, n, calls):
     """How many jobs one sequence of n samples keeps busy, where there are so many other calls."""
     if n < 2 * LEAST:
         return 1
-    jobs = effective_n_jobs(check_jobs(n_jobs))
+    jobs = count_jobs(n_jobs)
     return jobs if calls < jobs else 1
 
 

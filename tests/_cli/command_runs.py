@@ -1,0 +1,40 @@
+"""What tests of commands share: the electrocardiogram in files, and what a command prints."""
+
+import io
+
+import numpy as np
+import pandas as pd
+
+from sktslib import load_ecg_example
+from sktslib.__main__ import main
+
+ECG = load_ecg_example()
+N = 600  # five seconds are quick without the compiler
+Y, TS = ECG.sequence[:N], ECG.ts[:N]
+ZONED = pd.date_range("2024-03-31 01:59:58", periods=N, freq="10ms", tz="Europe/Berlin")
+
+
+def write_electrocardiogram():
+    """Write it in several ways, into the folder where one stands."""
+    pd.DataFrame({"time": TS, "mV": Y}).to_csv("rec.csv", index=False)
+    pd.DataFrame({"time": TS, "mV": Y, "double": 2 * Y}).to_csv("two.csv", index=False)
+    pd.DataFrame({"time": ECG.tq, "mV": ECG.query, "weight": ECG.weight}).to_csv("beat.csv", index=False)
+
+
+def printed(capsys, *argv, code=0):
+    """What a command prints."""
+    assert main(list(argv)) == code
+    return capsys.readouterr()
+
+
+def table(capsys, *argv, code=0):
+    """The table that a command prints, and what it says beside it."""
+    out, err = printed(capsys, *argv, "--format", "csv", code=code)
+    return pd.read_csv(io.StringIO(out)), err
+
+
+def same(frame, found, names=("start", "end", "distance")):
+    """A table is that of matches or segments."""
+    expected = found.to_frame()
+    for name in names:
+        np.testing.assert_array_equal(frame[name], expected[name])
