@@ -34,7 +34,7 @@ def read_labels_of(given, recording, files):
     tuple of (ndarray of shape (n,), str)
         The labels, and a line about them.
     """
-    from ..search._learning import occurrences, read_labels
+    from ..search._learning.time_labels import occurrences, read_labels
 
     if os.path.exists(given):
         labels, how = _of_ranges(given, recording, files)

@@ -7,7 +7,7 @@ from numbers import Real
 import numpy as np
 
 from ..distances._series import fill
-from ..search._learning import occurrences, read_labels
+from ..search._learning.time_labels import occurrences, read_labels
 from ..search._query import check_labels
 from ..utils._sklearn import Interval
 from ._band_pass import Filter

@@ -8,7 +8,7 @@ import numpy as np
 
 from ..metrics import labels_from_events
 from ..metrics._events import change_points
-from ..search._learning import read_labels
+from ..search._learning.time_labels import read_labels
 from ..search._query import check_labels
 from ..utils._given_times import is_datetime, name_of, times_of
 from ..utils._names import did_you_mean

@@ -10,6 +10,7 @@ from ..utils._given_times import times_of
 from ..utils._jobs import in_jobs, progress
 from ..utils.validation import as_weight, plain_count
 from ._comparison import scaled_lengths, warn_of_query, warn_of_sequences, with_metric
+from ._learning.learned_threshold import learn_threshold
 from ._profile import Choice, Search
 from ._query import QueryEstimator, owned
 from ._several import chosen, entry, refuse_several
@@ -17,7 +18,6 @@ from ._sources import CandidateReader, Whole
 from ._streaming.chunked_sequence import ChunkedSequence, HeldSequence, is_long, n_samples
 from ._streaming.dask_arrays import DaskSequence, is_dask
 from ._streaming.ranges import jobs_within, profile_ranges, search_ranges
-from ._threshold import learn_threshold
 
 
 class FittedSearcher(QueryEstimator):

@@ -15,7 +15,8 @@ from ..utils._sizes import check_query, check_size
 from ..utils._sklearn import Estimator, check_columns, validate_parameter_constraints, warn_of_names
 from ..utils.validation import as_floats, as_series, as_times, as_weight, check_count, check_names, shown, sized_series
 from ._comparison import Comparison, check_reach
-from ._learning import Labels, is_background, learn_queries, occurrences, read_labels
+from ._learning.learned_queries import learn_queries
+from ._learning.time_labels import Labels, is_background, occurrences, read_labels
 from ._missing import observed_query
 from ._several import entry, one_each, several
 

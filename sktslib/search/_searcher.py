@@ -15,7 +15,7 @@ from ..utils._plot.plot_data import names_of
 from ..utils._sklearn import JOBS, Interval, StrOptions, names_out
 from ._comparison import MODES, resolve_mode
 from ._fitted_searcher import FittedSearcher
-from ._learning import with_background
+from ._learning.time_labels import with_background
 from ._query import event_score, refuse_sample_weight
 from ._several import matches_of, one_each, refuse_several, several
 from ._streaming.chunked_sequence import is_long, n_samples

@@ -11,10 +11,12 @@ from sktslib import QuerySearcher, QuerySegmenter, load_ecg_example
 from sktslib.distances import barycenter
 from sktslib.metrics import events_from_labels, labels_from_events
 from sktslib.search._comparison import Comparison
-from sktslib.search._learning import groups, occurrences, read_labels, weigh
+from sktslib.search._learning.learned_background import middle_of_the_best
+from sktslib.search._learning.learned_queries import groups, weigh
+from sktslib.search._learning.learned_threshold import learn_threshold
+from sktslib.search._learning.time_labels import occurrences, read_labels
 from sktslib.search._segmentation.background import Background
 from sktslib.search._segmentation.optimal import Rules, segment
-from sktslib.search._threshold import learn_threshold, middle_of_the_best
 
 ECG = load_ecg_example()
 COLUMN = ECG.sequence[:, np.newaxis]

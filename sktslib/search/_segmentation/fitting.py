@@ -9,10 +9,10 @@ from ...utils._sampling import holes
 from ...utils._sizes import check_query, check_size
 from ...utils.validation import as_floats
 from .._comparison import check_reach, check_room, resolve_mode, with_metric
-from .._learning import as_comparable, average, examples
+from .._learning.learned_background import learn_background
+from .._learning.learned_queries import as_comparable, average, examples
 from .._query import QueryEstimator
 from .._sources import Whole
-from .._threshold import learn_background
 from .background import Background
 from .optimal import Rules, background_cost, segment
 from .period import ROUNDS, SHRINK, typical_period

@@ -13,7 +13,7 @@ from ...utils._given_times import times_of
 from ...utils._plot.plot_data import names_of
 from ...utils._sklearn import Interval, StrOptions
 from .._comparison import check_room, warn_of_sequences
-from .._learning import with_background
+from .._learning.time_labels import with_background
 from .._query import event_score, one_query, owned, refuse_sample_weight
 from .._several import refuse_several
 from .._sources import CandidateReader, Sources, Whole

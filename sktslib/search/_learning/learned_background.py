@@ -1,12 +1,11 @@
-"""Learning what separates occurrences from the rest: the cost of background, and the threshold of a search."""
+"""The cost of background with which a segmentation finds the marked occurrences best."""
 
 import numpy as np
 
-from ..distances._series import full_weight
-from ..metrics import event_f1_score
-from ..metrics._matching import pairs_by_iou
-from ..utils._jobs import progress
-from ._segmentation.background import Background, power_of
+from ...distances._series import full_weight
+from ...metrics import event_f1_score
+from ...utils._jobs import progress
+from .._segmentation.background import Background, power_of
 
 SHIFTED = 1 / 3  # intersection over union of two ranges of one length that are half of it apart
 STEPS = 4.0 ** np.arange(-3, 4)
@@ -85,28 +84,3 @@ def _best_range(values, slack):
     while last + 1 < len(factors) and values[factors[last + 1]] >= best - slack:
         last += 1
     return factors[first], factors[last]
-
-
-def learn_threshold(matches, ranges):
-    """The distance with which a search finds the marked occurrences (k, 2) best, midway to the next one; or None."""
-    order = np.argsort(matches.distance, kind="stable")
-    found = np.column_stack([matches.start, matches.end])[order]
-    right = np.zeros(len(found), bool)
-    taken = set()
-    pairs = {}
-    for event, match in zip(*pairs_by_iou(ranges, found, SHIFTED), strict=True):
-        pairs.setdefault(int(match), []).append(int(event))
-    for match in sorted(pairs):
-        free = next((event for event in pairs[match] if event not in taken), None)
-        if free is not None:
-            taken.add(free)
-            right[match] = True
-    if not right.any():
-        return None
-    distance = matches.distance[order]
-    f1 = 2 * np.cumsum(right) / (np.arange(1, len(found) + 1) + len(ranges))
-    f1[:-1][distance[:-1] == distance[1:]] = -1.0  # a threshold takes all that are as far
-    last = len(f1) - 1 - int(np.argmax(f1[::-1]))
-    if last + 1 == len(f1):
-        return None
-    return float((distance[last] + distance[last + 1]) / 2)

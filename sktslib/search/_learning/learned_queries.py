@@ -1,17 +1,16 @@
-"""Learning queries from a recording whose time points are labelled: occurrences, templates, weights, lengths."""
+"""Queries learned from labelled occurrences: templates, weights, bounds of lengths."""
 
 from typing import NamedTuple
 
 import numpy as np
 
-from ..distances._barycenters import barycenter
-from ..distances._metrics.elastic import ElasticMetric
-from ..distances._metrics.soft import SoftDTW
-from ..distances._pairwise import pairwise_distances
-from ..distances._series import resample
-from ..metrics._events import BACKGROUND, change_points
-from ..utils._jobs import progress
-from ._segmentation.background import power_of
+from ...distances._barycenters import barycenter
+from ...distances._metrics.elastic import ElasticMetric
+from ...distances._metrics.soft import SoftDTW
+from ...distances._pairwise import pairwise_distances
+from ...distances._series import resample
+from ...utils._jobs import progress
+from .._segmentation.background import power_of
 
 EXAMPLES = 50  # occurrences of a class that are averaged, as many as a medoid is searched for among
 FEW = 3  # with fewer there is no average and no spread
@@ -23,14 +22,6 @@ CLEAR = 0.4  # silhouette from which on groups of occurrences count as such
 ITERATIONS = 20
 
 
-class Labels(NamedTuple):
-    """Labels of time points as numbers: 0 background, from 1 on the classes."""
-
-    code: np.ndarray  # (n,)
-    classes: np.ndarray  # (k,), sorted
-    background: object  # the label that stands for it
-
-
 class Learned(NamedTuple):
     """A query that was learned."""
 
@@ -39,45 +30,6 @@ class Learned(NamedTuple):
     tx: np.ndarray | None
     number: int  # of its class, from 0
     limits: tuple[int, int]  # shortest and longest repetition
-
-
-def is_background(value):
-    """Whether a label means background: 0, False, an empty text or the text "0"."""
-    return value in BACKGROUND if isinstance(value, str) else value == 0
-
-
-def read_labels(y):
-    """Labels of any type, an array (n,), as numbers."""
-    values = y.tolist()
-    missing = sum(v is None or v != v for v in values)
-    if missing:
-        raise ValueError(
-            f"'y' must have a label for each time point. Got {missing} NaN or None; background is 0 or an empty text."
-        )
-    distinct = list(dict.fromkeys(values))
-    classes = [v for v in distinct if not is_background(v)]
-    try:
-        classes.sort()
-    except TypeError:  # numbers and texts together
-        classes.sort(key=str)
-    number = dict.fromkeys(distinct, 0) | {label: k + 1 for k, label in enumerate(classes)}
-    background = next((v for v in distinct if is_background(v)), y.dtype.type() if y.dtype.kind != "O" else 0)
-    code = np.array([number[v] for v in values], dtype=np.int64)
-    return Labels(code, np.array(classes, dtype=y.dtype), background)
-
-
-def with_background(background, labels):
-    """Labels of one type, that of background before the others."""
-    return np.concatenate([np.array([background], dtype=labels.dtype), labels])
-
-
-def occurrences(code):
-    """Half-open ranges (k, 2) of the runs of one label other than 0, of 2 samples at least, and their labels (k,)."""
-    edges = change_points(code)
-    if len(code) == 0:
-        return np.empty((0, 2), np.int64), np.empty(0, np.int64)
-    kept = (code[edges[:-1]] != 0) & (np.diff(edges) > 1)
-    return np.column_stack([edges[:-1], edges[1:]])[kept], code[edges[:-1]][kept]
 
 
 def single(ranges):

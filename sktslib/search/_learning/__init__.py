@@ -1,0 +1,1 @@
+"""What is learned from a recording whose time points are labelled."""
