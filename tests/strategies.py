@@ -133,6 +133,8 @@ SIZES = {
     "distances._kernels.sliding.LEAST": [1, 2**20],
     "search._near_windows.BLOCK": [1, 7, 2**13],
     "search._streaming.chunked_sequence.CHUNK": [1, 16, 2**17],
+    "search._streaming.chunked_sequence.LONG": [1, 2**22],
+    "search._streaming.chunked_sequence.RARE": [0, 1, 32],
     "search._streaming.ranges.LEAST": [10, 50, 2**16],
     "search._streaming.parts.LEAD": [1, 4],
     "search._streaming.best.ROOM": [1, 2**10],

@@ -1,6 +1,6 @@
 """What a searcher is fitted to: one query or several, given or learned from labels, and how each is searched for."""
 
-from contextlib import nullcontext
+from typing import NamedTuple
 
 import numpy as np
 from joblib import delayed
@@ -11,13 +11,20 @@ from ..utils._jobs import in_jobs, progress
 from ..utils.validation import as_weight, plain_count
 from ._comparison import scaled_lengths, warn_of_query, warn_of_sequences, with_metric
 from ._learning.learned_threshold import learn_threshold
-from ._profile import Choice, Search
-from ._query import QueryEstimator, owned
-from ._several import chosen, entry, refuse_several
-from ._sources import CandidateReader, Whole
-from ._streaming.chunked_sequence import ChunkedSequence, HeldSequence, is_long, n_samples
+from ._profile import Choice
+from ._query import QueryEstimator
+from ._several import entry
+from ._streaming.chunked_sequence import ChunkedSequence, HeldSequence, is_long
 from ._streaming.dask_arrays import DaskSequence, is_dask
 from ._streaming.ranges import jobs_within, profile_ranges, search_ranges
+
+
+class Call(NamedTuple):
+    """Work on one sequence."""
+
+    work: tuple  # as joblib's delayed makes it
+    jobs: int  # of its own
+    has_bar: bool  # whether it shows how far it has come
 
 
 class FittedSearcher(QueryEstimator):
@@ -73,12 +80,13 @@ class FittedSearcher(QueryEstimator):
         self._fit_queries(queries)
         self.classes_ = marked.labels.classes[[one.number for one in learned]]  # some may have no whole occurrence
         self._background_label = marked.labels.background
+        source = self._held(X, times)
         with progress(len(learned), self.verbose, "learn thresholds", "query") as count:
             for k, one in enumerate(learned):
                 how = self._searches[k][0]
                 if self.min_length == "auto":  # between occurrences there may be no room but for short matches
                     how = how._replace(limits=(None, how.limits[1]))
-                found = self._found(how, Choice(max_overlap=float(self.max_overlap)), X, times)
+                (found,) = search_ranges(source, [(how, Choice(max_overlap=float(self.max_overlap)))])
                 self._learned_thresholds[k] = learn_threshold(found, marked.ranges[marked.code == one.number + 1])
                 count()
         return self
@@ -146,88 +154,66 @@ class FittedSearcher(QueryEstimator):
             return None, longest
         return min(max(1, how.m // 2), longest or how.m), longest
 
-    def _notice(self, X, times):
-        if not is_long(X):  # the chunks of which are looked at
-            super()._notice(X, times)
-
-    def _found(self, how, choice, X, times):
-        """What one query matches in one sequence."""
-        y, ty, _ = self._validated(X, times)
-        search = Search(how, y, ty)
-        found = chosen(search, search.profile(choice.rule), choice)
-        # The profile is gone by now, so that it and a copy of the sequence are never held at once.
-        return found._replace(reader=CandidateReader(search.how, Whole(owned(y, X), ty)))
-
     @staticmethod
     def _warn_of(found):
         """Warn of sequences that cannot be meant for the queries, once for all that were searched for."""
-        readers = [one.reader for one in found if isinstance(one.reader.source, Whole)]
+        readers = [one.reader for one in found if one.reader.source.in_memory]
         if readers:
             warn_of_sequences([reader.how for reader in readers], [reader.source.y for reader in readers])
 
-    def _found_in(self, searches, X, times, k, jobs):
-        """What each of some searches finds in the k-th sequence, by so many jobs."""
-        with nullcontext() if k is None else entry("X", k):
-            if is_long(X) or jobs > 1:
-                source = self._source(X, times)
-                found = search_ranges(source, searches, jobs, self.verbose)
-                if isinstance(source, HeldSequence):
-                    source.y = owned(source.y, X)
-                return found
-            return [self._found(*search, X, times) for search in searches]
+    def _notice_times(self, X, source):
+        """Warn of a sequence whose times are uneven or other than the query's; by chunks these are looked at."""
+        if source.in_memory:
+            self._notice(X, source.times, source.ty)
+
+    def _found_in(self, searches, source, place, jobs):
+        """What each of some searches finds in a sequence, by so many jobs; the caller has the readers."""
+        with entry("X", place):
+            return [one._replace(reader=None) for one in search_ranges(source, searches, jobs, self.verbose)]
 
     def _source(self, X, times):
-        """A sequence as it is read by chunks."""
+        """A sequence as it is searched: in memory, or read by chunks."""
         if is_long(X):
             return (DaskSequence if is_dask(X) else ChunkedSequence)(self, X, times)
-        y, ty, _ = self._validated(X, times)
-        return HeldSequence(y, ty)
+        return self._held(X, times)
 
-    def _in_jobs(self, calls, name, X):
-        """The results of each function with its arguments, which are run here if they have jobs of their own.
+    def _held(self, X, times):
+        """A sequence in memory."""
+        return HeldSequence(*self._validated(X, times))
 
-        The last argument says how many. A bar counts them, but not one that has a bar of its own.
-        """
-        inner = max(call[-1] for call in calls)
-        verbose = self.verbose if len(calls) > 1 or not (is_long(X) or inner > 1) else 0
-        calls = [delayed(call)(*rest) for call, *rest in calls]
-        return in_jobs(calls, 1 if inner > 1 else self.n_jobs, verbose, name, "search")
+    def _in_jobs(self, calls, name):
+        """The results of calls, in jobs unless they have jobs of their own; a bar counts them, or one shows its own."""
+        inner = max(call.jobs for call in calls)
+        verbose = self.verbose if len(calls) > 1 or not calls[0].has_bar else 0
+        return in_jobs([call.work for call in calls], 1 if inner > 1 else self.n_jobs, verbose, name, "search")
 
-    def _jobs_within(self, X, calls):
+    def _jobs_within(self, source, calls):
         """How many jobs a sequence is cut for where there are so many calls; what dask does is no call's own work."""
-        if is_dask(X):
-            return np.inf
-        return jobs_within(self.n_jobs, n_samples(X), calls) if hasattr(X, "__len__") or hasattr(X, "shape") else 1
+        return np.inf if source.has_engine else jobs_within(self.n_jobs, len(source), calls)
 
-    def _profiles(self, queries, X, times):
+    def _profiles(self, queries, source):
         """The profile of each of some queries."""
-        long = is_long(X)  # then it is read once for all
-        jobs = self._jobs_within(X, 1 if long else len(queries))
-        if long or jobs > 1:
-            return self._profile(queries, X, times, jobs)
-        calls = [(self._profile, [how], X, times, 1) for how in queries]
-        return [one for some in self._in_jobs(calls, "profile", X) for one in some]
+        # What is read by chunks is read once for all.
+        jobs = self._jobs_within(source, len(queries) if source.in_memory else 1)
+        by_parts = jobs > 1 or not source.in_memory
+        together = [queries] if by_parts else [[how] for how in queries]
+        calls = [Call(delayed(self._profile)(some, source, jobs), jobs, by_parts) for some in together]
+        return [one for some in self._in_jobs(calls, "profile") for one in some]
 
-    def _profile(self, queries, X, times, jobs):
+    def _profile(self, queries, source, jobs):
         """The profile of each query, by so many jobs."""
-        refuse_several(X)
-        if is_long(X) or jobs > 1:
-            source = self._source(X, times)
-            if isinstance(source, HeldSequence):
-                warn_of_sequences(queries, [source.y])
-            return profile_ranges(source, queries, jobs, self.verbose)
-        y, ty, _ = self._validated(X, times)
-        warn_of_sequences(queries, [y])
-        return [Search(how, y, ty).profile() for how in queries]
+        if source.in_memory:
+            warn_of_sequences(queries, [source.y])
+        return profile_ranges(source, queries, jobs, self.verbose)
 
-    def _ending(self, how, X, times, jobs):
+    def _ending(self, how, source, jobs):
         """Distance of the best candidate that ends at each time point, or the largest where none does."""
         # Of several windows that end at a sample not each is the best at its start.
         lengths = [None] if how.lengths is None else [np.array([length]) for length in how.lengths]
         out = None
         for length in lengths:
             if out is None or length[0] <= len(out):  # the shortest must fit
-                profile = self._profile([how._replace(lengths=length)], X, times, jobs)[0]
+                profile = self._profile([how._replace(lengths=length)], source, jobs)[0]
                 if out is None:
                     out = np.full(len(profile) + (0 if how.mode == "subsequence" else how.shortest - 1), np.inf)
                 ending = out[len(out) - len(profile) :]

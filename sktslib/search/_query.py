@@ -301,17 +301,19 @@ class QueryEstimator(MetricParameter, Estimator):
         self._check_size(y, "'X'", total=total)
         return y, self._as_times(times, y.shape[1], name), times
 
-    def _notice(self, X, times):
-        """Warn of a sequence, valid and searched, whose times are uneven or other than the query's."""
-        times = times_of(X, times)
-        notice_index(X, times)
-        self._notice_sampling(times)
+    def _notice(self, X, times, ty):
+        """Warn of a sequence, valid and searched, whose times are uneven or other than the query's.
 
-    def _notice_sampling(self, times):
-        """The same of valid times. They do not matter to a query that is compared with them."""
+        `times` are as they were given, `ty` as kernels count them.
+        """
+        notice_index(X, times)
+        self._notice_sampling(times, ty)
+
+    def _notice_sampling(self, times, ty):
+        """The same of times alone. They do not matter to a query that is compared with them."""
         queries = [how for how in self._queries if how.tx is None]
         if times is not None and queries:
             dated = is_datetime(times)
             alike = [how for how in queries if how.datetimes == dated and how.lengths is None]
             intervals = [how.interval for how in alike if how.interval is not None]
-            notice_sampling(as_times(times, len(times), "times"), intervals, self._max_gap)
+            notice_sampling(ty, intervals, self._max_gap)

@@ -6,21 +6,21 @@ from numbers import Integral, Real
 from typing import TYPE_CHECKING
 
 import numpy as np
+from joblib import delayed
 from sklearn.base import ClassNamePrefixFeaturesOutMixin, TransformerMixin
 from sklearn.utils.validation import check_is_fitted
 
 from ..distances._series import NORMALIZATIONS
-from ..utils._given_times import times_of
 from ..utils._plot.plot_data import names_of
 from ..utils._sklearn import JOBS, Interval, StrOptions, names_out
 from ._comparison import MODES, resolve_mode
-from ._fitted_searcher import FittedSearcher
+from ._fitted_searcher import Call, FittedSearcher
 from ._learning.time_labels import with_background
-from ._query import event_score, refuse_sample_weight
-from ._several import matches_of, one_each, refuse_several, several
-from ._streaming.chunked_sequence import is_long, n_samples
-from ._streaming.dask_arrays import is_dask, times_of_ranges
+from ._query import event_score, owned, refuse_sample_weight
+from ._several import entry, matches_of, one_each, refuse_several, several
+from ._streaming.chunked_sequence import n_samples
 from ._streaming.piecewise import PiecewiseSearcher
+from ._streaming.ranges import checked
 
 if TYPE_CHECKING:
     from collections.abc import Sequence
@@ -228,8 +228,10 @@ class QuerySearcher(ClassNamePrefixFeaturesOutMixin, TransformerMixin, Piecewise
             One candidate per window, or per end of a subsequence. Of several queries a list.
         """
         check_is_fitted(self)
-        profiles = self._profiles([how for how, _ in self._searches], X, times)
-        self._notice(X, times)
+        refuse_several(X)
+        source = self._source(X, times)
+        profiles = self._profiles([how for how, _ in self._searches], source)
+        self._notice_times(X, source)
         return self._of_each(profiles)
 
     def search(self, X: Sequences, times: Times | None = None) -> Matches:
@@ -254,20 +256,29 @@ class QuerySearcher(ClassNamePrefixFeaturesOutMixin, TransformerMixin, Piecewise
         sequences = several(X)
         each = [X] if sequences is None else sequences
         every = [times] if sequences is None else one_each(times, len(each), "times", "sequences")
-        calls, searches = [], self._searches
+        calls, searches, readers, sources = [], self._searches, [], []
         for k, (sequence, t) in enumerate(zip(each, every, strict=True)):
+            place = None if sequences is None else k
+            with entry("X", place):
+                source = self._source(sequence, t)
+                own = checked(source, searches)
             # What is read by chunks is read once for all queries.
-            jobs = self._jobs_within(sequence, len(each) * (1 if is_long(sequence) else len(searches)))
-            together = [searches] if is_long(sequence) or jobs > 1 else [[search] for search in searches]
-            calls += [(self._found_in, some, sequence, t, None if sequences is None else k, jobs) for some in together]
-        found = [one for some in self._in_jobs(calls, "search", X) for one in some]
+            jobs = self._jobs_within(source, len(each) * (len(own) if source.in_memory else 1))
+            by_parts = jobs > 1 or not source.in_memory
+            for some in [own] if by_parts else [[search] for search in own]:
+                work = delayed(self._found_in)(some, source, place, jobs)
+                calls.append(Call(work, jobs, by_parts or source.goes_by_chunks(*some[0])))
+            sources.append(source)
+            readers += [source.reader(how) for how, _ in own]
+        found = [one for some in self._in_jobs(calls, "search") for one in some]
+        found = [one._replace(reader=reader) for one, reader in zip(found, readers, strict=True)]
         self._warn_of(found)
-        given = [
-            times_of_ranges(t, found[k * len(searches) : (k + 1) * len(searches)]) if is_dask(x) else times_of(x, t)
-            for k, (x, t) in enumerate(zip(each, every, strict=True))
-        ]
-        for sequence, t in zip(each, given, strict=True):
-            self._notice(sequence, t)
+        given = []
+        for k, (sequence, source) in enumerate(zip(each, sources, strict=True)):
+            given.append(source.times_of_found(found[k * len(searches) : (k + 1) * len(searches)]))
+            self._notice_times(sequence, source)
+            if source.in_memory:  # not before: a profile and a copy of the sequence are never held at once
+                source.y = owned(source.y, sequence)
         given = None if all(t is None for t in given) else given if sequences is not None else given[0]
         rest = searches[0][1].n_matches, given, self._classes, names_of(X)
         return matches_of(found, len(searches), *rest, listed=sequences is not None)
@@ -291,9 +302,12 @@ class QuerySearcher(ClassNamePrefixFeaturesOutMixin, TransformerMixin, Piecewise
         ndarray of shape (n, n_queries)
         """
         check_is_fitted(self)
-        jobs, queries = self._jobs_within(X, len(self._queries)), [how for how, _ in self._searches]
-        columns = self._in_jobs([(self._ending, how, X, times, jobs) for how in queries], "transform", X)
-        self._notice(X, times)
+        refuse_several(X)
+        source = self._source(X, times)
+        jobs, by_parts = self._jobs_within(source, len(self._queries)), not source.in_memory
+        work = [delayed(self._ending)(how, source, jobs) for how, _ in self._searches]
+        columns = self._in_jobs([Call(one, jobs, by_parts or jobs > 1) for one in work], "transform")
+        self._notice_times(X, source)
         return np.column_stack(columns)
 
     def get_feature_names_out(self, input_features: Any = None) -> NDArray[Any]:

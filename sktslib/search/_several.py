@@ -7,7 +7,7 @@ import numpy as np
 
 from ._profile import choose
 from ._results import Matches
-from ._sources import CandidateReader, Sources, Whole
+from ._sources import CandidateReader, Sources
 
 
 def several(X):
@@ -22,10 +22,12 @@ def several(X):
 
 @contextmanager
 def entry(name, k):
-    """Say of an error which entry of a list of series it is about."""
+    """Say of an error which entry of a list of series it is about; None: there is no list."""
     try:
         yield
     except (TypeError, ValueError) as error:
+        if k is None:
+            raise
         own = TypeError if isinstance(error, TypeError) else ValueError
         raise own(f"In {name}[{k}]: {error}") from error
 
@@ -50,17 +52,16 @@ def one_each(values, count, name, what):
 
 
 class Found(NamedTuple):
-    """What one query matches in one sequence."""
+    """What one query matches in one sequence; without a reader on the way from another process."""
 
     start: np.ndarray
     end: np.ndarray
     distance: np.ndarray
-    reader: CandidateReader
+    reader: CandidateReader | None
 
 
-def chosen(search, profile, choice):
+def chosen(reader, profile, choice):
     """What is chosen of the profile of a search."""
-    reader = CandidateReader(search.how, Whole(search.y, search.ty))
     start, end, _, distance = choose(reader, profile._candidates, choice)
     return Found(start, end, distance, reader)
 

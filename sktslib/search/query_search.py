@@ -4,14 +4,18 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING
 
+from joblib import delayed
+
 from ..utils._given_times import given_times
-from ..utils._jobs import progress
+from ..utils._jobs import in_jobs
 from ..utils.validation import check_verbose
 from ._comparison import warn_of_sequences
 from ._profile import Search
 from ._searcher import QuerySearcher
 from ._several import chosen, matches_of
-from .search_utils import choice_of, each_search
+from ._sources import CandidateReader, Whole
+from ._streaming.ranges import jobs_within
+from .search_utils import choice_of, each_search, profile_by
 
 if TYPE_CHECKING:
     from typing import Any
@@ -32,6 +36,7 @@ def time_series_search(
     weight: ArrayLike | None = None,
     output: tuple[str, float] = ("number", 1),
     *,
+    n_jobs: int | None = None,
     verbose: int = 0,
 ) -> dict[str, Any]:
     """Find the occurrences of a query in a sequence by every distance of a dictionary.
@@ -55,8 +60,13 @@ def time_series_search(
     output : tuple, default=("number", 1)
         ("number", k): the k best occurrences (None: as many as fit); ("threshold", t): all of at most this distance;
         ("percentile", p): all of at most the p-th percentile of the profile.
+    n_jobs : int, optional
+        Jobs of joblib, threads unless it is told otherwise, that share the distances among them, or parts of a long
+        sequence where there are fewer distances than jobs. Profiles by Fourier transforms depend on it in their last
+        digits, nothing else does.
     verbose : int, default=0
-        Above 0: a bar on stderr counts the distances that are done. With one distance it goes from 0 to 1.
+        Above 0: a bar on stderr counts the distances that are done. With one distance it goes from 0 to 1,
+        unless jobs share the sequence: then a bar counts its parts.
 
     Returns
     -------
@@ -83,23 +93,28 @@ def time_series_search(
     >>> found["Dynamic Time Warping"]["start"]
     array([ 29, 617, 220])
     """
-    choice, verbose, results = choice_of(output), check_verbose(verbose), {}
+    choice, verbose = choice_of(output), check_verbose(verbose)
     searches = each_search(dict_distances, query, sequence, tq, ts, weight)
-    with progress(len(searches), verbose, "search", "distance") as count:
-        for entry, fitted, y, ty in searches:
-            ((how, _),) = QuerySearcher(entry.metric, min_length=None).fit(**fitted)._searches
-            search = Search.of(how, y, ty)
-            warn_of_sequences([how], [y])
-            profile, given = search.profile(), None if ts is None else given_times(ts, "ts")
-            matches = matches_of([chosen(search, profile, choice)], 1, None, given)
-            results[entry.key] = result = {
-                "start": matches.start,
-                "end": matches.end,
-                "path": [matches.path(k) for k in range(len(matches))] if entry.metric._has_path else None,
-                "path_dist": matches.distance,
-                "distance": profile.distance,
-            }
-            if given is not None:
-                result |= {"start_time": matches.start_time, "end_time": matches.end_time}
-            count()
-    return results
+    given, count = None if ts is None else given_times(ts, "ts"), len(searches)
+    jobs = jobs_within(n_jobs, searches[0][2].shape[1], count) if searches else 1
+    inner, outer = verbose if jobs > 1 else 0, verbose if jobs == 1 or count > 1 else 0
+    calls = [delayed(_found)(*search, given, choice, jobs, inner) for search in searches]
+    found = in_jobs(calls, n_jobs if jobs == 1 else 1, outer, "search", "distance")
+    return {entry.key: one for (entry, *_), one in zip(searches, found, strict=True)}
+
+
+def _found(entry, fitted, y, ty, given, choice, jobs, verbose):
+    """What the distance of one entry finds, by so many jobs."""
+    ((how, _),) = QuerySearcher(entry.metric, min_length=None).fit(**fitted)._searches
+    search = Search.of(how, y, ty)
+    warn_of_sequences([how], [y])
+    profile = profile_by(search, jobs, verbose)
+    matches = matches_of([chosen(CandidateReader(search.how, Whole(y, ty)), profile, choice)], 1, None, given)
+    result = {
+        "start": matches.start,
+        "end": matches.end,
+        "path": [matches.path(k) for k in range(len(matches))] if entry.metric._has_path else None,
+        "path_dist": matches.distance,
+        "distance": profile.distance,
+    }
+    return result if given is None else result | {"start_time": matches.start_time, "end_time": matches.end_time}

@@ -24,6 +24,8 @@ from ._comparison import Comparison, resolve_mode, warn_of_sequences, with_metri
 from ._profile import Choice, Search, percentile_of
 from ._query import one_query
 from ._selection import select
+from ._streaming.chunked_sequence import HeldSequence
+from ._streaming.ranges import jobs_within, profile_ranges
 
 if TYPE_CHECKING:
     from typing import Any
@@ -120,6 +122,16 @@ def one_search(dict_distances, family, mode, query, sequence, tq=None, ts=None, 
     return search
 
 
+def profile_by(search, jobs, verbose):
+    """The profile of a search by so many jobs; a bar counts the parts that these share, else the whole as one."""
+    if jobs > 1:
+        return profile_ranges(HeldSequence(search.y, search.ty, None), [search.how], jobs, verbose)[0]
+    with progress(1, verbose, "search", "profile") as count:
+        profile = search.profile()
+        count()
+    return profile
+
+
 def one_entry(dict_distances, family):
     """The only active entry of a family, given as itself or in a dictionary of distances; and its own dictionary."""
     if isinstance(dict_distances, dict) and any(key in ENTRY_KEYS for key in dict_distances):
@@ -204,6 +216,7 @@ def lockstep_search(
     sequence: Sequences,
     weight: ArrayLike | None = None,
     *,
+    n_jobs: int | None = None,
     verbose: int = 0,
 ) -> NDArray[np.float64]:
     """Distance of the query to every window of its length.
@@ -218,8 +231,12 @@ def lockstep_search(
         The sequence, at least as long as the query.
     weight : array-like of shape (m,) or (m, channels), optional
         Relative weights of the query's points.
+    n_jobs : int, optional
+        Jobs of joblib, threads unless it is told otherwise, that share parts of a long sequence among them. Distances
+        by Fourier transforms depend on it in their last digits, others do not.
     verbose : int, default=0
-        Above 0: a bar on stderr counts the profiles that are done, of which there is one, as in `elastic_search`.
+        Above 0: a bar on stderr counts the parts that jobs share; by one job there is one profile, as in
+        `elastic_search`.
 
     Returns
     -------
@@ -243,10 +260,7 @@ def lockstep_search(
     """
     verbose = check_verbose(verbose)
     search = one_search(dict_distances, "lockstep", "windows", query, sequence, weight=weight)
-    with progress(1, verbose, "search", "profile") as count:
-        distance = search.profile().distance
-        count()
-    return distance
+    return profile_by(search, jobs_within(n_jobs, search.y.shape[1], 1), verbose).distance
 
 
 def start_sequences_index(distance: Any, output: tuple[str, float] = ("number", 1), overlap: float = 1.0) -> Any:

@@ -27,6 +27,7 @@ def time_series_segmentation(
     ts: ArrayLike | None = None,
     weight: ArrayLike | None = None,
     *,
+    n_jobs: int | None = None,
     verbose: int = 0,
 ) -> dict[str, Any]:
     """Cut a sequence at each repetition of a query by every distance of a dictionary.
@@ -46,6 +47,9 @@ def time_series_segmentation(
         ``time_series_segmentation(dict_distances, query, sequence, weight)`` works.
     weight : array-like of shape (m,) or (m, channels), optional
         Relative weights of the query's points.
+    n_jobs : int, optional
+        Jobs of joblib, threads unless it is told otherwise, that share parts of a long sequence among them. No result
+        depends on it.
     verbose : int, default=0
         Above 0: a bar on stderr counts the distances that are done.
 
@@ -74,6 +78,6 @@ def time_series_segmentation(
     searches = each_search(dict_distances, query, sequence, tq, ts, weight)
     with progress(len(searches), verbose, "segmentation", "distance") as count:
         for entry, fitted, y, ty in searches:
-            results[entry.key] = QuerySegmenter(entry.metric).fit(**fitted).segment(y.T, ty).boundaries
+            results[entry.key] = QuerySegmenter(entry.metric, n_jobs=n_jobs).fit(**fitted).segment(y.T, ty).boundaries
             count()
     return results

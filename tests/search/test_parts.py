@@ -17,7 +17,7 @@ from strategies import parameters, small_sizes, unmeant
 
 from sktslib import QuerySearcher, QuerySegmenter, load_ecg_example
 from sktslib.distances import get_metric
-from sktslib.search import merge_parts
+from sktslib.search import _query, merge_parts
 from sktslib.search._streaming import chunked_sequence, parts, ranges
 from sktslib.search._streaming.stored import opened, stored
 
@@ -112,7 +112,8 @@ def assert_same(got, want):
 
 @contextmanager
 def small_parts(data):
-    names = ("ranges.LEAST", "parts.LEAD", "parts.FIRST", "best.ROOM", "chunked_sequence.CHUNK")
+    names = ("ranges.LEAST", "parts.LEAD", "parts.FIRST", "best.ROOM")
+    names += tuple(f"chunked_sequence.{name}" for name in ("CHUNK", "LONG", "RARE"))
     with small_sizes(data, *(f"search._streaming.{name}" for name in names), "search._near_windows.LEAST"):
         yield
 
@@ -135,6 +136,7 @@ def test_parts_give_what_one_search_of_the_whole_does(search, n_jobs, in_memory,
         equal(searcher.transform(given, times=ty), rows, **({} if not profile._slack else {"rtol": 1e-9, "atol": 1e-9}))
         searcher.set_params(n_jobs=None)
         assert_same(searcher.search(Sliced(y), times=ty), want)
+        assert_same(searcher.search(y, times=ty), want)
 
 
 def fed(part, y, ty, end, sizes, through_pickle):
@@ -245,13 +247,56 @@ def test_the_best_matches_need_little_memory(kind, rule, tmp_path, monkeypatch):
     x = np.sin(np.arange(20) / 7.0)
     monkeypatch.setattr(chunked_sequence, "CHUNK", 2000 if compiled else 50)
     searcher = QuerySearcher(**{"metric": "dtw", "n_matches": 4, **rule}).fit(x)
-    assert_same(searcher.search(y), searcher.search(np.asarray(y)))
+    held = np.array(y)
+    assert_same(searcher.search(y), searcher.search(held))
+    monkeypatch.setattr(chunked_sequence, "LONG", n)
+    assert_same(searcher.search(y), searcher.search(held))
     if compiled:
-        tracemalloc.start()
-        searcher.search(y)
-        peak = tracemalloc.get_traced_memory()[1]
-        tracemalloc.stop()
-        assert peak < y.nbytes
+        assert peak_of(searcher.search, y) < y.nbytes
+        if not rule:  # matches keep a copy of the recording
+            assert peak_of(searcher.search, held) < 2 * y.nbytes
+
+
+def peak_of(call, *given):
+    """The most memory that a call takes, in bytes."""
+    tracemalloc.start()
+    call(*given)
+    peak = tracemalloc.get_traced_memory()[1]
+    tracemalloc.stop()
+    return peak
+
+
+@pytest.mark.parametrize("few", [True, False], ids=["few", "many"])
+def test_a_bar_counts_the_chunks_of_a_long_recording_in_memory(few, capsys, monkeypatch):
+    y, x = ecg()
+    for name, size in {"LONG": 1000, "CHUNK": 100, "RARE": 6}.items():
+        monkeypatch.setattr(chunked_sequence, name, size)
+    searcher = QuerySearcher(n_matches=2 if few else 20, verbose=1).fit(x)
+    searcher.search(y)
+    assert ("12/12" if few else "1/1") in capsys.readouterr().err
+    searcher.search(y[:999])
+    assert "1/1" in capsys.readouterr().err
+
+
+def test_a_sequence_is_validated_once(monkeypatch):
+    y, x = ecg()
+    times = pd.date_range("2020-01-01", periods=len(y), freq="10ms", tz="CET")
+    counts = {"as_times": 0, "sized_series": 0, "times_of": 0}
+
+    def counted(name, call):
+        def count(*given, **named):
+            counts[name] += 1
+            return call(*given, **named)
+
+        return count
+
+    searcher = QuerySearcher("dtw").fit([x, x[::-1], x[5:]])
+    for name in counts:
+        monkeypatch.setattr(_query, name, counted(name, getattr(_query, name)))
+    for call in (searcher.search, searcher.profile, searcher.transform):
+        call(y, times)
+        assert counts == {"as_times": 1, "sized_series": 1, "times_of": 1}
+        counts.update(dict.fromkeys(counts, 0))
 
 
 @pytest.mark.parametrize("engine", ["threading", "loky"])

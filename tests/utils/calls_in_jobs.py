@@ -76,6 +76,15 @@ IN_JOBS = {
         {"nearest neighbors"},
     ),
     "QueryDistances": (lambda **v: matrix(QueryDistances, **v), {"query distances"}),
+    "time_series_search": (
+        lambda **v: next(iter(time_series_search(ENTRIES, Q, S, **v).values()))["distance"],
+        {"search"},
+    ),
+    "lockstep_search": (lambda **v: lockstep_search(get_distance_dict(["euclidean"]), Q, S, **v), {"search"}),
+    "time_series_segmentation": (
+        lambda **v: time_series_segmentation(ENTRIES, Q, S, **v)["Dynamic Time Warping"],
+        {"segmentation"},
+    ),
 }
 AVERAGED = {"pairwise distances", "barycenter", "learn queries"}
 ALONE = {
@@ -102,15 +111,6 @@ ALONE = {
         lambda **v: segment(S[:, np.newaxis], LABELS, **v),
         {*AVERAGED, "learn background", "segmentation"},
     ),
-    "time_series_search": (
-        lambda **v: next(iter(time_series_search(ENTRIES, Q, S, **v).values()))["distance"],
-        {"search"},
-    ),
     "elastic_search": (lambda **v: elastic_search(get_distance_dict(["dtw"]), Q, S, **v)[1], {"search"}),
-    "lockstep_search": (lambda **v: lockstep_search(get_distance_dict(["euclidean"]), Q, S, **v), {"search"}),
-    "time_series_segmentation": (
-        lambda **v: time_series_segmentation(ENTRIES, Q, S, **v)["Dynamic Time Warping"],
-        {"segmentation"},
-    ),
 }
 CALLS = IN_JOBS | ALONE

@@ -260,7 +260,7 @@ class QuerySegmenter(FittedSegmenter):
             return segment(queries, rules, source.y, ty, self.n_jobs, self.verbose, readers)
 
         queries, found = self._segmented(queries, source, ranges_of)
-        self._notice(X, given)
+        self._notice(X, given, ty)
         return source, found, given, queries
 
     def _segment_long(self, X, times):

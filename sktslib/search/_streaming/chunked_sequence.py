@@ -9,6 +9,10 @@ from .chunks import Clock, Entrance
 from .stored import opened, stored
 
 CHUNK = 2**17  # samples read at a time, unless the sequence says how it is stored
+# A sequence in memory is searched by chunks where its profile would take 64 MB or more: below, the whole profile is as
+# fast. And where the best matches, of a query's length each, are so small a share of it that few candidates wait.
+LONG = 2**22
+RARE = 32
 IN_MEMORY = (np.ndarray, list, tuple, str, bytes, dict)
 
 
@@ -36,6 +40,7 @@ def n_samples(X):
 class ChunkedSequence:
     """A long sequence, read by chunks, and again where samples of it are asked for."""
 
+    in_memory = False
     has_engine = False  # whether its `parts` are another one's work
     notices = True  # whether the times of its first chunk are looked at for uneven steps
 
@@ -97,6 +102,14 @@ class ChunkedSequence:
         """Whether it has times."""
         return self.times is not None
 
+    def goes_by_chunks(self, how, choice):
+        """Whether one job searches it by chunks, not by its whole profile."""
+        return True
+
+    def times_of_found(self, found):
+        """Times of what was found, or None."""
+        return None if self.times is None else given_times(self.times, "times")
+
     def reader(self, how):
         return CandidateReader(how, self)
 
@@ -110,10 +123,14 @@ class ChunkedSequence:
 
 
 class HeldSequence(Whole):
-    """A sequence in memory, read by chunks."""
+    """A sequence in memory, and its times as kernels count them and as they were given; it can be read by chunks."""
 
-    has_engine = False
+    in_memory, has_engine = True, False
     piece = 1  # parts may begin anywhere
+
+    def __init__(self, y, ty, times):
+        super().__init__(y, ty)
+        self.times = times
 
     @property
     def size(self):
@@ -127,6 +144,15 @@ class HeldSequence(Whole):
 
     def __len__(self):
         return self.y.shape[1]
+
+    def goes_by_chunks(self, how, choice):
+        """Whether one job searches it by chunks, not by its whole profile: for the best few subsequences of many."""
+        n, few = len(self), choice.percentile is None and choice.n_matches is not None
+        return how.mode == "subsequence" and few and n >= max(LONG, RARE * choice.n_matches * how.m)
+
+    def times_of_found(self, found):
+        """Times of what was found, or None."""
+        return self.times
 
     def reader(self, how):
         return CandidateReader(how, self)

@@ -7,7 +7,7 @@ from typing import Any
 
 import numpy as np
 
-from ...utils._given_times import as_dates, notice_index
+from ...utils._given_times import as_dates
 from ...utils._sampling import holes
 from ...utils._sizes import largest, sum_of_squares
 from ...utils.validation import FLOAT, as_times, check_count
@@ -86,10 +86,10 @@ class Entrance:
             if hasattr(X, "__len__") and len(X) == 0:  # as when nothing came in time
                 return None
             with chunk_at(self.seen):
-                y, _, given = self._estimator._validated(X, times)
+                y, own, given = self._estimator._validated(X, times)
             ty, how = self._take(given), self._estimator._queries[0]
             gaps = (how.gaps and bool(np.isnan(y).any())) or self._has_hole(ty, how.max_gap)
-            self._notice(X, given, y.shape[1])
+            self._notice(X, given, own)
         self.seen += y.shape[1]
         return y, ty, gaps
 
@@ -128,13 +128,12 @@ class Entrance:
         last, self._last = self._last, ty[-1:]
         return len(holes(ty if last is None else np.concatenate([last, ty]), max_gap)) > 0
 
-    def _notice(self, X, given, n):
+    def _notice(self, X, given, own):
         """Warn, once, of times that are uneven or other than a query's: those of the first chunk of several."""
-        if self._noticed or n < 2:
+        if self._noticed or len(X) < 2:
             return
         self._noticed = True
-        notice_index(X, given)
-        self._estimator._notice_sampling(given)
+        self._estimator._notice(X, given, own)
 
 
 class ChunkStream:

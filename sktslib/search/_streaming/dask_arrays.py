@@ -13,7 +13,7 @@ import numpy as np
 
 from ...utils._given_times import as_dates, given_times
 from ...utils._jobs import losses_explained, progress
-from ...utils.validation import as_points
+from ...utils.validation import as_points, as_times
 from .._buffer import SparseTimes, times_at
 from . import chunked_sequence, ranges
 from .chunked_sequence import ChunkedSequence, n_samples
@@ -123,6 +123,10 @@ class DaskSequence(ChunkedSequence):
                 f"'times' must have one time per point, shape ({len(self)},). Got shape ({n_samples(self.times)},)."
             )
 
+    def times_of_found(self, found):
+        """Times of the samples that what was found begins and ends at, or None."""
+        return times_of_ranges(self.times, found)
+
     def parts(self, searches, verbose, name, whole):
         """The parts of the searches that ranges of the array give."""
         import dask
@@ -133,7 +137,8 @@ class DaskSequence(ChunkedSequence):
             found = dask.compute(*tasks)
             count(len(tasks))
         if self.timed and len(self) > 1:
-            self.searcher._notice_sampling(as_dates(self.times[: self.size]))
+            given = as_dates(self.times[: self.size])
+            self.searcher._notice_sampling(given, as_times(given, len(given), "times"))
         return list(found)
 
     def _tasks(self, searches, whole):

@@ -7,9 +7,9 @@ from joblib import delayed
 
 from ...utils._jobs import count_jobs, in_jobs, progress
 from .._comparison import check_room
-from .._profile import Choice, choose
+from .._profile import Choice, Search
 from .._selection import Profile
-from .._several import Found
+from .._several import Found, chosen
 from .parts import QueryPart, first_of, joined
 
 LEAST = 2**16  # samples of a range: shorter ones are not worth their own column
@@ -35,30 +35,38 @@ def cut(n, jobs, lead, piece=1):
 
 def search_ranges(source, searches, jobs=1, verbose=0):
     """What each search finds in a sequence, in ranges for so many jobs."""
-    searches, found = _checked(source, searches), []
+    searches, found = checked(source, searches), []
+    if jobs == 1 and not any(source.goes_by_chunks(*search) for search in searches):
+        return [chosen(source.reader(how), _of_whole(source, how, choice.rule), choice) for how, choice in searches]
     for (how, choice), one in zip(searches, _results(source, searches, jobs, verbose, "search"), strict=True):
         if one is None:  # a limit came out too low
             one = joined(run(source, [(how, choice)], 0, len(source)), source)
-        found.append(found_in(one, how, choice, source))
+        found.append(as_found(one, how, choice, source))
     return found
 
 
-def found_in(result, how, choice, source):
+def as_found(result, how, choice, source):
     """What was found: the matches that parts give together, or those of their profile."""
     reader = source.reader(how)
     if isinstance(result, Profile):
-        start, end, _, distance = choose(reader, result._candidates, choice)
-        return Found(start, end, distance, reader)
+        return chosen(reader, result, choice)
     return Found(*result[2:].astype(np.int64), result[1], reader)
 
 
 def profile_ranges(source, queries, jobs=1, verbose=0):
     """The profile of each query over a sequence, in ranges for so many jobs."""
-    searches = _checked(source, [(how, Choice()) for how in queries])
+    searches = checked(source, [(how, Choice()) for how in queries])
+    if jobs == 1 and source.in_memory:
+        return [_of_whole(source, how) for how, _ in searches]
     return _results(source, searches, jobs, verbose, "profile", whole=True)
 
 
-def _checked(source, searches):
+def _of_whole(source, how, rule=None):
+    """The profile of one query over a sequence in memory, at once."""
+    return Search(how, source.y, source.ty).profile(rule)
+
+
+def checked(source, searches):
     """The searches as the sequence allows them."""
     for how, _ in searches:
         if how.mode == "windows":

@@ -17,7 +17,7 @@ from .._sources import CandidateReader, Stretches
 from .chunked_sequence import n_samples
 from .chunks import Clock, Entrance
 from .parts import QueryPart, first_of, joined
-from .ranges import found_in, run
+from .ranges import as_found, run
 
 if TYPE_CHECKING:
     from typing import Any
@@ -256,7 +256,7 @@ def merge_parts(parts: list[SearchPart], sequence: Any = None, times: Times | No
             if sequence is None:
                 _NoSequence().chunks(0, parts[-1].n_samples_seen)
             one = joined(run(source, [(how, choice)], 0, parts[-1].n_samples_seen), source)
-        found.append(found_in(one, how, choice, source))
+        found.append(as_found(one, how, choice, source))
     if timed and sequence is None:
         known = _times_of(parts, pieces)
     return matches_of(found, len(found), searches[0][1].n_matches, known, searcher._classes)
