@@ -137,6 +137,7 @@ SIZES = {
     "search._streaming.chunked_sequence.RARE": [0, 1, 32],
     "search._streaming.ranges.LEAST": [10, 50, 2**16],
     "search._streaming.parts.LEAD": [1, 4],
+    "search._streaming.parts.ROOM": [0, 1, 8],
     "search._streaming.best.ROOM": [1, 2**10],
     "search._near_windows.LEAST": [1, 2**18],
     "search._selection.BLOCK": [1, 7, 2**14],

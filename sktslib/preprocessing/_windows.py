@@ -2,7 +2,8 @@
 
 A window of `width` samples ends at each sample, or lies about it. It is cut off at the ends of a recording. Where none
 of its samples is there the statistic is NaN. No number depends on the samples that came before its window, so that
-pieces give the same bits as the whole.
+pieces give the same bits as the whole. Each statistic takes the number of the first sample among all of the recording,
+modulo the width, as `phase`; only the one that works in blocks reads it.
 """
 
 import numpy as np
@@ -15,12 +16,12 @@ def centred(function, y, width):
     return function(padded, width)[:, ahead:]
 
 
-def running_median(y, width):
+def running_median(y, width, phase=0):
     """The median of the last `width` samples of each (channels, n)."""
     return _rolling(y, width).median().to_numpy().T
 
 
-def running_range(y, width):
+def running_range(y, width, phase=0):
     """The difference of the maximum and the minimum of them."""
     rolling = _rolling(y, width)
     return (rolling.max() - rolling.min()).to_numpy().T
@@ -33,7 +34,7 @@ def _rolling(y, width):
 
 
 def running_std(y, width, phase=0):
-    """The standard deviation of them; `phase` is the number of the first sample among all of the recording, mod width.
+    """The standard deviation of them.
 
     The recording is cut into blocks of the width. A window is the end of one block and the begin of the next; the two
     are joined by their counts, means and sums of squares about these (Chan, Golub & LeVeque 1983).
@@ -82,10 +83,7 @@ class Trailing:
             return y.copy()
         held, n = np.concatenate([self._held, y], axis=1), y.shape[1]
         first = self._seen - self._held.shape[1]
-        if self._function is running_std:
-            out = running_std(held, self._width, first % self._width)[:, -n:]
-        else:
-            out = self._function(held, self._width)[:, -n:]
+        out = self._function(held, self._width, first % self._width)[:, -n:]
         self._seen += n
         self._held = held[:, max(0, held.shape[1] - (self._width - 1)) :].copy() if self._width > 1 else held[:, :0]
         return out

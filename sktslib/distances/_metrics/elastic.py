@@ -4,11 +4,12 @@ from typing import NamedTuple
 
 import numpy as np
 
-from .._kernels import columns, diagonals, lanes, open_ended, pruned, recurrences
-from .._kernels.dispatch import closed_boundary, equal_moves, has_weights
+from .._kernels import columns, diagonals, lanes, pruned, recurrences
+from .._kernels.dispatch import closed_boundary, equal_moves
 from .._series import full_weight
 from .alignment import Alignment
 from .bands import BandedMetric, band, radius_of
+from .subsequences import SubsequenceKernel
 
 INF = np.inf
 NO_BAND = np.empty(0, np.int64), np.empty(0, np.int64)
@@ -322,20 +323,17 @@ class ElasticMetric(BandedMetric):
     def _subsequence_profile(self, problem, shortest, longest, *, matrix=False):
         """Subsequence profile of the whole series: distances, starts and, if asked for, accumulated costs (n, m)."""
         m, n = problem.shape
-        col, start = self._start_column(problem)
-        p, _, _, y, tx, ty, points = problem
-        rows, limits = problem.rows, (radius_of(self.window, self.factor, m, m), shortest, longest)
         distance, begin = np.empty(n), np.empty(n, np.int64)
-        if not matrix and problem.runs_diagonally:
-            query = p, rows, has_weights(p, rows), points
-            open_ended.subsequence_profile(query, y, 0, 0, limits, (col, start), distance, begin)
-            distance = self._scaled_candidates(distance, problem.x, y, begin, np.arange(1, n + 1))
-            return self._report_search(distance, problem), begin, None
         costs = np.empty((n, m)) if matrix else columns.NO_COSTS
-        pair, state = (p, rows, points, y, tx, ty), (col, start, np.zeros((3, m)))
-        columns.subsequence_profile(pair, 0, 0, limits, state, distance, begin, costs)
-        distance = self._scaled_candidates(distance, problem.x, y, begin, np.arange(1, n + 1))
+        state, lengths = self._start_column(problem), (shortest, longest)
+        self._subsequence_kernel(problem).advance(problem, (0, 0), lengths, state, (distance, begin), costs)
+        distance = self._scaled_candidates(distance, problem.x, problem.y, begin, np.arange(1, n + 1))
         return self._report_search(distance, problem), begin, costs
+
+    def _subsequence_kernel(self, problem, few=0):
+        """What advances the column of a subsequence search; `few` samples go column by column."""
+        m = problem.shape[0]
+        return SubsequenceKernel(problem, radius_of(self.window, self.factor, m, m), few)
 
     def _start_column(self, problem):
         """Costs and starts of a column before the first sample."""

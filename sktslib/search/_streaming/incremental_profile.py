@@ -4,11 +4,9 @@ from typing import NamedTuple
 
 import numpy as np
 
-from ...distances._kernels import columns, open_ended
 from ...distances._kernels.columns import oldest_start
 from ...distances._kernels.compilation import block_size
-from ...distances._kernels.dispatch import closed_boundary, has_weights
-from ...distances._metrics.bands import radius_of
+from ...distances._kernels.dispatch import closed_boundary
 from .._buffer import Buffer
 from .._comparison import check_lengths, window_profile
 from .._selection import Candidates
@@ -140,8 +138,6 @@ class SubsequenceProfile(IncrementalProfile):
         self.limits = how.limits[0] or 1, how.limits[1] or ENDLESS
         self.context = max(how.reach, 1)  # samples before the next one that are looked at again
         self.noted = first  # samples that are known to be missing or not
-        m, metric = how.m, how.metric
-        self._radius, self._ground = radius_of(metric.window, metric.factor, m, m), np.zeros((3, m))
         self._prepared = None
         self._old = first  # no path on its way begins before this sample
         self._begin(first)
@@ -232,9 +228,7 @@ class SubsequenceProfile(IncrementalProfile):
         y, ty = self.cut(back, end)
         if self._prepared is None or self._prepared.size < y.shape[1]:
             self._prepared = PreparedQueries([self.how], y)
-            problem = self._prepared.problems[0]
-            self._rows = problem.rows
-            self._weighted = None if problem.x is None else has_weights(problem.record, self._rows)
+            self._kernel = self.how.metric._subsequence_kernel(self._prepared.problems[0], FEW - 1)
         problem, y = self._prepared.problems[0], self._prepared.series(y)[0]
         if self.col is None:
             self.col, self.start = self.how.metric._start_column(problem)
@@ -242,23 +236,12 @@ class SubsequenceProfile(IncrementalProfile):
         if self._looks_back:  # cells without a path may hold a start of long ago
             self.start[1:][~np.isfinite(self.col[1:])] = self.at if closed_boundary(problem.record) else ~self.at
         distance, start = np.empty(upto - self.at), np.empty(upto - self.at, np.int64)
-        self._fill(problem, y, self.how.compared(ty), self.at - back, distance, start)
+        piece, at = problem._replace(y=y, ty=self.how.compared(ty)), (self.at - back, self.at)
+        self._kernel.advance(piece, at, self.limits, (self.col, self.start), (distance, start))
         ends = np.arange(self.at + 1, upto + 1)
         self.at = upto
         distance = self.how.metric._scaled_candidates(distance, problem.x, y, start - back, ends - back)
         return Candidates(self.how.metric._report_search(distance, problem), start, ends)
-
-    def _fill(self, problem, y, ty, first, distance, start):
-        """Advance the column along the samples from column `first` of `y` on."""
-        limits = self._radius, *self.limits
-        if problem.runs_diagonally and len(distance) >= FEW:
-            query, state = (problem.record, self._rows, self._weighted, problem.points), (self.col, self.start)
-            open_ended.subsequence_profile(query, y, first, self.at, limits, state, distance, start)
-        else:
-            pair, state = (problem.record, self._rows, problem.points, y, problem.tx, ty), (self.col, self.start)
-            columns.subsequence_profile(
-                pair, first, self.at, limits, (*state, self._ground), distance, start, columns.NO_COSTS
-            )
 
     def drop(self, before):
         """Give up paths that began before a sample."""

@@ -16,12 +16,23 @@ from .stream import make_profile
 
 LEAD = 4  # lengths of the query
 FIRST = 2**12  # samples that tell a first limit, so that few candidates of all that follow are looked at
+ROOM = 8  # times as many windows as tell a limit
 
 
 def first_of(searches, begin):
     """The first sample that the parts of searches take which begin at a sample."""
     leads = (LEAD * how.m if how.mode == "subsequence" else max(how.longest - 1, 1) for how, _ in searches)
     return max(begin - max(leads), 0)
+
+
+def first_size(how, choice):
+    """How many samples tell a first limit: of windows so many that what it leaves is a small share of all.
+
+    Windows that do not overlap, 2 k - 1 of them, tell one; there should be room for many more.
+    """
+    if how.mode == "subsequence":
+        return FIRST
+    return max(FIRST, ROOM * (2 * choice.n_matches - 1) * how.longest)
 
 
 class QueryPart:
@@ -38,7 +49,7 @@ class QueryPart:
         self.pool = ProfilePool(how) if whole else MatchPool(how, choice)
         self.states = []  # kept for comparison with what comes from before
         self._next = begin if begin else ENDLESS
-        self._size = ENDLESS if whole or choice.n_matches is None else FIRST
+        self._size = ENDLESS if whole or choice.n_matches is None else first_size(how, choice)
 
     def take(self, y, ty, reader):
         """Take the samples (channels, n) that follow and their times."""

@@ -1,0 +1,95 @@
+"""Long recordings in memory: validated once, and searched by chunks where that needs less memory."""
+
+import tracemalloc
+
+import numba
+import numpy as np
+import pandas as pd
+import pytest
+
+from sktslib import QuerySearcher, load_ecg_example
+from sktslib.search import _query
+from sktslib.search._streaming import chunked_sequence
+
+
+def ecg():
+    """Nine seconds of a heart, and one of its beats."""
+    y = load_ecg_example()["sequence"]
+    return y, y[300:340]
+
+
+def assert_same(got, want):
+    for name in ("start", "end", "distance"):
+        np.testing.assert_array_equal(getattr(got, name), getattr(want, name))
+
+
+def kinds(n):
+    rng = np.random.default_rng(1)
+    return {
+        "waves": np.sin(np.arange(n) / 7.0) + rng.normal(size=n) / 9,
+        "constant": np.ones(n),
+        "ever better": np.linspace(9.0, 0.0, n),
+        "bad begin": np.r_[np.full(n // 8, 50.0), rng.normal(size=n - n // 8)],
+    }
+
+
+@pytest.mark.parametrize("rule", [{}, {"mode": "windows"}, {"metric": "euclidean"}], ids=["ends", "dtw", "euclidean"])
+@pytest.mark.parametrize("kind", kinds(8))
+def test_the_best_matches_need_little_memory(kind, rule, tmp_path, monkeypatch):
+    compiled = not numba.config.DISABLE_JIT
+    n = 200_000 if compiled else 600
+    y = np.memmap(tmp_path / "y", dtype=np.float64, mode="w+", shape=n)
+    y[:] = kinds(n)[kind]
+    x = np.sin(np.arange(20) / 7.0)
+    monkeypatch.setattr(chunked_sequence, "CHUNK", 2000 if compiled else 50)
+    searcher = QuerySearcher(**{"metric": "dtw", "n_matches": 4, **rule}).fit(x)
+    held = np.array(y)
+    assert_same(searcher.search(y), searcher.search(held))
+    monkeypatch.setattr(chunked_sequence, "LONG", n)
+    assert_same(searcher.search(y), searcher.search(held))
+    if compiled:
+        assert peak_of(searcher.search, y) < y.nbytes
+        if not rule:  # matches keep a copy of the recording
+            assert peak_of(searcher.search, held) < 2 * y.nbytes
+
+
+def peak_of(call, *given):
+    """The most memory that a call takes, in bytes."""
+    tracemalloc.start()
+    call(*given)
+    peak = tracemalloc.get_traced_memory()[1]
+    tracemalloc.stop()
+    return peak
+
+
+@pytest.mark.parametrize("few", [True, False], ids=["few", "many"])
+def test_a_bar_counts_the_chunks_of_a_long_recording_in_memory(few, capsys, monkeypatch):
+    y, x = ecg()
+    for name, size in {"LONG": 1000, "CHUNK": 100, "RARE": 6}.items():
+        monkeypatch.setattr(chunked_sequence, name, size)
+    searcher = QuerySearcher(n_matches=2 if few else 20, verbose=1).fit(x)
+    searcher.search(y)
+    assert ("12/12" if few else "1/1") in capsys.readouterr().err
+    searcher.search(y[:999])
+    assert "1/1" in capsys.readouterr().err
+
+
+def test_a_sequence_is_validated_once(monkeypatch):
+    y, x = ecg()
+    times = pd.date_range("2020-01-01", periods=len(y), freq="10ms", tz="CET")
+    counts = {"as_times": 0, "sized_series": 0, "times_of": 0}
+
+    def counted(name, call):
+        def count(*given, **named):
+            counts[name] += 1
+            return call(*given, **named)
+
+        return count
+
+    searcher = QuerySearcher("dtw").fit([x, x[::-1], x[5:]])
+    for name in counts:
+        monkeypatch.setattr(_query, name, counted(name, getattr(_query, name)))
+    for call in (searcher.search, searcher.profile, searcher.transform):
+        call(y, times)
+        assert counts == {"as_times": 1, "sized_series": 1, "times_of": 1}
+        counts.update(dict.fromkeys(counts, 0))
