@@ -60,6 +60,9 @@ class Segments(_Table):
         starts and ends alone: ``times.times`` of the samples ``times.samples``.
     channels : list of str or None
         Names of the channels, the columns of the recording where it was a table or a column of one.
+    polarity : ndarray of int of shape (n_segments,) or (n_segments, channels), or None
+        The sign (1 or -1) of the query that each repetition fits, or of each of its channels; None with
+        ``polarity="same"``.
 
     Examples
     --------
@@ -82,8 +85,9 @@ class Segments(_Table):
     _source: object = None
     channels: list[str] | None = None
     _shown: np.ndarray | None = None  # (n_segments, 2): half-open ranges of query points
-    _columns = ("start", "end", "label", "cost", "stretch")
-    _each = ("start", "end", "label", "cost", "query", "partial", "_shown")
+    polarity: np.ndarray | None = None
+    _columns = ("start", "end", "label", "cost", "stretch", "polarity")
+    _each = ("start", "end", "label", "cost", "query", "partial", "_shown", "polarity")
     _measure, _counted = "cost", {"label": "labels"}
     _what = "repetition", "segments"
 

@@ -47,9 +47,10 @@ def found_in(result, how, choice, source):
     """What was found: the matches that parts give together, or those of their profile."""
     reader = source.reader(how)
     if isinstance(result, Profile):
-        start, end, _, distance = choose(reader, result._candidates, choice)
-        return Found(start, end, distance, reader)
-    return Found(*result[2:].astype(np.int64), result[1], reader)
+        start, end, _, distance, version = choose(reader, result._candidates, choice)
+        return Found(start, end, distance, reader, version)
+    version, start, end = result[2:].astype(np.int64)
+    return Found(start, end, result[1], reader, version)
 
 
 def profile_ranges(source, queries, jobs=1, verbose=0):
