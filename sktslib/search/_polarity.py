@@ -5,7 +5,7 @@ from itertools import product
 import numpy as np
 
 POLARITIES = ("same", "any", "channels")
-MOST_CHANNELS = 8  # that may have signs of their own: their number of versions, 256, is that of times a search takes
+MOST_CHANNELS = 8  # that may have signs of their own: a search takes as long as one of 256 queries then
 
 
 def check_polarity(metric, polarity):
@@ -28,9 +28,9 @@ def signs_of(polarity, channels):
         return np.array([1, -1])
     if channels > MOST_CHANNELS:
         raise ValueError(
-            f"polarity='channels' tries all signs of the channels, of at most {MOST_CHANNELS}. Got {channels} channels, "
-            f"for which there are 2^{channels}. Select channels, multiply those that are known to be mirrored by -1 and "
-            "take polarity='same', or polarity='any' if all of them turn together."
+            f"polarity='channels' tries all signs of at most {MOST_CHANNELS} channels. Got {channels} channels. "
+            "Select channels; or multiply those of the query that are known to be mirrored by -1 and take "
+            "polarity='same'; or polarity='any' if all of them turn together."
         )
     signs = np.array(list(product([1, -1], repeat=channels)))
     return signs[np.argsort((signs < 0).sum(axis=1), kind="stable")]

@@ -78,9 +78,10 @@ class QuerySearcher(ClassNamePrefixFeaturesOutMixin, TransformerMixin, Piecewise
         Uniform scaling: windows of these multiples of the query's length, all in the range or those of the list, are
         resampled to its length, and each start counts at the one that fits best.
     polarity : {"same", "any", "channels"}, default="same"
-        Signs of the query: as it is given; also mirrored as a whole, times -1; or each channel with a sign of its own,
-        of at most 8 channels, for which all combinations are tried (a search takes 2^channels times as long, "any" twice
-        as long). A candidate counts with the signs it fits best, and is found once; see `Matches.polarity`.
+        Signs of the query: as it is given; also mirrored as a whole, times -1, which takes twice as long; or each
+        channel with a sign of its own, of at most 8 channels, which takes 2^channels times as long, for all
+        combinations are tried. A candidate counts with the signs that it
+        fits best, and is found once; see `Matches.polarity`.
     nan_policy : {"raise", "omit"}, default="raise"
         What to do with missing values (NaN). "omit": missing query points count nothing; windows are compared by what
         is observed of them, at least half of the weight; matches of a subsequence search do not cross a missing point.

@@ -74,10 +74,10 @@ class QuerySegmenter(FittedSegmenter):
         Where queries are learned from labels, the default is 2/3 of the shortest and 3/2 of the longest occurrence, one
         of less than 4/7 of the median length counting as that; of a period, half and twice the period.
     polarity : {"same", "any", "channels"}, default="same"
-        Signs of the query: as it is given; also mirrored as a whole, times -1; or each channel with a sign of its own,
-        of at most 8 channels, for which all combinations are tried (a search takes 2^channels times as long, "any" twice
-        as long). Each repetition has the signs with which the segmentation costs least; see
-        `Segments.polarity`.
+        Signs of the query: as it is given; also mirrored as a whole, times -1, which takes twice as long; or each
+        channel with a sign of its own, of at most 8 channels, which takes 2^channels times as long, for all
+        combinations are tried. Each repetition has the signs with
+        which the segmentation costs least; see `Segments.polarity`.
     nan_policy : {"raise", "omit"}, default="raise"
         What to do with missing values (NaN). "omit": missing query points have weight 0; no repetition crosses a
         missing point.

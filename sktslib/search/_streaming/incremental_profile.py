@@ -133,7 +133,7 @@ class WindowProfile(IncrementalProfile):
 
 
 class SubsequenceProfile(IncrementalProfile):
-    """Subsequence candidates: a column of accumulated costs of each version of the query advances along the sequence."""
+    """Subsequence candidates: one column of accumulated costs advances along the sequence, or one of each version."""
 
     def __init__(self, how, first=0):
         super().__init__(how, first)
