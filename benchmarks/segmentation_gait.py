@@ -62,9 +62,8 @@ def main(folder):
                 segments = segmenter.segment(y)
                 seconds = process_time() - begin
                 found, false, apart = rate(segments, strides, fs)
-                print(
-                    f"| {name} | {metric} | {longest} | {found} of {len(strides)} | {false} | {apart:.1f} ms | {seconds:.2f} |"
-                )
+                count = f"{found} of {len(strides)}"
+                print(f"| {name} | {metric} | {longest} | {count} | {false} | {apart:.1f} ms | {seconds:.2f} |")
 
 
 if __name__ == "__main__":
