@@ -111,6 +111,13 @@ class Comparison(NamedTuple):
         """Distances of the query to all windows of its length in a series without gaps."""
         return self.metric._profile(self.x, self.w, y, self.tx, self.compared(ty), self.normalize, exactly)
 
+    def of_windows(self, windows, times):
+        """The same of given windows (n, channels, m), their times (n, m) from 0 on, under an elastic metric."""
+        full = full_weight(self.w, self.x)
+        x, windows = normalise(self.x, full, self.normalize), normalise(windows, full, self.normalize)
+        tx = None if times is None else self.tx - self.tx[0]
+        return self.metric._windows(x, self.w, windows, tx, times)
+
 
 def with_metric(metric, queries):
     """The queries compared by a metric, what its parameters leave to the queries being fixed by them, as compared."""

@@ -5,9 +5,10 @@ from numbers import Integral
 
 import numpy as np
 
+from ..distances._metrics.elastic import ElasticMetric
 from ..distances._series import places, resample
 from ..utils.validation import as_points
-from ._profile import Search, neighbours
+from ._profile import MOST_TERMS, Search, neighbours
 
 
 class CandidateReader:
@@ -45,9 +46,28 @@ class CandidateReader:
 
     def versions(self, start, end):
         """The version of the query that each of some ranges is nearest to (ties: the first)."""
-        if not self.how.alternatives:
-            return np.zeros(len(start), np.int64)
-        return self._by_version(start, end).argmin(axis=0)
+        how, out = self.how, np.zeros(len(start), np.int64)
+        if not (how.alternatives and len(out)):
+            return out
+        left = np.ones(len(start), bool)
+        if how.mode == "windows" and how.lengths is None and isinstance(how.metric, ElasticMetric):
+            for part in np.array_split(np.arange(len(start)), -(-len(start) * how.x.size // MOST_TERMS)):
+                windows, times, seen = self._windows(start[part], end[part])
+                out[part[seen]] = np.argmin([one.of_windows(windows, times) for one in how.versions], axis=0)
+                left[part[seen]] = False
+        out[left] = self._by_version(start[left], end[left]).argmin(axis=0)
+        return out
+
+    def _windows(self, start, end):
+        """Windows (n, channels, m) without gaps and their times (n, m) or None, and which of the ranges these are."""
+        windows, times = np.empty((len(start), *self.how.x.shape)), np.empty((len(start), self.how.m))
+        for k, (s, e) in enumerate(zip(start.tolist(), end.tolist(), strict=True)):
+            _, windows[k], ty = self.read(s, e)
+            ty = self.how.compared(ty)
+            if ty is not None:
+                times[k] = ty - ty[0]
+        seen = ~np.isnan(windows).any(axis=(1, 2))
+        return windows[seen], None if ty is None else times[seen], seen
 
     def _by_version(self, start, end):
         """Exact distances (versions, n) of candidates; windows are computed together with their neighbours."""

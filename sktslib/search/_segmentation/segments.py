@@ -111,7 +111,7 @@ class Segments(_Table):
         return search.path(start, end, tuple(self._shown[k].tolist()) if self.partial[k] else None)
 
     def warped(self, query: Queries | None = None) -> NDArray[np.float64]:
-        """Every repetition on the time base of its query.
+        """Every repetition on the time base of its query, and with its signs: times its `polarity`.
 
         A point of a repetition is the mean of the samples that meet the query's point; where none does (as in LCSS),
         it lies between its neighbours. So point i of each is the same phase, and repetitions can be compared and
@@ -143,7 +143,7 @@ class Segments(_Table):
         for row, y in zip(out, search.y, strict=True):
             mean = np.bincount(i, y[j - search.first], minlength=len(row))[points] / met[points]
             row[first:last] = np.interp(np.arange(first, last), points, mean) if len(points) else np.nan
-        return out.T
+        return out.T if self.polarity is None else out.T * self.polarity[k]
 
     def to_frame(self) -> DataFrame:
         """Return a pandas DataFrame, one row per repetition, with times where the recording has them."""
