@@ -140,9 +140,12 @@ class Sources:
     """What ranges were found in: a reader for each query in each sequence."""
 
     def __init__(self, readers, which, sequences=None, version=None):
-        self.readers, self.version = tuple(readers), version  # version: of the query, that of each range
+        self.readers = tuple(readers)
         self.which = which.astype(np.min_scalar_type(len(readers)))  # the reader of each range; small, for pickles
         self.sequences = sequences or [0] * len(readers)  # the number of each reader's sequence
+        most = max((one.how.n_versions for one in readers), default=1)
+        # Of each range that of its query; None where there is one version alone.
+        self.version = version.astype(np.min_scalar_type(most)) if most > 1 else None
 
     @property
     def sequence(self):
