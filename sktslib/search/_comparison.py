@@ -39,12 +39,28 @@ class Comparison(NamedTuple):
     interval: float | None = None  # their usual step
     max_gap: float | None = None  # the longest step of a sequence's times that is no hole, as kernels count times
     alternatives: tuple = ()  # further versions (x, w) of the query: each candidate counts by the one it is nearest to
-    signs: np.ndarray | None = None  # of each version (k,), or of its channels (k, channels); None: not asked for
+    signs: np.ndarray | None = (
+        None  # (k,), or of channels (k, channels): versions come with each in turn; None: as given
+    )
 
     @property
     def n_versions(self):
         """How many versions of the query there are: itself and its alternatives."""
         return 1 + len(self.alternatives)
+
+    @property
+    def n_unsigned(self):
+        """How many of them there are but for their signs; these come first."""
+        return self.n_versions if self.signs is None else self.n_versions // len(self.signs)
+
+    @property
+    def unsigned(self):
+        """The same with the signs that were given alone."""
+        return self._replace(alternatives=self.alternatives[: self.n_unsigned - 1], signs=None)
+
+    def signs_of(self, versions):
+        """The signs of versions, by their numbers; None where all are as they were given."""
+        return None if self.signs is None else self.signs[versions // self.n_unsigned]
 
     def version(self, k):
         """The k-th version of the query by itself."""

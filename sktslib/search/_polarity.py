@@ -47,4 +47,4 @@ def with_signs(how, signs):
         return how
     known = [(one.x, one.w) for one in how.versions]
     mirrored = [(x * np.reshape(sign, (-1, 1)) + 0.0, w) for sign in signs for x, w in known]  # no zero is -0.0
-    return how._replace(alternatives=tuple(mirrored[1:]), signs=np.repeat(signs, len(known), axis=0))
+    return how._replace(alternatives=tuple(mirrored[1:]), signs=signs)

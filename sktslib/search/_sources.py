@@ -164,12 +164,12 @@ class Sources:
     @property
     def signs(self):
         """The sign of the query that each range fits, or of its channels; None where all are as they were given."""
-        each = [one.how.signs for one in self.readers]
-        if not each or each[0] is None:
+        signs = self.readers[0].how.signs if self.readers else None
+        if signs is None:
             return None
-        out = np.empty((len(self.which), *each[0].shape[1:]), np.int64)
-        for k, signs in enumerate(each):
-            out[self.which == k] = signs[self.version[self.which == k]]
+        out = np.empty((len(self.which), *signs.shape[1:]), np.int64)
+        for k, reader in enumerate(self.readers):
+            out[self.which == k] = reader.how.signs_of(self.version[self.which == k])
         return out
 
     def of(self, rows):

@@ -15,6 +15,7 @@ from strategies import pairs, plain, quarters, small_sizes, unmeant
 from sktslib import QuerySearcher, QuerySegmenter
 from sktslib.distances import get_metric
 from sktslib.search import merge_parts
+from sktslib.search._polarity import with_polarity
 from sktslib.utils.visualisation import AlignmentDisplay
 
 pytestmark = [pytest.mark.usefixtures("_plain_kernels_may_overflow"), unmeant]
@@ -210,3 +211,25 @@ def test_what_is_refused():
         QuerySearcher("kullback_leibler", polarity="any").fit([1.0, 2.0])
     with pytest.raises(ValueError, match=r"'polarity' parameter .* must be .*'any'.* Got 'both'"):
         QuerySearcher(polarity="both").fit([1.0, 2.0])
+
+
+def test_alternatives_of_a_query_are_mirrored_too():
+    y, at = walk(np.random.default_rng(4), TURNED)
+    other = np.array([[2.0, 0, 0], [-2, 3, 0], [2, 3, 3], [-2, 0, 3], [2, 0, 0]])
+    y[at[3] : at[3] + len(other)] = -other
+    searcher = QuerySearcher("dtw", polarity="any", threshold=1.0).fit(BEAT)
+    query = searcher._queries[0].unsigned._replace(alternatives=((np.ascontiguousarray(other.T), None),))
+    searcher._queries = [with_polarity(query, "any")]
+    profiles = [QuerySearcher("dtw").fit(sign * x).profile(y).distance for x in (BEAT, other) for sign in (1, -1)]
+    np.testing.assert_array_equal(searcher.profile(y).distance, np.min(profiles, axis=0))
+    matches = searcher.search(y)
+    found = dict(zip(matches.start.tolist(), matches.polarity.tolist(), strict=True))
+    assert found == {at[0]: 1, at[2]: -1, at[3]: -1}
+    np.testing.assert_allclose(matches.explain(0).cost, 0.0, atol=1e-12)
+    segmenter = QuerySegmenter(polarity="any", refine=1).fit(BEAT)
+    own = segmenter._queries[0].unsigned._replace(alternatives=query.alternatives)
+    segmenter._queries = [with_polarity(own, "any")]
+    segments = segmenter.segment(y)
+    known = dict(zip(segments.start.tolist(), segments.polarity.tolist(), strict=True))
+    assert [known[s] for s in at[[0, 2, 3]]] == [1, -1, -1]
+    assert segments.cost[segments.start == at[3]] == 0.0

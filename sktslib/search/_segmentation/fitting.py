@@ -75,14 +75,18 @@ def fit_background(marked, queries, rules, ty, n_jobs, verbose):
 
 
 def refined(queries, source, segments):
-    """The queries as averages of their repetitions in a segmentation; one with too few stays as it is."""
+    """The queries as averages of their repetitions in a segmentation; one with too few stays as it is.
+
+    So do alternatives of a query.
+    """
     out = []
     for k, how in enumerate(queries):
-        whole = (segments.query == k) & (np.diff(segments.shown, axis=1)[:, 0] == how.m)
+        own = (segments.query == k) & (segments.version % how.n_unsigned == 0)
+        whole = own & (np.diff(segments.shown, axis=1)[:, 0] == how.m)
         ranges = np.column_stack([segments.start, segments.end])[whole]
-        signs = None if how.signs is None else how.signs[segments.version[whole]]
         if len(ranges) >= FEW:
-            how = with_signs(how.version(0)._replace(x=average_of(how, source, ranges, signs)), how.signs)
+            x = average_of(how, source, ranges, how.signs_of(segments.version[whole]))
+            how = with_signs(how.unsigned._replace(x=x), how.signs)
         out.append(how)
     return out
 
