@@ -38,6 +38,39 @@ class Comparison(NamedTuple):
     datetimes: bool | None = None  # whether the times that came with the query were datetimes; None: none came
     interval: float | None = None  # their usual step
     max_gap: float | None = None  # the longest step of a sequence's times that is no hole, as kernels count times
+    alternatives: tuple = ()  # further versions (x, w) of the query: each candidate counts by the one it is nearest to
+    signs: np.ndarray | None = (
+        None  # (k,), or of channels (k, channels): versions come with each in turn; None: as given
+    )
+
+    @property
+    def n_versions(self):
+        """How many versions of the query there are: itself and its alternatives."""
+        return 1 + len(self.alternatives)
+
+    @property
+    def n_unsigned(self):
+        """How many of them there are but for their signs; these come first."""
+        return self.n_versions if self.signs is None else self.n_versions // len(self.signs)
+
+    @property
+    def unsigned(self):
+        """The same with the signs that were given alone."""
+        return self._replace(alternatives=self.alternatives[: self.n_unsigned - 1], signs=None)
+
+    def signs_of(self, versions):
+        """The signs of versions, by their numbers; None where all are as they were given."""
+        return None if self.signs is None else self.signs[versions // self.n_unsigned]
+
+    def version(self, k):
+        """The k-th version of the query by itself."""
+        x, w = self.alternatives[k - 1] if k else (self.x, self.w)
+        return self._replace(x=x, w=w, alternatives=(), signs=None)
+
+    @property
+    def versions(self):
+        """All versions of the query, each by itself."""
+        return [self.version(k) for k in range(self.n_versions)]
 
     @property
     def m(self):
@@ -93,6 +126,13 @@ class Comparison(NamedTuple):
     def distances(self, y, ty, exactly=False):
         """Distances of the query to all windows of its length in a series without gaps."""
         return self.metric._profile(self.x, self.w, y, self.tx, self.compared(ty), self.normalize, exactly)
+
+    def of_windows(self, windows, times):
+        """The same of given windows (n, channels, m), their times (n, m) from 0 on, under an elastic metric."""
+        full = full_weight(self.w, self.x)
+        x, windows = normalise(self.x, full, self.normalize), normalise(windows, full, self.normalize)
+        tx = None if times is None else self.tx - self.tx[0]
+        return self.metric._windows(x, self.w, windows, tx, times)
 
 
 def with_metric(metric, queries):
@@ -225,6 +265,17 @@ def window_profile(how, y, ty, rule=None, *, exactly=False):
 
     With a `rule` windows that it cannot choose may be left out. Only distances computed `exactly` have no slack.
     """
+    best = None
+    for one in how.versions:
+        found = _windows_of(one, y, ty, rule, exactly)
+        best = found if best is None else best.or_nearer(found)
+        if how.alternatives and best._start is not None:  # what is farther cannot be chosen beside those so far
+            rule = rule.below(rule.bound(best.distance, best.start, best.end))
+    return best
+
+
+def _windows_of(how, y, ty, rule, exactly):
+    """The same of a query without alternatives."""
     # A sum is not finite if one of its terms is not; what overflows is looked at term by term.
     gaps = len(how.holes(ty)) > 0 or (not np.isfinite(y.sum()) and np.isnan(y).any())
     metric, x, w, m, n = how.metric, how.x, how.w, how.m, y.shape[1]

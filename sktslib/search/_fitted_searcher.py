@@ -63,7 +63,7 @@ class FittedSearcher(QueryEstimator):
         """Take queries that are validated, and the names they were given by."""
         if names is not None:
             self.classes_ = names
-        self._queries, self._n_features_out = with_metric(self.metric_, queries), len(queries)
+        self._queries, self._n_features_out = self._with_signs(with_metric(self.metric_, queries)), len(queries)
         self.metric_ = self._queries[0].metric
         self._learned_thresholds = [None] * len(queries)
         self.query_ = self._of_each([how.x.T for how in queries])

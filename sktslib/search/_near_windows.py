@@ -41,6 +41,14 @@ class Rule(NamedTuple):
         """The same where no match is farther than a distance."""
         return self._replace(threshold=distance) if distance < np.inf else self
 
+    def bound(self, distance, start, end):
+        """A distance that no match is beyond, as some windows tell; infinite where they are too few."""
+        if self.n_matches is None:
+            return np.inf
+        most = 2 * self.n_matches - 1
+        chosen = select(distance, start, end, n_matches=most, threshold=self.threshold, max_overlap=self.max_overlap)
+        return distance[chosen[-1]] if len(chosen) == most else np.inf
+
 
 def applies(metric, rule, timed, cells):
     """Whether only some distances are needed, and less work is known for them."""

@@ -1,6 +1,7 @@
 """Query x sequence -> profile -> matches: windows of the query's length, or subsequences of any length."""
 
 from bisect import bisect_right
+from functools import reduce
 from typing import NamedTuple
 
 import numpy as np
@@ -17,7 +18,10 @@ MOST_TERMS = 2**19  # of windows that are computed together
 
 
 class Search:
-    """One query and one sequence, or a stretch of one that begins at sample `first`, which positions count with."""
+    """One query and one sequence, or a stretch of one that begins at sample `first`, which positions count with.
+
+    A query with alternatives has a profile alone; all else is of one version of it.
+    """
 
     def __init__(self, how, y, ty=None, first=0):
         how = how.untimed if ty is None else how
@@ -25,7 +29,7 @@ class Search:
         self.runs = ()  # subsequence searches: where the stretches without a gap begin, and these prepared
         if how.mode == "windows":
             check_room(how.shortest, y.shape[1])
-        else:
+        elif not how.alternatives:
             self.runs = tuple((first + int(a), how.problem(*self._cut(a, b))) for a, b in how.runs(y, self.ty))
 
     @classmethod
@@ -45,6 +49,9 @@ class Search:
         if self.how.mode == "windows":
             check_lengths(self.how.m, shortest, longest)
             return window_profile(self.how, self.y, self.ty, rule)
+        if self.how.alternatives:
+            profiles = (Search(one, self.y, self.ty, self.first).profile() for one in self.how.versions)
+            return reduce(Profile.or_nearer, profiles)
         shortest, longest = min(shortest or 1, n + 1), min(longest or n, n)
         if len(self.runs) == 1 and self.runs[0][1].shape[1] == n:
             return Profile(*metric._subsequence_profile(self.runs[0][1], shortest, longest)[:2])
@@ -160,11 +167,18 @@ def percentile_of(distance, percentile, exact=None, slack=0.0):
     return float(np.percentile(values, percentile))
 
 
-def choose(reader, candidates, choice):
-    """Starts, ends, distances chosen by and distances reported of the matches, in the order of their choice.
+class Chosen(NamedTuple):
+    """Matches in the order of their choice."""
 
-    `reader` knows the exact distance of a range.
-    """
+    start: np.ndarray
+    end: np.ndarray
+    by: np.ndarray  # the distance each was chosen by
+    distance: np.ndarray  # the one that is reported
+    version: np.ndarray  # the version of the query that each is nearest to (ties: the first), from 0
+
+
+def choose(reader, candidates, choice):
+    """What is chosen of candidates; the `reader` knows the exact distance of a range."""
     distance, start, end, slack = candidates
     exact = lambda which: reader.distances(start[which], end[which])  # noqa: E731
     n_matches, threshold, max_overlap, percentile = choice
@@ -179,4 +193,5 @@ def choose(reader, candidates, choice):
         by = reported = distance[chosen]
         if reader.how.mode == "subsequence" and reader.how.metric._depends_on_start:
             reported = exact(chosen)
-    return start[chosen], end[chosen], by, reported
+    ranges = start[chosen], end[chosen]
+    return Chosen(*ranges, by, reported, reader.versions(*ranges))

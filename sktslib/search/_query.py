@@ -18,6 +18,7 @@ from ._comparison import Comparison, check_reach
 from ._learning.learned_queries import learn_queries
 from ._learning.time_labels import Labels, is_background, occurrences, read_labels
 from ._missing import observed_query
+from ._polarity import check_polarity, signs_of, with_polarity
 from ._several import entry, one_each, several
 
 
@@ -118,6 +119,11 @@ class QueryEstimator(MetricParameter, Estimator):
         validate_parameter_constraints(self._parameter_constraints, self.get_params(deep=False), type(self).__name__)
         self.metric_ = self._made_metric()
         self._max_gap = gap_of(self.max_gap, type(self).__name__)
+        check_polarity(self.metric_, self.polarity)
+
+    def _with_signs(self, queries):
+        """The queries, which may be mirrored where `polarity` says so."""
+        return [with_polarity(how, self.polarity) for how in queries]
 
     def _check_size(self, a, what, check=check_size, total=None):
         """Refuse a series with values too large for what is computed."""
@@ -258,7 +264,9 @@ class QueryEstimator(MetricParameter, Estimator):
         check_query(marked.data, "'X'", 2.0, "Learning from labels")
         ty = self._as_times(times, marked.data.shape[1])
         metric = self.metric_._fitted_to([marked.data[:, s:e] for s, e in marked.ranges])
-        learned = learn_queries(marked.data, ty, marked.ranges, marked.code, metric, n_templates, self.verbose)
+        signs = signs_of(self.polarity, len(marked.data))
+        rest = metric, n_templates, self.verbose, signs
+        learned = learn_queries(marked.data, ty, marked.ranges, marked.code, *rest)
         weight = self.weight if weight is None else weight
         if weight is not None:
             learned = [one._replace(w=as_weight(weight, *one.x.shape[::-1])) for one in learned]

@@ -67,7 +67,7 @@ class _Table:
             Of the class of this.
         """
         columns = [name for name in (*self._columns, *self._each, "duration") if not name.startswith("_")]
-        columns = [name for name in columns if getattr(self, name) is not None]
+        columns = [name for name in columns if np.ndim(getattr(self, name)) == 1]
         if by not in columns:
             raise unknown_name("column", by, dict.fromkeys(columns), type(self).__name__)
         keys = [getattr(self, by)]
@@ -196,6 +196,11 @@ class _Table:
         import pandas as pd
 
         columns = {name: getattr(self, name) for name in self._columns if getattr(self, name) is not None}
+        signs = columns.get("polarity")
+        if signs is not None and signs.ndim == 2:  # a column for each channel
+            names = self.channels or range(signs.shape[1])
+            columns |= {f"polarity_{name}": own for name, own in zip(names, signs.T, strict=True)}
+            del columns["polarity"]
         if self.times is not None:
             columns |= {"start_time": self.start_time, "end_time": self.end_time}
         return pd.DataFrame(columns)
@@ -239,6 +244,9 @@ class Matches(Ranges, _Table):
         The class that is matched, where the queries were learned from labels, or the name its query was given by.
     channels : list of str or None
         Names of the channels, the columns of the sequence where it was a table or a column of one.
+    polarity : ndarray of int of shape (n_matches,) or (n_matches, channels), or None
+        The sign (1 or -1) of the query that each match fits, or of each of its channels; None with
+        ``polarity="same"``.
 
     Examples
     --------
@@ -264,7 +272,8 @@ class Matches(Ranges, _Table):
     _source: object = None
     label: np.ndarray | None = None
     channels: list[str] | None = None
-    _columns = _each = ("query", "sequence", "start", "end", "distance", "label")
+    polarity: np.ndarray | None = None
+    _columns = _each = ("query", "sequence", "start", "end", "distance", "label", "polarity")
     _measure, _counted = "distance", {"query": "queries", "sequence": "sequences"}
 
     def path(self, k: int) -> NDArray[np.intp]:

@@ -16,6 +16,7 @@ from ..utils._sklearn import JOBS, Interval, StrOptions, names_out
 from ._comparison import MODES, resolve_mode
 from ._fitted_searcher import Call, FittedSearcher
 from ._learning.time_labels import with_background
+from ._polarity import POLARITIES
 from ._query import event_score, owned, refuse_sample_weight
 from ._several import entry, matches_of, one_each, refuse_several, several
 from ._streaming.chunked_sequence import n_samples
@@ -76,6 +77,11 @@ class QuerySearcher(ClassNamePrefixFeaturesOutMixin, TransformerMixin, Piecewise
     scales : tuple (least, largest) or list of float, optional
         Uniform scaling: windows of these multiples of the query's length, all in the range or those of the list, are
         resampled to its length, and each start counts at the one that fits best.
+    polarity : {"same", "any", "channels"}, default="same"
+        Signs of the query: as it is given; also mirrored as a whole, times -1, which takes twice as long; or each
+        channel with a sign of its own, of at most 8 channels, which takes 2^channels times as long, for all
+        combinations are tried. A candidate counts with the signs that it
+        fits best, and is found once; see `Matches.polarity`.
     nan_policy : {"raise", "omit"}, default="raise"
         What to do with missing values (NaN). "omit": missing query points count nothing; windows are compared by what
         is observed of them, at least half of the weight; matches of a subsequence search do not cross a missing point.
@@ -131,6 +137,7 @@ class QuerySearcher(ClassNamePrefixFeaturesOutMixin, TransformerMixin, Piecewise
         "min_length": [StrOptions({"auto"}), Interval(Integral, 1, None, closed="left"), None],
         "max_length": "no_validation",
         "scales": "no_validation",
+        "polarity": [StrOptions(set(POLARITIES))],
         "nan_policy": [StrOptions({"raise", "omit"})],
         "max_gap": "no_validation",
         "n_jobs": JOBS,
@@ -153,6 +160,7 @@ class QuerySearcher(ClassNamePrefixFeaturesOutMixin, TransformerMixin, Piecewise
         min_length: int | str | None = "auto",
         max_length: int | None = None,
         scales: Sequence[float] | None = None,
+        polarity: str = "same",
         nan_policy: str = "raise",
         max_gap: Any = None,
         n_jobs: int | None = None,
@@ -171,6 +179,7 @@ class QuerySearcher(ClassNamePrefixFeaturesOutMixin, TransformerMixin, Piecewise
         self.min_length = min_length
         self.max_length = max_length
         self.scales = scales
+        self.polarity = polarity
         self.nan_policy = nan_policy
         self.max_gap = max_gap
         self.n_jobs = n_jobs

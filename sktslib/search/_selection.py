@@ -103,6 +103,25 @@ class Profile(Ranges):
     def __len__(self) -> int:
         return len(self.distance)
 
+    def or_nearer(self, other):
+        """The lesser distance of each candidate, with its range (ties: those of this one), and another profile's.
+
+        Both are of all windows, of some of them, or of all ends.
+        """
+        slack = max(self._slack, other._slack)
+        if self._start is not None and self._length is not None:  # of some windows
+            start, at = np.unique(np.concatenate([self._start, other._start]), return_inverse=True)
+            distance = np.full(len(start), np.inf)
+            np.minimum.at(distance, at, np.concatenate([self.distance, other.distance]))
+            return Profile(distance, start, self._length, slack)
+        nearer = other.distance < self.distance
+        # Fields that are numbers or None are the same in both.
+        start, length = (
+            np.where(nearer, theirs, own) if np.ndim(own) else own
+            for own, theirs in ((self._start, other._start), (self._length, other._length))
+        )
+        return Profile(np.where(nearer, other.distance, self.distance), start, length, slack)
+
     def to_frame(self) -> DataFrame:
         """Return a pandas DataFrame, one row per candidate."""
         import pandas as pd

@@ -58,12 +58,13 @@ class Found(NamedTuple):
     end: np.ndarray
     distance: np.ndarray
     reader: CandidateReader | None
+    version: np.ndarray  # of the query
 
 
 def chosen(reader, profile, choice):
     """What is chosen of the profile of a search."""
-    start, end, _, distance = choose(reader, profile._candidates, choice)
-    return Found(start, end, distance, reader)
+    start, end, _, distance, version = choose(reader, profile._candidates, choice)
+    return Found(start, end, distance, reader, version)
 
 
 def matches_of(found, n_queries, n_matches, times, classes=None, channels=None, *, listed=False, by_time=False):
@@ -84,7 +85,7 @@ def matches_of(found, n_queries, n_matches, times, classes=None, channels=None, 
         Whether they are in order of time, not the best first.
     """
     which = np.repeat(np.arange(len(found)), [len(one.start) for one in found])
-    start, end, distance = (np.concatenate([one[k] for one in found]) for k in range(3))
+    start, end, distance, version = (np.concatenate([one[k] for one in found]) for k in (0, 1, 2, 4))
     sequence, query = np.divmod(which, n_queries)
     if by_time:
         order = np.lexsort((query, end, start))
@@ -98,6 +99,8 @@ def matches_of(found, n_queries, n_matches, times, classes=None, channels=None, 
             own = order[query[order] == q]
             rank[own] = np.arange(len(own))
         order = order[rank[order] < n_matches]
+    sequences = [k // n_queries for k in range(len(found))]
+    sources = Sources([one.reader for one in found], which[order], sequences, version[order])
     return Matches(
         start[order],
         end[order],
@@ -105,7 +108,8 @@ def matches_of(found, n_queries, n_matches, times, classes=None, channels=None, 
         query[order] if n_queries > 1 else None,
         sequence[order] if listed else None,
         times,
-        Sources([one.reader for one in found], which[order], [k // n_queries for k in range(len(found))]),
+        sources,
         None if classes is None else classes[query[order]],
         channels,
+        sources.signs,
     )

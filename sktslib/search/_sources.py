@@ -5,9 +5,10 @@ from numbers import Integral
 
 import numpy as np
 
+from ..distances._metrics.elastic import ElasticMetric
 from ..distances._series import places, resample
 from ..utils.validation import as_points
-from ._profile import Search, neighbours
+from ._profile import MOST_TERMS, Search, neighbours
 
 
 class CandidateReader:
@@ -31,18 +32,51 @@ class CandidateReader:
             first, y, ty = first + int(part.start), np.ascontiguousarray(y[:, part]), None if ty is None else ty[part]
         return first, y, ty
 
-    def search(self, start, end):
-        """The query and the stretch that [start, end) depends on; it has the range's path, cost and explanation."""
-        first, y, ty = self.read(start, end)
-        lengths = None if self.how.lengths is None else np.array([end - start])
-        return Search(self.how._replace(lengths=lengths), y, ty, first)
+    def search(self, start, end, version=0):
+        """A version of the query and the stretch that [start, end) depends on: the range's path and explanation."""
+        return self._search(version, *self.read(start, end), end - start)
+
+    def _search(self, version, first, y, ty, length):
+        how = self.how.version(version)
+        return Search(how if how.lengths is None else how._replace(lengths=np.array([length])), y, ty, first)
 
     def distances(self, start, end):
-        """Exact distances of candidates; windows are computed together with their neighbours."""
-        out = np.empty(len(start))
+        """Exact distances of candidates from the nearest version of the query."""
+        return self._by_version(start, end).min(axis=0)
+
+    def versions(self, start, end):
+        """The version of the query that each of some ranges is nearest to (ties: the first)."""
+        how, out = self.how, np.zeros(len(start), np.int64)
+        if not (how.alternatives and len(out)):
+            return out
+        left = np.ones(len(start), bool)
+        if how.mode == "windows" and how.lengths is None and isinstance(how.metric, ElasticMetric):
+            for part in np.array_split(np.arange(len(start)), -(-len(start) * how.x.size // MOST_TERMS)):
+                windows, times, seen = self._windows(start[part], end[part])
+                out[part[seen]] = np.argmin([one.of_windows(windows, times) for one in how.versions], axis=0)
+                left[part[seen]] = False
+        out[left] = self._by_version(start[left], end[left]).argmin(axis=0)
+        return out
+
+    def _windows(self, start, end):
+        """Windows (n, channels, m) without gaps and their times (n, m) or None, and which of the ranges these are."""
+        windows, times = np.empty((len(start), *self.how.x.shape)), np.empty((len(start), self.how.m))
+        for k, (s, e) in enumerate(zip(start.tolist(), end.tolist(), strict=True)):
+            _, windows[k], ty = self.read(s, e)
+            ty = self.how.compared(ty)
+            if ty is not None:
+                times[k] = ty - ty[0]
+        seen = ~np.isnan(windows).any(axis=(1, 2))
+        return windows[seen], None if ty is None else times[seen], seen
+
+    def _by_version(self, start, end):
+        """Exact distances (versions, n) of candidates; windows are computed together with their neighbours."""
+        out = np.empty((self.how.n_versions, len(start)))
         for which in neighbours(start, self.how.m, self.how.apart):
-            search = self.search(int(start[which[0]]), int(end[which[-1]]))
-            out[which] = search.distances(start[which], end[which])
+            first, last = int(start[which[0]]), int(end[which[-1]])
+            stretch = self.read(first, last)
+            for row, k in zip(out, range(self.how.n_versions), strict=True):
+                row[which] = self._search(k, *stretch, last - first).distances(start[which], end[which])
         return out
 
 
@@ -105,10 +139,13 @@ def hold(readers, which, start, end):
 class Sources:
     """What ranges were found in: a reader for each query in each sequence."""
 
-    def __init__(self, readers, which, sequences=None):
+    def __init__(self, readers, which, sequences=None, version=None):
         self.readers = tuple(readers)
         self.which = which.astype(np.min_scalar_type(len(readers)))  # the reader of each range; small, for pickles
         self.sequences = sequences or [0] * len(readers)  # the number of each reader's sequence
+        most = max((one.how.n_versions for one in readers), default=1)
+        # Of each range that of its query; None where there is one version alone.
+        self.version = version.astype(np.min_scalar_type(most)) if most > 1 else None
 
     @property
     def sequence(self):
@@ -121,16 +158,29 @@ class Sources:
 
     def search(self, k, start, end):
         """The k-th range and its query."""
-        return self.readers[self.which[k]].search(int(start), int(end))
+        version = 0 if self.version is None else int(self.version[k])
+        return self.readers[self.which[k]].search(int(start), int(end), version)
+
+    @property
+    def signs(self):
+        """The sign of the query that each range fits, or of its channels; None where all are as they were given."""
+        signs = self.readers[0].how.signs if self.readers else None
+        if signs is None:
+            return None
+        out = np.empty((len(self.which), *signs.shape[1:]), np.int64)
+        for k, reader in enumerate(self.readers):
+            out[self.which == k] = reader.how.signs_of(self.version[self.which == k])
+        return out
 
     def of(self, rows):
         """The same of some of the ranges."""
-        return Sources(self.readers, self.which[rows], self.sequences)
+        version = None if self.version is None else self.version[rows]
+        return Sources(self.readers, self.which[rows], self.sequences, version)
 
     def alone(self, sequence):
         """The same of ranges that all lie in one of several sequences."""
         own = [k for k, s in enumerate(self.sequences) if s == sequence]
-        return Sources([self.readers[k] for k in own], np.searchsorted(own, self.which))
+        return Sources([self.readers[k] for k in own], np.searchsorted(own, self.which), version=self.version)
 
     def cut(self, ranges, sequence, length, *, listed):
         """The samples of each range, or what lies there in another `sequence`; of several sequences in a list of it."""
@@ -162,7 +212,7 @@ class Sources:
             held = hold([readers[k] for k in own], np.searchsorted(own, self.which[some]), start[some], end[some])
             for k, reader in zip(own, held, strict=True):
                 readers[k] = reader
-        return Sources(readers, self.which, self.sequences)
+        return Sources(readers, self.which, self.sequences, self.version)
 
     def query(self, number):
         """The number of a query, checked, where each reader is of another."""

@@ -46,6 +46,7 @@ from .series import (
     weighted_mean,
     weighted_median,
 )
+from .signs import mirrored_segmentation, nearest_subsequences, nearest_windows, versions
 from .soft_alignments import alignments, expected_alignment, gak_matrix, sbd, soft_dtw_matrix
 from .table import (
     LOCKSTEP,

@@ -86,6 +86,7 @@ def searches(draw, kinds=SUBSEQUENCES + SUBSEQUENCES + WINDOWS):
             rule["max_gap"] = 3.0
     rule["n_matches"] = draw(st.sampled_from([None, 1, 2, 5, 40]))
     rule["max_overlap"] = draw(st.sampled_from([0.0, 0.0, 0.5, 1.0]))
+    rule["polarity"] = draw(st.sampled_from(["same", "same", "any", "channels"]))
     limit = draw(st.sampled_from(["none", "threshold", "percentile"]))
     if limit == "percentile":
         rule["percentile"] = draw(st.sampled_from([0, 5, 60]))
@@ -100,7 +101,7 @@ def searches(draw, kinds=SUBSEQUENCES + SUBSEQUENCES + WINDOWS):
 
 
 def columns(matches):
-    return [matches.start, matches.end, matches.distance]
+    return [matches.start, matches.end, matches.distance, [] if matches.polarity is None else matches.polarity]
 
 
 def assert_same(got, want):

@@ -56,6 +56,7 @@ def cases(draw):
     queries, y = recording(rng, n, draw(st.sampled_from([1, 2])), draw(st.booleans()) and n > 8)
     rules = {"background": draw(st.sampled_from(["auto", 0.3, 2.0])), "max_length": draw(st.sampled_from([None, 9]))}
     rules["transitions"] = rng.uniform(size=(3, 3)) if draw(st.booleans()) else None
+    rules["polarity"] = draw(st.sampled_from(["same", "any", "channels"]))
     cuts = sorted(draw(st.lists(st.integers(0, n), max_size=9)))
     return queries, y, rules, cuts
 
@@ -72,6 +73,8 @@ def test_a_stream_gives_what_the_whole_recording_gives(metric, case, pickled):
     for name in ("start", "end", "label"):
         np.testing.assert_array_equal(joined(found, name), getattr(want, name))
     np.testing.assert_array_equal(joined(found, "cost"), want.cost)
+    if want.polarity is not None:
+        np.testing.assert_array_equal(joined(found, "polarity"), want.polarity)
     paths = [part.path(k) for part in found for k in range(len(part))]
     for k, path in enumerate(paths):
         np.testing.assert_array_equal(path, want.path(k))

@@ -87,6 +87,7 @@ def test_jobs_and_chunks_change_nothing(metric, case, data):
     elastic = not isinstance(metric, Euclidean)
     rules["partial"] = elastic and metric._can_be_cut and not metric.uses_times and data.draw(st.booleans())
     rules["max_length"] = data.draw(st.sampled_from([None, 9])) if elastic else None
+    rules["polarity"] = data.draw(st.sampled_from(["same", "same", "any"]))
     segmenter = QuerySegmenter(metric, **rules).fit(queries)
     with pytest.MonkeyPatch.context() as patch:
         sizes(data, patch)

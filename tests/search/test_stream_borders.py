@@ -45,6 +45,7 @@ def tied(draw):
         y[draw(st.lists(st.integers(1, len(y) - 1), max_size=2))] = np.nan
     one_by_one = draw(st.booleans())
     cuts = range(1, len(y)) if one_by_one else sorted(draw(st.sets(st.integers(1, len(y) - 1), max_size=4)))
+    rules["polarity"] = draw(st.sampled_from(["same", "any"]))
     searcher = QuerySearcher(metric, n_matches=None, nan_policy="omit", **rules)
     return searcher.fit(query), y, list(cuts)
 

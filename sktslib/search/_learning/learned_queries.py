@@ -11,6 +11,7 @@ from ...distances._pairwise import pairwise_distances
 from ...distances._series import resample
 from ...utils._jobs import progress
 from .._segmentation.background import power_of
+from .aligned_signs import aligned
 
 EXAMPLES = 50  # occurrences of a class that are averaged, as many as a medoid is searched for among
 FEW = 3  # with fewer there is no average and no spread
@@ -43,13 +44,15 @@ def examples(ranges):
     return ranges[np.linspace(0, len(ranges) - 1, min(len(ranges), EXAMPLES)).round().astype(int)]
 
 
-def learn_queries(data, times, ranges, labels, metric, n_templates, verbose):
+def learn_queries(data, times, ranges, labels, metric, n_templates, verbose, signs=None):
     """Queries of each label of the occurrences in a recording (channels, n).
 
     Parameters
     ----------
     n_templates : int or "auto"
         Queries of each class.
+    signs : ndarray, optional
+        Those that occurrences may have (k,), or their channels (k, channels).
 
     Returns
     -------
@@ -61,6 +64,7 @@ def learn_queries(data, times, ranges, labels, metric, n_templates, verbose):
         for label in classes:
             own = examples(single(ranges[labels == label]))
             pieces = as_comparable([np.ascontiguousarray(data[:, s:e]) for s, e in own], metric)
+            pieces = aligned(pieces, signs, metric)
             far = distances(pieces, metric, verbose)
             for group in groups(far, n_templates):
                 middle = group[np.argmin(far[np.ix_(group, group)].sum(axis=1))]

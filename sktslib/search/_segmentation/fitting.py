@@ -11,6 +11,7 @@ from ...utils.validation import as_floats
 from .._comparison import check_reach, check_room, resolve_mode, with_metric
 from .._learning.learned_background import learn_background
 from .._learning.learned_queries import as_comparable, average, examples
+from .._polarity import with_signs
 from .._query import QueryEstimator
 from .._sources import Whole
 from .background import Background
@@ -74,12 +75,19 @@ def fit_background(marked, queries, rules, ty, n_jobs, verbose):
 
 
 def refined(queries, source, segments):
-    """The queries as averages of their repetitions in a segmentation; one with too few stays as it is."""
+    """The queries as averages of their repetitions in a segmentation; one with too few stays as it is.
+
+    So do alternatives of a query.
+    """
     out = []
     for k, how in enumerate(queries):
-        whole = (segments.query == k) & (np.diff(segments.shown, axis=1)[:, 0] == how.m)
+        own = (segments.query == k) & (segments.version % how.n_unsigned == 0)
+        whole = own & (np.diff(segments.shown, axis=1)[:, 0] == how.m)
         ranges = np.column_stack([segments.start, segments.end])[whole]
-        out.append(how if len(ranges) < FEW else how._replace(x=average_of(how, source, ranges)))
+        if len(ranges) >= FEW:
+            x = average_of(how, source, ranges, how.signs_of(segments.version[whole]))
+            how = with_signs(how.unsigned._replace(x=x), how.signs)
+        out.append(how)
     return out
 
 
@@ -88,10 +96,13 @@ def _digest(queries):
     return hashlib.sha256(b"".join(how.x.tobytes() for how in queries)).digest()
 
 
-def average_of(how, source, ranges):
-    """The barycenter (channels, m) of ranges of a sequence, of the length of the query."""
-    pieces = as_comparable([source.cut(int(s), int(e))[0] for s, e in examples(ranges)], how.metric)
-    return average(pieces, how.x, how.metric, how.w)
+def average_of(how, source, ranges, signs=None):
+    """The barycenter (channels, m) of ranges of a sequence, times their signs, of the length of the query."""
+    some = examples(np.arange(len(ranges)))
+    pieces = [source.cut(int(s), int(e))[0] for s, e in ranges[some]]
+    if signs is not None:
+        pieces = [piece * np.reshape(sign, (-1, 1)) for piece, sign in zip(pieces, signs[some], strict=True)]
+    return average(as_comparable(pieces, how.metric), how.x, how.metric, how.w)
 
 
 def _per_query(value, k, name):
@@ -151,7 +162,7 @@ class FittedSegmenter(QueryEstimator):
         k = len(queries)
         if any(how.tx is None for how in queries):  # one clock for all: samples, unless all have times
             queries = [how.untimed for how in queries]
-        self._queries = queries = with_metric(self._made_metric(), queries)
+        self._queries = queries = self._with_signs(with_metric(self._made_metric(), queries))
         self.metric_ = queries[0].metric
         self.queries_ = [how.x.T for how in queries]
         self.weights_ = [None if how.w is None else how.w.T for how in queries]

@@ -7,10 +7,10 @@ import numpy as np
 from ...distances._series import full_weight
 from ...utils._jobs import progress
 from .._profile import Search
-from .._sources import CandidateReader
 from .background import Background
 from .rounds import InMemory, Segmentation, SegmentTable
 from .stream_costs import Samples
+from .versions import Versions
 
 ENDLESS = 2.0**62
 
@@ -42,28 +42,30 @@ def constant_cost(how):
     mean = np.where(total > 0, (weight * x).sum(axis=1, keepdims=True), x.mean(axis=1, keepdims=True))
     mean /= np.where(total > 0, total, 1.0)
     constant = np.repeat(mean, x.shape[1], axis=1)
-    search, m = Search.of(how._replace(max_gap=None), constant, how.tx), how.m
+    search, m = Search.of(how.version(0)._replace(max_gap=None), constant, how.tx), how.m
     if how.mode == "subsequence":
         return float(search.cost(0, m)) / m
     return float(how.metric._segment_cost(search.profile().distance[0], m)) / m
 
 
-def segment(queries, rules, y, ty, n_jobs=None, verbose=0, readers=None):
+def segment(queries, rules, y, ty, n_jobs=None, verbose=0, source=None):
     """The segments of the cheapest segmentation of a sequence; none crosses a gap or a hole, it starts anew there.
 
-    With `readers`, one for each query, the costs are those that are listed.
+    With a `source` of its samples the costs are those that are listed.
     """
-    samples = InMemory(queries[0], y, ty)
+    samples, versions = InMemory(queries[0], y, ty), Versions(queries)
+    readers = None if source is None else versions.readers(source)
     total = int(np.diff(samples.runs(0)).sum()) if verbose else None
     with progress(total, verbose, "segmentation", "sample") as count:
-        return Segmentation(queries, rules, samples, n_jobs, count, readers).take(last=True)
+        segmentation = Segmentation(versions.queries, versions.rules(rules), samples, n_jobs, count, readers)
+        return versions.of(segmentation.take(last=True))
 
 
 def segment_chunks(queries, rules, long, n_jobs=None, verbose=0):
     """The same of a sequence that is read by chunks, with the costs that are listed."""
-    samples, found = Samples(queries[0]), []
-    readers = [CandidateReader(how, samples) for how in queries]
-    segmentation = Segmentation(queries, rules, samples, n_jobs, readers=readers)
+    samples, versions, found = Samples(queries[0]), Versions(queries), []
+    readers = versions.readers(samples)
+    segmentation = Segmentation(versions.queries, versions.rules(rules), samples, n_jobs, readers=readers)
     with progress(len(long), verbose, "segmentation", "sample") as count:
         for y, ty, _ in long.chunks(0, len(long)):
             samples.append(y, ty)
@@ -71,4 +73,4 @@ def segment_chunks(queries, rules, long, n_jobs=None, verbose=0):
             samples.forget(segmentation.needed)
             count(y.shape[1])
     found.append(segmentation.take(last=True))
-    return SegmentTable(*(np.concatenate(each) for each in zip(*found, strict=True)))
+    return versions.of(SegmentTable(*(np.concatenate(each) for each in zip(*found, strict=True))))

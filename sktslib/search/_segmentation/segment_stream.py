@@ -16,6 +16,7 @@ from .rounds import SegmentTable
 from .segments import Segments
 from .stream_costs import Samples, paths_of
 from .undecided import Undecided
+from .versions import Versions
 
 if TYPE_CHECKING:
     from typing import Any
@@ -51,18 +52,18 @@ class SegmentStream(ChunkStream):
 
     def __init__(self, segmenter: Any, max_delay: float | None = None) -> None:
         super().__init__(segmenter)
-        queries = segmenter._queries
         self._segmenter = segmenter
-        self._lengths = np.array([how.m for how in queries])
         self._noted = 0  # samples checked for missing values and holes
         self._prepare()
         what, otherwise = "the length of the longest query", "the start of a repetition would be background"
-        self.max_delay = check_delay(max_delay, int(self._lengths.max()), what, self._paths.reach, otherwise)
+        longest = max(how.m for how in segmenter._queries)
+        self.max_delay = check_delay(max_delay, longest, what, self._paths.reach, otherwise)
         self._begin(0)
 
     def _prepare(self):
-        queries = self._segmenter._queries
-        self._paths, self._feed = paths_of(queries, self._segmenter._rules), Samples(queries[0])
+        self._versions = versions = Versions(self._segmenter._queries)
+        self._rules = versions.rules(self._segmenter._rules)
+        self._paths, self._feed = paths_of(versions.queries, self._rules), Samples(versions.queries[0])
 
     def _count_samples(self):
         self._segmenter._queries, self._segmenter._rules = self._segmenter._counting(None)
@@ -71,7 +72,7 @@ class SegmentStream(ChunkStream):
 
     def _begin(self, at):
         self._paths.begin(at)
-        self._rows = Undecided.anew(at, self._segmenter._rules.transitions)
+        self._rows = Undecided.anew(at, self._rules.transitions)
         self._wait()
 
     def _wait(self):
@@ -185,12 +186,17 @@ class SegmentStream(ChunkStream):
         start, end, label, cost = (
             np.array([segment[k] for segment in found or []], dtype) for k, dtype in enumerate((int, int, int, float))
         )
-        segmenter, query, times = self._segmenter, label - 1, None
-        readers = hold([CandidateReader(how, self._feed) for how in segmenter._queries], query, start, end)
-        shown = np.column_stack([np.zeros_like(label), self._lengths[query]])
-        cost = listed_costs(readers, segmenter._rules, SegmentTable(start, end, query, cost, shown))
+        segmenter, versions, times = self._segmenter, self._versions, None
+        readers = hold(versions.readers(self._feed), label - 1, start, end)
+        lengths = np.array([how.m for how in versions.queries])[label - 1]
+        shown = np.column_stack([np.zeros_like(label), lengths])
+        found = SegmentTable(start, end, label - 1, cost, shown)
+        found = versions.of(found._replace(cost=listed_costs(readers, self._rules, found)))
         if self._times is not None:
             known = edges(start, end, segmenter._max_gap).ravel()
             times = SparseTimes(known, self._times.as_given(self._times.at(known)))
-        classes, partial = segmenter.classes_[segmenter._numbers[query]], np.zeros(len(label), bool)
-        return Segments(start, end, classes, cost, query, partial, times, Sources(readers, query), _shown=shown)
+        classes, partial = segmenter.classes_[segmenter._numbers[found.query]], np.zeros(len(label), bool)
+        held = [CandidateReader(how, readers[0].source) for how in segmenter._queries]
+        sources = Sources(held, found.query, version=found.version)
+        rest = times, sources, None, shown, sources.signs
+        return Segments(start, end, classes, found.cost, found.query, partial, *rest)

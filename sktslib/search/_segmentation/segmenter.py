@@ -14,6 +14,7 @@ from ...utils._plot.plot_data import names_of
 from ...utils._sklearn import Interval, StrOptions
 from .._comparison import check_room, warn_of_sequences
 from .._learning.time_labels import with_background
+from .._polarity import POLARITIES
 from .._query import event_score, one_query, owned, refuse_sample_weight
 from .._several import refuse_several
 from .._sources import CandidateReader, Sources, Whole
@@ -72,6 +73,11 @@ class QuerySegmenter(FittedSegmenter):
         Bounds of the length of a repetition under an elastic metric, in samples: one for all, or one for each query.
         Where queries are learned from labels, the default is 2/3 of the shortest and 3/2 of the longest occurrence, one
         of less than 4/7 of the median length counting as that; of a period, half and twice the period.
+    polarity : {"same", "any", "channels"}, default="same"
+        Signs of the query: as it is given; also mirrored as a whole, times -1, which takes twice as long; or each
+        channel with a sign of its own, of at most 8 channels, which takes 2^channels times as long, for all
+        combinations are tried. Each repetition has the signs with
+        which the segmentation costs least; see `Segments.polarity`.
     nan_policy : {"raise", "omit"}, default="raise"
         What to do with missing values (NaN). "omit": missing query points have weight 0; no repetition crosses a
         missing point.
@@ -140,6 +146,7 @@ class QuerySegmenter(FittedSegmenter):
         "partial": ["boolean"],
         "min_length": "no_validation",
         "max_length": "no_validation",
+        "polarity": [StrOptions(set(POLARITIES))],
         "nan_policy": [StrOptions({"raise", "omit"})],
         "max_gap": "no_validation",
         "n_jobs": [Integral, None],
@@ -160,6 +167,7 @@ class QuerySegmenter(FittedSegmenter):
         partial: bool = False,
         min_length: int | str | None = None,
         max_length: int | None = None,
+        polarity: str = "same",
         nan_policy: str = "raise",
         max_gap: Any = None,
         n_jobs: int | None = None,
@@ -176,6 +184,7 @@ class QuerySegmenter(FittedSegmenter):
         self.partial = partial
         self.min_length = min_length
         self.max_length = max_length
+        self.polarity = polarity
         self.nan_policy = nan_policy
         self.max_gap = max_gap
         self.n_jobs = n_jobs
@@ -243,8 +252,8 @@ class QuerySegmenter(FittedSegmenter):
         readers = [CandidateReader(how, source) for how in queries]
         label = self.classes_[self._numbers[found.query]]
         partial = np.diff(found.shown, axis=1)[:, 0] < np.array([how.m for how in self._queries])[found.query]
-        sources = Sources(readers, found.query)
-        rest = found.query, partial, given, sources, names_of(X), found.shown
+        sources = Sources(readers, found.query, version=found.version)
+        rest = found.query, partial, given, sources, names_of(X), found.shown, sources.signs
         return Segments(found.start, found.end, label, found.cost, *rest)
 
     def _segment_whole(self, X, times):
@@ -256,8 +265,7 @@ class QuerySegmenter(FittedSegmenter):
 
         def ranges_of(queries):
             check_searched(queries, source.y)
-            readers = [CandidateReader(how, source) for how in queries]
-            return segment(queries, rules, source.y, ty, self.n_jobs, self.verbose, readers)
+            return segment(queries, rules, source.y, ty, self.n_jobs, self.verbose, source)
 
         queries, found = self._segmented(queries, source, ranges_of)
         self._notice(X, given, ty)

@@ -60,6 +60,9 @@ class Segments(_Table):
         starts and ends alone: ``times.times`` of the samples ``times.samples``.
     channels : list of str or None
         Names of the channels, the columns of the recording where it was a table or a column of one.
+    polarity : ndarray of int of shape (n_segments,) or (n_segments, channels), or None
+        The sign (1 or -1) of the query that each repetition fits, or of each of its channels; None with
+        ``polarity="same"``.
 
     Examples
     --------
@@ -82,8 +85,9 @@ class Segments(_Table):
     _source: object = None
     channels: list[str] | None = None
     _shown: np.ndarray | None = None  # (n_segments, 2): half-open ranges of query points
-    _columns = ("start", "end", "label", "cost", "stretch")
-    _each = ("start", "end", "label", "cost", "query", "partial", "_shown")
+    polarity: np.ndarray | None = None
+    _columns = ("start", "end", "label", "cost", "stretch", "polarity")
+    _each = ("start", "end", "label", "cost", "query", "partial", "_shown", "polarity")
     _measure, _counted = "cost", {"label": "labels"}
     _what = "repetition", "segments"
 
@@ -107,7 +111,7 @@ class Segments(_Table):
         return search.path(start, end, tuple(self._shown[k].tolist()) if self.partial[k] else None)
 
     def warped(self, query: Queries | None = None) -> NDArray[np.float64]:
-        """Every repetition on the time base of its query.
+        """Every repetition on the time base of its query, and with its signs: times its `polarity`.
 
         A point of a repetition is the mean of the samples that meet the query's point; where none does (as in LCSS),
         it lies between its neighbours. So point i of each is the same phase, and repetitions can be compared and
@@ -139,7 +143,7 @@ class Segments(_Table):
         for row, y in zip(out, search.y, strict=True):
             mean = np.bincount(i, y[j - search.first], minlength=len(row))[points] / met[points]
             row[first:last] = np.interp(np.arange(first, last), points, mean) if len(points) else np.nan
-        return out.T
+        return out.T if self.polarity is None else out.T * self.polarity[k]
 
     def to_frame(self) -> DataFrame:
         """Return a pandas DataFrame, one row per repetition, with times where the recording has them."""

@@ -33,8 +33,8 @@ class Limit(NamedTuple):
 class MatchPool:
     """The candidates of a range that may be matches, and its matches as far as they are decided.
 
-    Candidates are columns (distance, start, end), matches (chosen by, distance, start, end). What was before `edge` is
-    unknown, unless it is 0.
+    Candidates are columns (distance, start, end), matches (chosen by, distance, version of the query, start, end). What
+    was before `edge` is unknown, unless it is 0.
     """
 
     def __init__(self, how, choice):
@@ -69,7 +69,7 @@ class MatchPool:
         """Whether a range is that of a match, or of a group beside an edge."""
         matches = self._matches()
         groups = [(rows[1].min(), rows[2].max()) for rows in self._beside]
-        return bool(((matches[2] == start) & (matches[3] == end)).any()) or (start, end) in groups
+        return bool(((matches[-2] == start) & (matches[-1] == end)).any()) or (start, end) in groups
 
     @property
     def begin(self):
@@ -131,7 +131,7 @@ class MatchPool:
     def _decide(self, rows, reader):
         if rows.size:
             self._decided.append(self._chosen(rows, reader))
-            self._tell(*self._decided[-1][2:])
+            self._tell(*self._decided[-1][-2:])
         if self._is_best and self._decided:
             matches = self._matches()
             self._decided = [matches]
@@ -151,12 +151,12 @@ class MatchPool:
         """The matches of groups of candidates."""
         rows = rows[:, np.argsort(self._place(rows), kind="stable")]
         candidates = Candidates(rows[0], *rows[1:].astype(np.int64), self.slack)
-        start, end, by, distance = choose(reader, candidates, self.choice._replace(n_matches=None))
-        return np.array([by, distance, start, end])
+        start, end, by, distance, version = choose(reader, candidates, self.choice._replace(n_matches=None))
+        return np.array([by, distance, version, start, end])
 
     def _matches(self):
         """Those that are decided, of the best k within the limit."""
-        matches = np.concatenate([np.empty((4, 0)), *self._decided], axis=1)
+        matches = np.concatenate([np.empty((5, 0)), *self._decided], axis=1)
         return self._within(matches)
 
     # ------------------------------------------------------------------------------------------ the limit that falls
@@ -201,7 +201,7 @@ class MatchPool:
             [rows[:, self._place(rows) > state.at] for rows in self._beside],
             [rows[:, self._place(rows) > state.at] for rows in self._new],
         )
-        self._decided = [rows[:, rows[2] >= state.at] for rows in self._decided]
+        self._decided = [rows[:, rows[-2] >= state.at] for rows in self._decided]
 
     def joined(self, others, reader):
         """The matches of this range and others, of a sequence, in the order of choice; None if some are missing.

@@ -131,21 +131,21 @@ class WindowProfile(IncrementalProfile):
 
 
 class SubsequenceProfile(IncrementalProfile):
-    """Subsequence candidates: one column of accumulated costs advances along the sequence."""
+    """Subsequence candidates: one column of accumulated costs advances along the sequence, or one of each version."""
 
     def __init__(self, how, first=0):
         super().__init__(how, first)
         self.limits = how.limits[0] or 1, how.limits[1] or ENDLESS
         self.context = max(how.reach, 1)  # samples before the next one that are looked at again
         self.noted = first  # samples that are known to be missing or not
-        self._prepared = None
+        self._versions, self._prepared = how.versions, None
         self._old = first  # no path on its way begins before this sample
         self._begin(first)
 
     def _begin(self, at):
         """Begin anew at a sample, as the sequence does."""
         self.at = self.run = at  # samples done; where the present stretch without a gap begins
-        self.col = None
+        self.columns = None  # costs and starts, of each version
 
     @property
     def _looks_back(self):
@@ -154,11 +154,13 @@ class SubsequenceProfile(IncrementalProfile):
     @property
     def needed(self):
         back = max(self.at - self.context, self.run)
-        return min(back, self._oldest(np.inf)) if self.col is not None and self._looks_back else back
+        return min(back, self._oldest(np.inf)) if self.columns is not None and self._looks_back else back
 
     def state(self):
         """What later candidates depend on."""
-        column = (None, None) if self.col is None else (self.col.copy(), self.start.copy())
+        column = (None, None)
+        if self.columns is not None:
+            column = [np.array(each if len(each) > 1 else each[0]) for each in zip(*self.columns, strict=True)]
         return State(self.seen, self.at, max(self.at - self.context, self.run), *column)
 
     def agrees(self, state, limit):
@@ -168,8 +170,9 @@ class SubsequenceProfile(IncrementalProfile):
             return False
         if own.costs is None:
             return True
-        costs, others = own.costs[1:], state.costs[1:]  # the first cell is the boundary, the same at all samples
-        same = (costs == others) & ((own.starts[1:] == state.starts[1:]) | (costs == np.inf))
+        # The first cell is the boundary, the same at all samples.
+        costs, others = own.costs[..., 1:], state.costs[..., 1:]
+        same = (costs == others) & ((own.starts[..., 1:] == state.starts[..., 1:]) | (costs == np.inf))
         if limit < np.inf and self.how.metric._is_monotone:  # what costs more now comes to no candidate
             same |= (self._reported(costs) > limit) & (self._reported(others) > limit)
         return bool(same.all())
@@ -179,13 +182,15 @@ class SubsequenceProfile(IncrementalProfile):
 
     def _oldest(self, limit):
         """Where the first of the paths on their way begins that cost less than infinity and at most `limit`."""
-        costs = self.col[1:]
-        reported = costs if limit == np.inf else self._reported(costs)
-        return min(oldest_start(costs, reported, self.start[1:], limit), self.at)
+        oldest = self.at
+        for costs, starts in self.columns:
+            reported = costs[1:] if limit == np.inf else self._reported(costs[1:])
+            oldest = min(oldest, oldest_start(costs[1:], reported, starts[1:], limit))
+        return oldest
 
     def horizon(self, threshold=np.inf):
         """No candidate to come of at most the threshold starts before this sample: costs can only grow."""
-        if self.col is None:
+        if self.columns is None:
             return self.at
         return self._oldest(threshold if self.how.metric._is_monotone else np.inf)
 
@@ -227,27 +232,35 @@ class SubsequenceProfile(IncrementalProfile):
         back = self.needed
         y, ty = self.cut(back, end)
         if self._prepared is None or self._prepared.size < y.shape[1]:
-            self._prepared = PreparedQueries([self.how], y)
-            self._kernel = self.how.metric._subsequence_kernel(self._prepared.problems[0], FEW - 1)
-        problem, y = self._prepared.problems[0], self._prepared.series(y)[0]
-        if self.col is None:
-            self.col, self.start = self.how.metric._start_column(problem)
-            self.start += np.where(self.start < 0, -self.at, self.at)  # ~sample is -sample - 1
-        if self._looks_back:  # cells without a path may hold a start of long ago
-            self.start[1:][~np.isfinite(self.col[1:])] = self.at if closed_boundary(problem.record) else ~self.at
-        distance, start = np.empty(upto - self.at), np.empty(upto - self.at, np.int64)
-        piece, at = problem._replace(y=y, ty=self.how.compared(ty)), (self.at - back, self.at)
-        self._kernel.advance(piece, at, self.limits, (self.col, self.start), (distance, start))
-        ends = np.arange(self.at + 1, upto + 1)
+            self._prepared = PreparedQueries(self._versions, y)
+            self._kernels = [self.how.metric._subsequence_kernel(p, FEW - 1) for p in self._prepared.problems]
+        prepared, series, metric = self._prepared, self._prepared.series(y), self.how.metric
+        if self.columns is None:
+            self.columns = [metric._start_column(problem) for problem in prepared.problems]
+            for _, starts in self.columns:
+                starts += np.where(starts < 0, -self.at, self.at)  # ~sample is -sample - 1
+        ends, distance, start = np.arange(self.at + 1, upto + 1), None, None
+        ty, at = self.how.compared(ty), (self.at - back, self.at)
+        for k, (problem, column) in enumerate(zip(prepared.problems, self.columns, strict=True)):
+            if self._looks_back:  # cells without a path may hold a start of long ago
+                column[1][1:][~np.isfinite(column[0][1:])] = self.at if closed_boundary(problem.record) else ~self.at
+            d, s = np.empty(upto - self.at), np.empty(upto - self.at, np.int64)
+            y = series[k % len(series)]
+            self._kernels[k].advance(problem._replace(y=y, ty=ty), at, self.limits, column, (d, s))
+            d = metric._report_search(metric._scaled_candidates(d, problem.x, y, s - back, ends - back), problem)
+            if k:  # of versions that are as near the first
+                nearer = d < distance
+                distance[nearer], start[nearer] = d[nearer], s[nearer]
+            else:
+                distance, start = d, s
         self.at = upto
-        distance = self.how.metric._scaled_candidates(distance, problem.x, y, start - back, ends - back)
-        return Candidates(self.how.metric._report_search(distance, problem), start, ends)
+        return Candidates(distance, start, ends)
 
     def drop(self, before):
         """Give up paths that began before a sample."""
-        if self.col is not None and self._old < before:
-            start = self.start[1:]
-            self.col[1:][np.where(start >= 0, start, ~start) < before] = np.inf
+        if self.columns is not None and self._old < before:
+            for costs, starts in self.columns:
+                costs[1:][np.where(starts[1:] >= 0, starts[1:], ~starts[1:]) < before] = np.inf
             self._old = self._oldest(np.inf)
 
 

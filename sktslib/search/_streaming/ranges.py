@@ -50,7 +50,8 @@ def as_found(result, how, choice, source):
     reader = source.reader(how)
     if isinstance(result, Profile):
         return chosen(reader, result, choice)
-    return Found(*result[2:].astype(np.int64), result[1], reader)
+    version, start, end = result[2:].astype(np.int64)
+    return Found(start, end, result[1], reader, version)
 
 
 def profile_ranges(source, queries, jobs=1, verbose=0):

@@ -31,7 +31,7 @@ def make_profile(how, rule=None, first=0):
 class PendingMatches:
     """The candidates of one query until they are decided.
 
-    What is decided are rows (chosen by, distance, start, end, piece, times).
+    What is decided are rows (chosen by, distance, start, end, piece, times, version of the query).
     """
 
     def __init__(self, how, choice, max_delay=None):
@@ -94,15 +94,16 @@ class PendingMatches:
 
     def _chosen(self, group, times):
         reader, choice = CandidateReader(self.how, self.feed), self.choice._replace(n_matches=None)
-        start, end, by, distance = choose(reader, Candidates(*group, self._slack), choice)
+        start, end, by, distance, version = choose(reader, Candidates(*group, self._slack), choice)
         known = [None] * len(start)
         if times is not None:
             at = edges(start, end, self.how.max_gap)
             known = list(times.at(at.ravel()).reshape(at.shape).T)
         rows = []
-        for b, d, s, e, some in zip(by.tolist(), distance.tolist(), start.tolist(), end.tolist(), known, strict=True):
+        columns = (column.tolist() for column in (by, distance, start, end, version))
+        for b, d, s, e, v, some in zip(*columns, known, strict=True):
             first, y, ty = reader.read(s, e)
-            rows.append((b, d, s, e, (first, y.copy(), None if ty is None else ty.copy()), some))
+            rows.append((b, d, s, e, (first, y.copy(), None if ty is None else ty.copy()), some, v))
         return rows
 
     def _decided_early(self, late, times):
@@ -128,8 +129,9 @@ class PendingMatches:
 
 def found_in(rows, reader):
     """The matches that rows list."""
-    columns = (np.array([row[k] for row in rows], dtype) for k, dtype in ((2, np.int64), (3, np.int64), (1, float)))
-    return Found(*columns, reader)
+    columns = ((2, np.int64), (3, np.int64), (1, float), (6, np.int64))
+    start, end, distance, version = (np.array([row[k] for row in rows], dtype) for k, dtype in columns)
+    return Found(start, end, distance, reader, version)
 
 
 class Stream(ChunkStream):

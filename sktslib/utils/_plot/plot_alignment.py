@@ -9,7 +9,7 @@ import numpy as np
 from ..validation import check_count, check_number
 from .axes import BLUE, VERMILION, add_title, label_rows, make_axes
 from .envelope import draw_series
-from .plot_data import as_path, as_series, channel_names, found_in, numbered
+from .plot_data import as_path, as_series, channel_names, found_in, query_of
 from .time_axis import Times, View, as_times
 
 if TYPE_CHECKING:
@@ -112,8 +112,7 @@ class AlignmentDisplay:
         """
         found = found_in(estimator, X, times)
         path = found.path(match)
-        queries = estimator.queries_ if hasattr(estimator, "queries_") else estimator.query_
-        query = numbered(queries, 0 if found.query is None else found.query[match])
+        query = query_of(estimator, found, match)
         given = found.times if times is None else times
         return cls(query, X, path, ty=given).plot(ax, **style)
 

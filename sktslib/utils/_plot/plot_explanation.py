@@ -18,7 +18,7 @@ from .axes import (
     make_norm,
     pieces_around,
 )
-from .plot_data import as_path, as_series, channel_names, found_in, numbered
+from .plot_data import as_path, as_series, channel_names, found_in, query_of
 
 if TYPE_CHECKING:
     from typing import Any, Self
@@ -129,7 +129,7 @@ class ExplanationDisplay:
         display : ExplanationDisplay
         """
         matches = found_in(estimator, X, times)
-        query = numbered(estimator.query_, 0 if matches.query is None else matches.query[match])
+        query = query_of(estimator, matches, match)
         rescale = getattr(estimator, "normalize", None) is not None
         return cls(matches.explain(match), query, X, rescale=rescale).plot(ax, **style)
 
