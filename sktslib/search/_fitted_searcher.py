@@ -1,6 +1,7 @@
 """What a searcher is fitted to: one query or several, given or learned from labels, and how each is searched for."""
 
 from contextlib import nullcontext
+from functools import partial
 
 import numpy as np
 from joblib import delayed
@@ -10,17 +11,22 @@ from ..utils._given_times import times_of
 from ..utils._jobs import in_jobs, progress
 from ..utils.validation import as_weight, plain_count
 from ._comparison import scaled_lengths, warn_of_query, warn_of_sequences, with_metric
+from ._error_rates.calibration import Calibration
+from ._error_rates.conformal import Conformal, conformal_thresholds, found_at
+from ._error_rates.decoys import center_of
+from ._error_rates.hours import recorded_hours
+from ._error_rates.threshold_parameter import ThresholdFitting, rule_of
 from ._learning.learned_threshold import learn_threshold
 from ._profile import Choice, Search
 from ._query import QueryEstimator, owned
-from ._several import chosen, entry, refuse_several
+from ._several import chosen, entry, one_each, refuse_several, several
 from ._sources import CandidateReader, Whole
 from ._streaming.chunked_sequence import ChunkedSequence, HeldSequence, is_long, n_samples
 from ._streaming.dask_arrays import DaskSequence, is_dask
 from ._streaming.ranges import jobs_within, profile_ranges, search_ranges
 
 
-class FittedSearcher(QueryEstimator):
+class FittedSearcher(ThresholdFitting, QueryEstimator):
     """Base of `QuerySearcher`: all but its parameters and what its users call."""
 
     def _compared(self, x, w, tx, times, step=None):
@@ -54,6 +60,7 @@ class FittedSearcher(QueryEstimator):
 
     def _fit_queries(self, queries, names=None):
         """Take queries that are validated, and the names they were given by."""
+        self._forget_threshold()
         if names is not None:
             self.classes_ = names
         self._queries, self._n_features_out = with_metric(self.metric_, queries), len(queries)
@@ -81,7 +88,22 @@ class FittedSearcher(QueryEstimator):
                 found = self._found(how, Choice(max_overlap=float(self.max_overlap)), X, times)
                 self._learned_thresholds[k] = learn_threshold(found, marked.ranges[marked.code == one.number + 1])
                 count()
+        rule = rule_of(self.threshold)
+        if isinstance(rule, Conformal):
+            numbers = [one.number + 1 for one in learned]
+            found = conformal_thresholds(rule, marked, partial(self._found_at, X=X, weight=weight, times=times))
+            self._learned_thresholds = [found[number] for number in numbers]
         return self
+
+    def _found_at(self, others, ranges, code, X, weight, times):
+        """At what distances ranges are found by queries that are learned from other occurrences."""
+        queries, learned = self._learn(others, weight, times_of(X, times))
+        out = np.full(len(code), np.inf)
+        for how, one in zip(with_metric(self.metric_, queries), learned, strict=True):
+            how = how._replace(limits=self._limits_of(how))
+            found, own = self._found(how, Choice(max_overlap=float(self.max_overlap)), X, times), code == one.number + 1
+            out[own] = found_at(ranges[own], found.start, found.end, found.distance)
+        return out
 
     def _of_each(self, values):
         """What there is of each query: of the only one, or of several a list."""
@@ -91,7 +113,8 @@ class FittedSearcher(QueryEstimator):
     def threshold_(self) -> float | list[float | None] | None:
         """The largest distance of an occurrence: set, or learned from labels; None where there is none.
 
-        None too with `percentile`, for it then is another in each sequence. Of several queries a list.
+        None too with `percentile`, and with a false discovery rate before `fit_threshold`, for it then is another in
+        each sequence. Of several queries a list.
         """
         check_is_fitted(self)
         return self._of_each(self._thresholds)
@@ -110,11 +133,14 @@ class FittedSearcher(QueryEstimator):
     def _thresholds(self):
         """The threshold that counts for each query: the one that is set, else the one that was learned, if any.
 
-        None where a `percentile` says what it is in each sequence.
+        None where a `percentile` or a rate says what it is in each sequence.
         """
-        if self.percentile is None and self.threshold is None:
+        rule = rule_of(self.threshold)
+        if self.percentile is None and (self.threshold is None or isinstance(rule, Conformal)):
             return self._learned_thresholds
-        return [self.threshold if self.percentile is None else None] * len(self._queries)
+        if self._calibrations is not None:
+            return [one.threshold(float(rule.alpha)) for one in self._calibrations]
+        return [self.threshold if self.percentile is None and rule is None else None] * len(self._queries)
 
     @property
     def _searches(self):
@@ -126,8 +152,57 @@ class FittedSearcher(QueryEstimator):
         rest = float(self.max_overlap), percentile
         thresholds = [None if threshold is None else float(threshold) for threshold in self._thresholds]
         queries = [how._replace(limits=self._limits_of(how)) for how in self._queries]
-        choices = [Choice(self._most, threshold, *rest) for threshold in thresholds]
+        most = None if self._is_awaited else self._most  # those that keep the rate are counted first
+        choices = [Choice(most, threshold, *rest) for threshold in thresholds]
         return list(zip(queries, choices, strict=True))
+
+    @property
+    def _is_awaited(self):
+        """Whether thresholds are found in each sequence, by decoys."""
+        return self._rate is not None and self._calibrations is None
+
+    def _searched(self, X, times):
+        """What each query finds in each of some sequences, and the calibrations that go with it, or None."""
+        sequences = several(X)
+        each = [X] if sequences is None else sequences
+        every = [times] if sequences is None else one_each(times, len(each), "times", "sequences")
+        searches, decoys = self._searches, None
+        if self._is_awaited:
+            self._rate._check()
+            decoys = self._rate._decoys(len(searches))
+        calls, count = [], len(searches)
+        for k, (sequence, t) in enumerate(zip(each, every, strict=True)):
+            number = None if sequences is None else k
+            asked = searches if decoys is None else self._with_decoys(decoys, searches, sequence, number)
+            # What is read by chunks is read once for all queries; of decoys each has a whole profile.
+            jobs = self._jobs_within(sequence, len(each) * (1 if is_long(sequence) else len(asked)))
+            at_once = decoys is None and (is_long(sequence) or jobs > 1)
+            together = [asked] if at_once else [[search] for search in asked]
+            calls += [(self._found_in, some, sequence, t, number, jobs) for some in together]
+        found = [one for some in self._in_jobs(calls, "search", X) for one in some]
+        if decoys is None:
+            return found, each, every, self._calibrations
+        found = [found[k : k + 1 + decoys.count] for k in range(0, len(found), 1 + decoys.count)]
+        hours = [recorded_hours(sequence, t) for sequence, t in zip(each, every, strict=True)]
+        calibrations = [
+            Calibration.of(one.distance, [decoy.distance for decoy in rest], hours[k // count])
+            for k, (one, *rest) in enumerate(found)
+        ]
+        return [one for one, *_ in found], each, every, calibrations
+
+    def _with_decoys(self, decoys, searches, X, k):
+        """Each query's search and those of its decoys in a sequence."""
+        with nullcontext() if k is None else entry("X", k):
+            center = center_of(X, missing=self.nan_policy == "omit")
+            if len(center) != self.n_features_in_:
+                self._validated(X, None)  # says what is wrong
+            made = decoys.of(self, [how for how, _ in searches], center)
+        return [(how, choice) for (own, choice), rest in zip(searches, made, strict=True) for how in (own, *rest)]
+
+    def _calibrated(self, X, times):
+        """The calibrations of the queries in each of some sequences."""
+        calibrations, count = self._searched(X, times)[3], len(self._searches)
+        return [calibrations[k : k + count] for k in range(0, len(calibrations), count)]
 
     @property
     def _most(self):

@@ -14,10 +14,11 @@ from ..utils._given_times import times_of
 from ..utils._plot.plot_data import names_of
 from ..utils._sklearn import JOBS, Interval, StrOptions, names_out
 from ._comparison import MODES, resolve_mode
+from ._error_rates.threshold_parameter import THRESHOLD
 from ._fitted_searcher import FittedSearcher
 from ._learning.time_labels import with_background
 from ._query import event_score, refuse_sample_weight
-from ._several import matches_of, one_each, refuse_several, several
+from ._several import matches_of, refuse_several, several, within
 from ._streaming.chunked_sequence import is_long, n_samples
 from ._streaming.dask_arrays import is_dask, times_of_ranges
 from ._streaming.piecewise import PiecewiseSearcher
@@ -29,6 +30,8 @@ if TYPE_CHECKING:
     from numpy.typing import ArrayLike, NDArray
 
     from ..utils._types import MetricLike, Queries, Sequences, Times
+    from ._error_rates.conformal import Conformal
+    from ._error_rates.false_discovery_rate import FalseDiscoveryRate
     from ._results import Matches
     from ._selection import Profile
 
@@ -59,9 +62,11 @@ class QuerySearcher(ClassNamePrefixFeaturesOutMixin, TransformerMixin, Piecewise
     n_matches : int, None or "auto", default="auto"
         How many occurrences at most; None: as many as fit. "auto": None in streams, with a `threshold` or a
         `percentile`, and where queries are learned from labels, else 1.
-    threshold : float, optional
-        The largest distance of an occurrence, inclusive. None: with labels, the one learned for each class: midway
-        between the last match and the next, where F1 in the labelled recording is best; else no bound.
+    threshold : float, FalseDiscoveryRate, Conformal or str, optional
+        The largest distance of an occurrence, inclusive, or the rule that finds it: `FalseDiscoveryRate`, or the text
+        ``"fdr:0.05"``, in each sequence and for each query anew; `Conformal`, or ``"conformal:0.1"``, by labels. None:
+        with labels, the one learned for each class: midway between the last match and the next, where F1 in the
+        labelled recording is best; else no bound.
     percentile : float in [0, 100], optional
         Instead of `threshold`, a learned one too: the threshold is this percentile of the finite distances of the
         profile, in each sequence and for each query anew. With 0 what is as near as the best, with 100 all that fit.
@@ -125,7 +130,7 @@ class QuerySearcher(ClassNamePrefixFeaturesOutMixin, TransformerMixin, Piecewise
         "mode": [StrOptions({*MODES, "warped"}, deprecated={"warped"})],
         "normalize": [StrOptions(set(NORMALIZATIONS) - {None}), None],
         "n_matches": [StrOptions({"auto"}), Interval(Integral, 1, None, closed="left"), None],
-        "threshold": [Interval(Real, 0, None, closed="left"), None],
+        "threshold": THRESHOLD,
         "percentile": [Interval(Real, 0, 100, closed="both"), None],
         "max_overlap": [Interval(Real, 0, 1, closed="both")],
         "min_length": [StrOptions({"auto"}), Interval(Integral, 1, None, closed="left"), None],
@@ -147,7 +152,7 @@ class QuerySearcher(ClassNamePrefixFeaturesOutMixin, TransformerMixin, Piecewise
         mode: str = "auto",
         normalize: str | None = None,
         n_matches: int | str | None = "auto",
-        threshold: float | None = None,
+        threshold: float | str | FalseDiscoveryRate | Conformal | None = None,
         percentile: float | None = None,
         max_overlap: float = 0.0,
         min_length: int | str | None = "auto",
@@ -208,6 +213,7 @@ class QuerySearcher(ClassNamePrefixFeaturesOutMixin, TransformerMixin, Piecewise
         for name in ("classes_", "_background_label"):  # of an earlier fit
             vars(self).pop(name, None)
         marked = self._annotation(X, y, times)
+        self._check_threshold(marked is not None)
         if marked is not None:
             return self._fit_labels(marked, X, weight, times)
         return self._fit_queries(*self._read_queries(X, y, weight, times))
@@ -251,26 +257,21 @@ class QuerySearcher(ClassNamePrefixFeaturesOutMixin, TransformerMixin, Piecewise
             all sequences together.
         """
         check_is_fitted(self)
-        sequences = several(X)
-        each = [X] if sequences is None else sequences
-        every = [times] if sequences is None else one_each(times, len(each), "times", "sequences")
-        calls, searches = [], self._searches
-        for k, (sequence, t) in enumerate(zip(each, every, strict=True)):
-            # What is read by chunks is read once for all queries.
-            jobs = self._jobs_within(sequence, len(each) * (1 if is_long(sequence) else len(searches)))
-            together = [searches] if is_long(sequence) or jobs > 1 else [[search] for search in searches]
-            calls += [(self._found_in, some, sequence, t, None if sequences is None else k, jobs) for some in together]
-        found = [one for some in self._in_jobs(calls, "search", X) for one in some]
+        found, each, every, calibrations = self._searched(X, times)
         self._warn_of(found)
+        if self._is_awaited:
+            thresholds = self._rate._thresholds(calibrations)
+            found = [within(one, threshold) for one, threshold in zip(found, thresholds, strict=True)]
+        listed, count = several(X) is not None, len(self._queries)
         given = [
-            times_of_ranges(t, found[k * len(searches) : (k + 1) * len(searches)]) if is_dask(x) else times_of(x, t)
+            times_of_ranges(t, found[k * count : (k + 1) * count]) if is_dask(x) else times_of(x, t)
             for k, (x, t) in enumerate(zip(each, every, strict=True))
         ]
         for sequence, t in zip(each, given, strict=True):
             self._notice(sequence, t)
-        given = None if all(t is None for t in given) else given if sequences is not None else given[0]
-        rest = searches[0][1].n_matches, given, self._classes, names_of(X)
-        return matches_of(found, len(searches), *rest, listed=sequences is not None)
+        given = None if all(t is None for t in given) else given if listed else given[0]
+        rest = self._most, given, self._classes, names_of(X)
+        return matches_of(found, count, *rest, calibrations=calibrations, listed=listed)
 
     def transform(self, X: Sequences, times: Times | None = None) -> NDArray[np.float64]:
         """Distance of the best occurrence that ends at each time point.

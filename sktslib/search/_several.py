@@ -58,6 +58,12 @@ class Found(NamedTuple):
     reader: CandidateReader
 
 
+def within(found, threshold):
+    """What of it is at most so far."""
+    near = found.distance <= threshold
+    return Found(found.start[near], found.end[near], found.distance[near], found.reader)
+
+
 def chosen(search, profile, choice):
     """What is chosen of the profile of a search."""
     reader = CandidateReader(search.how, Whole(search.y, search.ty))
@@ -65,7 +71,9 @@ def chosen(search, profile, choice):
     return Found(start, end, distance, reader)
 
 
-def matches_of(found, n_queries, n_matches, times, classes=None, channels=None, *, listed=False, by_time=False):
+def matches_of(
+    found, n_queries, n_matches, times, classes=None, channels=None, *, calibrations=None, listed=False, by_time=False
+):
     """The table of what was found of each query, of all in each sequence in turn.
 
     Parameters
@@ -77,6 +85,8 @@ def matches_of(found, n_queries, n_matches, times, classes=None, channels=None, 
         Of the sequence, or of each.
     classes : ndarray of shape (n_queries,), optional
         Names of the queries.
+    calibrations : list of Calibration, optional
+        Of each of what was found, or of each query.
     listed : bool
         Whether the sequences came as a list.
     by_time : bool
@@ -97,6 +107,11 @@ def matches_of(found, n_queries, n_matches, times, classes=None, channels=None, 
             own = order[query[order] == q]
             rank[own] = np.arange(len(own))
         order = order[rank[order] < n_matches]
+    rates = [None] * 3
+    if calibrations is not None:
+        calibrations = calibrations * (len(found) // len(calibrations))
+        known = [one.rates(some.distance) for one, some in zip(calibrations, found, strict=True)]
+        rates = np.concatenate(known, axis=1)[:, order]
     return Matches(
         start[order],
         end[order],
@@ -107,4 +122,5 @@ def matches_of(found, n_queries, n_matches, times, classes=None, channels=None, 
         Sources([one.reader for one in found], which[order], [k // n_queries for k in range(len(found))]),
         None if classes is None else classes[query[order]],
         channels,
+        *rates,
     )

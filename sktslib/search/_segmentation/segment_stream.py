@@ -189,8 +189,13 @@ class SegmentStream(ChunkStream):
         readers = hold([CandidateReader(how, self._feed) for how in segmenter._queries], query, start, end)
         shown = np.column_stack([np.zeros_like(label), self._lengths[query]])
         cost = listed_costs(readers, segmenter._rules, SegmentTable(start, end, query, cost, shown))
+        found = SegmentTable(start, end, query, cost, shown)
+        (start, end, query, cost, shown), rates = segmenter._rated(
+            found, segmenter._calibrations, segmenter._thresholds
+        )
         if self._times is not None:
             known = edges(start, end, segmenter._max_gap).ravel()
             times = SparseTimes(known, self._times.as_given(self._times.at(known)))
-        classes, partial = segmenter.classes_[segmenter._numbers[query]], np.zeros(len(label), bool)
-        return Segments(start, end, classes, cost, query, partial, times, Sources(readers, query), _shown=shown)
+        classes, partial = segmenter.classes_[segmenter._numbers[query]], np.zeros(len(query), bool)
+        rest = times, Sources(readers, query), None, shown, *rates
+        return Segments(start, end, classes, cost, query, partial, *rest)

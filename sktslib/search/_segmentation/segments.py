@@ -9,7 +9,7 @@ import numpy as np
 
 from ...utils._positions import distinct
 from .._buffer import elapsed
-from .._results import _Table
+from .._results import RATES, _Table
 
 if TYPE_CHECKING:
     from collections.abc import Iterator
@@ -60,6 +60,13 @@ class Segments(_Table):
         starts and ends alone: ``times.times`` of the samples ``times.samples``.
     channels : list of str or None
         Names of the channels, the columns of the recording where it was a table or a column of one.
+    qvalue : ndarray of shape (n_segments,) or None
+        Where the threshold is a `FalseDiscoveryRate`: the lowest rate with which each is taken.
+    pvalue : ndarray of shape (n_segments,) or None
+        There, too: the share of the repetitions of decoys that are as near, with one added to both counts.
+    false_per_hour : ndarray of shape (n_segments,) or None
+        There, too: how many repetitions of a decoy are as near in an hour of recording. Times that are numbers count as
+        seconds, and so do samples without times.
 
     Examples
     --------
@@ -82,8 +89,11 @@ class Segments(_Table):
     _source: object = None
     channels: list[str] | None = None
     _shown: np.ndarray | None = None  # (n_segments, 2): half-open ranges of query points
-    _columns = ("start", "end", "label", "cost", "stretch")
-    _each = ("start", "end", "label", "cost", "query", "partial", "_shown")
+    qvalue: np.ndarray | None = None
+    pvalue: np.ndarray | None = None
+    false_per_hour: np.ndarray | None = None
+    _columns = ("start", "end", "label", "cost", "stretch", *RATES)
+    _each = ("start", "end", "label", "cost", "query", "partial", "_shown", *RATES)
     _measure, _counted = "cost", {"label": "labels"}
     _what = "repetition", "segments"
 

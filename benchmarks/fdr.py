@@ -1,0 +1,121 @@
+"""Shares of false matches that a false discovery rate lets through, on patterns planted in colored noise.
+
+    python benchmarks/fdr.py [--recordings 100] [--null phase]
+
+Each recording of 16,000 samples is Gaussian noise (white, 1/f, or a random walk) with 80 occurrences of a pattern, a
+heart beat or a single wave, each stretched by up to 10 %. Printed are, for a rate of 0.05 and 0.20: the mean share of
+false ones among the matches, the mean share of occurrences found, and that of the oracle, the largest threshold whose
+share of false ones, by the truth, is at most the rate. A match is true if it shares a third of its union with an
+occurrence. The last column is the time of a search with the rate over that of a search for all that fits.
+"""
+
+import argparse
+import warnings
+from time import perf_counter
+
+import numpy as np
+
+from sktslib import QuerySearcher, load_ecg_example
+from sktslib.metrics._matching import pairs_by_iou
+from sktslib.search import FalseDiscoveryRate
+
+LENGTH, COUNT, SLOT = 16_000, 80, 150
+ALPHAS = 0.05, 0.2
+THIRD = 1 / 3
+LEVELS = {"white": 0.3, "1/f": 0.25, "walk": 0.4}  # of the noise's standard deviation, in those of the pattern
+
+
+def patterns():
+    """Patterns whose background is 0."""
+    beat = np.asarray(load_ecg_example()["query"]).ravel()
+    return {"beat": beat - np.median(beat), "wave": np.exp(-0.5 * (np.linspace(-1, 1, 60) / 0.24) ** 2)}
+
+
+def searchers(spread):
+    """Searchers of all that fits, by the name of what they compare by."""
+    return {
+        "dtw": QuerySearcher("dtw", n_matches=None),
+        "adtw": QuerySearcher("adtw", metric_params={"omega": "auto"}, n_matches=None),
+        "euclidean zscore": QuerySearcher("euclidean", normalize="zscore", n_matches=None),
+        "manhattan": QuerySearcher("manhattan", n_matches=None),
+        "lcss": QuerySearcher("lcss", metric_params={"eps": 0.5 * spread}, n_matches=None),
+    }
+
+
+def noise(rng, color):
+    """Noise of standard deviation 1 about 0."""
+    white = rng.standard_normal(LENGTH)
+    if color == "walk":
+        white = np.cumsum(white)
+    if color == "1/f":
+        spectrum = np.fft.rfft(white)
+        white = np.fft.irfft(spectrum / np.sqrt(np.maximum(np.arange(len(spectrum)), 1)), LENGTH)
+    return (white - white.mean()) / white.std()
+
+
+def recording(rng, pattern, color):
+    """A recording and the half-open ranges of its occurrences."""
+    y, events = LEVELS[color] * pattern.std() * noise(rng, color), []
+    for slot in np.sort(rng.choice(LENGTH // SLOT, COUNT, replace=False)) * SLOT:
+        length = int(len(pattern) * rng.uniform(0.9, 1.1))
+        start = slot + rng.integers(0, SLOT - length)
+        at = np.linspace(0, len(pattern) - 1, length)
+        y[start : start + length] += np.interp(at, np.arange(len(pattern)), pattern)
+        events.append((start, start + length))
+    return y, np.array(events)
+
+
+def is_true(matches, events):
+    """Whether each match is an occurrence."""
+    which = pairs_by_iou(events, np.column_stack([matches.start, matches.end]), THIRD)[1]
+    return np.isin(np.arange(len(matches)), which)
+
+
+def oracle(everything, true, alpha):
+    """The share of occurrences found with the largest threshold that keeps the rate by the truth."""
+    last = np.searchsorted(everything.distance, everything.distance, "right")
+    right = np.cumsum(true)[last - 1]
+    kept = np.flatnonzero(1 - right / last <= alpha)
+    return right[kept[-1]] / COUNT if len(kept) else 0.0
+
+
+def measured(searcher, pattern, color, count, null):
+    """Mean share of false ones, of occurrences found, and of the oracle's, for each rate; and how many searches."""
+    out, seconds = np.zeros((len(ALPHAS), 3)), np.zeros(2)
+    for k in range(count):
+        y, events = recording(np.random.default_rng(k), pattern, color)
+        begin = perf_counter()
+        everything = searcher.set_params(threshold=None).fit(pattern).search(y)
+        seconds[0] += perf_counter() - begin
+        true = is_true(everything, events)
+        for row, alpha in zip(out, ALPHAS, strict=True):
+            searcher.set_params(threshold=FalseDiscoveryRate(alpha, null, random_state=k))
+            begin = perf_counter()
+            found = searcher.fit(pattern).search(y)
+            seconds[1] += (perf_counter() - begin) / len(ALPHAS)
+            right = is_true(found, events)
+            row += (~right).sum() / max(len(found), 1), right.sum() / COUNT, oracle(everything, true, alpha)
+    return out / count, seconds[1] / seconds[0]
+
+
+def main():
+    parser = argparse.ArgumentParser(description=__doc__.splitlines()[0])
+    parser.add_argument("--recordings", type=int, default=100)
+    parser.add_argument("--null", default="phase", choices=("phase", "negated"))
+    options = parser.parse_args()
+    warnings.simplefilter("ignore")  # of rates that nothing keeps
+    print(
+        f"{'pattern':8}{'metric':18}{'noise':7}"
+        + "".join(f"{f'{a:g}: false found oracle':24}" for a in ALPHAS)
+        + "time"
+    )
+    for name, pattern in patterns().items():
+        for metric, searcher in searchers(pattern.std()).items():
+            for color in LEVELS:
+                rows, time = measured(searcher, pattern, color, options.recordings, options.null)
+                cells = "".join(f"{'':6}{a:.3f} {b:.3f} {c:.3f} " for a, b, c in rows)
+                print(f"{name:8}{metric:18}{color:7}{cells}{time:.1f}", flush=True)
+
+
+if __name__ == "__main__":
+    main()
