@@ -19,7 +19,7 @@ from ._fitted_searcher import FittedSearcher
 from ._learning.time_labels import with_background
 from ._query import event_score, refuse_sample_weight
 from ._several import matches_of, refuse_several, several, within
-from ._streaming.chunked_sequence import is_long, n_samples
+from ._streaming.chunked_sequence import n_samples
 from ._streaming.dask_arrays import is_dask, times_of_ranges
 from ._streaming.piecewise import PiecewiseSearcher
 

@@ -15,7 +15,7 @@ from .conformal import Conformal
 from .false_discovery_rate import FalseDiscoveryRate
 
 if TYPE_CHECKING:
-    from typing import Any, Self
+    from typing import Self
 
     from ...utils._types import Sequences, Times
 
@@ -23,7 +23,7 @@ THRESHOLD = [Interval(Real, 0, None, closed="left"), FalseDiscoveryRate, Conform
 NAMED = {"fdr": FalseDiscoveryRate, "conformal": Conformal}
 
 
-def rule_of(threshold):
+def rule_of(threshold, owner="QuerySearcher"):
     """The rule that a threshold is, by name or not; None for a number, and for None."""
     if not isinstance(threshold, str):
         return threshold if isinstance(threshold, FalseDiscoveryRate | Conformal) else None
@@ -33,8 +33,8 @@ def rule_of(threshold):
     except (KeyError, ValueError):
         hint = did_you_mean(name, dict.fromkeys(NAMED))
         raise ValueError(
-            "The 'threshold' parameter as a text must be 'fdr:ALPHA' or 'conformal:ALPHA', such as 'fdr:0.05'. Got "
-            f"{shown(threshold)}.{hint}"
+            f"The 'threshold' parameter of {owner} must be a number, a FalseDiscoveryRate or a Conformal, or a text "
+            f"such as 'fdr:0.05' or 'conformal:0.1'. Got {shown(threshold)}.{hint}"
         ) from None
 
 
@@ -43,7 +43,7 @@ class ThresholdFitting:
 
     def _check_threshold(self, marked=True):
         """Refuse a rule that is none, or one that needs labels where there are none."""
-        rule = rule_of(self.threshold)
+        rule = rule_of(self.threshold, type(self).__name__)
         if rule is not None:
             rule._check()
         if isinstance(rule, Conformal) and not marked:
