@@ -33,9 +33,8 @@ class FalseDiscoveryRate(Estimator):
         The expected share of false ones among all matches. At least 1 / `alpha` matches must be nearer than nearly all
         those of decoys; where they are fewer, there is no match, and a warning.
     null : {"phase", "negated"} or callable, default="phase"
-        What decoys are. "phase": the query mirrored about the recording's median, and the phase of all its frequencies
-        in all channels shifted by one random angle of at most a quarter turn; its values are those of the mirrored
-        query. "negated": the mirrored query, which is a single decoy. A function ``f(query, random_state)`` returns a
+        What decoys are. "phase": the query mirrored about the recording's median, in the order that it has with the
+        phases of all frequencies in all channels shifted by one random angle of at most a quarter turn. "negated": the mirrored query, which is a single decoy. A function ``f(query, random_state)`` returns a
         decoy of the query's shape, (m, channels), drawn by a ``numpy.random.RandomState``. The query reversed in time
         is not one: an event that rises as it falls is its own reverse, and is found by it.
     n_decoys : int, default=4
@@ -65,7 +64,7 @@ class FalseDiscoveryRate(Estimator):
     >>> rule = FalseDiscoveryRate(alpha=0.2, random_state=0)
     >>> matches = QuerySearcher("dtw", threshold=rule).fit(ecg.query).search(ecg.sequence, times=ecg.ts)
     >>> len(matches), bool((matches.qvalue <= 0.2).all())
-    (12, True)
+    (13, True)
     """
 
     _parameter_constraints = {
