@@ -34,9 +34,10 @@ class FalseDiscoveryRate(Estimator):
         those of decoys; where they are fewer, there is no match, and a warning.
     null : {"phase", "negated"} or callable, default="phase"
         What decoys are. "phase": the query mirrored about the recording's median, in the order that it has with the
-        phases of all frequencies in all channels shifted by one random angle of at most a quarter turn. "negated": the mirrored query, which is a single decoy. A function ``f(query, random_state)`` returns a
-        decoy of the query's shape, (m, channels), drawn by a ``numpy.random.RandomState``. The query reversed in time
-        is not one: an event that rises as it falls is its own reverse, and is found by it.
+        phases of all frequencies in all channels shifted by one random angle of at most a quarter turn. "negated": the
+        mirrored query, which is a single decoy. A function ``f(query, random_state)`` returns a decoy of the query's
+        shape, (m, channels), drawn by a ``numpy.random.RandomState``. The query reversed in time is not one: an event
+        that rises as it falls is its own reverse, and is found by it.
     n_decoys : int, default=4
         How many decoys: a search takes as much longer.
     random_state : int, RandomState instance or None, default=None
