@@ -80,6 +80,11 @@ class FittedSearcher(ThresholdFitting, QueryEstimator):
         self._fit_queries(queries)
         self.classes_ = marked.labels.classes[[one.number for one in learned]]  # some may have no whole occurrence
         self._background_label = marked.labels.background
+        rule = rule_of(self.threshold)
+        if isinstance(rule, Conformal):
+            found = conformal_thresholds(rule, marked, partial(self._found_at, X=X, weight=weight, times=times))
+            self._conformal = rule.alpha, [found[one.number + 1] for one in learned]
+            return self
         with progress(len(learned), self.verbose, "learn thresholds", "query") as count:
             for k, one in enumerate(learned):
                 how = self._searches[k][0]
@@ -88,11 +93,6 @@ class FittedSearcher(ThresholdFitting, QueryEstimator):
                 found = self._found(how, Choice(max_overlap=float(self.max_overlap)), X, times)
                 self._learned_thresholds[k] = learn_threshold(found, marked.ranges[marked.code == one.number + 1])
                 count()
-        rule = rule_of(self.threshold)
-        if isinstance(rule, Conformal):
-            numbers = [one.number + 1 for one in learned]
-            found = conformal_thresholds(rule, marked, partial(self._found_at, X=X, weight=weight, times=times))
-            self._learned_thresholds = [found[number] for number in numbers]
         return self
 
     def _found_at(self, others, ranges, code, X, weight, times):
@@ -136,8 +136,10 @@ class FittedSearcher(ThresholdFitting, QueryEstimator):
         None where a `percentile` or a rate says what it is in each sequence.
         """
         rule = rule_of(self.threshold)
-        if self.percentile is None and (self.threshold is None or isinstance(rule, Conformal)):
+        if self.percentile is None and self.threshold is None:
             return self._learned_thresholds
+        if isinstance(rule, Conformal):
+            return self._conformal_thresholds
         if self._calibrations is not None:
             return [one.threshold(float(rule.alpha)) for one in self._calibrations]
         return [self.threshold if self.percentile is None and rule is None else None] * len(self._queries)

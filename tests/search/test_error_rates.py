@@ -310,6 +310,12 @@ def test_wrong_decoys_and_calls():
         refused(lambda null=null: searcher(FalseDiscoveryRate(null=null)).search(Y), ValueError, *words)
     refused(lambda: searcher(2.0).fit_threshold(Y), ValueError, "fit_threshold", "Got 2.0")
     y = labels_from_events(EVENTS, n_samples=len(Y))
+    for cls, task in ((QuerySearcher, "search"), (QuerySegmenter, "segment")):
+        late = cls("euclidean").fit(Q).set_params(threshold=Conformal(0.2))
+        refused(lambda late=late, task=task: getattr(late, task)(Y), ValueError, "set before 'fit'", "fit(X, y) again")
+    refused(lambda: segmenter(RATE).fit_threshold([Y, Y]), ValueError, "'X' must be one sequence")
+    positive = QuerySearcher("kullback_leibler", threshold=RATE).fit(Q + 2.0)
+    refused(lambda: positive.search(abs(Y) + 0.1), ValueError, "A decoy of the query must", "function as 'null'")
     rare = QuerySearcher("euclidean", threshold=Conformal(0.05))
     refused(lambda: rare.fit(Y[:, np.newaxis], y), ValueError, "at least 19 occurrences", "Got 12", "0.077")
 

@@ -64,7 +64,7 @@ class Conformal(Estimator):
         numbers, counts = np.unique(marked.code, return_counts=True)
         least = max(int(np.ceil(1.0 / self.alpha - 1.0 - 1e-9)), 2)
         if counts.min() < least:
-            name, count = marked.labels.classes[numbers[np.argmin(counts)] - 1], counts.min()
+            name, count = marked.labels.classes.tolist()[numbers[np.argmin(counts)] - 1], counts.min()
             raise ValueError(
                 f"Conformal(alpha={self.alpha:g}) needs at least {least} occurrences of each class, 1 / alpha - 1 and "
                 f"two. Got {count} of class {name!r}. Mark more, or take an 'alpha' of at least {1 / (count + 1):.2g}."
@@ -117,5 +117,5 @@ def conformal_thresholds(rule, marked, distances):
     scores = np.empty(len(marked.code))
     for held in blocks(marked):
         scores[held] = distances(without(marked, held), marked.ranges[held], marked.code[held])
-    names = marked.labels.classes
+    names = marked.labels.classes.tolist()
     return {int(k): rule._threshold(scores[marked.code == k], names[k - 1]) for k in np.unique(marked.code)}

@@ -81,5 +81,8 @@ class Decoys:
                 f"null={null!r}: it is as near by chance as it is. A constant query at the median of the recording has "
                 "no other; set 'threshold' to a number, or pass a function as 'null'."
             )
-        estimator._check_size(x, "A decoy of the query")
+        try:
+            estimator._check_size(x, "A decoy of the query")
+        except ValueError as error:
+            raise ValueError(f"{error} Or pass a function as 'null' of FalseDiscoveryRate. Got {null!r}.") from None
         return how._replace(x=np.ascontiguousarray(x))

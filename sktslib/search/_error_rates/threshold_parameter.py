@@ -65,7 +65,19 @@ class ThresholdFitting:
         return None if self._rate is None else getattr(self, "_fitted_calibrations", None)
 
     def _forget_threshold(self):
-        vars(self).pop("_fitted_calibrations", None)
+        for name in ("_fitted_calibrations", "_conformal"):
+            vars(self).pop(name, None)
+
+    @property
+    def _conformal_thresholds(self):
+        """The threshold of each query that `fit` has found by labels."""
+        alpha, thresholds = getattr(self, "_conformal", (None, None))
+        if alpha != rule_of(self.threshold).alpha:
+            raise ValueError(
+                f"The 'threshold' parameter of {type(self).__name__} must be set before 'fit' where it is a Conformal: "
+                f"'fit' finds it by the labels. Got {self.threshold!r} afterwards. Call fit(X, y) again."
+            )
+        return thresholds
 
     def fit_threshold(self, X: Sequences, times: Times | None = None) -> Self:
         """Fix the threshold that a false discovery rate means by a recording like those to come.

@@ -1,5 +1,7 @@
 """Repetitions within a threshold of the cost per query point; segmentations by decoys find it."""
 
+from __future__ import annotations
+
 import numpy as np
 
 from .._error_rates.calibration import Calibration
@@ -7,6 +9,7 @@ from .._error_rates.conformal import Conformal, conformal_thresholds, found_at
 from .._error_rates.decoys import center_of
 from .._error_rates.hours import recorded_hours
 from .._error_rates.threshold_parameter import ThresholdFitting, rule_of
+from .._several import refuse_several
 
 
 def per_point(cost, shown):
@@ -20,7 +23,6 @@ class ThresholdSegmenter(ThresholdFitting):
     def _fit_conformal(self, marked, weight, times):
         """Find the threshold of each class by what other blocks of the labels tell."""
         rule = rule_of(self.threshold)
-        self._learned_thresholds = None
         if isinstance(rule, Conformal):
             ty = self._as_times(times, marked.data.shape[1])
 
@@ -38,11 +40,11 @@ class ThresholdSegmenter(ThresholdFitting):
                 return out
 
             thresholds = conformal_thresholds(rule, marked, distances)
-            self._learned_thresholds = [thresholds[int(number) + 1] for number in self._numbers]
+            self._conformal = rule.alpha, [thresholds[int(number) + 1] for number in self._numbers]
         return self
 
     @property
-    def threshold_(self):
+    def threshold_(self) -> float | list[float | None] | None:
         """The largest cost per query point of a repetition, of several queries a list; None where there is none.
 
         None too with a false discovery rate before `fit_threshold`, for it then is another in each recording.
@@ -55,7 +57,7 @@ class ThresholdSegmenter(ThresholdFitting):
         """The threshold of each query that is known before there is a recording, or None."""
         rule, k = rule_of(self.threshold), len(self._queries)
         if isinstance(rule, Conformal):
-            return list(self._learned_thresholds)
+            return self._conformal_thresholds
         if self._calibrations is not None:
             return [one.threshold(float(rule.alpha)) for one in self._calibrations]
         return [None if self.threshold is None or rule is not None else float(self.threshold)] * k
@@ -90,5 +92,6 @@ class ThresholdSegmenter(ThresholdFitting):
 
     def _calibrated(self, X, times):
         """The calibrations of the queries in a recording, as the only one of a list."""
+        refuse_several(X)
         _, found, _, queries, ranges_of = self._segmentation(X, times)
         return [self._calibrations_in(X, times, found, queries, ranges_of)]
