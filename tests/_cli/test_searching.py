@@ -37,10 +37,11 @@ def test_search_prints_the_matches_of_the_estimator(files, capsys):
 
 @pytest.mark.parametrize("task", ["search", "segment"])
 def test_a_threshold_may_be_a_false_discovery_rate(files, capsys, task):
-    frame, _ = table(capsys, task, "rec.csv", "--query", "beat.csv", "--threshold", "fdr:0.3")
+    given = [task, "rec.csv", "--query", "beat.csv", "--metric", "euclidean", "--threshold"]
+    frame, _ = table(capsys, *given, "fdr:0.3")
     assert len(frame) > 5
     assert (frame["qvalue"] <= 0.3).all()
-    assert main([task, "rec.csv", "--query", "beat.csv", "--threshold", "fdr:x"]) == 2
+    assert main([*given, "fdr:x"]) == 2
     err = capsys.readouterr().err
     assert "--threshold must be a number, a FalseDiscoveryRate or a Conformal, or a text such as 'fdr:0.05'" in err
 
