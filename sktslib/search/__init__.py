@@ -1,6 +1,8 @@
 """Search and segmentation: estimators, their results, and the functions over them."""
 
 from ._buffer import SparseTimes
+from ._error_rates.conformal import Conformal
+from ._error_rates.false_discovery_rate import FalseDiscoveryRate
 from ._explain import Explanation
 from ._results import Matches
 from ._searcher import QuerySearcher
@@ -15,7 +17,9 @@ from .search_utils import elastic_search, lockstep_search, start_sequences_index
 from .segmentation import time_series_segmentation
 
 __all__ = [
+    "Conformal",
     "Explanation",
+    "FalseDiscoveryRate",
     "Match",
     "Matches",
     "Profile",

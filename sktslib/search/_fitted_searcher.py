@@ -1,5 +1,6 @@
 """What a searcher is fitted to: one query or several, given or learned from labels, and how each is searched for."""
 
+from functools import partial
 from typing import NamedTuple
 
 import numpy as np
@@ -10,13 +11,18 @@ from ..utils._given_times import times_of
 from ..utils._jobs import in_jobs, progress
 from ..utils.validation import as_weight, plain_count
 from ._comparison import scaled_lengths, warn_of_query, warn_of_sequences, with_metric
+from ._error_rates.calibration import Calibration
+from ._error_rates.conformal import Conformal, conformal_thresholds, found_at
+from ._error_rates.decoys import center_of
+from ._error_rates.hours import recorded_hours
+from ._error_rates.threshold_parameter import ThresholdFitting, rule_of
 from ._learning.learned_threshold import learn_threshold
 from ._profile import Choice
 from ._query import QueryEstimator
-from ._several import entry
+from ._several import entry, one_each, several
 from ._streaming.chunked_sequence import ChunkedSequence, HeldSequence, is_long
 from ._streaming.dask_arrays import DaskSequence, is_dask
-from ._streaming.ranges import jobs_within, profile_ranges, search_ranges
+from ._streaming.ranges import checked, jobs_within, profile_ranges, search_ranges
 
 
 class Call(NamedTuple):
@@ -27,7 +33,7 @@ class Call(NamedTuple):
     has_bar: bool  # whether it shows how far it has come
 
 
-class FittedSearcher(QueryEstimator):
+class FittedSearcher(ThresholdFitting, QueryEstimator):
     """Base of `QuerySearcher`: all but its parameters and what its users call."""
 
     def _compared(self, x, w, tx, times, step=None):
@@ -61,6 +67,7 @@ class FittedSearcher(QueryEstimator):
 
     def _fit_queries(self, queries, names=None):
         """Take queries that are validated, and the names they were given by."""
+        self._forget_threshold()
         if names is not None:
             self.classes_ = names
         self._queries, self._n_features_out = self._with_signs(with_metric(self.metric_, queries)), len(queries)
@@ -80,6 +87,11 @@ class FittedSearcher(QueryEstimator):
         self._fit_queries(queries)
         self.classes_ = marked.labels.classes[[one.number for one in learned]]  # some may have no whole occurrence
         self._background_label = marked.labels.background
+        rule = rule_of(self.threshold)
+        if isinstance(rule, Conformal):
+            found = conformal_thresholds(rule, marked, partial(self._found_at, X=X, weight=weight, times=times))
+            self._conformal = rule.alpha, [found[one.number + 1] for one in learned]
+            return self
         source = self._held(X, times)
         with progress(len(learned), self.verbose, "learn thresholds", "query") as count:
             for k, one in enumerate(learned):
@@ -91,6 +103,18 @@ class FittedSearcher(QueryEstimator):
                 count()
         return self
 
+    def _found_at(self, others, ranges, code, X, weight, times):
+        """At what distances ranges are found by queries that are learned from other occurrences."""
+        queries, learned = self._learn(others, weight, times_of(X, times))
+        source, queries = self._held(X, times), self._with_signs(with_metric(self.metric_, queries))
+        out = np.full(len(code), np.inf)
+        for how, one in zip(queries, learned, strict=True):
+            how = how._replace(limits=self._limits_of(how))
+            (found,) = search_ranges(source, [(how, Choice(max_overlap=float(self.max_overlap)))])
+            own = code == one.number + 1
+            out[own] = found_at(ranges[own], found.start, found.end, found.distance)
+        return out
+
     def _of_each(self, values):
         """What there is of each query: of the only one, or of several a list."""
         return values if len(self._queries) > 1 else values[0]
@@ -99,7 +123,8 @@ class FittedSearcher(QueryEstimator):
     def threshold_(self) -> float | list[float | None] | None:
         """The largest distance of an occurrence: set, or learned from labels; None where there is none.
 
-        None too with `percentile`, for it then is another in each sequence. Of several queries a list.
+        None too with `percentile`, and with a false discovery rate before `fit_threshold`, for it then is another in
+        each sequence. Of several queries a list.
         """
         check_is_fitted(self)
         return self._of_each(self._thresholds)
@@ -118,11 +143,16 @@ class FittedSearcher(QueryEstimator):
     def _thresholds(self):
         """The threshold that counts for each query: the one that is set, else the one that was learned, if any.
 
-        None where a `percentile` says what it is in each sequence.
+        None where a `percentile` or a rate says what it is in each sequence.
         """
+        rule = rule_of(self.threshold)
         if self.percentile is None and self.threshold is None:
             return self._learned_thresholds
-        return [self.threshold if self.percentile is None else None] * len(self._queries)
+        if isinstance(rule, Conformal):
+            return self._conformal_thresholds
+        if self._calibrations is not None:
+            return [one.threshold(float(rule.alpha)) for one in self._calibrations]
+        return [self.threshold if self.percentile is None and rule is None else None] * len(self._queries)
 
     @property
     def _searches(self):
@@ -134,8 +164,63 @@ class FittedSearcher(QueryEstimator):
         rest = float(self.max_overlap), percentile
         thresholds = [None if threshold is None else float(threshold) for threshold in self._thresholds]
         queries = [how._replace(limits=self._limits_of(how)) for how in self._queries]
-        choices = [Choice(self._most, threshold, *rest) for threshold in thresholds]
+        most = None if self._is_awaited else self._most  # those that keep the rate are counted first
+        choices = [Choice(most, threshold, *rest) for threshold in thresholds]
         return list(zip(queries, choices, strict=True))
+
+    @property
+    def _is_awaited(self):
+        """Whether thresholds are found in each sequence, by decoys."""
+        return self._rate is not None and self._calibrations is None
+
+    def _searched(self, X, times):
+        """What each query finds in each of some sequences, these, and the calibrations that go with it, or None."""
+        sequences = several(X)
+        each = [X] if sequences is None else sequences
+        every = [times] if sequences is None else one_each(times, len(each), "times", "sequences")
+        searches, decoys = self._searches, None
+        if self._is_awaited:
+            self._rate._check()
+            decoys = self._rate._decoys(len(searches))
+        calls, readers, sources, count = [], [], [], len(searches)
+        for k, (sequence, t) in enumerate(zip(each, every, strict=True)):
+            place = None if sequences is None else k
+            with entry("X", place):
+                source = self._source(sequence, t)
+                own = searches if decoys is None else self._with_decoys(decoys, searches, sequence)
+                own = checked(source, own)
+            # What is read by chunks is read once for all queries; of decoys each has a whole profile.
+            jobs = self._jobs_within(source, len(each) * (len(own) if source.in_memory else 1))
+            by_parts = jobs > 1 or not source.in_memory
+            for some in [own] if by_parts and decoys is None else [[search] for search in own]:
+                work = delayed(self._found_in)(some, source, place, jobs)
+                calls.append(Call(work, jobs, by_parts or source.goes_by_chunks(*some[0])))
+            sources.append(source)
+            readers += [source.reader(how) for how, _ in own]
+        found = [one for some in self._in_jobs(calls, "search") for one in some]
+        found = [one._replace(reader=reader) for one, reader in zip(found, readers, strict=True)]
+        if decoys is None:
+            return found, sources, self._calibrations
+        found = [found[k : k + 1 + decoys.count] for k in range(0, len(found), 1 + decoys.count)]
+        hours = [recorded_hours(sequence, t) for sequence, t in zip(each, every, strict=True)]
+        calibrations = [
+            Calibration.of(one.distance, [decoy.distance for decoy in rest], hours[k // count])
+            for k, (one, *rest) in enumerate(found)
+        ]
+        return [one for one, *_ in found], sources, calibrations
+
+    def _with_decoys(self, decoys, searches, X):
+        """Each query's search and those of its decoys in a sequence."""
+        center = center_of(X, missing=self.nan_policy == "omit")
+        if len(center) != self.n_features_in_:
+            self._validated(X, None)  # says what is wrong
+        made = decoys.of(self, [how for how, _ in searches], center)
+        return [(how, choice) for (own, choice), rest in zip(searches, made, strict=True) for how in (own, *rest)]
+
+    def _calibrated(self, X, times):
+        """The calibrations of the queries in each of some sequences."""
+        calibrations, count = self._searched(X, times)[2], len(self._searches)
+        return [calibrations[k : k + count] for k in range(0, len(calibrations), count)]
 
     @property
     def _most(self):

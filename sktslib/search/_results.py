@@ -28,6 +28,7 @@ if TYPE_CHECKING:
     from ._explain import Explanation
 
 ROWS = 12  # of a table in a notebook
+RATES = "qvalue", "pvalue", "false_per_hour"  # columns of what has a false discovery rate
 
 
 class _Table:
@@ -247,6 +248,13 @@ class Matches(Ranges, _Table):
     polarity : ndarray of int of shape (n_matches,) or (n_matches, channels), or None
         The sign (1 or -1) of the query that each match fits, or of each of its channels; None with
         ``polarity="same"``.
+    qvalue : ndarray of shape (n_matches,) or None
+        Where the threshold is a `FalseDiscoveryRate`: the lowest rate with which each is taken.
+    pvalue : ndarray of shape (n_matches,) or None
+        There, too: the share of the matches of decoys that are as near, with one added to both counts.
+    false_per_hour : ndarray of shape (n_matches,) or None
+        There, too: how many matches of a decoy are as near in an hour of recording. Times that are numbers count as
+        seconds, and so do samples without times.
 
     Examples
     --------
@@ -273,7 +281,10 @@ class Matches(Ranges, _Table):
     label: np.ndarray | None = None
     channels: list[str] | None = None
     polarity: np.ndarray | None = None
-    _columns = _each = ("query", "sequence", "start", "end", "distance", "label", "polarity")
+    qvalue: np.ndarray | None = None
+    pvalue: np.ndarray | None = None
+    false_per_hour: np.ndarray | None = None
+    _columns = _each = ("query", "sequence", "start", "end", "distance", "label", "polarity", *RATES)
     _measure, _counted = "distance", {"query": "queries", "sequence": "sequences"}
 
     def path(self, k: int) -> NDArray[np.intp]:

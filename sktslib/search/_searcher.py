@@ -14,14 +14,14 @@ from ..distances._series import NORMALIZATIONS
 from ..utils._plot.plot_data import names_of
 from ..utils._sklearn import JOBS, Interval, StrOptions, names_out
 from ._comparison import MODES, resolve_mode
+from ._error_rates.threshold_parameter import THRESHOLD
 from ._fitted_searcher import Call, FittedSearcher
 from ._learning.time_labels import with_background
 from ._polarity import POLARITIES
 from ._query import event_score, owned, refuse_sample_weight
-from ._several import entry, matches_of, one_each, refuse_several, several
+from ._several import matches_of, refuse_several, several, within
 from ._streaming.chunked_sequence import n_samples
 from ._streaming.piecewise import PiecewiseSearcher
-from ._streaming.ranges import checked
 
 if TYPE_CHECKING:
     from collections.abc import Sequence
@@ -30,6 +30,8 @@ if TYPE_CHECKING:
     from numpy.typing import ArrayLike, NDArray
 
     from ..utils._types import MetricLike, Queries, Sequences, Times
+    from ._error_rates.conformal import Conformal
+    from ._error_rates.false_discovery_rate import FalseDiscoveryRate
     from ._results import Matches
     from ._selection import Profile
 
@@ -60,9 +62,11 @@ class QuerySearcher(ClassNamePrefixFeaturesOutMixin, TransformerMixin, Piecewise
     n_matches : int, None or "auto", default="auto"
         How many occurrences at most; None: as many as fit. "auto": None in streams, with a `threshold` or a
         `percentile`, and where queries are learned from labels, else 1.
-    threshold : float, optional
-        The largest distance of an occurrence, inclusive. None: with labels, the one learned for each class: midway
-        between the last match and the next, where F1 in the labelled recording is best; else no bound.
+    threshold : float, FalseDiscoveryRate, Conformal or str, optional
+        The largest distance of an occurrence, inclusive, or the rule that finds it: `FalseDiscoveryRate`, or the text
+        ``"fdr:0.05"``, in each sequence and for each query anew; `Conformal`, or ``"conformal:0.1"``, by labels. None:
+        with labels, the one learned for each class: midway between the last match and the next, where F1 in the
+        labelled recording is best; else no bound.
     percentile : float in [0, 100], optional
         Instead of `threshold`, a learned one too: the threshold is this percentile of the finite distances of the
         profile, in each sequence and for each query anew. With 0 what is as near as the best, with 100 all that fit.
@@ -131,7 +135,7 @@ class QuerySearcher(ClassNamePrefixFeaturesOutMixin, TransformerMixin, Piecewise
         "mode": [StrOptions({*MODES, "warped"}, deprecated={"warped"})],
         "normalize": [StrOptions(set(NORMALIZATIONS) - {None}), None],
         "n_matches": [StrOptions({"auto"}), Interval(Integral, 1, None, closed="left"), None],
-        "threshold": [Interval(Real, 0, None, closed="left"), None],
+        "threshold": THRESHOLD,
         "percentile": [Interval(Real, 0, 100, closed="both"), None],
         "max_overlap": [Interval(Real, 0, 1, closed="both")],
         "min_length": [StrOptions({"auto"}), Interval(Integral, 1, None, closed="left"), None],
@@ -154,7 +158,7 @@ class QuerySearcher(ClassNamePrefixFeaturesOutMixin, TransformerMixin, Piecewise
         mode: str = "auto",
         normalize: str | None = None,
         n_matches: int | str | None = "auto",
-        threshold: float | None = None,
+        threshold: float | str | FalseDiscoveryRate | Conformal | None = None,
         percentile: float | None = None,
         max_overlap: float = 0.0,
         min_length: int | str | None = "auto",
@@ -217,6 +221,7 @@ class QuerySearcher(ClassNamePrefixFeaturesOutMixin, TransformerMixin, Piecewise
         for name in ("classes_", "_background_label"):  # of an earlier fit
             vars(self).pop(name, None)
         marked = self._annotation(X, y, times)
+        self._check_threshold(marked is not None)
         if marked is not None:
             return self._fit_labels(marked, X, weight, times)
         return self._fit_queries(*self._read_queries(X, y, weight, times))
@@ -262,35 +267,21 @@ class QuerySearcher(ClassNamePrefixFeaturesOutMixin, TransformerMixin, Piecewise
             all sequences together.
         """
         check_is_fitted(self)
-        sequences = several(X)
-        each = [X] if sequences is None else sequences
-        every = [times] if sequences is None else one_each(times, len(each), "times", "sequences")
-        calls, searches, readers, sources = [], self._searches, [], []
-        for k, (sequence, t) in enumerate(zip(each, every, strict=True)):
-            place = None if sequences is None else k
-            with entry("X", place):
-                source = self._source(sequence, t)
-                own = checked(source, searches)
-            # What is read by chunks is read once for all queries.
-            jobs = self._jobs_within(source, len(each) * (len(own) if source.in_memory else 1))
-            by_parts = jobs > 1 or not source.in_memory
-            for some in [own] if by_parts else [[search] for search in own]:
-                work = delayed(self._found_in)(some, source, place, jobs)
-                calls.append(Call(work, jobs, by_parts or source.goes_by_chunks(*some[0])))
-            sources.append(source)
-            readers += [source.reader(how) for how, _ in own]
-        found = [one for some in self._in_jobs(calls, "search") for one in some]
-        found = [one._replace(reader=reader) for one, reader in zip(found, readers, strict=True)]
+        found, sources, calibrations = self._searched(X, times)
         self._warn_of(found)
+        if self._is_awaited:
+            thresholds = self._rate._thresholds(calibrations)
+            found = [within(one, threshold) for one, threshold in zip(found, thresholds, strict=True)]
+        listed, count = several(X) is not None, len(self._queries)
         given = []
-        for k, (sequence, source) in enumerate(zip(each, sources, strict=True)):
-            given.append(source.times_of_found(found[k * len(searches) : (k + 1) * len(searches)]))
+        for k, (sequence, source) in enumerate(zip(X if listed else [X], sources, strict=True)):
+            given.append(source.times_of_found(found[k * count : (k + 1) * count]))
             self._notice_times(sequence, source)
             if source.in_memory:  # not before: a profile and a copy of the sequence are never held at once
                 source.y = owned(source.y, sequence)
-        given = None if all(t is None for t in given) else given if sequences is not None else given[0]
-        rest = searches[0][1].n_matches, given, self._classes, names_of(X)
-        return matches_of(found, len(searches), *rest, listed=sequences is not None)
+        given = None if all(t is None for t in given) else given if listed else given[0]
+        rest = self._most, given, self._classes, names_of(X)
+        return matches_of(found, count, *rest, calibrations=calibrations, listed=listed)
 
     def transform(self, X: Sequences, times: Times | None = None) -> NDArray[np.float64]:
         """Distance of the best occurrence that ends at each time point.

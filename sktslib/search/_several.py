@@ -61,13 +61,21 @@ class Found(NamedTuple):
     version: np.ndarray  # of the query
 
 
+def within(found, threshold):
+    """What of it is at most so far."""
+    near = found.distance <= threshold
+    return Found(found.start[near], found.end[near], found.distance[near], found.reader, found.version[near])
+
+
 def chosen(reader, profile, choice):
     """What is chosen of the profile of a search."""
     start, end, _, distance, version = choose(reader, profile._candidates, choice)
     return Found(start, end, distance, reader, version)
 
 
-def matches_of(found, n_queries, n_matches, times, classes=None, channels=None, *, listed=False, by_time=False):
+def matches_of(
+    found, n_queries, n_matches, times, classes=None, channels=None, *, calibrations=None, listed=False, by_time=False
+):
     """The table of what was found of each query, of all in each sequence in turn.
 
     Parameters
@@ -79,6 +87,8 @@ def matches_of(found, n_queries, n_matches, times, classes=None, channels=None, 
         Of the sequence, or of each.
     classes : ndarray of shape (n_queries,), optional
         Names of the queries.
+    calibrations : list of Calibration, optional
+        Of each of what was found, or of each query.
     listed : bool
         Whether the sequences came as a list.
     by_time : bool
@@ -101,6 +111,11 @@ def matches_of(found, n_queries, n_matches, times, classes=None, channels=None, 
         order = order[rank[order] < n_matches]
     sequences = [k // n_queries for k in range(len(found))]
     sources = Sources([one.reader for one in found], which[order], sequences, version[order])
+    rates = [None] * 3
+    if calibrations is not None:
+        calibrations = calibrations * (len(found) // len(calibrations))
+        known = [one.rates(some.distance) for one, some in zip(calibrations, found, strict=True)]
+        rates = np.concatenate(known, axis=1)[:, order]
     return Matches(
         start[order],
         end[order],
@@ -112,4 +127,5 @@ def matches_of(found, n_queries, n_matches, times, classes=None, channels=None, 
         None if classes is None else classes[query[order]],
         channels,
         sources.signs,
+        *rates,
     )

@@ -54,7 +54,7 @@ NONE = {
     "normalize": "values as they are",
     "percentile": "the threshold is no percentile",
     "sigma": "1, or what 'fit' has estimated",
-    "threshold": "the one learned from labels, else no bound",
+    "threshold": "the one that a search learned from labels, else no bound",
     "triangular": "no band",
     "window": "no band",
 }

@@ -35,6 +35,17 @@ def test_search_prints_the_matches_of_the_estimator(files, capsys):
     assert "by QuerySearcher(metric=DTW(alpha=0.7), n_matches=10); ranges are half-open" in err
 
 
+@pytest.mark.parametrize("task", ["search", "segment"])
+def test_a_threshold_may_be_a_false_discovery_rate(files, capsys, task):
+    given = [task, "rec.csv", "--query", "beat.csv", "--metric", "euclidean", "--threshold"]
+    frame, _ = table(capsys, *given, "fdr:0.3")
+    assert len(frame) > 5
+    assert (frame["qvalue"] <= 0.3).all()
+    assert main([*given, "fdr:x"]) == 2
+    err = capsys.readouterr().err
+    assert "--threshold must be a number, a FalseDiscoveryRate or a Conformal, or a text such as 'fdr:0.05'" in err
+
+
 def test_every_parameter_of_the_estimator_is_an_option(files, capsys):
     given = ["--normalize", "zscore", "--n-matches", "all", "--max-overlap", "0.2", "--scales", "0.9,1.1"]
     given += ["--threshold", "9.5", "--metric", "euclidean", "--nan-policy", "omit"]

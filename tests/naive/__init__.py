@@ -5,6 +5,14 @@ Nothing here imports the package. `table.py` is the one list of the distances, w
 
 # ruff: noqa: F401
 
+from .error_rates import (
+    conformal_threshold,
+    estimated_share,
+    p_value,
+    q_value,
+    rate_threshold,
+    shifted_decoy,
+)
 from .ground_costs import descriptor, gradient, keogh_derivative, norm, scales, spread, squared, standardise, within
 from .lockstep_distances import cosine_distance, lockstep, observed, short_time_series
 from .moves import shifted, steps

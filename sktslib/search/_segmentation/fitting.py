@@ -17,6 +17,7 @@ from .._sources import Whole
 from .background import Background
 from .optimal import Rules, background_cost, segment
 from .period import ROUNDS, SHRINK, typical_period
+from .thresholds import ThresholdSegmenter
 
 FEW = 2  # repetitions of which an average is taken
 
@@ -114,7 +115,7 @@ def _per_query(value, k, name):
     return list(value)
 
 
-class FittedSegmenter(QueryEstimator):
+class FittedSegmenter(ThresholdSegmenter, QueryEstimator):
     """Base of the segmenter: how it gets its queries and rules, and how it segments by them."""
 
     # Without a penalty repetitions would stretch over the background, and one of 1.0 is none or all, by the unit.
@@ -132,10 +133,23 @@ class FittedSegmenter(QueryEstimator):
 
     def _fit_labels(self, marked, weight, times):
         """Learn the queries of the classes that are marked, and the background."""
-        n_templates = self.n_templates if self.n_templates == "auto" else int(self.n_templates)
-        queries, learned = self._learn(marked, weight, times, n_templates)
+        queries, learned = self._learn(marked, weight, times, self._n_templates)
         numbers, limits = [one.number for one in learned], [one.limits for one in learned]
-        return self._fit_queries(queries, numbers, limits, marked, times)
+        self._fit_queries(queries, numbers, limits, marked, times)
+        return self._fit_conformal(marked, weight, times)
+
+    @property
+    def _n_templates(self):
+        return self.n_templates if self.n_templates == "auto" else int(self.n_templates)
+
+    def _segment_learned(self, queries, numbers, data, ty):
+        """Segments of a recording by queries of some classes, with the background and the bounds of the fitted ones."""
+        bounds = {int(number): limits for number, limits in zip(self._numbers, self._rules.limits, strict=True)}
+        k = len(queries)
+        rules = self._rules._replace(limits=tuple(bounds[number] for number in numbers))
+        if len(rules.transitions) != k + 1:  # another number of templates
+            rules = rules._replace(transitions=np.zeros((k + 1, k + 1)))
+        return segment(queries, rules, data, ty, self.n_jobs, 0, Whole(data, ty))
 
     def _fit_recording(self, data, times):
         """Take one period of the recording as the query."""
@@ -159,6 +173,7 @@ class FittedSegmenter(QueryEstimator):
 
     def _fit_queries(self, queries, numbers=None, limits=None, marked=None, times=None, names=None):
         """Take validated queries, with the background and the bounds that go with them."""
+        self._forget_threshold()
         k = len(queries)
         if any(how.tx is None for how in queries):  # one clock for all: samples, unless all have times
             queries = [how.untimed for how in queries]

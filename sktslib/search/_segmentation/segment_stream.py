@@ -192,11 +192,12 @@ class SegmentStream(ChunkStream):
         shown = np.column_stack([np.zeros_like(label), lengths])
         found = SegmentTable(start, end, label - 1, cost, shown)
         found = versions.of(found._replace(cost=listed_costs(readers, self._rules, found)))
+        found, rates = segmenter._rated(found, segmenter._calibrations, segmenter._thresholds)
         if self._times is not None:
-            known = edges(start, end, segmenter._max_gap).ravel()
+            known = edges(found.start, found.end, segmenter._max_gap).ravel()
             times = SparseTimes(known, self._times.as_given(self._times.at(known)))
-        classes, partial = segmenter.classes_[segmenter._numbers[found.query]], np.zeros(len(label), bool)
+        classes, partial = segmenter.classes_[segmenter._numbers[found.query]], np.zeros(len(found.query), bool)
         held = [CandidateReader(how, readers[0].source) for how in segmenter._queries]
         sources = Sources(held, found.query, version=found.version)
-        rest = times, sources, None, shown, sources.signs
-        return Segments(start, end, classes, found.cost, found.query, partial, *rest)
+        rest = times, sources, None, found.shown, sources.signs, *rates
+        return Segments(found.start, found.end, classes, found.cost, found.query, partial, *rest)

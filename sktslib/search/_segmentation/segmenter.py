@@ -13,6 +13,7 @@ from ...utils._given_times import times_of
 from ...utils._plot.plot_data import names_of
 from ...utils._sklearn import Interval, StrOptions
 from .._comparison import check_room, warn_of_sequences
+from .._error_rates.threshold_parameter import THRESHOLD
 from .._learning.time_labels import with_background
 from .._polarity import POLARITIES
 from .._query import event_score, one_query, owned, refuse_sample_weight
@@ -30,6 +31,8 @@ if TYPE_CHECKING:
     from numpy.typing import ArrayLike, NDArray
 
     from ...utils._types import MetricLike, Queries, Sequences, Times
+    from .._error_rates.conformal import Conformal
+    from .._error_rates.false_discovery_rate import FalseDiscoveryRate
 
 
 class QuerySegmenter(FittedSegmenter):
@@ -69,6 +72,10 @@ class QuerySegmenter(FittedSegmenter):
     partial : bool, default=False
         Whether the ends of a recording may cut a repetition off, of which then at least half of the query's points are
         observed; the others cost nothing. Elastic metrics without times only, and not "msm"; not for streams.
+    threshold : float, FalseDiscoveryRate, Conformal or str, optional
+        The largest cost of a repetition per point of its query, inclusive, or the rule that finds it, as that of
+        `QuerySearcher`. Repetitions of the cheapest segmentation that cost more count as background. A rate is kept by
+        decoys that are segmented by themselves.
     min_length, max_length : int or list of int, optional
         Bounds of the length of a repetition under an elastic metric, in samples: one for all, or one for each query.
         Where queries are learned from labels, the default is 2/3 of the shortest and 3/2 of the longest occurrence, one
@@ -144,6 +151,7 @@ class QuerySegmenter(FittedSegmenter):
         "n_templates": [StrOptions({"auto"}), Interval(Integral, 1, None, closed="left")],
         "refine": [Interval(Integral, 0, None, closed="left")],
         "partial": ["boolean"],
+        "threshold": THRESHOLD,
         "min_length": "no_validation",
         "max_length": "no_validation",
         "polarity": [StrOptions(set(POLARITIES))],
@@ -165,6 +173,7 @@ class QuerySegmenter(FittedSegmenter):
         n_templates: int | str = "auto",
         refine: int = 0,
         partial: bool = False,
+        threshold: float | str | FalseDiscoveryRate | Conformal | None = None,
         min_length: int | str | None = None,
         max_length: int | None = None,
         polarity: str = "same",
@@ -182,6 +191,7 @@ class QuerySegmenter(FittedSegmenter):
         self.n_templates = n_templates
         self.refine = refine
         self.partial = partial
+        self.threshold = threshold
         self.min_length = min_length
         self.max_length = max_length
         self.polarity = polarity
@@ -223,6 +233,7 @@ class QuerySegmenter(FittedSegmenter):
         if by_itself and self.query != "auto":
             raise ValueError(f"The 'query' parameter must be an array, a list of arrays or 'auto'. Got {self.query!r}.")
         marked = self._annotation(X, y, times)
+        self._check_threshold(marked is not None)
         if marked is not None:
             return self._fit_labels(marked, weight, times_of(X, times))
         if by_itself:
@@ -248,16 +259,25 @@ class QuerySegmenter(FittedSegmenter):
         """
         check_is_fitted(self)
         refuse_several(X)
-        source, found, given, queries = (self._segment_long if is_long(X) else self._segment_whole)(X, times)
+        source, found, given, queries, ranges_of = self._segmentation(X, times)
+        calibrations, thresholds = self._calibrations, self._thresholds
+        if self._rate is not None and calibrations is None:
+            calibrations = self._calibrations_in(X, times, found, queries, ranges_of)
+            thresholds = self._rate._thresholds(calibrations)
+        found, rates = self._rated(found, calibrations, thresholds)
         readers = [CandidateReader(how, source) for how in queries]
         label = self.classes_[self._numbers[found.query]]
         partial = np.diff(found.shown, axis=1)[:, 0] < np.array([how.m for how in self._queries])[found.query]
         sources = Sources(readers, found.query, version=found.version)
-        rest = found.query, partial, given, sources, names_of(X), found.shown, sources.signs
+        rest = found.query, partial, given, sources, names_of(X), found.shown, sources.signs, *rates
         return Segments(found.start, found.end, label, found.cost, *rest)
 
+    def _segmentation(self, X, times):
+        """The source of the samples, the segments, the times as given, the queries, and what segments by others."""
+        return (self._segment_long if is_long(X) else self._segment_whole)(X, times)
+
     def _segment_whole(self, X, times):
-        """The source of the samples, the segments, the times as given and the queries of a recording in memory."""
+        """The same of a recording in memory."""
         y, ty, given = self._validated(X, times)
         source = Whole(owned(y, X), ty)
         queries, rules = self._counting(ty)
@@ -269,7 +289,7 @@ class QuerySegmenter(FittedSegmenter):
 
         queries, found = self._segmented(queries, source, ranges_of)
         self._notice(X, given, ty)
-        return source, found, given, queries
+        return source, found, given, queries, ranges_of
 
     def _segment_long(self, X, times):
         """The same of a recording that is read by chunks, once for each time that it is segmented."""
@@ -282,7 +302,7 @@ class QuerySegmenter(FittedSegmenter):
             return segment_chunks(queries, rules, source, self.n_jobs, self.verbose)
 
         queries, found = self._segmented(queries, source, ranges_of)
-        return source, found, source.times, queries
+        return source, found, source.times, queries, ranges_of
 
     def stream(self, max_delay: float | None = None) -> SegmentStream:
         """Start a segmentation that takes the recording chunk by chunk.
@@ -306,6 +326,7 @@ class QuerySegmenter(FittedSegmenter):
                 "'refine' must be 0 and 'partial' False in a stream, which does not know the whole recording. Got "
                 f"{self.refine} and {self.partial}."
             )
+        self._check_fixed("a stream")
         return SegmentStream(copy(self), max_delay)
 
     def predict(self, X: Sequences, times: Times | None = None) -> NDArray[Any]:

@@ -9,7 +9,7 @@ import numpy as np
 
 from ...utils._positions import distinct
 from .._buffer import elapsed
-from .._results import _Table
+from .._results import RATES, _Table
 
 if TYPE_CHECKING:
     from collections.abc import Iterator
@@ -63,6 +63,13 @@ class Segments(_Table):
     polarity : ndarray of int of shape (n_segments,) or (n_segments, channels), or None
         The sign (1 or -1) of the query that each repetition fits, or of each of its channels; None with
         ``polarity="same"``.
+    qvalue : ndarray of shape (n_segments,) or None
+        Where the threshold is a `FalseDiscoveryRate`: the lowest rate with which each is taken.
+    pvalue : ndarray of shape (n_segments,) or None
+        There, too: the share of the repetitions of decoys that are as near, with one added to both counts.
+    false_per_hour : ndarray of shape (n_segments,) or None
+        There, too: how many repetitions of a decoy are as near in an hour of recording. Times that are numbers count as
+        seconds, and so do samples without times.
 
     Examples
     --------
@@ -86,8 +93,11 @@ class Segments(_Table):
     channels: list[str] | None = None
     _shown: np.ndarray | None = None  # (n_segments, 2): half-open ranges of query points
     polarity: np.ndarray | None = None
-    _columns = ("start", "end", "label", "cost", "stretch", "polarity")
-    _each = ("start", "end", "label", "cost", "query", "partial", "_shown", "polarity")
+    qvalue: np.ndarray | None = None
+    pvalue: np.ndarray | None = None
+    false_per_hour: np.ndarray | None = None
+    _columns = ("start", "end", "label", "cost", "stretch", "polarity", *RATES)
+    _each = ("start", "end", "label", "cost", "query", "partial", "_shown", "polarity", *RATES)
     _measure, _counted = "cost", {"label": "labels"}
     _what = "repetition", "segments"
 

@@ -61,6 +61,7 @@ class SearchPart:
 
     def __init__(self, searcher: Any, begin: int = 0, start_time: Any = None) -> None:
         self.begin = check_count(begin, "at", low=0)
+        searcher._check_fixed("a part of a search")
         self._searcher = copy(searcher)
         self._clock = Clock(searcher._queries)
         if start_time is not None:
@@ -259,7 +260,8 @@ def merge_parts(parts: list[SearchPart], sequence: Any = None, times: Times | No
         found.append(as_found(one, how, choice, source))
     if timed and sequence is None:
         known = _times_of(parts, pieces)
-    return matches_of(found, len(found), searches[0][1].n_matches, known, searcher._classes)
+    rest = known, searcher._classes
+    return matches_of(found, len(found), searches[0][1].n_matches, *rest, calibrations=searcher._calibrations)
 
 
 def _in_order(parts):

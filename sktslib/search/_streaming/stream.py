@@ -156,6 +156,7 @@ class Stream(ChunkStream):
     """
 
     def __init__(self, searcher: Any, max_delay: float | None = None) -> None:
+        searcher._check_fixed("a stream")
         searches = searcher._searches
         percentile = searches[0][1].percentile
         if percentile is not None:
@@ -180,6 +181,7 @@ class Stream(ChunkStream):
             check_delay(max_delay, least, what, how.reach, "an occurrence would be given up")
         super().__init__(searcher)
         self.max_delay, self._classes = max_delay, searcher._classes
+        self._calibrations = searcher._calibrations
         self._searches = searches
         self._begin()
 
@@ -240,4 +242,5 @@ class Stream(ChunkStream):
             found_in(rows, CandidateReader(pending.how, Stretches([row[4] for row in rows])))
             for rows, pending in zip(found, self._pending, strict=True)
         ]
-        return matches_of(listed, len(listed), None, times, self._classes, by_time=True)
+        rest = {"calibrations": self._calibrations, "by_time": True}
+        return matches_of(listed, len(listed), None, times, self._classes, **rest)
