@@ -19,16 +19,19 @@ from sklearn.pipeline import make_pipeline
 
 from sktslib import QuerySegmenter, segment_in
 from sktslib.metrics import event_f1_score, labels_from_events
-from sktslib.preprocessing import AutoFilter, BandPass
+from sktslib.preprocessing import AutoFilter, BandPass, RunningBaseline
 
 RECORDS = (100, 105, 108, 116)
 RATE = 360
 LEARNED = 5 * 60 * RATE
 BEFORE, AFTER = 70, 140  # samples of a beat about its R peak
+MEDIAN = 217  # samples, 0.6 s: the usual width of a running median that takes a baseline off
 TOLERANCE = 54  # samples, 150 ms
 OURS = {
+    "RunningBaseline": lambda: make_pipeline(RunningBaseline(MEDIAN), QuerySegmenter()),
     "BandPass(5, 20)": lambda: make_pipeline(BandPass(5, 20, sampling_rate=RATE), QuerySegmenter()),
     "AutoFilter": lambda: make_pipeline(AutoFilter(RATE), QuerySegmenter()),
+    "AutoFilter, auto": lambda: make_pipeline(AutoFilter(RATE), QuerySegmenter(metric="auto")),
 }
 
 

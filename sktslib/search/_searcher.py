@@ -13,7 +13,7 @@ from ..distances._series import NORMALIZATIONS
 from ..utils._given_times import times_of
 from ..utils._plot.plot_data import names_of
 from ..utils._sklearn import JOBS, Interval, StrOptions, names_out
-from ._comparison import MODES, resolve_mode
+from ._comparison import MODES
 from ._fitted_searcher import FittedSearcher
 from ._learning.time_labels import with_background
 from ._query import event_score, refuse_sample_weight
@@ -203,12 +203,12 @@ class QuerySearcher(ClassNamePrefixFeaturesOutMixin, TransformerMixin, Piecewise
         self._check_parameters()
         self._check_limits(None if self.min_length == "auto" else self.min_length, self.max_length)
         self._check_choice()
-        mode = "windows" if self.mode == "auto" and self.scales is not None else self.mode
-        self._mode = resolve_mode(self.metric_, mode, self.normalize)
+        self._resolve()
         for name in ("classes_", "_background_label"):  # of an earlier fit
             vars(self).pop(name, None)
         marked = self._annotation(X, y, times)
         if marked is not None:
+            self._choose(marked, weight, times_of(X, times))
             return self._fit_labels(marked, X, weight, times)
         return self._fit_queries(*self._read_queries(X, y, weight, times))
 

@@ -209,12 +209,13 @@ class QuerySegmenter(FittedSegmenter):
             Itself.
         """
         self._check_parameters()
-        self._check_segmentation()
+        self._resolve()
         by_itself = isinstance(self.query, str)
         if by_itself and self.query != "auto":
             raise ValueError(f"The 'query' parameter must be an array, a list of arrays or 'auto'. Got {self.query!r}.")
         marked = self._annotation(X, y, times)
         if marked is not None:
+            self._choose(marked, weight, times_of(X, times))
             return self._fit_labels(marked, weight, times_of(X, times))
         if by_itself:
             return self._fit_recording(self._read_recording(one_query(X, "X")), times_of(X, times))
