@@ -21,5 +21,3 @@ from sklearn.pipeline import make_pipeline
 from sktslib import QuerySegmenter, segment_in
 from sktslib.metrics import labels_from_events
 from sktslib.preprocessing import AutoFilter, RunningBaseline
-
-

@@ -23,7 +23,8 @@ def learn_background(marked, queries, constant, segment, verbose=0):
     constant one, each times several factors. Of the range of factors that are equally good the middle is taken: then
     the largest change to either side does no harm. A cost that grows begins at the factor 1, if that is as good: with
     less a stretch would be background that is nearer to the query than to the background, and an occurrence that is
-    weaker than those marked soon is.
+    weaker than those marked soon is. The fewer occurrences or stretches of background there are to learn from, the
+    closer it stays to 1.
 
     Parameters
     ----------
@@ -44,6 +45,9 @@ def learn_background(marked, queries, constant, segment, verbose=0):
     plain = Background(np.inf, slope, offset, power).costs(data)
     strongest = plain[code != 0].max()
 
+    seen = min((code == 0).sum() / np.median(np.diff(marked.ranges)), len(marked.ranges))
+    sure = seen / (seen + FEW)
+
     def tried(make, nearest):
         with progress(TRIALS, verbose, "learn background", "segmentation") as count:
 
@@ -53,7 +57,7 @@ def learn_background(marked, queries, constant, segment, verbose=0):
                 return agreement(marked.ranges, found, plain)
 
             factor, best = middle_of_the_best(value, 0.5 / len(marked.ranges), nearest)
-        return best, make(factor)
+        return best, make(factor**sure if nearest else factor)
 
     # No sample of background costs more than the strongest sample of an occurrence: artefacts are no occurrences.
     relative = -1, None
