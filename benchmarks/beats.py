@@ -48,11 +48,11 @@ def labelled(peaks, n):
     return labels_from_events(np.column_stack([start, end]), n_samples=n)
 
 
-def found_by(pipe, signal, peaks):
-    """R peaks found behind the part that is learned, and seconds of learning and finding."""
-    known, rest = signal[:LEARNED, None], signal[LEARNED:, None]
+def found_by(pipe, signal, peaks, stop=LEARNED):
+    """R peaks found behind the five minutes, of which those before `stop` are learned; seconds of learning, finding."""
+    known, rest = signal[:stop, None], signal[LEARNED:, None]
     begin = perf_counter()
-    fitted = pipe.fit(known, labelled(peaks[peaks < LEARNED - AFTER], LEARNED))
+    fitted = pipe.fit(known, labelled(peaks[peaks <= stop - AFTER], stop))
     learned = perf_counter()
     segments = segment_in(fitted, rest)
     filtered = np.abs(fitted[:-1].transform(rest)[:, 0])

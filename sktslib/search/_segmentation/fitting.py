@@ -69,11 +69,10 @@ def fit_background(marked, queries, rules, ty, n_jobs, verbose):
     check_searched(queries, marked.data)
     queries = [how.untimed if ty is None else how for how in queries]
 
-    def ranges(background):
-        found = segment(queries, rules._replace(background=background), marked.data, ty, n_jobs)
-        return found.start, found.end
+    def found(background):
+        return segment(queries, rules._replace(background=background), marked.data, ty, n_jobs)
 
-    return learn_background(marked, queries, background_cost(queries), ranges, verbose)
+    return learn_background(marked, queries, background_cost(queries), found, verbose)
 
 
 def refined(queries, source, segments):
