@@ -10,14 +10,3 @@ FOLDER and the scores are those of `beats.py`. Rows, all of a recording's first 
 - `shifted`: both borders of each mark are off by up to 40 ms;
 - `all`: every beat of the five minutes is marked; behind a running median, too, which removes the baseline.
 """
-
-import sys
-from pathlib import Path
-
-import numpy as np
-from beats import AFTER, BEFORE, LEARNED, RATE, RECORDS, f1_of, found_by, read
-from sklearn.pipeline import make_pipeline
-
-from sktslib import QuerySegmenter, segment_in
-from sktslib.metrics import labels_from_events
-from sktslib.preprocessing import AutoFilter, RunningBaseline

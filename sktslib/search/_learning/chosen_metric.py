@@ -20,6 +20,7 @@ BLOCKS = 3  # each query is learned from two thirds of the occurrences; more blo
 STIFFNESS = 1.0, 4.0, 1 / 4, 16.0, 1 / 16
 WINDOWS = None, "mean", "zscore"
 WRONG = 0.02  # share of the marks that may be wrong: as many of the worst hits and best false ones do not count
+ALIKE = 0.05  # margins that differ by less are equal: a twentieth of what background costs
 UNLIKE = 2.0  # |x - y|^2 / |y|^2 of series that have nothing in common and one size; further apart is no better
 
 
@@ -168,8 +169,8 @@ def joined(parts):
 def compare(candidates, evidence):
     """The table of the candidates, arrays by name, from the evidence of each in each block; and the number of the best.
 
-    Those whose F1 is within one standard error of the best one, or an event, are as good: of these the one with the
-    largest margin is taken, and of equal ones the first.
+    Those whose F1 is within one standard error of the best one, or an event, are as good. Of these the largest
+    margin decides; of those with nearly that the first is taken, which is the nearest to the default.
     """
     scores = np.array([[block.score for block in blocks] for blocks in evidence])
     margins = np.array([[block.margin for block in blocks] for blocks in evidence])
@@ -178,7 +179,8 @@ def compare(candidates, evidence):
     error = scores[top].std(ddof=1) / np.sqrt(scores.shape[1])
     event = 1 / sum(len(block.hits) for block in evidence[top])
     good = mean >= mean[top] - max(error, event) * (1.0 + 1e-9)
-    order = np.lexsort((np.where(good, -margin, -mean), ~good))
+    equal = good & (margin >= margin[good].max() - ALIKE)
+    order = np.lexsort((np.where(equal, 0.0, np.where(good, -margin, -mean)), ~equal, ~good))
     rank = np.empty(len(candidates), np.int32)
     rank[order] = np.arange(1, len(candidates) + 1)
     table = {

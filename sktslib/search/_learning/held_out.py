@@ -7,6 +7,7 @@ from ...utils._jobs import as_plain
 from .._profile import Search
 from .._segmentation.background import Background
 from .._segmentation.optimal import background_cost, constant_cost, segment
+from .._segmentation.rounds import SegmentTable
 from .._several import chosen
 from .chosen_metric import evidence_of, joined
 from .learned_background import STEPS, learn_background
@@ -33,7 +34,9 @@ def evidence_of_segments(trial, marked, block, weight, ty):
         ranges = np.column_stack([segments.start, segments.end])
         within = block.holds(ranges)
         tried.append((background, ranges[within], segments.cost[within]))
-        return block.rest_of(ranges)[0].T
+        before, outside = block.rest_of(ranges)
+        of_rest = SegmentTable(*(column[outside] for column in segments))
+        return of_rest._replace(start=before[:, 0], end=before[:, 1])
 
     if background == "auto":
         learned = learn_background(rest, queries, background_cost(queries), found)
