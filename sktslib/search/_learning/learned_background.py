@@ -56,7 +56,7 @@ def learn_background(marked, queries, constant, segment, verbose=0):
                 count()
                 return agreement(marked.ranges, found, plain)
 
-            factor, best = middle_of_the_best(value, 0.5 / len(marked.ranges), nearest)
+            factor, best = middle_of_the_best(value, len(marked.ranges), nearest)
         return best, make(factor**sure if nearest else factor)
 
     # No sample of background costs more than the strongest sample of an occurrence: artefacts are no occurrences.
@@ -106,27 +106,31 @@ def absent(known, others):
     return min(2 * int((others <= median).sum()), len(others))
 
 
-def middle_of_the_best(value, slack, nearest=0.0):
+def middle_of_the_best(value, k, nearest=0.0):
     """The middle of the factors that give the best value or as good as that, and that value.
+
+    The values are F1 of `k` events, of which an error, a miss or a false one, takes half an event. As good as the best
+    is what has one error more, and by as many more as their number varies by chance: the root of it.
 
     Tried are powers of 4, then the factors around the best ones, each time at half the distance (in powers). Factors
     below `nearest` do not count where it is itself among the best.
     """
     values = {factor: value(factor) for factor in STEPS.tolist()}
     for step in CLOSER:
-        first, last = _best_range(values, slack)
+        first, last = _best_range(values, k)
         for factor in (first / step, last * step):
             values[factor] = value(factor)
-    first, last = _best_range(values, slack)
+    first, last = _best_range(values, k)
     if first < nearest <= last:
         first = nearest
     return float(np.sqrt(first * last)), max(values.values())
 
 
-def _best_range(values, slack):
+def _best_range(values, k):
     """The least and the largest of the neighbouring factors about the best one whose values are as good."""
     factors = sorted(values)
     best = max(values.values())
+    slack = (1 + np.sqrt(1 + 2 * k * (1 - best))) / (2 * k)
     first = last = factors.index(max(values, key=values.get))
     while first > 0 and values[factors[first - 1]] >= best - slack:
         first -= 1
