@@ -5,6 +5,7 @@ Nothing here imports the package. `table.py` is the one list of the distances, w
 
 # ruff: noqa: F401
 
+from .choosing import best_of, margin_of, shares_of
 from .ground_costs import descriptor, gradient, keogh_derivative, norm, scales, spread, squared, standardise, within
 from .lockstep_distances import cosine_distance, lockstep, observed, short_time_series
 from .moves import shifted, steps
