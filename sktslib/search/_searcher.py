@@ -43,6 +43,8 @@ class QuerySearcher(ClassNamePrefixFeaturesOutMixin, TransformerMixin, Piecewise
     ----------
     metric : str, metric object or callable, default="dtw"
         The distance: a registered name, an object such as ``DTW(alpha=0.7)``, or a function of two series.
+        "auto": with labels the one that tells the occurrences from all else best, amerced or plain dynamic time
+        warping or windows by Euclidean distance, see :doc:`/definitions`; without them ``ADTW(omega="auto")``.
     metric_params : dict, optional
         Parameters of the metric.
     query : array-like of shape (m,) or (m, channels), or list or dict of arrays, optional
@@ -55,7 +57,8 @@ class QuerySearcher(ClassNamePrefixFeaturesOutMixin, TransformerMixin, Piecewise
         metrics with a path only). "auto" takes windows for lockstep metrics, for those without a path (soft_dtw, gak,
         sbd), and where `normalize` or `scales` is set.
     normalize : {None, "zscore", "mean", "minmax", "robust"}, default=None
-        How query and each window are normalised, per channel and by weighted moments.
+        How query and each window are normalised, per channel and by weighted moments. With ``metric="auto"`` and
+        labels None leaves the choice to them.
     n_matches : int, None or "auto", default="auto"
         How many occurrences at most; None: as many as fit. "auto": None in streams, with a `threshold` or a
         `percentile`, and where queries are learned from labels, else 1.
@@ -100,6 +103,10 @@ class QuerySearcher(ClassNamePrefixFeaturesOutMixin, TransformerMixin, Piecewise
         The classes that were learned, in the order of the queries, or the names they were given by; else there is none.
     metric_ : Metric
         The metric object.
+    normalize_ : str or None
+        How windows are normalised: `normalize`, or what ``metric="auto"`` chose.
+    cv_results_, best_index_ : dict of arrays and int, or None
+        What ``metric="auto"`` compared, as GridSearchCV has it, and the row that was taken, see `QuerySegmenter`.
     n_features_in_ : int
         Number of channels.
 

@@ -44,6 +44,8 @@ class QuerySegmenter(FittedSegmenter):
     metric : str, metric object or callable, default="adtw"
         The distance; segments count its un-rooted, un-normalised cost. The name "adtw" stands for
         ``ADTW(omega="auto")``: a step that stretches costs a share of the variance of the queries.
+        "auto": with labels the penalty that tells the occurrences from all else best, or none, see
+        :doc:`/definitions`; without them ``ADTW(omega="auto")``.
     metric_params : dict, optional
         Parameters of the metric.
     query : array-like of shape (m,) or (m, channels), list of arrays or "auto", optional
@@ -100,6 +102,12 @@ class QuerySegmenter(FittedSegmenter):
         Maximum cost of a background sample.
     metric_ : Metric
         The metric object; ``metric_.omega_`` is what "auto" stands for.
+    cv_results_ : dict of arrays or None
+        What ``metric="auto"`` compared, as that of GridSearchCV: `params`, `metric`, `omega` (in variances of the
+        queries); `mean_test_score`, event F1, and `mean_margin`, with those of each block; and `rank_test_score`. None
+        with fewer than six occurrences; without labels there is none.
+    best_index_ : int or None
+        The row of it that was taken.
     n_features_in_ : int
         Number of channels.
 
