@@ -10,8 +10,9 @@ from ..distances._series import resample
 SEGMENTS = 4  # event lengths of a piece whose spectrum is taken: what drifts over an event is resolved
 WHOLE = 0.8  # of the usual length: an event that is shorter is cut off, and no example of its class
 RANGE = 1e-6  # share of the largest density that a smaller one counts as: windows of a spectrum leak as much
+MEDIAN = np.pi / 2  # times the variance of a mean that of a median has, of more than two normal values
 LARGER = 0.5  # share of a stretch's power; an event explains the larger part of what looks like it
-EDGES = 256  # frequencies tried as edges: all of the low ones, and above them those 2 to 5 % apart
+EDGES = 256  # frequencies tried as edges: half of them the lowest, the others evenly spread over octaves
 
 
 class Spectra(NamedTuple):
@@ -27,9 +28,9 @@ def spectra(data, ranges, code, rate, look_alikes=None):
 
     Each class has a typical event, the median of its events. It is taken off at each of them, and what remains of the
     recording is noise: the background, and how events differ from each other. Of k events the typical one holds a k-th
-    of the noise, and they differ less from it than from another one, which is made up for. One stretch as long as an
-    event counts as seen before: as powerful as the event, its noise falls with the frequency, as that of sensors and
-    as drift do. It settles what there is too little background or too few events to know.
+    of the noise (a median pi / 2 times that), and they differ less from it than from another one, which is made up for.
+    One stretch as long as an event counts as seen before: as powerful as the event, its noise falls with the frequency,
+    as that of sensors and as drift do. It settles what there is too little background or too few events to know.
 
     Parameters
     ----------
@@ -69,7 +70,9 @@ def spectra(data, ranges, code, rate, look_alikes=None):
     fall = np.zeros(len(frequencies))
     fall[1:] = 1 / frequencies[1:]
     before = events.sum(axis=1, keepdims=True) * fall / fall.sum()
-    return Spectra(frequencies, events - noise * len(classes) / len(ranges), (seen * noise + before) / (seen + 1))
+    share = len(classes) / len(ranges)
+    share *= MEDIAN if share < 1 / 2 else 1.0
+    return Spectra(frequencies, events - share * noise, (seen * noise + before) / (seen + 1))
 
 
 def _smooth(density, width):
@@ -139,12 +142,13 @@ def band_of(found):
     """
     frequencies, events, noise = found
     noise = np.maximum(noise, RANGE * np.maximum(events, noise).max(axis=1, keepdims=True))
-    noise = np.maximum(noise, np.finfo(float).tiny)
-    some = np.maximum(events, 0.0)
-    scale = np.maximum(noise.max(axis=1, keepdims=True), some.max(axis=1, keepdims=True))
+    noise, some = np.maximum(noise, np.finfo(float).tiny), np.maximum(events, 0.0)
+    scale = np.maximum(noise, some).max(axis=1, keepdims=True)  # of squares that would not be numbers else
     # The first frequency is that of the mean.
-    edges = np.unique(np.geomspace(1, len(frequencies), min(EDGES, len(frequencies))).round().astype(int))
-    gain, spread = (_sums(part, edges) for part in (events / scale, (noise**2 + some * noise) / scale**2))
+    each = min(EDGES // 2, len(frequencies))
+    edges = np.concatenate([np.arange(1, each), np.geomspace(each, len(frequencies), EDGES // 2)])
+    edges = np.unique(edges.round().astype(int))
+    gain, spread = (_sums(part, edges) for part in (events / scale, noise / scale * (noise + some) / scale))
     apart = (np.maximum(gain, 0.0) ** 2 / np.where(spread > 0, spread, np.inf)).sum(axis=0)
     ratio = (some / noise).max(axis=0)
     ratio[0] = 0.0

@@ -74,7 +74,8 @@ def agreement(ranges, found, plain):
 
     Half of all occurrences cost less than the median of the marked ones, each as a share of what it costs as plain
     background. So there are about twice as many without a mark as of those found beside the marks cost less than that.
-    With labels that miss nothing there are none, and this is plain F1.
+    With labels that miss nothing there are none, and this is plain F1. Where labels miss some, that something has no
+    mark says less: what is nearer to the query than to the background counts as false by the share that is marked.
 
     Parameters
     ----------
@@ -89,8 +90,11 @@ def agreement(ranges, found, plain):
         return 0.0
     total = np.concatenate([[0.0], np.cumsum(plain)])
     share = found.cost / np.maximum(total[found.end] - total[found.start], np.finfo(float).tiny)
-    unmarked = absent(share[np.unique(j)], np.delete(share, np.unique(j)))
-    recall, precision = hits / len(ranges), min((hits + unmarked) / len(events), 1.0)
+    others = np.delete(share, np.unique(j))
+    right = hits + absent(share[np.unique(j)], others)
+    near = max(int((others < 1).sum()) - right + hits, 0)
+    wrong = len(others) - right + hits
+    recall, precision = hits / len(ranges), right / (right + wrong - near + near * hits / right)
     return 2 * recall * precision / (recall + precision)
 
 

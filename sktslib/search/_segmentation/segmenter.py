@@ -121,7 +121,9 @@ class QuerySegmenter(FittedSegmenter):
     The background then costs a multiple of the (squared) distance from the median of the samples that are labelled as
     background, and at most what the strongest sample of an occurrence would: the question is not how well a stretch
     fits the query, but whether it fits the query better than the background. The multiple is the one with which the
-    occurrences are found best, from the middle of those that do as well; if errors remain, a constant is tried too.
+    occurrences are found best, from the middle of those that do as well and are at least 1; the fewer labels there are,
+    the closer it is to 1. If errors remain, a constant is tried too. What looks like an occurrence and has no mark is
+    none of the errors, so that some may stay unmarked.
 
     References
     ----------
@@ -203,9 +205,9 @@ class QuerySegmenter(FittedSegmenter):
             Labels of the recording's time points: 0, False, an empty text or "0" for background, other values, numbers
             or texts, for the class of repetition. A run of one label of at least 2 samples is an
             occurrence, so occurrences of one class need background between them: see
-            :func:`sktslib.metrics.labels_from_events`. Mark all there are, for what is not marked counts as
-            background, and the same part of each. Labels that are all alike are an error, unless `query` is set.
-            Without an occurrence labels are ignored, and `X` is the query.
+            :func:`sktslib.metrics.labels_from_events`. Mark the same part of each, and all there are: what is
+            not marked counts as background, unless it looks like those that are. Labels that are all alike are an
+            error, unless `query` is set. Without an occurrence labels are ignored, and `X` is the query.
         weight : array-like of shape (m,) or (m, channels), optional
             Relative weights of the query's points; replaces the parameter. Of several queries a list, as are `times`.
         times : array-like of shape (m,), optional
