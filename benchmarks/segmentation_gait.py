@@ -77,7 +77,8 @@ def learned(data, walk, strides, fs):
         segments = found.segment(walk[:, [4]])
         right, false, apart = rate(segments, strides, fs)
         elsewhere = len(segments) - right - false
-        print(f"\nThe turn is {name}: {right} of {len(strides)}, {false} false, {elsewhere} elsewhere, {apart:.1f} ms\n")
+        counts = f"{right} of {len(strides)}, {false} false, {elsewhere} elsewhere"
+        print(f"\nThe turn is {name}: {counts}, {apart:.1f} ms\n")
         print("| metric | omega | mean_test_score | mean_margin | rank_test_score |")
         print("| --- | --- | --- | --- | --- |")
         rows = (found.cv_results_[key] for key in ("metric", "omega", "mean_test_score", "mean_margin"))
