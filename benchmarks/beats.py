@@ -19,16 +19,19 @@ from sklearn.pipeline import make_pipeline
 
 from sktslib import QuerySegmenter, segment_in
 from sktslib.metrics import event_f1_score, labels_from_events
-from sktslib.preprocessing import AutoFilter, BandPass
+from sktslib.preprocessing import AutoFilter, BandPass, RunningBaseline
 
 RECORDS = (100, 105, 108, 116)
 RATE = 360
 LEARNED = 5 * 60 * RATE
 BEFORE, AFTER = 70, 140  # samples of a beat about its R peak
+MEDIAN = 217  # samples, 0.6 s: the usual width of a running median that takes a baseline off
 TOLERANCE = 54  # samples, 150 ms
 OURS = {
+    "RunningBaseline": lambda: make_pipeline(RunningBaseline(MEDIAN), QuerySegmenter()),
     "BandPass(5, 20)": lambda: make_pipeline(BandPass(5, 20, sampling_rate=RATE), QuerySegmenter()),
     "AutoFilter": lambda: make_pipeline(AutoFilter(RATE), QuerySegmenter()),
+    "AutoFilter, auto": lambda: make_pipeline(AutoFilter(RATE), QuerySegmenter(metric="auto")),
 }
 
 
@@ -45,11 +48,11 @@ def labelled(peaks, n):
     return labels_from_events(np.column_stack([start, end]), n_samples=n)
 
 
-def found_by(pipe, signal, peaks):
-    """R peaks found behind the part that is learned, and seconds of learning and finding."""
-    known, rest = signal[:LEARNED, None], signal[LEARNED:, None]
+def found_by(pipe, signal, peaks, stop=LEARNED):
+    """R peaks found behind the five minutes, of which those before `stop` are learned; seconds of learning, finding."""
+    known, rest = signal[:stop, None], signal[LEARNED:, None]
     begin = perf_counter()
-    fitted = pipe.fit(known, labelled(peaks[peaks < LEARNED - AFTER], LEARNED))
+    fitted = pipe.fit(known, labelled(peaks[peaks <= stop - AFTER], stop))
     learned = perf_counter()
     segments = segment_in(fitted, rest)
     filtered = np.abs(fitted[:-1].transform(rest)[:, 0])

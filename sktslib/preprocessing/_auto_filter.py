@@ -2,32 +2,30 @@
 
 from __future__ import annotations
 
-from numbers import Real
-
 import numpy as np
 
 from ..distances._series import fill
 from ..search._learning.time_labels import occurrences, read_labels
 from ..search._query import check_labels
-from ..utils._sklearn import Interval
 from ._band_pass import Filter
-from ._event_spectra import band_of, spectra
+from ._event_spectra import band_of, find_look_alikes, spectra
 
 
 class AutoFilter(Filter):
     """Keep the frequencies at which labelled events stand out from everything else.
 
     `fit` takes off the typical event, the median of its class, at each event, and compares two power spectral
-    densities: that of the typical event, and that of what is left, which is background and how events differ. Their
-    ratio has a peak; the band is all about it where the ratio exceeds a share of the peak. Then it is a `BandPass`.
+    densities: that of the typical event, S, and that of what is left, N, which is background and how events differ.
+    The band is that in which the squared distance from the typical event tells events from background best: the one
+    with the largest ``(sum S)^2 / sum(N^2 + S N)``, sums over its frequencies. Then it is a `BandPass`.
+
+    What looks like an event and has no mark is no background, and its typical event is taken off there, too. It is
+    looked for in the band that would be best if noise were drift alone.
 
     Parameters
     ----------
     sampling_rate : float, optional
         Samples a unit of time. Default: that of the times that `fit` is given; of datetimes a second is the unit.
-    share : float in (0, 1), default=0.25
-        The share of the peak. Smaller is a wider band. A quarter of the power is half of the amplitude, which is what
-        the edges of a filter forth and back let through.
     order : int, default=2
         Order of the filter, as of `BandPass`.
     causal : bool, default=False
@@ -43,12 +41,14 @@ class AutoFilter(Filter):
     frequencies_ : ndarray of shape (n_frequencies,)
         Those of the spectra.
     event_spectrum_, noise_spectrum_ : ndarray of shape (n_frequencies, n_channels)
-        Power spectral densities of the typical event (of several classes the mean, by their counts) and of what is
-        left without it: the periodogram with a Hann window, and Welch's method with the median over pieces of four
-        event lengths, averaged over frequencies that an event is too short to tell apart.
+        Power spectral densities of the typical event (of several classes the mean, by their counts), without the
+        noise that is left in it, and of what is left without it: the periodogram with a Hann window, and Welch's method
+        with the median over pieces of four event lengths, averaged over frequencies that an event is too short to tell
+        apart. One event length of noise as powerful as the event, which falls as one over the frequency, counts as seen
+        before: with one event and hardly any background there is nothing else to go by.
     ratio_ : ndarray of shape (n_frequencies,)
-        Their ratio, of several channels the largest, for all channels have the same band. No density counts as less
-        than 1e-6 of the largest one.
+        Their ratio, of several channels the largest, for all channels have the same band. No density of noise counts
+        as less than 1e-6 of the largest one.
     sampling_rate_ : float
         The sampling rate that the filter was made for.
     n_features_in_ : int
@@ -87,19 +87,15 @@ class AutoFilter(Filter):
     True
     """
 
-    _parameter_constraints = {**Filter._parameter_constraints, "share": [Interval(Real, 0, 1, closed="neither")]}
-
     def __init__(
         self,
         sampling_rate: float | None = None,
         *,
-        share: float = 0.25,
         order: int = 2,
         causal: bool = False,
         nan_policy: str = "raise",
     ) -> None:
         self.sampling_rate = sampling_rate
-        self.share = share
         self.order = order
         self.causal = causal
         self.nan_policy = nan_policy
@@ -127,9 +123,14 @@ class AutoFilter(Filter):
                 f"'X' must have an event without a missing value, to learn from. Got NaN in each of {len(ranges)}. "
                 "Fill the gaps, for example with numpy.interp, or use BandPass."
             )
-        found = spectra(fill(data), ranges[whole], code[whole], self.sampling_rate_)
-        self.frequencies_, self.event_spectrum_, self.noise_spectrum_ = found[0], found[1].T, found[2].T
-        self.band_, self.ratio_ = band_of(*found, float(self.share))
+        data, marked = fill(data), (ranges[whole], code[whole])
+        # Events without a mark would be noise of the very frequencies that events have.
+        self._design(*band_of(spectra(data, *marked, self.sampling_rate_))[0])
+        unmarked = find_look_alikes(self._whole(data), *marked)
+        found = spectra(data, *marked, self.sampling_rate_, unmarked)
+        self.frequencies_ = found.frequencies
+        self.event_spectrum_, self.noise_spectrum_ = np.maximum(found.events, 0.0).T, found.noise.T
+        self.band_, self.ratio_ = band_of(found)
         self._design(*self.band_)
 
     def __sklearn_tags__(self):

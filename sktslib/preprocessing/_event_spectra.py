@@ -1,4 +1,6 @@
-"""Spectra of marked events and of all else in a recording."""
+"""Spectra of marked events and of all else in a recording, and the band in which these are told apart best."""
+
+from typing import NamedTuple
 
 import numpy as np
 from scipy import signal
@@ -8,13 +10,27 @@ from ..distances._series import resample
 SEGMENTS = 4  # event lengths of a piece whose spectrum is taken: what drifts over an event is resolved
 WHOLE = 0.8  # of the usual length: an event that is shorter is cut off, and no example of its class
 RANGE = 1e-6  # share of the largest density that a smaller one counts as: windows of a spectrum leak as much
+MEDIAN = np.pi / 2  # times the variance of a mean that of a median has, of more than two normal values
+LARGER = 0.5  # share of a stretch's power; an event explains the larger part of what looks like it
+EDGES = 256  # frequencies tried as edges: half of them the lowest, the others evenly spread over octaves
 
 
-def spectra(data, ranges, code, rate):
-    """Power spectral densities of what the events have in common, and of all that is left without it.
+class Spectra(NamedTuple):
+    """Power spectral densities (channels, f) of what events have in common, and of all that is left without it."""
+
+    frequencies: np.ndarray  # (f,)
+    events: np.ndarray  # without the noise in it: where there is nothing else, about as often below 0 as above
+    noise: np.ndarray
+
+
+def spectra(data, ranges, code, rate, look_alikes=None):
+    """Power spectral densities of events and noise.
 
     Each class has a typical event, the median of its events. It is taken off at each of them, and what remains of the
-    recording is noise: the background, and how events differ from each other.
+    recording is noise: the background, and how events differ from each other. Of k events the typical one holds a k-th
+    of the noise (a median pi / 2 times that), and they differ less from it than from another one, which is made up for.
+    One stretch as long as an event counts as seen before: as powerful as the event, its noise falls with the frequency,
+    as that of sensors and as drift do. It settles what there is too little background or too few events to know.
 
     Parameters
     ----------
@@ -24,26 +40,39 @@ def spectra(data, ranges, code, rate):
         The events and their classes.
     rate : float
         Samples a unit of time.
-
-    Returns
-    -------
-    frequencies : ndarray of shape (f,)
-    events, noise : ndarray of shape (channels, f)
+    look_alikes : list of ndarray of shape (j, 2), optional
+        Of each class ranges that look like its events and have no mark: what they have in common with it is no noise.
+        None: it is not known which there are, and the noise is what counts as seen before alone.
     """
     lengths = ranges[:, 1] - ranges[:, 0]
     usual = int(np.median(lengths))
     piece = min(SEGMENTS * usual, data.shape[1])
     n_fft = 1 << int(max(SEGMENTS * usual, lengths.max()) - 1).bit_length()
     left, events = data.copy(), 0.0
-    for label in np.unique(code):
+    classes = np.unique(code)
+    for number, label in enumerate(classes):
         own = ranges[code == label]
-        template, fitted = min((_typical(data, own, fit) for fit in (_cut, resample)), key=lambda one: one[2])[:2]
+        template, fitted = typical(data, own)
+        differ = np.sqrt(len(own) / max(len(own) - 1, 1))
         for (start, end), part in zip(own, fitted, strict=True):
-            left[:, start:end] -= part
+            rest = left[:, start:end] - part
+            mean = rest.mean(axis=1, keepdims=True)
+            left[:, start:end] = mean + (rest - mean) * differ
+        for start, end in look_alikes[number] if look_alikes else ():
+            left[:, start:end] -= resample(template, end - start)
         frequencies, density = signal.periodogram(template, rate, window="hann", nfft=n_fft)
         events = events + density * len(own) / len(ranges)
     _, noise = signal.welch(left, rate, window="hann", nperseg=piece, nfft=n_fft, average="median")
-    return frequencies, events, _smooth(noise, n_fft / usual)
+    noise = _smooth(noise, n_fft / usual)
+    seen = 0.0
+    if look_alikes is not None:
+        seen = max(data.shape[1] - lengths.sum(), 0) / usual + len(ranges) - len(classes)
+    fall = np.zeros(len(frequencies))
+    fall[1:] = 1 / frequencies[1:]
+    before = events.sum(axis=1, keepdims=True) * fall / fall.sum()
+    share = len(classes) / len(ranges)
+    share *= MEDIAN if share < 1 / 2 else 1.0
+    return Spectra(frequencies, events - share * noise, (seen * noise + before) / (seen + 1))
 
 
 def _smooth(density, width):
@@ -53,8 +82,13 @@ def _smooth(density, width):
     return np.lib.stride_tricks.sliding_window_view(padded, 2 * half + 1, axis=1).mean(axis=-1)
 
 
+def typical(data, ranges):
+    """The typical event of a class, and what of it lies at each: cut off at its length or stretched to it."""
+    return min((_typical(data, ranges, fit) for fit in (_cut, resample)), key=lambda one: one[2])[:2]
+
+
 def _typical(data, ranges, fit):
-    """The typical event of a class, what of it lies at each, and the energy of what is left there."""
+    """The typical event, what of it lies at each, and the energy of what is left there."""
     lengths = ranges[:, 1] - ranges[:, 0]
     usual = int(np.median(lengths))
     whole = ranges[lengths >= WHOLE * usual]
@@ -70,20 +104,64 @@ def _cut(piece, length):
     return piece[:, np.minimum(np.arange(length), piece.shape[1] - 1)]
 
 
-def band_of(frequencies, events, noise, share):
-    """The band about the frequency where events exceed noise most, in which they do by a share of that, and the ratios.
+def find_look_alikes(data, ranges, code):
+    """Of each class the ranges without a mark of whose power its typical event explains the larger part."""
+    deviation = data.std(axis=1, keepdims=True)
+    data = data / np.where(deviation > 0, deviation, 1.0)
+    taken = np.zeros(data.shape[1], bool)
+    for start, end in ranges:
+        taken[start:end] = True
+    found = []
+    for label in np.unique(code):
+        template = typical(data, ranges[code == label])[0]
+        m = template.shape[1]
+        power = np.convolve((data**2).sum(axis=0), np.ones(m), "valid")
+        common = sum(signal.correlate(y, x, "valid") for y, x in zip(data, template, strict=True))
+        left = (power - 2 * common + (template**2).sum()) / np.maximum(power, np.finfo(float).tiny)
+        starts = signal.find_peaks(-left, height=-LARGER, distance=m)[0]
+        free = np.array([not taken[start : start + m].mean() > LARGER for start in starts], bool)
+        found.append(np.column_stack([starts, starts + m])[free])
+        for start, end in found[-1]:
+            taken[start:end] = True
+    return found
 
-    Of several channels the one counts at each frequency whose events exceed its noise most. An edge is None where the
-    band reaches the end of the spectrum.
+
+def band_of(found):
+    """The band in which the distance from the typical event tells events from background best, and the ratios.
+
+    The squared distance is less at an event than beside it, in the mean by the power of the event in the band, S. Of
+    Gaussian noise N it varies by twice the sum over the frequencies of N^2 + S N. The band is that with the largest
+    ratio of the square of the one to the other; of several channels these are added up. An edge is None where the band
+    reaches the end of the spectrum.
+
+    Returns
+    -------
+    band : tuple (low, high)
+    ratio : ndarray of shape (f,)
+        Of events to noise, of several channels the largest.
     """
-    least = RANGE * np.maximum(events, noise).max(axis=1, keepdims=True)
-    ratio = (events / np.maximum(np.maximum(noise, least), np.finfo(float).tiny)).max(axis=0)
-    ratio[0] = 0.0  # of the mean
-    peak = int(np.argmax(ratio))
-    below = np.flatnonzero(ratio < share * ratio[peak])
-    first = int(max(below[below < peak], default=-1)) + 1
-    last = int(min(below[below > peak], default=len(ratio))) - 1
+    frequencies, events, noise = found
+    noise = np.maximum(noise, RANGE * np.maximum(events, noise).max(axis=1, keepdims=True))
+    noise, some = np.maximum(noise, np.finfo(float).tiny), np.maximum(events, 0.0)
+    scale = np.maximum(noise, some).max(axis=1, keepdims=True)  # of squares that would not be numbers else
+    # The first frequency is that of the mean.
+    each = min(EDGES // 2, len(frequencies))
+    edges = np.concatenate([np.arange(1, each), np.geomspace(each, len(frequencies), EDGES // 2)])
+    edges = np.unique(edges.round().astype(int))
+    gain, spread = (_sums(part, edges) for part in (events / scale, noise / scale * (noise + some) / scale))
+    apart = (np.maximum(gain, 0.0) ** 2 / np.where(spread > 0, spread, np.inf)).sum(axis=0)
+    ratio = (some / noise).max(axis=0)
+    ratio[0] = 0.0
+    if not apart.any():
+        return (None, None), ratio
+    first, last = edges[np.array(np.unravel_index(np.argmax(apart), apart.shape))]
     step = frequencies[1]
     low = None if first <= 1 else float(frequencies[first] - step / 2)
-    high = None if last == len(ratio) - 1 else float(frequencies[last] + step / 2)
+    high = None if last == len(frequencies) else float(frequencies[last] - step / 2)
     return (low, high), ratio
+
+
+def _sums(values, edges):
+    """Sums of values (channels, f) from each edge up to each that follows (channels, k, k); 0 up to those before."""
+    until = np.concatenate([np.zeros((len(values), 1)), np.cumsum(values, axis=1)], axis=1)[:, edges]
+    return np.triu(until[:, None, :] - until[:, :, None])

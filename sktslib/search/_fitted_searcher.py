@@ -1,5 +1,6 @@
 """What a searcher is fitted to: one query or several, given or learned from labels, and how each is searched for."""
 
+from copy import copy
 from functools import partial
 from typing import NamedTuple
 
@@ -10,12 +11,14 @@ from sklearn.utils.validation import check_is_fitted
 from ..utils._given_times import times_of
 from ..utils._jobs import in_jobs, progress
 from ..utils.validation import as_weight, plain_count
-from ._comparison import scaled_lengths, warn_of_query, warn_of_sequences, with_metric
+from ._comparison import resolve_mode, scaled_lengths, warn_of_query, warn_of_sequences, with_metric
 from ._error_rates.calibration import Calibration
 from ._error_rates.conformal import Conformal, conformal_thresholds, found_at
 from ._error_rates.decoys import center_of
 from ._error_rates.hours import recorded_hours
 from ._error_rates.threshold_parameter import ThresholdFitting, rule_of
+from ._learning.chosen_metric import elastic_candidates, rigid_candidates
+from ._learning.held_out import evidence_of_matches
 from ._learning.learned_threshold import learn_threshold
 from ._profile import Choice
 from ._query import QueryEstimator
@@ -40,7 +43,7 @@ class FittedSearcher(ThresholdFitting, QueryEstimator):
         lengths = scaled_lengths(self.scales, x.shape[1])
         if lengths is not None:
             self._check_scales()
-        how = super()._compared(x, w, tx, times, step)._replace(normalize=self.normalize, lengths=lengths)
+        how = super()._compared(x, w, tx, times, step)._replace(normalize=self.normalize_, lengths=lengths)
         warn_of_query(how)
         return how
 
@@ -77,14 +80,40 @@ class FittedSearcher(ThresholdFitting, QueryEstimator):
         self.weight_ = self._of_each([None if how.w is None else how.w.T for how in queries])
         return self
 
-    def _fit_labels(self, marked, X, weight, times):
-        """Learn a query and a threshold of each class that is marked."""
-        queries, learned = self._learn(marked, weight, times_of(X, times))
+    def _resolve(self):
+        """See what candidates metric, mode and normalisation mean together."""
+        chosen = getattr(self, "_candidate", None)
+        self.normalize_ = self.normalize if chosen is None else chosen.normalize
+        mode = "windows" if self.mode == "auto" and self.scales is not None else self.mode
+        self._mode = resolve_mode(self.metric_, mode, self.normalize_)
+
+    def _candidates(self):
+        rigid = [] if self.mode in ("subsequence", "warped") else rigid_candidates(self.normalize)
+        return [*elastic_candidates(self.normalize), *rigid]
+
+    def _evidence(self, *rest):
+        return evidence_of_matches(copy(self), *rest)
+
+    def _fit_learned(self, marked, weight, times):
+        """Learn the queries of the classes that are marked."""
+        queries, learned = self._learn(marked, weight, times)
         if len(queries) > 1:  # theirs are relative to each other, and to be so within a query
             queries = [
                 how if how.w is None else how._replace(w=as_weight(how.w.T, how.m, len(how.x))) for how in queries
             ]
         self._fit_queries(queries)
+        return learned
+
+    def _all_that_fit(self, k):
+        """How a learned query is compared, and a choice of matches, to see which of them are occurrences."""
+        how = self._searches[k][0]
+        if self.min_length == "auto":  # between occurrences there may be no room but for short matches
+            how = how._replace(limits=(None, how.limits[1]))
+        return how, Choice(max_overlap=float(self.max_overlap))
+
+    def _fit_labels(self, marked, X, weight, times):
+        """Learn a query and a threshold of each class that is marked."""
+        learned = self._fit_learned(marked, weight, times_of(X, times))
         self.classes_ = marked.labels.classes[[one.number for one in learned]]  # some may have no whole occurrence
         self._background_label = marked.labels.background
         rule = rule_of(self.threshold)
@@ -95,10 +124,7 @@ class FittedSearcher(ThresholdFitting, QueryEstimator):
         source = self._held(X, times)
         with progress(len(learned), self.verbose, "learn thresholds", "query") as count:
             for k, one in enumerate(learned):
-                how = self._searches[k][0]
-                if self.min_length == "auto":  # between occurrences there may be no room but for short matches
-                    how = how._replace(limits=(None, how.limits[1]))
-                (found,) = search_ranges(source, [(how, Choice(max_overlap=float(self.max_overlap)))])
+                (found,) = search_ranges(source, [self._all_that_fit(k)])
                 self._learned_thresholds[k] = learn_threshold(found, marked.ranges[marked.code == one.number + 1])
                 count()
         return self

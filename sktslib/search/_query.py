@@ -6,7 +6,6 @@ from typing import NamedTuple
 import numpy as np
 from sklearn.utils.validation import validate_data
 
-from ..distances._metric_parameter import MetricParameter
 from ..distances._series import normalise
 from ..metrics import event_f1_score
 from ..utils._given_times import is_datetime, name_of, notice_index, times_of
@@ -16,6 +15,7 @@ from ..utils._sklearn import Estimator, check_columns, validate_parameter_constr
 from ..utils.validation import as_floats, as_series, as_times, as_weight, check_count, check_names, shown, sized_series
 from ._comparison import Comparison, check_reach
 from ._learning.learned_queries import learn_queries
+from ._learning.metric_choice import MetricChoice
 from ._learning.time_labels import Labels, is_background, occurrences, read_labels
 from ._missing import observed_query
 from ._polarity import check_polarity, signs_of, with_polarity
@@ -112,11 +112,12 @@ class Annotation(NamedTuple):
     code: np.ndarray  # (k,), their labels
 
 
-class QueryEstimator(MetricParameter, Estimator):
+class QueryEstimator(MetricChoice, Estimator):
     """Base of the estimators that are fitted on a query, or on several: `_queries` says how each is compared."""
 
     def _check_parameters(self):
         validate_parameter_constraints(self._parameter_constraints, self.get_params(deep=False), type(self).__name__)
+        self._forget_choice()
         self.metric_ = self._made_metric()
         self._max_gap = gap_of(self.max_gap, type(self).__name__)
         check_polarity(self.metric_, self.polarity)
@@ -127,12 +128,12 @@ class QueryEstimator(MetricParameter, Estimator):
 
     def _check_size(self, a, what, check=check_size, total=None):
         """Refuse a series with values too large for what is computed."""
-        check_reach(self.metric_, a, what, self.normalize, check, total)
+        check_reach(self.metric_, a, what, self.normalize_, check, total)
 
     def _normalised(self, series, name):
         """A series as windows are compared, weights aside; pictures ask for it."""
         a = as_series(series, name)
-        return a.T if self.normalize is None else normalise(a, np.ones_like(a), self.normalize).T
+        return a.T if self.normalize_ is None else normalise(a, np.ones_like(a), self.normalize_).T
 
     def _check_limits(self, shortest, longest):
         """Bounds of a length, as integers or None."""

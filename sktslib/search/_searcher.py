@@ -11,9 +11,10 @@ from sklearn.base import ClassNamePrefixFeaturesOutMixin, TransformerMixin
 from sklearn.utils.validation import check_is_fitted
 
 from ..distances._series import NORMALIZATIONS
+from ..utils._given_times import times_of
 from ..utils._plot.plot_data import names_of
 from ..utils._sklearn import JOBS, Interval, StrOptions, names_out
-from ._comparison import MODES, resolve_mode
+from ._comparison import MODES
 from ._error_rates.threshold_parameter import THRESHOLD
 from ._fitted_searcher import Call, FittedSearcher
 from ._learning.time_labels import with_background
@@ -46,6 +47,8 @@ class QuerySearcher(ClassNamePrefixFeaturesOutMixin, TransformerMixin, Piecewise
     ----------
     metric : str, metric object or callable, default="dtw"
         The distance: a registered name, an object such as ``DTW(alpha=0.7)``, or a function of two series.
+        "auto": with labels the one that tells the occurrences from all else best, amerced or plain dynamic time
+        warping or windows by Euclidean distance, see :doc:`/definitions`; without them ``ADTW(omega="auto")``.
     metric_params : dict, optional
         Parameters of the metric.
     query : array-like of shape (m,) or (m, channels), or list or dict of arrays, optional
@@ -58,7 +61,8 @@ class QuerySearcher(ClassNamePrefixFeaturesOutMixin, TransformerMixin, Piecewise
         metrics with a path only). "auto" takes windows for lockstep metrics, for those without a path (soft_dtw, gak,
         sbd), and where `normalize` or `scales` is set.
     normalize : {None, "zscore", "mean", "minmax", "robust"}, default=None
-        How query and each window are normalised, per channel and by weighted moments.
+        How query and each window are normalised, per channel and by weighted moments. With ``metric="auto"`` and
+        labels None leaves the choice to them.
     n_matches : int, None or "auto", default="auto"
         How many occurrences at most; None: as many as fit. "auto": None in streams, with a `threshold` or a
         `percentile`, and where queries are learned from labels, else 1.
@@ -110,6 +114,10 @@ class QuerySearcher(ClassNamePrefixFeaturesOutMixin, TransformerMixin, Piecewise
         The classes that were learned, in the order of the queries, or the names they were given by; else there is none.
     metric_ : Metric
         The metric object.
+    normalize_ : str or None
+        How windows are normalised: `normalize`, or what ``metric="auto"`` chose.
+    cv_results_, best_index_ : dict of arrays and int, or None
+        What ``metric="auto"`` compared, as GridSearchCV has it, and the row that was taken, see `QuerySegmenter`.
     n_features_in_ : int
         Number of channels.
 
@@ -216,13 +224,13 @@ class QuerySearcher(ClassNamePrefixFeaturesOutMixin, TransformerMixin, Piecewise
         self._check_parameters()
         self._check_limits(None if self.min_length == "auto" else self.min_length, self.max_length)
         self._check_choice()
-        mode = "windows" if self.mode == "auto" and self.scales is not None else self.mode
-        self._mode = resolve_mode(self.metric_, mode, self.normalize)
+        self._resolve()
         for name in ("classes_", "_background_label"):  # of an earlier fit
             vars(self).pop(name, None)
         marked = self._annotation(X, y, times)
         self._check_threshold(marked is not None)
         if marked is not None:
+            self._choose(marked, weight, times_of(X, times))
             return self._fit_labels(marked, X, weight, times)
         return self._fit_queries(*self._read_queries(X, y, weight, times))
 

@@ -5,6 +5,7 @@ Nothing here imports the package. `table.py` is the one list of the distances, w
 
 # ruff: noqa: F401
 
+from .choosing import best_of, margin_of, shares_of
 from .error_rates import (
     conformal_threshold,
     estimated_share,

@@ -83,14 +83,16 @@ def events_of(y):
     return found
 
 
-def band_about_the_peak(frequencies, ratio, share):
-    """The frequencies about the largest ratio, up to the first on each side whose ratio is below a share of it."""
-    peak = max(range(1, len(ratio)), key=lambda k: ratio[k])
-    first = last = peak
-    while first > 1 and ratio[first - 1] >= share * ratio[peak]:
-        first -= 1
-    while last < len(ratio) - 1 and ratio[last + 1] >= share * ratio[peak]:
-        last += 1
+def best_band(frequencies, events, noise):
+    """The edges between which (sum S)^2 / sum(N^2 + S N) of one channel is largest, every pair of them tried."""
+    best, band = 0.0, None
+    for first in range(1, len(frequencies)):
+        for last in range(first, len(frequencies)):
+            gain = sum(events[first : last + 1])
+            pairs = zip(events[first : last + 1], noise[first : last + 1], strict=True)
+            spread = sum(n * n + max(s, 0) * n for s, n in pairs)
+            if gain > 0 and gain**2 / spread > best:
+                best, band = gain**2 / spread, (first, last)
     half = frequencies[1] / 2
-    low = None if first == 1 else frequencies[first] - half
-    return low, None if last == len(ratio) - 1 else frequencies[last] + half
+    low = None if band[0] == 1 else frequencies[band[0]] - half
+    return low, None if band[1] == len(frequencies) - 1 else frequencies[band[1]] + half

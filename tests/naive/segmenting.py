@@ -137,3 +137,24 @@ def carried_segmentation(queries, n, b, transitions=None, bounds=None):
             last.append(cost if low <= j - s <= high else INF)
         enter = [min(last[a] + T[a][c] for a in range(k + 1)) for c in range(k + 1)]
     return min(last)
+
+
+def agreement(ranges, found, shares):
+    """F1 of found ranges, by their shares of the cost of background, were the occurrences marked that nobody marked."""
+
+    def meet(a, b):
+        common = max(min(a[1], b[1]) - max(a[0], b[0]), 0)
+        return common >= (a[1] - a[0] + b[1] - b[0] - common) / 3
+
+    known = [share for one, share in zip(found, shares, strict=True) if any(meet(true, one) for true in ranges)]
+    others = [share for one, share in zip(found, shares, strict=True) if not any(meet(true, one) for true in ranges)]
+    h = k = len(known)
+    if not h:
+        return 0.0
+    middle = sorted(known)[(k - 1) // 2] / 2 + sorted(known)[k // 2] / 2
+    usual = (k * middle * (k + 1) / max(k - 1, 1) + 3 / 4) / (k + 3)
+    u = min(2 * sum(share <= usual for share in others), len(others))
+    near = max(sum(share < 1 for share in others) - u, 0)
+    false = len(others) - u - near + near * h / (h + u)
+    recall, precision = h / len(ranges), (h + u) / (h + u + false)
+    return 2 * recall * precision / (recall + precision)

@@ -11,12 +11,13 @@ from sktslib import QuerySearcher, QuerySegmenter, load_ecg_example
 from sktslib.distances import barycenter
 from sktslib.metrics import events_from_labels, labels_from_events
 from sktslib.search._comparison import Comparison
-from sktslib.search._learning.learned_background import middle_of_the_best
+from sktslib.search._learning.learned_background import agreement, middle_of_the_best
 from sktslib.search._learning.learned_queries import groups, weigh
 from sktslib.search._learning.learned_threshold import learn_threshold
 from sktslib.search._learning.time_labels import occurrences, read_labels
 from sktslib.search._segmentation.background import Background
 from sktslib.search._segmentation.optimal import Rules, segment
+from sktslib.search._segmentation.rounds import SegmentTable
 
 ECG = load_ecg_example()
 COLUMN = ECG.sequence[:, np.newaxis]
@@ -166,13 +167,50 @@ def test_segmentation_beside_a_background_that_depends_on_the_signal_is_the_chea
 
 
 def test_background_is_learned_in_the_middle_of_what_does_as_well():
-    factor, best = middle_of_the_best(lambda f: 1.0 if 0.2 < f < 5 else 0.5, 0.01)
+    factor, best = middle_of_the_best(lambda f: 1.0 if 0.2 < f < 5 else 0.5, 100)
     assert best == 1.0
     assert factor == pytest.approx(1.0)
+    assert middle_of_the_best(lambda f: 1.0 if 0.2 < f < 5 else 0.5, 100, nearest=1.0)[0] == pytest.approx(2.0)
+    assert middle_of_the_best(lambda f: 1.0 if f < 0.3 else 0.5, 100, nearest=1.0)[0] < 0.3  # 1 is none of the best
+    # Of 100 events two errors more than none are as good, three are not; beside ten errors four are, and five are not.
+    for errors, more, same in ((0, 2, True), (0, 3, False), (10, 4, True), (10, 5, False)):
+        values = {True: 1 - errors / 200, False: 1 - (errors + more) / 200}
+        factor = middle_of_the_best(lambda f, values=values: values[f < 3], 100, nearest=1.0)[0]
+        assert (factor > 3) == same
     y = np.array([[np.nan, 1.0, 3.0]])
     one = np.ones((1, 1))
     np.testing.assert_allclose(Background(5.0, 2 * one, one).costs(y), [0.0, 0.0, 5.0])
     np.testing.assert_allclose(Background(5.0).costs(y), [5.0, 5.0, 5.0])
+
+
+@given(st.lists(st.tuples(st.booleans(), st.floats(0, 2)), min_size=1, max_size=12), st.integers(0, 3))
+def test_what_looks_like_the_marked_ones_may_lack_its_mark(drawn, missed):
+    """Segments, each marked or not and with its share of the cost of background, and marks that none of them has."""
+    n, length = len(drawn) + missed, 10
+    start = 20 * np.arange(n)
+    marks = np.array([[s, s + length] for s, (marked, _) in zip(start, drawn, strict=False) if marked], int)
+    marks = np.concatenate([marks.reshape(-1, 2), start[len(drawn) :, None] + [0, length]])
+    shares = np.array([share for _, share in drawn])
+    found = SegmentTable(start[: len(drawn)], start[: len(drawn)] + length, None, shares * 2 * length, None)
+    got = agreement(marks, found, np.full(20 * n, 2.0)) if len(marks) else 0.0
+    want = naive.agreement(marks.tolist(), np.column_stack(found[:2]).tolist(), shares.tolist())
+    assert got == pytest.approx(want)
+    if all(marked or share > 1 for marked, share in drawn):  # nothing looks like an unmarked one: plain F1
+        hits = sum(marked for marked, _ in drawn)
+        assert want == pytest.approx(2 * hits / (len(drawn) + len(marks)))
+
+
+@pytest.mark.parametrize("k", [1, 2, 6])
+def test_a_few_marks_among_many_occurrences_find_them_all(k):
+    X, ranges = recording([BUMP * h for h in np.linspace(0.8, 1.3, 24)], gap=9, noise=0.1)
+    order = np.random.default_rng(k).permutation(len(ranges))
+    y = labels_from_events(ranges[order[:k]], n_samples=len(X))
+    assert QuerySegmenter("euclidean").fit(X, y).score(X, labels_from_events(ranges, n_samples=len(X))) == 1.0
+    drifted = 0.6 * X  # an amplitude that falls behind the labels
+    assert len(QuerySegmenter("euclidean").fit(X, y).segment(drifted)) >= 22
+    y[:] = 0
+    y[slice(*ranges[0])] = 1
+    assert len(QuerySegmenter("euclidean").fit(X[:12], y[:12]).segment(X)) == 24  # one occurrence, hardly background
 
 
 def test_learned_beats_of_all_kinds():

@@ -3,15 +3,17 @@
 import numpy as np
 
 from ...distances._series import full_weight
-from ...metrics import event_f1_score
+from ...metrics._matching import count_matched, pairs_by_iou
 from ...utils._jobs import progress
 from .._segmentation.background import Background, power_of
+from .learned_queries import FEW
 
 SHIFTED = 1 / 3  # intersection over union of two ranges of one length that are half of it apart
 STEPS = 4.0 ** np.arange(-3, 4)
 CLOSER = 2.0, np.sqrt(2.0)
 TRIALS = len(STEPS) + 2 * len(CLOSER)
 PERFECT = 0.99
+USUAL = 0.25  # of a stretch's power its query leaves over, before anything is known: it explains the larger part by far
 
 
 def learn_background(marked, queries, constant, segment, verbose=0):
@@ -19,7 +21,10 @@ def learn_background(marked, queries, constant, segment, verbose=0):
 
     Tried are a cost that grows with the distance from the offset of the background and, where that does not do, a
     constant one, each times several factors. Of the range of factors that are equally good the middle is taken: then
-    the largest change to either side does no harm.
+    the largest change to either side does no harm. A cost that grows begins at the factor 1, if that is as good: with
+    less a stretch would be background that is nearer to the query than to the background, and an occurrence that is
+    weaker than those marked soon is. The fewer occurrences or stretches of background there are to learn from, the
+    closer it stays to 1.
 
     Parameters
     ----------
@@ -28,7 +33,7 @@ def learn_background(marked, queries, constant, segment, verbose=0):
     constant : float
         A constant cost to begin with.
     segment : function
-        Starts and ends of the segmentation with a `Background`.
+        `SegmentTable` of the segmentation with a `Background`.
     verbose : int
         Above 0: a bar counts the segmentations.
     """
@@ -37,47 +42,99 @@ def learn_background(marked, queries, constant, segment, verbose=0):
     offset = np.nanmedian(rest, axis=1, keepdims=True)
     full = np.concatenate([full_weight(how.w, how.x) for how in queries], axis=1)
     slope = full.mean(axis=1, keepdims=True)
-    strongest = Background(np.inf, slope, offset, power).costs(data[:, code != 0]).max()
+    plain = Background(np.inf, slope, offset, power).costs(data)
+    strongest = plain[code != 0].max()
 
-    def tried(make):
+    seen = min((code == 0).sum() / np.median(np.diff(marked.ranges)), len(marked.ranges))
+    sure = seen / (seen + FEW)
+
+    def tried(make, nearest):
         with progress(TRIALS, verbose, "learn background", "segmentation") as count:
 
             def value(factor):
-                found = np.column_stack(segment(make(factor)))
+                found = segment(make(factor))
                 count()
-                return event_f1_score(marked.ranges, found, min_iou=SHIFTED) if len(found) else 0.0
+                return agreement(marked.ranges, found, plain)
 
-            factor, best = middle_of_the_best(value, 0.5 / len(marked.ranges))
-        return best, make(factor)
+            factor, best = middle_of_the_best(value, len(marked.ranges), nearest)
+        return best, make(factor**sure if nearest else factor)
 
     # No sample of background costs more than the strongest sample of an occurrence: artefacts are no occurrences.
     relative = -1, None
     if strongest:
-        relative = tried(lambda factor: Background(factor * strongest, factor * slope, offset, power))
+        relative = tried(lambda factor: Background(factor * strongest, factor * slope, offset, power), 1.0)
     if relative[0] >= PERFECT or not 0 < constant < np.inf:
         return relative[1] or Background(constant)
-    fixed = tried(lambda factor: Background(factor * constant))
+    fixed = tried(lambda factor: Background(factor * constant), 0.0)
     return fixed[1] if fixed[0] > relative[0] else relative[1]
 
 
-def middle_of_the_best(value, slack):
+def agreement(ranges, found, plain):
+    """F1 of what was found against the marked occurrences (k, 2), were those that nobody marked marked.
+
+    Half of all occurrences cost less than the median of the marked ones, each as a share of what it costs as plain
+    background. So there are about twice as many without a mark as of those found beside the marks cost less than that.
+    With labels that miss nothing there are none, and this is plain F1. Where labels miss some, that something has no
+    mark says less: what is nearer to the query than to the background counts as false by the share that is marked.
+
+    Parameters
+    ----------
+    found : SegmentTable
+    plain : ndarray of shape (n,)
+        Costs of the samples as background.
+    """
+    events = np.column_stack([found.start, found.end])
+    i, j = pairs_by_iou(ranges, events, SHIFTED)
+    hits = count_matched(i, j, len(ranges), len(events))
+    if not hits:
+        return 0.0
+    total = np.concatenate([[0.0], np.cumsum(plain)])
+    share = found.cost / np.maximum(total[found.end] - total[found.start], np.finfo(float).tiny)
+    others = np.delete(share, np.unique(j))
+    right = hits + absent(share[np.unique(j)], others)
+    near = max(int((others < 1).sum()) - right + hits, 0)
+    wrong = len(others) - right + hits
+    recall, precision = hits / len(ranges), right / (right + wrong - near + near * hits / right)
+    return 2 * recall * precision / (recall + precision)
+
+
+def absent(known, others):
+    """How many of `others` are occurrences that nobody marked, by the shares of them and of the marked ones.
+
+    The query is the average of the `k` marked ones, or one of them, so they are nearer to it than others are: their
+    mean squared distance is to that of others as ``k - 1`` to ``k + 1``. Few of them tell little of how occurrences
+    differ, and their median is drawn towards USUAL.
+    """
+    k = len(known)
+    median = (k * np.median(known) * (k + 1) / max(k - 1, 1) + FEW * USUAL) / (k + FEW)
+    return min(2 * int((others <= median).sum()), len(others))
+
+
+def middle_of_the_best(value, k, nearest=0.0):
     """The middle of the factors that give the best value or as good as that, and that value.
 
-    Tried are powers of 4, then the factors around the best ones, each time at half the distance (in powers).
+    The values are F1 of `k` events, of which an error, a miss or a false one, takes half an event. As good as the best
+    is what has one error more, and by as many more as their number varies by chance: the root of it.
+
+    Tried are powers of 4, then the factors around the best ones, each time at half the distance (in powers). Factors
+    below `nearest` do not count where it is itself among the best.
     """
     values = {factor: value(factor) for factor in STEPS.tolist()}
     for step in CLOSER:
-        first, last = _best_range(values, slack)
+        first, last = _best_range(values, k)
         for factor in (first / step, last * step):
             values[factor] = value(factor)
-    first, last = _best_range(values, slack)
+    first, last = _best_range(values, k)
+    if first < nearest <= last:
+        first = nearest
     return float(np.sqrt(first * last)), max(values.values())
 
 
-def _best_range(values, slack):
+def _best_range(values, k):
     """The least and the largest of the neighbouring factors about the best one whose values are as good."""
     factors = sorted(values)
     best = max(values.values())
+    slack = (1 + np.sqrt(1 + 2 * k * (1 - best))) / (2 * k)
     first = last = factors.index(max(values, key=values.get))
     while first > 0 and values[factors[first - 1]] >= best - slack:
         first -= 1

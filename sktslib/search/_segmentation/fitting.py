@@ -1,6 +1,7 @@
 """What a segmenter is fitted to: queries that are given, learned from labels, or taken from the recording itself."""
 
 import hashlib
+from copy import copy
 
 import numpy as np
 
@@ -9,6 +10,8 @@ from ...utils._sampling import holes
 from ...utils._sizes import check_query, check_size
 from ...utils.validation import as_floats
 from .._comparison import check_reach, check_room, resolve_mode, with_metric
+from .._learning.chosen_metric import elastic_candidates
+from .._learning.held_out import evidence_of_segments
 from .._learning.learned_background import learn_background
 from .._learning.learned_queries import as_comparable, average, examples
 from .._polarity import with_signs
@@ -68,11 +71,10 @@ def fit_background(marked, queries, rules, ty, n_jobs, verbose):
     check_searched(queries, marked.data)
     queries = [how.untimed if ty is None else how for how in queries]
 
-    def ranges(background):
-        found = segment(queries, rules._replace(background=background), marked.data, ty, n_jobs)
-        return found.start, found.end
+    def found(background):
+        return segment(queries, rules._replace(background=background), marked.data, ty, n_jobs)
 
-    return learn_background(marked, queries, background_cost(queries), ranges, verbose)
+    return learn_background(marked, queries, background_cost(queries), found, verbose)
 
 
 def refined(queries, source, segments):
@@ -125,11 +127,18 @@ class FittedSegmenter(ThresholdSegmenter, QueryEstimator):
         self.metric_._check_values(a, what)
         check(a, what, self.metric_._cost_exponent(len(a)), f"A segmentation by the {self.metric_.full_name}", total)
 
-    def _check_segmentation(self):
+    def _resolve(self):
+        """See that the metric can segment, and by what candidates."""
         self._mode = resolve_mode(self.metric_, "auto", None)
         self.metric_._check_search("segmentation")
         if self.partial:
             check_partial(self.metric_, self._mode)
+
+    def _candidates(self):
+        return elastic_candidates()
+
+    def _evidence(self, *rest):
+        return evidence_of_segments(copy(self), *rest)
 
     def _fit_labels(self, marked, weight, times):
         """Learn the queries of the classes that are marked, and the background."""

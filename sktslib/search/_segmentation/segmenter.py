@@ -48,6 +48,8 @@ class QuerySegmenter(FittedSegmenter):
     metric : str, metric object or callable, default="adtw"
         The distance; segments count its un-rooted, un-normalised cost. The name "adtw" stands for
         ``ADTW(omega="auto")``: a step that stretches costs a share of the variance of the queries.
+        "auto": with labels the penalty that tells the occurrences from all else best, or none, see
+        :doc:`/definitions`; without them ``ADTW(omega="auto")``.
     metric_params : dict, optional
         Parameters of the metric.
     query : array-like of shape (m,) or (m, channels), list of arrays or "auto", optional
@@ -113,6 +115,12 @@ class QuerySegmenter(FittedSegmenter):
         Maximum cost of a background sample.
     metric_ : Metric
         The metric object; ``metric_.omega_`` is what "auto" stands for.
+    cv_results_ : dict of arrays or None
+        What ``metric="auto"`` compared, as that of GridSearchCV: `params`, `metric`, `omega` (in variances of the
+        queries); `mean_test_score`, event F1, and `mean_margin`, with those of each block; and `rank_test_score`. None
+        with fewer than six occurrences; without labels there is none.
+    best_index_ : int or None
+        The row of it that was taken.
     n_features_in_ : int
         Number of channels.
 
@@ -126,7 +134,9 @@ class QuerySegmenter(FittedSegmenter):
     The background then costs a multiple of the (squared) distance from the median of the samples that are labelled as
     background, and at most what the strongest sample of an occurrence would: the question is not how well a stretch
     fits the query, but whether it fits the query better than the background. The multiple is the one with which the
-    occurrences are found best, from the middle of those that do as well; if errors remain, a constant is tried too.
+    occurrences are found best, from the middle of those that do as well and are at least 1; the fewer labels there are,
+    the closer it is to 1. If errors remain, a constant is tried too. What looks like an occurrence and has no mark is
+    none of the errors, so that some may stay unmarked.
 
     References
     ----------
@@ -214,9 +224,9 @@ class QuerySegmenter(FittedSegmenter):
             Labels of the recording's time points: 0, False, an empty text or "0" for background, other values, numbers
             or texts, for the class of repetition. A run of one label of at least 2 samples is an
             occurrence, so occurrences of one class need background between them: see
-            :func:`sktslib.metrics.labels_from_events`. Mark all there are, for what is not marked counts as
-            background, and the same part of each. Labels that are all alike are an error, unless `query` is set.
-            Without an occurrence labels are ignored, and `X` is the query.
+            :func:`sktslib.metrics.labels_from_events`. Mark the same part of each, and all there are: what is
+            not marked counts as background, unless it looks like those that are. Labels that are all alike are an
+            error, unless `query` is set. Without an occurrence labels are ignored, and `X` is the query.
         weight : array-like of shape (m,) or (m, channels), optional
             Relative weights of the query's points; replaces the parameter. Of several queries a list, as are `times`.
         times : array-like of shape (m,), optional
@@ -228,13 +238,14 @@ class QuerySegmenter(FittedSegmenter):
             Itself.
         """
         self._check_parameters()
-        self._check_segmentation()
+        self._resolve()
         by_itself = isinstance(self.query, str)
         if by_itself and self.query != "auto":
             raise ValueError(f"The 'query' parameter must be an array, a list of arrays or 'auto'. Got {self.query!r}.")
         marked = self._annotation(X, y, times)
         self._check_threshold(marked is not None)
         if marked is not None:
+            self._choose(marked, weight, times_of(X, times))
             return self._fit_labels(marked, weight, times_of(X, times))
         if by_itself:
             return self._fit_recording(self._read_recording(one_query(X, "X")), times_of(X, times))

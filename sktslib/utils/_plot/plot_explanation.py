@@ -130,7 +130,7 @@ class ExplanationDisplay:
         """
         matches = found_in(estimator, X, times)
         query = query_of(estimator, matches, match)
-        rescale = getattr(estimator, "normalize", None) is not None
+        rescale = getattr(estimator, "normalize_", None) is not None
         return cls(matches.explain(match), query, X, rescale=rescale).plot(ax, **style)
 
     @classmethod

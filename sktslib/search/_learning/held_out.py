@@ -1,0 +1,86 @@
+"""What estimators that learned from a part of a marked recording find in the block that was held out."""
+
+import numpy as np
+
+from ...distances._series import full_weight
+from ...utils._jobs import as_plain
+from .._profile import Search
+from .._segmentation.background import Background
+from .._segmentation.optimal import background_cost, constant_cost, segment
+from .._several import chosen
+from .._sources import CandidateReader, Whole
+from .chosen_metric import evidence_of, joined
+from .learned_background import STEPS, learn_background
+from .learned_threshold import learn_threshold
+
+LEAST = np.finfo(float).tiny
+
+
+def evidence_of_segments(trial, marked, block, weight, ty):
+    """The evidence of a trial of a segmenter.
+
+    Every background that is tried on the rest segments the whole recording, so that the same segmentations tell what
+    is found in the block. A share is the cost of a range by that of its samples as background of factor one.
+    """
+    marked = marked._replace(data=as_plain(marked.data))
+    rest, rest_times = block.without(marked, ty)
+    background, trial.background = trial.background, 0.0  # queries alone are learned
+    trial._fit_labels(rest, weight, rest_times)
+    queries = [how.untimed if ty is None else how for how in trial._queries]
+    tried = []
+
+    def found(background):
+        segments = segment(queries, trial._rules._replace(background=background), marked.data, ty)
+        ranges = np.column_stack([segments.start, segments.end])
+        within = block.holds(ranges)
+        tried.append((background, ranges[within], segments.cost[within]))
+        before, outside = block.rest_of(ranges)
+        of_rest = type(segments)(*(column[outside] for column in segments))
+        return of_rest._replace(start=before[:, 0], end=before[:, 1])
+
+    if background == "auto":
+        learned = learn_background(rest, queries, background_cost(queries), found)
+    else:
+        learned = Background(float(background))
+        for step in STEPS.tolist():
+            found(Background(step * learned.limit))
+    found(learned)
+    unit = np.append(0.0, np.cumsum(unit_of([one for one, *_ in tried], queries).costs(marked.data)))
+    ranges, cost = (np.concatenate([one[k] for one in tried]) for k in (1, 2))
+    start, end = ranges.T
+    share = cost / np.maximum(unit[end] - unit[start], LEAST)
+    return evidence_of(marked.ranges[block.holds(marked.ranges)], ranges, share, tried[-1][1])
+
+
+def unit_of(tried, queries):
+    """The background of factor one: of those that were tried some know the offset, and their factor is taken off.
+
+    Where none does, each sample costs what one of the queries costs against a constant signal.
+    """
+    known = next((one for one in tried if one.slope is not None), None)
+    if known is None:
+        return Background(float(np.mean([constant_cost(how) for how in queries])))
+    weight = np.concatenate([full_weight(how.w, how.x) for how in queries], axis=1)
+    factor = float(known.slope.sum() / weight.mean(axis=1).sum())
+    return known._replace(limit=known.limit / factor, slope=known.slope / factor)
+
+
+def evidence_of_matches(trial, marked, block, weight, ty):
+    """The evidence of a trial of a searcher; a share is the cost of a match by that of its query against a constant."""
+    marked = marked._replace(data=as_plain(marked.data))
+    rest, rest_times = block.without(marked, ty)
+    own, parts = block.holds(marked.ranges), []
+    for k, one in enumerate(trial._fit_learned(rest, weight, rest_times)):
+        how, choice = trial._all_that_fit(k)
+        search = Search(how, marked.data, ty)
+        found = chosen(CandidateReader(search.how, Whole(marked.data, ty)), search.profile(), choice)
+        ranges = np.column_stack([found.start, found.end])
+        within, (before, outside) = block.holds(ranges), block.rest_of(ranges)
+        learned = found._replace(start=before[:, 0], end=before[:, 1], distance=found.distance[outside])
+        threshold = learn_threshold(learned, rest.ranges[rest.code == one.number + 1])
+        ranges, distance = ranges[within], found.distance[within]
+        cost = distance if how.mode == "subsequence" else how.metric._segment_cost(distance, how.m)
+        share = cost / max(constant_cost(how) * how.m, LEAST)
+        accepted = ranges if threshold is None else ranges[distance <= threshold]
+        parts.append(evidence_of(marked.ranges[own & (marked.code == one.number + 1)], ranges, share, accepted))
+    return joined(parts)
