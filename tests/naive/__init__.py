@@ -24,6 +24,7 @@ from .searching import (
     windows,
 )
 from .segmenting import (
+    agreement,
     background,
     carried_segmentation,
     cheapest_segmentation,
