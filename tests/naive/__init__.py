@@ -33,6 +33,7 @@ from .searching import (
     windows,
 )
 from .segmenting import (
+    agreement,
     background,
     carried_segmentation,
     cheapest_segmentation,

@@ -167,15 +167,17 @@ def test_segmentation_beside_a_background_that_depends_on_the_signal_is_the_chea
 
 
 def test_background_is_learned_in_the_middle_of_what_does_as_well():
-    factor, best = middle_of_the_best(lambda f: 1.0 if 0.2 < f < 5 else 0.5, 100)
-    assert best == 1.0
+    factor, best = middle_of_the_best(lambda f: (1.0 if 0.2 < f < 5 else 0.5, 1.0), 100)
+    assert best == (1.0, 1.0)
     assert factor == pytest.approx(1.0)
-    assert middle_of_the_best(lambda f: 1.0 if 0.2 < f < 5 else 0.5, 100, nearest=1.0)[0] == pytest.approx(2.0)
-    assert middle_of_the_best(lambda f: 1.0 if f < 0.3 else 0.5, 100, nearest=1.0)[0] < 0.3  # 1 is none of the best
-    # Of 100 events two errors more than none are as good, three are not; beside ten errors four are, and five are not.
+    assert middle_of_the_best(lambda f: (1.0 if 0.2 < f < 5 else 0.5, 1.0), 100, nearest=1.0)[0] == pytest.approx(2.0)
+    assert (
+        middle_of_the_best(lambda f: (1.0 if f < 0.3 else 0.5, 1.0), 100, nearest=1.0)[0] < 0.3
+    )  # 1 is none of the best
+    # Of 1000 events two errors more than none are as good, three are not; beside ten errors four are, and five are not.
     for errors, more, same in ((0, 2, True), (0, 3, False), (10, 4, True), (10, 5, False)):
-        values = {True: 1 - errors / 200, False: 1 - (errors + more) / 200}
-        factor = middle_of_the_best(lambda f, values=values: values[f < 3], 100, nearest=1.0)[0]
+        values = {True: 1 - errors / 2000, False: 1 - (errors + more) / 2000}
+        factor = middle_of_the_best(lambda f, values=values: (values[f < 3], 1.0), 1000, nearest=1.0)[0]
         assert (factor > 3) == same
     y = np.array([[np.nan, 1.0, 3.0]])
     one = np.ones((1, 1))
@@ -192,7 +194,7 @@ def test_what_looks_like_the_marked_ones_may_lack_its_mark(drawn, missed):
     marks = np.concatenate([marks.reshape(-1, 2), start[len(drawn) :, None] + [0, length]])
     shares = np.array([share for _, share in drawn])
     found = SegmentTable(start[: len(drawn)], start[: len(drawn)] + length, None, shares * 2 * length, None)
-    got = agreement(marks, found, np.full(20 * n, 2.0)) if len(marks) else 0.0
+    got = agreement(marks, found, np.full(20 * n, 2.0))[0] if len(marks) else 0.0
     want = naive.agreement(marks.tolist(), np.column_stack(found[:2]).tolist(), shares.tolist())
     assert got == pytest.approx(want)
     if all(marked or share > 1 for marked, share in drawn):  # nothing looks like an unmarked one: plain F1

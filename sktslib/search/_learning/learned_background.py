@@ -57,7 +57,7 @@ def learn_background(marked, queries, constant, segment, verbose=0):
                 return agreement(marked.ranges, found, plain)
 
             factor, best = middle_of_the_best(value, len(marked.ranges), nearest)
-        return best, make(factor**sure if nearest else factor)
+        return best[0], make(factor**sure if nearest else factor)
 
     # No sample of background costs more than the strongest sample of an occurrence: artefacts are no occurrences.
     relative = -1, None
@@ -70,7 +70,7 @@ def learn_background(marked, queries, constant, segment, verbose=0):
 
 
 def agreement(ranges, found, plain):
-    """F1 of what was found against the marked occurrences (k, 2), were those that nobody marked marked.
+    """F1 of what was found against marked occurrences (k, 2), were those without a mark marked, and the share of marks.
 
     Half of all occurrences cost less than the median of the marked ones, each as a share of what it costs as plain
     background. So there are about twice as many without a mark as of those found beside the marks cost less than that.
@@ -87,7 +87,7 @@ def agreement(ranges, found, plain):
     i, j = pairs_by_iou(ranges, events, SHIFTED)
     hits = count_matched(i, j, len(ranges), len(events))
     if not hits:
-        return 0.0
+        return 0.0, 1.0
     total = np.concatenate([[0.0], np.cumsum(plain)])
     share = found.cost / np.maximum(total[found.end] - total[found.start], np.finfo(float).tiny)
     others = np.delete(share, np.unique(j))
@@ -95,7 +95,7 @@ def agreement(ranges, found, plain):
     near = max(int((others < 1).sum()) - right + hits, 0)
     wrong = len(others) - right + hits
     recall, precision = hits / len(ranges), right / (right + wrong - near + near * hits / right)
-    return 2 * recall * precision / (recall + precision)
+    return 2 * recall * precision / (recall + precision), hits / right
 
 
 def absent(known, others):
@@ -113,8 +113,9 @@ def absent(known, others):
 def middle_of_the_best(value, k, nearest=0.0):
     """The middle of the factors that give the best value or as good as that, and that value.
 
-    The values are F1 of `k` events, of which an error, a miss or a false one, takes half an event. As good as the best
-    is what has one error more, and by as many more as their number varies by chance: the root of it.
+    The values are F1 of `k` events, of which an error, a miss or a false one, takes half an event, and the share of all
+    events that these are: where many have no mark, F1 says less. As good as the best is what has one error more, and of
+    many events as many more as their number varies by chance, the root of it, up to a hundredth of F1.
 
     Tried are powers of 4, then the factors around the best ones, each time at half the distance (in powers). Factors
     below `nearest` do not count where it is itself among the best.
@@ -133,11 +134,12 @@ def middle_of_the_best(value, k, nearest=0.0):
 def _best_range(values, k):
     """The least and the largest of the neighbouring factors about the best one whose values are as good."""
     factors = sorted(values)
-    best = max(values.values())
-    slack = (1 + np.sqrt(1 + 2 * k * (1 - best))) / (2 * k)
     first = last = factors.index(max(values, key=values.get))
-    while first > 0 and values[factors[first - 1]] >= best - slack:
+    best, share = values[factors[first]]
+    errors = 2 * k * share * (1 - best)
+    slack = max(1, min(1 + np.sqrt(1 + errors), 2 * k * share * (1 - PERFECT))) / (2 * k * share)
+    while first > 0 and values[factors[first - 1]][0] >= best - slack:
         first -= 1
-    while last + 1 < len(factors) and values[factors[last + 1]] >= best - slack:
+    while last + 1 < len(factors) and values[factors[last + 1]][0] >= best - slack:
         last += 1
     return factors[first], factors[last]
