@@ -10,6 +10,7 @@ from ..utils._given_times import times_of
 from ..utils._jobs import in_jobs, progress
 from ..utils.validation import as_weight, plain_count
 from ._comparison import scaled_lengths, warn_of_query, warn_of_sequences, with_metric
+from ._learning.learned_queries import EXAMPLES
 from ._learning.learned_threshold import learn_threshold
 from ._profile import Choice, Search
 from ._query import QueryEstimator, owned
@@ -73,6 +74,7 @@ class FittedSearcher(QueryEstimator):
         self._fit_queries(queries)
         self.classes_ = marked.labels.classes[[one.number for one in learned]]  # some may have no whole occurrence
         self._background_label = marked.labels.background
+        self._counts = [min(int((marked.code == one.number + 1).sum()), EXAMPLES) for one in learned]
         with progress(len(learned), self.verbose, "learn thresholds", "query") as count:
             for k, one in enumerate(learned):
                 how = self._searches[k][0]
@@ -135,7 +137,7 @@ class FittedSearcher(QueryEstimator):
         if self.n_matches != "auto":
             return plain_count(self.n_matches)
         limited = self.threshold is not None or self.percentile is not None
-        return None if limited or self._is_learned else 1
+        return None if limited or self._is_learned or hasattr(self, "_answers") else 1
 
     def _limits_of(self, how):
         """The least and the largest length of a query's matches."""

@@ -15,6 +15,7 @@ from ..utils._plot.plot_data import names_of
 from ..utils._sklearn import JOBS, Interval, StrOptions, names_out
 from ._comparison import MODES, resolve_mode
 from ._fitted_searcher import FittedSearcher
+from ._learning.dialogue import AnsweredSearcher
 from ._learning.time_labels import with_background
 from ._query import event_score, refuse_sample_weight
 from ._several import matches_of, one_each, refuse_several, several
@@ -33,7 +34,9 @@ if TYPE_CHECKING:
     from ._selection import Profile
 
 
-class QuerySearcher(ClassNamePrefixFeaturesOutMixin, TransformerMixin, PiecewiseSearcher, FittedSearcher):
+class QuerySearcher(
+    ClassNamePrefixFeaturesOutMixin, TransformerMixin, PiecewiseSearcher, AnsweredSearcher, FittedSearcher
+):
     """Find where a short pattern, the query, occurs in long sequences.
 
     Time points are samples and channels are features: `fit` takes the query (m, channels), the other methods take
@@ -205,7 +208,7 @@ class QuerySearcher(ClassNamePrefixFeaturesOutMixin, TransformerMixin, Piecewise
         self._check_choice()
         mode = "windows" if self.mode == "auto" and self.scales is not None else self.mode
         self._mode = resolve_mode(self.metric_, mode, self.normalize)
-        for name in ("classes_", "_background_label"):  # of an earlier fit
+        for name in ("classes_", "_background_label", "_counts", "_answers"):  # of an earlier fit
             vars(self).pop(name, None)
         marked = self._annotation(X, y, times)
         if marked is not None:
@@ -269,7 +272,7 @@ class QuerySearcher(ClassNamePrefixFeaturesOutMixin, TransformerMixin, Piecewise
         for sequence, t in zip(each, given, strict=True):
             self._notice(sequence, t)
         given = None if all(t is None for t in given) else given if sequences is not None else given[0]
-        rest = searches[0][1].n_matches, given, self._classes, names_of(X)
+        rest = searches[0][1].n_matches, given, self._classes, names_of(X), self._limits_of_distance
         return matches_of(found, len(searches), *rest, listed=sequences is not None)
 
     def transform(self, X: Sequences, times: Times | None = None) -> NDArray[np.float64]:

@@ -65,7 +65,9 @@ def chosen(search, profile, choice):
     return Found(start, end, distance, reader)
 
 
-def matches_of(found, n_queries, n_matches, times, classes=None, channels=None, *, listed=False, by_time=False):
+def matches_of(
+    found, n_queries, n_matches, times, classes=None, channels=None, thresholds=None, *, listed=False, by_time=False
+):
     """The table of what was found of each query, of all in each sequence in turn.
 
     Parameters
@@ -77,6 +79,10 @@ def matches_of(found, n_queries, n_matches, times, classes=None, channels=None, 
         Of the sequence, or of each.
     classes : ndarray of shape (n_queries,), optional
         Names of the queries.
+    channels : list of str, optional
+        Their names.
+    thresholds : ndarray of shape (n_queries,), optional
+        NaN for a query without.
     listed : bool
         Whether the sequences came as a list.
     by_time : bool
@@ -107,4 +113,5 @@ def matches_of(found, n_queries, n_matches, times, classes=None, channels=None, 
         Sources([one.reader for one in found], which[order], [k // n_queries for k in range(len(found))]),
         None if classes is None else classes[query[order]],
         channels,
+        thresholds,
     )

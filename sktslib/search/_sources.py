@@ -87,7 +87,7 @@ class Stretches:
 
     def extent(self, start):
         k = bisect_right(self.first, start) - 1
-        return self.first[k], self.end[k]
+        return (self.first[k], self.end[k]) if self.first else (0, 0)
 
     def cut(self, start, end):
         k = bisect_right(self.first, start) - 1
@@ -122,6 +122,32 @@ class Sources:
     def search(self, k, start, end):
         """The k-th range and its query."""
         return self.readers[self.which[k]].search(int(start), int(end))
+
+    def piece(self, ranges, k):
+        """Samples (channels, n) of the k-th of some ranges, and their times."""
+        y, ty = self.readers[self.which[k]].source.cut(int(ranges.start[k]), int(ranges.end[k]))
+        return y.copy(), ty
+
+    def compared(self, ranges, *, costs=False):
+        """Distance (k, n_queries) of the best candidate of each query in each range, or with `costs` of all of it.
+
+        NaN where the samples are not held. A range shorter than a window is widened about its middle.
+        """
+        out = np.full((len(ranges), len(self.readers)), np.nan)
+        for q, reader in enumerate(self.readers):
+            how = reader.how
+            for k, (start, end) in enumerate(np.asarray(ranges).tolist()):
+                low, high = reader.source.extent(start)
+                if how.mode == "windows" and end - start < how.shortest:
+                    start = min(max((start + end - how.shortest) // 2, low), high - how.shortest)
+                    end = start + how.shortest
+                if not low <= start < end <= high or (costs and how.mode == "windows"):
+                    continue
+                first, y, ty = reader.read(start, end) if costs else (start, *reader.source.cut(start, end))
+                search = Search(how, y, ty, first)
+                whole = costs and len(search.runs) == 1
+                out[k, q] = search.cost(start, end) if whole else np.nan if costs else search.nearest()
+        return out
 
     def of(self, rows):
         """The same of some of the ranges."""

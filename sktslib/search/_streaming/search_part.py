@@ -259,7 +259,8 @@ def merge_parts(parts: list[SearchPart], sequence: Any = None, times: Times | No
         found.append(found_in(one, how, choice, source))
     if timed and sequence is None:
         known = _times_of(parts, pieces)
-    return matches_of(found, len(found), searches[0][1].n_matches, known, searcher._classes)
+    rest = searcher._classes, None, searcher._limits_of_distance
+    return matches_of(found, len(found), searches[0][1].n_matches, known, *rest)
 
 
 def _in_order(parts):

@@ -238,4 +238,5 @@ class Stream(ChunkStream):
             found_in(rows, CandidateReader(pending.how, Stretches([row[4] for row in rows])))
             for rows, pending in zip(found, self._pending, strict=True)
         ]
-        return matches_of(listed, len(listed), None, times, self._classes, by_time=True)
+        limits = np.array([pending.choice.threshold for pending in self._pending], float)
+        return matches_of(listed, len(listed), None, times, self._classes, None, limits, by_time=True)
