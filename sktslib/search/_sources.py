@@ -131,22 +131,26 @@ class Sources:
     def compared(self, ranges, *, costs=False):
         """Distance (k, n_queries) of the best candidate of each query in each range, or with `costs` of all of it.
 
-        NaN where the samples are not held. A range shorter than a window is widened about its middle.
+        Half of a window may lie outside of the range. NaN where the samples are not held.
         """
         out = np.full((len(ranges), len(self.readers)), np.nan)
         for q, reader in enumerate(self.readers):
             how = reader.how
+            windows = how.mode == "windows"
             for k, (start, end) in enumerate(np.asarray(ranges).tolist()):
                 low, high = reader.source.extent(start)
-                if how.mode == "windows" and end - start < how.shortest:
-                    start = min(max((start + end - how.shortest) // 2, low), high - how.shortest)
-                    end = start + how.shortest
-                if not low <= start < end <= high or (costs and how.mode == "windows"):
+                if not low <= start < end <= high or (costs and windows):
+                    continue
+                if windows:
+                    start, end = max(start - how.shortest // 2, low), min(end + how.shortest // 2, high)
+                if windows and end - start < how.shortest:
                     continue
                 first, y, ty = reader.read(start, end) if costs else (start, *reader.source.cut(start, end))
                 search = Search(how, y, ty, first)
-                whole = costs and len(search.runs) == 1
-                out[k, q] = search.cost(start, end) if whole else np.nan if costs else search.nearest()
+                if not costs:
+                    out[k, q] = search.nearest()
+                elif len(search.runs) == 1:
+                    out[k, q] = search.cost(start, end)
         return out
 
     def of(self, rows):
