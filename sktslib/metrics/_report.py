@@ -210,7 +210,7 @@ def event_report(
     <EventReport: 1 hit, 2 missed, 2 false, precision 0.333, recall 0.333, F1 0.333>
     >>> report.kind.tolist(), report.cause.tolist()
     (['hit', 'missed', 'false', 'missed', 'false'], ['', 'borders', 'borders', 'nothing', 'nothing'])
-    >>> report.summary()["start_error_mean"]
+    >>> float(report.summary()["start_error_mean"])
     1.0
     """
     if getattr(found, "sequence", None) is not None:
