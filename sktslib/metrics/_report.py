@@ -34,9 +34,9 @@ class EventReport:
         "hit", "missed" or "false".
     cause : ndarray of str of shape (n,)
         Why a true event was missed or a found one is false: "borders": it overlaps an event of the other side, but
-        their borders differ too much; "double": it agrees with one, which is another's partner; "distance": nothing was
-        found there, for the distance is above the threshold; "nothing": nothing is there. Of a hit "label" where it
-        was found as another class, else "".
+        their borders differ too much; "double": it agrees with one, which is another's partner; "distance": even the
+        best candidate in its range is above the threshold; "nothing": nothing is there. Of a hit "label" where it was
+        found as another class, else "".
     true, found : ndarray of int of shape (n,)
         Numbers of the events in temporal order and of the found ones as they were given; -1 where there is none.
     true_start, true_end, found_start, found_end : ndarray of int of shape (n,)
@@ -230,7 +230,7 @@ def event_report(
     kind = np.where(i < 0, "false", np.where(j < 0, "missed", "hit"))
     labels = [_taken(values, k) for values, k in ((sides.true_label, i), (sides.label, j))]
     known = _distances(sides, pairs, found) if hasattr(found, "_compared") else {"above": np.zeros(len(pairs), bool)}
-    cause = np.where(iou > 0, "borders", np.where(known.pop("above"), "distance", "nothing")).astype(object)
+    cause = np.where(known.pop("above"), "distance", np.where(iou > 0, "borders", "nothing")).astype(object)
     cause[agree] = "double"
     cause[kind == "hit"] = ""
     if sides.true_label is not None and sides.label is not None:

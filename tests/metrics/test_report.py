@@ -74,6 +74,8 @@ def test_distances_tell_why():
     np.testing.assert_allclose(report.distance, [0, 0, np.sqrt(5)])  # each point is 1 off
     assert report.true_label.tolist() == KINDS and report.label.tolist() == ["a", "b", None]
     assert report.start_error_time.tolist()[:2] == [0, 0]
+    wide = event_report([[5, 10], [15, 20], [19, 30]], matches, kinds=KINDS)  # touches a match, but that is not why
+    assert wide.cause.tolist() == ["", "", "distance"] and wide.overlaps[2] >= 0
     wrong = event_report(TRUE, matches, kinds=["b", "b", "a"])
     assert wrong.cause.tolist() == ["label", "", "distance"] and wrong.summary()["other_label"] == 1
     again = event_report(TRUE, pickle.loads(pickle.dumps(matches)), kinds=KINDS)
