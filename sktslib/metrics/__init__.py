@@ -2,12 +2,15 @@
 
 from ._events import boundary_error, event_f1_score, events_from_labels, segmentation_covering
 from ._labels import labels_from_events
+from ._report import EventReport, event_report
 from ._scorers import EventScorer
 
 __all__ = [
+    "EventReport",
     "EventScorer",
     "boundary_error",
     "event_f1_score",
+    "event_report",
     "events_from_labels",
     "labels_from_events",
     "segmentation_covering",

@@ -26,6 +26,15 @@ def pairs_by_tolerance(true, pred, tolerance):
     return rows[keep], columns[keep]
 
 
+def pairs_by_overlap(true, pred):
+    """List the pairs (i, j) of events that overlap, and their intersections over union."""
+    longest = int(np.diff(true).max(initial=0))
+    rows, columns = _pairs_by_start(true, pred[:, 0] - longest, pred[:, 1])
+    common = np.minimum(true[rows, 1], pred[columns, 1]) - np.maximum(true[rows, 0], pred[columns, 0])
+    rows, columns, common = rows[common > 0], columns[common > 0], common[common > 0]
+    return rows, columns, common / (np.diff(true)[rows, 0] + np.diff(pred)[columns, 0] - common)
+
+
 def _pairs_by_start(true, earliest, latest):
     """List the pairs (i, j) where event i begins within [earliest_j, latest_j], without a table of all pairs."""
     order = np.argsort(true[:, 0], kind="stable")

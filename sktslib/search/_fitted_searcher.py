@@ -19,6 +19,7 @@ from ._error_rates.hours import recorded_hours
 from ._error_rates.threshold_parameter import ThresholdFitting, rule_of
 from ._learning.chosen_metric import elastic_candidates, rigid_candidates
 from ._learning.held_out import evidence_of_matches
+from ._learning.learned_queries import EXAMPLES
 from ._learning.learned_threshold import learn_threshold
 from ._profile import Choice
 from ._query import QueryEstimator
@@ -116,6 +117,7 @@ class FittedSearcher(ThresholdFitting, QueryEstimator):
         learned = self._fit_learned(marked, weight, times_of(X, times))
         self.classes_ = marked.labels.classes[[one.number for one in learned]]  # some may have no whole occurrence
         self._background_label = marked.labels.background
+        self._counts = [min(int((marked.code == one.number + 1).sum()), EXAMPLES) for one in learned]
         rule = rule_of(self.threshold)
         if isinstance(rule, Conformal):
             found = conformal_thresholds(rule, marked, partial(self._found_at, X=X, weight=weight, times=times))
@@ -254,7 +256,7 @@ class FittedSearcher(ThresholdFitting, QueryEstimator):
         if self.n_matches != "auto":
             return plain_count(self.n_matches)
         limited = self.threshold is not None or self.percentile is not None
-        return None if limited or self._is_learned else 1
+        return None if limited or self._is_learned or hasattr(self, "_answers") else 1
 
     def _limits_of(self, how):
         """The least and the largest length of a query's matches."""

@@ -72,6 +72,17 @@ class Search:
             out[k] = self.how.metric._piece_distance(problem, s - first, e - first)
         return out
 
+    def nearest(self):
+        """Distance of the best candidate in the stretch, or of all of it, as long as it is allowed to be; or infinite.
+
+        Of the candidates that end at a sample the profile knows the best alone, which may be too short or too long.
+        """
+        values = self.profile().distance
+        best = values[np.isfinite(values)].min(initial=np.inf)
+        if self.how.mode == "subsequence" and len(self.runs) == 1:
+            best = min(best, *self.distances(np.array([self.first]), np.array([self.first + self.y.shape[1]])))
+        return float(best)
+
     def run(self, start):
         """The gapless stretch that holds a sample."""
         return self.runs[bisect_right(self.runs, start, key=lambda run: run[0]) - 1]

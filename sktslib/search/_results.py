@@ -158,6 +158,10 @@ class _Table:
         length, ranges = check_count(length, "length", none=True), np.column_stack([self.start, self.end])
         return self._source.cut(ranges, sequence, length, listed=getattr(self, "sequence", None) is not None)
 
+    def _compared(self, ranges):
+        """What each query has as its `_measure` in each range, (k, n_queries); reports of events ask for it."""
+        return self._source.compared(ranges, costs=self._measure == "cost")
+
     # A pickle holds the samples and times that the entries depend on. A copy shares the sequence, which never changes.
     def __getstate__(self):
         if self._source is None:
@@ -255,6 +259,8 @@ class Matches(Ranges, _Table):
     false_per_hour : ndarray of shape (n_matches,) or None
         There, too: how many matches of a decoy are as near in an hour of recording. Times that are numbers count as
         seconds, and so do samples without times.
+    threshold : ndarray of shape (n_queries,) or None
+        The largest distance of an occurrence of each query, NaN where the searcher had none; see `uncertain`.
 
     Examples
     --------
@@ -284,6 +290,7 @@ class Matches(Ranges, _Table):
     qvalue: np.ndarray | None = None
     pvalue: np.ndarray | None = None
     false_per_hour: np.ndarray | None = None
+    threshold: np.ndarray | None = None
     _columns = _each = ("query", "sequence", "start", "end", "distance", "label", "polarity", *RATES)
     _measure, _counted = "distance", {"query": "queries", "sequence": "sequences"}
 
@@ -314,6 +321,40 @@ class Matches(Ranges, _Table):
         """
         search, start, end = self._found(k)
         return search.explain(start, end)
+
+    def uncertain(self, k: int = 5, known: Any = None) -> NDArray[np.intp]:
+        """Numbers of the matches to ask about next: those nearest to where occurrences end and others begin.
+
+        Parameters
+        ----------
+        k : int, default=5
+            How many; fewer where there are not as many.
+        known : Matches or list of Matches, optional
+            What was asked about. Matches that have half of the shorter range in common with one of them are left out.
+
+        Returns
+        -------
+        ndarray of shape (k,)
+            The most uncertain first. See Notes.
+
+        Notes
+        -----
+        The border is the `threshold` of the matches' query, or, where there is none, the middle of the largest gap
+        between the distances of its matches. Those of ``searcher.candidates(X)`` lie on both sides of it, those of
+        ``searcher.search(X)`` below alone. First come the nearest on either side, of each query in each sequence; then
+        the second nearest, and so on; in each round those whose distance differs from the border by the least share
+        of it, then the first.
+
+        Examples
+        --------
+        >>> from sktslib import QuerySearcher
+        >>> matches = QuerySearcher("euclidean").fit([0, 1]).candidates([0, 1, 0, 2, 5, 1, 9, 0])
+        >>> matches.distance.round(1).tolist(), matches.uncertain(2).tolist()
+        ([0.0, 1.0, 5.0, 9.1], [1, 2])
+        """
+        from ._learning.uncertainty import uncertain
+
+        return uncertain(self, k, known)
 
     def _times_kept(self):
         if self.sequence is None or self.times is None:

@@ -17,6 +17,7 @@ from ..utils._sklearn import JOBS, Interval, StrOptions, names_out
 from ._comparison import MODES
 from ._error_rates.threshold_parameter import THRESHOLD
 from ._fitted_searcher import Call, FittedSearcher
+from ._learning.dialogue import AnsweredSearcher
 from ._learning.time_labels import with_background
 from ._polarity import POLARITIES
 from ._query import event_score, owned, refuse_sample_weight
@@ -37,7 +38,9 @@ if TYPE_CHECKING:
     from ._selection import Profile
 
 
-class QuerySearcher(ClassNamePrefixFeaturesOutMixin, TransformerMixin, PiecewiseSearcher, FittedSearcher):
+class QuerySearcher(
+    ClassNamePrefixFeaturesOutMixin, TransformerMixin, PiecewiseSearcher, AnsweredSearcher, FittedSearcher
+):
     """Find where a short pattern, the query, occurs in long sequences.
 
     Time points are samples and channels are features: `fit` takes the query (m, channels), the other methods take
@@ -225,7 +228,7 @@ class QuerySearcher(ClassNamePrefixFeaturesOutMixin, TransformerMixin, Piecewise
         self._check_limits(None if self.min_length == "auto" else self.min_length, self.max_length)
         self._check_choice()
         self._resolve()
-        for name in ("classes_", "_background_label"):  # of an earlier fit
+        for name in ("classes_", "_background_label", "_counts", "_answers"):  # of an earlier fit
             vars(self).pop(name, None)
         marked = self._annotation(X, y, times)
         self._check_threshold(marked is not None)
@@ -277,10 +280,11 @@ class QuerySearcher(ClassNamePrefixFeaturesOutMixin, TransformerMixin, Piecewise
         check_is_fitted(self)
         found, sources, calibrations = self._searched(X, times)
         self._warn_of(found)
+        listed, count, limits = several(X) is not None, len(self._queries), self._limits_of_distance
         if self._is_awaited:
             thresholds = self._rate._thresholds(calibrations)
             found = [within(one, threshold) for one, threshold in zip(found, thresholds, strict=True)]
-        listed, count = several(X) is not None, len(self._queries)
+            limits = limits if listed else np.array(thresholds)  # in several sequences they differ
         given = []
         for k, (sequence, source) in enumerate(zip(X if listed else [X], sources, strict=True)):
             given.append(source.times_of_found(found[k * count : (k + 1) * count]))
@@ -288,7 +292,7 @@ class QuerySearcher(ClassNamePrefixFeaturesOutMixin, TransformerMixin, Piecewise
             if source.in_memory:  # not before: a profile and a copy of the sequence are never held at once
                 source.y = owned(source.y, sequence)
         given = None if all(t is None for t in given) else given if listed else given[0]
-        rest = self._most, given, self._classes, names_of(X)
+        rest = self._most, given, self._classes, names_of(X), limits
         return matches_of(found, count, *rest, calibrations=calibrations, listed=listed)
 
     def transform(self, X: Sequences, times: Times | None = None) -> NDArray[np.float64]:

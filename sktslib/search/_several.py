@@ -74,7 +74,17 @@ def chosen(reader, profile, choice):
 
 
 def matches_of(
-    found, n_queries, n_matches, times, classes=None, channels=None, *, calibrations=None, listed=False, by_time=False
+    found,
+    n_queries,
+    n_matches,
+    times,
+    classes=None,
+    channels=None,
+    thresholds=None,
+    *,
+    calibrations=None,
+    listed=False,
+    by_time=False,
 ):
     """The table of what was found of each query, of all in each sequence in turn.
 
@@ -87,6 +97,10 @@ def matches_of(
         Of the sequence, or of each.
     classes : ndarray of shape (n_queries,), optional
         Names of the queries.
+    channels : list of str, optional
+        Their names.
+    thresholds : ndarray of shape (n_queries,), optional
+        NaN for a query without.
     calibrations : list of Calibration, optional
         Of each of what was found, or of each query.
     listed : bool
@@ -128,4 +142,5 @@ def matches_of(
         channels,
         sources.signs,
         *rates,
+        thresholds,
     )

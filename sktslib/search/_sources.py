@@ -121,7 +121,7 @@ class Stretches:
 
     def extent(self, start):
         k = bisect_right(self.first, start) - 1
-        return self.first[k], self.end[k]
+        return (self.first[k], self.end[k]) if self.first else (0, 0)
 
     def cut(self, start, end):
         k = bisect_right(self.first, start) - 1
@@ -170,6 +170,36 @@ class Sources:
         out = np.empty((len(self.which), *signs.shape[1:]), np.int64)
         for k, reader in enumerate(self.readers):
             out[self.which == k] = reader.how.signs_of(self.version[self.which == k])
+        return out
+
+    def piece(self, ranges, k):
+        """Samples (channels, n) of the k-th of some ranges, and their times."""
+        y, ty = self.readers[self.which[k]].source.cut(int(ranges.start[k]), int(ranges.end[k]))
+        return y.copy(), ty
+
+    def compared(self, ranges, *, costs=False):
+        """Distance (k, n_queries) of the best candidate of each query in each range, or with `costs` of all of it.
+
+        Half of a window may lie outside of the range. NaN where the samples are not held.
+        """
+        out = np.full((len(ranges), len(self.readers)), np.nan)
+        for q, reader in enumerate(self.readers):
+            how = reader.how
+            windows = how.mode == "windows"
+            for k, (start, end) in enumerate(np.asarray(ranges).tolist()):
+                low, high = reader.source.extent(start)
+                if not low <= start < end <= high or (costs and windows):
+                    continue
+                if windows:
+                    start, end = max(start - how.shortest // 2, low), min(end + how.shortest // 2, high)
+                if windows and end - start < how.shortest:
+                    continue
+                first, y, ty = reader.read(start, end) if costs else (start, *reader.source.cut(start, end))
+                search = Search(how, y, ty, first)
+                if not costs:
+                    out[k, q] = search.nearest()
+                elif len(search.runs) == 1:
+                    out[k, q] = search.cost(start, end)
         return out
 
     def of(self, rows):

@@ -21,6 +21,7 @@ from ._plot.plot_explanation import ExplanationDisplay
 from ._plot.plot_pairwise import PairwiseDisplay
 from ._plot.plot_profile import ProfileDisplay
 from ._plot.plot_repetitions import RepetitionsDisplay
+from ._plot.plot_report import EventReportDisplay
 from ._plot.plot_search import SearchDisplay
 from ._plot.plot_segmentation import SegmentationDisplay
 from ._plot.plot_weight import WeightedQueryDisplay
@@ -36,6 +37,7 @@ if TYPE_CHECKING:
 __all__ = [
     "AlignmentDisplay",
     "CostMatrixDisplay",
+    "EventReportDisplay",
     "EventsDisplay",
     "ExplanationDisplay",
     "PairwiseDisplay",

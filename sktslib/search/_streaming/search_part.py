@@ -260,7 +260,7 @@ def merge_parts(parts: list[SearchPart], sequence: Any = None, times: Times | No
         found.append(as_found(one, how, choice, source))
     if timed and sequence is None:
         known = _times_of(parts, pieces)
-    rest = known, searcher._classes
+    rest = known, searcher._classes, None, searcher._limits_of_distance
     return matches_of(found, len(found), searches[0][1].n_matches, *rest, calibrations=searcher._calibrations)
 
 

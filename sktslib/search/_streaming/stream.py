@@ -242,5 +242,6 @@ class Stream(ChunkStream):
             found_in(rows, CandidateReader(pending.how, Stretches([row[4] for row in rows])))
             for rows, pending in zip(found, self._pending, strict=True)
         ]
+        limits = np.array([pending.choice.threshold for pending in self._pending], float)
         rest = {"calibrations": self._calibrations, "by_time": True}
-        return matches_of(listed, len(listed), None, times, self._classes, **rest)
+        return matches_of(listed, len(listed), None, times, self._classes, None, limits, **rest)

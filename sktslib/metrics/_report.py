@@ -1,0 +1,370 @@
+"""A report of found events: each hit, miss and false one with its errors and its cause."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass, fields
+from typing import TYPE_CHECKING, NamedTuple
+
+import numpy as np
+
+from ..utils._given_times import given_times
+from ..utils.validation import as_times
+from ._events import BACKGROUND, agreement, change_points
+from ._matching import pairs_by_overlap
+
+if TYPE_CHECKING:
+    from typing import Any
+
+    from numpy.typing import ArrayLike, NDArray
+    from pandas import DataFrame, Series
+
+    from ..utils._types import Times
+
+ROWS = 12  # of a table in a notebook
+KINDS = "hit", "missed", "false"
+
+
+@dataclass(frozen=True, eq=False, repr=False)
+class EventReport:
+    """True and found events, one row each or one for two that agree, in order of time; see `event_report`.
+
+    Attributes
+    ----------
+    kind : ndarray of str of shape (n,)
+        "hit", "missed" or "false".
+    cause : ndarray of str of shape (n,)
+        Why a true event was missed or a found one is false: "borders": it overlaps an event of the other side, but
+        their borders differ too much; "double": it agrees with one, which is another's partner; "distance": even the
+        best candidate in its range is above the threshold; "nothing": nothing is there. Of a hit "label" where it was
+        found as another class, else "".
+    true, found : ndarray of int of shape (n,)
+        Numbers of the events in temporal order and of the found ones as they were given; -1 where there is none.
+    true_start, true_end, found_start, found_end : ndarray of int of shape (n,)
+        Half-open ranges in samples; -1 where there is none.
+    start_error, end_error : ndarray of shape (n,)
+        The found border less the true one, in samples; NaN where one is lacking.
+    start_error_time, end_error_time : ndarray of shape (n,) or None
+        The same in the unit of the times, that of datetimes in seconds; None without times.
+    iou : ndarray of shape (n,)
+        Intersection over union with the partner, or the largest one with an event of the other side.
+    overlaps : ndarray of int of shape (n,)
+        Of a hit its partner, else the number of the event of the other side with which it has the largest
+        intersection over union; -1 where there is none.
+    true_label, label : ndarray of shape (n,) or None
+        Classes, where they are known; None for an event that is lacking.
+    distance : ndarray of shape (n,) or None
+        Distance of a match, or cost of a segment. Of a missed event that of the best candidate in its range, of a query
+        of its class, if there is one; NaN where the samples are no longer held. None where ranges were given.
+    next_query : ndarray of int of shape (n,) or None
+        Of a found event the query of another class that is nearest to its samples; -1 where there is none.
+    next_distance : ndarray of shape (n,) or None
+        Its distance there, or its cost: near that of the match itself where the two are easily confused.
+    """
+
+    kind: np.ndarray
+    cause: np.ndarray
+    true: np.ndarray
+    found: np.ndarray
+    true_start: np.ndarray
+    true_end: np.ndarray
+    found_start: np.ndarray
+    found_end: np.ndarray
+    start_error: np.ndarray
+    end_error: np.ndarray
+    iou: np.ndarray
+    overlaps: np.ndarray
+    start_error_time: np.ndarray | None = None
+    end_error_time: np.ndarray | None = None
+    true_label: np.ndarray | None = None
+    label: np.ndarray | None = None
+    distance: np.ndarray | None = None
+    next_query: np.ndarray | None = None
+    next_distance: np.ndarray | None = None
+
+    def __len__(self) -> int:
+        return len(self.kind)
+
+    @property
+    def n_hit(self) -> int:
+        """How many events were found."""
+        return int((self.kind == "hit").sum())
+
+    @property
+    def n_missed(self) -> int:
+        """How many true events were not found."""
+        return int((self.kind == "missed").sum())
+
+    @property
+    def n_false(self) -> int:
+        """How many found events are none."""
+        return int((self.kind == "false").sum())
+
+    @property
+    def precision(self) -> float:
+        """Share of the found events that are true; 0 where none were found, 1 where there were none to find either."""
+        found = self.n_hit + self.n_false
+        return self.n_hit / found if found else float(not len(self))
+
+    @property
+    def recall(self) -> float:
+        """Share of the true events that were found; 0 where there are none, 1 where none were found either."""
+        true = self.n_hit + self.n_missed
+        return self.n_hit / true if true else float(not len(self))
+
+    @property
+    def f1(self) -> float:
+        """Their harmonic mean, that of `event_f1_score`."""
+        total = 2 * self.n_hit + self.n_missed + self.n_false
+        return 2 * self.n_hit / total if total else 1.0
+
+    def summary(self) -> Series:
+        """Counts, scores and mean errors.
+
+        Returns
+        -------
+        pandas.Series
+            `hit`, `missed`, `false`; `other_label`, the hits that were found as another class; `precision`, `recall`,
+            `f1`; mean (`_mean`) and standard deviation (`_sd`) of `start_error` and `end_error` of the hits, in the
+            unit of the times if there are some, else in samples.
+        """
+        import pandas as pd
+
+        counts = {"hit": self.n_hit, "missed": self.n_missed, "false": self.n_false}
+        counts["other_label"] = int((self.cause == "label").sum())
+        values = counts | {"precision": self.precision, "recall": self.recall, "f1": self.f1}
+        for name in ("start_error", "end_error"):
+            timed = getattr(self, f"{name}_time")
+            errors = (getattr(self, name) if timed is None else timed)[self.kind == "hit"]
+            values[f"{name}_mean"] = errors.mean() if errors.size else np.nan
+            values[f"{name}_sd"] = errors.std(ddof=1) if errors.size > 1 else np.nan
+        return pd.Series(values)
+
+    def to_frame(self) -> DataFrame:
+        """Return a pandas DataFrame, one row an event, missing values where an event is lacking."""
+        import pandas as pd
+
+        columns = {one.name: getattr(self, one.name) for one in fields(self) if getattr(self, one.name) is not None}
+        table = pd.DataFrame(columns)
+        for name, values in columns.items():
+            if values.dtype.kind == "i":
+                table[name] = table[name].astype("Int64").mask(values < 0)
+        return table
+
+    def __repr__(self):
+        counts = f"{self.n_hit} hit, {self.n_missed} missed, {self.n_false} false"
+        return f"<EventReport: {counts}, precision {self.precision:.3f}, recall {self.recall:.3f}, F1 {self.f1:.3f}>"
+
+    def _repr_html_(self):
+        from html import escape
+
+        return f"<p>{escape(repr(self)[1:-1])}</p>{self.to_frame().to_html(max_rows=ROWS)}"
+
+
+def event_report(
+    y_true: ArrayLike,
+    found: Any,
+    *,
+    kinds: ArrayLike | None = None,
+    times: Times | None = None,
+    min_iou: float = 0.5,
+    tolerance: float | None = None,
+) -> EventReport:
+    """List the hits, the misses and the false ones among found events, with their errors and causes.
+
+    Parameters
+    ----------
+    y_true : array-like of shape (n,) or (n_events, 2)
+        The annotation: a label for each time point, or events as half-open ``[start, end)`` in samples.
+    found : Matches, Segments, or array-like of shape (n,) or (n_events, 2)
+        What was found in the same sequence: the result of a search or a segmentation, labels or events.
+    kinds : array-like of shape (n_events,), optional
+        The classes of the true events, where these are ranges.
+    times : array-like of shape (n,), optional
+        The sample times, for errors in their unit. Default: those of `found`, if it has those of all samples.
+    min_iou : float, default=0.5
+        Least intersection over union of events that agree.
+    tolerance : float, optional
+        Largest difference of starts, and of ends, of events that agree, in samples; replaces `min_iou`.
+
+    Returns
+    -------
+    EventReport
+        Events agree, and as many are matched with each other, as in `event_f1_score`; of all such matchings the one
+        with the closest borders counts.
+
+    Raises
+    ------
+    ValueError, TypeError
+        As `event_f1_score`; if `kinds` or `times` do not fit; if matches lie in several sequences.
+
+    See Also
+    --------
+    event_f1_score : The score alone.
+    sktslib.utils.visualisation.EventReportDisplay : Its picture.
+
+    Examples
+    --------
+    >>> from sktslib.metrics import event_report
+    >>> report = event_report([[10, 20], [40, 50], [70, 80]], [[11, 20], [44, 60], [90, 99]])
+    >>> report
+    <EventReport: 1 hit, 2 missed, 2 false, precision 0.333, recall 0.333, F1 0.333>
+    >>> report.kind.tolist(), report.cause.tolist()
+    (['hit', 'missed', 'false', 'missed', 'false'], ['', 'borders', 'borders', 'nothing', 'nothing'])
+    >>> float(report.summary()["start_error_mean"])
+    1.0
+    """
+    if getattr(found, "sequence", None) is not None:
+        raise ValueError(
+            "The 'found' parameter must hold events of one sequence. Got matches of a list of sequences. Search each "
+            "sequence by itself, and report on it with its own annotation."
+        )
+    is_result = hasattr(found, "start") and hasattr(found, "end")
+    ranges = np.column_stack([found.start, found.end]) if is_result else found
+    true, pred, (rows, columns), _ = agreement(y_true, ranges, min_iou, tolerance)
+    numbers = np.argsort(true[:, 0], kind="stable")  # of the true events, in temporal order
+    true, rows = true[numbers], np.argsort(numbers)[rows]
+    sides = _Sides(true, pred, _true_labels(y_true, kinds, numbers), found.label if is_result else _labels(found))
+    pairs = _rows(sides, rows, columns)
+    i, j = pairs.T
+    iou, overlaps, agree = _overlaps(sides, pairs, min_iou, tolerance)
+    kind = np.where(i < 0, "false", np.where(j < 0, "missed", "hit"))
+    labels = [_taken(values, k) for values, k in ((sides.true_label, i), (sides.label, j))]
+    known = _distances(sides, pairs, found) if hasattr(found, "_compared") else {"above": np.zeros(len(pairs), bool)}
+    cause = np.where(known.pop("above"), "distance", np.where(iou > 0, "borders", "nothing")).astype(object)
+    cause[agree] = "double"
+    cause[kind == "hit"] = ""
+    if sides.true_label is not None and sides.label is not None:
+        names = set(sides.true_label.tolist()) & set(sides.label.tolist())
+        other = np.array([a != b for a, b in zip(*labels, strict=True)], bool)
+        cause[(kind == "hit") & other & bool(names)] = "label"
+    edges = [np.where(k < 0, -1, side[k, end]) if len(side) else np.full(len(k), -1) for side, k, end in
+             ((true, i, 0), (true, i, 1), (pred, j, 0), (pred, j, 1))]  # fmt: skip
+    errors = [np.where(kind == "hit", edges[end + 2] - edges[end], np.nan) for end in (0, 1)]
+    t = _seconds(times, found, edges)
+    timed = [None, None] if t is None else [np.where(kind == "hit", t[end + 2] - t[end], np.nan) for end in (0, 1)]
+    return EventReport(kind, cause.astype(str), i, j, *edges, *errors, iou, overlaps, *timed, *labels, **known)
+
+
+class _Sides(NamedTuple):
+    """True and found events, and their labels."""
+
+    true: NDArray
+    pred: NDArray
+    true_label: NDArray | None
+    label: NDArray | None
+
+
+def _rows(sides, rows, columns):
+    """Numbers (true, found) of each row in order of time, -1 where there is none."""
+    hits = np.column_stack([rows, columns])
+    missed = np.setdiff1d(np.arange(len(sides.true)), rows)
+    false = np.setdiff1d(np.arange(len(sides.pred)), columns)
+    pairs = np.concatenate([hits, np.column_stack([missed, np.full(len(missed), -1)]),
+                            np.column_stack([np.full(len(false), -1), false])])  # fmt: skip
+    pairs = pairs.astype(np.int64)
+    start = [sides.true[i, 0] if i >= 0 else sides.pred[j, 0] for i, j in pairs.tolist()]
+    return pairs[np.lexsort((pairs[:, 0] < 0, start))]
+
+
+def _overlaps(sides, pairs, min_iou, tolerance):
+    """Of each row the largest intersection over union, with which event it is, and whether one of these agrees."""
+    rows, columns, iou = pairs_by_overlap(sides.true, sides.pred)
+    order = np.argsort(iou, kind="stable")  # the largest is written last
+    if tolerance is None:
+        agreeing = iou >= min_iou
+    else:
+        agreeing = np.abs(sides.true[rows] - sides.pred[columns]).max(axis=1, initial=0) <= tolerance
+    best, partner, agree = np.zeros(len(pairs)), pairs[:, 1].copy(), np.zeros(len(pairs), bool)
+    for side, own, other in ((0, rows, columns), (1, columns, rows)):
+        count = len((sides.true, sides.pred)[side])
+        largest, which, fits = np.zeros(count), np.full(count, -1), np.zeros(count, bool)
+        largest[own[order]], which[own[order]] = iou[order], other[order]
+        np.logical_or.at(fits, own, agreeing)
+        alone = pairs[:, 1 - side] < 0
+        numbers = pairs[alone, side]
+        best[alone], partner[alone], agree[alone] = largest[numbers], which[numbers], fits[numbers]
+    hit = (pairs >= 0).all(axis=1)
+    true, pred = sides.true[pairs[hit, 0]], sides.pred[pairs[hit, 1]]
+    common = np.maximum(np.minimum(true[:, 1], pred[:, 1]) - np.maximum(true[:, 0], pred[:, 0]), 0)
+    best[hit] = common / (np.diff(true)[:, 0] + np.diff(pred)[:, 0] - common)
+    return best, partner, agree
+
+
+def _distances(sides, pairs, found):
+    """Distances of the rows, those of other queries, and whether what is missed is above the threshold."""
+    ranges = np.array([sides.pred[b] if b >= 0 else sides.true[a] for a, b in pairs.tolist()]).reshape(-1, 2)
+    every = found._compared(ranges)
+    count = every.shape[1]
+    query = np.zeros(len(sides.pred), int) if found.query is None else found.query
+    label_of = np.full(count, None, object)  # of the queries that found something
+    if sides.label is not None:
+        label_of[query] = sides.label
+    limit = getattr(found, "threshold", None)
+    limit = np.full(count, np.nan) if limit is None else limit
+    distance, next_distance = np.full(len(pairs), np.nan), np.full(len(pairs), np.nan)
+    next_query, above = np.full(len(pairs), -1), np.zeros(len(pairs), bool)
+    for row, (a, b) in enumerate(pairs.tolist()):
+        values = every[row].copy()
+        if b >= 0:
+            distance[row] = getattr(found, found._measure)[b]
+            own = label_of == label_of[query[b]] if label_of[query[b]] is not None else np.zeros(count, bool)
+            values[own | (np.arange(count) == query[b])] = np.nan
+            if not np.isnan(values).all():
+                next_query[row] = np.nanargmin(values)
+                next_distance[row] = values[next_query[row]]
+            continue
+        if sides.true_label is not None and (label_of == sides.true_label[a]).any():
+            values[label_of != sides.true_label[a]] = np.nan
+        if not np.isnan(values).all():
+            distance[row] = np.nanmin(values)
+            above[row] = not (values <= np.where(np.isnan(limit), np.inf, limit)).any()
+    known = {"distance": distance, "above": above}
+    return known | ({"next_query": next_query, "next_distance": next_distance} if count > 1 else {})
+
+
+def _seconds(times, found, edges):
+    """Times of the edges as numbers; None without."""
+    if times is None:
+        times = getattr(found, "times", None)
+        if times is None or hasattr(times, "samples"):
+            return None
+    t = as_times(given_times(times, "times"), len(times), "times")
+    last = max((int(edge.max()) for edge in edges if len(edge)), default=0)
+    if last > len(t):
+        raise ValueError(
+            f"'times' must have a time for each sample of the recording. Got {len(t)}, and an event ends at {last}."
+        )
+    t = np.append(t, t[-1] + (t[-1] - t[-2] if len(t) > 1 else 1.0)) if len(t) else np.zeros(1)
+    return [t[edge] for edge in edges]
+
+
+def _true_labels(y_true, kinds, numbers):
+    """Classes of the true events in temporal order; None where there are none."""
+    if kinds is None:
+        return _labels(y_true)
+    kinds = np.asarray(kinds)
+    if np.ndim(y_true) == 1 and len(y_true):
+        raise ValueError("The 'kinds' parameter must be None where 'y_true' are labels, which are the classes.")
+    if kinds.shape != (len(numbers),):
+        raise ValueError(
+            f"The 'kinds' parameter must have one class for each of the {len(numbers)} events. Got shape {kinds.shape}."
+        )
+    return kinds[numbers]
+
+
+def _labels(y):
+    """The labels of the events of a label vector; None of ranges."""
+    y = np.asarray(y)
+    if y.ndim != 1:
+        return None
+    labels = y[change_points(y)[:-1]] if len(y) else y
+    return labels[~(np.isin(labels, BACKGROUND) if labels.dtype.kind in "UO" else labels == 0)]
+
+
+def _taken(labels, numbers):
+    """Labels of events, None where there is none."""
+    if labels is None:
+        return None
+    out = np.full(len(numbers), None, object)
+    out[numbers >= 0] = labels[numbers[numbers >= 0]]
+    return out

@@ -1,0 +1,145 @@
+"""Reports of events: what they list adds up to the score, and each row says what it is."""
+
+import pickle
+
+import matplotlib as mpl
+import naive
+import numpy as np
+import pandas as pd
+import pytest
+from hypothesis import given
+from hypothesis import strategies as st
+
+from sktslib import QuerySearcher, QuerySegmenter
+from sktslib.metrics import boundary_error, event_f1_score, event_report, labels_from_events
+from sktslib.utils.visualisation import EventReportDisplay
+
+mpl.use("Agg")
+QUERY = np.array([0.0, 2.0, 4.0, 2.0, 0.0])
+OTHER = np.array([0.0, -3.0, 3.0, -3.0, 0.0])
+SEQUENCE = np.concatenate([np.full(5, 9.0), QUERY, np.full(5, 9.0), OTHER, np.full(5, 9.0), QUERY + 1, np.full(5, 9.0)])
+TRUE, KINDS = [[5, 10], [15, 20], [25, 30]], ["a", "b", "a"]
+
+
+@st.composite
+def ranges(draw):
+    starts = draw(st.lists(st.integers(0, 25), max_size=5))
+    return np.array([(s, s + draw(st.integers(1, 8))) for s in starts], int).reshape(-1, 2)
+
+
+@given(ranges(), ranges(), st.sampled_from([0.1, 0.5, 1.0]), st.none() | st.integers(0, 3))
+def test_rows_add_up_to_the_scores(true, found, min_iou, tolerance):
+    report = event_report(true, found, min_iou=min_iou, tolerance=tolerance)
+    assert report.f1 == event_f1_score(true, found, min_iou=min_iou, tolerance=tolerance)
+    assert sorted(report.true[report.true >= 0]) == [*range(len(true))]
+    assert sorted(report.found[report.found >= 0]) == [*range(len(found))]
+    assert report.n_hit + report.n_missed == len(true) and report.n_hit + report.n_false == len(found)
+    if report.precision + report.recall:
+        assert report.f1 == pytest.approx(2 * report.precision * report.recall / (report.precision + report.recall))
+    if tolerance is None and report.n_hit:
+        hit = report.kind == "hit"
+        mean = np.abs([report.start_error[hit], report.end_error[hit]]).mean()
+        assert mean == pytest.approx(boundary_error(true, found, min_iou=min_iou))
+    ordered = true[np.argsort(true[:, 0], kind="stable")]
+    for k in range(len(report)):
+        i, j = report.true[k], report.found[k]
+        others = found if i >= 0 else ordered
+        own = ordered[i] if i >= 0 else found[j]
+        overlap = [naive.intersection_over_union(tuple(own), tuple(one)) for one in others]
+        if report.kind[k] == "hit":
+            assert report.overlaps[k] == j and report.iou[k] == pytest.approx(overlap[j])
+            assert report.start_error[k] == found[j, 0] - ordered[i, 0]
+            assert report.cause[k] == ""
+            continue
+        assert report.iou[k] == pytest.approx(max(overlap, default=0.0))
+        assert (report.overlaps[k] >= 0) == (report.iou[k] > 0)
+        assert np.isnan(report.start_error[k])
+        agrees = [
+            o >= min_iou if tolerance is None else o > 0 and np.abs(own - one).max() <= tolerance
+            for o, one in zip(overlap, others, strict=True)
+        ]
+        assert report.cause[k] == ("double" if any(agrees) else "borders" if report.iou[k] else "nothing")
+    start = np.where(report.true >= 0, report.true_start, report.found_start)
+    assert (np.diff(start) >= 0).all()
+
+
+def test_distances_tell_why():
+    searcher = QuerySearcher("euclidean", threshold=1.0).fit({"a": QUERY, "b": OTHER})
+    matches = searcher.search(SEQUENCE, times=np.arange(35) * 0.5)
+    report = event_report(TRUE, matches, kinds=KINDS)
+    assert report.kind.tolist() == ["hit", "hit", "missed"] and report.cause.tolist() == ["", "", "distance"]
+    apart = np.linalg.norm(QUERY - OTHER)
+    assert report.next_query.tolist() == [1, 0, -1]
+    np.testing.assert_allclose(report.next_distance[:2], [apart, apart])
+    np.testing.assert_allclose(report.distance, [0, 0, np.sqrt(5)])  # each point is 1 off
+    assert report.true_label.tolist() == KINDS and report.label.tolist() == ["a", "b", None]
+    assert report.start_error_time.tolist()[:2] == [0, 0]
+    wide = event_report([[5, 10], [15, 20], [19, 30]], matches, kinds=KINDS)  # touches a match, but that is not why
+    assert wide.cause.tolist() == ["", "", "distance"] and wide.overlaps[2] >= 0
+    wrong = event_report(TRUE, matches, kinds=["b", "b", "a"])
+    assert wrong.cause.tolist() == ["label", "", "distance"] and wrong.summary()["other_label"] == 1
+    again = event_report(TRUE, pickle.loads(pickle.dumps(matches)), kinds=KINDS)
+    assert again.cause.tolist() == ["", "", "nothing"] and np.isnan(again.distance[2])  # its samples are gone
+    frame = report.to_frame()
+    assert frame["found_start"].isna().tolist() == [False, False, True] and frame["true"].tolist() == [0, 1, 2]
+    assert "3" in report._repr_html_() and "2 hit, 1 missed, 0 false" in repr(report)
+    several = searcher.search([SEQUENCE])
+    with pytest.raises(ValueError, match="must hold events of one sequence"):
+        event_report(TRUE, several)
+
+
+def test_segments_labels_and_times():
+    segmenter = QuerySegmenter("dtw").fit({"a": QUERY, "b": OTHER})
+    times = pd.date_range("2024-03-31 01:59:50", periods=35, freq="s", tz="Europe/Berlin")  # the clock is set ahead
+    segments = segmenter.segment(SEQUENCE, times=times)
+    y = labels_from_events(TRUE, KINDS, n_samples=35)
+    report = event_report(y, segments)
+    assert report.f1 == 1 and report.cause.tolist() == ["", "", ""]
+    assert report.distance.tolist() == segments.cost.tolist() and report.next_query.tolist() == [1, 0, 1]
+    assert (report.next_distance > report.distance).all()
+    shifted = event_report(TRUE, np.add(TRUE, [1, 2]), times=times, min_iou=0.3)
+    assert shifted.end_error_time.tolist() == [2, 2, 2] == shifted.end_error.tolist()
+    assert shifted.distance is None and shifted.label is None
+    at_end = event_report([[0, 3]], [[0, 4]], times=[0.0, 1.0, 4.0, 5.0])
+    assert at_end.end_error_time.tolist() == [1.0]  # the end lies one last step behind
+    by_labels = event_report(y, y)
+    assert by_labels.label.tolist() == KINDS and by_labels.summary()["f1"] == 1
+    with pytest.raises(ValueError, match="'times' must have a time for each sample"):
+        event_report(TRUE, TRUE, times=[1.0, 2.0])
+    with pytest.raises(ValueError, match="'kinds' parameter must be None"):
+        event_report(y, TRUE, kinds=KINDS)
+    with pytest.raises(ValueError, match="one class for each of the 3 events"):
+        event_report(TRUE, TRUE, kinds=["a"])
+
+
+def test_nothing_found_and_nothing_true():
+    none = np.empty((0, 2), int)
+    assert [getattr(event_report(none, none), name) for name in ("precision", "recall", "f1")] == [1, 1, 1]
+    missed, false = event_report(TRUE, none), event_report(none, TRUE)
+    assert (missed.precision, missed.recall, missed.f1) == (false.precision, false.recall, false.f1) == (0, 0, 0)
+    empty = QuerySearcher("euclidean", threshold=0.0).fit(QUERY + 3).search(SEQUENCE)
+    report = event_report(TRUE, empty)
+    assert report.cause.tolist() == ["distance"] * 3 and (report.distance > 0).all()
+    kept = event_report(TRUE, pickle.loads(pickle.dumps(empty)))
+    assert kept.cause.tolist() == ["nothing"] * 3
+    EventReportDisplay.from_predictions(none, none)
+
+
+def test_its_picture_shows_distances_errors_and_counts():
+    searcher = QuerySearcher("euclidean", threshold=1.0).fit(QUERY)
+    display = EventReportDisplay.from_estimator(searcher, SEQUENCE, [[4, 10], [25, 30], [31, 34]], title="report")
+    assert display.distance_points_["hit"].get_xydata().tolist() == [[4, 0]]
+    assert display.distance_points_["missed"].get_xdata().tolist() == [25, 31]
+    assert [points.get_ydata().tolist() for points in display.error_points_] == [[1], [0]]
+    assert [len(lines["missed"].get_segments()) for lines in display.rug_lines_] == [2, 2]
+    texts = [text.get_text() for text in display.legend_.get_texts()]
+    assert texts == ["hit (1)", "missed (2): distance (2)", "false (0)", "F1 = 0.50"]
+    assert display.ax_.get_ylabel() == "distance"
+    assert display.ax_.get_title(loc="left") == "report"
+    times = pd.date_range("2024-01-01", periods=35, freq="min", tz="Asia/Tokyo")
+    timed = EventReportDisplay.from_predictions([[5, 10]], [[6, 11]], times=times, time_range=(times[0], times[20]))
+    assert timed.axes_[0].get_ylabel() == "start error\n(s)" and timed.error_points_[0].get_ydata().tolist() == [60]
+    assert timed.axes_[-1].get_xlabel() == "time (Asia/Tokyo)"
+    with pytest.raises(ValueError, match="must have a time for each sample"):
+        EventReportDisplay(event_report([[5, 10]], [[6, 11]]), times=[1, 2, 3])
+    mpl.pyplot.close("all")
