@@ -29,7 +29,7 @@ ESTIMATORS = [
     PairwiseDistances(),
     QueryDistances(),
     RadiusNeighborsTimeSeriesTransformer(),
-    TimeSeriesKMeans(),
+    TimeSeriesKMeans(metric="euclidean"),
     TimeSeriesKMedoids(),
     AutoFilter(sampling_rate=1.0),
     BandPass(),

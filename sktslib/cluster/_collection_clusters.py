@@ -18,7 +18,7 @@ from ..utils.validation import shown
 if TYPE_CHECKING:
     from typing import Any
 
-    from numpy.typing import ArrayLike, NDArray
+    from numpy.typing import NDArray
 
     from ..utils._types import Sequences
 

@@ -21,6 +21,7 @@ if TYPE_CHECKING:
 
     from ..utils._types import MetricLike, Sequences
 
+
 class TimeSeriesKMeans(CollectionClusters):
     """K-means of series: each belongs to the nearest of some centers, which are the barycenters of their series.
 

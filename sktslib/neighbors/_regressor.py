@@ -82,8 +82,8 @@ class KNeighborsTimeSeriesRegressor(MultiOutputMixin, RegressorMixin, WeightedNe
         self._fit_collection(X)
         if y is None:
             raise ValueError(
-                f"{type(self).__name__} requires y to be passed, but the target y is None. Pass one number a series, or "
-                "one row."
+                f"{type(self).__name__} requires y to be passed, but the target y is None. Pass one number or one row "
+                "a series."
             )
         y = check_array(y, ensure_2d=False, dtype=float, input_name="y")
         check_consistent_length(self._series, y)
