@@ -5,6 +5,7 @@ from ._graphs import KNeighborsTimeSeriesTransformer, RadiusNeighborsTimeSeriesT
 from ._kernel import DistanceKernel, PairwiseDistances
 from ._query_distances import QueryDistances, QueryMatches
 from ._regressor import KNeighborsTimeSeriesRegressor
+from ._shapelets import Shapelet
 
 __all__ = [
     "DistanceKernel",
@@ -15,4 +16,5 @@ __all__ = [
     "QueryDistances",
     "QueryMatches",
     "RadiusNeighborsTimeSeriesTransformer",
+    "Shapelet",
 ]
