@@ -25,13 +25,25 @@ SHORTEST = 3  # points of a candidate, as in the shapelet transform
 
 
 class Shapelet(NamedTuple):
-    """A piece of a fitted series that was learned as a query."""
+    """A piece of a fitted series that was learned as a query.
 
-    series: int  # its number in the collection
+    Attributes
+    ----------
+    series : int
+        The number of the series in the collection.
+    start, length : int
+        Where the piece begins, and how long it is, in samples.
+    score : float
+        What it tells of the classes: bits, or the F-statistic.
+    label : object
+        The class that it was chosen for, that of its series.
+    """
+
+    series: int
     start: int
     length: int
     score: float
-    label: Any  # the class that it was chosen for: that of its series
+    label: Any
 
 
 class Candidate(NamedTuple):
