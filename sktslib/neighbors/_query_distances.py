@@ -208,8 +208,10 @@ class QueryDistances(ClassNamePrefixFeaturesOutMixin, TransformerMixin, Collecti
             rest = {"missing": missing, "channels_first": bool(self.channels_first)}
             given = [x.copy() for x in as_collection(queries, "queries", self.n_channels_, **rest)]
         vars(self).pop("shapelets_", None)
+        lengths = self._lengths_of_queries(min(x.shape[1] for x in given))
+        rng = random_numbers(self.random_state)
         if self.n_queries is not None:
-            given = self._learned(given, y, mode)
+            given = self._learned(given, y, mode, lengths, rng)
         read = [observed_query(x, as_weight(self.weight, x.shape[1], len(x))) for x in given]
         queries = [Comparison(self.metric_, x, w, None, mode, self.normalize) for x, w in read]
         for how in queries:
@@ -220,7 +222,7 @@ class QueryDistances(ClassNamePrefixFeaturesOutMixin, TransformerMixin, Collecti
         self._n_features_out = len(self._queries)
         return self
 
-    def _learned(self, series, y, mode):
+    def _learned(self, series, y, mode, lengths, rng):
         """The pieces of labelled series that tell their classes apart."""
         for name in ("queries", "weight"):
             if getattr(self, name) is not None:
@@ -245,9 +247,8 @@ class QueryDistances(ClassNamePrefixFeaturesOutMixin, TransformerMixin, Collecti
         task = Task(
             Comparison(self.metric_, series[0], None, None, mode, self.normalize), series, labels, self.criterion
         )
-        lengths = self._lengths_of_queries(min(x.shape[1] for x in series))
         sizes, work = (self.n_queries, self.n_candidates), (self.n_jobs, self.verbose)
-        found = select(task, sizes, lengths, random_numbers(self.random_state), work)
+        found = select(task, sizes, lengths, rng, work)
         if len(found) < self.n_queries:
             warn(
                 f"'n_queries' asks for {self.n_queries} pieces that are not alike. {len(found)} were found: raise "
@@ -261,10 +262,15 @@ class QueryDistances(ClassNamePrefixFeaturesOutMixin, TransformerMixin, Collecti
         if self.query_lengths is None:
             return min(SHORTEST, longest), max(min(SHORTEST, longest), longest // 2)
         given = np.asarray(self.query_lengths)
-        if given.shape != (2,) or given.dtype.kind not in "iu" or not 1 <= given[0] <= given[1] <= longest:
+        if given.shape != (2,) or given.dtype.kind not in "iu" or not 1 <= given[0] <= given[1]:
             raise ValueError(
-                "The 'query_lengths' parameter must be None or two integers, 1 <= shortest <= longest, the latter at "
-                f"most the length of the shortest series, {longest}. Got {shown(self.query_lengths)}."
+                "The 'query_lengths' parameter must be None or two integers, the shortest and the longest, at least 1. "
+                f"Got {shown(self.query_lengths)}."
+            )
+        if self.n_queries is not None and given[1] > longest:
+            raise ValueError(
+                "The 'query_lengths' parameter must not exceed the length of the shortest series, "
+                f"{longest}. Got {shown(self.query_lengths)}."
             )
         return int(given[0]), int(given[1])
 

@@ -195,7 +195,7 @@ def select(task, sizes, lengths, rng, work):
     """
     (n, n_candidates), (n_jobs, verbose), n_classes = sizes, work, int(task.labels.max()) + 1
     pieces = drawn(task.series, n_candidates, lengths, rng)
-    each = -(-n // n_classes)
+    each = min(-(-n // n_classes), len(pieces))
     best, limits = [[] for _ in range(n_classes)], np.zeros(n_classes)
     blocks = [pieces[first : first + BLOCK] for first in range(0, len(pieces), BLOCK)]
 

@@ -123,7 +123,7 @@ for name in ("TimeSeriesKMeans", "TimeSeriesKMedoids"):
         fixed = {"n_clusters": 2, "metric": "euclidean", "random_state": 0, "max_iter": 2}
         fitted = lambda v, n=name, p=fixed, q=parameter: getattr(cluster, n)(**{**p, q: v}).fit(X)  # noqa: E731
         case(name, parameter, lambda v, fitted=fitted: repr(fitted(v).transform(X)), flag)
-for parameter in ("n_queries", "n_candidates", "query_lengths", "random_state"):
+for parameter in ("n_candidates", "query_lengths", "random_state"):
     fixed = {"metric": "euclidean", "n_queries": 1, "n_candidates": 3, "query_lengths": (3, 4), "random_state": 0}
     learned = lambda v, p=fixed, q=parameter: neighbors.QueryDistances(**{**p, q: v}).fit(X, [0, 1, 0, 1, 1])  # noqa: E731
     case("learned queries", parameter, lambda v, learned=learned: repr(learned(v).transform(X)))

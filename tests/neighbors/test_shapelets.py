@@ -114,7 +114,7 @@ def test_jobs_bounds_and_seeds(monkeypatch):
         ({}, X, None, r"call fit\(X, y\)"),
         ({}, X, ["a"] * 15, "two classes or more"),
         ({}, X, Y[:3], "inconsistent numbers of samples"),
-        ({"query_lengths": (5, 30)}, X, Y, r"at most the length of the shortest series, 20. Got \(5, 30\)"),
+        ({"query_lengths": (5, 30)}, X, Y, r"length of the shortest series, 20. Got \(5, 30\)"),
         ({"query_lengths": 5}, X, Y, "'query_lengths' parameter"),
         ({"nan_policy": "omit"}, np.where(X > 5, np.nan, X) * [[np.nan] + [1] * 19], Y, "without missing values"),
         ({"criterion": "gain"}, X, Y, "'criterion' parameter"),
