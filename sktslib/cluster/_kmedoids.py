@@ -90,7 +90,7 @@ class TimeSeriesKMedoids(CollectionClusters):
     >>> X = [[0, 0, 2, 0], [5, 5, 5], [0, 1, 0, 0, 0], [5, 6, 5]]
     >>> model = TimeSeriesKMedoids(2, random_state=0).fit(X)
     >>> model.inertia_, sorted(model.medoid_indices_.tolist())
-    (2.0, [0, 1])
+    (2.0, [0, 3])
     """
 
     def __init__(

@@ -254,7 +254,7 @@ class QueryDistances(ClassNamePrefixFeaturesOutMixin, TransformerMixin, Collecti
                 f"'n_queries' asks for {self.n_queries} pieces that are not alike. {len(found)} were found: raise "
                 "'n_candidates', or ask for fewer."
             )
-        self.shapelets_ = [Shapelet(*c[:4], classes[labels[c.series]]) for c in found]
+        self.shapelets_ = [Shapelet(*c[:4], classes.tolist()[labels[c.series]]) for c in found]
         return [np.ascontiguousarray(series[c.series][:, c.start : c.start + c.length]) for c in found]
 
     def _lengths_of_queries(self, longest):
