@@ -78,10 +78,10 @@ IN_JOBS = {
         {"nearest neighbors"},
     ),
     "QueryDistances": (lambda **v: matrix(QueryDistances, **v), {"query distances"}),
-    "k-means": (lambda **v: TimeSeriesKMeans(2, init=X[:2], max_iter=3, **v).fit(X[:8]).cluster_centers_, {"k-means"}),
+    "k-means": (lambda **v: TimeSeriesKMeans(2, init=X[:2], max_iter=3, **v).fit(X[:8]).cluster_centers_, {"clusters"}),
     "k-medoids": (
         lambda **v: TimeSeriesKMedoids(2, random_state=0, **v).fit(X).inertia_,
-        {"pairwise distances", "k-medoids"},
+        {"pairwise distances", "medoids"},
     ),
     "shapelets": (
         lambda **v: np.array(QueryDistances(**LEARNED, **v).fit(X, np.arange(20) % 2).shapelets_, dtype=float),
