@@ -38,7 +38,7 @@ class CollectionClusters(ClassNamePrefixFeaturesOutMixin, ClusterMixin, Transfor
         "random_state": "no_validation",
     }
 
-    def _fit_clusters(self, X, name):
+    def _fit_clusters(self, X, name, unit):
         """The series and the best of the starts; `_starts` gives what runs one, and their number."""
         self._fit_collection(X)
         series = vars(self).pop("_series")
@@ -53,7 +53,7 @@ class CollectionClusters(ClassNamePrefixFeaturesOutMixin, ClusterMixin, Transfor
         one_channel = self.n_channels_ == 1 and getattr(X, "ndim", 2) < 3
         self._flat = one_channel and (hasattr(X, "columns") or is_matrix(X) or np.ndim(X[0]) == 1)
         run, n_init = self._starts(series, rng)
-        with progress(None, self.verbose, name, "iteration") as count:
+        with progress(n_init if unit == "start" else None, self.verbose, name, unit) as count:
             runs = [run(count) for _ in range(n_init)]
         best = min(runs, key=lambda run: run.inertia)  # of equal ones the first
         self.labels_, self.inertia_, self.n_iter_ = best.labels, best.inertia, best.n_iter

@@ -158,7 +158,7 @@ class TimeSeriesKMeans(CollectionClusters):
         TimeSeriesKMeans
             Itself.
         """
-        _, best = self._fit_clusters(X, "clusters")
+        _, best = self._fit_clusters(X, "clusters", "iteration")
         self._centers = best.centers
         self.cluster_centers_ = self._shown_centers(best.centers)
         return self

@@ -138,7 +138,7 @@ class TimeSeriesKMedoids(CollectionClusters):
         TimeSeriesKMedoids
             Itself.
         """
-        series, best = self._fit_clusters(X, "medoids")
+        series, best = self._fit_clusters(X, "medoids", "start")
         self.medoid_indices_ = np.array(best.centers)
         self._centers = [series[k] for k in best.centers]
         self.cluster_centers_ = self._shown_centers(self._centers)
