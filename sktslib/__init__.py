@@ -7,7 +7,7 @@ from importlib import import_module
 from typing import TYPE_CHECKING
 
 if TYPE_CHECKING:  # what `_HOMES` says, for those who read types; a test compares them
-    from . import datasets, distances, metrics, model_selection, neighbors, preprocessing, search, utils
+    from . import cluster, datasets, distances, metrics, model_selection, neighbors, preprocessing, search, utils
     from ._pipelines import search_in, segment_in, stream_in
     from ._warmup import warmup
     from .datasets import load_ecg_example
@@ -32,7 +32,17 @@ _HOMES = {
     "twed": "distances.elastic_distances",
     "warmup": "_warmup",
 }
-_MODULES = ("datasets", "distances", "metrics", "model_selection", "neighbors", "preprocessing", "search", "utils")
+_MODULES = (
+    "cluster",
+    "datasets",
+    "distances",
+    "metrics",
+    "model_selection",
+    "neighbors",
+    "preprocessing",
+    "search",
+    "utils",
+)
 
 __all__ = [*sorted(_HOMES), "__version__"]
 

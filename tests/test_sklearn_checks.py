@@ -7,9 +7,11 @@ points of one series.
 from sklearn.utils.estimator_checks import parametrize_with_checks
 
 from sktslib import QuerySearcher, QuerySegmenter
+from sktslib.cluster import TimeSeriesKMeans, TimeSeriesKMedoids
 from sktslib.neighbors import (
     DistanceKernel,
     KNeighborsTimeSeriesClassifier,
+    KNeighborsTimeSeriesRegressor,
     KNeighborsTimeSeriesTransformer,
     PairwiseDistances,
     QueryDistances,
@@ -22,10 +24,13 @@ ESTIMATORS = [
     QuerySegmenter(),
     DistanceKernel(),
     KNeighborsTimeSeriesClassifier(),
+    KNeighborsTimeSeriesRegressor(),
     KNeighborsTimeSeriesTransformer(),
     PairwiseDistances(),
     QueryDistances(),
     RadiusNeighborsTimeSeriesTransformer(),
+    TimeSeriesKMeans(metric="euclidean"),
+    TimeSeriesKMedoids(),
     AutoFilter(sampling_rate=1.0),
     BandPass(),
     BandPass(0.1, 0.3, sampling_rate=1.0, causal=True),

@@ -83,12 +83,17 @@ def subgradient(task, z, rng):
 
 
 def centres(task, z, alignments, series, share):
-    """Where each point of `z` would lie among its partners (channels, m), and their total weight (m,).
+    """Where each point of `z` would lie among its partners (channels, m), and their total weight (m,)."""
+    partners = task.parallel(delayed(task.metric._partners)(a) for a in alignments)
+    return placed(z, partners, series, share, task.metric._centre)
 
-    The centre is the mean, or the median where costs are absolute differences; a point without partners stays.
+
+def placed(z, partners, series, share, centre):
+    """Where each point of `z` lies at best among its partners (channels, m), and their total weight (m,).
+
+    The `centre` is the mean, or the median where costs are absolute differences; a point without partners stays.
     """
     m = z.shape[1]
-    partners = task.parallel(delayed(task.metric._partners)(a) for a in alignments)
     at, values, weights = [], [], []
     for ((i, j), counts), y, v in zip(partners, series, share, strict=True):
         at.append(i)
@@ -99,7 +104,7 @@ def centres(task, z, alignments, series, share):
     met = total > 0
     out = z.copy()
     for row, v in zip(out, values, strict=True):
-        if task.metric._centre == "median":
+        if centre == "median":
             row[met] = medians(at, v, weights, m)[met]
         else:
             row[met] = np.bincount(at, weights * v, m)[met] / total[met]

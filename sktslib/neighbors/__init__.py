@@ -4,13 +4,17 @@ from ._classifier import KNeighborsTimeSeriesClassifier
 from ._graphs import KNeighborsTimeSeriesTransformer, RadiusNeighborsTimeSeriesTransformer
 from ._kernel import DistanceKernel, PairwiseDistances
 from ._query_distances import QueryDistances, QueryMatches
+from ._regressor import KNeighborsTimeSeriesRegressor
+from ._shapelets import Shapelet
 
 __all__ = [
     "DistanceKernel",
     "KNeighborsTimeSeriesClassifier",
+    "KNeighborsTimeSeriesRegressor",
     "KNeighborsTimeSeriesTransformer",
     "PairwiseDistances",
     "QueryDistances",
     "QueryMatches",
     "RadiusNeighborsTimeSeriesTransformer",
+    "Shapelet",
 ]

@@ -9,20 +9,17 @@ from sklearn.base import ClassifierMixin
 from sklearn.utils.multiclass import check_classification_targets
 from sklearn.utils.validation import assert_all_finite, check_consistent_length, column_or_1d
 
-from ..utils._sklearn import StrOptions
-from ..utils.validation import shown
-from ._graphs import Neighbors
+from ._weighted_neighbors import WeightedNeighbors
 
 if TYPE_CHECKING:
-    from collections.abc import Callable
     from typing import Any, Self
 
     from numpy.typing import ArrayLike, NDArray
 
-    from ..utils._types import MetricLike, Sequences
+    from ..utils._types import Sequences
 
 
-class KNeighborsTimeSeriesClassifier(ClassifierMixin, Neighbors):
+class KNeighborsTimeSeriesClassifier(ClassifierMixin, WeightedNeighbors):
     """Classification by the vote of the nearest neighbours, scikit-learn's over series of any length.
 
     The same as a pipeline of `PairwiseDistances` and ``KNeighborsClassifier(metric="precomputed")``, without the
@@ -70,36 +67,6 @@ class KNeighborsTimeSeriesClassifier(ClassifierMixin, Neighbors):
     array(['bump'], dtype='<U4')
     """
 
-    _parameter_constraints = {
-        **Neighbors._parameter_constraints,
-        "weights": [StrOptions({"uniform", "distance"}), callable],
-    }
-
-    def __init__(
-        self,
-        metric: MetricLike = "dtw",
-        *,
-        n_neighbors: int = 1,
-        weights: str | Callable[..., Any] = "uniform",
-        metric_params: dict[str, Any] | None = None,
-        weight: ArrayLike | None = None,
-        nan_policy: str = "raise",
-        n_jobs: int | None = None,
-        channels_first: bool | None = None,
-        verbose: int = 0,
-    ) -> None:
-        super().__init__(
-            metric,
-            metric_params=metric_params,
-            weight=weight,
-            nan_policy=nan_policy,
-            n_jobs=n_jobs,
-            channels_first=channels_first,
-            verbose=verbose,
-        )
-        self.n_neighbors = n_neighbors
-        self.weights = weights
-
     def fit(self, X: Sequences, y: ArrayLike) -> Self:
         """Keep the collection and its classes.
 
@@ -125,33 +92,10 @@ class KNeighborsTimeSeriesClassifier(ClassifierMixin, Neighbors):
 
     def _votes(self, X):
         """Votes for each class, (n_series, n_classes)."""
-        distances, indices = self._nearest(self._checked(X), self.n_neighbors)
-        votes = np.zeros((len(distances), len(self.classes_)))
-        np.add.at(votes, (np.arange(len(votes))[:, np.newaxis], self._labels[indices]), self._of_votes(distances))
-        none = np.flatnonzero(votes.sum(axis=1) == 0.0)
-        if len(none):
-            raise ValueError(
-                f"The neighbours of each series must have some weight. Got none for series {shown(none.tolist())}: "
-                f"weights={self.weights!r} gives all their neighbours 0, as it does at infinite distances with "
-                "'distance'. Take weights='uniform', or weights that are not 0."
-            )
+        indices, weights, _ = self._weighed(X)
+        votes = np.zeros((len(indices), len(self.classes_)))
+        np.add.at(votes, (np.arange(len(votes))[:, np.newaxis], self._labels[indices]), weights)
         return votes
-
-    def _of_votes(self, distances):
-        """Weights of the votes of neighbours at these distances."""
-        if self.weights == "uniform":
-            return 1.0
-        if self.weights == "distance":
-            same = distances == 0.0
-            with np.errstate(divide="ignore"):
-                return np.where(same.any(axis=1, keepdims=True), same, 1.0 / distances)
-        weights = np.asarray(self.weights(distances))
-        if weights.shape != distances.shape:
-            raise ValueError(
-                f"The function 'weights' must return one weight per distance, shape {distances.shape}. Got shape "
-                f"{weights.shape}."
-            )
-        return weights
 
     def predict(self, X: Sequences) -> NDArray[Any]:
         """Predict the class of each series.

@@ -8,18 +8,21 @@ from typing import TYPE_CHECKING, NamedTuple
 import numpy as np
 from joblib import delayed
 from sklearn.base import ClassNamePrefixFeaturesOutMixin, TransformerMixin
+from sklearn.utils.multiclass import check_classification_targets
+from sklearn.utils.validation import assert_all_finite, check_consistent_length, column_or_1d
 
+from ..distances._barycenters import random_numbers
 from ..distances._collection import as_collection
 from ..distances._series import NORMALIZATIONS
 from ..search._comparison import MODES, Comparison, resolve_mode, warn_of_query, warn_of_sequences, with_metric
 from ..search._missing import observed_query
-from ..search._profile import Choice, Search
 from ..search._query import named
-from ..search._several import chosen
 from ..utils._jobs import in_jobs
 from ..utils._sklearn import Interval, StrOptions, names_out
-from ..utils.validation import as_weight, plain_count
+from ..utils._warnings import warn
+from ..utils.validation import as_weight, plain_count, shown
 from ._collection_estimator import CollectionEstimator
+from ._shapelets import CRITERIA, SHORTEST, Shapelet, Task, best_match, select
 
 if TYPE_CHECKING:
     from typing import Any, Self
@@ -49,7 +52,19 @@ class QueryDistances(ClassNamePrefixFeaturesOutMixin, TransformerMixin, Collecti
         The distance: a registered name, an object such as ``DTW(alpha=0.7)``, or a function of two series.
     queries : array-like of shape (n_queries, m) or (n_queries, m, channels), or list or dict of series, optional
         The queries; a list, or a dict by their names, may hold queries of different lengths. None: the series given to
-        `fit`.
+        `fit`, or what is learned from them.
+    n_queries : int, optional
+        Number of queries to learn from labelled series: pieces of them (shapelets) whose distances tell the classes
+        apart, as many of each class. None: nothing is learned.
+    n_candidates : int, default=1000
+        Pieces that are drawn and compared with all series to learn; all of them where there are no more.
+    query_lengths : pair of int, optional
+        The shortest and the longest piece that is drawn, in samples. None: 3, and half of the shortest series.
+    criterion : {"information_gain", "f_statistic"}, default="information_gain"
+        What pieces are ranked by: the bits that one threshold on their distances tells of their own class against the
+        others (Bostrom & Bagnall 2017), or the variance of distances between all classes over that within.
+    random_state : int, RandomState or None
+        Draws the pieces.
     metric_params : dict, optional
         Parameters of the metric.
     weight : array-like of shape (m,) or (m, channels), optional
@@ -77,6 +92,9 @@ class QueryDistances(ClassNamePrefixFeaturesOutMixin, TransformerMixin, Collecti
     ----------
     queries_ : list of ndarray of shape (m, channels)
         The queries.
+    shapelets_ : list of Shapelet
+        Where learned queries come from: ``series``, ``start``, ``length``, ``score`` and ``label``, the class it stands
+        for; only with `n_queries`.
     metric_ : Metric
         The metric object.
     n_channels_ : int
@@ -88,6 +106,11 @@ class QueryDistances(ClassNamePrefixFeaturesOutMixin, TransformerMixin, Collecti
     ----------
     Lines J, Davis LM, Hills J, Bagnall A. A shapelet transform for time series classification. KDD 2012.
 
+    Ye L, Keogh E. Time series shapelets: a new primitive for data mining. KDD 2009.
+
+    Bostrom A, Bagnall A. Binary shapelet transform for multiclass time series classification. Transactions on
+    Large-Scale Data- and Knowledge-Centered Systems XXXII, 2017.
+
     Examples
     --------
     >>> from sktslib.neighbors import QueryDistances
@@ -97,11 +120,23 @@ class QueryDistances(ClassNamePrefixFeaturesOutMixin, TransformerMixin, Collecti
            [3., 0.]])
     >>> distances.locate([[0, 0, 1, 0, 2]]).start
     array([[1, 3]])
+
+    Learned queries:
+
+    >>> X = [[0, 0, 5, 0, 0, 0], [0, 0, 0, 5, 0, 0], [0, 0, 1, 1, 0, 0], [1, 1, 0, 0, 0, 0]]
+    >>> learned = QueryDistances("euclidean", n_queries=2, random_state=0).fit(X, ["peak", "peak", "step", "step"])
+    >>> [(shapelet.label, shapelet.length, shapelet.score) for shapelet in learned.shapelets_]
+    [('peak', 3, 1.0), ('step', 3, 1.0)]
     """
 
     _parameter_constraints = {
         **CollectionEstimator._parameter_constraints,
         "queries": "no_validation",
+        "n_queries": [Interval(Integral, 1, None, closed="left"), None],
+        "n_candidates": [Interval(Integral, 1, None, closed="left")],
+        "query_lengths": "no_validation",
+        "criterion": [StrOptions(set(CRITERIA))],
+        "random_state": "no_validation",
         "mode": [StrOptions({*MODES, "warped"}, deprecated={"warped"})],
         "normalize": [StrOptions(set(NORMALIZATIONS) - {None}), None],
         "min_length": [Interval(Integral, 1, None, closed="left"), None],
@@ -113,6 +148,11 @@ class QueryDistances(ClassNamePrefixFeaturesOutMixin, TransformerMixin, Collecti
         metric: MetricLike = "dtw",
         *,
         queries: Any = None,
+        n_queries: int | None = None,
+        n_candidates: int = 1000,
+        query_lengths: tuple[int, int] | None = None,
+        criterion: str = "information_gain",
+        random_state: Any = None,
         metric_params: dict[str, Any] | None = None,
         weight: ArrayLike | None = None,
         mode: str = "auto",
@@ -134,19 +174,25 @@ class QueryDistances(ClassNamePrefixFeaturesOutMixin, TransformerMixin, Collecti
             verbose=verbose,
         )
         self.queries = queries
+        self.n_queries = n_queries
+        self.n_candidates = n_candidates
+        self.query_lengths = query_lengths
+        self.criterion = criterion
+        self.random_state = random_state
         self.mode = mode
         self.normalize = normalize
         self.min_length = min_length
         self.max_length = max_length
 
     def fit(self, X: Sequences, y: ArrayLike | None = None) -> Self:
-        """Take the queries.
+        """Take the queries, or learn them.
 
         Parameters
         ----------
         X : array-like of shape (n_series, length) or (n_series, length, channels), list of series, or DataFrame
-            A collection; its series are the queries unless the parameter `queries` is set.
-        y : ignored
+            A collection; its series are the queries unless one of the parameters `queries` and `n_queries` is set.
+        y : array-like of shape (n_series,), optional
+            The class of each series; only `n_queries` reads it.
 
         Returns
         -------
@@ -161,6 +207,11 @@ class QueryDistances(ClassNamePrefixFeaturesOutMixin, TransformerMixin, Collecti
             self._query_names, queries = named(self.queries, "queries")
             rest = {"missing": missing, "channels_first": bool(self.channels_first)}
             given = [x.copy() for x in as_collection(queries, "queries", self.n_channels_, **rest)]
+        vars(self).pop("shapelets_", None)
+        lengths = self._lengths_of_queries(min(x.shape[1] for x in given))
+        rng = random_numbers(self.random_state)
+        if self.n_queries is not None:
+            given = self._learned(given, y, mode, lengths, rng)
         read = [observed_query(x, as_weight(self.weight, x.shape[1], len(x))) for x in given]
         queries = [Comparison(self.metric_, x, w, None, mode, self.normalize) for x, w in read]
         for how in queries:
@@ -170,6 +221,58 @@ class QueryDistances(ClassNamePrefixFeaturesOutMixin, TransformerMixin, Collecti
         self.queries_ = [how.x.T for how in self._queries]
         self._n_features_out = len(self._queries)
         return self
+
+    def _learned(self, series, y, mode, lengths, rng):
+        """The pieces of labelled series that tell their classes apart."""
+        for name in ("queries", "weight"):
+            if getattr(self, name) is not None:
+                raise ValueError(
+                    f"'n_queries' learns queries of several lengths and takes no {name!r}. Got both; set one of them."
+                )
+        if y is None:
+            raise ValueError("'n_queries' learns from labels, one a series. Got y=None; call fit(X, y).")
+        y = column_or_1d(y, warn=True)
+        assert_all_finite(y, input_name="y")
+        check_consistent_length(series, y)
+        check_classification_targets(y)
+        classes, labels = np.unique(y, return_inverse=True)
+        if len(classes) < 2:
+            raise ValueError("'y' must hold two classes or more, which queries are to tell apart. Got one class.")
+        for k, x in enumerate(series):
+            if np.isnan(x).any():
+                raise ValueError(
+                    f"'n_queries' learns from series without missing values. Got some in 'X[{k}]'; fill them, or give "
+                    "'queries'."
+                )
+        task = Task(
+            Comparison(self.metric_, series[0], None, None, mode, self.normalize), series, labels, self.criterion
+        )
+        sizes, work = (self.n_queries, self.n_candidates), (self.n_jobs, self.verbose)
+        found = select(task, sizes, lengths, rng, work)
+        if len(found) < self.n_queries:
+            warn(
+                f"'n_queries' asks for {self.n_queries} pieces that are not alike. {len(found)} were found: raise "
+                "'n_candidates', or ask for fewer."
+            )
+        self.shapelets_ = [Shapelet(*c[:4], classes.tolist()[labels[c.series]]) for c in found]
+        return [np.ascontiguousarray(series[c.series][:, c.start : c.start + c.length]) for c in found]
+
+    def _lengths_of_queries(self, longest):
+        """The shortest and the longest piece, of series of at least so many samples."""
+        if self.query_lengths is None:
+            return min(SHORTEST, longest), max(min(SHORTEST, longest), longest // 2)
+        given = np.asarray(self.query_lengths)
+        if given.shape != (2,) or given.dtype.kind not in "iu" or not 1 <= given[0] <= given[1]:
+            raise ValueError(
+                "The 'query_lengths' parameter must be None or two integers, the shortest and the longest, at least 1. "
+                f"Got {shown(self.query_lengths)}."
+            )
+        if self.n_queries is not None and given[1] > longest:
+            raise ValueError(
+                "The 'query_lengths' parameter must not exceed the length of the shortest series, "
+                f"{longest}. Got {shown(self.query_lengths)}."
+            )
+        return int(given[0]), int(given[1])
 
     def get_feature_names_out(self, input_features: Any = None) -> NDArray[Any]:
         """Names of the columns of `transform`.
@@ -221,12 +324,8 @@ class QueryDistances(ClassNamePrefixFeaturesOutMixin, TransformerMixin, Collecti
         limits = plain_count(self.min_length), plain_count(self.max_length)
         warn_of_sequences(self._queries, series)
 
-        def best(y, how):
-            search = Search.of(how._replace(limits=limits), y)
-            found = chosen(search, search.profile(), Choice(n_matches=1))
-            return [column[0] for column in found[:3]] if len(found.start) else (-1, -1, np.inf)
-
-        calls = [delayed(best)(y, how) for y in series for how in self._queries]
+        queries = [how._replace(limits=limits) for how in self._queries]
+        calls = [delayed(best_match)(how, y) for y in series for how in queries]
         found = in_jobs(calls, self.n_jobs, self.verbose, "query distances", "search")
         start, end, distance = np.array(found, dtype=float).reshape(len(series), -1, 3).transpose(2, 0, 1)
         return QueryMatches(start.astype(np.int64), end.astype(np.int64), np.ascontiguousarray(distance))

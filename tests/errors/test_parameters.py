@@ -16,6 +16,7 @@ from strategies import unmeant
 from sktslib import (
     QuerySearcher,
     QuerySegmenter,
+    cluster,
     distances,
     get_distance_dict,
     neighbors,
@@ -117,6 +118,17 @@ for name in (
         fixed = {"metric": "euclidean"} | ({"n_neighbors": 2} if name.startswith("KN") else {})
         fitted = lambda v, n=name, p=fixed, q=parameter: getattr(neighbors, n)(**{**p, q: v}).fit(X)  # noqa: E731
         case(name, parameter, lambda v, fitted=fitted: repr(fitted(v).transform(X)), flag)
+for name in ("TimeSeriesKMeans", "TimeSeriesKMedoids"):
+    for parameter, flag in parameters(getattr(cluster, name)):
+        if parameter == "n_init":  # so many starts take as long
+            continue
+        fixed = {"n_clusters": 2, "metric": "euclidean", "random_state": 0, "max_iter": 2}
+        fitted = lambda v, n=name, p=fixed, q=parameter: getattr(cluster, n)(**{**p, q: v}).fit(X)  # noqa: E731
+        case(name, parameter, lambda v, fitted=fitted: repr(fitted(v).transform(X)), flag)
+for parameter in ("n_candidates", "query_lengths", "random_state"):
+    fixed = {"metric": "euclidean", "n_queries": 1, "n_candidates": 3, "query_lengths": (3, 4), "random_state": 0}
+    learned = lambda v, p=fixed, q=parameter: neighbors.QueryDistances(**{**p, q: v}).fit(X, [0, 1, 0, 1, 1])  # noqa: E731
+    case("learned queries", parameter, lambda v, learned=learned: repr(learned(v).transform(X)))
 kneighbors = neighbors.KNeighborsTimeSeriesClassifier("euclidean").fit(X, [0, 1, 0, 1, 1]).kneighbors
 case("kneighbors", "n_neighbors", lambda v: repr(kneighbors(n_neighbors=1 if v is None else v)))
 case("kneighbors", "return_distance", lambda v: repr(kneighbors(return_distance=v)), True)

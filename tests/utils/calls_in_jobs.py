@@ -3,6 +3,7 @@
 import numpy as np
 
 from sktslib import QuerySearcher, QuerySegmenter, get_distance_dict, time_series_search, time_series_segmentation
+from sktslib.cluster import TimeSeriesKMeans, TimeSeriesKMedoids
 from sktslib.distances import barycenter, nearest_neighbors, pairwise_distances
 from sktslib.neighbors import (
     DistanceKernel,
@@ -14,6 +15,7 @@ from sktslib.neighbors import (
 )
 from sktslib.search.search_utils import elastic_search, lockstep_search
 
+LEARNED = {"n_queries": 2, "n_candidates": 6, "query_lengths": (5, 9), "random_state": 0}
 RNG = np.random.default_rng(0)
 X = RNG.normal(size=(20, 12))
 Q = np.array([0.0, 1.0, 3.0, 1.0])
@@ -84,6 +86,15 @@ IN_JOBS = {
     "time_series_segmentation": (
         lambda **v: time_series_segmentation(ENTRIES, Q, S, **v)["Dynamic Time Warping"],
         {"segmentation"},
+    ),
+    "k-means": (lambda **v: TimeSeriesKMeans(2, init=X[:2], max_iter=3, **v).fit(X[:8]).cluster_centers_, {"clusters"}),
+    "k-medoids": (
+        lambda **v: TimeSeriesKMedoids(2, random_state=0, **v).fit(X).inertia_,
+        {"pairwise distances", "medoids"},
+    ),
+    "shapelets": (
+        lambda **v: np.array(QueryDistances(**LEARNED, **v).fit(X, np.arange(20) % 2).shapelets_, dtype=float),
+        {"shapelets"},
     ),
 }
 AVERAGED = {"pairwise distances", "barycenter", "learn queries"}

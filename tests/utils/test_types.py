@@ -9,7 +9,16 @@ import pytest
 
 import sktslib
 
-MODULES = ["distances", "search", "neighbors", "metrics", "model_selection", "datasets", "utils.visualisation"]
+MODULES = [
+    "distances",
+    "search",
+    "neighbors",
+    "cluster",
+    "metrics",
+    "model_selection",
+    "datasets",
+    "utils.visualisation",
+]
 FACE = {
     f"{m}.{name}": getattr(import_module(f"sktslib.{m}"), name)
     for m in MODULES

@@ -136,7 +136,9 @@ class AnsweredSearcher:
         if hasattr(self, "_answers"):
             return self._answers
         counts = getattr(self, "_counts", [1] * len(self._queries))
-        return [Answers(how.unsigned, count, how.w is not None) for how, count in zip(self._queries, counts, strict=True)]
+        return [
+            Answers(how.unsigned, count, how.w is not None) for how, count in zip(self._queries, counts, strict=True)
+        ]
 
     def _check_matches(self, matches):
         if not isinstance(matches, Matches):

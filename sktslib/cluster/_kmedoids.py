@@ -1,0 +1,180 @@
+"""K-medoids of series: centers are series of the collection."""
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING
+
+import numpy as np
+
+from ..utils._names import did_you_mean
+from ..utils.validation import shown
+from ._collection_clusters import STARTS, CollectionClusters, assigned, drawn
+from ._moves import Run
+from ._swaps import swapped
+
+if TYPE_CHECKING:
+    from typing import Any, Self
+
+    from numpy.typing import ArrayLike
+
+    from ..utils._types import MetricLike, Sequences
+
+
+class TimeSeriesKMedoids(CollectionClusters):
+    """K-medoids of series: each belongs to the nearest of some series of the collection, chosen for least distances.
+
+    From the matrix of all distances, by FasterPAM (Schubert & Rousseeuw 2021): a medoid is swapped for another series
+    as soon as that lowers the sum of distances, until no swap does.
+
+    Parameters
+    ----------
+    n_clusters : int, default=8
+        Number of clusters, at most that of the series.
+    metric : str, metric object or callable, default="dtw"
+        The distance: a registered name, an object such as ``DTW(window=0.1)``, or a function of two series.
+    init : {"k-means++", "random"} or array-like of int of shape (n_clusters,), default="k-means++"
+        Medoids to begin with. "k-means++": series drawn in proportion to their distance from those before; "random":
+        any series; or their indices.
+    n_init : int, default=1
+        Number of starts, of which the one of least inertia is kept; given medoids are one start.
+    max_iter : int, default=300
+        How often all series are tried as medoids at most.
+    metric_params : dict, optional
+        Parameters of the metric.
+    weight : array-like of shape (length,) or (length, channels), optional
+        Relative weights of the medoids' points; the series must have one length then.
+    nan_policy : {"raise", "omit"}, default="raise"
+        What to do with missing values (NaN), see :func:`sktslib.distances.pairwise_distances`.
+    random_state : int, RandomState or None
+        Draws the series to begin with.
+    n_jobs : int, optional
+        Number of threads; no result depends on it.
+    channels_first : bool, optional
+        Whether the channels come before time: arrays (n_series, channels, length), the layout of aeon and of the UCR
+        archive, and lists of series (channels, length). None: they do not, but an error or a warning says so where
+        series have one point, or all have more channels than points.
+    verbose : int, default=0
+        Above 0: a bar on stderr shows how far the matrix is, another one counts the starts and tells the inertia.
+
+    Attributes
+    ----------
+    medoid_indices_ : ndarray of int of shape (n_clusters,)
+        The medoids, series of the fitted collection.
+    cluster_centers_ : ndarray of shape (n_clusters, length) or (n_clusters, length, channels), or list of ndarray
+        The medoids themselves, of the layout of the collection; a list where their lengths differ.
+    labels_ : ndarray of int of shape (n_series,)
+        The cluster of each series.
+    inertia_ : float
+        Sum over the series of the distance from the own medoid.
+    n_iter_ : int
+        How often all series were tried in the start that was kept.
+    metric_ : Metric
+        The metric object.
+    n_channels_ : int
+        Number of channels.
+    n_features_in_ : int
+        Length of the series; only where the collection came as a matrix, one row a series.
+
+    See Also
+    --------
+    TimeSeriesKMeans : Centers are barycenters.
+
+    References
+    ----------
+    Schubert E, Rousseeuw PJ. Fast and eager k-medoids clustering: O(k) runtime improvement of the PAM, CLARA, and
+    CLARANS algorithms. Information Systems 101, 2021.
+
+    Examples
+    --------
+    >>> from sktslib.cluster import TimeSeriesKMedoids
+    >>> X = [[0, 0, 2, 0], [5, 5, 5], [0, 1, 0, 0, 0], [5, 6, 5]]
+    >>> model = TimeSeriesKMedoids(2, random_state=0).fit(X)
+    >>> model.inertia_, sorted(model.medoid_indices_.tolist())
+    (2.0, [0, 3])
+    """
+
+    def __init__(
+        self,
+        n_clusters: int = 8,
+        metric: MetricLike = "dtw",
+        *,
+        init: Any = "k-means++",
+        n_init: int = 1,
+        max_iter: int = 300,
+        metric_params: dict[str, Any] | None = None,
+        weight: ArrayLike | None = None,
+        nan_policy: str = "raise",
+        random_state: Any = None,
+        n_jobs: int | None = None,
+        channels_first: bool | None = None,
+        verbose: int = 0,
+    ) -> None:
+        super().__init__(
+            metric,
+            metric_params=metric_params,
+            weight=weight,
+            nan_policy=nan_policy,
+            n_jobs=n_jobs,
+            channels_first=channels_first,
+            verbose=verbose,
+        )
+        self.n_clusters = n_clusters
+        self.init = init
+        self.n_init = n_init
+        self.max_iter = max_iter
+        self.random_state = random_state
+
+    def fit(self, X: Sequences, y: Any = None) -> Self:
+        """Divide a collection.
+
+        Parameters
+        ----------
+        X : array-like of shape (n_series, length) or (n_series, length, channels), list of series, or DataFrame
+            The collection.
+        y : ignored
+
+        Returns
+        -------
+        TimeSeriesKMedoids
+            Itself.
+        """
+        series, best = self._fit_clusters(X, "medoids", "start")
+        self.medoid_indices_ = np.array(best.centers)
+        self._centers = [series[k] for k in best.centers]
+        self.cluster_centers_ = self._shown_centers(self._centers)
+        return self
+
+    def _starts(self, series, rng):
+        """A function that runs one start, and the number of starts."""
+        n, k = len(series), self.n_clusters
+        given = None if isinstance(self.init, str) else self._given_medoids(n)
+        if given is None and self.init not in STARTS:
+            hint = did_you_mean(self.init, STARTS)
+            raise ValueError(
+                f"The 'init' parameter must be 'k-means++', 'random' or indices of series. Got {shown(self.init)}."
+                f"{hint}"
+            )
+        D = self._distances(series, series)
+        far = D == np.inf
+        # Any finite distance is better than an infinite one.
+        finite = np.where(far, 1.0 + 2.0 * n * np.abs(D, where=~far, out=np.zeros_like(D)).max(), D)
+
+        def run(count):
+            begin = drawn(self.init, D.__getitem__, (n, k), rng) if given is None else given
+            medoids, n_iter = swapped(finite, begin, self.max_iter)
+            costs = D[medoids].T
+            labels = assigned(costs)
+            inertia = float(costs[np.arange(n), labels].sum())
+            count(1, f"inertia {inertia:.8g}")
+            return Run(medoids, labels, inertia, n_iter)
+
+        return run, self.n_init if given is None else 1
+
+    def _given_medoids(self, n):
+        rule = f"The 'init' parameter must hold {self.n_clusters} different indices of the {n} series, one a cluster. "
+        given = np.asarray(self.init)
+        if given.shape != (self.n_clusters,) or given.dtype.kind not in "iu":
+            raise ValueError(f"{rule}Got {shown(self.init)}; to begin with series of your own take TimeSeriesKMeans.")
+        if given.min() < 0 or given.max() >= n or len(set(given.tolist())) < len(given):
+            raise ValueError(f"{rule}Got {shown(given.tolist())}.")
+        return given.tolist()

@@ -1,0 +1,83 @@
+"""What the estimators share that predict from nearest neighbors: how many count, and how much each."""
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING
+
+import numpy as np
+
+from ..utils._sklearn import StrOptions
+from ..utils.validation import shown
+from ._graphs import Neighbors
+
+if TYPE_CHECKING:
+    from collections.abc import Callable
+    from typing import Any
+
+    from numpy.typing import ArrayLike
+
+    from ..utils._types import MetricLike
+
+
+class WeightedNeighbors(Neighbors):
+    """Base of the estimators whose predictions are made of the nearest neighbors' targets."""
+
+    _parameter_constraints = {
+        **Neighbors._parameter_constraints,
+        "weights": [StrOptions({"uniform", "distance"}), callable],
+    }
+
+    def __init__(
+        self,
+        metric: MetricLike = "dtw",
+        *,
+        n_neighbors: int = 1,
+        weights: str | Callable[..., Any] = "uniform",
+        metric_params: dict[str, Any] | None = None,
+        weight: ArrayLike | None = None,
+        nan_policy: str = "raise",
+        n_jobs: int | None = None,
+        channels_first: bool | None = None,
+        verbose: int = 0,
+    ) -> None:
+        super().__init__(
+            metric,
+            metric_params=metric_params,
+            weight=weight,
+            nan_policy=nan_policy,
+            n_jobs=n_jobs,
+            channels_first=channels_first,
+            verbose=verbose,
+        )
+        self.n_neighbors = n_neighbors
+        self.weights = weights
+
+    def _weighed(self, X):
+        """The nearest neighbors of each series and their weights (n_series, n_neighbors), and the sums of these."""
+        distances, indices = self._nearest(self._checked(X), self.n_neighbors)
+        weights = np.zeros(distances.shape) + self._of_neighbors(distances)
+        total = weights.sum(axis=1)
+        none = np.flatnonzero(total == 0.0)
+        if len(none):
+            raise ValueError(
+                f"The neighbours of each series must have some weight. Got none for series {shown(none.tolist())}: "
+                f"weights={self.weights!r} gives all their neighbours 0, as it does at infinite distances with "
+                "'distance'. Take weights='uniform', or weights that are not 0."
+            )
+        return indices, weights, total
+
+    def _of_neighbors(self, distances):
+        """Weights of neighbors at these distances."""
+        if self.weights == "uniform":
+            return 1.0
+        if self.weights == "distance":
+            same = distances == 0.0
+            with np.errstate(divide="ignore"):
+                return np.where(same.any(axis=1, keepdims=True), same, 1.0 / distances)
+        weights = np.asarray(self.weights(distances))
+        if weights.shape != distances.shape:
+            raise ValueError(
+                f"The function 'weights' must return one weight per distance, shape {distances.shape}. Got shape "
+                f"{weights.shape}."
+            )
+        return weights

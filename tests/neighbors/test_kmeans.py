@@ -1,0 +1,161 @@
+"""K-means of series: its numbers, and what it does where clusters lose all series."""
+
+import pickle
+from itertools import pairwise
+
+import numpy as np
+import pytest
+from naive.clustering import inertia
+from sklearn.base import clone
+from sklearn.cluster import KMeans
+from sklearn.model_selection import GridSearchCV
+from sklearn.pipeline import make_pipeline
+from sklearn.tree import DecisionTreeClassifier
+
+from sktslib.cluster import TimeSeriesKMeans
+from sktslib.distances import DTW, ERP, SoftDTW, pairwise_distances
+
+RNG = np.random.default_rng(8)
+SHAPES = np.array([[0, 0, 3, 3, 0, 0, 0, 0.0], [0, 2, 0, 2, 0, 2, 0, 2], [4, 4, 4, 4, 4, 4, 4, 4]])
+X = (SHAPES[np.arange(15) % 3] + 0.3 * RNG.normal(size=(15, 8))).round(2)
+RAGGED = [np.column_stack([np.resize(x, n), np.full(n, x[0])]) for x, n in zip(X, range(5, 11), strict=False)]
+METRICS = ["dtw", DTW(window=0.3), "msm", ERP(g=0.5), "lcss", "adtw", "wdtw", "euclidean", "manhattan", "correlation"]
+METRICS += ["sbd"]
+SOFT = SoftDTW(gamma=0.5)
+
+
+def squares(metric, table):
+    return table**2 if metric == "euclidean" else table
+
+
+@pytest.mark.parametrize("metric", [*METRICS, SOFT], ids=str)
+def test_series_belong_to_the_nearest_center(metric):
+    model = TimeSeriesKMeans(3, metric, random_state=0, max_iter=2 if metric is SOFT else 8).fit(X)
+    of = model.metric_ if isinstance(metric, SoftDTW) else metric
+    table = pairwise_distances(model.cluster_centers_, X, of).T
+    want, labels = inertia(squares(metric, table).tolist())
+    assert model.inertia_ == pytest.approx(want, rel=1e-9)
+    np.testing.assert_array_equal(model.labels_, labels)
+    np.testing.assert_array_equal(model.predict(X), labels)
+    np.testing.assert_array_equal(model.transform(X), table)
+    assert model.score(X) == pytest.approx(-model.inertia_, rel=1e-12)
+    assert model.cluster_centers_.shape == (3, 8)
+
+
+@pytest.mark.parametrize("metric", METRICS, ids=str)
+def test_no_iteration_raises_the_inertia(metric):
+    start = X[[1, 4, 7]]  # of one shape all three
+    found = [inertia(squares(metric, pairwise_distances(start, X, metric).T).tolist())[0]]
+    found += [TimeSeriesKMeans(3, metric, init=start, max_iter=n, tol=0.0).fit(X).inertia_ for n in (1, 2, 4, 9)]
+    assert all(b <= a * (1 + 1e-12) for a, b in pairwise(found))
+    assert found[-1] < found[0] or metric == "lcss"
+
+
+def test_soft_centers_follow_the_gradient():
+    start, of = X[[1, 4]], SoftDTW(gamma=0.5, divergence=False)
+    found = [inertia(pairwise_distances(start, X[:6], of).T.tolist())[0]]
+    models = [TimeSeriesKMeans(2, SOFT, init=start, max_iter=n).fit(X[:6]) for n in (1, 2)]
+    assert models[1].inertia_ < models[0].inertia_ < found[0]
+    assert models[0].metric_ == of
+    assert SOFT.divergence
+
+
+def test_shapes_are_found_and_starts_compared():
+    model = TimeSeriesKMeans(3, "euclidean", n_init=5, random_state=1).fit(X)
+    assert len({(a, b) for a, b in zip(model.labels_, np.arange(15) % 3, strict=True)}) == 3
+    params = {"n_clusters": 3, "metric": "euclidean", "init": "random"}
+    one = [TimeSeriesKMeans(**params, random_state=s).fit(X).inertia_ for s in range(6)]
+    several = TimeSeriesKMeans(**params, n_init=6, random_state=0).fit(X)
+    assert several.inertia_ <= one[0]
+    assert several.inertia_ < max(one)
+
+
+@pytest.mark.parametrize("init", [[0, 1, 2], [0, 3, 6], [5, 7, 11]])
+def test_of_squared_differences_it_is_scikit_learn_s(init):
+    ours = TimeSeriesKMeans(3, "euclidean", init=X[init], tol=0.0).fit(X)
+    theirs = KMeans(3, init=X[init], n_init=1, tol=0.0, algorithm="lloyd").fit(X)
+    np.testing.assert_array_equal(ours.labels_, theirs.labels_)
+    np.testing.assert_allclose(ours.cluster_centers_, theirs.cluster_centers_, rtol=1e-12, atol=1e-12)
+    assert ours.inertia_ == pytest.approx(theirs.inertia_)
+    assert ours.score(X) == pytest.approx(theirs.score(X))
+    medians = TimeSeriesKMeans(1, "manhattan").fit(X).cluster_centers_[0]
+    np.testing.assert_array_equal(medians, np.median(X, axis=0))
+
+
+def test_the_farthest_series_becomes_the_center_of_an_empty_cluster():
+    Z = np.array([[0.0, 0], [1, 1], [0, 1], [9, 9], [10, 12]])
+    model = TimeSeriesKMeans(3, init=np.array([[0.0, 0], [99, 99], [99, 99]]), max_iter=1).fit(Z)
+    np.testing.assert_array_equal(model.cluster_centers_[1], [10, 12])  # then the farthest of the rest
+    assert len(set(model.labels_)) == 3
+    copies = TimeSeriesKMeans(3, random_state=0).fit([[1.0, 2], [1, 2], [5, 5], [5, 5]])
+    assert (copies.inertia_, len(set(copies.labels_))) == (0.0, 2)
+
+
+def test_series_of_any_lengths_and_channels():
+    model = TimeSeriesKMeans(3, random_state=0).fit(RAGGED)
+    assert isinstance(model.cluster_centers_, list)
+    assert all(z.shape[1] == 2 for z in model.cluster_centers_)
+    table = pairwise_distances(model.cluster_centers_, RAGGED, channels_first=False).T
+    assert model.inertia_ == pytest.approx(inertia(table.tolist())[0])
+    turned = TimeSeriesKMeans(3, random_state=0, channels_first=True).fit([x.T for x in RAGGED])
+    for a, b in zip(turned.cluster_centers_, model.cluster_centers_, strict=True):
+        np.testing.assert_array_equal(a.T, b)
+    block = np.array([x[:5] for x in RAGGED])
+    assert TimeSeriesKMeans(2, "euclidean", random_state=0).fit(block).cluster_centers_.shape == (2, 5, 2)
+    lengths = [x[:, 0] for x in RAGGED]
+    assert TimeSeriesKMeans(2, "euclidean", random_state=0, channels_first=False).fit(lengths).inertia_ >= 0
+    assert model.transform(RAGGED[:4]).shape == (4, 3)
+    assert list(model.get_feature_names_out()) == [f"timeserieskmeans{k}" for k in range(3)]
+
+
+def test_weights_belong_to_the_centers():
+    w = np.arange(1.0, 9.0)
+    model = TimeSeriesKMeans(2, weight=w, random_state=0).fit(X)
+    table = pairwise_distances(model.cluster_centers_, X, weight=w).T
+    np.testing.assert_array_equal(model.transform(X), table)
+    assert model.inertia_ == pytest.approx(inertia(table.tolist())[0])
+    with pytest.raises(ValueError, match="'weight' needs series of one length"):
+        TimeSeriesKMeans(2, weight=w).fit([[0.0, 1], [1.0, 2, 3]])
+
+
+def test_jobs_seeds_and_copies_change_nothing():
+    kept, start = X.copy(), X[:3].copy()
+    model = TimeSeriesKMeans(3, init=start).fit(X)
+    for other in (TimeSeriesKMeans(3, init=start, n_jobs=2), clone(model)):
+        other.fit(X)
+        np.testing.assert_array_equal(other.cluster_centers_, model.cluster_centers_)
+        assert (other.inertia_, other.n_iter_) == (model.inertia_, model.n_iter_)
+    np.testing.assert_array_equal(X, kept)
+    np.testing.assert_array_equal(start, kept[:3])
+    again = pickle.loads(pickle.dumps(model))
+    np.testing.assert_array_equal(again.predict(X), model.labels_)
+    draws = [TimeSeriesKMeans(3, "euclidean", init="random", random_state=4).fit_predict(X) for _ in range(2)]
+    np.testing.assert_array_equal(*draws)
+    model.cluster_centers_[:] = 0
+    np.testing.assert_array_equal(model.predict(X), model.labels_)
+
+
+def test_in_pipelines_and_grids():
+    y = np.arange(15) % 3
+    pipe = make_pipeline(TimeSeriesKMeans(metric="euclidean", random_state=0), DecisionTreeClassifier(random_state=0))
+    grid = GridSearchCV(pipe, {"timeserieskmeans__n_clusters": [1, 3]}, cv=3).fit(X, y)
+    assert grid.best_params_ == {"timeserieskmeans__n_clusters": 3}
+    alone = GridSearchCV(TimeSeriesKMeans(2, random_state=0), {"metric__alpha": [0.5, 1.0]}, cv=2).fit(X[:6])
+    assert alone.best_score_ <= 0
+
+
+@pytest.mark.parametrize(
+    ("params", "series", "message"),
+    [
+        ({"n_clusters": 4}, X[:3], r"at least 'n_clusters' series. Got n_samples=3 .* Lower 'n_clusters'"),
+        ({"init": "kmeans++"}, X, r"'init' parameter must be 'k-means\+\+', 'random' or .* Did you mean 'k-means\+\+'"),
+        ({"n_clusters": 2, "init": X[:3]}, X, r"one center a cluster, 2. Got 3; set n_clusters=3"),
+        ({"n_clusters": 1, "init": np.zeros((1, 8, 2))}, X, "channel"),
+        ({"random_state": -1}, X, "'random_state' parameter must be"),
+        ({"n_clusters": 1, "metric": SoftDTW(window=0.1)}, [X[0], X[1][:2]], "finite distance from some center"),
+        ({"n_clusters": 0}, X, "'n_clusters' parameter"),
+    ],
+)
+def test_errors_say_what_is_wrong(params, series, message):
+    with pytest.raises(ValueError, match=message):
+        TimeSeriesKMeans(**params).fit(series)
