@@ -10,6 +10,7 @@ from ._segmentation.segments import Segment, Segments
 from ._selection import Match, Profile
 from ._streaming.search_part import SearchPart, merge_parts
 from ._streaming.stream import Stream
+from .motifs import discords, motifs
 from .query_search import time_series_search
 from .search_utils import elastic_search, lockstep_search, start_sequences_index
 from .segmentation import time_series_segmentation
@@ -27,9 +28,11 @@ __all__ = [
     "Segments",
     "SparseTimes",
     "Stream",
+    "discords",
     "elastic_search",
     "lockstep_search",
     "merge_parts",
+    "motifs",
     "start_sequences_index",
     "time_series_search",
     "time_series_segmentation",
