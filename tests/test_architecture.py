@@ -23,7 +23,7 @@ LAYERS |= {"preprocessing": 3, "cluster": 4}
 # Within a folder those above import those below: folders and files, the rest being on top.
 WITHIN = {
     "distances": [("_kernels",), ("_series", "_collection"), ("_metrics",), ("_metric_parameter",)],
-    "search": [("_buffer", "_missing", "_selection"), ("_results",)],
+    "search": [("_buffer", "_missing", "_range_table", "_selection"), ("_results",)],
 }
 DISTANCES = "sktslib.distances"
 FILES = sorted(PACKAGE.rglob("*.py"))

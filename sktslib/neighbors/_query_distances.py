@@ -202,6 +202,11 @@ class QueryDistances(ClassNamePrefixFeaturesOutMixin, TransformerMixin, Collecti
         self._fit_collection(X)
         mode = resolve_mode(self.metric_, self.mode, self.normalize)
         given, self._query_names = vars(self).pop("_series"), None
+        for name in ("queries", "weight"):
+            if self.n_queries is not None and getattr(self, name) is not None:
+                raise ValueError(
+                    f"'n_queries' learns queries of several lengths and takes no {name!r}. Got both; set one of them."
+                )
         if self.queries is not None:
             missing = self.nan_policy == "omit"
             self._query_names, queries = named(self.queries, "queries")
@@ -224,11 +229,6 @@ class QueryDistances(ClassNamePrefixFeaturesOutMixin, TransformerMixin, Collecti
 
     def _learned(self, series, y, mode, lengths, rng):
         """The pieces of labelled series that tell their classes apart."""
-        for name in ("queries", "weight"):
-            if getattr(self, name) is not None:
-                raise ValueError(
-                    f"'n_queries' learns queries of several lengths and takes no {name!r}. Got both; set one of them."
-                )
         if y is None:
             raise ValueError("'n_queries' learns from labels, one a series. Got y=None; call fit(X, y).")
         y = column_or_1d(y, warn=True)

@@ -10,6 +10,7 @@ from joblib import delayed
 from ..search._comparison import Comparison
 from ..search._profile import Choice, Search
 from ..search._several import chosen
+from ..search._sources import CandidateReader, Whole
 from ..utils._jobs import count_jobs, in_jobs, progress
 
 if TYPE_CHECKING:
@@ -113,7 +114,7 @@ def f_statistic(distances, labels):
 def best_match(how, y):
     """Start, end and distance of the best match of a query in a series; without a candidate -1, -1 and infinity."""
     search = Search.of(how, y)
-    found = chosen(search, search.profile(), Choice(n_matches=1))
+    found = chosen(CandidateReader(search.how, Whole(y, None)), search.profile(), Choice(n_matches=1))
     return [column[0] for column in found[:3]] if len(found.start) else (-1, -1, np.inf)
 
 

@@ -4,6 +4,7 @@ from ._buffer import SparseTimes
 from ._error_rates.conformal import Conformal
 from ._error_rates.false_discovery_rate import FalseDiscoveryRate
 from ._explain import Explanation
+from ._motifs.finding import discords, motifs
 from ._results import Matches
 from ._searcher import QuerySearcher
 from ._segmentation.segment_stream import SegmentStream
@@ -31,9 +32,11 @@ __all__ = [
     "Segments",
     "SparseTimes",
     "Stream",
+    "discords",
     "elastic_search",
     "lockstep_search",
     "merge_parts",
+    "motifs",
     "start_sequences_index",
     "time_series_search",
     "time_series_segmentation",

@@ -6,20 +6,19 @@ from numbers import Integral, Real
 from typing import TYPE_CHECKING
 
 import numpy as np
-from joblib import delayed
-from sklearn.base import ClassNamePrefixFeaturesOutMixin, TransformerMixin
 from sklearn.utils.validation import check_is_fitted
 
 from ..distances._series import NORMALIZATIONS
 from ..utils._given_times import times_of
 from ..utils._plot.plot_data import names_of
-from ..utils._sklearn import JOBS, Interval, StrOptions, names_out
+from ..utils._sklearn import JOBS, Interval, StrOptions
 from ._comparison import MODES
 from ._error_rates.threshold_parameter import THRESHOLD
-from ._fitted_searcher import Call, FittedSearcher
+from ._fitted_searcher import FittedSearcher
 from ._learning.dialogue import AnsweredSearcher
 from ._learning.time_labels import with_background
 from ._polarity import POLARITIES
+from ._profiling_searcher import ProfilingSearcher
 from ._query import event_score, owned, refuse_sample_weight
 from ._several import matches_of, refuse_several, several, within
 from ._streaming.chunked_sequence import n_samples
@@ -35,12 +34,9 @@ if TYPE_CHECKING:
     from ._error_rates.conformal import Conformal
     from ._error_rates.false_discovery_rate import FalseDiscoveryRate
     from ._results import Matches
-    from ._selection import Profile
 
 
-class QuerySearcher(
-    ClassNamePrefixFeaturesOutMixin, TransformerMixin, PiecewiseSearcher, AnsweredSearcher, FittedSearcher
-):
+class QuerySearcher(ProfilingSearcher, PiecewiseSearcher, AnsweredSearcher, FittedSearcher):
     """Find where a short pattern, the query, occurs in long sequences.
 
     Time points are samples and channels are features: `fit` takes the query (m, channels), the other methods take
@@ -237,28 +233,6 @@ class QuerySearcher(
             return self._fit_labels(marked, X, weight, times)
         return self._fit_queries(*self._read_queries(X, y, weight, times))
 
-    def profile(self, X: Sequences, times: Times | None = None) -> Profile:
-        """Distance and range of every candidate.
-
-        Parameters
-        ----------
-        X : array-like of shape (n,) or (n, channels)
-            The sequence.
-        times : array-like of shape (n,), optional
-            Its sample times.
-
-        Returns
-        -------
-        Profile
-            One candidate per window, or per end of a subsequence. Of several queries a list.
-        """
-        check_is_fitted(self)
-        refuse_several(X)
-        source = self._source(X, times)
-        profiles = self._profiles([how for how, _ in self._searches], source)
-        self._notice_times(X, source)
-        return self._of_each(profiles)
-
     def search(self, X: Sequences, times: Times | None = None) -> Matches:
         """Find the occurrences.
 
@@ -294,71 +268,6 @@ class QuerySearcher(
         given = None if all(t is None for t in given) else given if listed else given[0]
         rest = self._most, given, self._classes, names_of(X), limits
         return matches_of(found, count, *rest, calibrations=calibrations, listed=listed)
-
-    def transform(self, X: Sequences, times: Times | None = None) -> NDArray[np.float64]:
-        """Distance of the best occurrence that ends at each time point.
-
-        Row t depends on samples up to t alone, unless a subsequence search compares slopes or shapes, which reach over
-        the next sample or half a shape. Rows at which no candidate ends hold the largest finite value of the call, or 0
-        where there is none.
-
-        Parameters
-        ----------
-        X : array-like of shape (n,) or (n, channels)
-            The sequence.
-        times : array-like of shape (n,), optional
-            Its sample times.
-
-        Returns
-        -------
-        ndarray of shape (n, n_queries)
-        """
-        check_is_fitted(self)
-        refuse_several(X)
-        source = self._source(X, times)
-        jobs, by_parts = self._jobs_within(source, len(self._queries)), not source.in_memory
-        work = [delayed(self._ending)(how, source, jobs) for how, _ in self._searches]
-        columns = self._in_jobs([Call(one, jobs, by_parts or jobs > 1) for one in work], "transform")
-        self._notice_times(X, source)
-        return np.column_stack(columns)
-
-    def get_feature_names_out(self, input_features: Any = None) -> NDArray[Any]:
-        """Names of the columns of `transform`.
-
-        Parameters
-        ----------
-        input_features : ignored
-
-        Returns
-        -------
-        ndarray of str of shape (n_queries,)
-            ``querysearcher_`` and the query's name in `classes_`; without names ``querysearcher`` and its number.
-        """
-        names = super().get_feature_names_out(input_features)
-        return names if self._classes is None else names_out(self, self._classes)
-
-    def fit_transform(
-        self, X: Queries, y: ArrayLike | None = None, weight: ArrayLike | None = None, times: Times | None = None
-    ) -> NDArray[np.float64]:
-        """Take the query, and give the distance of the best occurrence that ends at each time point of `X`.
-
-        Parameters
-        ----------
-        X : array-like of shape (n,) or (n, channels)
-            As for `fit`.
-        y : array-like of shape (n,), optional
-            As for `fit`.
-        weight : array-like of shape (m,) or (m, channels), optional
-            As for `fit`.
-        times : array-like of shape (n,), optional
-            Sample times of `X`. A query given as a parameter has its own, those of its DatetimeIndex.
-
-        Returns
-        -------
-        ndarray of shape (n, n_queries)
-        """
-        of_query = times if self.query is None else None
-        return self.fit(X, y, weight=weight, times=of_query).transform(X, times=times)
 
     def predict(self, X: Sequences, times: Times | None = None) -> NDArray[Any]:
         """Label each time point: 0 outside of occurrences, else the rank of the best one over it, from 1.

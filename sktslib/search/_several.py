@@ -5,9 +5,9 @@ from typing import NamedTuple
 
 import numpy as np
 
-from ._profile import choose
+from ._profile import Search, choose
 from ._results import Matches
-from ._sources import CandidateReader, Sources
+from ._sources import CandidateReader, Sources, Whole
 
 
 def several(X):
@@ -71,6 +71,12 @@ def chosen(reader, profile, choice):
     """What is chosen of the profile of a search."""
     start, end, _, distance, version = choose(reader, profile._candidates, choice)
     return Found(start, end, distance, reader, version)
+
+
+def matched(how, y, ty, choice):
+    """What a query matches in a sequence that is no more than searched."""
+    search = Search(how, y, ty)
+    return chosen(CandidateReader(search.how, Whole(y, ty)), search.profile(choice.rule), choice)
 
 
 def matches_of(

@@ -11,7 +11,7 @@ from own_recurrences import Unlike, alike, products
 from strategies import BANDS, has_band, pairs, parameters, unmeant
 
 from sktslib.distances import GAK, CallableMetric, SoftDTW, get_metric, metric_names, recurrence, register_metric
-from sktslib.distances._kernels import columns, lanes, pruned
+from sktslib.distances._kernels import columns, diagonals, lanes
 from sktslib.distances._metrics.bands import band
 from sktslib.distances._metrics.base import check_pair
 from sktslib.distances._series import full_weight
@@ -57,7 +57,7 @@ def test_accumulated_costs_below_the_cutoff_are_those_of_the_whole_matrix(name, 
     bottom, last = columns.accumulated_costs(*pair, matrix, columns.NO_MOVES)
     finite = np.sort(matrix[np.isfinite(matrix)])
     cutoff = finite[data.draw(st.integers(0, len(finite) - 1))]
-    got_bottom, got_last = pruned.accumulated_costs(*pair, cutoff)
+    got_bottom, got_last = diagonals.costs_below(*pair, cutoff)
     for got, want in ((got_bottom, bottom), (got_last[1:], last[1:])):
         np.testing.assert_array_equal(np.where(got <= cutoff, got, np.inf), np.where(want <= cutoff, want, np.inf))
 

@@ -10,7 +10,7 @@ what is asked for                          driver               how exact
 ========================================== ==================== ================================================
 two series, elastic                        `columns`            the recurrence as it is written
 the same without times; paths              `diagonals`          to the bit
-the same with a cutoff                     `pruned`             to the bit, or infinite above the cutoff
+the same with a cutoff                     `diagonals`          to the bit, or infinite above the cutoff
 collections and windows, elastic           `lanes`              to the bit
 the same, LCSS and EDR, no weights or band `bit_parallel`       counts: to the bit
 nearest neighbors                          `lanes` (`scan`)     to the bit; `lower_bounds` leave out candidates
@@ -21,6 +21,7 @@ lockstep distances                         `lockstep_drivers`   sums in the orde
 long windows, squares and products         `sliding`            a profile to 1e-5; matches as `lockstep_drivers`
 `soft_dtw`, `gak`                          `soft_minimum`       sums in the order of the cells
 segmentation, elastic                      `one_pass`           sums in order; of long recordings less an offset
+pairs of z-normalised windows              `matrix_profile`     bounds; the pairs they leave as `lockstep_drivers`
 ========================================== ==================== ================================================
 
 How vectors are cut, by the processor that kernels are compiled for; `simd` decides, no result depends on it:

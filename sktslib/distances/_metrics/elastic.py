@@ -4,7 +4,7 @@ from typing import NamedTuple
 
 import numpy as np
 
-from .._kernels import columns, diagonals, lanes, pruned, recurrences
+from .._kernels import columns, diagonals, lanes, recurrences
 from .._kernels.dispatch import closed_boundary, equal_moves
 from .._series import full_weight
 from .alignment import Alignment
@@ -215,7 +215,7 @@ class ElasticMetric(BandedMetric):
         if self._has_factor:
             factor = self._scaled(1.0, problem.x, y)
             limit = limit / factor * (1.0 + 1e-12) if factor < INF else limit
-        bottom, last = pruned.accumulated_costs(p, problem.rows, points, y, tx, ty, lo, hi, *edges, limit)
+        bottom, last = diagonals.costs_below(p, problem.rows, points, y, tx, ty, lo, hi, *edges, limit)
         cost = self._scaled(self._ending(bottom, last, problem)[0], problem.x, y)
         distance = self._report(cost, problem)
         return self._alignment(distance if distance <= cutoff else INF, problem)

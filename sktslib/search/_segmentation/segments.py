@@ -9,7 +9,8 @@ import numpy as np
 
 from ...utils._positions import distinct
 from .._buffer import elapsed
-from .._results import RATES, _Table
+from .._range_table import RangeTable
+from .._results import RATES
 
 if TYPE_CHECKING:
     from collections.abc import Iterator
@@ -34,7 +35,7 @@ class Segment(NamedTuple):
 
 
 @dataclass(frozen=True, eq=False, repr=False)
-class Segments(_Table):
+class Segments(RangeTable):
     """Repetitions of queries in temporal order; the samples between them are background.
 
     They are indexed as an array is: a number gives a `Segment`, as iterating does, and a slice, a mask or a list of

@@ -1,0 +1,111 @@
+"""The nearest pairs of windows, and the windows whose nearest one is the farthest: exactly, without all distances."""
+
+import numpy as np
+from joblib import delayed
+
+from ...distances._metrics.registry import get_metric
+from ...utils._jobs import count_jobs, in_jobs, progress
+from .nearest_rows import free_ranges
+from .pair_bounds import are_known, bounds
+
+EACH = 64  # windows that a job searches for, until all jobs know what was found
+
+
+def nearest_pairs(rows, count, n_jobs, verbose):
+    """Distances and starts of the nearest pairs, at most so many, none of which overlaps one before it."""
+    alike = rows._replace(how=rows.how._replace(metric=get_metric("euclidean")))
+    least, order = np.zeros(rows.counts[0]), None
+    if are_known(rows.how):
+        least = order = bounds(rows, n_jobs, verbose)
+    elif are_known(alike.how):
+        order = bounds(alike, n_jobs, verbose)
+    found, taken = [], ([], [])
+    while len(found) < count:
+        free, others = (free_ranges(n, some, rows.apart) for n, some in zip(rows.counts, taken, strict=True))
+        others = free if rows.is_one else others
+        best = np.inf, -1, -1
+        if order is not None and order is not least:
+            # What is near point by point is a limit to begin with for what is near along a path.
+            near = _nearest(alike, order, order, free, others, best, n_jobs, 0)
+            best = best if near[1] < 0 else (rows.nearest(near[1], np.inf, [(near[2], near[2] + 1)])[0], *near[1:])
+        best = _nearest(rows, least, order, free, others, best, n_jobs, verbose)
+        if best[1] < 0:
+            break
+        found.append(best)
+        taken[0].append(best[1])
+        taken[0 if rows.is_one else 1].append(best[2])
+    return found
+
+
+def _nearest(rows, least, order, free, others, best, n_jobs, verbose):
+    """The nearest pair of free windows, (distance, start, other start), if it comes before the best; ties: the first.
+
+    Windows are searched for in an order, and as long as they may be nearer than the best.
+    """
+    which = _places(free)
+    which = which if order is None else which[np.argsort(order[which], kind="stable")]
+    with progress(len(which), verbose, "motifs", "window") as count:
+        for part in _parts(which, n_jobs):
+            some = part[least[part] <= best[0]]
+            if not len(some) and order is least:
+                break  # all that follow have larger bounds
+            for pairs in _shared(rows, some, (best[0], others, True), n_jobs):
+                best = min([best, *((d, i, j) for i, (d, j) in pairs if j >= 0)])
+            count(len(part))
+    return best
+
+
+def farthest_windows(rows, count, n_jobs, verbose):
+    """Distances and starts of the windows whose nearest one is the farthest, and its start; at most so many."""
+    most = bounds(rows, n_jobs, verbose, above=True) if are_known(rows.how) else np.full(rows.counts[0], np.inf)
+    everything, known, found = [(0, rows.counts[1])], {}, []
+    while len(found) < count:
+        which = _places(free_ranges(rows.counts[0], [i for _, i, _ in found], rows.apart))
+        which = which[np.argsort(-most[which], kind="stable")]
+        best = 0.0, -1, -1  # (-distance, start, other start)
+        with progress(len(which), verbose, "discords", "window") as done:
+            for part in _parts(which, n_jobs):
+                some = part[most[part] >= -best[0]]
+                if not len(some):
+                    break
+                new = [i for i in some.tolist() if i not in known]
+                for pairs in _shared(rows, new, (np.inf, everything, False), n_jobs):
+                    known.update(pairs)
+                there = [(-known[i][0], i, known[i][1]) for i in some.tolist() if known[i][1] >= 0]
+                best = min(there + [best] * (best[1] >= 0), default=best)
+                done(len(part))
+        if best[1] < 0:
+            break
+        found.append((-best[0], *best[1:]))
+    return found
+
+
+def _places(ranges):
+    """The windows of half-open ranges."""
+    return np.concatenate([np.empty(0, int), *(np.arange(a, b) for a, b in ranges)])
+
+
+def _parts(which, n_jobs):
+    """What all jobs search for until they know what the others found."""
+    size = EACH * count_jobs(n_jobs)
+    return (which[k : k + size] for k in range(0, len(which), size))
+
+
+def _shared(rows, which, rest, n_jobs):
+    """What jobs find of their parts of some windows."""
+    parts = [part.tolist() for part in np.array_split(np.asarray(which, int), count_jobs(n_jobs)) if len(part)]
+    return in_jobs([delayed(_nearest_each)(rows, part, *rest) for part in parts], n_jobs, 0, "compare windows", "part")
+
+
+def _nearest_each(rows, which, limit, free, pairs):
+    """Each of some windows with the distance and the start of its nearest one, as far as it is within the limit.
+
+    For `pairs` the nearest of all is wanted: the limit falls, and windows of one sequence are compared once.
+    """
+    found = []
+    for i in which:
+        distance, j = rows.nearest(i, limit, free, after=pairs)
+        found.append((i, (distance, j)))
+        if pairs and j >= 0:
+            limit = min(limit, distance)
+    return found

@@ -1,0 +1,125 @@
+"""Motifs and discords are those of the distances of all pairs of windows, across the borders of tiles and diagonals."""
+
+import naive
+import numpy as np
+import pytest
+from hypothesis import given
+from hypothesis import strategies as st
+from naive import motifs as reference
+
+from sktslib import load_ecg_example
+from sktslib.distances import get_metric
+from sktslib.search import discords, motifs
+from sktslib.search._motifs import pair_bounds
+from sktslib.search._motifs.finding import _rows
+
+METRICS = [("euclidean", "zscore"), ("sqeuclidean", "zscore"), ("euclidean", None), ("dtw", "zscore"), ("msm", "mean")]
+
+
+def recording(kind, rng, n, channels):
+    y = rng.normal(size=(n, channels))
+    if kind == "walk":
+        y = y.cumsum(axis=0)
+    elif kind == "flat":
+        y[n // 4 : n // 2] = 0.25
+        y[-n // 5 :, 0] = 1.0
+    elif kind == "steps":
+        y = y.round()
+    elif kind == "spike":
+        y[rng.integers(0, n)] = 1e6
+    return y
+
+
+def distances(y, other, m, metric, normalize):
+    """Of all pairs of windows, normalised by themselves."""
+    change = {None: np.copy, "zscore": naive.standardise, "mean": lambda v: v - v.mean(axis=0)}[normalize]
+    windows = [[change(a[s : s + m]) for s in range(len(a) - m + 1)] for a in (y, other)]
+    known = get_metric(metric)
+    return np.array([[float(known(a, b)) for b in windows[1]] for a in windows[0]])
+
+
+@pytest.mark.parametrize(("metric", "normalize"), METRICS)
+@given(data=st.data())
+def test_those_of_all_pairs(metric, normalize, data):
+    rng = np.random.default_rng(data.draw(st.integers(0, 2**20)))
+    n, m, channels = data.draw(st.integers(14, 40)), data.draw(st.integers(2, 7)), data.draw(st.sampled_from([1, 2]))
+    share = data.draw(st.sampled_from([0.0, 0.5, 0.99]))
+    y = recording(data.draw(st.sampled_from(["noise", "walk", "flat", "steps", "spike"])), rng, n, channels)
+    other = rng.normal(size=(n - 3, channels)) if data.draw(st.booleans()) else None
+    table = distances(y, y if other is None else other, m, metric, normalize)
+    counts = n - m + 1, None if other is None else n - 3 - m + 1
+    apart, most = reference.least_apart(m, share), 3
+    found = motifs(y, m, most, metric, normalize, other=other, max_overlap=share)
+    wanted = reference.motifs(lambda i, j: table[i, j], *counts, apart, most)
+    near = {"rtol": 1e-7, "atol": 1e-7}
+    # Of pairs that are as near but for rounding either may come first, and then others may follow.
+    np.testing.assert_allclose(found.distance[:2], [wanted[0][0]] * 2, **near)
+    for k in range(len(found) // 2):
+        np.testing.assert_allclose(found.distance[2 * k], table[tuple(found.start[2 * k : 2 * k + 2])], **near)
+    far = discords(y, m, most, metric, normalize, other=other, max_overlap=share)
+    wanted = reference.discords(lambda i, j: table[i, j], *counts, apart, most)
+    np.testing.assert_allclose(far.distance[:1], [d for d, _ in wanted[:1]], **near)
+    assert (np.diff(far.distance) <= 0).all()
+
+
+@pytest.mark.parametrize(("m", "n"), [(5, 60), (2, 31), (16, 64)])
+@pytest.mark.parametrize("channels", [1, 3])
+def test_bounds_hold_and_are_close_across_tiles_and_diagonals(m, n, channels, monkeypatch):
+    monkeypatch.setattr(pair_bounds, "EACH", 3)
+    y = recording("walk", np.random.default_rng(n), n, channels)
+    y[: n // 3, 0] = 2.0
+    table = distances(y, y, m, "euclidean", "zscore")
+    table[np.abs(np.subtract.outer(*[np.arange(n - m + 1)] * 2)) < m] = np.inf
+    rows = _rows(y, m, "euclidean", "zscore", None, None, None, 0.0, None)[0]
+    below, above = pair_bounds.bounds(rows, None, 0), pair_bounds.bounds(rows, 2, 0, above=True)
+    nearest = table.min(axis=1)
+    assert (below <= nearest + 1e-9).all()
+    assert (above >= nearest - 1e-9).all()
+    known = np.isfinite(nearest)
+    np.testing.assert_allclose(below[known] ** 2, nearest[known] ** 2, atol=1e-6)
+    np.testing.assert_allclose(above[known] ** 2, nearest[known] ** 2, atol=1e-6)
+
+
+def test_several_motifs_do_not_overlap():
+    rng = np.random.default_rng(0)
+    y = rng.normal(size=160)
+    shapes = rng.normal(size=(2, 12)).cumsum(axis=1)
+    for k, (start, noise) in enumerate([(5, 0.0), (130, 0.01), (40, 0.0), (80, 0.1)]):
+        y[start : start + 12] = 3 * shapes[k // 2] + noise * rng.normal(size=12) + 5 * k
+    found = motifs(y, 12, 2)
+    assert found.start.tolist() == [5, 130, 40, 80]
+    assert found.query.tolist() == [0, 0, 1, 1]
+    assert found.path(1).tolist() == [list(range(12)), list(range(130, 142))]
+    np.testing.assert_allclose(found.explain(1).cost.sum(), found.distance[1] ** 2)
+
+
+def test_a_join_has_a_window_in_each_recording():
+    rng = np.random.default_rng(1)
+    one, two = rng.normal(size=(90, 1)), rng.normal(size=(70, 1))
+    two[40:52] = 4 * one[20:32] - 3
+    found = motifs(one, 12, other=two, times=[np.arange(90) / 10.0, None])
+    assert (found.start.tolist(), found.sequence.tolist()) == ([20, 40], [0, 1])
+    assert discords(two, 12, other=one).start[0] not in range(36, 45)
+
+
+def test_the_pause_behind_a_wide_beat_is_the_discord():
+    ecg = load_ecg_example()
+    found = discords(ecg.sequence[::3], 20, times=ecg.ts[::3])
+    last = np.searchsorted(ecg.beats, 3 * found.start[0]) - 1
+    assert ecg.beat_kinds[last] == "V"
+    assert found.end_time[0] < ecg.ts[ecg.beats[last + 1]]
+
+
+@pytest.mark.parametrize(
+    ("arguments", "message"),
+    [
+        ({"length": 1}, "'length' parameter must be an integer in the range"),
+        ({"length": 500}, "must not be longer than the sequence"),
+        ({"length": 5, "max_overlap": 1.5}, "'max_overlap'"),
+        ({"length": 5, "other": np.zeros((30, 2))}, "channel"),
+        ({"length": 5, "normalize": "z-score"}, "'normalize'"),
+    ],
+)
+def test_wrong_input_is_named(arguments, message):
+    with pytest.raises(ValueError, match=message):
+        motifs(np.arange(100.0) % 7, **arguments)
