@@ -1,6 +1,7 @@
 """Motifs and discords are those of the distances of all pairs of windows, across the borders of tiles and diagonals."""
 
 import naive
+import numba
 import numpy as np
 import pytest
 from hypothesis import given
@@ -9,6 +10,7 @@ from naive import motifs as reference
 
 from sktslib import load_ecg_example
 from sktslib.distances import get_metric
+from sktslib.distances._kernels import matrix_profile
 from sktslib.search import discords, motifs
 from sktslib.search._motifs import pair_bounds
 from sktslib.search._motifs.finding import _rows
@@ -78,6 +80,21 @@ def test_bounds_hold_and_are_close_across_tiles_and_diagonals(m, n, channels, mo
     known = np.isfinite(nearest)
     np.testing.assert_allclose(below[known] ** 2, nearest[known] ** 2, atol=1e-6)
     np.testing.assert_allclose(above[known] ** 2, nearest[known] ** 2, atol=1e-6)
+
+
+@pytest.mark.skipif(numba.config.DISABLE_JIT, reason="by plain loops it takes long")
+def test_bounds_hold_behind_the_first_tile_and_the_first_diagonals():
+    m, n = 16, matrix_profile.TILE + 4 * matrix_profile.DIAGONALS
+    y = np.random.default_rng(3).normal(size=n).cumsum()
+    windows = np.lib.stride_tricks.sliding_window_view(y, m)
+    windows = (windows - windows.mean(axis=1, keepdims=True)) / windows.std(axis=1, keepdims=True)
+    squares = 2 * m - 2 * windows @ windows.T
+    squares[np.abs(np.subtract.outer(*[np.arange(n - m + 1)] * 2)) < m] = np.inf
+    nearest = squares.min(axis=1)
+    rows = _rows(y, m, "euclidean", "zscore", None, None, None, 0.0, None)[0]
+    for found, sign in ((pair_bounds.bounds(rows, None, 0), 1), (pair_bounds.bounds(rows, None, 0, above=True), -1)):
+        assert (sign * (nearest - found**2) >= -1e-9).all()
+        np.testing.assert_allclose(found**2, nearest, atol=1e-5)
 
 
 def test_several_motifs_do_not_overlap():
