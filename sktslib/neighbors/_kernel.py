@@ -181,7 +181,8 @@ class DistanceKernel(PairwiseDistances):
         DistanceKernel
             Itself.
         """
-        self._fit_distances(X)
+        super().fit(X)
+        self._fit_gamma()
         return self
 
     def transform(self, X: Sequences) -> NDArray[np.float64]:
@@ -213,20 +214,21 @@ class DistanceKernel(PairwiseDistances):
         ndarray of shape (n_series, n_series)
             In [0, 1].
         """
-        distances = self._fit_distances(X)
+        super().fit(X)
+        distances = self._distances(self._series, self._series)
+        self._fit_gamma(distances)
         return self._similarities(distances)
 
     def _similarities(self, distances):
         with np.errstate(over="ignore"):  # what is too far is not alike at all
             return np.exp(-self.gamma_ * distances)
 
-    def _fit_distances(self, X):
-        """Fit, and give the distances that were needed for it."""
-        distances = PairwiseDistances.fit(self, X)._distances(self._series, self._series)
+    def _fit_gamma(self, distances=None):
+        """Find the factor, from the distances of the fitted series where it needs any."""
         if self.gamma != "median":
             self.gamma_ = float(self.gamma)
-        else:
-            between = distances[~np.eye(len(distances), dtype=bool)]
-            median = np.median(between) if between.size else 0.0
-            self.gamma_ = 1.0 / median if 0.0 < median < np.inf else 1.0
-        return distances
+            return
+        distances = self._distances(self._series, self._series) if distances is None else distances
+        between = distances[~np.eye(len(distances), dtype=bool)]
+        median = np.median(between) if between.size else 0.0
+        self.gamma_ = 1.0 / median if 0.0 < median < np.inf else 1.0
