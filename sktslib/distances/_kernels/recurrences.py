@@ -172,8 +172,9 @@ def _msm_terms(p, row, y, y_before):
     # both are on one side of it, and the nearer one counts.
     x, step, w, direction = row
     d, y_step = w * (x - y), y - y_before
-    up = p.c + maximum(minimum(step, direction * d), 0.0)
-    left = p.c + maximum(minimum(abs(y_step), where(y_step < 0.0, 1.0, -1.0) * d), 0.0)
+    # The maximum with c, not that of the rest with zero, which is two instructions where registers are small.
+    up = maximum(p.c + minimum(step, direction * d), p.c)
+    left = maximum(p.c + minimum(abs(y_step), where(y_step < 0.0, 1.0, -1.0) * d), p.c)
     return abs(d), up, left
 
 
