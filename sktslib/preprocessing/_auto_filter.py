@@ -7,8 +7,11 @@ import numpy as np
 from ..distances._series import fill
 from ..search._learning.time_labels import occurrences, read_labels
 from ..search._query import check_labels
+from ._band_evidence import choose_band
 from ._band_pass import Filter
-from ._event_spectra import band_of, find_look_alikes, spectra
+from ._event_spectra import align, band_of, find_look_alikes, ratio_of, spectra
+
+ALIGNED = 2  # times: of the first, blurred typical event the band is too low, and too wide
 
 
 class AutoFilter(Filter):
@@ -20,7 +23,17 @@ class AutoFilter(Filter):
     with the largest ``(sum S)^2 / sum(N^2 + S N)``, sums over its frequencies. Then it is a `BandPass`.
 
     What looks like an event and has no mark is no background, and its typical event is taken off there, too. It is
-    looked for in the band that would be best if noise were drift alone.
+    looked for in the band that would be best if noise were drift alone. In that band events are aligned before, for
+    marks that are off by a few samples blur their typical event: each is moved to where it correlates best with it, by
+    up to a third of its length, and this twice.
+
+    Spectra do not tell how rarely the background looks like an event. So other bands are tried, those about the largest
+    ratio of S to N in which it stays above a half, a quarter, ... of that. The events are parted into three contiguous
+    blocks. In each one, filtered, the typical event of the two others is correlated with every place. A band is the
+    better, the further apart events and all else lie by that, compared with how far their tails reach towards each
+    other. It takes the place of the first band if it is better by more than the standard error of the difference, from
+    leaving out one block after the other. The worst twentieth does not
+    count, so that fewer than twenty events in a block, 60 in all, are no evidence.
 
     Parameters
     ----------
@@ -123,15 +136,24 @@ class AutoFilter(Filter):
                 f"'X' must have an event without a missing value, to learn from. Got NaN in each of {len(ranges)}. "
                 "Fill the gaps, for example with numpy.interp, or use BandPass."
             )
-        data, marked = fill(data), (ranges[whole], code[whole])
+        data, ranges, code = fill(data), ranges[whole], code[whole]
+        for _ in range(ALIGNED):
+            drift_alone = band_of(spectra(data, ranges, code, self.sampling_rate_))
+            ranges = align(self._in(drift_alone, data), ranges, code)
         # Events without a mark would be noise of the very frequencies that events have.
-        self._design(*band_of(spectra(data, *marked, self.sampling_rate_))[0])
-        unmarked = find_look_alikes(self._whole(data), *marked)
-        found = spectra(data, *marked, self.sampling_rate_, unmarked)
+        unmarked = find_look_alikes(self._in(drift_alone, data), ranges, code)
+        found = spectra(data, ranges, code, self.sampling_rate_, unmarked)
         self.frequencies_ = found.frequencies
         self.event_spectrum_, self.noise_spectrum_ = np.maximum(found.events, 0.0).T, found.noise.T
-        self.band_, self.ratio_ = band_of(found)
+        self.ratio_ = ratio_of(found)
+        best = band_of(found)
+        self.band_ = choose_band(found, best, lambda band: self._in(band, data), ranges, code, unmarked)
         self._design(*self.band_)
+
+    def _in(self, band, data):
+        """The recording in a band."""
+        self._design(*band)
+        return self._whole(data)
 
     def __sklearn_tags__(self):
         tags = super().__sklearn_tags__()

@@ -12,6 +12,7 @@ WHOLE = 0.8  # of the usual length: an event that is shorter is cut off, and no 
 RANGE = 1e-6  # share of the largest density that a smaller one counts as: windows of a spectrum leak as much
 MEDIAN = np.pi / 2  # times the variance of a mean that of a median has, of more than two normal values
 LARGER = 0.5  # share of a stretch's power; an event explains the larger part of what looks like it
+NEAR = 1 / 3  # of its length: an event whose mark is further off than that is another one's
 EDGES = 256  # frequencies tried as edges: half of them the lowest, the others evenly spread over octaves
 
 
@@ -91,12 +92,38 @@ def _typical(data, ranges, fit):
     """The typical event, what of it lies at each, and the energy of what is left there."""
     lengths = ranges[:, 1] - ranges[:, 0]
     usual = int(np.median(lengths))
-    whole = ranges[lengths >= WHOLE * usual]
-    pieces = np.array([fit(data[:, s:e], usual) for s, e in whole])
+    pieces = cut(data, ranges, fit)
     template = np.median(pieces - pieces.mean(axis=-1, keepdims=True), axis=0)
-    fitted = [fit(template, length) for length in lengths]
+    fitted = [template if length == usual else fit(template, length) for length in lengths]
     rest = [data[:, s:e] - part for (s, e), part in zip(ranges, fitted, strict=True)]
     return template, fitted, sum(((part - part.mean(axis=-1, keepdims=True)) ** 2).sum() for part in rest)
+
+
+def cut(data, ranges, fit=None):
+    """The events (k, channels, m) of a class at their usual length, without those that are cut off."""
+    lengths = ranges[:, 1] - ranges[:, 0]
+    usual, fit = int(np.median(lengths)), fit or _cut
+    whole = ranges[lengths >= WHOLE * usual]
+    return np.array([data[:, s:e] if e - s == usual else fit(data[:, s:e], usual) for s, e in whole])
+
+
+def align(data, ranges, code):
+    """The ranges moved to where they correlate best with the typical event of their class, by up to NEAR of them.
+
+    Marks that are off by a few samples blur the typical event, and leave none of its fast changes.
+    """
+    moved = ranges.copy()
+    for label in np.unique(code):
+        own = np.flatnonzero(code == label)
+        for k, part in zip(own, typical(data, ranges[own])[1], strict=True):
+            start, end = ranges[k]
+            reach = int(NEAR * (end - start))
+            first = max(start - reach, 0)
+            about = data[:, first : end + reach]
+            common = sum(signal.correlate(y, x, "valid") for y, x in zip(about, part, strict=True))
+            if common.max() > common[start - first]:  # where nothing correlates better, a mark stays
+                moved[k] += first + int(np.argmax(common)) - start
+    return moved
 
 
 def _cut(piece, length):
@@ -127,22 +154,15 @@ def find_look_alikes(data, ranges, code):
 
 
 def band_of(found):
-    """The band in which the distance from the typical event tells events from background best, and the ratios.
+    """The band (low, high) in which the distance from the typical event tells events from background best.
 
     The squared distance is less at an event than beside it, in the mean by the power of the event in the band, S. Of
     Gaussian noise N it varies by twice the sum over the frequencies of N^2 + S N. The band is that with the largest
     ratio of the square of the one to the other; of several channels these are added up. An edge is None where the band
     reaches the end of the spectrum.
-
-    Returns
-    -------
-    band : tuple (low, high)
-    ratio : ndarray of shape (f,)
-        Of events to noise, of several channels the largest.
     """
-    frequencies, events, noise = found
-    noise = np.maximum(noise, RANGE * np.maximum(events, noise).max(axis=1, keepdims=True))
-    noise, some = np.maximum(noise, np.finfo(float).tiny), np.maximum(events, 0.0)
+    frequencies, events, _ = found
+    noise, some = _noise(found), np.maximum(events, 0.0)
     scale = np.maximum(noise, some).max(axis=1, keepdims=True)  # of squares that would not be numbers else
     # The first frequency is that of the mean.
     each = min(EDGES // 2, len(frequencies))
@@ -150,15 +170,26 @@ def band_of(found):
     edges = np.unique(edges.round().astype(int))
     gain, spread = (_sums(part, edges) for part in (events / scale, noise / scale * (noise + some) / scale))
     apart = (np.maximum(gain, 0.0) ** 2 / np.where(spread > 0, spread, np.inf)).sum(axis=0)
-    ratio = (some / noise).max(axis=0)
-    ratio[0] = 0.0
     if not apart.any():
-        return (None, None), ratio
+        return None, None
     first, last = edges[np.array(np.unravel_index(np.argmax(apart), apart.shape))]
     step = frequencies[1]
     low = None if first <= 1 else float(frequencies[first] - step / 2)
     high = None if last == len(frequencies) else float(frequencies[last] - step / 2)
-    return (low, high), ratio
+    return low, high
+
+
+def ratio_of(found):
+    """Ratio (f,) of events to noise, of several channels the largest; 0 at the frequency of the mean."""
+    ratio = (np.maximum(found.events, 0.0) / _noise(found)).max(axis=0)
+    ratio[0] = 0.0
+    return ratio
+
+
+def _noise(found):
+    """The noise, nowhere less than the least share of the largest density."""
+    largest = np.maximum(found.events, found.noise).max(axis=1, keepdims=True)
+    return np.maximum(np.maximum(found.noise, RANGE * largest), np.finfo(float).tiny)
 
 
 def _sums(values, edges):

@@ -96,3 +96,37 @@ def best_band(frequencies, events, noise):
     half = frequencies[1] / 2
     low = None if band[0] == 1 else frequencies[band[0]] - half
     return low, None if band[1] == len(frequencies) - 1 else frequencies[band[1]] + half
+
+
+def place_of(y, start, part, reach):
+    """The start, by up to `reach` away, at which a part correlates best with a recording (channels, n)."""
+    places = [k for k in range(start - reach, start + reach + 1) if 0 <= k <= len(y[0]) - len(part[0])]
+
+    def common(k):
+        return sum(row[k + i] * x[i] for row, x in zip(y, part, strict=True) for i in range(len(x)))
+
+    return max(places, key=common)
+
+
+def gains(y, starts, length, first, last):
+    """What the median of the events outside of a block explains of those in it, and where it explains most beside."""
+    held_out = [s for s in starts if first <= s + length / 2 < last]
+    rest = [s for s in starts if s not in held_out]
+    typical = [[median([row[s + k] for s in rest]) for k in range(length)] for row in y]
+    power = sum(x * x for row in typical for x in row)
+    gain = {}
+    for place in range(first, last - length + 1):
+        left = before = 0.0
+        for row, part in zip(y, typical, strict=True):
+            left += sum((row[place + k] - part[k]) ** 2 for k in range(length))
+            before += sum(row[place + k] ** 2 for k in range(length))
+        gain[place] = (before - left) / power
+    events = [max(gain.get(s + k, -math.inf) for k in range(-(length // 3), length // 3 + 1)) for s in held_out]
+    half = length // 2
+    free = {p: g for p, g in gain.items() if not any(s - half <= p < s + half for s in held_out)}
+    others = []
+    peaks = [p for p, g in free.items() if free.get(p - 1, -math.inf) < g > free.get(p + 1, -math.inf)]
+    for place in sorted(peaks, key=free.get, reverse=True):
+        if all(abs(place - other) >= half for other in others):
+            others.append(place)
+    return events, [free[p] for p in sorted(others)]

@@ -11,7 +11,9 @@ from sktslib import QuerySegmenter, segment_in
 from sktslib.metrics import event_f1_score, labels_from_events
 from sktslib.model_selection import BlockedSeriesSplit
 from sktslib.preprocessing import AutoFilter, BandPass
-from sktslib.preprocessing._event_spectra import Spectra, band_of, find_look_alikes
+from sktslib.preprocessing._band_evidence import Gains, candidates, choose_band, detectability, gains
+from sktslib.preprocessing._event_spectra import Spectra, align, band_of, find_look_alikes, ratio_of, spectra, typical
+from sktslib.search._learning.chosen_metric import Block
 from sktslib.search._learning.time_labels import occurrences
 
 N, RATE, LENGTH = 6000, 100, 60
@@ -50,7 +52,8 @@ def test_the_band_separates_better_than_any_other(seed):
     frequencies = np.arange(k) * 0.5
     events, noise = np.exp(-(((np.arange(k) - k / 3) / (k / 8)) ** 2)) + 0.1 * rng.normal(size=k), rng.random(k) + 0.2
     want = naive.best_band(frequencies.tolist(), events.tolist(), noise.tolist())
-    found, ratio = band_of(Spectra(frequencies, events[None], noise[None]))
+    both = Spectra(frequencies, events[None], noise[None])
+    found, ratio = band_of(both), ratio_of(both)
     assert found == pytest.approx(want) if None not in want else found == want
     assert_allclose(ratio[1:], np.maximum(events, 0)[1:] / noise[1:])
 
@@ -78,6 +81,76 @@ def test_events_without_a_mark_are_no_background(k):
     at = np.abs(fitted.frequencies_ - 12).argmin()
     whole = AutoFilter(RATE).fit(X, Y)
     assert fitted.noise_spectrum_[at, 0] < 3 * whole.noise_spectrum_[at, 0]
+
+
+def test_marks_that_are_off_are_moved_to_their_events():
+    rng = np.random.default_rng(0)
+    X, off = planted("white"), rng.integers(-8, 9, len(STARTS))
+    off[0] = -8  # and no event is moved out of the recording
+    ranges = np.column_stack([STARTS + off, STARTS + off + LENGTH])
+    moved = ranges
+    for _ in range(2):
+        moved = align(X.T, moved, np.zeros(len(moved), int))
+    assert_array_equal(np.diff(moved, axis=1), LENGTH)
+    assert np.ptp(moved[:, 0] - STARTS) <= 1
+    template = typical(X.T, ranges)[0]
+    want = [naive.place_of(X.T.tolist(), s, template.tolist(), LENGTH // 3) for s in ranges[:8, 0].tolist()]
+    assert_array_equal(align(X.T, ranges, np.zeros(len(moved), int))[:8, 0], want)
+    low, high = AutoFilter(RATE).fit(X, labels_from_events(ranges, n_samples=N)).band_
+    assert 7 < low < 12 < high < 18
+    edge = np.array([[0, LENGTH], [N - LENGTH, N], *ranges[3:6]])
+    assert align(X.T, edge, np.zeros(5, int)).min() >= 0 and align(X.T, edge, np.zeros(5, int)).max() <= N
+
+
+def test_what_is_held_out_is_that_of_a_naive_version():
+    data = np.array([planted("random walk")[:1000, 0], planted("white")[:1000, 0]])
+    ranges = np.column_stack([STARTS, STARTS + LENGTH])[:5]
+    for first, last in ((0, 310), (310, 1000)):
+        found = gains(data, ranges, np.zeros(5, int), Block(first, last), np.empty((0, 2), int))
+        events, others = naive.gains(data.tolist(), ranges[:, 0].tolist(), LENGTH, first, last)
+        assert_allclose(found.events, events, atol=1e-9)
+        assert_allclose(found.others, others, atol=1e-9)
+        without = gains(data, ranges, np.zeros(5, int), Block(first, last), np.array([[0, N]]))  # a look-alike at 0
+        assert len(without.others) <= len(found.others)
+
+
+def test_detectability_is_of_medians_and_tails():
+    events, others = np.linspace(0.5, 1.0, 21), np.linspace(-1.0, 0.0, 21)  # worst ones of 20: 0.525 and -0.05
+    assert detectability([Gains(events, others)]) == pytest.approx(1.25 / (1.25 + 0.225 + 0.45))
+    assert detectability([Gains(events[:10], others), Gains(events[10:], others)]) == pytest.approx(
+        detectability([Gains(events, np.tile(others, 2))])
+    )
+    assert detectability([Gains(np.ones(3), np.zeros(3))]) == 1.0
+    assert detectability([Gains(others, events)]) == detectability([Gains(events, events[:0])]) == 0.0
+
+
+def test_what_spectra_do_not_tell_is_learned_from_held_out_events():
+    rng, starts = np.random.default_rng(0), np.arange(40, 12000, 170)
+    slow = 2 * np.hanning(LENGTH) * np.sin(2 * np.pi * 4 * np.arange(LENGTH) / RATE)
+    data, ranges = 0.3 * rng.normal(size=(1, 12500)), np.column_stack([starts, starts + LENGTH])
+    other = ranges[::3] + 90
+    for start in starts:
+        data[0, start : start + LENGTH] += slow + 2 * TONE
+    for start, _ in other:  # looks like an event in the fast part, and is too rare for the median of spectra
+        data[0, start : start + LENGTH] += 2 * TONE
+    none, code = [other[:0]], np.zeros(len(starts), int)
+    found = spectra(data, ranges, code, RATE, none)
+    bands = candidates(found, (9.0, 15.0))
+    assert bands[0] == (9.0, 15.0) and len(set(bands)) == len(bands) > 3
+    for low, high in bands[1:]:
+        inside = (found.frequencies > (low or 0)) & (found.frequencies < (high or RATE))
+        assert inside[ratio_of(found).argmax()]
+
+    def filtered(band):
+        return BandPass(*band, RATE).fit_transform(data.T).T
+
+    def chosen(k, look_alikes):
+        return choose_band(found, (9.0, 15.0), filtered, ranges[:k], code[:k], look_alikes)
+
+    low, high = chosen(len(starts), none)
+    assert low < 4 < high
+    assert chosen(len(starts), [other]) == (9.0, 15.0)  # what may be an event tells nothing,
+    assert chosen(59, none) == (9.0, 15.0)  # and where the worst of 20 cannot be seen there is no evidence
 
 
 def test_edges_that_reach_an_end_of_the_spectrum_are_none():
