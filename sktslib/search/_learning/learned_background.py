@@ -21,10 +21,11 @@ def learn_background(marked, queries, constant, segment, verbose=0):
 
     Tried are a cost that grows with the distance from the offset of the background and, where that does not do, a
     constant one, each times several factors. Of the range of factors that are equally good the middle is taken: then
-    the largest change to either side does no harm. A cost that grows begins at the factor 1, if that is as good: with
-    less a stretch would be background that is nearer to the query than to the background, and an occurrence that is
-    weaker than those marked soon is. The fewer occurrences or stretches of background there are to learn from, the
-    closer it stays to 1.
+    the largest change to either side does no harm. With less than 1 a stretch is background that is nearer to the query
+    than to the background. That is right where false ones are as near: the best of all windows of noise, or a neighbor
+    of the occurrences. How far down it may go shows in the misses, and those of occurrences without a mark are not
+    seen: the smaller the share with a mark, the closer to 1 the range begins. The fewer occurrences or stretches of
+    background there are to learn from, the closer the factor stays to 1.
 
     Parameters
     ----------
@@ -54,7 +55,7 @@ def learn_background(marked, queries, constant, segment, verbose=0):
             def value(factor):
                 found = segment(make(factor))
                 count()
-                return agreement(marked.ranges, found, plain)
+                return f1_of_marks(marked.ranges, found, plain)
 
             factor, best = middle_of_the_best(value, len(marked.ranges), nearest)
         return best[0], make(factor**sure if nearest else factor)
@@ -69,7 +70,7 @@ def learn_background(marked, queries, constant, segment, verbose=0):
     return fixed[1] if fixed[0] > relative[0] else relative[1]
 
 
-def agreement(ranges, found, plain):
+def f1_of_marks(ranges, found, plain):
     """F1 of what was found against marked occurrences (k, 2), were those without a mark marked, and the share of marks.
 
     Half of all occurrences cost less than the median of the marked ones, each as a share of what it costs as plain
@@ -117,8 +118,8 @@ def middle_of_the_best(value, k, nearest=0.0):
     events that these are: where many have no mark, F1 says less. As good as the best is what has one error more, and of
     many events as many more as their number varies by chance, the root of it, up to a hundredth of F1.
 
-    Tried are powers of 4, then the factors around the best ones, each time at half the distance (in powers). Factors
-    below `nearest` do not count where it is itself among the best.
+    Tried are powers of 4, then the factors around the best ones, each time at half the distance (in powers). Where
+    `nearest` is among the best, the range below it (in powers) is cut to the least share of marks in the range.
     """
     values = {factor: value(factor) for factor in STEPS.tolist()}
     for step in CLOSER:
@@ -127,7 +128,8 @@ def middle_of_the_best(value, k, nearest=0.0):
             values[factor] = value(factor)
     first, last = _best_range(values, k)
     if first < nearest <= last:
-        first = nearest
+        share = min(marked for factor, (_, marked) in values.items() if first <= factor <= last)
+        first = nearest * (first / nearest) ** share
     return float(np.sqrt(first * last)), max(values.values())
 
 

@@ -134,9 +134,9 @@ class QuerySegmenter(FittedSegmenter):
     The background then costs a multiple of the (squared) distance from the median of the samples that are labelled as
     background, and at most what the strongest sample of an occurrence would: the question is not how well a stretch
     fits the query, but whether it fits the query better than the background. The multiple is the one with which the
-    occurrences are found best, from the middle of those that do as well and are at least 1; the fewer labels there are,
-    the closer it is to 1. If errors remain, a constant is tried too. What looks like an occurrence and has no mark is
-    none of the errors, so that some may stay unmarked.
+    occurrences are found best, from the middle of those that do as well; the fewer labels there are, and the more
+    occurrences without a mark, the closer it is to 1. If errors remain, a constant is tried too. What looks like an
+    occurrence and has no mark is none of the errors, so that some may stay unmarked.
 
     References
     ----------
