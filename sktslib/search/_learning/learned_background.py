@@ -38,12 +38,11 @@ def learn_background(marked, queries, constant, segment, verbose=0):
     verbose : int
         Above 0: a bar counts the segmentations.
     """
-    power, data, code = power_of(queries[0].metric), marked.data, marked.labels.code
+    data, code = marked.data, marked.labels.code
     rest = data[:, code == 0] if (code == 0).sum() > 1 else data
-    offset = np.nanmedian(rest, axis=1, keepdims=True)
-    full = np.concatenate([full_weight(how.w, how.x) for how in queries], axis=1)
-    slope = full.mean(axis=1, keepdims=True)
-    plain = Background(np.inf, slope, offset, power).costs(data)
+    offset = np.nanmedian(rest, axis=1, keepdims=True) if marked.offset is None else marked.offset
+    unit = plain_background(queries, offset)
+    plain = unit.costs(data)
     strongest = plain[code != 0].max()
 
     seen = min((code == 0).sum() / np.median(np.diff(marked.ranges)), len(marked.ranges))
@@ -63,11 +62,23 @@ def learn_background(marked, queries, constant, segment, verbose=0):
     # No sample of background costs more than the strongest sample of an occurrence: artefacts are no occurrences.
     relative = -1, None
     if strongest:
-        relative = tried(lambda factor: Background(factor * strongest, factor * slope, offset, power), 1.0)
+        relative = tried(lambda factor: unit._replace(limit=factor * strongest, slope=factor * unit.slope), 1.0)
     if relative[0] >= PERFECT or not 0 < constant < np.inf:
         return relative[1] or Background(constant)
     fixed = tried(lambda factor: Background(factor * constant), 0.0)
     return fixed[1] if fixed[0] > relative[0] else relative[1]
+
+
+def plain_background(queries, offset):
+    """The background of the factor 1: the mean weight of the queries' points, and no maximum."""
+    full = np.concatenate([full_weight(how.w, how.x) for how in queries], axis=1)
+    return Background(np.inf, full.mean(axis=1, keepdims=True), offset, power_of(queries[0].metric))
+
+
+def shares_of(found, plain):
+    """Costs of segments as shares of what their samples cost as background, `plain` (n,)."""
+    total = np.concatenate([[0.0], np.cumsum(plain)])
+    return found.cost / np.maximum(total[found.end] - total[found.start], np.finfo(float).tiny)
 
 
 def f1_of_marks(ranges, found, plain):
@@ -89,8 +100,7 @@ def f1_of_marks(ranges, found, plain):
     hits = count_matched(i, j, len(ranges), len(events))
     if not hits:
         return 0.0, 1.0
-    total = np.concatenate([[0.0], np.cumsum(plain)])
-    share = found.cost / np.maximum(total[found.end] - total[found.start], np.finfo(float).tiny)
+    share = shares_of(found, plain)
     others = np.delete(share, np.unique(j))
     right = hits + absent(share[np.unique(j)], others)
     near = max(int((others < 1).sum()) - right + hits, 0)
