@@ -16,6 +16,7 @@ from ..utils.validation import as_floats, as_series, as_times, as_weight, check_
 from ._comparison import Comparison, check_reach
 from ._learning.learned_queries import learn_queries
 from ._learning.metric_choice import MetricChoice
+from ._learning.self_training import are_unlabelled
 from ._learning.time_labels import Labels, is_background, occurrences, read_labels
 from ._missing import observed_query
 from ._polarity import check_polarity, signs_of, with_polarity
@@ -87,9 +88,20 @@ def refuse_sample_weight(sample_weight):
         )
 
 
-def event_score(y, found, n):
-    """Event F1 of ranges found among n time points against labels."""
-    return event_f1_score(read_labels(check_labels(y, n)).code, np.column_stack([found.start, found.end]))
+def known_labels(y, self_train):
+    """Labels with background for what is unlabelled, and which are that: none unless an estimator trains itself."""
+    unlabelled = are_unlabelled(y) if self_train else np.zeros(len(y), bool)
+    if unlabelled.any():
+        y = y.copy()
+        y[unlabelled] = 0
+    return y, unlabelled
+
+
+def event_score(y, found, n, self_train=0):
+    """Event F1 of ranges found among n time points against labels; what reaches into unlabelled ones does not count."""
+    y, unlabelled = known_labels(check_labels(y, n), self_train)
+    known = [not unlabelled[s:e].any() for s, e in zip(found.start, found.end, strict=True)]
+    return event_f1_score(read_labels(y).code, np.column_stack([found.start, found.end])[np.array(known, bool)])
 
 
 def same_channels(counts, name):
@@ -110,10 +122,14 @@ class Annotation(NamedTuple):
     labels: Labels
     ranges: np.ndarray  # (k, 2), the occurrences
     code: np.ndarray  # (k,), their labels
+    unlabelled: np.ndarray | None = None  # (n,): samples of which nobody knows; None where there are none
+    offset: np.ndarray | None = None  # (channels, 1): of the background; None: the median of its labelled samples
 
 
 class QueryEstimator(MetricChoice, Estimator):
     """Base of the estimators that are fitted on a query, or on several: `_queries` says how each is compared."""
+
+    self_train = 0  # of those that do not
 
     def _check_parameters(self):
         validate_parameter_constraints(self._parameter_constraints, self.get_params(deep=False), type(self).__name__)
@@ -243,6 +259,7 @@ class QueryEstimator(MetricChoice, Estimator):
             )
         data = self._read_recording(X)
         y = check_labels(y, data.shape[1])
+        y, unlabelled = known_labels(y, self.self_train)
         labels = read_labels(y)
         ranges, code = occurrences(labels.code)
         cut = holes(self._as_times(times_of(X, times), data.shape[1], name_of(times)), self._max_gap)
@@ -258,7 +275,7 @@ class QueryEstimator(MetricChoice, Estimator):
             return None
         if not whole.any():
             return None
-        return Annotation(data, labels, ranges[whole], code[whole])
+        return Annotation(data, labels, ranges[whole], code[whole], unlabelled if unlabelled.any() else None)
 
     def _learn(self, marked, weight, times, n_templates=1):
         """Queries of the classes that are marked in a recording, as they are compared and as they were learned."""

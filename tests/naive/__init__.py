@@ -33,12 +33,12 @@ from .searching import (
     windows,
 )
 from .segmenting import (
-    agreement,
     background,
     carried_segmentation,
     cheapest_segmentation,
     cost_of_segmentation,
     costs_of_segments,
+    f1_of_marks,
     segment_cost,
     segmentations,
 )

@@ -139,7 +139,7 @@ def carried_segmentation(queries, n, b, transitions=None, bounds=None):
     return min(last)
 
 
-def agreement(ranges, found, shares):
+def f1_of_marks(ranges, found, shares):
     """F1 of found ranges, by their shares of the cost of background, were the occurrences marked that nobody marked."""
 
     def meet(a, b):

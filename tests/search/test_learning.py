@@ -11,7 +11,7 @@ from sktslib import QuerySearcher, QuerySegmenter, load_ecg_example
 from sktslib.distances import barycenter
 from sktslib.metrics import events_from_labels, labels_from_events
 from sktslib.search._comparison import Comparison
-from sktslib.search._learning.learned_background import agreement, middle_of_the_best
+from sktslib.search._learning.learned_background import f1_of_marks, middle_of_the_best
 from sktslib.search._learning.learned_queries import groups, weigh
 from sktslib.search._learning.learned_threshold import learn_threshold
 from sktslib.search._learning.time_labels import occurrences, read_labels
@@ -170,15 +170,20 @@ def test_background_is_learned_in_the_middle_of_what_does_as_well():
     factor, best = middle_of_the_best(lambda f: (1.0 if 0.2 < f < 5 else 0.5, 1.0), 100)
     assert best == (1.0, 1.0)
     assert factor == pytest.approx(1.0)
-    assert middle_of_the_best(lambda f: (1.0 if 0.2 < f < 5 else 0.5, 1.0), 100, nearest=1.0)[0] == pytest.approx(2.0)
+    for share, want in ((1.0, 1.0), (0.5, np.sqrt(2.0)), (0.0, 2.0)):  # of 1/4 to 4, as far below 1 as is marked
+        got = middle_of_the_best(lambda f, s=share: (1.0 if 0.2 < f < 5 else 0.5, s or 1e-9), 10**12, nearest=1.0)[0]
+        assert got == pytest.approx(want)
     assert (
         middle_of_the_best(lambda f: (1.0 if f < 0.3 else 0.5, 1.0), 100, nearest=1.0)[0] < 0.3
     )  # 1 is none of the best
     # Of 1000 events two errors more than none are as good, three are not; beside ten errors four are, and five are not.
     for errors, more, same in ((0, 2, True), (0, 3, False), (10, 4, True), (10, 5, False)):
         values = {True: 1 - errors / 2000, False: 1 - (errors + more) / 2000}
-        factor = middle_of_the_best(lambda f, values=values: (values[f < 3], 1.0), 1000, nearest=1.0)[0]
-        assert (factor > 3) == same
+        factor = middle_of_the_best(lambda f, values=values: (values[f < 3], 1.0), 1000)[0]
+        assert (factor > 0.5) == same  # from far below 3 to far above it, or not
+    half = 600  # windows of 30 samples in 5 s: with the factor 1 the best of the rest are as near
+    learned = QuerySegmenter("euclidean").fit(COLUMN[:half], KINDS[:half])
+    assert learned.segment(COLUMN).label.tolist() == ECG.beat_kinds.tolist()
     y = np.array([[np.nan, 1.0, 3.0]])
     one = np.ones((1, 1))
     np.testing.assert_allclose(Background(5.0, 2 * one, one).costs(y), [0.0, 0.0, 5.0])
@@ -194,8 +199,8 @@ def test_what_looks_like_the_marked_ones_may_lack_its_mark(drawn, missed):
     marks = np.concatenate([marks.reshape(-1, 2), start[len(drawn) :, None] + [0, length]])
     shares = np.array([share for _, share in drawn])
     found = SegmentTable(start[: len(drawn)], start[: len(drawn)] + length, None, shares * 2 * length, None)
-    got = agreement(marks, found, np.full(20 * n, 2.0))[0] if len(marks) else 0.0
-    want = naive.agreement(marks.tolist(), np.column_stack(found[:2]).tolist(), shares.tolist())
+    got = f1_of_marks(marks, found, np.full(20 * n, 2.0))[0] if len(marks) else 0.0
+    want = naive.f1_of_marks(marks.tolist(), np.column_stack(found[:2]).tolist(), shares.tolist())
     assert got == pytest.approx(want)
     if all(marked or share > 1 for marked, share in drawn):  # nothing looks like an unmarked one: plain F1
         hits = sum(marked for marked, _ in drawn)

@@ -21,10 +21,11 @@ def learn_background(marked, queries, constant, segment, verbose=0):
 
     Tried are a cost that grows with the distance from the offset of the background and, where that does not do, a
     constant one, each times several factors. Of the range of factors that are equally good the middle is taken: then
-    the largest change to either side does no harm. A cost that grows begins at the factor 1, if that is as good: with
-    less a stretch would be background that is nearer to the query than to the background, and an occurrence that is
-    weaker than those marked soon is. The fewer occurrences or stretches of background there are to learn from, the
-    closer it stays to 1.
+    the largest change to either side does no harm. With less than 1 a stretch is background that is nearer to the query
+    than to the background. That is right where false ones are as near: the best of all windows of noise, or a neighbor
+    of the occurrences. How far down it may go shows in the misses, and those of occurrences without a mark are not
+    seen: the smaller the share with a mark, the closer to 1 the range begins. The fewer occurrences or stretches of
+    background there are to learn from, the closer the factor stays to 1.
 
     Parameters
     ----------
@@ -37,12 +38,11 @@ def learn_background(marked, queries, constant, segment, verbose=0):
     verbose : int
         Above 0: a bar counts the segmentations.
     """
-    power, data, code = power_of(queries[0].metric), marked.data, marked.labels.code
+    data, code = marked.data, marked.labels.code
     rest = data[:, code == 0] if (code == 0).sum() > 1 else data
-    offset = np.nanmedian(rest, axis=1, keepdims=True)
-    full = np.concatenate([full_weight(how.w, how.x) for how in queries], axis=1)
-    slope = full.mean(axis=1, keepdims=True)
-    plain = Background(np.inf, slope, offset, power).costs(data)
+    offset = np.nanmedian(rest, axis=1, keepdims=True) if marked.offset is None else marked.offset
+    unit = plain_background(queries, offset)
+    plain = unit.costs(data)
     strongest = plain[code != 0].max()
 
     seen = min((code == 0).sum() / np.median(np.diff(marked.ranges)), len(marked.ranges))
@@ -54,7 +54,7 @@ def learn_background(marked, queries, constant, segment, verbose=0):
             def value(factor):
                 found = segment(make(factor))
                 count()
-                return agreement(marked.ranges, found, plain)
+                return f1_of_marks(marked.ranges, found, plain)
 
             factor, best = middle_of_the_best(value, len(marked.ranges), nearest)
         return best[0], make(factor**sure if nearest else factor)
@@ -62,14 +62,26 @@ def learn_background(marked, queries, constant, segment, verbose=0):
     # No sample of background costs more than the strongest sample of an occurrence: artefacts are no occurrences.
     relative = -1, None
     if strongest:
-        relative = tried(lambda factor: Background(factor * strongest, factor * slope, offset, power), 1.0)
+        relative = tried(lambda factor: unit._replace(limit=factor * strongest, slope=factor * unit.slope), 1.0)
     if relative[0] >= PERFECT or not 0 < constant < np.inf:
         return relative[1] or Background(constant)
     fixed = tried(lambda factor: Background(factor * constant), 0.0)
     return fixed[1] if fixed[0] > relative[0] else relative[1]
 
 
-def agreement(ranges, found, plain):
+def plain_background(queries, offset):
+    """The background of the factor 1: the mean weight of the queries' points, and no maximum."""
+    full = np.concatenate([full_weight(how.w, how.x) for how in queries], axis=1)
+    return Background(np.inf, full.mean(axis=1, keepdims=True), offset, power_of(queries[0].metric))
+
+
+def shares_of(found, plain):
+    """Costs of segments as shares of what their samples cost as background, `plain` (n,)."""
+    total = np.concatenate([[0.0], np.cumsum(plain)])
+    return found.cost / np.maximum(total[found.end] - total[found.start], np.finfo(float).tiny)
+
+
+def f1_of_marks(ranges, found, plain):
     """F1 of what was found against marked occurrences (k, 2), were those without a mark marked, and the share of marks.
 
     Half of all occurrences cost less than the median of the marked ones, each as a share of what it costs as plain
@@ -88,8 +100,7 @@ def agreement(ranges, found, plain):
     hits = count_matched(i, j, len(ranges), len(events))
     if not hits:
         return 0.0, 1.0
-    total = np.concatenate([[0.0], np.cumsum(plain)])
-    share = found.cost / np.maximum(total[found.end] - total[found.start], np.finfo(float).tiny)
+    share = shares_of(found, plain)
     others = np.delete(share, np.unique(j))
     right = hits + absent(share[np.unique(j)], others)
     near = max(int((others < 1).sum()) - right + hits, 0)
@@ -117,8 +128,8 @@ def middle_of_the_best(value, k, nearest=0.0):
     events that these are: where many have no mark, F1 says less. As good as the best is what has one error more, and of
     many events as many more as their number varies by chance, the root of it, up to a hundredth of F1.
 
-    Tried are powers of 4, then the factors around the best ones, each time at half the distance (in powers). Factors
-    below `nearest` do not count where it is itself among the best.
+    Tried are powers of 4, then the factors around the best ones, each time at half the distance (in powers). Where
+    `nearest` is among the best, the range below it (in powers) is cut to the least share of marks in the range.
     """
     values = {factor: value(factor) for factor in STEPS.tolist()}
     for step in CLOSER:
@@ -127,7 +138,8 @@ def middle_of_the_best(value, k, nearest=0.0):
             values[factor] = value(factor)
     first, last = _best_range(values, k)
     if first < nearest <= last:
-        first = nearest
+        share = min(marked for factor, (_, marked) in values.items() if first <= factor <= last)
+        first = nearest * (first / nearest) ** share
     return float(np.sqrt(first * last)), max(values.values())
 
 

@@ -34,7 +34,7 @@ class MetricChoice(MetricParameter):
 
     def _forget_choice(self):
         """Drop what an earlier fit chose."""
-        for name in ("_candidate", "cv_results_", "best_index_"):
+        for name in ("_candidate", "cv_results_", "best_index_", "self_training_"):
             vars(self).pop(name, None)
 
     def _choose(self, marked, weight, times):

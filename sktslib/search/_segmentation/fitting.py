@@ -8,12 +8,14 @@ import numpy as np
 from ...utils._jobs import progress
 from ...utils._sampling import holes
 from ...utils._sizes import check_query, check_size
+from ...utils._warnings import warn
 from ...utils.validation import as_floats
 from .._comparison import check_reach, check_room, resolve_mode, with_metric
 from .._learning.chosen_metric import elastic_candidates
 from .._learning.held_out import evidence_of_segments
 from .._learning.learned_background import learn_background
 from .._learning.learned_queries import as_comparable, average, examples
+from .._learning.self_training import NOTHING, learnable, sure_ones
 from .._polarity import with_signs
 from .._query import QueryEstimator
 from .._sources import Whole
@@ -140,12 +142,51 @@ class FittedSegmenter(ThresholdSegmenter, QueryEstimator):
     def _evidence(self, *rest):
         return evidence_of_segments(copy(self), *rest)
 
-    def _fit_labels(self, marked, weight, times):
-        """Learn the queries of the classes that are marked, and the background."""
-        queries, learned = self._learn(marked, weight, times, self._n_templates)
+    def _fit_marked(self, marked, weight, times):
+        """Learn from a marked recording: the metric, queries and background, more by self-training, the threshold."""
+        known = learnable(marked)
+        self._choose(known, weight, times)
+        self._fit_labels(known, weight, times)
+        if self.self_train:
+            self._train_itself(marked, known, weight, times)
+        return self._fit_conformal(known, weight, times)
+
+    def _refuse_self_training(self):
+        """There must be labels to begin with."""
+        if self.self_train:
+            raise ValueError(
+                f"'self_train' must be 0 where no occurrence is labelled in 'y'. Got {self.self_train}. Label an "
+                "occurrence, or take the parameter 'refine', which averages what the query finds."
+            )
+
+    def _train_itself(self, marked, known, weight, times):
+        """Learn again, with what is sure in the unlabelled part as further occurrences, until nothing changes."""
+        rounds, taken, k = int(self.self_train), NOTHING, len(self.classes_)
+        counts, ty = [], self._as_times(times, marked.data.shape[1])
+        if marked.unlabelled is None:
+            warn(
+                "'y' should have labels -1 where self_train is above 0, for the samples of which nobody knows. Got "
+                "none, so nothing was learned from what is unlabelled. Set self_train=0 if all is labelled."
+            )
+            rounds = 0
+        with progress(rounds, self.verbose if rounds else 0, "self-train", "round") as count:
+            for _ in range(rounds):
+                queries = [how.untimed if ty is None else how for how in self._queries]
+                found = segment(queries, self._rules, marked.data, ty, self.n_jobs)
+                before, taken = taken, sure_ones(marked, queries, self._numbers + 1, found)
+                counts.append(np.bincount(taken.code - 1, minlength=k))
+                count(word=f"{len(taken.code)} taken")
+                if taken.are_those_of(before):
+                    break
+                self.metric_ = self._made_metric()
+                self._fit_labels(known._replace(offset=taken.offset), weight, times, learnable(marked, taken))
+        self.self_training_ = np.array(counts, np.int64).reshape(-1, k)
+
+    def _fit_labels(self, marked, weight, times, examples=None):
+        """Learn the queries of the classes that are marked, of `examples` if there are some, and the background."""
+        queries, learned = self._learn(marked if examples is None else examples, weight, times, self._n_templates)
         numbers, limits = [one.number for one in learned], [one.limits for one in learned]
-        self._fit_queries(queries, numbers, limits, marked, times)
-        return self._fit_conformal(marked, weight, times)
+        return self._fit_queries(queries, numbers, limits, marked, times)
 
     @property
     def _n_templates(self):

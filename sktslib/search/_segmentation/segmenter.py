@@ -71,6 +71,9 @@ class QuerySegmenter(FittedSegmenter):
     refine : int, default=0
         How many times `segment` averages the repetitions that it found, and segments again by these averages. They are
         the recording's own and for this call; the fitted queries stay as they are. Not for streams.
+    self_train : int, default=0
+        At most how many times `fit` learns anew from its own sure answers. Above 0 the label -1 in `y` means unlabelled
+        (with 0 it is a class): what is found there and is as near as labelled occurrences counts as one of them.
     partial : bool, default=False
         Whether the ends of a recording may cut a repetition off, of which then at least half of the query's points are
         observed; the others cost nothing. Elastic metrics without times only, and not "msm"; not for streams.
@@ -85,8 +88,7 @@ class QuerySegmenter(FittedSegmenter):
     polarity : {"same", "any", "channels"}, default="same"
         Signs of the query: as it is given; also mirrored as a whole, times -1, which takes twice as long; or each
         channel with a sign of its own, of at most 8 channels, which takes 2^channels times as long, for all
-        combinations are tried. Each repetition has the signs with
-        which the segmentation costs least; see `Segments.polarity`.
+        combinations are tried. Each repetition has the signs that cost least; see `Segments.polarity`.
     nan_policy : {"raise", "omit"}, default="raise"
         What to do with missing values (NaN). "omit": missing query points have weight 0; no repetition crosses a
         missing point.
@@ -121,6 +123,8 @@ class QuerySegmenter(FittedSegmenter):
         with fewer than six occurrences; without labels there is none.
     best_index_ : int or None
         The row of it that was taken.
+    self_training_ : ndarray of int of shape (n_rounds, n_classes)
+        How many unlabelled occurrences of each class each round took; with ``self_train`` above 0 and labels.
     n_features_in_ : int
         Number of channels.
 
@@ -134,9 +138,9 @@ class QuerySegmenter(FittedSegmenter):
     The background then costs a multiple of the (squared) distance from the median of the samples that are labelled as
     background, and at most what the strongest sample of an occurrence would: the question is not how well a stretch
     fits the query, but whether it fits the query better than the background. The multiple is the one with which the
-    occurrences are found best, from the middle of those that do as well and are at least 1; the fewer labels there are,
-    the closer it is to 1. If errors remain, a constant is tried too. What looks like an occurrence and has no mark is
-    none of the errors, so that some may stay unmarked.
+    occurrences are found best, from the middle of those that do as well; the fewer labels there are, and the more
+    occurrences without a mark, the closer it is to 1. If errors remain, a constant is tried too. What looks like an
+    occurrence and has no mark is none of the errors, so that some may stay unmarked.
 
     References
     ----------
@@ -160,6 +164,7 @@ class QuerySegmenter(FittedSegmenter):
         "transitions": "no_validation",
         "n_templates": [StrOptions({"auto"}), Interval(Integral, 1, None, closed="left")],
         "refine": [Interval(Integral, 0, None, closed="left")],
+        "self_train": [Interval(Integral, 0, None, closed="left")],
         "partial": ["boolean"],
         "threshold": THRESHOLD,
         "min_length": "no_validation",
@@ -182,6 +187,7 @@ class QuerySegmenter(FittedSegmenter):
         transitions: Any = None,
         n_templates: int | str = "auto",
         refine: int = 0,
+        self_train: int = 0,
         partial: bool = False,
         threshold: float | str | FalseDiscoveryRate | Conformal | None = None,
         min_length: int | str | None = None,
@@ -200,6 +206,7 @@ class QuerySegmenter(FittedSegmenter):
         self.transitions = transitions
         self.n_templates = n_templates
         self.refine = refine
+        self.self_train = self_train
         self.partial = partial
         self.threshold = threshold
         self.min_length = min_length
@@ -245,8 +252,8 @@ class QuerySegmenter(FittedSegmenter):
         marked = self._annotation(X, y, times)
         self._check_threshold(marked is not None)
         if marked is not None:
-            self._choose(marked, weight, times_of(X, times))
-            return self._fit_labels(marked, weight, times_of(X, times))
+            return self._fit_marked(marked, weight, times_of(X, times))
+        self._refuse_self_training()
         if by_itself:
             return self._fit_recording(self._read_recording(one_query(X, "X")), times_of(X, times))
         queries, names = self._read_queries(X, y, weight, times)
@@ -387,4 +394,4 @@ class QuerySegmenter(FittedSegmenter):
         """
         refuse_sample_weight(sample_weight)
         segments = self.segment(X, times)
-        return event_score(y, segments, segments._source.readers[0].source.extent(0)[1])
+        return event_score(y, segments, segments._source.readers[0].source.extent(0)[1], self.self_train)
