@@ -98,12 +98,16 @@ class FittedSearcher(ThresholdFitting, QueryEstimator):
     def _fit_learned(self, marked, weight, times):
         """Learn the queries of the classes that are marked."""
         queries, learned = self._learn(marked, weight, times)
-        if len(queries) > 1:  # theirs are relative to each other, and to be so within a query
+        self._fit_queries(queries)
+        return learned
+
+    def _learn(self, marked, weight, times):
+        queries, learned = super()._learn(marked, weight, times)
+        if len(queries) > 1:  # weights are relative to those of all queries, and to be so within a query
             queries = [
                 how if how.w is None else how._replace(w=as_weight(how.w.T, how.m, len(how.x))) for how in queries
             ]
-        self._fit_queries(queries)
-        return learned
+        return queries, learned
 
     def _all_that_fit(self, k):
         """How a learned query is compared, and a choice of matches, to see which of them are occurrences."""
@@ -208,7 +212,7 @@ class FittedSearcher(ThresholdFitting, QueryEstimator):
         every = [times] if sequences is None else one_each(times, len(each), "times", "sequences")
         searches, decoys = self._searches, None
         if self._is_awaited:
-            self._rate._check()
+            self._check_rate(self._rate)
             decoys = self._rate._decoys(len(searches))
         calls, readers, sources, count = [], [], [], len(searches)
         for k, (sequence, t) in enumerate(zip(each, every, strict=True)):

@@ -11,7 +11,7 @@ def _pairs(first, second, apart):
 
 def least_apart(length, max_overlap):
     """Samples between the starts of windows that have at most this share of their length in common."""
-    return max(math.ceil(length * (1 - max_overlap)), 1)
+    return next(apart for apart in range(1, length + 1) if length - apart <= max_overlap * length)
 
 
 def motifs(distance, first, second, apart, n):

@@ -285,6 +285,29 @@ def test_occurrences_held_out_set_the_threshold(cls):
     assert 0.75 <= np.isin(EVENTS[:, 0], found.start).mean()
 
 
+def test_classes_held_out_are_compared_as_they_are_searched_for():
+    rng = np.random.default_rng(0)
+    y, events = 0.1 * rng.standard_normal(16 * ROOT), 16 * np.arange(ROOT)[:, np.newaxis] + [3, 9]
+    kind = np.arange(ROOT) % 2 + 1
+    for (s, e), k in zip(events, kind, strict=True):  # the second class varies more, so all of its weights are less
+        y[s:e] += Q if k == 1 else 4 - Q * rng.uniform(0.5, 1.5) + rng.standard_normal(len(Q))
+
+    def marked(some):
+        return labels_from_events(events[some], kind[some], n_samples=len(y))
+
+    X, every = y[:, np.newaxis], np.arange(ROOT)
+    fitted = QuerySearcher("euclidean", threshold=Conformal(0.25)).fit(X, marked(every))
+    scores = np.full(ROOT, np.inf)
+    for block in range(5):
+        held = np.concatenate([np.array_split(every[kind == k], 5)[block] for k in (1, 2)])
+        found = QuerySearcher("euclidean").fit(X, marked(np.setdiff1d(every, held))).set_params(threshold=1e9).search(X)
+        for event in held:
+            near = (np.abs(found.start - events[event, 0]) <= 3) & (found.label == kind[event])
+            scores[event] = found.distance[near].min(initial=np.inf)
+    wanted = [naive.conformal_threshold(scores[kind == k].tolist(), 0.25) for k in (1, 2)]
+    assert fitted.threshold_ == pytest.approx(wanted)
+
+
 # -------------------------------------------------------------------------------------------------------- what is wrong
 @pytest.mark.parametrize(
     ("threshold", "words"),
@@ -309,6 +332,10 @@ def test_wrong_decoys_and_calls():
     ):
         refused(lambda null=null: searcher(FalseDiscoveryRate(null=null)).search(Y), ValueError, *words)
     refused(lambda: searcher(2.0).fit_threshold(Y), ValueError, "fit_threshold", "Got 2.0")
+    for late in (searcher(None, polarity="any"), QuerySegmenter("euclidean", polarity="any").fit(Q)):
+        late.set_params(threshold="fdr:0.1")
+        for task in ("predict", "fit_threshold"):
+            refused(lambda late=late, task=task: getattr(late, task)(Y), ValueError, "must be a function", "'any'")
     y = labels_from_events(EVENTS, n_samples=len(Y))
     for cls, task in ((QuerySearcher, "search"), (QuerySegmenter, "segment")):
         late = cls("euclidean").fit(Q).set_params(threshold=Conformal(0.2))

@@ -110,6 +110,13 @@ def test_several_motifs_do_not_overlap():
     np.testing.assert_allclose(found.explain(1).cost.sum(), found.distance[1] ** 2)
 
 
+def test_a_share_of_the_length_is_what_a_search_takes_for_it():
+    y = np.tile([0.0, 1.0, 5.0], 8)
+    for find in (motifs, discords):  # 10 * (1 - 0.7) is more than 3 in floating point
+        assert find(y, 10, 2, max_overlap=0.7).distance.tolist() == [0.0] * (4 if find is motifs else 2)
+    assert motifs(y, 10, max_overlap=0.7).start.tolist() == [0, 3]
+
+
 def test_a_join_has_a_window_in_each_recording():
     rng = np.random.default_rng(1)
     one, two = rng.normal(size=(90, 1)), rng.normal(size=(70, 1))

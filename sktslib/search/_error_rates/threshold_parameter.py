@@ -44,18 +44,24 @@ class ThresholdFitting:
     def _check_threshold(self, marked=True):
         """Refuse a rule that is none, or one that needs labels where there are none."""
         rule = rule_of(self.threshold, type(self).__name__)
-        if rule is not None:
+        if isinstance(rule, FalseDiscoveryRate):
+            self._check_rate(rule)
+        elif rule is not None:
             rule._check()
-        if isinstance(rule, FalseDiscoveryRate) and self.polarity != "same" and not callable(rule.null):
-            raise ValueError(
-                "The 'null' parameter of FalseDiscoveryRate must be a function where 'polarity' is not 'same': other "
-                f"decoys are mirrored, and so are queries then. Got {rule.null!r} and polarity={self.polarity!r}."
-            )
         if isinstance(rule, Conformal) and not marked:
             raise ValueError(
                 f"The 'threshold' parameter of {type(self).__name__} may be a Conformal where 'fit' is given labels "
                 f"'y' alone, whose occurrences it is found by. Got {self.threshold!r} and a query. Take "
                 "FalseDiscoveryRate(), which needs none, or a number."
+            )
+
+    def _check_rate(self, rate):
+        """Refuse a rate that is none, and decoys that are no decoys of queries with other signs."""
+        rate._check()
+        if self.polarity != "same" and not callable(rate.null):
+            raise ValueError(
+                "The 'null' parameter of FalseDiscoveryRate must be a function where 'polarity' is not 'same': other "
+                f"decoys are mirrored, and so are queries then. Got {rate.null!r} and polarity={self.polarity!r}."
             )
 
     @property
@@ -110,7 +116,7 @@ class ThresholdFitting:
                 f"The 'threshold' parameter of {type(self).__name__} must be a FalseDiscoveryRate for fit_threshold, "
                 f"which finds no other. Got {self.threshold!r}."
             )
-        rate._check()
+        self._check_rate(rate)
         self._forget_threshold()
         each = self._calibrated(X, times)
         self._fitted_calibrations = [Calibration.together(some) for some in zip(*each, strict=True)]

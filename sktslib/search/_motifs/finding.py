@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from copy import copy
-from math import ceil
+from math import floor
 from typing import TYPE_CHECKING
 
 import numpy as np
@@ -199,7 +199,7 @@ def _rows(sequence, length, metric, normalize, other, metric_params, weight, max
     # Windows whose starts are so far apart have at most that share in common.
     y = owned(y, sequence)
     return (
-        Rows(how, y, y if other is None else owned(z, other), m, max(ceil(m * (1.0 - share)), 1)),
+        Rows(how, y, y if other is None else owned(z, other), m, max(m - floor(share * m), 1)),
         given,
         names_of(sequence),
     )

@@ -79,7 +79,7 @@ class ThresholdSegmenter(ThresholdFitting):
     def _calibrations_in(self, X, times, found, queries, ranges_of):
         """The calibration of each query in a recording, which `ranges_of` segments by other queries."""
         rate = self._rate
-        rate._check()
+        self._check_rate(rate)
         decoys = rate._decoys(len(queries))
         made = decoys.of(self, queries, center_of(X, missing=self.nan_policy == "omit"))
         others, hours = [ranges_of(list(some)) for some in zip(*made, strict=True)], recorded_hours(X, times)
