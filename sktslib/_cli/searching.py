@@ -26,7 +26,7 @@ def estimator_class(task):
     return {"search": QuerySearcher, "segment": QuerySegmenter}[task]
 
 
-def add_estimator(parser, task):
+def add_estimator(parser, task, more=""):
     """Add the metric and every parameter of the task's estimator."""
     cls = estimator_class(task)
     parameters = add_parameters(
@@ -36,8 +36,8 @@ def add_estimator(parser, task):
         "--metric",
         metavar="NAME[:KEY=VALUE,...]",
         type=parse_metric,
-        help="the distance and its parameters, such as dtw:alpha=0.7,window=0.1; `sktslib metrics` lists them "
-        f"(default: {cls().metric})",
+        help="the distance and its parameters, such as dtw:alpha=0.7,window=0.1; `sktslib metrics` lists them"
+        f"{more} (default: {cls().metric})",
     )
     return parameters
 
@@ -161,9 +161,13 @@ def _estimator(options, **defaults):
 
     values = defaults | with_bar(given(options, options.parameters), options.parameters)
     if options.metric is not None:
+        name, parameters = options.metric
         with errors_of("--metric"):
-            get_metric(*options.metric)
-        values |= {"metric": options.metric[0], "metric_params": options.metric[1] or None}
+            if name.lower() != "auto":
+                get_metric(name, parameters)
+            elif not hasattr(options, "labels"):
+                raise ValueError("'auto' is chosen by labels: `sktslib learn` takes it, and saves what --model takes.")
+        values |= {"metric": name, "metric_params": parameters or None}
     return estimator_class(options.task)(**values)
 
 
@@ -345,7 +349,7 @@ def add_learn_arguments(parser, argv=()):
     pre = argparse.ArgumentParser(add_help=False, allow_abbrev=False)
     pre.add_argument("--task", default="segment")
     task = pre.parse_known_args(argv)[0].task
-    parameters = add_estimator(parser, task if task in NOUNS else "segment")
+    parameters = add_estimator(parser, task if task in NOUNS else "segment", "; auto: chosen by the labels")
     add_scale(parser, "of the recording, which the model keeps")
     add_reading(parser)
     parser.set_defaults(parameters=parameters)
@@ -376,6 +380,8 @@ def run_learn(options):
     if scaler is not None:
         model = Pipeline([("scale", scaler.set_output(transform="pandas")), (options.task, estimator)])
     joblib.dump(model, options.output)
+    if getattr(estimator, "cv_results_", None) is not None:
+        note(f"metric chosen by the labels: {estimator.metric_!r}")
     queries = _learned(estimator, scaler)
     lengths = ", ".join(f"{query.title}: {len(query.values)} samples" for query in queries)
     note(f"learned {counted(queries, 'template')}: {lengths}")

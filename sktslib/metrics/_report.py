@@ -220,7 +220,8 @@ def event_report(
         )
     is_result = hasattr(found, "start") and hasattr(found, "end")
     ranges = np.column_stack([found.start, found.end]) if is_result else found
-    true, pred, (rows, columns), _ = agreement(y_true, ranges, min_iou, tolerance)
+    true, pred, (rows, columns), n_samples = agreement(y_true, ranges, min_iou, tolerance)
+    _check_room(true, pred, n_samples)
     numbers = np.argsort(true[:, 0], kind="stable")  # of the true events, in temporal order
     true, rows = true[numbers], np.argsort(numbers)[rows]
     sides = _Sides(true, pred, _true_labels(y_true, kinds, numbers), found.label if is_result else _labels(found))
@@ -243,6 +244,17 @@ def event_report(
     t = _seconds(times, found, edges)
     timed = [None, None] if t is None else [np.where(kind == "hit", t[end + 2] - t[end], np.nan) for end in (0, 1)]
     return EventReport(kind, cause.astype(str), i, j, *edges, *errors, iou, overlaps, *timed, *labels, **known)
+
+
+def _check_room(true, pred, n_samples):
+    """Refuse events behind the last label: what is one-dimensional are then places or another recording's labels."""
+    last = max((int(side[:, 1].max()) for side in (true, pred) if len(side)), default=0)
+    if n_samples and last > n_samples:
+        raise ValueError(
+            f"Labels must be one for each time point of the recording. Got {n_samples}, and an event ends at {last}. "
+            "Give events as [start, end) in two columns; of peaks or starts, numpy.column_stack([peaks - before, "
+            "peaks + after])."
+        )
 
 
 class _Sides(NamedTuple):

@@ -85,6 +85,11 @@ class KNeighborsTimeSeriesRegressor(MultiOutputMixin, RegressorMixin, WeightedNe
                 f"{type(self).__name__} requires y to be passed, but the target y is None. Pass one number or one row "
                 "a series."
             )
+        if any(isinstance(value, str) for value in np.asarray(y).flat):
+            raise TypeError(
+                "'y' must hold real numbers, the targets. Got text. For classes take KNeighborsTimeSeriesClassifier; "
+                "if it spells numbers, pass numpy.asarray(y, dtype=float)."
+            )
         y = check_array(y, ensure_2d=False, dtype=float, input_name="y")
         check_consistent_length(self._series, y)
         self._targets = y.copy()

@@ -122,6 +122,11 @@ class AutoFilter(Filter):
         self._take_rate(recording)
         data = recording.y
         code = read_labels(check_labels(y, data.shape[1])).code
+        if len(code) > 1 and code.all():
+            raise ValueError(
+                "'y' must leave samples of background, labelled by 0 or an empty text, from which events stand out in "
+                f"the band. Got a class for each of the {len(code)} samples. Label the events alone."
+            )
         marked = occurrences(np.minimum(code, 1))
         if not len(marked[0]):
             raise ValueError(

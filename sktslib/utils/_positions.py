@@ -37,7 +37,7 @@ def as_positions(key, n, what):
     if index.dtype.kind != "b":
         wrong = (index < -n) | (index >= n)
         if wrong.any():
-            as_position(index[np.argmax(wrong)], n, what, "The index")
+            as_position(int(index[np.argmax(wrong)]), n, what, "The index")
         return np.where(index < 0, index + n, index).astype(np.int64)
     if len(index) != n:
         raise IndexError(f"A mask of {several} must have one truth value for each of the {n}. Got {len(index)}.")

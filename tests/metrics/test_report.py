@@ -106,6 +106,8 @@ def test_segments_labels_and_times():
     assert by_labels.label.tolist() == KINDS and by_labels.summary()["f1"] == 1
     with pytest.raises(ValueError, match="'times' must have a time for each sample"):
         event_report(TRUE, TRUE, times=[1.0, 2.0])
+    with pytest.raises(ValueError, match="Got 3, and an event ends at"):
+        event_report(np.mean(TRUE, axis=1), TRUE)  # peaks
     with pytest.raises(ValueError, match="'kinds' parameter must be None"):
         event_report(y, TRUE, kinds=KINDS)
     with pytest.raises(ValueError, match="one class for each of the 3 events"):

@@ -39,6 +39,8 @@ def test_targets_are_kept_and_errors_say_what_is_wrong():
     model = KNeighborsTimeSeriesRegressor().fit(X, y)
     y[:] = 0.0
     np.testing.assert_array_equal(model.predict(X), np.arange(12.0))
+    with pytest.raises(TypeError, match="For classes take KNeighborsTimeSeriesClassifier"):
+        KNeighborsTimeSeriesRegressor().fit(X, np.array(["a", "b"] * 6))
     with pytest.raises(ValueError, match="Input y contains NaN"):
         KNeighborsTimeSeriesRegressor().fit(X, np.full(12, np.nan))
     with pytest.raises(ValueError, match="inconsistent numbers of samples"):

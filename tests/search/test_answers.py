@@ -182,10 +182,10 @@ def test_relearn_says_what_is_wrong():
     with pytest.raises(TypeError, match="'matches' parameter of relearn must be Matches"):
         searcher.relearn(QuerySegmenter().fit(PATTERN).segment(y), good=[0])
     others = QuerySearcher("euclidean").fit([PATTERN, OTHER]).candidates(y)
-    with pytest.raises(ValueError, match="Got matches of 1 channels and 2 queries"):
+    with pytest.raises(ValueError, match=r"of queries \(1\). Got matches of 1 and 2"):
         searcher.relearn(others, good=[0])
     wide = QuerySearcher("euclidean").fit(np.column_stack([PATTERN] * 2)).candidates(np.column_stack([y] * 2))
-    with pytest.raises(ValueError, match="Got matches of 2 channels"):
+    with pytest.raises(ValueError, match="Got matches of 2 and 1"):
         searcher.relearn(wide, good=[0])
 
 

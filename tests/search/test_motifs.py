@@ -138,7 +138,8 @@ def test_the_pause_behind_a_wide_beat_is_the_discord():
     ("arguments", "message"),
     [
         ({"length": 1}, "'length' parameter must be an integer in the range"),
-        ({"length": 500}, "must not be longer than the sequence"),
+        ({"length": 500}, "'length' parameter must be at most the number of samples of 'sequence', 100. Got 500"),
+        ({"length": 50, "other": np.zeros(30)}, "samples of 'other', 30. Got 50"),
         ({"length": 5, "max_overlap": 1.5}, "'max_overlap'"),
         ({"length": 5, "other": np.zeros((30, 2))}, "channel"),
         ({"length": 5, "normalize": "z-score"}, "'normalize'"),
@@ -147,3 +148,11 @@ def test_the_pause_behind_a_wide_beat_is_the_discord():
 def test_wrong_input_is_named(arguments, message):
     with pytest.raises(ValueError, match=message):
         motifs(np.arange(100.0) % 7, **arguments)
+
+
+def test_windows_that_cannot_lie_apart_are_told():
+    recording = np.arange(20.0) % 7
+    with pytest.warns(UserWarning, match="two windows of 'length' 11 with 'max_overlap' 0 need 22"):
+        assert len(motifs(recording, 11)) == 0
+    assert len(motifs(recording, 10)) == 2
+    assert len(motifs(recording, 11, max_overlap=0.2)) == 2

@@ -65,9 +65,10 @@ class Conformal(Estimator):
         least = max(int(np.ceil(1.0 / self.alpha - 1.0 - 1e-9)), 2)
         if counts.min() < least:
             name, count = marked.labels.classes.tolist()[numbers[np.argmin(counts)] - 1], counts.min()
+            other = f", or take an 'alpha' of at least {1 / (count + 1):.2g}" if count > 1 else ""
             raise ValueError(
-                f"Conformal(alpha={self.alpha:g}) needs at least {least} occurrences of each class, 1 / alpha - 1 and "
-                f"two. Got {count} of class {name!r}. Mark more, or take an 'alpha' of at least {1 / (count + 1):.2g}."
+                f"Conformal(alpha={self.alpha:g}) needs at least {least} occurrences of each class: 1 / alpha - 1, and "
+                f"not fewer than two. Got {count} of class {name!r}. Mark more{other}."
             )
 
     def _threshold(self, scores, name):

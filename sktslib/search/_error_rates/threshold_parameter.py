@@ -50,9 +50,9 @@ class ThresholdFitting:
             rule._check()
         if isinstance(rule, Conformal) and not marked:
             raise ValueError(
-                f"The 'threshold' parameter of {type(self).__name__} may be a Conformal where 'fit' is given labels "
-                f"'y' alone, whose occurrences it is found by. Got {self.threshold!r} and a query. Take "
-                "FalseDiscoveryRate(), which needs none, or a number."
+                f"The 'threshold' parameter of {type(self).__name__} can be a Conformal only where 'fit' is given "
+                f"labels 'y', by whose occurrences it is found. Got {self.threshold!r} and a query. Take 'fdr:0.05', "
+                "which needs no labels, or a number."
             )
 
     def _check_rate(self, rate):
@@ -61,7 +61,8 @@ class ThresholdFitting:
         if self.polarity != "same" and not callable(rate.null):
             raise ValueError(
                 "The 'null' parameter of FalseDiscoveryRate must be a function where 'polarity' is not 'same': other "
-                f"decoys are mirrored, and so are queries then. Got {rate.null!r} and polarity={self.polarity!r}."
+                f"decoys are mirrored, and so are queries then. Got {rate.null!r} and polarity={self.polarity!r}. Set "
+                "'polarity' to 'same', or 'threshold' to a number."
             )
 
     @property

@@ -150,9 +150,9 @@ class AnsweredSearcher:
         channels, count = {len(one.how.x) for one in readers}, len(readers) // (max(matches._source.sequences) + 1)
         if channels != {self.n_features_in_} or count != len(self._queries):
             raise ValueError(
-                "'matches' must be those of this searcher, or of one relearned from it, which has "
-                f"{self.n_features_in_} channels and {len(self._queries)} queries. Got matches of {channels.pop()} "
-                f"channels and {count} queries."
+                "The 'matches' parameter of relearn must be those of this searcher, or of one relearned from it, by "
+                f"number of channels ({self.n_features_in_}) and of queries ({len(self._queries)}). Got matches of "
+                f"{channels.pop()} and {count}. Search with this one, searcher.candidates(X)."
             )
 
 
@@ -169,4 +169,6 @@ def _numbers(value, matches, name):
     try:
         return np.unique(as_positions(value, len(matches), matches._what))
     except (TypeError, IndexError) as error:
-        raise type(error)(f"In {name!r}: {error}") from error
+        raise type(error)(
+            f"In {name!r}: {error} It holds numbers of 'matches', as matches.uncertain gives them, or a mask."
+        ) from error

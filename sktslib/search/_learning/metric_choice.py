@@ -11,6 +11,11 @@ from ...utils.validation import shown
 from .chosen_metric import AUTO, blocks_of, compare
 
 
+def _is_auto(metric):
+    """Whether a metric is to be chosen; capital letters do not count, as in all names of metrics."""
+    return isinstance(metric, str) and metric.lower() == AUTO
+
+
 class MetricChoice(MetricParameter):
     """Mixin of estimators that choose their metric by labels.
 
@@ -19,7 +24,7 @@ class MetricChoice(MetricParameter):
     """
 
     def _get_metric(self, metric, params):
-        if not (isinstance(metric, str) and metric == AUTO):
+        if not _is_auto(metric):
             return super()._get_metric(metric, params)
         if params:
             raise ValueError(
@@ -39,7 +44,7 @@ class MetricChoice(MetricParameter):
 
     def _choose(self, marked, weight, times):
         """Choose what metric="auto" stands for by a marked recording; too few occurrences leave it as it is."""
-        if not (isinstance(self.metric, str) and self.metric == AUTO):
+        if not _is_auto(self.metric):
             return
         self.cv_results_ = self.best_index_ = None
         n = marked.data.shape[1]

@@ -12,8 +12,9 @@ from ...distances._metrics.registry import get_metric
 from ...distances._series import normalise
 from ...utils._given_times import times_of
 from ...utils._plot.plot_data import names_of
+from ...utils._warnings import warn
 from ...utils.validation import as_series, as_times, as_weight, check_count, check_jobs, check_number, check_verbose
-from .._comparison import Comparison, check_reach, check_room, resolve_mode
+from .._comparison import Comparison, check_reach, resolve_mode
 from .._query import owned
 from .._results import Matches
 from .._several import one_each
@@ -70,7 +71,7 @@ def motifs(
         Parameters of the metric.
     weight : array-like of shape (length,) or (length, channels), optional
         Relative weights of a window's points.
-    max_overlap : float in [0, 1), default=0.0
+    max_overlap : float in [0, 1], default=0.0
         Share of their length that two windows of one recording may have in common.
     times : array-like of shape (n_timepoints,), optional
         Sample times of the recording; with `other` a list, those of both.
@@ -184,9 +185,19 @@ def _rows(sequence, length, metric, normalize, other, metric_params, weight, max
     y = as_series(sequence, "sequence")
     z = y if other is None else as_series(other, "other", channels=len(y), like="'sequence'")
     m = check_count(length, "length", low=2)
-    check_room(m, y.shape[1])
-    check_room(m, z.shape[1])
+    for series, name in ((y, "sequence"), (z, "other")):
+        if m > series.shape[1]:
+            raise ValueError(
+                f"The 'length' parameter must be at most the number of samples of {name!r}, {series.shape[1]}. Got "
+                f"{m}. Time runs along the first axis; a second recording is the parameter 'other'."
+            )
     share = check_number(max_overlap, "max_overlap", low=0.0, high=1.0)
+    apart = max(m - floor(share * m), 1)  # windows whose starts are so far apart have at most that share in common
+    if other is None and y.shape[1] - m < apart:
+        warn(
+            f"Nothing is found: 'sequence' has {y.shape[1]} samples, and two windows of 'length' {m} with "
+            f"'max_overlap' {share:g} need {m + apart}. Take shorter windows, or a larger 'max_overlap'."
+        )
     metric = copy(get_metric(metric, metric_params))
     resolve_mode(metric, "windows", normalize)
     for series, name in ((y, "'sequence'"), (z, "'other'")):
@@ -196,13 +207,8 @@ def _rows(sequence, length, metric, normalize, other, metric_params, weight, max
     given = [times_of(sequence, times)] if other is None else _both(sequence, other, times)
     for series, t in zip((y, z), given, strict=False):
         as_times(t, series.shape[1], "times")
-    # Windows whose starts are so far apart have at most that share in common.
     y = owned(y, sequence)
-    return (
-        Rows(how, y, y if other is None else owned(z, other), m, max(m - floor(share * m), 1)),
-        given,
-        names_of(sequence),
-    )
+    return Rows(how, y, y if other is None else owned(z, other), m, apart), given, names_of(sequence)
 
 
 def _both(sequence, other, times):
