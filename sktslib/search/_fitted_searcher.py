@@ -79,6 +79,7 @@ class FittedSearcher(ThresholdFitting, QueryEstimator):
         self._learned_thresholds = [None] * len(queries)
         self.query_ = self._of_each([how.x.T for how in queries])
         self.weight_ = self._of_each([None if how.w is None else how.w.T for how in queries])
+        self.alternatives_ = [[(x.T, None if w is None else w.T) for x, w in how.alternatives] for how in queries]
         return self
 
     def _resolve(self):

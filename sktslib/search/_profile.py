@@ -20,7 +20,7 @@ MOST_TERMS = 2**19  # of windows that are computed together
 class Search:
     """One query and one sequence, or a stretch of one that begins at sample `first`, which positions count with.
 
-    A query with alternatives has a profile alone; all else is of one version of it.
+    A query with alternatives has a profile and a nearest candidate alone; all else is of one version of it.
     """
 
     def __init__(self, how, y, ty=None, first=0):
@@ -77,6 +77,8 @@ class Search:
 
         Of the candidates that end at a sample the profile knows the best alone, which may be too short or too long.
         """
+        if self.how.alternatives:
+            return min(Search(one, self.y, self.ty, self.first).nearest() for one in self.how.versions)
         values = self.profile().distance
         best = values[np.isfinite(values)].min(initial=np.inf)
         if self.how.mode == "subsequence" and len(self.runs) == 1:

@@ -109,6 +109,9 @@ class QuerySearcher(ProfilingSearcher, PiecewiseSearcher, AnsweredSearcher, Fitt
         The query.
     weight_ : ndarray of shape (m, channels) or None
         Relative weights; None where all are equal.
+    alternatives_ : list of lists of tuples
+        Of each query its further templates, which `relearn` learns where occurrences have several shapes: arrays
+        (m, channels) and their weights or None. Each candidate counts by the template that it is nearest to.
     classes_ : ndarray of shape (n_classes,)
         The classes that were learned, in the order of the queries, or the names they were given by; else there is none.
     metric_ : Metric

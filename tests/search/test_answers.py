@@ -9,6 +9,7 @@ import pytest
 from sktslib import QuerySearcher, QuerySegmenter
 from sktslib.search._learning.answers import threshold_of_answers
 from sktslib.search._learning.uncertainty import border_between
+from sktslib.search._profile import Search
 
 PATTERN = np.array([0.0, 2.0, 4.0, 2.0, 0.0, -1.0])
 OTHER = np.array([0.0, -2.0, 2.0, -2.0, 2.0, 0.0])
@@ -138,6 +139,57 @@ def test_relearn_keeps_what_was_given_and_shrinks_towards_it():
     assert searcher.relearn(matches, good=mask).threshold_ == two.threshold_
     two.fit(PATTERN)  # which forgets them
     assert two.threshold_ is None and len(two.search(y)) == 1
+
+
+@pytest.mark.parametrize(
+    "parameters",
+    [
+        {"metric": "dtw"},
+        {"metric": "dtw", "normalize": "mean", "polarity": "any"},
+        {"metric": "euclidean", "normalize": "mean"},
+    ],
+    ids=str,
+)
+def test_occurrences_of_two_shapes_are_found_once_each_by_the_nearer_template(parameters):
+    rng = np.random.default_rng(9)
+    rounded = np.array([0.0, 2.0, 4.0, 5.0, 5.0, 4.0, 2.0, 0.0])
+    trough = np.array([0.0, 2.0, 4.0, 5.0, 5.0, 4.0, 2.0, -4.0])
+    starts = 6 + 16 * np.arange(12)
+    y = rng.normal(0, 0.2, starts[-1] + 20)
+    for k, s in enumerate(starts):
+        y[s : s + 8] += (trough if k % 2 else rounded) * rng.uniform(0.95, 1.05)
+    one = QuerySearcher(**parameters).fit(rounded)
+    matches = one.candidates(y)
+    good = np.array([(np.abs(starts - m.start) <= 2).any() for m in matches])
+    good &= True if matches.polarity is None else matches.polarity == 1
+    now = one.relearn(matches, good, ~good)
+    assert one.alternatives_ == [[]]
+    (((x, w),),) = now.alternatives_
+    assert x.shape == w.shape == now.query_.shape
+    if now.metric == "euclidean":  # what warps may begin later and end before what the query has not
+        for found, shape in ((now.query_, rounded), (x, trough)):
+            np.testing.assert_allclose(found[:, 0], shape - shape.mean(), atol=0.7)
+    # Distances of the answers are those from the nearer template: no good one is beyond the threshold.
+    found = now.search(y)
+    middle = (found.start + found.end) / 2
+    assert [(np.abs(middle - s - 4) <= 2).sum() for s in starts] == [1] * len(starts) == [1] * len(found)
+    assert list(pickle.loads(pickle.dumps(now)).search(y)) == list(found)
+    stream = now.stream()
+    parts = [*stream.update(y[:50, None]), *stream.update(y[50:, None]), *stream.flush()]
+    assert sorted((m.start, m.end) for m in parts) == sorted((m.start, m.end) for m in found)
+    again = now.relearn(found, good=range(len(found)))  # answers about matches of either template add up
+    assert len(again.alternatives_[0]) == 1
+
+
+def test_the_nearest_version_is_what_answers_are_far_from():
+    rng = np.random.default_rng(0)
+    y = rng.normal(size=(1, 20))
+    for metric, mode in (("euclidean", "windows"), ("dtw", "subsequence")):
+        how = QuerySearcher(metric, mode=mode).fit(PATTERN)._searches[0][0]
+        how = how._replace(limits=(None, None))
+        both = how._replace(alternatives=((OTHER[np.newaxis], None),))
+        each = [Search(one, y).nearest() for one in (how, how._replace(x=OTHER[np.newaxis]))]
+        assert Search(both, y).nearest() == min(each) and each[0] != each[1]
 
 
 def test_relearn_of_several_queries_of_labels_and_of_streams():

@@ -21,7 +21,7 @@ class Answers(NamedTuple):
 
 
 def relearned(answers, limits):
-    """How a query is compared in the light of the answers: its shape and its weights.
+    """How a query is compared in the light of the answers: its shape, its weights, and its alternatives.
 
     `limits` are those of the length of its matches.
     """
@@ -30,16 +30,23 @@ def relearned(answers, limits):
     good = [piece for piece in good if np.isfinite(piece).all()]
     if len(good) + 1 < FEW or np.isnan(how.x).any():
         return how
-    # Occurrences of another shape would blur the average; a template of their own is theirs only where a query may
-    # have alternatives: as a query of the same class each occurrence would be found by both.
-    own = max(groups(distances(good, how.metric, 0), "auto"), key=len)
     first = comparable(how, how.x)
-    members = [first, *(good[k] for k in own)]
-    x = average([first] * (answers.count - 1) + members, first, how.metric, how.w)
-    if answers.fixed or not how.metric._takes_weights:
-        return how._replace(x=x)
-    spread = variances(x, members, how.metric), len(members)
-    return how._replace(x=x, w=weigh([spread], [x.shape], power_of(how.metric))[0])
+    far = distances([first, *good], how.metric, 0)
+    # Occurrences of another shape would blur the average. They have a template of their own, and as an alternative of
+    # the query, not a query beside it, so that no occurrence is found by both.
+    shapes = sorted(groups(far[1:, 1:], "auto"), key=lambda group: far[0, 1 + group].mean())
+    members = [[first, *(good[k] for k in shapes[0])]]
+    queries = [average([first] * (answers.count - 1) + members[0], first, how.metric, how.w)]
+    for group in shapes[1:]:
+        middle = good[group[np.argmin(far[np.ix_(1 + group, 1 + group)].sum(axis=1))]]
+        members.append([good[k] for k in group])
+        queries.append(average(members[-1], resample(middle, how.m), how.metric, how.w))
+    weights = [how.w] * len(queries)
+    if not answers.fixed and how.metric._takes_weights:
+        spreads = [(variances(x, some, how.metric), len(some)) for x, some in zip(queries, members, strict=True)]
+        weights = weigh(spreads, [x.shape for x in queries], power_of(how.metric))
+    (x, w), *others = zip(queries, weights, strict=True)
+    return how._replace(x=x, w=w, alternatives=tuple(others))
 
 
 def comparable(how, y):

@@ -83,9 +83,11 @@ class AnsweredSearcher:
         -----
         Each query is learned from the answers about its own matches, from the samples on which they lie. With two good
         ones or more it becomes the barycenter of itself, as one occurrence (learned from labels, as many as it was
-        learned from), and of the good ones; where these fall into clear groups, of the largest group. Its length stays.
-        With `normalize` all of them are normalised before. Weights that were not given become the inverse variance
-        about each point, shrunk as those that are learned from labels.
+        learned from), and of the good ones; where these fall into clear groups, of the group that it is nearest to. Of
+        each further group the barycenter is an alternative of the query, see `alternatives_`: a match counts by the one
+        it is nearest to, and is found once. The query's length stays. With `normalize` all of them are normalised
+        before. Weights that were not given become the inverse variance about each point, shrunk as those that are
+        learned from labels.
 
         The threshold is that of the largest expected F1, by distances from the new query: the share of occurrences
         never rises with the distance, is 1 at 0 and 0 beyond all matches, and lies on a line between answers (isotonic
