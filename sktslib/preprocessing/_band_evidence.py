@@ -8,7 +8,7 @@ from scipy import signal
 from ..search._learning.chosen_metric import BLOCKS, blocks_of
 from ._event_spectra import NEAR, cut, ratio_of
 
-SHARES = 2.0 ** -np.arange(1, 8)  # of the largest ratio: down to where an event is a hundredth as clear, by halves
+SHARES = 2.0 ** -np.arange(1, 8)  # of the largest ratio, by halves: below a hundredth hardly anything is of an event
 WRONG = 0.05  # share of the events, and of what is no event, that is left out: of 20 the worst one
 
 
