@@ -8,6 +8,7 @@ All labels are of a record's first five minutes, the scores of what is behind th
 - `first k`: `fit` gets the record up to the end of its k-th beat, and every beat in it is marked;
 - `k of 5 min`: `fit` gets five minutes in which k beats are marked, and the others stand in the background;
 - `1/5 unmarked`, `1/2 unmarked`: of the marks of five minutes so many are left out, drawn at random;
+- `k, trained`: as `first k`, and with the rest of the five minutes unlabelled, in three rounds of self-training;
 - `shifted`: both borders of every mark are off by up to 40 ms, drawn at random;
 - `all`: every beat of the five minutes is marked; behind a running median instead of `AutoFilter`, too.
 """
@@ -16,7 +17,8 @@ import sys
 from pathlib import Path
 
 import numpy as np
-from beats import AFTER, BEFORE, LEARNED, RATE, RECORDS, f1_of, found_by, read
+from beats import AFTER, BEFORE, LEARNED, RATE, RECORDS, f1_of, found_by, labelled, read
+from sklearn.frozen import FrozenEstimator
 from sklearn.pipeline import make_pipeline
 
 from sktslib import QuerySegmenter
@@ -40,6 +42,22 @@ def behind_median():
 def first(k):
     """Learn from the record up to the end of its k-th beat."""
     return lambda signal, peaks: found_by(learned(), signal, peaks, peaks[k - 1] + AFTER)
+
+
+def trained(k):
+    """The same with the rest of the five minutes unlabelled, filtered by what the first beats tell."""
+
+    def found(signal, peaks):
+        stop = peaks[k - 1] + AFTER
+        y = np.full(LEARNED, -1)
+        y[:stop] = labelled(peaks[:k], stop)
+        band = FrozenEstimator(AutoFilter(RATE).fit(signal[:stop, None], y[:stop]))
+        pipe = make_pipeline(band, QuerySegmenter(self_train=3))
+        learn = pipe.fit
+        pipe.fit = lambda X, _: learn(X, y)
+        return found_by(pipe, signal, peaks)
+
+    return found
 
 
 def of_five_minutes(choose):
@@ -72,6 +90,7 @@ def shifted(signal, peaks):
 
 
 ROWS = {f"first {k}": first(k) for k in (1, 2, 5, 20)}
+ROWS |= {f"{k}, trained": trained(k) for k in (2, 5)}
 ROWS |= {f"{k} of 5 min": of_five_minutes(lambda n, k=k: np.arange(n) < k) for k in (1, 2, 5, 20)}
 ROWS |= {"1/5 unmarked": of_five_minutes(without(0.2)), "1/2 unmarked": of_five_minutes(without(0.5))}
 ROWS["shifted"] = shifted

@@ -42,6 +42,7 @@ from .segmenting import (
     segment_cost,
     segmentations,
 )
+from .self_training import sure
 from .series import (
     INF,
     Divided,

@@ -160,8 +160,8 @@ class FittedSegmenter(ThresholdSegmenter, QueryEstimator):
             )
 
     def _train_itself(self, marked, known, weight, times):
-        """Learn again, with what is sure in the unlabelled part as further occurrences, until nothing changes."""
-        rounds, taken, k = int(self.self_train), NOTHING, len(self.classes_)
+        """Learn again, with what is sure in the unlabelled part as further occurrences, until they recur."""
+        rounds, met, k = int(self.self_train), [NOTHING], len(self.classes_)
         counts, ty = [], self._as_times(times, marked.data.shape[1])
         if marked.unlabelled is None:
             warn(
@@ -173,11 +173,12 @@ class FittedSegmenter(ThresholdSegmenter, QueryEstimator):
             for _ in range(rounds):
                 queries = [how.untimed if ty is None else how for how in self._queries]
                 found = segment(queries, self._rules, marked.data, ty, self.n_jobs)
-                before, taken = taken, sure_ones(marked, queries, self._numbers + 1, found)
+                taken = sure_ones(marked, queries, self._numbers + 1, found)
                 counts.append(np.bincount(taken.code - 1, minlength=k))
                 count(word=f"{len(taken.code)} taken")
-                if taken.are_those_of(before):
+                if any(map(taken.are_those_of, met)):  # learned again they would give what was there before
                     break
+                met.append(taken)
                 self.metric_ = self._made_metric()
                 self._fit_labels(known._replace(offset=taken.offset), weight, times, learnable(marked, taken))
         self.self_training_ = np.array(counts, np.int64).reshape(-1, k)

@@ -229,9 +229,9 @@ class QuerySegmenter(FittedSegmenter):
             `query` set, any series of the same channels; with `y` or ``query="auto"``, a recording.
         y : array-like of shape (n,), optional
             Labels of the recording's time points: 0, False, an empty text or "0" for background, other values, numbers
-            or texts, for the class of repetition. A run of one label of at least 2 samples is an
-            occurrence, so occurrences of one class need background between them: see
-            :func:`sktslib.metrics.labels_from_events`. Mark the same part of each, and all there are: what is
+            or texts, for the class of repetition; with ``self_train`` above 0 the number -1 for what is unlabelled. A
+            run of one label of at least 2 samples is an occurrence, so occurrences of one class need background between
+            them: see :func:`sktslib.metrics.labels_from_events`. Mark the same part of each, and all there are: what is
             not marked counts as background, unless it looks like those that are. Labels that are all alike are an
             error, unless `query` is set. Without an occurrence labels are ignored, and `X` is the query.
         weight : array-like of shape (m,) or (m, channels), optional
