@@ -7,6 +7,7 @@ import numpy as np
 import pytest
 
 from sktslib import QuerySearcher, QuerySegmenter
+from sktslib.search import FalseDiscoveryRate
 from sktslib.search._learning.answers import threshold_of_answers
 from sktslib.search._learning.uncertainty import border_between
 
@@ -138,6 +139,21 @@ def test_relearn_keeps_what_was_given_and_shrinks_towards_it():
     assert searcher.relearn(matches, good=mask).threshold_ == two.threshold_
     two.fit(PATTERN)  # which forgets them
     assert two.threshold_ is None and len(two.search(y)) == 1
+
+
+def test_a_query_without_answers_keeps_a_limit():
+    y, _ = planted(6)
+    y = np.concatenate([y] * 3)
+    rule = FalseDiscoveryRate(0.5, n_decoys=1, random_state=0)
+    for parameters in ({"threshold": rule}, {"percentile": 5.0}):
+        searcher = QuerySearcher("euclidean", **parameters).fit([PATTERN, OTHER])
+        matches = searcher.search(y)
+        new = searcher.relearn(matches, good=np.flatnonzero(matches.query == 1)[:1])
+        if "threshold" in parameters:
+            assert new.threshold_[0] == matches.threshold[0]
+        found = new.search(y)
+        assert (found.query == 0).sum() <= (matches.query == 0).sum() > 0
+        assert np.isfinite(new.threshold_).all()
 
 
 def test_relearn_of_several_queries_of_labels_and_of_streams():
