@@ -7,6 +7,7 @@ import numpy as np
 import pytest
 
 from sktslib import QuerySearcher, QuerySegmenter
+from sktslib.search import FalseDiscoveryRate
 from sktslib.search._learning.answers import threshold_of_answers
 from sktslib.search._learning.uncertainty import border_between
 from sktslib.search._profile import Search
@@ -190,6 +191,21 @@ def test_the_nearest_version_is_what_answers_are_far_from():
         both = how._replace(alternatives=((OTHER[np.newaxis], None),))
         each = [Search(one, y).nearest() for one in (how, how._replace(x=OTHER[np.newaxis]))]
         assert Search(both, y).nearest() == min(each) and each[0] != each[1]
+
+
+def test_a_query_without_answers_keeps_a_limit():
+    y, _ = planted(6)
+    y = np.concatenate([y] * 3)
+    rule = FalseDiscoveryRate(0.5, n_decoys=1, random_state=0)
+    for parameters in ({"threshold": rule}, {"percentile": 5.0}):
+        searcher = QuerySearcher("euclidean", **parameters).fit([PATTERN, OTHER])
+        matches = searcher.search(y)
+        new = searcher.relearn(matches, good=np.flatnonzero(matches.query == 1)[:1])
+        if "threshold" in parameters:
+            assert new.threshold_[0] == matches.threshold[0]
+        found = new.search(y)
+        assert (found.query == 0).sum() <= (matches.query == 0).sum() > 0
+        assert np.isfinite(new.threshold_).all()
 
 
 def test_relearn_of_several_queries_of_labels_and_of_streams():

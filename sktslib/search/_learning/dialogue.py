@@ -94,6 +94,9 @@ class AnsweredSearcher:
         regression; answers that contradict each other are averaged). So it lies between good and bad ones, and where
         none is bad, among the matches beyond the good ones, closer to them. Where all matches are occurrences, it is
         the largest distance d of n and d / n more, the largest to expect if distances are spread evenly.
+
+        A query about whose matches nothing is answered stays as it is, with its threshold; with a false discovery rate
+        that of `matches`, with `percentile` one of the largest expected F1, too.
         """
         check_is_fitted(self)
         self._check_matches(matches)
@@ -111,21 +114,26 @@ class AnsweredSearcher:
             read = {name: tuple(_turned(matches, i) for i in some) for name, some in own.items()}
             answers = before._replace(good=before.good + read["good"], bad=before.bad + read["bad"])
             new._answers.append(answers)
-            if not any(map(len, own.values())):
-                queries.append(self._queries[k])
-                thresholds.append(self._thresholds[k])
+            is_new, known = any(map(len, own.values())), self._threshold_beside(matches, k)
+            how = relearned(answers, self._searches[k][0].limits) if is_new else self._queries[k]
+            queries.append(how._replace(limits=self._queries[k].limits))
+            if not is_new and (known is not None or self.percentile is None):
+                thresholds.append(known)
                 continue
-            how = relearned(answers, self._searches[k][0].limits)
             rest = np.setdiff1d(np.flatnonzero(query == k), np.concatenate([*own.values()]))
             rest = rest[np.linspace(0, len(rest) - 1, min(len(rest), MOST_OTHERS)).round().astype(int)]
             pieces = answers.good, answers.bad, (_turned(matches, i) for i in rest)
             far = (np.array([Search(how, *piece).nearest() for piece in some]) for some in pieces)
             thresholds.append(threshold_of_answers(*far))
-            queries.append(how._replace(limits=self._queries[k].limits))
         new.threshold = new.percentile = None
         new._fit_queries(queries)
         new._learned_thresholds = thresholds
         return new
+
+    def _threshold_beside(self, matches, k):
+        """The threshold of a query that is not answered about: its own, or that of its matches; None without both."""
+        found = np.nan if matches.threshold is None else matches.threshold[k]
+        return self._thresholds[k] if self._thresholds[k] is not None or np.isnan(found) else float(found)
 
     @property
     def _limits_of_distance(self):
