@@ -25,7 +25,7 @@ matches = searcher.candidates(ecg.sequence, times=ecg.ts)
 print(matches)
 
 # %%
-# `uncertain` gives those nearest to where occurrences seem to end. Here the notes by eye answer; else you would look at
+# `uncertain` gives those nearest to where occurrences seem to end. Here the annotation answers; else you would look at
 # their pictures.
 
 
@@ -38,7 +38,9 @@ ask = matches.uncertain(4)
 figure, axes = plt.subplots(1, len(ask), figsize=(9, 2), sharey=True, layout="constrained")
 for ax, k, piece in zip(axes, ask, matches[ask].cut(), strict=True):
     ax.plot(piece)
-    ax.set_title(f"{matches[k].distance:.1f}: {'yes' if is_normal(matches[k]) else 'no'}")
+    ax.set_title(f"distance {matches[k].distance:.1f}: {'yes' if is_normal(matches[k]) else 'no'}")
+    ax.set_xlabel("sample")
+axes[0].set_ylabel("mV")
 
 # %%
 # `relearn` makes a new searcher of the answers: the query is averaged with the good ones, its points are weighted, and
@@ -54,7 +56,7 @@ for _ in range(3):
     print(f"threshold {searcher.threshold_:.2f}, {len(searcher.search(ecg.sequence))} matches")
 
 # %%
-# The report lists hits, misses and false ones, with the errors of their borders and what the matter is.
+# The report lists hits, misses and false ones, with the errors of their borders, and the causes.
 
 found = searcher.search(ecg.sequence, times=ecg.ts)
 report = event_report(true, found)

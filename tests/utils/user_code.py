@@ -10,12 +10,19 @@ from sklearn.model_selection import GridSearchCV
 from sklearn.pipeline import make_pipeline
 from sklearn.preprocessing import StandardScaler
 
-from sktslib import QuerySearcher, QuerySegmenter, dtw, load_ecg_example, search_in, warmup
+from sktslib import QuerySearcher, QuerySegmenter, dtw, load_ecg_example, search_in, segment_in, stream_in, warmup
+from sktslib.cluster import TimeSeriesKMeans, TimeSeriesKMedoids
 from sktslib.distances import ADTW, DTW, LCSS, Metric, Neighbors, get_metric, nearest_neighbors, pairwise_distances
-from sktslib.metrics import event_f1_score
-from sktslib.neighbors import KNeighborsTimeSeriesClassifier, PairwiseDistances
-from sktslib.search import Match, Matches, Profile, Segments
-from sktslib.utils.visualisation import SearchDisplay, plot_alignment
+from sktslib.metrics import EventReport, event_f1_score, event_report
+from sktslib.neighbors import (
+    KNeighborsTimeSeriesClassifier,
+    KNeighborsTimeSeriesRegressor,
+    PairwiseDistances,
+    QueryDistances,
+)
+from sktslib.preprocessing import AutoFilter, BandPass, Resampled, resample
+from sktslib.search import Conformal, FalseDiscoveryRate, Match, Matches, Profile, Segments, discords, motifs
+from sktslib.utils.visualisation import EventReportDisplay, SearchDisplay, plot_alignment
 
 
 def search(recording: pd.DataFrame, ax: Axes) -> Matches:
@@ -55,3 +62,40 @@ def learn(X: list[NDArray[np.float64]], y: list[str]) -> float:
     alignment = dtw(X[0], X[1])
     plot_alignment(X[0], X[1], alignment.path)
     return event_f1_score(grid.predict(X), y)
+
+
+def defend(recording: pd.DataFrame, labels: NDArray[np.int64]) -> EventReport:
+    rate = FalseDiscoveryRate(alpha=0.05, random_state=0)
+    searcher = QuerySearcher("auto", threshold=rate, polarity="any").fit([0, 1, 0]).fit_threshold(recording)
+    assert_type(searcher.stream().update(recording), Matches)
+    QuerySearcher(threshold="fdr:0.05").fit([0, 1, 0])
+    QuerySegmenter("auto", threshold=Conformal(0.1), polarity="channels").fit(recording, labels)
+    matches = searcher.candidates(recording, times=recording.index)
+    asked = matches.uncertain(3)
+    assert_type(asked, NDArray[np.intp])
+    again = searcher.relearn(matches, good=asked[:2], bad=[int(asked[2])])
+    assert_type(again, QuerySearcher)
+    again.candidates(recording).uncertain(3, known=[matches[asked]])
+    report = event_report(labels, again.search(recording), tolerance=2.0)
+    assert_type(report.precision, float)
+    assert_type(report.to_frame(), pd.DataFrame)
+    EventReportDisplay.from_predictions(labels, matches, title="before").plot(title="after")
+    return report
+
+
+def group(recording: pd.DataFrame, X: list[NDArray[np.float64]], y: list[float]) -> NDArray[np.float64]:
+    assert_type(motifs(recording, 65, n=3, other=recording, metric="dtw", metric_params={"window": 0.1}), Matches)
+    assert_type(discords(recording, 65, times=recording.index), Matches)
+    means = TimeSeriesKMeans(2, "dtw", n_init=3, random_state=0).fit(X)
+    TimeSeriesKMedoids(2, "msm", init=[0, 1]).fit(X).predict(X)
+    QueryDistances("euclidean", n_queries=2, n_candidates=100).fit(X, [str(value) for value in y]).transform(X)
+    KNeighborsTimeSeriesRegressor("dtw", n_neighbors=2, weights="distance").fit(X, y).predict(X)
+    return means.transform(X)
+
+
+def filtered(recording: pd.DataFrame, labels: NDArray[np.int64]) -> Segments:
+    model = make_pipeline(AutoFilter(causal=True), QuerySegmenter()).fit(recording, labels)
+    stream_in(model).update(recording)
+    Resampled(QuerySegmenter(), rate=60).fit(BandPass(5, 20).fit_transform(recording), labels).segment(recording)
+    slow, coarse, times = resample(recording, labels, rate=60)
+    return segment_in(model.fit(slow, coarse), slow, times=times)
