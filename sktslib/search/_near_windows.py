@@ -8,6 +8,7 @@ Costs above the limit so found are not computed to the end. The others are found
 so that the choice is the same, ties and roundings included.
 """
 
+from copy import copy
 from typing import NamedTuple
 
 import numpy as np
@@ -62,10 +63,21 @@ def near_windows(metric, x, w, y, normalize, rule, pieces):
     for first, last in pieces:
         if last - first >= x.shape[1]:
             piece = np.ascontiguousarray(y[:, first:last])
-            start, distance = _Cascade(metric, x, w, piece, normalize, rule).near()
+            start, distance = _Cascade(metric, x, Windows(x, w, piece, normalize), rule).near()
             starts.append(start + first)
             distances.append(distance)
     return np.concatenate(distances), np.concatenate(starts)
+
+
+def nearest_window(metric, x, windows, limit):
+    """Distance and number of the window that is nearest to a query, up to a limit; ties: the first. Or infinite."""
+    rule = Rule(1, None if np.isinf(limit) else limit)
+    start, distance = _Cascade(metric, x, windows, rule).near()
+    near = np.flatnonzero(distance <= limit)
+    if not len(near):
+        return np.inf, -1
+    best = near[np.argmin(distance[near])]
+    return float(distance[best]), int(start[best])
 
 
 def less_offset(y):
@@ -77,10 +89,11 @@ def less_offset(y):
 
 
 # ------------------------------------------------------------------------------------------------------------ windows
-class _Windows:
+class Windows:
     """The windows of a sequence: normalised as in a profile, or by running moments, as scale and shift of samples.
 
-    By moments values are known up to an `uncertainty`, but for those of the `unknown` windows.
+    By moments values are known up to an `uncertainty`, but for those of the `unknown` windows. Moments that are found
+    for queries in general serve each of them.
     """
 
     def __init__(self, x, w, y, normalize):
@@ -88,6 +101,16 @@ class _Windows:
         self.m, self.n = x.shape[1], y.shape[1] - x.shape[1] + 1
         self.samples, self.scale, self.shift = y, None, None
         self.unknown, self.uncertainty = np.empty(0, np.int64), 0.0
+
+    def part(self, first, last):
+        """The windows [first, last), with what is known of them."""
+        some, stop = copy(self), last + self.m - 1
+        some.y, some.n = np.ascontiguousarray(self.y[:, first:stop]), last - first
+        some.samples = some.y if self.samples is self.y else np.ascontiguousarray(self.samples[:, first:stop])
+        if self.scale is not None:
+            some.scale, some.shift = self.scale[:, first:last], self.shift[:, first:last]
+            some.unknown = self.unknown[(self.unknown >= first) & (self.unknown < last)] - first
+        return some
 
     def exact(self, which):
         """The windows that begin at `which`, normalised as in a profile."""
@@ -98,16 +121,17 @@ class _Windows:
         """Scale and shift of these windows."""
         return np.ascontiguousarray(self.scale[:, which]), np.ascontiguousarray(self.shift[:, which])
 
-    def find_moments(self, x):
-        """Find what normalises each window, to be compared with the query `x`, and which are beyond running moments."""
-        self.scale, self.shift = np.zeros((2, len(x), self.n))
+    def find_moments(self, largest):
+        """Find what normalises each window, and which are beyond running moments.
+
+        They are to be compared with queries of values up to `largest`, as compared.
+        """
+        self.scale, self.shift = np.zeros((2, len(self.y), self.n))
         if self.normalize is None:
             self.scale += 1.0
             return
         self.samples = less_offset(self.y)
-        self.uncertainty = UNCERTAINTY * (
-            np.abs(x).max() + deviation(self.y).max() if self.normalize == "mean" else 1.0
-        )
+        self.uncertainty = UNCERTAINTY * (largest + deviation(self.y).max() if self.normalize == "mean" else 1.0)
         unknown, room = 0, np.empty((5, min(BLOCK, self.n)))
         for k in np.flatnonzero(self.weight.any(axis=1)):  # the other channels count nothing
             for first in range(0, self.n, BLOCK):
@@ -233,10 +257,10 @@ class _Known:
 class _Cascade:
     """One query and one sequence without gaps; `near` is the search."""
 
-    def __init__(self, metric, x, w, y, normalize, rule):
-        self.metric, self.windows = metric, _Windows(x, w, y, normalize)
-        self.x = normalise(x, self.windows.weight, normalize)
-        m = self.windows.m
+    def __init__(self, metric, x, windows, rule):
+        self.metric, self.windows = metric, windows
+        normalize, w, m = windows.normalize, windows.w, windows.m
+        self.x = normalise(x, windows.weight, normalize)
         record, features, weight, points = metric._query(self.x, w, m)
         weight = full_weight(weight, features)
         self.problem = PreparedPair(record, features, weight, features, None, None, points)
@@ -248,9 +272,10 @@ class _Cascade:
         self.by_moments = plain and facts is not None and facts.squares and not metric._has_factor
         self.bounds = None
         if plain and facts is not None:
-            self.windows.find_moments(self.x)
+            if windows.scale is None:
+                windows.find_moments(np.abs(self.x).max())
             self.bounds = _Bounds.of(self.problem, *self.band, self.windows.uncertainty)
-        self.known = _Known(self.windows, rule, self.by_moments, 0.0 if metric._reports_cost else 2e-12 * m)
+        self.known = _Known(windows, rule, self.by_moments, 0.0 if metric._reports_cost else 2e-12 * m)
         self.known.tighten(np.inf if rule.threshold is None else metric._limit(rule.threshold, self.problem))
 
     def near(self):

@@ -61,6 +61,9 @@ def test_those_of_all_pairs(metric, normalize, data):
     far = discords(y, m, most, metric, normalize, other=other, max_overlap=share)
     wanted = reference.discords(lambda i, j: table[i, j], *counts, apart, most)
     np.testing.assert_allclose(far.distance[:1], [d for d, _ in wanted[:1]], **near)
+    if other is None:
+        table[np.abs(np.subtract.outer(*[np.arange(n - m + 1)] * 2)) < apart] = np.inf
+    np.testing.assert_allclose(far.distance, table.min(axis=1)[far.start], **near)
     assert (np.diff(far.distance) <= 0).all()
 
 

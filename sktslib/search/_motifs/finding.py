@@ -164,6 +164,12 @@ def discords(
     --------
     motifs : Pairs of windows that are near.
 
+    Notes
+    -----
+    A window that is nearer to any other one than the farthest so far is from all is no discord, whatever else it is
+    near to. So each is first compared with the window next to the one that a neighbour of it is near to, and those that
+    are farthest by the Euclidean distance come first. The answer is exact.
+
     References
     ----------
     Keogh E, Lin J, Fu A. HOT SAX: efficiently finding the most unusual time series subsequence. IEEE ICDM 2005.

@@ -1,5 +1,7 @@
 """The nearest pairs of windows, and the windows whose nearest one is the farthest: exactly, without all distances."""
 
+from typing import NamedTuple
+
 import numpy as np
 from joblib import delayed
 
@@ -19,6 +21,7 @@ def nearest_pairs(rows, count, n_jobs, verbose):
         least = order = bounds(rows, n_jobs, verbose)
     elif are_known(alike.how):
         order = bounds(alike, n_jobs, verbose)
+    rows = rows.prepared
     found, taken = [], ([], [])
     while len(found) < count:
         free, others = (free_ranges(n, some, rows.apart) for n, some in zip(rows.counts, taken, strict=True))
@@ -49,7 +52,7 @@ def _nearest(rows, least, order, free, others, best, n_jobs, verbose):
             some = part[least[part] <= best[0]]
             if not len(some) and order is least:
                 break  # all that follow have larger bounds
-            for pairs in _shared(rows, some, (best[0], others, True), n_jobs):
+            for pairs in _shared(_nearest_each, rows, some, (best[0], others), n_jobs):
                 best = min([best, *((d, i, j) for i, (d, j) in pairs if j >= 0)])
             count(len(part))
     return best
@@ -57,26 +60,70 @@ def _nearest(rows, least, order, free, others, best, n_jobs, verbose):
 
 def farthest_windows(rows, count, n_jobs, verbose):
     """Distances and starts of the windows whose nearest one is the farthest, and its start; at most so many."""
-    most = bounds(rows, n_jobs, verbose, above=True) if are_known(rows.how) else np.full(rows.counts[0], np.inf)
-    everything, known, found = [(0, rows.counts[1])], {}, []
+    most = order = np.full(rows.counts[0], np.inf)  # what the nearest window of each is at most away
+    alike = rows._replace(how=rows.how._replace(metric=get_metric("euclidean")))
+    if are_known(rows.how):
+        most = order = bounds(rows, n_jobs, verbose, above=True)
+    elif are_known(alike.how):
+        order = bounds(alike, n_jobs, verbose, above=True)
+    rows, known, found = rows.prepared, Nearest(most, np.full(len(most), -1), np.zeros(len(most), np.int64)), []
     while len(found) < count:
         which = _places(free_ranges(rows.counts[0], [i for _, i, _ in found], rows.apart))
-        which = which[np.argsort(-most[which], kind="stable")]
+        which = which[np.argsort(-order[which], kind="stable")]
         best = 0.0, -1, -1  # (-distance, start, other start)
         with progress(len(which), verbose, "discords", "window") as done:
             for part in _parts(which, n_jobs):
-                some = part[most[part] >= -best[0]]
-                if not len(some):
-                    break
-                new = [i for i in some.tolist() if i not in known]
-                for pairs in _shared(rows, new, (np.inf, everything, False), n_jobs):
-                    known.update(pairs)
-                there = [(-known[i][0], i, known[i][1]) for i in some.tolist() if known[i][1] >= 0]
+                some = part[known.most[part] >= -best[0]]
+                rest = known, -best[0]
+                for learned in _shared(_nearest_of_far, rows, some[known.partner[some] < 0], rest, n_jobs):
+                    for one in learned:
+                        known.learn(*one, rows.apart)
+                some = some[known.partner[some] >= 0]
+                there = [(-known.most[i], i, known.partner[i]) for i in some.tolist()]
                 best = min(there + [best] * (best[1] >= 0), default=best)
                 done(len(part))
         if best[1] < 0:
             break
         found.append((-best[0], *best[1:]))
+    return found
+
+
+class Nearest(NamedTuple):
+    """What is known of the nearest window of each."""
+
+    most: np.ndarray  # what it is at most away
+    partner: np.ndarray  # where it starts; -1: not known
+    lag: np.ndarray  # behind a window where one starts that is near: that of the last neighbour that one was found for
+
+    def learn(self, i, distance, j, is_nearest, reach):
+        """Take the distance from a window, perhaps the nearest one; neighbours up to so far may be near it as well."""
+        self.lag[max(i - reach + 1, 0) : i + reach] = j - i
+        self.most[i] = distance if is_nearest else min(distance, self.most[i])
+        if is_nearest:
+            self.partner[i] = j
+
+
+def _nearest_of_far(rows, which, known, least):
+    """Each window with the distance and the start of its nearest one, or of another that is nearer than `least`.
+
+    The last entry of each tells whether it is the nearest; without any window there is no entry.
+    """
+    known = Nearest(*map(np.copy, known))
+    found, everything = [], [(0, rows.counts[1])]
+    for i in which:
+        j, distance, is_nearest = i + int(known.lag[i]), np.inf, False
+        if rows.allows(i, j):
+            distance = rows.distance(i, j)
+        if not distance < least:
+            is_nearest = True
+            nearer = rows.nearest(i, distance, everything)
+            if nearer[1] >= 0:
+                distance, j = nearer
+            elif np.isinf(distance):
+                continue
+            least = max(least, distance)
+        found.append((i, distance, j, is_nearest))
+        known.learn(*found[-1], rows.apart)
     return found
 
 
@@ -91,21 +138,20 @@ def _parts(which, n_jobs):
     return (which[k : k + size] for k in range(0, len(which), size))
 
 
-def _shared(rows, which, rest, n_jobs):
+def _shared(search, rows, which, rest, n_jobs):
     """What jobs find of their parts of some windows."""
     parts = [part.tolist() for part in np.array_split(np.asarray(which, int), count_jobs(n_jobs)) if len(part)]
-    return in_jobs([delayed(_nearest_each)(rows, part, *rest) for part in parts], n_jobs, 0, "compare windows", "part")
+    return in_jobs([delayed(search)(rows, part, *rest) for part in parts], n_jobs, 0, "compare windows", "part")
 
 
-def _nearest_each(rows, which, limit, free, pairs):
-    """Each of some windows with the distance and the start of its nearest one, as far as it is within the limit.
+def _nearest_each(rows, which, limit, free):
+    """Each of some windows with the distance and the start of the nearest later one, as far as it is within the limit.
 
-    For `pairs` the nearest of all is wanted: the limit falls, and windows of one sequence are compared once.
+    The nearest pair of all is wanted, so the limit falls.
     """
     found = []
     for i in which:
-        distance, j = rows.nearest(i, limit, free, after=pairs)
+        distance, j = rows.nearest(i, limit, free, after=True)
         found.append((i, (distance, j)))
-        if pairs and j >= 0:
-            limit = min(limit, distance)
+        limit = min(limit, distance)
     return found

@@ -4,7 +4,9 @@ from typing import NamedTuple
 
 import numpy as np
 
+from ...distances._series import SCALINGS
 from .._comparison import Comparison
+from .._near_windows import Rule, Windows, applies, nearest_window
 from .._profile import Choice
 from .._several import matched
 
@@ -19,6 +21,7 @@ class Rows(NamedTuple):
     other: np.ndarray
     m: int
     apart: int  # samples that the starts of windows of one sequence must at least be apart
+    windows: Windows | None = None  # those of `other`, where what normalises them is found once for all queries
 
     @property
     def is_one(self):
@@ -34,18 +37,44 @@ class Rows(NamedTuple):
         """The i-th window as it is searched for."""
         return self.how._replace(x=np.ascontiguousarray(self.y[:, i : i + self.m]))
 
+    @property
+    def prepared(self):
+        """The same with the windows that are searched, where a search leaves out some of them."""
+        how = self.how
+        if not applies(how.metric, Rule(1), how.tx is not None, np.inf):
+            return self
+        windows = Windows(how.x, how.w, self.other, how.normalize)
+        if how.normalize in SCALINGS:
+            windows.find_moments(np.ptp(self.y, axis=1).max())  # what a mean is taken off is no larger
+        return self._replace(windows=windows)
+
+    def distance(self, i, j):
+        """The distance of the i-th window from the j-th one of the other sequence."""
+        return float(self.of(i).distances(np.ascontiguousarray(self.other[:, j : j + self.m]), None, exactly=True)[0])
+
     def nearest(self, i, limit, free, *, after=False):
         """Distance and place of the nearest free window up to a limit; with `after` one that starts later.
 
         Of several that are as near it is the first.
         """
-        m, how, best = self.m, self.of(i), NONE
+        how, best = self.of(i), NONE
         for first, last in self._allowed(i, free, after):
-            piece = np.ascontiguousarray(self.other[:, first : last + m - 1])
-            found = matched(how, piece, None, Choice(1, None if np.isinf(limit) else limit))
-            if len(found.start) and (one := (float(found.distance[0]), first + int(found.start[0]))) < best:
-                best, limit = one, one[0]
+            distance, j = self._nearest_in(how, first, last, limit)
+            if j >= 0 and (distance, first + j) < best:
+                best, limit = (distance, first + j), distance
         return best
+
+    def _nearest_in(self, how, first, last, limit):
+        """The same of the windows [first, last), by its number among them."""
+        if self.windows is not None:
+            return nearest_window(how.metric, how.x, self.windows.part(first, last), limit)
+        piece = np.ascontiguousarray(self.other[:, first : last + self.m - 1])
+        found = matched(how, piece, None, Choice(1, None if np.isinf(limit) else limit))
+        return (float(found.distance[0]), int(found.start[0])) if len(found.start) else NONE
+
+    def allows(self, i, j):
+        """Whether the i-th window may be compared with the j-th one of the other sequence, if there is such a one."""
+        return 0 <= j < self.counts[1] and not (self.is_one and abs(i - j) < self.apart)
 
     def _allowed(self, i, free, after):
         """Half-open ranges of windows that the i-th may be compared with; `free` are some of all."""
