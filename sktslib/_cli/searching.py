@@ -380,8 +380,10 @@ def run_learn(options):
     if scaler is not None:
         model = Pipeline([("scale", scaler.set_output(transform="pandas")), (options.task, estimator)])
     joblib.dump(model, options.output)
-    if getattr(estimator, "cv_results_", None) is not None:
-        note(f"metric chosen by the labels: {estimator.metric_!r}")
+    if hasattr(estimator, "cv_results_"):  # there is something to choose
+        why = "chosen by the labels" if estimator.cv_results_ else "by default, for there are too few ranges"
+        rest = f", normalize={estimator.normalize_!r}" if options.task == "search" else ""
+        note(f"metric {why}: {estimator.metric_!r}{rest}")
     queries = _learned(estimator, scaler)
     lengths = ", ".join(f"{query.title}: {len(query.values)} samples" for query in queries)
     note(f"learned {counted(queries, 'template')}: {lengths}")

@@ -106,12 +106,13 @@ def event_f1_score(
     return 2 * count_matched(rows, columns, len(true), len(pred)) / total
 
 
-def agreement(y_true, y_pred, min_iou, tolerance):
+def agreement(y_true, y_pred, min_iou, tolerance, name="y_pred"):
     """True and found events, the indices of those matched with each other, and the length of the recording, if known.
 
-    As many are matched as `event_f1_score` counts, those whose borders are closest.
+    As many are matched as `event_f1_score` counts, those whose borders are closest. `name` is what the caller calls the
+    found ones.
     """
-    true, pred, n_samples = _both_events(y_true, y_pred)
+    true, pred, n_samples = _both_events(y_true, y_pred, name)
     rows, columns = _agreeing(true, pred, min_iou, tolerance)
     if len(rows):
         errors = np.abs(true[rows] - pred[columns]).sum(axis=1)
@@ -266,12 +267,12 @@ def _edges(events, n_samples, name):
 
 
 # ---------------------------------------------------------------------------------------------------------- checks
-def _both_events(y_true, y_pred):
+def _both_events(y_true, y_pred, name="y_pred"):
     """Return the events of both sides and the length of the recording (None if no side tells it)."""
-    (true, n_true), (pred, n_pred) = _events(y_true, "y_true"), _events(y_pred, "y_pred")
+    (true, n_true), (pred, n_pred) = _events(y_true, "y_true"), _events(y_pred, name)
     if n_true is not None and n_pred is not None and n_true != n_pred:
         raise ValueError(
-            "The 'y_true' and 'y_pred' parameters must label the same time points. "
+            f"The 'y_true' and {name!r} parameters must label the same time points. "
             f"Got {n_true} and {n_pred} labels. Cut both to the same recording."
         )
     return true, pred, n_true if n_true is not None else n_pred

@@ -220,7 +220,7 @@ def event_report(
         )
     is_result = hasattr(found, "start") and hasattr(found, "end")
     ranges = np.column_stack([found.start, found.end]) if is_result else found
-    true, pred, (rows, columns), n_samples = agreement(y_true, ranges, min_iou, tolerance)
+    true, pred, (rows, columns), n_samples = agreement(y_true, ranges, min_iou, tolerance, "found")
     _check_room(true, pred, n_samples)
     numbers = np.argsort(true[:, 0], kind="stable")  # of the true events, in temporal order
     true, rows = true[numbers], np.argsort(numbers)[rows]

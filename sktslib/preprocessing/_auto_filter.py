@@ -7,6 +7,7 @@ import numpy as np
 from ..distances._series import fill
 from ..search._learning.time_labels import occurrences, read_labels
 from ..search._query import check_labels
+from ..utils._warnings import warn
 from ._band_evidence import choose_band
 from ._band_pass import Filter
 from ._event_spectra import align, band_of, find_look_alikes, ratio_of, spectra
@@ -71,7 +72,7 @@ class AutoFilter(Filter):
     ------
     ValueError
         From `fit`, if there are no labels, as of all of scikit-learn's transformers that learn from labels; or if they
-        mark no event of two samples, or no background.
+        mark no event of two samples.
 
     See Also
     --------
@@ -123,9 +124,9 @@ class AutoFilter(Filter):
         data = recording.y
         code = read_labels(check_labels(y, data.shape[1])).code
         if len(code) > 1 and code.all():
-            raise ValueError(
-                "'y' must leave samples of background, labelled by 0 or an empty text, from which events stand out in "
-                f"the band. Got a class for each of the {len(code)} samples. Label the events alone."
+            warn(
+                "'y' should leave samples of background, labelled by 0 or an empty text, from which events stand out "
+                f"in the band. Got a class for each of the {len(code)} samples. Label the events alone."
             )
         marked = occurrences(np.minimum(code, 1))
         if not len(marked[0]):

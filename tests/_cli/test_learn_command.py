@@ -88,6 +88,6 @@ def test_the_metric_may_be_chosen_by_the_labels(files, capsys):
     pd.DataFrame({"mV": FEW, "beat": LABELS}).to_csv("rec.csv", index=False)
     argv = ["--labels", "beat", "--task", "search", "--mode", "windows", "--output", "m.joblib", "--metric", "auto"]
     err = printed(capsys, "learn", "rec.csv", *argv).err
-    assert f"metric chosen by the labels: {joblib.load('m.joblib').metric_!r}" in err
+    assert f"metric chosen by the labels: {joblib.load('m.joblib').metric_!r}, normalize=" in err
     err = printed(capsys, "search", "rec.csv", "--query", ":10-20", "--metric", "auto", code=2).err
     assert "--metric: 'auto' is chosen by labels: `sktslib learn` takes it" in err

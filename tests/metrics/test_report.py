@@ -108,6 +108,8 @@ def test_segments_labels_and_times():
         event_report(TRUE, TRUE, times=[1.0, 2.0])
     with pytest.raises(ValueError, match="Got 3, and an event ends at"):
         event_report(np.mean(TRUE, axis=1), TRUE)  # peaks
+    with pytest.raises(ValueError, match="'found' parameter must hold"):
+        event_report(TRUE, "matches")
     with pytest.raises(ValueError, match="'kinds' parameter must be None"):
         event_report(y, TRUE, kinds=KINDS)
     with pytest.raises(ValueError, match="one class for each of the 3 events"):

@@ -113,9 +113,10 @@ class FalseDiscoveryRate(Estimator):
                 count = np.searchsorted(one.matches, one.matches[k], "right")
                 why = f"Got {n} matches, and the lowest estimated share of false ones is {shares[k]:.2g}, of {count}"
             several = f" in {len(without)} of {len(thresholds)} searches" if len(thresholds) > 1 else ""
+            nothing = "which find nothing" if several else "so there are no matches"
             warn(
-                f"No distance keeps a false discovery rate of {self.alpha:g}{several}, so there are no matches: at "
-                f"least {least} must be nearer than nearly all those of decoys. {why}. Take a larger 'alpha', search "
-                "a longer recording, or set 'threshold' to a number."
+                f"No distance keeps a false discovery rate of {self.alpha:g}{several}, {nothing}: at "
+                f"least {least} matches must be nearer than nearly all those of decoys. {why}. Take a larger 'alpha', "
+                "search a longer recording, or set 'threshold' to a number."
             )
         return thresholds
