@@ -268,7 +268,7 @@ def window_profile(how, y, ty, rule=None, *, exactly=False):
     best = None
     for one in how.versions:
         found = _windows_of(one, y, ty, rule, exactly)
-        best = found if best is None else best.or_nearer(found)
+        best = found if best is None else best._or_nearer(found)
         if how.alternatives and best._start is not None:  # what is farther cannot be chosen beside those so far
             rule = rule.below(rule.bound(best.distance, best.start, best.end))
     return best

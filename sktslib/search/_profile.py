@@ -51,7 +51,7 @@ class Search:
             return window_profile(self.how, self.y, self.ty, rule)
         if self.how.alternatives:
             profiles = (Search(one, self.y, self.ty, self.first).profile() for one in self.how.versions)
-            return reduce(Profile.or_nearer, profiles)
+            return reduce(Profile._or_nearer, profiles)
         shortest, longest = min(shortest or 1, n + 1), min(longest or n, n)
         if len(self.runs) == 1 and self.runs[0][1].shape[1] == n:
             return Profile(*metric._subsequence_profile(self.runs[0][1], shortest, longest)[:2])

@@ -103,7 +103,7 @@ class Profile(Ranges):
     def __len__(self) -> int:
         return len(self.distance)
 
-    def or_nearer(self, other):
+    def _or_nearer(self, other):
         """The lesser distance of each candidate, with its range (ties: those of this one), and another profile's.
 
         Both are of all windows, of some of them, or of all ends.

@@ -1,7 +1,7 @@
 """Clusters and shapelets by plain loops over tables of distances."""
 
 from itertools import combinations
-from math import log2
+from math import inf, log2
 
 
 def inertia(table):
@@ -23,7 +23,8 @@ def best_medoids(distances, k):
 def least_of_swaps(distances, medoids):
     """The least sum after one medoid is swapped for another series."""
     others = [i for i in range(len(distances)) if i not in medoids]
-    return min(of_medoids(distances, [new if i == old else i for i in medoids]) for old in medoids for new in others)
+    swapped = [[new if i == old else i for i in medoids] for old in medoids for new in others]
+    return min((of_medoids(distances, medoids) for medoids in swapped), default=inf)
 
 
 def entropy(labels):

@@ -169,7 +169,9 @@ def test_decisions_come_in_time(metric, case, delay):
     assert (start[1:] >= end[:-1]).all()
     # However they were decided, each costs what it costs, and the best cut is no costlier.
     for s, e, label, cost in (segment for part in found for segment in part):
-        alone = QuerySegmenter(metric, background=1e6).fit(queries[label - 1]).segment(y[s:e])
+        alone = (
+            QuerySegmenter(metric, background=1e6, polarity=rules["polarity"]).fit(queries[label - 1]).segment(y[s:e])
+        )
         if metric.name == "lcss":
             assert cost >= alone.cost.sum() - 1e-9
         if metric.name == "euclidean":
