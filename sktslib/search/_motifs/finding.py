@@ -110,8 +110,8 @@ def motifs(
     >>> recording = [0, 0, 3, 5, 3, 0, 1, 0, 0, 2, 0, 1, 6, 10, 6, 0, 0]
     >>> motifs(recording, 5).to_frame()[["query", "start", "end"]]
        query  start  end
-    0      0      1    6
-    1      0     11   16
+    0      0      0    5
+    1      0     10   15
     """
     rows, given, channels = _rows(sequence, length, metric, normalize, other, metric_params, weight, max_overlap, times)
     found = nearest_pairs(rows, check_count(n, "n"), check_jobs(n_jobs), check_verbose(verbose))
@@ -178,7 +178,7 @@ def discords(
     --------
     >>> from sktslib.search import discords
     >>> discords([0, 1, 2, 0, 1, 2, 0, 2, 1, 0, 1, 2, 0], 3).start
-    array([7])
+    array([6])
     """
     rows, given, channels = _rows(sequence, length, metric, normalize, other, metric_params, weight, max_overlap, times)
     found = farthest_windows(rows, check_count(n, "n"), check_jobs(n_jobs), check_verbose(verbose))
