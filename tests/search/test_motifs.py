@@ -1,5 +1,6 @@
 """Motifs and discords are those of the distances of all pairs of windows, across the borders of tiles and diagonals."""
 
+import joblib
 import naive
 import numba
 import numpy as np
@@ -135,6 +136,17 @@ def test_the_pause_behind_a_wide_beat_is_the_discord():
     last = np.searchsorted(ecg.beats, 3 * found.start[0]) - 1
     assert ecg.beat_kinds[last] == "V"
     assert found.end_time[0] < ecg.ts[ecg.beats[last + 1]]
+
+
+def test_jobs_change_nothing_in_threads_and_processes():
+    y = np.random.default_rng(5).normal(size=300).cumsum()
+    options = {"metric": "dtw", "metric_params": {"window": 0.2}}
+    for call in (motifs, discords):
+        alone = call(y, 12, 2, **options)
+        with joblib.parallel_config("loky", max_nbytes=100):  # arrays are files to them, each by itself
+            spread = call(y, 12, 2, **options, n_jobs=2)
+        for found in (call(y, 12, 2, **options, n_jobs=2), spread):
+            assert (found.start.tolist(), found.distance.tolist()) == (alone.start.tolist(), alone.distance.tolist())
 
 
 @pytest.mark.parametrize(

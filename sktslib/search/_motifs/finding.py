@@ -214,7 +214,7 @@ def _rows(sequence, length, metric, normalize, other, metric_params, weight, max
     for series, t in zip((y, z), given, strict=False):
         as_times(t, series.shape[1], "times")
     y = owned(y, sequence)
-    return Rows(how, y, y if other is None else owned(z, other), m, apart), given, names_of(sequence)
+    return Rows(how, y, y if other is None else owned(z, other), m, apart, other is None), given, names_of(sequence)
 
 
 def _both(sequence, other, times):

@@ -21,12 +21,8 @@ class Rows(NamedTuple):
     other: np.ndarray
     m: int
     apart: int  # samples that the starts of windows of one sequence must at least be apart
+    is_one: bool  # whether both sequences are one; in another process they may be two copies of it
     windows: Windows | None = None  # those of `other`, where what normalises them is found once for all queries
-
-    @property
-    def is_one(self):
-        """Whether both sequences are one."""
-        return self.other is self.y
 
     @property
     def counts(self):
