@@ -14,7 +14,8 @@ class SubsequenceKernel:
 
     def __init__(self, problem, radius, few=0):
         self.rows, self._radius, self._few = problem.rows, radius, few
-        self._weighted = has_weights(problem.record, self.rows) if problem.runs_diagonally else None
+        self._runs_diagonally = problem.runs_diagonally
+        self._weighted = has_weights(problem.record, self.rows) if problem.runs_diagonally else None  # None: no weights
         self._ground = None
 
     def advance(self, problem, at, lengths, state, found, costs=columns.NO_COSTS):
@@ -37,7 +38,7 @@ class SubsequenceKernel:
         """
         record, _, _, y, tx, ty, points = problem
         limits = self._radius, *lengths
-        if self._weighted is not None and len(found[0]) > self._few and not costs.size:
+        if self._runs_diagonally and len(found[0]) > self._few and not costs.size:
             query = record, self.rows, self._weighted, points
             open_ended.subsequence_profile(query, y, *at, limits, state, *found)
             return
