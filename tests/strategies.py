@@ -132,6 +132,8 @@ SIZES = {
     "distances._nearest.ROWS": [1, 5, 1024],
     "distances._kernels.sliding.LEAST": [1, 2**20],
     "search._near_windows.BLOCK": [1, 7, 2**13],
+    "search._sources.MOST_TERMS": [1, 9, 2**19],
+    "search._motifs.nearest_pairs.EACH": [1, 3, 64],
     "search._streaming.chunked_sequence.CHUNK": [1, 16, 2**17],
     "search._streaming.chunked_sequence.LONG": [1, 2**22],
     "search._streaming.chunked_sequence.RARE": [0, 1, 32],

@@ -51,7 +51,8 @@ class CandidateReader:
             return out
         left = np.ones(len(start), bool)
         if how.mode == "windows" and how.lengths is None and isinstance(how.metric, ElasticMetric):
-            for part in np.array_split(np.arange(len(start)), -(-len(start) * how.x.size // MOST_TERMS)):
+            count = min(-(-len(start) * how.x.size // MOST_TERMS), len(start))
+            for part in np.array_split(np.arange(len(start)), count):
                 windows, times, seen = self._windows(start[part], end[part])
                 out[part[seen]] = np.argmin([one.of_windows(windows, times) for one in how.versions], axis=0)
                 left[part[seen]] = False

@@ -8,6 +8,7 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 from naive import motifs as reference
+from strategies import small_sizes
 
 from sktslib import load_ecg_example
 from sktslib.distances import get_metric
@@ -52,14 +53,15 @@ def test_those_of_all_pairs(metric, normalize, data):
     table = distances(y, y if other is None else other, m, metric, normalize)
     counts = n - m + 1, None if other is None else n - 3 - m + 1
     apart, most = reference.least_apart(m, share), 3
-    found = motifs(y, m, most, metric, normalize, other=other, max_overlap=share)
+    with small_sizes(data, "search._motifs.nearest_pairs.EACH", "search._near_windows.BLOCK"):
+        found = motifs(y, m, most, metric, normalize, other=other, max_overlap=share)
+        far = discords(y, m, most, metric, normalize, other=other, max_overlap=share)
     wanted = reference.motifs(lambda i, j: table[i, j], *counts, apart, most)
     near = {"rtol": 1e-7, "atol": 1e-7}
     # Of pairs that are as near but for rounding either may come first, and then others may follow.
     np.testing.assert_allclose(found.distance[:2], [wanted[0][0]] * 2, **near)
     for k in range(len(found) // 2):
         np.testing.assert_allclose(found.distance[2 * k], table[tuple(found.start[2 * k : 2 * k + 2])], **near)
-    far = discords(y, m, most, metric, normalize, other=other, max_overlap=share)
     wanted = reference.discords(lambda i, j: table[i, j], *counts, apart, most)
     np.testing.assert_allclose(far.distance[:1], [d for d, _ in wanted[:1]], **near)
     if other is None:

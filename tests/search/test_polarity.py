@@ -37,7 +37,8 @@ def test_windows_count_with_the_nearest_signs(name, data):
     how, polarity = data.draw(st.sampled_from([None, "mean", "zscore"])), data.draw(st.sampled_from(POLARITIES))
     want, signs = naive.nearest_windows(name, x, y, polarity, w, normalize=how)
     searcher = QuerySearcher(name, mode="windows", normalize=how, polarity=polarity, n_matches=None).fit(x, weight=w)
-    with small_sizes(data, "search._near_windows.LEAST", "distances._metrics.base.BLOCK"):
+    names = "search._near_windows.LEAST", "distances._metrics.base.BLOCK", "search._sources.MOST_TERMS"
+    with small_sizes(data, *names):
         got = searcher.profile(y)
         np.testing.assert_allclose(got.distance, want, rtol=1e-8, atol=1e-7)
         matches = searcher.search(y)
