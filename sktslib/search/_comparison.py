@@ -39,9 +39,7 @@ class Comparison(NamedTuple):
     interval: float | None = None  # their usual step
     max_gap: float | None = None  # the longest step of a sequence's times that is no hole, as kernels count times
     alternatives: tuple = ()  # further versions (x, w) of the query: each candidate counts by the one it is nearest to
-    signs: np.ndarray | None = (
-        None  # (k,), or of channels (k, channels): versions come with each in turn; None: as given
-    )
+    signs: np.ndarray | None = None  # (k,), or of channels (k, channels), which versions come with; None: as given
 
     @property
     def n_versions(self):

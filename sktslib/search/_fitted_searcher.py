@@ -123,12 +123,11 @@ class FittedSearcher(ThresholdFitting, QueryEstimator):
         self.classes_ = marked.labels.classes[[one.number for one in learned]]  # some may have no whole occurrence
         self._background_label = marked.labels.background
         self._counts = [min(int((marked.code == one.number + 1).sum()), EXAMPLES) for one in learned]
-        rule = rule_of(self.threshold)
+        rule, source = rule_of(self.threshold), self._held(X, times)
         if isinstance(rule, Conformal):
-            found = conformal_thresholds(rule, marked, partial(self._found_at, X=X, weight=weight, times=times))
+            found = conformal_thresholds(rule, marked, partial(self._found_at, source=source, weight=weight))
             self._conformal = rule.alpha, [found[one.number + 1] for one in learned]
             return self
-        source = self._held(X, times)
         with progress(len(learned), self.verbose, "learn thresholds", "query") as count:
             for k, one in enumerate(learned):
                 (found,) = search_ranges(source, [self._all_that_fit(k)])
@@ -136,10 +135,10 @@ class FittedSearcher(ThresholdFitting, QueryEstimator):
                 count()
         return self
 
-    def _found_at(self, others, ranges, code, X, weight, times):
+    def _found_at(self, others, ranges, code, source, weight):
         """At what distances ranges are found by queries that are learned from other occurrences."""
-        queries, learned = self._learn(others, weight, times_of(X, times))
-        source, queries = self._held(X, times), self._with_signs(with_metric(self.metric_, queries))
+        queries, learned = self._learn(others, weight, source.times)
+        queries = self._with_signs(with_metric(self.metric_, queries))
         out = np.full(len(code), np.inf)
         for how, one in zip(queries, learned, strict=True):
             how = how._replace(limits=self._limits_of(how))
@@ -178,14 +177,10 @@ class FittedSearcher(ThresholdFitting, QueryEstimator):
 
         None where a `percentile` or a rate says what it is in each sequence.
         """
-        rule = rule_of(self.threshold)
         if self.percentile is None and self.threshold is None:
             return self._learned_thresholds
-        if isinstance(rule, Conformal):
-            return self._conformal_thresholds
-        if self._calibrations is not None:
-            return [one.threshold(float(rule.alpha)) for one in self._calibrations]
-        return [self.threshold if self.percentile is None and rule is None else None] * len(self._queries)
+        known = self._set_thresholds(len(self._queries))
+        return known if self.percentile is None else [None] * len(known)
 
     @property
     def _searches(self):
@@ -201,11 +196,6 @@ class FittedSearcher(ThresholdFitting, QueryEstimator):
         choices = [Choice(most, threshold, *rest) for threshold in thresholds]
         return list(zip(queries, choices, strict=True))
 
-    @property
-    def _is_awaited(self):
-        """Whether thresholds are found in each sequence, by decoys."""
-        return self._rate is not None and self._calibrations is None
-
     def _searched(self, X, times):
         """What each query finds in each of some sequences, these, and the calibrations that go with it, or None."""
         sequences = several(X)
@@ -220,7 +210,7 @@ class FittedSearcher(ThresholdFitting, QueryEstimator):
             place = None if sequences is None else k
             with entry("X", place):
                 source = self._source(sequence, t)
-                own = searches if decoys is None else self._with_decoys(decoys, searches, sequence)
+                own = searches if decoys is None else self._with_decoys(decoys, searches, source, sequence)
                 own = checked(source, own)
             # What is read by chunks is read once for all queries; of decoys each has a whole profile.
             jobs = self._jobs_within(source, len(each) * (len(own) if source.in_memory else 1))
@@ -235,16 +225,16 @@ class FittedSearcher(ThresholdFitting, QueryEstimator):
         if decoys is None:
             return found, sources, self._calibrations
         found = [found[k : k + 1 + decoys.count] for k in range(0, len(found), 1 + decoys.count)]
-        hours = [recorded_hours(sequence, t) for sequence, t in zip(each, every, strict=True)]
+        hours = [recorded_hours(len(source), source.times) for source in sources]
         calibrations = [
             Calibration.of(one.distance, [decoy.distance for decoy in rest], hours[k // count])
             for k, (one, *rest) in enumerate(found)
         ]
         return [one for one, *_ in found], sources, calibrations
 
-    def _with_decoys(self, decoys, searches, X):
+    def _with_decoys(self, decoys, searches, source, X):
         """Each query's search and those of its decoys in a sequence."""
-        center = center_of(X, missing=self.nan_policy == "omit")
+        center = center_of(source)
         if len(center) != self.n_features_in_:
             self._validated(X, None)  # says what is wrong
         made = decoys.of(self, [how for how, _ in searches], center)

@@ -94,6 +94,10 @@ class Whole:
     def extent(self, start):
         return 0, self.y.shape[1]
 
+    def sample(self, count):
+        """Evenly spaced samples (channels, k): all, or at least so many."""
+        return self.y[:, :: max(self.y.shape[1] // count, 1)]
+
     def cut(self, start, end):
         part = slice(start, end)
         return np.ascontiguousarray(self.y[:, part]), None if self.ty is None else self.ty[part]

@@ -18,6 +18,7 @@ from sktslib.search import Conformal, FalseDiscoveryRate, merge_parts
 from sktslib.search._error_rates.calibration import Calibration
 from sktslib.search._error_rates.decoys import center_of, phase_shifted
 from sktslib.search._error_rates.hours import recorded_hours
+from sktslib.search._sources import Whole
 
 Q = np.array([0.0, 1.0, 4.0, 2.0, -1.0, 0.0])
 ROOT = 12  # occurrences of a recording
@@ -42,7 +43,7 @@ def searcher(threshold=RATE, **parameters):
 
 def by_hand(y, rule, q=Q):
     """The matches of a query, the distances of those of its decoys, and the threshold, each by a search of its own."""
-    decoys = rule._decoys(1).of(searcher(None), searcher(None)._queries, center_of(y, missing=False))[0]
+    decoys = rule._decoys(1).of(searcher(None), searcher(None)._queries, center_of(Whole(y[np.newaxis], None)))[0]
     each = [QuerySearcher("euclidean", n_matches=None).fit(x).search(y) for x in (q, *(how.x[0] for how in decoys))]
     distances = np.concatenate([one.distance for one in each[1:]])
     t = naive.rate_threshold(each[0].distance.tolist(), distances.tolist(), len(decoys), rule.alpha)
@@ -78,7 +79,7 @@ def test_decoys_are_shifted_mirror_images(m, angle):
 
 def test_the_center_is_the_median_of_what_is_there():
     y = np.column_stack([[1.0, np.nan, 3.0, 8.0], [5.0, 5.0, 7.0, 7.0]])
-    assert center_of(y, missing=True).tolist() == [3.0, 6.0]
+    assert center_of(Whole(y.T, None)).tolist() == [3.0, 6.0]
 
 
 # -------------------------------------------------------------------------------------------------------------- search
@@ -178,7 +179,7 @@ def test_columns_are_kept_by_what_is_made_of_matches():
     ],
 )
 def test_hours_are_those_that_were_recorded(times, hours):
-    assert recorded_hours(np.zeros(192), times) == pytest.approx(hours)
+    assert recorded_hours(192, times) == pytest.approx(hours)
 
 
 # --------------------------------------------------------------------------------------------- known before a recording

@@ -4,7 +4,6 @@ import numpy as np
 
 from ...utils.validation import as_series
 from .._polarity import with_signs
-from .._streaming.chunked_sequence import is_long, n_samples
 
 SAMPLE = 2**16  # values of a long recording that tell its median
 SPREAD = np.pi  # phases are shifted by half a turn, give or take half of this: a decoy is never like its query
@@ -27,11 +26,9 @@ def phase_shifted(x, center, angle):
     return decoy
 
 
-def center_of(X, missing):
+def center_of(source):
     """The median of each channel of a sequence, of a long one that of evenly spaced samples."""
-    step = max(n_samples(X) // SAMPLE, 1) if is_long(X) else 1
-    y = as_series(np.asarray(X[::step]) if is_long(X) else X, "X", missing=missing)
-    y = y[:, :: max(y.shape[1] // SAMPLE, 1)]
+    y = source.sample(SAMPLE)
     with np.errstate(all="ignore"):
         return np.array([np.median(values[~np.isnan(values)]) if len(values) else np.nan for values in y])
 

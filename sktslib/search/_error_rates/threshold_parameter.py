@@ -76,6 +76,20 @@ class ThresholdFitting:
         """What `fit_threshold` found for each query, or None; it counts where the threshold is a rate."""
         return None if self._rate is None else getattr(self, "_fitted_calibrations", None)
 
+    @property
+    def _is_awaited(self):
+        """Whether the threshold is found in each recording, by decoys."""
+        return self._rate is not None and self._calibrations is None
+
+    def _set_thresholds(self, count):
+        """The threshold of each of so many queries as the parameter sets it, None where it does not yet."""
+        rule = rule_of(self.threshold)
+        if isinstance(rule, Conformal):
+            return self._conformal_thresholds
+        if self._calibrations is not None:
+            return [one.threshold(float(rule.alpha)) for one in self._calibrations]
+        return [self.threshold if rule is None else None] * count
+
     def _forget_threshold(self):
         for name in ("_fitted_calibrations", "_conformal"):
             vars(self).pop(name, None)
@@ -126,7 +140,7 @@ class ThresholdFitting:
 
     def _check_fixed(self, what):
         """Refuse what must know the threshold beforehand while it is found in each recording."""
-        if self._rate is not None and self._calibrations is None:
+        if self._is_awaited:
             raise ValueError(
                 f"The 'threshold' parameter of {type(self).__name__} must be known for {what}, which does not have the "
                 f"whole recording. Got {self.threshold!r}. Call fit_threshold(X) with a recording like it before, or "

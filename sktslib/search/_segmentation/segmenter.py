@@ -279,8 +279,8 @@ class QuerySegmenter(FittedSegmenter):
         refuse_several(X)
         source, found, given, queries, ranges_of = self._segmentation(X, times)
         calibrations, thresholds = self._calibrations, self._thresholds
-        if self._rate is not None and calibrations is None:
-            calibrations = self._calibrations_in(X, times, found, queries, ranges_of)
+        if self._is_awaited:
+            calibrations = self._calibrations_in(source, given, found, queries, ranges_of)
             thresholds = self._rate._thresholds(calibrations)
         found, rates = self._rated(found, calibrations, thresholds)
         readers = [CandidateReader(how, source) for how in queries]

@@ -55,12 +55,7 @@ class ThresholdSegmenter(ThresholdFitting):
     @property
     def _thresholds(self):
         """The threshold of each query that is known before there is a recording, or None."""
-        rule, k = rule_of(self.threshold), len(self._queries)
-        if isinstance(rule, Conformal):
-            return self._conformal_thresholds
-        if self._calibrations is not None:
-            return [one.threshold(float(rule.alpha)) for one in self._calibrations]
-        return [None if self.threshold is None or rule is not None else float(self.threshold)] * k
+        return [None if limit is None else float(limit) for limit in self._set_thresholds(len(self._queries))]
 
     def _rated(self, found, calibrations, thresholds):
         """What of a table of segments is within the thresholds, and the rates of that, an array (3, n) or None's."""
@@ -76,13 +71,14 @@ class ThresholdSegmenter(ThresholdFitting):
             rates[:, found.query == q] = one.rates(costs[found.query == q])
         return found, rates
 
-    def _calibrations_in(self, X, times, found, queries, ranges_of):
+    def _calibrations_in(self, source, times, found, queries, ranges_of):
         """The calibration of each query in a recording, which `ranges_of` segments by other queries."""
         rate = self._rate
         self._check_rate(rate)
         decoys = rate._decoys(len(queries))
-        made = decoys.of(self, queries, center_of(X, missing=self.nan_policy == "omit"))
-        others, hours = [ranges_of(list(some)) for some in zip(*made, strict=True)], recorded_hours(X, times)
+        made = decoys.of(self, queries, center_of(source))
+        others = [ranges_of(list(some)) for some in zip(*made, strict=True)]
+        hours = recorded_hours(source.extent(0)[1], times)
 
         def costs(table, q):
             return per_point(table.cost, table.shown)[table.query == q]
@@ -93,5 +89,5 @@ class ThresholdSegmenter(ThresholdFitting):
     def _calibrated(self, X, times):
         """The calibrations of the queries in a recording, as the only one of a list."""
         refuse_several(X)
-        _, found, _, queries, ranges_of = self._segmentation(X, times)
-        return [self._calibrations_in(X, times, found, queries, ranges_of)]
+        source, found, given, queries, ranges_of = self._segmentation(X, times)
+        return [self._calibrations_in(source, given, found, queries, ranges_of)]

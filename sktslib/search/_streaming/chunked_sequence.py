@@ -93,6 +93,11 @@ class ChunkedSequence:
     def extent(self, start):
         return 0, len(self)
 
+    def sample(self, count):
+        """Evenly spaced samples (channels, k): all, or at least so many."""
+        step = max(len(self) // count, 1)
+        return as_series(np.asarray(self.X[::step]), "X", missing=self.searcher.nan_policy == "omit")
+
     def cut(self, start, end):
         y, times = self.read(start, end)
         return as_series(y, "X", missing=True), None if times is None else self._clock(times)

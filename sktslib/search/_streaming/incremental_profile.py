@@ -1,5 +1,6 @@
 """Profiles piece by piece: a sequence goes in by chunks, candidates come out as soon as they are known."""
 
+from functools import reduce
 from typing import NamedTuple
 
 import numpy as np
@@ -9,7 +10,7 @@ from ...distances._kernels.compilation import block_size
 from ...distances._kernels.dispatch import closed_boundary
 from .._buffer import Buffer
 from .._comparison import check_lengths, window_profile
-from .._selection import Candidates
+from .._selection import Candidates, Profile
 
 ENDLESS = 2**62
 
@@ -239,7 +240,7 @@ class SubsequenceProfile(IncrementalProfile):
             self.columns = [metric._start_column(problem) for problem in prepared.problems]
             for _, starts in self.columns:
                 starts += np.where(starts < 0, -self.at, self.at)  # ~sample is -sample - 1
-        ends, distance, start = np.arange(self.at + 1, upto + 1), None, None
+        ends, profiles = np.arange(self.at + 1, upto + 1), []
         ty, at = self.how.compared(ty), (self.at - back, self.at)
         for k, (problem, column) in enumerate(zip(prepared.problems, self.columns, strict=True)):
             if self._looks_back:  # cells without a path may hold a start of long ago
@@ -247,14 +248,11 @@ class SubsequenceProfile(IncrementalProfile):
             d, s = np.empty(upto - self.at), np.empty(upto - self.at, np.int64)
             y = series[k % len(series)]
             self._kernels[k].advance(problem._replace(y=y, ty=ty), at, self.limits, column, (d, s))
-            d = metric._report_search(metric._scaled_candidates(d, problem.x, y, s - back, ends - back), problem)
-            if k:  # of versions that are as near the first
-                nearer = d < distance
-                distance[nearer], start[nearer] = d[nearer], s[nearer]
-            else:
-                distance, start = d, s
+            d = metric._scaled_candidates(d, problem.x, y, s - back, ends - back)
+            profiles.append(Profile(metric._report_search(d, problem), s))
         self.at = upto
-        return Candidates(distance, start, ends)
+        nearest = reduce(Profile._or_nearer, profiles)
+        return Candidates(nearest.distance, nearest.start, ends)
 
     def drop(self, before):
         """Give up paths that began before a sample."""
