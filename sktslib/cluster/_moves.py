@@ -14,7 +14,7 @@ from ..distances._metrics.elastic import ElasticMetric
 from ..distances._metrics.soft import SoftDTW
 from ..distances._pairwise import distances_between, driver_of
 from ..distances._series import resample
-from ..utils._jobs import count_jobs, in_jobs
+from ..utils._jobs import in_jobs, parts_of
 from ._collection_clusters import assigned
 
 ROUGH = 1e-3  # share that a step must gain while beginnings are compared; what is better is then followed further
@@ -40,8 +40,8 @@ class Problem(NamedTuple):
 
     def each(self, function, members, *given):
         """The results of a function of some series, in parts as many as jobs, joined in their order."""
-        parts = [part for part in np.array_split(members, count_jobs(self.n_jobs)) if len(part)]
-        calls = [delayed(function)(self.metric, self.w, [self.series[k] for k in part], *given) for part in parts]
+        parts = ([self.series[k] for k in part] for part in parts_of(members, self.n_jobs))
+        calls = [delayed(function)(self.metric, self.w, part, *given) for part in parts]
         return [one for part in in_jobs(calls, self.n_jobs, 0, "clusters", "part") for one in part]
 
     def costs(self, centers, members=None):

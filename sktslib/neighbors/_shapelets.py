@@ -6,11 +6,11 @@ from typing import TYPE_CHECKING, NamedTuple
 
 import numpy as np
 from joblib import delayed
+from scipy.special import entr
 
 from ..search._comparison import Comparison
 from ..search._profile import Choice, Search
-from ..search._several import chosen
-from ..search._sources import CandidateReader, Whole
+from ..search._several import matched
 from ..utils._jobs import count_jobs, in_jobs, progress
 
 if TYPE_CHECKING:
@@ -19,9 +19,7 @@ if TYPE_CHECKING:
 CRITERIA = ["information_gain", "f_statistic"]
 BLOCK = 64  # candidates after which it is looked which are the best; it does not depend on the jobs
 PARTS = 4  # of the series, after each of which a candidate may be abandoned
-ALIKE = (
-    0.95  # correlation of distances from which on two shapelets say the same: nine tenths of the variance are common
-)
+ALIKE = 0.95  # correlation of distances: from there on, with nine tenths of the variance in common, two say the same
 SHORTEST = 3  # points of a candidate, as in the shapelet transform
 
 
@@ -84,8 +82,7 @@ def information_gain(distances, own):
 def entropy(share):
     """Bits of a share of own ones and the rest."""
     share = np.asarray(share, dtype=float)
-    logs = [v * np.log2(v, where=v > 0, out=np.zeros_like(v)) for v in (share, 1.0 - share)]
-    return -(logs[0] + logs[1])
+    return (entr(share) + entr(1.0 - share)) / np.log(2.0)
 
 
 def highest_gain(distances, own, rest):
@@ -113,8 +110,7 @@ def f_statistic(distances, labels):
 # -------------------------------------------------------------------------------------------------------- candidates
 def best_match(how, y):
     """Start, end and distance of the best match of a query in a series; without a candidate -1, -1 and infinity."""
-    search = Search.of(how, y)
-    found = chosen(CandidateReader(search.how, Whole(y, None)), search.profile(), Choice(n_matches=1))
+    found = matched(Search.of(how, y), Choice(n_matches=1))
     return [column[0] for column in found[:3]] if len(found.start) else (-1, -1, np.inf)
 
 

@@ -5,7 +5,7 @@ from typing import NamedTuple
 
 import numpy as np
 
-from ._profile import Search, choose
+from ._profile import choose
 from ._results import Matches
 from ._sources import CandidateReader, Sources, Whole
 
@@ -73,10 +73,9 @@ def chosen(reader, profile, choice):
     return Found(start, end, distance, reader, version)
 
 
-def matched(how, y, ty, choice):
-    """What a query matches in a sequence that is no more than searched."""
-    search = Search(how, y, ty)
-    return chosen(CandidateReader(search.how, Whole(y, ty)), search.profile(choice.rule), choice)
+def matched(search, choice):
+    """What is chosen in a search of a sequence in memory."""
+    return chosen(CandidateReader(search.how, Whole(search.y, search.ty)), search.profile(choice.rule), choice)
 
 
 def matches_of(

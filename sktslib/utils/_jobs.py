@@ -110,6 +110,11 @@ def count_jobs(n_jobs):
     return effective_n_jobs(check_jobs(n_jobs))
 
 
+def parts_of(items, n_jobs):
+    """Items in parts for so many jobs, none of which is empty."""
+    return [part for part in np.array_split(items, count_jobs(n_jobs)) if len(part)]
+
+
 @contextmanager
 def progress(total, verbose, name, unit):
     """A function that counts steps, with a word about them; a bar on stderr shows both unless `verbose` is 0.

@@ -4,6 +4,7 @@ import numpy as np
 
 from ...distances._series import full_weight
 from ...utils._jobs import as_plain
+from .._profile import Search
 from .._segmentation.background import Background
 from .._segmentation.optimal import background_cost, constant_cost, segment
 from .._several import matched
@@ -70,7 +71,7 @@ def evidence_of_matches(trial, marked, block, weight, ty):
     own, parts = block.holds(marked.ranges), []
     for k, one in enumerate(trial._fit_learned(rest, weight, rest_times)):
         how, choice = trial._all_that_fit(k)
-        found = matched(how, marked.data, ty, choice)
+        found = matched(Search(how, marked.data, ty), choice)
         ranges = np.column_stack([found.start, found.end])
         within, (before, outside) = block.holds(ranges), block.rest_of(ranges)
         learned = found._replace(start=before[:, 0], end=before[:, 1], distance=found.distance[outside])

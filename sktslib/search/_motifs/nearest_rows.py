@@ -7,7 +7,7 @@ import numpy as np
 from ...distances._series import SCALINGS
 from .._comparison import Comparison
 from .._near_windows import Rule, Windows, applies, nearest_window
-from .._profile import Choice
+from .._profile import Choice, Search
 from .._several import matched
 
 NONE = np.inf, -1
@@ -65,7 +65,7 @@ class Rows(NamedTuple):
         if self.windows is not None:
             return nearest_window(how.metric, how.x, self.windows.part(first, last), limit)
         piece = np.ascontiguousarray(self.other[:, first : last + self.m - 1])
-        found = matched(how, piece, None, Choice(1, None if np.isinf(limit) else limit))
+        found = matched(Search(how, piece), Choice(1, None if np.isinf(limit) else limit))
         return (float(found.distance[0]), int(found.start[0])) if len(found.start) else NONE
 
     def allows(self, i, j):
