@@ -130,8 +130,8 @@ SIZES = {
     "distances._blockwise.candidates.FEW_CELLS": [0, 200_000],
     "distances._nearest.QUERIES": [1, 3, 64],
     "distances._nearest.ROWS": [1, 5, 1024],
-    "distances._kernels.sliding.LEAST": [1, 2**20],
-    "search._near_windows.BLOCK": [1, 7, 2**13],
+    "distances._kernels.lockstep.sliding.LEAST": [1, 2**20],
+    "search._profiles.near_windows.BLOCK": [1, 7, 2**13],
     "search._sources.MOST_TERMS": [1, 9, 2**19],
     "search._motifs.nearest_pairs.EACH": [1, 3, 64],
     "search._streaming.chunked_sequence.CHUNK": [1, 16, 2**17],
@@ -141,7 +141,7 @@ SIZES = {
     "search._streaming.parts.LEAD": [1, 4],
     "search._streaming.parts.ROOM": [0, 1, 8],
     "search._streaming.best.ROOM": [1, 2**10],
-    "search._near_windows.LEAST": [1, 2**18],
+    "search._profiles.near_windows.LEAST": [1, 2**18],
     "search._selection.BLOCK": [1, 7, 2**14],
 }
 

@@ -9,8 +9,9 @@ from strategies import unmeant
 
 from sktslib import QuerySearcher, QuerySegmenter
 from sktslib.distances import barycenter, dlp, get_metric, metric_names, nearest_neighbors, pairwise_distances, tam
-from sktslib.distances._kernels import lockstep_drivers as kernels
-from sktslib.distances._kernels import lockstep_terms, moments, sliding
+from sktslib.distances._kernels import moments
+from sktslib.distances._kernels.lockstep import lockstep_drivers as kernels
+from sktslib.distances._kernels.lockstep import lockstep_terms, sliding
 from sktslib.distances._series import SCALINGS, normalise
 
 HOW = {how: number for how, number in SCALINGS.items() if how is not None}

@@ -11,7 +11,8 @@ from ..utils._names import did_you_mean
 from ..utils.validation import as_weight, check_jobs, check_verbose, shown
 from ._blockwise.blocks import compared_by_blocks
 from ._collection import as_collection
-from ._kernels import bit_parallel, lanes, lockstep_drivers
+from ._kernels import bit_parallel, lanes
+from ._kernels.lockstep import lockstep_drivers
 from ._metrics.bands import band
 from ._metrics.callable import CallableMetric
 from ._metrics.elastic import ElasticMetric, PreparedPair, times_factor

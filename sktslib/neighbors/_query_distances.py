@@ -15,7 +15,7 @@ from ..distances._barycenters import random_numbers
 from ..distances._collection import as_collection
 from ..distances._series import NORMALIZATIONS
 from ..search._comparison import MODES, Comparison, resolve_mode, warn_of_query, warn_of_sequences, with_metric
-from ..search._missing import observed_query
+from ..search._profiles.missing import observed_query
 from ..search._query import named
 from ..utils._jobs import in_jobs
 from ..utils._sklearn import Interval, StrOptions, names_out

@@ -3,7 +3,7 @@
 import numpy as np
 from scipy import signal
 
-from ..search._missing import runs as observed_runs
+from ..search._profiles.missing import runs as observed_runs
 from ..utils.validation import check_number, shown
 
 LEAST = 1e-6  # of the sampling rate: below, poles of the higher orders round onto the unit circle

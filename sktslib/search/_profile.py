@@ -9,9 +9,10 @@ import numpy as np
 from ..distances._metrics.elastic import ElasticMetric
 from ..distances._series import alike, base_of, full_weight, normalise, places, resample
 from ..utils._sizes import check_query
-from ._comparison import check_lengths, check_reach, check_room, scaled_path, window_profile
+from ._comparison import check_lengths, check_reach, check_room
 from ._explain import explain
-from ._near_windows import Rule
+from ._profiles.near_windows import Rule
+from ._profiles.window_profile import scaled_path, window_profile
 from ._selection import Profile, select, select_exactly
 
 MOST_TERMS = 2**19  # of windows that are computed together

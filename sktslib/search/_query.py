@@ -13,13 +13,13 @@ from ..utils._sampling import check_gap, gap_of, holes, interval, notice_samplin
 from ..utils._sizes import check_query, check_size
 from ..utils._sklearn import Estimator, check_columns, validate_parameter_constraints, warn_of_names
 from ..utils.validation import as_floats, as_series, as_times, as_weight, check_count, check_names, shown, sized_series
+from ._channels.polarity import check_polarity, signs_of, with_polarity
 from ._comparison import Comparison, check_reach
 from ._learning.learned_queries import learn_queries
 from ._learning.metric_choice import MetricChoice
 from ._learning.self_training import are_unlabelled
 from ._learning.time_labels import Labels, is_background, occurrences, read_labels
-from ._missing import observed_query
-from ._polarity import check_polarity, signs_of, with_polarity
+from ._profiles.missing import observed_query
 from ._several import entry, one_each, several
 
 

@@ -12,12 +12,12 @@ from ..distances._series import NORMALIZATIONS
 from ..utils._given_times import times_of
 from ..utils._plot.plot_data import names_of
 from ..utils._sklearn import JOBS, Interval, StrOptions
+from ._channels.polarity import POLARITIES
 from ._comparison import MODES
 from ._error_rates.threshold_parameter import THRESHOLD
 from ._fitted_searcher import FittedSearcher
 from ._learning.dialogue import AnsweredSearcher
 from ._learning.time_labels import with_background
-from ._polarity import POLARITIES
 from ._profiling_searcher import ProfilingSearcher
 from ._query import event_score, owned, refuse_sample_weight
 from ._several import matches_of, refuse_several, several, within

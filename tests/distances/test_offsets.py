@@ -12,11 +12,12 @@ from strategies import unmeant
 
 from sktslib import QuerySearcher
 from sktslib.distances import get_metric
-from sktslib.distances._kernels import lockstep_drivers as kernels
-from sktslib.distances._kernels import lockstep_terms, moments, running_moments, sliding
+from sktslib.distances._kernels import moments, running_moments
+from sktslib.distances._kernels.lockstep import lockstep_drivers as kernels
+from sktslib.distances._kernels.lockstep import lockstep_terms, sliding
 from sktslib.distances._metrics.warping import slope_scale
 from sktslib.distances._series import SCALINGS, normalise, standardise
-from sktslib.search import _near_windows
+from sktslib.search._profiles import near_windows
 
 HOW = {how: number for how, number in SCALINGS.items() if how is not None}
 pytestmark = [pytest.mark.usefixtures("_plain_kernels_may_overflow"), unmeant]
@@ -99,7 +100,7 @@ def test_a_signal_beside_a_huge_value(sizes):
 @pytest.mark.parametrize("name", ["euclidean", "sqeuclidean", "correlation", "manhattan", "dtw", "msm"])
 def test_searches_do_not_see_an_offset(name, how, weighted, monkeypatch):
     monkeypatch.setattr(sliding, "LEAST", 1)
-    monkeypatch.setattr(_near_windows, "LEAST", 1)
+    monkeypatch.setattr(near_windows, "LEAST", 1)
     rng = np.random.default_rng(3)
     x, y = same_from_afar(rng, 40 if weighted or name == "dtw" else 100, 500)
     w = rng.choice([0.25, 0.5, 1.0], len(x)) if weighted else None
@@ -174,7 +175,7 @@ def test_slopes_have_a_scale_under_an_offset():
 def test_stretches_of_other_sizes(name, least, monkeypatch):
     """Each window is normalised by itself, whatever there is beside it."""
     monkeypatch.setattr(sliding, "LEAST", least)
-    monkeypatch.setattr(_near_windows, "LEAST", least)
+    monkeypatch.setattr(near_windows, "LEAST", least)
     rng = np.random.default_rng(10)
     x, y = same_from_afar(rng, 100 if name != "dtw" else 25, 420)
     size = np.repeat(2.0 ** np.array([0, 0, -600, 560, 0, -1000, 0]), 60)

@@ -9,8 +9,9 @@ from hypothesis import strategies as st
 
 from sktslib import QuerySearcher
 from sktslib.distances import get_metric
-from sktslib.distances._kernels import lockstep_drivers as kernels
-from sktslib.distances._kernels import lockstep_terms, moments, running_moments, sliding
+from sktslib.distances._kernels import moments, running_moments
+from sktslib.distances._kernels.lockstep import lockstep_drivers as kernels
+from sktslib.distances._kernels.lockstep import lockstep_terms, sliding
 from sktslib.search import _selection as selection
 from sktslib.search._comparison import Comparison
 from sktslib.search._profile import Search

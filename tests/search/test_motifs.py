@@ -12,7 +12,7 @@ from strategies import small_sizes
 
 from sktslib import load_ecg_example
 from sktslib.distances import get_metric
-from sktslib.distances._kernels import matrix_profile
+from sktslib.distances._kernels.lockstep import matrix_profile
 from sktslib.search import discords, motifs
 from sktslib.search._motifs import pair_bounds
 from sktslib.search._motifs.finding import _rows
@@ -53,7 +53,7 @@ def test_those_of_all_pairs(metric, normalize, data):
     table = distances(y, y if other is None else other, m, metric, normalize)
     counts = n - m + 1, None if other is None else n - 3 - m + 1
     apart, most = reference.least_apart(m, share), 3
-    with small_sizes(data, "search._motifs.nearest_pairs.EACH", "search._near_windows.BLOCK"):
+    with small_sizes(data, "search._motifs.nearest_pairs.EACH", "search._profiles.near_windows.BLOCK"):
         found = motifs(y, m, most, metric, normalize, other=other, max_overlap=share)
         far = discords(y, m, most, metric, normalize, other=other, max_overlap=share)
     wanted = reference.motifs(lambda i, j: table[i, j], *counts, apart, most)

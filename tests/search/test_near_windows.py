@@ -11,7 +11,7 @@ from strategies import unmeant, weights
 from sktslib import QuerySearcher
 from sktslib.distances import DTW
 from sktslib.distances._kernels import moments
-from sktslib.search import _near_windows
+from sktslib.search._profiles import near_windows
 from sktslib.search._streaming import chunked_sequence
 
 pytestmark = unmeant
@@ -49,7 +49,7 @@ def recording(kind, rng, channels, n):
 
 @pytest.fixture
 def any_size(monkeypatch):
-    monkeypatch.setattr(_near_windows, "LEAST", 1)
+    monkeypatch.setattr(near_windows, "LEAST", 1)
 
 
 @pytest.mark.usefixtures("any_size")
@@ -106,7 +106,7 @@ def test_few_distances_are_computed(monkeypatch):
     rng = np.random.default_rng(3)
     n = 600 if numba.config.DISABLE_JIT else 30_000
     y, x = rng.normal(size=n).cumsum(), rng.normal(size=40).cumsum()
-    monkeypatch.setattr(_near_windows, "LEAST", 1)
+    monkeypatch.setattr(near_windows, "LEAST", 1)
     searcher = QuerySearcher("dtw", metric_params={"window": 0.2}, normalize="zscore").fit(x)
     want = searcher.profile(y).distance
     computed, original = [], DTW._windows

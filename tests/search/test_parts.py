@@ -113,7 +113,7 @@ def assert_same(got, want):
 def small_parts(data):
     names = ("ranges.LEAST", "parts.LEAD", "parts.FIRST", "parts.ROOM", "best.ROOM")
     names += tuple(f"chunked_sequence.{name}" for name in ("CHUNK", "LONG", "RARE"))
-    with small_sizes(data, *(f"search._streaming.{name}" for name in names), "search._near_windows.LEAST"):
+    with small_sizes(data, *(f"search._streaming.{name}" for name in names), "search._profiles.near_windows.LEAST"):
         yield
 
 

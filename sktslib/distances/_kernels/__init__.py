@@ -38,6 +38,8 @@ others (ARM)          32 of two            8: four                   16: eight
 A matrix goes along four query points at a time on all of them. With AVX-512 on AMD's processors half of the minima are
 those of integers, which keeps adders and multipliers busy alike; elsewhere all are those of floats.
 
+`lockstep_drivers`, `lockstep_terms`, `sliding` and `matrix_profile` are in the folder `lockstep`.
+
 `compilation` says how kernels are compiled and called in pieces, `cache` how they are kept on disk. `simd` and
 `simd_memory` are vectors of floats; `strips` is the memory layout of `diagonals` and `open_ended`; `moments` and
 `running_moments` normalise windows; in `lanes` a cell is found by `_accumulate` (rows of four query points), `_span`

@@ -173,13 +173,21 @@ def _private_folder():
     return None if theirs else folder
 
 
+def _sources(folder):
+    """The sources of kernels, in an order of their own; the package may lie in an archive."""
+    for path in sorted(folder.iterdir(), key=lambda path: path.name):
+        if path.is_dir():
+            yield from _sources(path)
+        elif path.name.endswith(".py"):
+            yield path
+
+
 @cache
 def stamp():
     """A hash of all that decides what a kernel compiles to, but for its signature and the processor."""
     digest = hashlib.sha256()
-    for path in sorted(files(__package__).iterdir(), key=lambda path: path.name):  # the package may lie in an archive
-        if path.name.endswith(".py"):
-            digest.update(path.read_bytes())
+    for path in _sources(files(__package__)):
+        digest.update(path.read_bytes())
     versions = sys.version, numba.__version__, llvmlite.__version__, np.__version__
     named = (name for name in sorted(os.environ) if name.startswith(("NUMBA_", "SKTSLIB_")) and name not in NO_SWITCH)
     digest.update(repr((versions, [(name, os.environ[name]) for name in named])).encode())

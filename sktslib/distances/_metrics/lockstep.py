@@ -7,7 +7,8 @@ from numbers import Real
 import numpy as np
 
 from ...utils._sklearn import Interval
-from .._kernels import lockstep_drivers, lockstep_terms, moments, sliding
+from .._kernels import moments
+from .._kernels.lockstep import lockstep_drivers, lockstep_terms, sliding
 from .._series import SCALINGS, alike, full_weight, normalise, places, resample
 from .base import Metric
 from .registry import register

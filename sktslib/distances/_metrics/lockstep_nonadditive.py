@@ -11,7 +11,7 @@ from ...utils._sizes import check_query
 from ...utils._sklearn import Interval
 from ...utils.validation import as_floats, refuse_missing
 from .._collection import as_collection
-from .._kernels import lockstep_drivers, lockstep_terms
+from .._kernels.lockstep import lockstep_drivers, lockstep_terms
 from .._series import full_weight
 from .base import Metric
 from .lockstep import Euclidean, LockstepMetric, equal_lengths

@@ -3,7 +3,7 @@
 import numpy as np
 
 from ...utils.validation import as_series
-from .._polarity import with_signs
+from .._channels.polarity import with_signs
 
 SAMPLE = 2**16  # values of a long recording that tell its median
 SPREAD = np.pi  # phases are shifted by half a turn, give or take half of this: a decoy is never like its query

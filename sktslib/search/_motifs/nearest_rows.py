@@ -6,8 +6,8 @@ import numpy as np
 
 from ...distances._series import SCALINGS
 from .._comparison import Comparison
-from .._near_windows import Rule, Windows, applies, nearest_window
 from .._profile import Choice, Search
+from .._profiles.near_windows import Rule, Windows, applies, nearest_window
 from .._several import matched
 
 NONE = np.inf, -1

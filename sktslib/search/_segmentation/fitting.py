@@ -10,13 +10,13 @@ from ...utils._sampling import holes
 from ...utils._sizes import check_query, check_size
 from ...utils._warnings import warn
 from ...utils.validation import as_floats
+from .._channels.polarity import with_signs
 from .._comparison import check_reach, check_room, resolve_mode, with_metric
 from .._learning.chosen_metric import elastic_candidates
 from .._learning.held_out import evidence_of_segments
 from .._learning.learned_background import learn_background
 from .._learning.learned_queries import as_comparable, average, examples
 from .._learning.self_training import NOTHING, learnable, sure_ones
-from .._polarity import with_signs
 from .._query import QueryEstimator
 from .._sources import Whole
 from .background import Background

@@ -7,8 +7,8 @@ from ...distances._metrics.registry import get_metric
 from ...distances._series import standardise
 from ...utils._jobs import progress
 from .._comparison import Comparison
-from .._missing import runs
 from .._profile import Search
+from .._profiles.missing import runs
 from .._selection import select
 
 ROUNDS = 3  # of segmentation and averaging

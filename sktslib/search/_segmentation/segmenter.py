@@ -12,10 +12,10 @@ from sklearn.utils.validation import check_is_fitted
 from ...utils._given_times import times_of
 from ...utils._plot.plot_data import names_of
 from ...utils._sklearn import Interval, StrOptions
+from .._channels.polarity import POLARITIES
 from .._comparison import check_room, warn_of_sequences
 from .._error_rates.threshold_parameter import THRESHOLD
 from .._learning.time_labels import with_background
-from .._polarity import POLARITIES
 from .._query import event_score, one_query, owned, refuse_sample_weight
 from .._several import refuse_several
 from .._sources import CandidateReader, Sources, Whole

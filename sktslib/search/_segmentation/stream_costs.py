@@ -4,7 +4,8 @@ import numpy as np
 
 from ...distances._kernels.one_pass import windows
 from .._buffer import Buffer
-from .._comparison import check_lengths, window_profile
+from .._comparison import check_lengths
+from .._profiles.window_profile import window_profile
 from .._streaming.incremental_profile import IncrementalProfile, PreparedQueries
 from .partial import open_begin, open_end
 from .stretches import Queries, as_series, compute, in_order

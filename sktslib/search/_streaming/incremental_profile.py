@@ -9,7 +9,8 @@ from ...distances._kernels.columns import oldest_start
 from ...distances._kernels.compilation import block_size
 from ...distances._kernels.dispatch import closed_boundary
 from .._buffer import Buffer
-from .._comparison import check_lengths, window_profile
+from .._comparison import check_lengths
+from .._profiles.window_profile import window_profile
 from .._selection import Candidates, Profile
 
 ENDLESS = 2**62

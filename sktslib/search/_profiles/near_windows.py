@@ -14,12 +14,12 @@ from typing import NamedTuple
 import numpy as np
 from numpy.lib.stride_tricks import sliding_window_view
 
-from ..distances._blockwise import collection_bounds
-from ..distances._kernels import dispatch, lanes, lower_bounds, moments, running_moments, window_bounds
-from ..distances._metrics.bands import band
-from ..distances._metrics.elastic import ElasticMetric, PreparedPair
-from ..distances._series import SCALINGS, deviation, full_weight, normalise
-from ._selection import select
+from ...distances._blockwise import collection_bounds
+from ...distances._kernels import dispatch, lanes, lower_bounds, moments, running_moments, window_bounds
+from ...distances._metrics.bands import band
+from ...distances._metrics.elastic import ElasticMetric, PreparedPair
+from ...distances._series import SCALINGS, deviation, full_weight, normalise
+from .._selection import select
 
 LEAST = 2**18  # points of all windows together; with fewer the whole profile takes no time
 BLOCK = 2**13  # windows whose samples, ranges and bounds stay in the second-level cache

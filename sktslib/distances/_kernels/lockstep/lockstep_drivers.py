@@ -5,9 +5,8 @@ Layout: series `(channels, length)`; weights `(channels, length)` of the query.
 
 import numpy as np
 
-from .compilation import block_size, inner, kernel, pieces, step
-from .lockstep_terms import combine, degree, finish, size, terms
-from .moments import (
+from ..compilation import block_size, inner, kernel, pieces, step
+from ..moments import (
     NARROW,
     exact_moments,
     normalise_window,
@@ -18,6 +17,7 @@ from .moments import (
     room_for,
     share_of,
 )
+from .lockstep_terms import combine, degree, finish, size, terms
 
 INF = np.inf
 BLOCK = block_size(512, 8)  # positions together: sums and samples stay in the first-level cache

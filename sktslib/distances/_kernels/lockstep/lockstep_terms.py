@@ -8,8 +8,8 @@ from typing import NamedTuple
 
 import numpy as np
 
-from .compilation import kernel
-from .dispatch import by_type
+from ..compilation import kernel
+from ..dispatch import by_type
 
 INF = np.inf
 

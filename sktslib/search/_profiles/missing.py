@@ -4,10 +4,10 @@ from math import isfinite
 
 import numpy as np
 
-from ..distances._metrics.lockstep import LockstepMetric
-from ..distances._series import fill, full_weight, is_enough, normalise
-from ..utils._sizes import sum_of_squares
-from ..utils.validation import as_weight
+from ...distances._metrics.lockstep import LockstepMetric
+from ...distances._series import fill, full_weight, is_enough, normalise
+from ...utils._sizes import sum_of_squares
+from ...utils.validation import as_weight
 
 
 def observed_query(x, w):

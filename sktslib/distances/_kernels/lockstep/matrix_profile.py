@@ -12,9 +12,9 @@ has little way to run. What it may come to is added to the product: the correlat
 
 import numpy as np
 
-from .compilation import block_size, inner, kernel
-from .simd import CHOSEN, maximum
-from .simd_memory import makers, store
+from ..compilation import block_size, inner, kernel
+from ..simd import CHOSEN, maximum
+from ..simd_memory import makers, store
 
 EPS = 2.0**-52
 TILE = block_size(2048, 5)  # rows that are gone along before products are added up anew

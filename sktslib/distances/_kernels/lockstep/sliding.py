@@ -15,10 +15,9 @@ one.
 
 import numpy as np
 
-from . import lockstep_drivers, lockstep_terms
-from .compilation import block_size, kernel
-from .lower_bounds import slide
-from .running_moments import (
+from ..compilation import block_size, kernel
+from ..lower_bounds import slide
+from ..running_moments import (
     EPS,
     ERROR,
     SMALL,
@@ -35,6 +34,7 @@ from .running_moments import (
     to_range,
     weighted_moments,
 )
+from . import lockstep_drivers, lockstep_terms
 
 SLACK = 2 * ERROR / SMALL  # so large is the relative error of a distance at most
 LEAST = 2**20  # terms of a profile; with fewer the exact kernels take no millisecond

@@ -1,0 +1,1 @@
+"""Queries of several channels."""

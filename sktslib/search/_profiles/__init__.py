@@ -1,0 +1,1 @@
+"""Profiles: distance and range of each candidate."""
