@@ -7,7 +7,7 @@ from typing import NamedTuple
 import numpy as np
 from joblib import Parallel, delayed
 
-from ..distances._barycenter_methods import Task, placed, soft
+from ..distances._barycenter_methods import Task, among_means, among_medians, soft
 from ..distances._barycenters import CANDIDATES
 from ..distances._metrics.base import Metric
 from ..distances._metrics.elastic import ElasticMetric
@@ -55,13 +55,14 @@ class Problem(NamedTuple):
             series, share = [self.series[k] for k in members], np.full(len(members), 1.0 / len(members))
             with Parallel(n_jobs=self.n_jobs, prefer="threads", require="sharedmem") as parallel:
                 return soft(Task(self.metric, series, share, self.w, parallel, SOFT_STEPS, 0.0, _uncounted), z)[0]
+        share = np.ones(len(members))
+        if self.metric._centre == "mean" and isinstance(self.metric, ElasticMetric):
+            return among_means(z, self.each(_partner_sums, members, z), share)[0]
         series = [self.series[k] for k in members]
         if isinstance(self.metric, ElasticMetric):
-            partners = self.each(_partners, members, z)
-        else:  # point by point
-            series = [at_length(y, z) for y in series]
-            partners = [(np.tile(np.arange(z.shape[1]), (2, 1)), None)] * len(series)
-        return placed(z, partners, series, np.ones(len(series)), self.metric._centre)[0]
+            return among_medians(z, self.each(_partners, members, z), series, share)[0]
+        series = np.array([at_length(y, z) for y in series])
+        return series.mean(axis=0) if self.metric._centre == "mean" else lower_median(series)
 
     def lowered(self, centers, max_iter, tol, count):
         """Assign and move by turns until the inertia falls no more, and begin anew in each cluster: it never rises."""
@@ -156,6 +157,11 @@ def at_length(y, z):
     return y if y.shape == z.shape else resample(y, z.shape[1])
 
 
+def lower_median(series):
+    """The median of each point; of an even number of values the lower one in the middle."""
+    return np.quantile(series, 0.5, axis=0, method="lower")
+
+
 def cost_power(metric):
     """The power of distances that inertia adds up: sums are added without their root."""
     return getattr(metric, "power", None) or 1.0
@@ -168,6 +174,11 @@ def _costs(metric, w, series, centers):
 
 def _uncounted(steps=1, word=""):
     """Steps within an iteration are not told of."""
+
+
+def _partner_sums(metric, w, series, z):
+    """For each series how many of its points each point of a center meets, and their sums."""
+    return list(zip(*metric._partner_sums(z, w, series), strict=True))
 
 
 def _partners(metric, w, series, z):

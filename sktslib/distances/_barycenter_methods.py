@@ -12,6 +12,7 @@ import numpy as np
 from joblib import Parallel, delayed
 from scipy.optimize import minimize
 
+from ..utils._jobs import parts_of
 from ._metrics.base import Metric
 from ._series import full_weight
 
@@ -84,15 +85,28 @@ def subgradient(task, z, rng):
 
 def centres(task, z, alignments, series, share):
     """Where each point of `z` would lie among its partners (channels, m), and their total weight (m,)."""
-    partners = task.parallel(delayed(task.metric._partners)(a) for a in alignments)
-    return placed(z, partners, series, share, task.metric._centre)
+    if task.metric._centre == "median":
+        return among_medians(z, task.parallel(delayed(task.metric._partners)(a) for a in alignments), series, share)
+    parts = ([series[k] for k in part] for part in parts_of(range(len(series)), task.parallel.n_jobs))
+    sums = task.parallel(delayed(task.metric._partner_sums)(z, task.w, part) for part in parts)
+    return among_means(z, [one for counts, totals in sums for one in zip(counts, totals, strict=True)], share)
 
 
-def placed(z, partners, series, share, centre):
+def among_means(z, sums, share):
     """Where each point of `z` lies at best among its partners (channels, m), and their total weight (m,).
 
-    The `centre` is the mean, or the median where costs are absolute differences; a point without partners stays.
+    Of each series `sums` holds the counts and the sums of the partners. A point without partners stays.
     """
+    counts, totals = (np.array(each) for each in zip(*sums, strict=True))
+    total = share @ counts
+    met = total > 0
+    out = z.copy()
+    out[:, met] = np.tensordot(share, totals, 1)[:, met] / total[met]
+    return out, total
+
+
+def among_medians(z, partners, series, share):
+    """The same where costs are absolute differences; of each series `partners` holds the path and what pairs count."""
     m = z.shape[1]
     at, values, weights = [], [], []
     for ((i, j), counts), y, v in zip(partners, series, share, strict=True):
@@ -104,10 +118,7 @@ def placed(z, partners, series, share, centre):
     met = total > 0
     out = z.copy()
     for row, v in zip(out, values, strict=True):
-        if centre == "median":
-            row[met] = medians(at, v, weights, m)[met]
-        else:
-            row[met] = np.bincount(at, weights * v, m)[met] / total[met]
+        row[met] = medians(at, v, weights, m)[met]
     return out, total
 
 

@@ -3,11 +3,12 @@
 import re
 
 import naive
+import numba
 import numpy as np
 import pytest
 from hypothesis import given
 from hypothesis import strategies as st
-from strategies import pairs, quarters, series, unmeant
+from strategies import metrics, pairs, quarters, series, small_sizes, unmeant
 
 from sktslib import load_ecg_example
 from sktslib.distances import DTW, ERP, WDTW, SoftDTW, barycenter, get_metric, metric_names, pairwise_distances
@@ -17,6 +18,8 @@ pytestmark = unmeant
 RNG = np.random.default_rng(0)
 X = [RNG.normal(size=n).cumsum() for n in (9, 12, 7, 10)]
 NEAR = [np.sin(np.linspace(0, 6, n)) + 0.3 * RNG.normal(size=n) for n in (20, 23, 18, 21, 19)]
+# With the compiler each of them takes seconds.
+SOME = naive.WARPED if numba.config.DISABLE_JIT else ["dtw", "adtw", "wddtw", "twed", "edr"]
 HOW = [{}, {"method": "subgradient", "random_state": 0, "max_iter": 20}, {"metric": "soft_dtw", "method": "soft"}]
 
 
@@ -42,6 +45,36 @@ def test_dba_never_rises_and_ends_where_it_says(X, data):
     assert cost[-1] == pytest.approx(mean_distance(z, X, share=share), rel=1e-9, abs=1e-12)
     candidates = [mean_distance(x, X, share=share) for x, v in zip(X, share, strict=True) if v > 0]
     assert cost[0] == pytest.approx(min(candidates), rel=1e-9, abs=1e-12)
+
+
+MEANS = [name for name in metric_names() if getattr(get_metric(name), "_centre", "") == "mean" and name in naive.WARPED]
+
+
+@given(collections(), st.data())
+def test_partners_are_counted_and_summed_as_paths_list_them(X, data):
+    metric, *_ = data.draw(metrics([name for name in MEANS if name in SOME], min(map(len, X))))
+    z, *ys = (np.ascontiguousarray(x.reshape(len(x), -1).T) for x in (X[0], *X[1:], X[0]))
+    w = data.draw(st.sampled_from([None, np.linspace(0.5, 1.5, z.size).reshape(z.shape)]))
+    metric = metric._fitted_to([z, *ys])
+    with small_sizes(data, "distances._kernels.partner_sums.MOVES", "distances._kernels.compilation.CELLS"):
+        counts, totals = metric._partner_sums(z, w, ys)
+    for count, total, y in zip(counts, totals, ys, strict=True):
+        (i, j), weights = metric._partners(metric._distance(z, w, y, None, None))
+        np.testing.assert_allclose(count, np.bincount(i, weights, z.shape[1]), rtol=1e-12)
+        for row, values in zip(total, y[:, j], strict=True):
+            values = values if weights is None else weights * values
+            np.testing.assert_allclose(row, np.bincount(i, values, z.shape[1]), rtol=1e-12, atol=1e-12)
+
+
+@pytest.mark.parametrize("m", [31, 32, 33, 65])
+def test_partners_across_strips(m):
+    metric, rng = DTW(), np.random.default_rng(m)
+    z, ys = rng.normal(size=(2, m)), [rng.normal(size=(2, n)) for n in (1, 31, 33, 64, 80)]
+    counts, totals = metric._partner_sums(z, None, ys)
+    for count, total, y in zip(counts, totals, ys, strict=True):
+        i, j = metric._distance(z, None, y, None, None).path
+        np.testing.assert_array_equal(count, np.bincount(i, minlength=m))
+        np.testing.assert_allclose(total, [np.bincount(i, values[j], m) for values in y], rtol=1e-12, atol=1e-12)
 
 
 def test_one_step_of_dba_by_hand():
@@ -106,7 +139,7 @@ def test_a_series_of_which_no_point_meets_another():
     assert z.max() < 91367.7
 
 
-@pytest.mark.parametrize("name", naive.WARPED)
+@pytest.mark.parametrize("name", SOME)
 def test_any_metric_with_a_path(name):
     metric = get_metric(name, {"eps": 0.3} if name in ("lcss", "edr") else {})
     z, cost = barycenter(NEAR, metric, return_cost=True)
@@ -122,7 +155,7 @@ def test_any_metric_with_a_path(name):
     assert found[0] == cost[0]
 
 
-@pytest.mark.parametrize("name", [*naive.WARPED, "subgradient"])
+@pytest.mark.parametrize("name", [*SOME, "subgradient"])
 def test_of_identical_series_it_is_the_series(name):
     x = np.column_stack([X[0], X[0][::-1]])
     how = {"method": "subgradient", "random_state": 0} if name == "subgradient" else {"metric": name}

@@ -4,7 +4,7 @@ from typing import NamedTuple
 
 import numpy as np
 
-from .._kernels import columns, diagonals, lanes, recurrences
+from .._kernels import columns, diagonals, lanes, partner_sums, recurrences
 from .._kernels.dispatch import closed_boundary, equal_moves
 from .._series import full_weight
 from .alignment import Alignment
@@ -68,6 +68,14 @@ class PreparedPair(NamedTuple):
 def free_points(m):
     """Points that cost nothing by themselves."""
     return np.zeros((3, m))
+
+
+def side_by_side(series, n):
+    """Series of up to n points as one array (k, channels, n), zeros behind each."""
+    out = np.zeros((len(series), len(series[0]), n))
+    for row, y in zip(out, series, strict=True):
+        row[:, : y.shape[1]] = y
+    return out
 
 
 def norm_of(x, p):
@@ -184,6 +192,31 @@ class ElasticMetric(BandedMetric):
     def _partners(self, alignment):
         """The pairs of points (2, K) that should be alike, and how much each counts (K,) or None."""
         return alignment.path, None
+
+    def _partner_sums(self, x, w, series):
+        """How many points of each series each point of the first one meets (k, m), and their sums (k, channels, m)."""
+        (channels, m), ends = x.shape, np.array([y.shape[1] for y in series])
+        met, total = np.zeros((len(series), m)), np.zeros((len(series), channels, m))
+        apart = self._needs_equal_lengths or any(self._free(m, int(ends.max())))
+        for n in np.unique(ends).tolist() if apart else [int(ends.max())]:
+            members = np.flatnonzero(ends == n) if apart else np.arange(len(ends))
+            some = [series[k] for k in members]
+            problem = self._problem(x, w, some[int(ends[members].argmax())], None, None)
+            free = self._free_points(problem, False)
+            plain = type(self)._partners is ElasticMetric._partners and partner_sums.fits(m, n)
+            if plain and self._runs_diagonally(problem, free):
+                *query, _, lo, hi, start, end = self._in_strips(problem, free)
+                features = side_by_side([self._features(y) for y in some], n)
+                rest = features, side_by_side(some, n), ends[members], lo, hi, start, end
+                met[members], total[members] = partner_sums.partner_sums(*query, *rest)
+                continue
+            for k, y in zip(members.tolist(), some, strict=True):
+                # A path needs no distance.
+                (i, j), counts = self._partners(self._alignment(0.0, self._problem(x, w, y, None, None)))
+                met[k] = np.bincount(i, counts, m)
+                for row, v in zip(total[k], y[:, j], strict=True):
+                    row[:] = np.bincount(i, v if counts is None else counts * v, m)
+        return met, total
 
     def _free(self, m, n):
         """How many points may be left out: at the query's begin and end, at the series' begin and end."""
