@@ -6,7 +6,7 @@ import numpy as np
 
 from ..distances._series import fill
 from ..search._learning.time_labels import occurrences, read_labels
-from ..search._query import check_labels
+from ..search._query import check_labels, known_labels
 from ..utils._warnings import warn
 from ._band_evidence import choose_band
 from ._band_pass import Filter
@@ -83,7 +83,8 @@ class AutoFilter(Filter):
     What is slower than an event is long cannot be told from drift: of patterns that differ from background by an offset
     the lower edge is about one over their length, and `RunningBaseline` with a wide window keeps more of them.
 
-    The labels that `fit` takes are those of `QuerySegmenter.fit`, so that both may stand in one pipeline.
+    The labels that `fit` takes are those of `QuerySegmenter.fit`, so that both may stand in one pipeline. -1 means, as
+    with ``self_train``, that nobody looked: events without a mark are looked for there as everywhere.
 
     Examples
     --------
@@ -122,7 +123,8 @@ class AutoFilter(Filter):
             )
         self._take_rate(recording)
         data = recording.y
-        code = read_labels(check_labels(y, data.shape[1])).code
+        y, _ = known_labels(check_labels(y, data.shape[1]), self_train=True)
+        code = read_labels(y).code
         if len(code) > 1 and code.all():
             warn(
                 "'y' should leave samples of background, labelled by 0 or an empty text, from which events stand out "
@@ -132,8 +134,9 @@ class AutoFilter(Filter):
         if not len(marked[0]):
             raise ValueError(
                 "'y' must mark events from their first sample to their last, by labels other than 0 and the empty "
-                f"text. Got no event of 2 samples or more, in {len(code)} sample(s) with {int((code > 0).sum())} "
-                "labels. Widen marks of points, for example with labels_from_events; without labels use BandPass."
+                f"text, or -1 for what is unlabelled. Got no event of 2 samples or more, in {len(code)} sample(s) with "
+                f"{int((code > 0).sum())} labels. Widen marks of points, for example with labels_from_events; without "
+                "labels use BandPass."
             )
         ranges, code = occurrences(code) if len(occurrences(code)[0]) else marked  # of no class two samples in a row
         whole = np.array([not np.isnan(data[:, s:e]).any() for s, e in ranges], bool)

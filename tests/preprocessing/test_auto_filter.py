@@ -83,6 +83,16 @@ def test_events_without_a_mark_are_no_background(k):
     assert fitted.noise_spectrum_[at, 0] < 3 * whole.noise_spectrum_[at, 0]
 
 
+def test_what_is_unlabelled_is_no_class():
+    X, y = planted("random walk"), Y.copy()
+    y[N // 2 :] = 0
+    want = AutoFilter(RATE).fit(X, y)
+    y[N // 2 :] = -1
+    assert AutoFilter(RATE).fit(X, y).band_ == want.band_
+    with pytest.raises(ValueError, match="-1 for what is unlabelled"):
+        AutoFilter(RATE).fit(X, np.where(y == 1, 0, y))
+
+
 def test_marks_that_are_off_are_moved_to_their_events():
     rng = np.random.default_rng(0)
     X, off = planted("white"), rng.integers(-8, 9, len(STARTS))
