@@ -89,7 +89,7 @@ class Comparison(NamedTuple):
     def reach(self):
         """Samples to either side of a range that it depends on."""
         if self.by_channel is not None:
-            return self.by_channel.tolerance
+            return 2 * self.by_channel.tolerance  # of lags, and of the starts that are compared by them
         return self.metric._reach if self.mode == "subsequence" else 0
 
     @property

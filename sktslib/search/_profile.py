@@ -90,6 +90,16 @@ class Search:
         """What each channel has to do with candidates, where channels are compared by themselves."""
         return window_shares(self.how, self.y, self.ty, start - self.first)
 
+    def centered(self, start):
+        """Of the starts at the same distance, up to the tolerance of lags later, the one that is best without it."""
+        by, first = self.how.by_channel, start - self.first
+        some = slice(first, first + by.tolerance + 1)
+        distance, at_lags = (
+            window_profile(how, self.y, self.ty, exactly=True).distance[some]
+            for how in (self.how, self.how._replace(by_channel=by._replace(tolerance=0)))
+        )
+        return start + int(np.argmin(np.where(distance == distance[0], at_lags, np.inf)))
+
     def run(self, start):
         """The gapless stretch that holds a sample."""
         return self.runs[bisect_right(self.runs, start, key=lambda run: run[0]) - 1]

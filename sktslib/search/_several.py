@@ -70,7 +70,7 @@ def within(found, threshold):
 def chosen(reader, profile, choice):
     """What is chosen of the profile of a search."""
     start, end, _, distance, version = choose(reader, profile._candidates, choice)
-    return Found(start, end, distance, reader, version)
+    return Found(*reader.centered(start, end, version), distance, reader, version)
 
 
 def matched(search, choice):

@@ -61,19 +61,21 @@ class CandidateReader:
         out[left] = self._by_version(start[left], end[left]).argmin(axis=0)
         return out
 
+    def centered(self, start, end, version):
+        """Ranges of versions of the query, of those at the same distance by other lags the ones by the given lags."""
+        if self.how.by_channel is None or not self.how.by_channel.tolerance:
+            return start, end
+        ranges = zip(start.tolist(), end.tolist(), version.tolist(), strict=True)
+        later = np.array([self.search(s, e, v).centered(s) for s, e, v in ranges], np.int64)
+        return later, end + (later - start)
+
     def shares(self, start, end, version):
-        """What each channel has to do with some ranges by versions of the query; None where all count together."""
-        if self.how.by_channel is None:
-            return None
+        """What each channel has to do with some ranges by versions of the query."""
         out = Shares.empty(len(start), self.how.by_channel)
-        for which in neighbours(start, self.how.m, self.how.apart):
-            first, last = int(start[which[0]]), int(end[which[-1]])
-            stretch = self.read(first, last)
-            for k in np.unique(version[which]).tolist():
-                own = which[version[which] == k]
-                found = self._search(k, *stretch, last - first).shares(start[own])
-                for column, values in zip(out, found, strict=True):
-                    column[own] = values
+        # One by one, for what lies between two of them may not be held.
+        for k, (s, e, v) in enumerate(zip(start.tolist(), end.tolist(), version.tolist(), strict=True)):
+            for column, values in zip(out, self.search(s, e, v).shares(start[k : k + 1]), strict=True):
+                column[k] = values[0]
         return out
 
     def _windows(self, start, end):
