@@ -3,6 +3,7 @@
 import numpy as np
 
 from ...distances._series import places
+from .._channels.by_channel import channel_profile, shares_of
 from .._selection import Profile
 from .missing import observed_profile
 from .near_windows import applies, near_windows
@@ -24,6 +25,9 @@ def window_profile(how, y, ty, rule=None, *, exactly=False):
 
 def _windows_of(how, y, ty, rule, exactly):
     """The same of a query without alternatives."""
+    if how.by_channel is not None:
+        distance, slack = channel_profile(how, y, ty, _of_channel(exactly), exactly=exactly)
+        return Profile(distance, None, how.m, slack)
     # A sum is not finite if one of its terms is not; what overflows is looked at term by term.
     gaps = len(how.holes(ty)) > 0 or (not np.isfinite(y.sum()) and np.isnan(y).any())
     metric, x, w, m, n = how.metric, how.x, how.w, how.m, y.shape[1]
@@ -43,6 +47,16 @@ def _windows_of(how, y, ty, rule, exactly):
             better = distance < best[here]
             best[here][better], length[here][better] = distance[better], size
     return Profile(best, None, length)
+
+
+def _of_channel(exactly):
+    """What gives the profile of one channel by itself; a rule says nothing of the parts of a sum."""
+    return lambda how, y, ty: _windows_of(how, y, ty, None, exactly)
+
+
+def window_shares(how, y, ty, start):
+    """What each channel has to do with the windows that begin at some samples, where it is compared by itself."""
+    return shares_of(how, y, ty, start, _of_channel(True))
 
 
 def scaled_path(path, m, start, end):

@@ -103,11 +103,11 @@ class WindowProfile(IncrementalProfile):
 
     @property
     def needed(self):
-        return self.done
+        return max(self.done - self.how.reach, 0)
 
     def state(self):
         """What later candidates depend on."""
-        return State(self.seen, self.done, self.done)
+        return State(self.seen, self.done, self.needed)
 
     def agrees(self, state, limit):
         """Whether later candidates are those that follow from another state."""
@@ -119,15 +119,17 @@ class WindowProfile(IncrementalProfile):
 
     def due(self, end):
         """How many samples there must be before the horizon is at the `end` of a candidate, or of one to come."""
-        return min(end, self.done + self.short) + self.long - 1
+        return min(end, self.done + self.short) + self.long + self.how.reach - 1
 
     def candidates(self, last=False):
-        """The candidates that the samples so far complete; a start waits for its longest window."""
-        upto = max(self.seen - (self.short if last else self.long) + 1, self.done)
+        """The candidates that the samples so far complete; a start waits for its longest window and what is beside."""
+        reach = self.how.reach
+        upto = max(self.seen - (self.short if last else self.long + reach) + 1, self.done)
         if upto == self.done:
             return NONE
-        found = window_profile(self.how, *self.cut(self.done, min(upto - 1 + self.long, self.seen)), self.rule)
-        some, first = slice(0, upto - self.done), self.done
+        first = max(self.done - reach, self.first)
+        found = window_profile(self.how, *self.cut(first, min(upto - 1 + self.long + reach, self.seen)), self.rule)
+        some = slice(self.done - first, upto - first)
         self.done = upto
         return Candidates(found.distance[some], found.start[some] + first, found.end[some] + first, found._slack)
 

@@ -21,7 +21,9 @@ ROOM = 8  # times as many windows as tell a limit
 
 def first_of(searches, begin):
     """The first sample that the parts of searches take which begin at a sample."""
-    leads = (LEAD * how.m if how.mode == "subsequence" else max(how.longest - 1, 1) for how, _ in searches)
+    leads = (
+        LEAD * how.m if how.mode == "subsequence" else max(how.longest - 1 + 2 * how.reach, 1) for how, _ in searches
+    )
     return max(begin - max(leads), 0)
 
 

@@ -51,7 +51,7 @@ def as_found(result, how, choice, source):
     if isinstance(result, Profile):
         return chosen(reader, result, choice)
     version, start, end = result[2:].astype(np.int64)
-    return Found(start, end, result[1], reader, version)
+    return Found(*reader.centered(start, end, version), result[1], reader, version)
 
 
 def profile_ranges(source, queries, jobs=1, verbose=0):
