@@ -14,6 +14,7 @@ from ..utils._sizes import check_size
 from ..utils._warnings import warn
 from ..utils.validation import shown, unknown_name
 from ._profiles.missing import runs
+from ._profiles.scale_limits import ScaleLimits
 
 MODES = ("auto", "windows", "subsequence")
 LONGEST = 10**7  # samples of a window
@@ -38,6 +39,7 @@ class Comparison(NamedTuple):
     max_gap: float | None = None  # the longest step of a sequence's times that is no hole, as kernels count times
     alternatives: tuple = ()  # further versions (x, w) of the query: each candidate counts by the one it is nearest to
     signs: np.ndarray | None = None  # (k,), or of channels (k, channels), which versions come with; None: as given
+    scale_limits: ScaleLimits | None = None  # what scale and offset of a candidate may be; None: any
 
     @property
     def n_versions(self):

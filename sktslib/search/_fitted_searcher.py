@@ -22,6 +22,7 @@ from ._learning.held_out import evidence_of_matches
 from ._learning.learned_queries import EXAMPLES
 from ._learning.learned_threshold import learn_threshold
 from ._profile import Choice
+from ._profiles.scale_limits import limits_of
 from ._query import QueryEstimator
 from ._several import entry, one_each, several
 from ._streaming.chunked_sequence import ChunkedSequence, HeldSequence, is_long
@@ -45,6 +46,7 @@ class FittedSearcher(ThresholdFitting, QueryEstimator):
         if lengths is not None:
             self._check_scales()
         how = super()._compared(x, w, tx, times, step)._replace(normalize=self.normalize_, lengths=lengths)
+        how = how._replace(scale_limits=limits_of(self.scale_limits, self.offset_limit, how))
         warn_of_query(how)
         return how
 
@@ -86,7 +88,8 @@ class FittedSearcher(ThresholdFitting, QueryEstimator):
         """See what candidates metric, mode and normalisation mean together."""
         chosen = getattr(self, "_candidate", None)
         self.normalize_ = self.normalize if chosen is None else chosen.normalize
-        mode = "windows" if self.mode == "auto" and self.scales is not None else self.mode
+        of_windows = self.scales, self.scale_limits, self.offset_limit
+        mode = "windows" if self.mode == "auto" and any(one is not None for one in of_windows) else self.mode
         self._mode = resolve_mode(self.metric_, mode, self.normalize_)
 
     def _candidates(self):
