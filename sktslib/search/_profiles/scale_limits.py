@@ -12,7 +12,8 @@ import numpy as np
 from numpy.lib.stride_tricks import sliding_window_view
 
 from ...distances._kernels import moments, running_moments
-from ...distances._series import full_weight
+from ...distances._metrics.elastic import ElasticMetric
+from ...distances._series import fill, full_weight, resample
 from ...utils.validation import shown
 
 BLOCK = 2**13  # windows whose moments stay in the second-level cache
@@ -85,6 +86,40 @@ def within_limits(limits, query, others):
     return (within | ~counts).all(axis=-1)
 
 
+def moments_of_windows(windows, w):
+    """Moments of windows (..., channels, length), which are resampled to as many points as there are weights."""
+    m, length = w.shape[1], windows.shape[-1]
+    if length == m:
+        return Moments.of(windows, w)
+    base = windows[..., :1]  # so that an offset costs no digits
+    apart = resample((windows - base).reshape(-1, length), m).reshape(*windows.shape[:-1], m)
+    mean, deviation = Moments.of(apart, w)
+    return Moments(base[..., 0] + mean, deviation)
+
+
+def beside(how, windows):
+    """Scale and offset (2, n, channels) of windows (n, channels, length); missing values leave their weight out."""
+    full, missing = full_weight(how.w, how.x), np.isnan(windows)
+    if not missing.any():
+        return np.array(relative(Moments.of(how.x, full), moments_of_windows(windows, full)))
+    out = np.empty((2, *windows.shape[:-1]))
+    for k, (window, none) in enumerate(zip(windows, missing, strict=True)):
+        seen = np.where(none, 0.0, full)
+        out[:, k] = relative(Moments.of(how.x, seen), Moments.of(fill(window), seen))
+    return out
+
+
+def is_allowed(limits, x, w, windows):
+    """Whether windows (..., channels, length) are within the limits, if there are any, by weights (channels, m)."""
+    return limits is None or within_limits(limits, Moments.of(x, w), moments_of_windows(windows, w))
+
+
+def limited(how, windows, times):
+    """Distances of windows (n, channels, m) and their times, see `of_windows`; infinite for those not allowed."""
+    allowed = is_allowed(how.scale_limits, how.x, full_weight(how.w, how.x), windows)
+    return np.where(allowed, how.of_windows(windows, times), np.inf)
+
+
 # ------------------------------------------------------------------------------------------------------------- windows
 def allowed_windows(limits, x, w, y):
     """Whether each window of a sequence without gaps is within the limits beside a query of its length."""
@@ -129,11 +164,44 @@ def _judged(scale, offset, m, of_query, deviation, total, mean, spread, error):
 def _decided(limits, query, w, y, allowed, doubtful):
     """The same with what is in doubt decided by exact moments."""
     windows = sliding_window_view(y, w.shape[1], axis=1).transpose(1, 0, 2)
-    size = max(1, TERMS // w.size)
-    for at in range(0, len(doubtful), size):
-        which = doubtful[at : at + size]
+    for which in blocks(doubtful, w.size):
         allowed[which] = within_limits(limits, query, Moments.of(np.ascontiguousarray(windows[which]), w))
     return allowed
+
+
+def limited_distances(how, y, ty, exactly=False):
+    """Distances of the query to all windows of a sequence without gaps; infinite for those that are not allowed.
+
+    Under an elastic metric these are not computed; others have profiles that are cheaper than windows one by one.
+    """
+    if how.scale_limits is None:
+        return how.distances(y, ty, exactly)
+    allowed = allowed_windows(how.scale_limits, how.x, how.w, y)
+    if not isinstance(how.metric, ElasticMetric):
+        return np.where(allowed, how.distances(y, ty, exactly), np.inf)
+    out, which, ty = np.full(len(allowed), np.inf), np.flatnonzero(allowed), how.compared(ty)
+    windows = sliding_window_view(y, how.m, axis=1).transpose(1, 0, 2)
+    times = None if ty is None else sliding_window_view(ty, how.m)
+    for some in blocks(which, how.x.size):
+        since = None if ty is None else times[some] - times[some][:, :1]
+        out[some] = how.of_windows(np.ascontiguousarray(windows[some]), since)
+    return out
+
+
+def allowed_lengths(how, y, length):
+    """Whether each window of another length is within the limits, as it is resampled to the query's."""
+    allowed, weight = np.ones(y.shape[1] - length + 1, bool), full_weight(how.w, how.x)
+    windows = sliding_window_view(y, length, axis=1).transpose(1, 0, 2)
+    if how.scale_limits is not None:
+        for some in blocks(np.arange(len(allowed)), length * len(y)):
+            allowed[some] = is_allowed(how.scale_limits, how.x, weight, windows[some])
+    return allowed
+
+
+def blocks(which, size):
+    """Parts of some windows of so many points whose points are handled together."""
+    count = max(1, TERMS // size)
+    return (which[at : at + count] for at in range(0, len(which), count))
 
 
 # ---------------------------------------------------------------------------------------------------------- parameters
