@@ -32,9 +32,9 @@ def sequences(file, n):
     yield "random walk", rng.normal(size=n).cumsum(), rng.normal(size=M).cumsum()
 
 
-def seconds(call):
+def seconds(call, *given):
     begin = perf_counter()
-    found = call()
+    found = call(*given)
     return perf_counter() - begin, found
 
 
@@ -57,11 +57,11 @@ def main(file, n=10_000_000):
         how = limited._searches[0][0]
         for searcher in (plain, limited):
             searcher.search(y[:20_000]), searcher.profile(y[:2000])
-        constrained, matches = seconds(lambda: limited.search(y))
-        pruned, _ = seconds(lambda: plain.search(y))
-        whole, profile = seconds(lambda: plain.profile(y))
-        after, (share, start) = seconds(lambda: filtered(profile, y, query, how))
-        own, of_limited = seconds(lambda: limited.profile(y))
+        constrained, matches = seconds(limited.search, y)
+        pruned, _ = seconds(plain.search, y)
+        whole, profile = seconds(plain.profile, y)
+        after, (share, start) = seconds(filtered, profile, y, query, how)
+        own, of_limited = seconds(limited.profile, y)
         assert matches.start.tolist() == start.tolist()
         assert np.isfinite(of_limited.distance).mean() == share
         print(f"{name}, {len(y):,} points, {100 * share:.2f} % of the windows within the limits")

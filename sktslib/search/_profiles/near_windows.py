@@ -19,7 +19,7 @@ from ...distances._metrics.elastic import ElasticMetric, PreparedPair
 from ...distances._series import SCALINGS, full_weight, normalise
 from .._selection import select
 from .compared_windows import Windows
-from .scale_limits import allowed_windows
+from .scale_limits import allowed_windows, covered
 
 LEAST = 2**18  # points of all windows together; with fewer the whole profile takes no time
 BLOCK = 2**13  # windows whose samples, ranges and bounds stay in the second-level cache
@@ -72,19 +72,12 @@ def near_windows(metric, x, w, y, normalize, rule, pieces, limits=None):
         return distance, start
     # Samples of no such window are cut out. What is left touches nowhere but at cuts, which no such window spans: so
     # two windows overlap there if they did before.
-    first, last = _covered(found, m)
+    first, last = covered(found, m)
     kept = np.concatenate([y[:, a:b] for a, b in zip(first, last, strict=True)], axis=1)
     among = np.concatenate([found[a:b] for a, b in zip(first, last, strict=True)])[: kept.shape[1] - m + 1]
     start, distance = _Cascade(metric, x, Windows(x, w, kept, normalize), rule, among).near()
     begin = np.cumsum(last - first) - (last - first)
     return distance, start + (first - begin)[np.searchsorted(begin, start, "right") - 1]
-
-
-def _covered(found, m):
-    """Half-open ranges of the samples that lie in a window of m samples that is found, ascending, as two arrays."""
-    start = np.flatnonzero(found)
-    cut = np.flatnonzero(np.diff(start) > m)
-    return start[np.append(0, cut + 1)], start[np.append(cut, -1)] + m
 
 
 def nearest_window(metric, x, windows, limit):
@@ -198,7 +191,7 @@ class _Cascade:
     """One query and one sequence, of which windows without gaps alone count, `among` all; `near` is the search."""
 
     def __init__(self, metric, x, windows, rule, among=None):
-        self.metric, self.windows = metric, windows
+        self.metric, self.windows, self.among = metric, windows, among
         normalize, w, m = windows.normalize, windows.w, windows.m
         self.x = normalise(x, windows.weight, normalize)
         record, features, weight, points = metric._query(self.x, w, m)
@@ -250,8 +243,10 @@ class _Cascade:
     def _ways(self):
         """Both kernels of bounds, the better one first, and the order in which each takes the points."""
         windows, (of_query, of_window, remaining) = self.windows, self.bounds
-        at = np.flatnonzero(self.known.low < np.inf)
-        at = at[np.unique(np.linspace(0, len(at) - 1, min(SAMPLE, len(at))).astype(np.int64))]
+        among = None if self.among is None else np.flatnonzero(self.known.low < np.inf)
+        count = windows.n if among is None else len(among)
+        at = np.unique(np.linspace(0, count - 1, min(SAMPLE, count)).astype(np.int64))
+        at = at if among is None else among[at]
         z = windows.samples[:, at[:, np.newaxis] + np.arange(windows.m)] * windows.scale[:, at, np.newaxis]
         z += windows.shift[:, at, np.newaxis]
         low, high = of_window.low[:, np.newaxis], of_window.high[:, np.newaxis]

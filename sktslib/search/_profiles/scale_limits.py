@@ -172,14 +172,20 @@ def _decided(limits, query, w, y, allowed, doubtful):
 def limited_distances(how, y, ty, exactly=False):
     """Distances of the query to all windows of a sequence without gaps; infinite for those that are not allowed.
 
-    Under an elastic metric these are not computed; others have profiles that are cheaper than windows one by one.
+    Under an elastic metric these are not computed; others have profiles that are cheaper than windows one by one, and
+    long stretches without a window alone are left out.
     """
     if how.scale_limits is None:
         return how.distances(y, ty, exactly)
     allowed = allowed_windows(how.scale_limits, how.x, how.w, y)
+    out, which = np.full(len(allowed), np.inf), np.flatnonzero(allowed)
     if not isinstance(how.metric, ElasticMetric):
-        return np.where(allowed, how.distances(y, ty, exactly), np.inf)
-    out, which, ty = np.full(len(allowed), np.inf), np.flatnonzero(allowed), how.compared(ty)
+        for a, b in zip(*covered(allowed, how.m, max(how.m, BLOCK)), strict=True):
+            times = None if ty is None else ty[a:b]
+            out[a : b - how.m + 1] = how.distances(np.ascontiguousarray(y[:, a:b]), times, exactly)
+        out[~allowed] = np.inf
+        return out
+    ty = how.compared(ty)
     windows = sliding_window_view(y, how.m, axis=1).transpose(1, 0, 2)
     times = None if ty is None else sliding_window_view(ty, how.m)
     for some in blocks(which, how.x.size):
@@ -196,6 +202,17 @@ def allowed_lengths(how, y, length):
         for some in blocks(np.arange(len(allowed)), length * len(y)):
             allowed[some] = is_allowed(how.scale_limits, how.x, weight, windows[some])
     return allowed
+
+
+def covered(found, m, apart=None):
+    """Half-open ranges of the samples in windows of m samples that are found, ascending, as two arrays.
+
+    Between ranges lies at least a sample, or so many starts as `apart` without a window.
+    """
+    start = np.flatnonzero(found)
+    cut = np.flatnonzero(np.diff(start) > (m if apart is None else apart))
+    first, last = (np.append(0, cut + 1), np.append(cut, -1)) if len(start) else (cut, cut)
+    return start[first], start[last] + m
 
 
 def blocks(which, size):
