@@ -15,6 +15,7 @@ from ..utils._warnings import warn
 from ..utils.validation import shown, unknown_name
 from ._channels.by_channel import ByChannel, each_alone
 from ._profiles.missing import runs
+from ._profiles.scale_limits import ScaleLimits
 
 MODES = ("auto", "windows", "subsequence")
 LONGEST = 10**7  # samples of a window
@@ -40,6 +41,7 @@ class Comparison(NamedTuple):
     alternatives: tuple = ()  # further versions (x, w) of the query: each candidate counts by the one it is nearest to
     signs: np.ndarray | None = None  # (k,), or of channels (k, channels), which versions come with; None: as given
     by_channel: ByChannel | None = None  # what each channel has of its own, where it is compared by itself
+    scale_limits: ScaleLimits | None = None  # what scale and offset of a candidate may be; None: any
 
     @property
     def n_versions(self):

@@ -24,6 +24,7 @@ from ._learning.held_out import evidence_of_matches
 from ._learning.learned_queries import EXAMPLES
 from ._learning.learned_threshold import learn_threshold
 from ._profile import Choice
+from ._profiles.scale_limits import limits_of
 from ._query import QueryEstimator
 from ._several import entry, one_each, several
 from ._streaming.chunked_sequence import ChunkedSequence, HeldSequence, is_long
@@ -47,9 +48,12 @@ class FittedSearcher(ThresholdFitting, ChannelQueries, QueryEstimator):
         if lengths is not None:
             self._check_scales()
         how = super()._compared(x, w, tx, times, step)._replace(normalize=self.normalize_, lengths=lengths)
-        if not self._is_by_channel:
-            warn_of_query(how)
-        return how
+        return how if self._is_by_channel else self._limited(how)
+
+    def _limited(self, how):
+        """The query with the limits of scale and offset."""
+        warn_of_query(how)
+        return how._replace(scale_limits=limits_of(self.scale_limits, self.offset_limit, how))
 
     def _check_choice(self):
         """One limit of the distance is enough."""
@@ -88,7 +92,8 @@ class FittedSearcher(ThresholdFitting, ChannelQueries, QueryEstimator):
         """See what candidates metric, mode and normalisation mean together."""
         chosen = getattr(self, "_candidate", None)
         self.normalize_ = self.normalize if chosen is None else chosen.normalize
-        rigid = self.scales is not None or self._is_by_channel
+        of_windows = self.scales, self.scale_limits, self.offset_limit
+        rigid = self._is_by_channel or any(one is not None for one in of_windows)
         mode = "windows" if self.mode == "auto" and rigid else self.mode
         self._mode = resolve_mode(self.metric_, mode, self.normalize_)
 

@@ -63,14 +63,14 @@ class RangeTable:
             Of the class of this.
         """
         columns = [name for name in (*self._columns, *self._each, "duration") if not name.startswith("_")]
-        columns = [name for name in columns if np.ndim(getattr(self, name)) == 1]
-        if by not in columns:
+        if by not in columns or np.ndim(getattr(self, by)) != 1:  # of the others some are computed when asked for
+            columns = [name for name in columns if np.ndim(getattr(self, name)) == 1]
             raise unknown_name("column", by, dict.fromkeys(columns), type(self).__name__)
         keys = [getattr(self, by)]
         if by == "label":
             labels = distinct(self.label)
             keys = [np.array([labels.index(label) for label in self.label.tolist()], int)]
-        elif by == "start" and "sequence" in columns:
+        elif by == "start" and getattr(self, "sequence", None) is not None:
             keys.append(self.sequence)
         return self._of(order(keys, check_flag(reverse, "reverse")))
 
@@ -195,11 +195,14 @@ class RangeTable:
         """Return a pandas DataFrame, one row per range, with times where the sequence has them."""
         import pandas as pd
 
-        columns = {name: getattr(self, name) for name in self._columns if getattr(self, name) is not None}
-        for key in [key for key, values in columns.items() if values.ndim == 2]:  # a column for each channel
-            values = columns.pop(key)
-            names = self.channels or range(values.shape[1])
-            columns |= {f"{key}_{name}": own for name, own in zip(names, values.T, strict=True)}
+        columns = {}
+        for column in self._columns:
+            values = getattr(self, column)
+            if np.ndim(values) == 2:  # a column for each channel
+                names = self.channels or range(values.shape[1])
+                columns |= {f"{column}_{name}": own for name, own in zip(names, values.T, strict=True)}
+            elif values is not None:
+                columns[column] = values
         if self.times is not None:
             columns |= {"start_time": self.start_time, "end_time": self.end_time}
         return pd.DataFrame(columns)

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from dataclasses import dataclass, replace
+from functools import cached_property
 from typing import TYPE_CHECKING
 
 import numpy as np
@@ -49,6 +50,11 @@ class Matches(Ranges, RangeTable):
         The class that is matched, where the queries were learned from labels, or the name its query was given by.
     channels : list of str or None
         Names of the channels, the columns of the sequence where it was a table or a column of one.
+    scale, offset : ndarray of shape (n_matches,) or (n_matches, channels), or None
+        In a search by windows that are normalised or limited: the standard deviation of each match over that of the
+        query, and its mean less that of the query, as `scale_limits` and `offset_limit` bound them. The query that is
+        multiplied by the scale about its mean and shifted by the offset lies on the match. The scale is NaN where the
+        query is constant. Computed when asked for.
     polarity : ndarray of int of shape (n_matches,) or (n_matches, channels), or None
         The sign (1 or -1) of the query that each match fits, or of each of its channels; None with
         ``polarity="same"``.
@@ -101,8 +107,26 @@ class Matches(Ranges, RangeTable):
     channel_distance: np.ndarray | None = None
     lag: np.ndarray | None = None
     _by_channel = "votes", "channel_distance", "lag"
-    _columns = _each = ("query", "sequence", "start", "end", "distance", "label", "polarity", *RATES, *_by_channel)
+    _each = ("query", "sequence", "start", "end", "distance", "label", "polarity", *RATES, *_by_channel)
+    _columns = (*_each[:5], "scale", "offset", *_each[5:])
     _measure, _counted = "distance", {"query": "queries", "sequence": "sequences"}
+
+    @property
+    def scale(self) -> NDArray[np.float64] | None:
+        return self._beside(0)
+
+    @property
+    def offset(self) -> NDArray[np.float64] | None:
+        return self._beside(1)
+
+    def _beside(self, k):
+        found = None if self._source is None else self._moments
+        return found if found is None else found[k, :, 0] if found.shape[2] == 1 else found[k]
+
+    @cached_property
+    def _moments(self):
+        """Scale and offset (2, n_matches, channels)."""
+        return self._source.beside(self)
 
     def path(self, k: int) -> NDArray[np.intp]:
         """Alignment of the k-th match: query indices and sequence indices, an array (2, K); computed when asked for."""

@@ -58,7 +58,7 @@ class QuerySearcher(ProfilingSearcher, PiecewiseSearcher, AnsweredSearcher, Fitt
     mode : {"auto", "windows", "subsequence"}, default="auto"
         Candidates: all windows of the query's length, or subsequences of any length, open at begin and end (elastic
         metrics with a path only). "auto" takes windows for lockstep metrics, for those without a path (soft_dtw, gak,
-        sbd), and where `normalize` or `scales` is set.
+        sbd), and where `normalize`, `scales` or a limit of scale or offset is set.
     normalize : {None, "zscore", "mean", "minmax", "robust"}, default=None
         How query and each window are normalised, per channel and by weighted moments. With ``metric="auto"`` and
         labels None leaves the choice to them.
@@ -84,6 +84,13 @@ class QuerySearcher(ProfilingSearcher, PiecewiseSearcher, AnsweredSearcher, Fitt
     scales : tuple (least, largest) or list of float, optional
         Uniform scaling: windows of these multiples of the query's length, all in the range or those of the list, are
         resampled to its length, and each start counts at the one that fits best.
+    scale_limits : tuple (least, largest), optional
+        Constrained normalisation: a window is a candidate only if its standard deviation, over that of the query, lies
+        between these two, inclusive, in every channel; ``(0.7, 1.4)``, for example. So flat noise, which normalisation
+        makes as large as the query, is none. See `Matches.scale`.
+    offset_limit : float or list of float, optional
+        The same of the mean: how far it may be from that of the query, in the unit of the data; a number, or one for
+        each channel. See `Matches.offset`.
     polarity : {"same", "any", "channels"}, default="same"
         Signs of the query: as it is given; also mirrored as a whole, times -1, which takes twice as long; or each
         channel with a sign of its own, of at most 8 channels, which takes 2^channels times as long, for all
@@ -169,6 +176,8 @@ class QuerySearcher(ProfilingSearcher, PiecewiseSearcher, AnsweredSearcher, Fitt
         "min_length": [StrOptions({"auto"}), Interval(Integral, 1, None, closed="left"), None],
         "max_length": "no_validation",
         "scales": "no_validation",
+        "scale_limits": "no_validation",
+        "offset_limit": "no_validation",
         "polarity": [StrOptions(set(POLARITIES))],
         "channel_lag": "no_validation",
         "lag_tolerance": "no_validation",
@@ -196,6 +205,8 @@ class QuerySearcher(ProfilingSearcher, PiecewiseSearcher, AnsweredSearcher, Fitt
         min_length: int | str | None = "auto",
         max_length: int | None = None,
         scales: Sequence[float] | None = None,
+        scale_limits: tuple[float, float] | None = None,
+        offset_limit: float | Sequence[float] | None = None,
         polarity: str = "same",
         channel_lag: Any = None,
         lag_tolerance: Any = 0,
@@ -219,6 +230,8 @@ class QuerySearcher(ProfilingSearcher, PiecewiseSearcher, AnsweredSearcher, Fitt
         self.min_length = min_length
         self.max_length = max_length
         self.scales = scales
+        self.scale_limits = scale_limits
+        self.offset_limit = offset_limit
         self.polarity = polarity
         self.channel_lag = channel_lag
         self.lag_tolerance = lag_tolerance

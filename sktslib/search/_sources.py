@@ -10,6 +10,7 @@ from ..distances._series import places, resample
 from ..utils.validation import as_points
 from ._channels.by_channel import Shares
 from ._profile import MOST_TERMS, Search, neighbours
+from ._profiles.scale_limits import beside, blocks, limited
 
 
 class CandidateReader:
@@ -56,7 +57,7 @@ class CandidateReader:
             count = min(-(-len(start) * how.x.size // MOST_TERMS), len(start))
             for part in np.array_split(np.arange(len(start)), count):
                 windows, times, seen = self._windows(start[part], end[part])
-                out[part[seen]] = np.argmin([one.of_windows(windows, times) for one in how.versions], axis=0)
+                out[part[seen]] = np.argmin([limited(one, windows, times) for one in how.versions], axis=0)
                 left[part[seen]] = False
         out[left] = self._by_version(start[left], end[left]).argmin(axis=0)
         return out
@@ -206,6 +207,21 @@ class Sources:
         out = np.empty((len(self.which), *signs.shape[1:]), np.int64)
         for k, reader in enumerate(self.readers):
             out[self.which == k] = reader.how.signs_of(self.version[self.which == k])
+        return out
+
+    def beside(self, ranges):
+        """Scale and offset (k, channels) of ranges beside the version of the query that each is nearest to, or None."""
+        how = self.readers[0].how if self.readers else None
+        if how is None or how.mode != "windows" or (how.normalize is None and how.scale_limits is None):
+            return None
+        version = np.zeros(len(self.which), int) if self.version is None else self.version
+        alike = np.array([self.which, version, ranges.end - ranges.start])
+        out = np.full((2, len(self.which), len(how.x)), np.nan)
+        for kind in np.unique(alike, axis=1).T:
+            reader = self.readers[kind[0]]
+            for which in blocks(np.flatnonzero((alike == kind[:, np.newaxis]).all(axis=0)), kind[2] * len(how.x)):
+                cut = (reader.source.cut(int(ranges.start[k]), int(ranges.end[k]))[0] for k in which)
+                out[:, which] = beside(reader.how.version(kind[1]), np.array([np.array(y) for y in cut]))
         return out
 
     def piece(self, ranges, k):

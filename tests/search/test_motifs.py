@@ -53,7 +53,8 @@ def test_those_of_all_pairs(metric, normalize, data):
     table = distances(y, y if other is None else other, m, metric, normalize)
     counts = n - m + 1, None if other is None else n - 3 - m + 1
     apart, most = reference.least_apart(m, share), 3
-    with small_sizes(data, "search._motifs.nearest_pairs.EACH", "search._profiles.near_windows.BLOCK"):
+    blocks = ("search._profiles.near_windows.BLOCK", "search._profiles.compared_windows.BLOCK")
+    with small_sizes(data, "search._motifs.nearest_pairs.EACH", *blocks):
         found = motifs(y, m, most, metric, normalize, other=other, max_overlap=share)
         far = discords(y, m, most, metric, normalize, other=other, max_overlap=share)
     wanted = reference.motifs(lambda i, j: table[i, j], *counts, apart, most)

@@ -96,7 +96,8 @@ def parts_of(how):
         x, w = (np.ascontiguousarray(a[c : c + 1, lead : lead + length]) for a in (how.x, how.w))
         tx = None if how.tx is None else how.tx[first : first + length]
         w = relative(w, "weight", "points")
-        one = how._replace(x=x, w=w, tx=tx, alternatives=(), signs=None, by_channel=None)
+        limits = None if how.scale_limits is None else how.scale_limits.of_channel(c)
+        one = how._replace(x=x, w=w, tx=tx, alternatives=(), signs=None, by_channel=None, scale_limits=limits)
         found.append(Part(c, lead, float(by.weight[c]), one))
     return found
 

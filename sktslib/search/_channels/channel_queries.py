@@ -3,7 +3,6 @@
 import numpy as np
 
 from ...utils.validation import shown
-from .._comparison import warn_of_query
 from .channel_parameters import ChannelRule, by_channels, points_of
 
 COMPARED_BY_CHANNEL = "'channel_lag', 'lag_tolerance', 'channel_weight' and 'min_channels' to compare channels together"
@@ -36,9 +35,7 @@ class ChannelQueries:
 
     def _by_channel(self, how, first, length):
         names = getattr(self, "feature_names_in_", None)
-        how = self._rule.with_channels(how, first, length, None if names is None else names.tolist())
-        warn_of_query(how)
-        return how
+        return self._limited(self._rule.with_channels(how, first, length, None if names is None else names.tolist()))
 
     def _learned_by_channel(self, how):
         """A query that was learned from labels as it is compared."""

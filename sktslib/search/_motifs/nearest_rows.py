@@ -7,7 +7,8 @@ import numpy as np
 from ...distances._series import SCALINGS
 from .._comparison import Comparison
 from .._profile import Choice, Search
-from .._profiles.near_windows import Rule, Windows, applies, nearest_window
+from .._profiles.compared_windows import Windows
+from .._profiles.near_windows import Rule, applies, nearest_window
 from .._several import matched
 
 NONE = np.inf, -1

@@ -10,7 +10,7 @@ from ...distances._kernels.lockstep import matrix_profile
 from ...distances._kernels.lockstep.matrix_profile import DIAGONALS, ROOM
 from ...distances._kernels.running_moments import moments
 from ...utils._jobs import count_jobs, in_jobs
-from .._profiles.near_windows import less_offset
+from .._profiles.compared_windows import less_offset
 
 CERTAIN = 1e-10  # relative error up to which a running sum of squares is taken
 MARGIN = 4 * CERTAIN  # of a correlation: what such sums, and the roots of two, may be wrong by

@@ -8,6 +8,7 @@ from ...distances._metrics.lockstep import LockstepMetric
 from ...distances._series import fill, full_weight, is_enough, normalise
 from ...utils._sizes import sum_of_squares
 from ...utils.validation import as_weight
+from .scale_limits import is_allowed, limited_distances
 
 
 def observed_query(x, w):
@@ -56,14 +57,15 @@ def observed_profile(how, y, ty, exactly=False):
 
     Lockstep sums leave missing terms out and are rescaled by the observed weight, maxima and ratios use what is
     observed. A window with less than half its weight observed, and any window with a gap under another metric, is
-    infinitely far; and so is a window that spans a hole.
+    infinitely far; and so is a window that spans a hole, and one that is beyond the limits of scale and offset, by
+    what is observed.
     """
     metric, x, tx, m = how.metric, how.x, how.tx, how.m
     out = np.full(y.shape[1] - m + 1, np.inf)
     for a, b in how.runs(y, ty):
         if b - a >= m:
             times = None if ty is None else ty[a:b]
-            out[a : b - m + 1] = how.distances(np.ascontiguousarray(y[:, a:b]), times, exactly)
+            out[a : b - m + 1] = limited_distances(how, np.ascontiguousarray(y[:, a:b]), times, exactly)
     if not isinstance(metric, LockstepMetric):
         return out
     full = full_weight(how.w, x)
@@ -71,7 +73,7 @@ def observed_profile(how, y, ty, exactly=False):
     for s in np.intersect1d(np.flatnonzero(touched(y, m)), np.concatenate(starts)):
         window = y[:, s : s + m]
         seen = np.where(np.isnan(window), 0.0, full)
-        if is_enough(seen, full):
+        if is_enough(seen, full) and is_allowed(how.scale_limits, x, seen, fill(window)):
             a, b = normalise(x, seen, how.normalize), normalise(fill(window), seen, how.normalize)
             times = (None, None) if tx is None else (tx - tx[0], ty[s : s + m] - ty[s])
             out[s] = metric._observed(a, full, seen, b, *times)

@@ -8,18 +8,18 @@ Costs above the limit so found are not computed to the end. The others are found
 so that the choice is the same, ties and roundings included.
 """
 
-from copy import copy
 from typing import NamedTuple
 
 import numpy as np
-from numpy.lib.stride_tricks import sliding_window_view
 
 from ...distances._blockwise import collection_bounds
-from ...distances._kernels import dispatch, lanes, lower_bounds, moments, running_moments, window_bounds
+from ...distances._kernels import dispatch, lanes, lower_bounds, window_bounds
 from ...distances._metrics.bands import band
 from ...distances._metrics.elastic import ElasticMetric, PreparedPair
-from ...distances._series import SCALINGS, deviation, full_weight, normalise
+from ...distances._series import SCALINGS, full_weight, normalise
 from .._selection import select
+from .compared_windows import Windows
+from .scale_limits import allowed_windows, covered
 
 LEAST = 2**18  # points of all windows together; with fewer the whole profile takes no time
 BLOCK = 2**13  # windows whose samples, ranges and bounds stay in the second-level cache
@@ -27,8 +27,6 @@ SAMPLE = 128  # windows that tell which points cost most
 FIRST = 16  # points entered before the first windows are compared
 SEEDS = 512  # windows compared first, at least
 FEW = 32  # windows of a block: fewer are compared sooner than bounded a second time
-LARGE = 16  # times the spread: offsets that are taken off first
-UNCERTAINTY = 1e-8  # of the values' scale: what running moments may be wrong by
 
 
 class Rule(NamedTuple):
@@ -57,16 +55,29 @@ def applies(metric, rule, timed, cells):
     return known and cells >= LEAST and (rule.n_matches is not None or rule.threshold is not None)
 
 
-def near_windows(metric, x, w, y, normalize, rule, pieces):
-    """The windows in `pieces` of `y` (k, 2) that `rule` may choose, as distances and where they start, ascending."""
-    starts, distances = [np.empty(0, np.int64)], [np.empty(0)]
+def near_windows(metric, x, w, y, normalize, rule, pieces, limits=None):
+    """The windows in `pieces` of `y` (k, 2) that `rule` may choose, as distances and where they start, ascending.
+
+    Those beyond `limits` of scale and offset are none.
+    """
+    m, found = x.shape[1], np.zeros(max(y.shape[1] - x.shape[1] + 1, 0), bool)
     for first, last in pieces:
-        if last - first >= x.shape[1]:
+        if last - first >= m:
             piece = np.ascontiguousarray(y[:, first:last])
-            start, distance = _Cascade(metric, x, Windows(x, w, piece, normalize), rule).near()
-            starts.append(start + first)
-            distances.append(distance)
-    return np.concatenate(distances), np.concatenate(starts)
+            found[first : last - m + 1] = True if limits is None else allowed_windows(limits, x, w, piece)
+    if not found.any():
+        return np.empty(0), np.empty(0, np.int64)
+    if found.all():
+        start, distance = _Cascade(metric, x, Windows(x, w, y, normalize), rule).near()
+        return distance, start
+    # Samples of no such window are cut out. What is left touches nowhere but at cuts, which no such window spans: so
+    # two windows overlap there if they did before.
+    first, last = covered(found, m)
+    kept = np.concatenate([y[:, a:b] for a, b in zip(first, last, strict=True)], axis=1)
+    among = np.concatenate([found[a:b] for a, b in zip(first, last, strict=True)])[: kept.shape[1] - m + 1]
+    start, distance = _Cascade(metric, x, Windows(x, w, kept, normalize), rule, among).near()
+    begin = np.cumsum(last - first) - (last - first)
+    return distance, start + (first - begin)[np.searchsorted(begin, start, "right") - 1]
 
 
 def nearest_window(metric, x, windows, limit):
@@ -78,84 +89,6 @@ def nearest_window(metric, x, windows, limit):
         return np.inf, -1
     best = near[np.argmin(distance[near])]
     return float(distance[best]), int(start[best])
-
-
-def less_offset(y):
-    """A sequence less its offset where that is large, so that running moments lose no digits by it."""
-    some = y[:, :: max(1, y.shape[1] // SAMPLE)]
-    offset = some.mean(axis=1, keepdims=True)
-    offset[np.abs(offset) < LARGE * deviation(some)] = 0.0
-    return y - offset if offset.any() else y
-
-
-# ------------------------------------------------------------------------------------------------------------ windows
-class Windows:
-    """The windows of a sequence: normalised as in a profile, or by running moments, as scale and shift of samples.
-
-    By moments values are known up to an `uncertainty`, but for those of the `unknown` windows. Moments that are found
-    for queries in general serve each of them.
-    """
-
-    def __init__(self, x, w, y, normalize):
-        self.y, self.normalize, self.w, self.weight = y, normalize, w, full_weight(w, x)
-        self.m, self.n = x.shape[1], y.shape[1] - x.shape[1] + 1
-        self.samples, self.scale, self.shift = y, None, None
-        self.unknown, self.uncertainty = np.empty(0, np.int64), 0.0
-
-    def part(self, first, last):
-        """The windows [first, last), with what is known of them."""
-        some, stop = copy(self), last + self.m - 1
-        some.y, some.n = np.ascontiguousarray(self.y[:, first:stop]), last - first
-        some.samples = some.y if self.samples is self.y else np.ascontiguousarray(self.samples[:, first:stop])
-        if self.scale is not None:
-            some.scale, some.shift = self.scale[:, first:last], self.shift[:, first:last]
-            some.unknown = self.unknown[(self.unknown >= first) & (self.unknown < last)] - first
-        return some
-
-    def exact(self, which):
-        """The windows that begin at `which`, normalised as in a profile."""
-        windows = sliding_window_view(self.y, self.m, axis=1).transpose(1, 0, 2)[which]
-        return normalise(np.ascontiguousarray(windows), self.weight, self.normalize)
-
-    def by_moments(self, which):
-        """Scale and shift of these windows."""
-        return np.ascontiguousarray(self.scale[:, which]), np.ascontiguousarray(self.shift[:, which])
-
-    def find_moments(self, largest):
-        """Find what normalises each window, and which are beyond running moments.
-
-        They are to be compared with queries of values up to `largest`, as compared.
-        """
-        self.scale, self.shift = np.zeros((2, len(self.y), self.n))
-        if self.normalize is None:
-            self.scale += 1.0
-            return
-        self.samples = less_offset(self.y)
-        self.uncertainty = UNCERTAINTY * (largest + deviation(self.y).max() if self.normalize == "mean" else 1.0)
-        unknown, room = 0, np.empty((5, min(BLOCK, self.n)))
-        for k in np.flatnonzero(self.weight.any(axis=1)):  # the other channels count nothing
-            for first in range(0, self.n, BLOCK):
-                unknown += self._fill_moments(k, first, min(first + BLOCK, self.n), room)
-        if unknown:
-            self.unknown = np.flatnonzero(np.isnan(self.scale).any(axis=0))
-            self.scale[:, self.unknown] = self.shift[:, self.unknown] = 0.0
-
-    def _fill_moments(self, k, first, last, room):
-        """Fill scale and shift of the windows [first, last) in one channel; how many are unknown."""
-        y, w, m = self.samples[k], self.weight[k], self.m
-        mean, spread, error, low, high = room[:, : last - first]
-        if self.w is None and self.normalize != "minmax":
-            running_moments.moments(y, m, first, mean, spread, error)
-            low = high = most = np.empty(0)
-        else:
-            below, above = np.empty((2, 1, last + m - 1 - first))
-            lower_bounds.slide(y[np.newaxis, first : last + m - 1], m, below, above)
-            most = np.maximum(-below, above)[0, : last - first]
-            moments.direct_moments(y, w, first, mean, spread, error, low, high)
-        about = m, first, w.sum(), most, self.uncertainty, SCALINGS[self.normalize]
-        made = self.scale[k, first:last], self.shift[k, first:last]
-        with np.errstate(divide="ignore", invalid="ignore"):  # on purpose, and plain Python says so
-            return moments.standardise(y, *about, mean, spread, error, low, high, *made)
 
 
 # ------------------------------------------------------------------------------------------------------------- bounds
@@ -255,10 +188,10 @@ class _Known:
 
 # ------------------------------------------------------------------------------------------------------------ search
 class _Cascade:
-    """One query and one sequence without gaps; `near` is the search."""
+    """One query and one sequence, of which windows without gaps alone count, `among` all; `near` is the search."""
 
-    def __init__(self, metric, x, windows, rule):
-        self.metric, self.windows = metric, windows
+    def __init__(self, metric, x, windows, rule, among=None):
+        self.metric, self.windows, self.among = metric, windows, among
         normalize, w, m = windows.normalize, windows.w, windows.m
         self.x = normalise(x, windows.weight, normalize)
         record, features, weight, points = metric._query(self.x, w, m)
@@ -277,15 +210,18 @@ class _Cascade:
             self.bounds = _Bounds.of(self.problem, *self.band, self.windows.uncertainty)
         self.known = _Known(windows, rule, self.by_moments, 0.0 if metric._reports_cost else 2e-12 * m)
         self.known.tighten(np.inf if rule.threshold is None else metric._limit(rule.threshold, self.problem))
+        self.beyond = windows.unknown if self.by_moments else windows.unknown[:0]  # of running moments
+        self.known.low[self.beyond] = np.inf
+        if among is not None:
+            self.known.low[~among] = np.inf
+            self.beyond = self.beyond[among[self.beyond]]
 
     def near(self):
         """Starts of the windows that may be chosen, ascending, and their distances."""
         windows, known = self.windows, self.known
-        if self.by_moments:
-            known.low[windows.unknown] = np.inf
         if self.bounds is None:
             self._seed()
-        else:
+        elif known.low.min() < np.inf:
             # A few points bound all windows; once a limit is known, the others and then the other way round.
             (kernel, order), second = self._ways()
             self._enter((kernel, order[:FIRST], True))
@@ -293,9 +229,7 @@ class _Cascade:
             self._enter((kernel, order[FIRST:], True), (*second, False))
         self._rest()
         near = known.where[known.costs <= known.limit]
-        if self.by_moments:
-            near = np.concatenate([near, windows.unknown])
-        near.sort()
+        near = np.sort(np.concatenate([near, self.beyond]))
         distances = [np.empty(0)]
         for part in self._batches(near):
             distances.append(self.metric._windows(self.x, windows.w, windows.exact(part), None, None))
@@ -309,7 +243,10 @@ class _Cascade:
     def _ways(self):
         """Both kernels of bounds, the better one first, and the order in which each takes the points."""
         windows, (of_query, of_window, remaining) = self.windows, self.bounds
-        at = np.unique(np.linspace(0, windows.n - 1, min(SAMPLE, windows.n)).astype(np.int64))
+        among = None if self.among is None else np.flatnonzero(self.known.low < np.inf)
+        count = windows.n if among is None else len(among)
+        at = np.unique(np.linspace(0, count - 1, min(SAMPLE, count)).astype(np.int64))
+        at = at if among is None else among[at]
         z = windows.samples[:, at[:, np.newaxis] + np.arange(windows.m)] * windows.scale[:, at, np.newaxis]
         z += windows.shift[:, at, np.newaxis]
         low, high = of_window.low[:, np.newaxis], of_window.high[:, np.newaxis]

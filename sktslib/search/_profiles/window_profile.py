@@ -7,6 +7,7 @@ from .._channels.by_channel import channel_profile, shares_of
 from .._selection import Profile
 from .missing import observed_profile
 from .near_windows import applies, near_windows
+from .scale_limits import allowed_lengths, limited_distances
 
 
 def window_profile(how, y, ty, rule=None, *, exactly=False):
@@ -34,8 +35,8 @@ def _windows_of(how, y, ty, rule, exactly):
     if how.lengths is None:
         if rule is not None and applies(metric, rule, how.tx is not None, m * (n - m + 1)):
             pieces = how.runs(y, ty) if gaps else np.array([[0, n]])
-            return Profile(*near_windows(metric, x, w, y, how.normalize, rule, pieces), m)
-        distance = observed_profile(how, y, ty, exactly) if gaps else how.distances(y, ty, exactly)
+            return Profile(*near_windows(metric, x, w, y, how.normalize, rule, pieces, how.scale_limits), m)
+        distance = (observed_profile if gaps else limited_distances)(how, y, ty, exactly)
         return Profile(distance, None, m, 0.0 if exactly else metric._slack(x, w, len(distance), how.normalize))
     best = np.full(max(n - how.shortest + 1, 0), np.inf)
     length = np.full(len(best), how.shortest)
@@ -43,6 +44,7 @@ def _windows_of(how, y, ty, rule, exactly):
         piece, times = np.ascontiguousarray(y[:, first:last]), None if how.tx is None else ty[first:last]
         for size in how.lengths[how.lengths <= last - first].tolist():
             distance = metric._scaled_profile(x, w, piece, how.tx, times, how.normalize, size)
+            distance[~allowed_lengths(how, piece, size)] = np.inf
             here = slice(first, first + len(distance))
             better = distance < best[here]
             best[here][better], length[here][better] = distance[better], size

@@ -1,0 +1,91 @@
+"""Windows of a sequence as they are compared: normalised exactly, or by running moments."""
+
+from copy import copy
+
+import numpy as np
+from numpy.lib.stride_tricks import sliding_window_view
+
+from ...distances._kernels import lower_bounds, moments, running_moments
+from ...distances._series import SCALINGS, deviation, full_weight, normalise
+
+BLOCK = 2**13  # windows whose moments stay in the second-level cache
+SAMPLE = 128  # samples that tell of an offset
+LARGE = 16  # times the spread: offsets that are taken off first
+UNCERTAINTY = 1e-8  # of the values' scale: what running moments may be wrong by
+
+
+def less_offset(y):
+    """A sequence less its offset where that is large, so that running moments lose no digits by it."""
+    some = y[:, :: max(1, y.shape[1] // SAMPLE)]
+    offset = some.mean(axis=1, keepdims=True)
+    offset[np.abs(offset) < LARGE * deviation(some)] = 0.0
+    return y - offset if offset.any() else y
+
+
+class Windows:
+    """The windows of a sequence: normalised as in a profile, or by running moments, as scale and shift of samples.
+
+    By moments values are known up to an `uncertainty`, but for those of the `unknown` windows. Moments that are found
+    for queries in general serve each of them.
+    """
+
+    def __init__(self, x, w, y, normalize):
+        self.y, self.normalize, self.w, self.weight = y, normalize, w, full_weight(w, x)
+        self.m, self.n = x.shape[1], y.shape[1] - x.shape[1] + 1
+        self.samples, self.scale, self.shift = y, None, None
+        self.unknown, self.uncertainty = np.empty(0, np.int64), 0.0
+
+    def part(self, first, last):
+        """The windows [first, last), with what is known of them."""
+        some, stop = copy(self), last + self.m - 1
+        some.y, some.n = np.ascontiguousarray(self.y[:, first:stop]), last - first
+        some.samples = some.y if self.samples is self.y else np.ascontiguousarray(self.samples[:, first:stop])
+        if self.scale is not None:
+            some.scale, some.shift = self.scale[:, first:last], self.shift[:, first:last]
+            some.unknown = self.unknown[(self.unknown >= first) & (self.unknown < last)] - first
+        return some
+
+    def exact(self, which):
+        """The windows that begin at `which`, normalised as in a profile."""
+        windows = sliding_window_view(self.y, self.m, axis=1).transpose(1, 0, 2)[which]
+        return normalise(np.ascontiguousarray(windows), self.weight, self.normalize)
+
+    def by_moments(self, which):
+        """Scale and shift of these windows."""
+        return np.ascontiguousarray(self.scale[:, which]), np.ascontiguousarray(self.shift[:, which])
+
+    def find_moments(self, largest):
+        """Find what normalises each window, and which are beyond running moments.
+
+        They are to be compared with queries of values up to `largest`, as compared.
+        """
+        self.scale, self.shift = np.zeros((2, len(self.y), self.n))
+        if self.normalize is None:
+            self.scale += 1.0
+            return
+        self.samples = less_offset(self.y)
+        self.uncertainty = UNCERTAINTY * (largest + deviation(self.y).max() if self.normalize == "mean" else 1.0)
+        unknown, room = 0, np.empty((5, min(BLOCK, self.n)))
+        for k in np.flatnonzero(self.weight.any(axis=1)):  # the other channels count nothing
+            for first in range(0, self.n, BLOCK):
+                unknown += self._fill_moments(k, first, min(first + BLOCK, self.n), room)
+        if unknown:
+            self.unknown = np.flatnonzero(np.isnan(self.scale).any(axis=0))
+            self.scale[:, self.unknown] = self.shift[:, self.unknown] = 0.0
+
+    def _fill_moments(self, k, first, last, room):
+        """Fill scale and shift of the windows [first, last) in one channel; how many are unknown."""
+        y, w, m = self.samples[k], self.weight[k], self.m
+        mean, spread, error, low, high = room[:, : last - first]
+        if self.w is None and self.normalize != "minmax":
+            running_moments.moments(y, m, first, mean, spread, error)
+            low = high = most = np.empty(0)
+        else:
+            below, above = np.empty((2, 1, last + m - 1 - first))
+            lower_bounds.slide(y[np.newaxis, first : last + m - 1], m, below, above)
+            most = np.maximum(-below, above)[0, : last - first]
+            moments.direct_moments(y, w, first, mean, spread, error, low, high)
+        about = m, first, w.sum(), most, self.uncertainty, SCALINGS[self.normalize]
+        made = self.scale[k, first:last], self.shift[k, first:last]
+        with np.errstate(divide="ignore", invalid="ignore"):  # on purpose, and plain Python says so
+            return moments.standardise(y, *about, mean, spread, error, low, high, *made)

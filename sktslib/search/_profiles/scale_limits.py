@@ -1,0 +1,278 @@
+"""Limits of scale and offset: which candidates may be as large, and lie where they lie, beside the query.
+
+What normalisation takes off is bounded, so that flat noise is no candidate (Wu et al. 2019, KV-match). Whether a
+window is within the limits is decided by its exact moments, the same wherever it lies. Running moments tell it of all
+windows that are within or beyond by more than they may be wrong.
+"""
+
+from numbers import Real
+from typing import NamedTuple
+
+import numpy as np
+from numpy.lib.stride_tricks import sliding_window_view
+
+from ...distances._kernels import moments, running_moments
+from ...distances._metrics.elastic import ElasticMetric
+from ...distances._series import fill, full_weight, resample
+from ...utils.validation import shown
+
+BLOCK = 2**13  # windows whose moments stay in the second-level cache
+TERMS = 2**19  # points of windows whose exact moments are found together
+# Of a moment's size. Exact moments are rounded, too, by some 2^-52 times the root of the number of points; what this
+# takes for doubtful beyond need is one window in 10^11, and costs a look at its samples.
+NEAR = 2.0**-40
+
+
+class ScaleLimits(NamedTuple):
+    """Limits, inclusive, that each channel that counts must keep."""
+
+    scale: tuple[float, float] | None = None  # of the standard deviation over that of the query
+    offset: np.ndarray | None = None  # (channels,), of the difference of the means, either way
+
+    def of_channel(self, c):
+        """Those of one channel."""
+        return self if self.offset is None else self._replace(offset=self.offset[c : c + 1])
+
+
+class Moments(NamedTuple):
+    """Mean and population standard deviation of each channel (..., channels); NaN where no point has a weight."""
+
+    mean: np.ndarray
+    deviation: np.ndarray
+
+    @classmethod
+    def of(cls, a, w):
+        """The weighted moments of series (..., channels, m), the same to the bit for one by itself and among others."""
+        heavy = w.argmax(axis=1)[:, np.newaxis]
+        base = np.take_along_axis(a, np.broadcast_to(heavy, (*a.shape[:-1], 1)), axis=-1)
+        apart = a - base if w.all() else np.where(w > 0, a - base, 0.0)
+        width = np.maximum.reduce(np.abs(apart), axis=-1, keepdims=True)
+        odd = (width > 0) & ((width < moments.NARROW) | (width > moments.WIDE))  # squares leave float64
+        size = np.where(odd, np.frexp(width)[1], 0)
+        if odd.any():
+            apart = np.ldexp(apart, -size)
+        mean = _mean(apart, w)
+        apart -= mean
+        rest = _mean(apart, w)  # what the mean lost to rounding
+        apart -= rest
+        deviation = np.ldexp(np.sqrt(_mean(apart * apart, w)), size)
+        none = ~w.any(axis=1)
+        found = (base + np.ldexp(mean + rest, size))[..., 0], deviation[..., 0]
+        return cls(*(np.where(none, np.nan, each) for each in found)) if none.any() else cls(*found)
+
+
+def _mean(a, w):
+    if (w == 1.0).all():  # weights cost as much as the rest
+        return np.add.reduce(a, axis=-1, keepdims=True) / a.shape[-1]
+    total = w.sum(axis=-1, keepdims=True)
+    return (w * a).sum(axis=-1, keepdims=True) / np.where(total > 0, total, 1.0)
+
+
+def relative(query, others):
+    """Scale and offset (..., channels) of series beside a query, by the moments of both.
+
+    The scale is NaN where the query is constant, both are where no point of it has a weight.
+    """
+    varies = query.deviation > 0
+    with np.errstate(over="ignore"):
+        scale = np.where(varies, others.deviation / np.where(varies, query.deviation, 1.0), np.nan)
+    return scale, others.mean - query.mean
+
+
+def within_limits(limits, query, others):
+    """Whether series (...) are within the limits beside a query, by the moments of both."""
+    scale, offset = relative(query, others)
+    counts, within = ~np.isnan(query.mean), np.ones(scale.shape, bool)
+    if limits.scale is not None:
+        within &= (scale >= limits.scale[0]) & (scale <= limits.scale[1])
+    if limits.offset is not None:
+        within &= np.abs(offset) <= limits.offset
+    return (within | ~counts).all(axis=-1)
+
+
+def moments_of_windows(windows, w):
+    """Moments of windows (..., channels, length), which are resampled to as many points as there are weights."""
+    m, length = w.shape[1], windows.shape[-1]
+    if length == m:
+        return Moments.of(windows, w)
+    base = windows[..., :1]  # so that an offset costs no digits
+    apart = resample((windows - base).reshape(-1, length), m).reshape(*windows.shape[:-1], m)
+    mean, deviation = Moments.of(apart, w)
+    return Moments(base[..., 0] + mean, deviation)
+
+
+def beside(how, windows):
+    """Scale and offset (2, n, channels) of windows (n, channels, length); missing values leave their weight out."""
+    full, missing = full_weight(how.w, how.x), np.isnan(windows)
+    if not missing.any():
+        return np.array(relative(Moments.of(how.x, full), moments_of_windows(windows, full)))
+    out = np.empty((2, *windows.shape[:-1]))
+    for k, (window, none) in enumerate(zip(windows, missing, strict=True)):
+        seen = np.where(none, 0.0, full)
+        out[:, k] = relative(Moments.of(how.x, seen), Moments.of(fill(window), seen))
+    return out
+
+
+def is_allowed(limits, x, w, windows):
+    """Whether windows (..., channels, length) are within the limits, if there are any, by weights (channels, m)."""
+    return limits is None or within_limits(limits, Moments.of(x, w), moments_of_windows(windows, w))
+
+
+def limited(how, windows, times):
+    """Distances of windows (n, channels, m) and their times, see `of_windows`; infinite for those not allowed."""
+    allowed = is_allowed(how.scale_limits, how.x, full_weight(how.w, how.x), windows)
+    return np.where(allowed, how.of_windows(windows, times), np.inf)
+
+
+# ------------------------------------------------------------------------------------------------------------- windows
+def allowed_windows(limits, x, w, y):
+    """Whether each window of a sequence without gaps is within the limits beside a query of its length."""
+    weight, m = full_weight(w, x), x.shape[1]
+    query, count = Moments.of(x, weight), y.shape[1] - m + 1
+    allowed, beyond = np.ones(count, bool), np.zeros(count, bool)
+    room = np.empty((5, min(BLOCK, count)))
+    for first in range(0, count, BLOCK):
+        part = slice(first, min(first + BLOCK, count))
+        known = room[:, : part.stop - first]
+        for k in np.flatnonzero(weight.any(axis=1)):
+            if w is None:
+                running_moments.moments(y[k], m, first, *known[:3])
+            else:
+                moments.direct_moments(y[k], weight[k], first, *known)
+            of_query = query.mean[k], query.deviation[k], weight[k].sum()
+            limit = None if limits.offset is None else limits.offset[k]
+            for value, wrong, low, high in _judged(limits.scale, limit, m, *of_query, *known[:3]):
+                # What is no number is neither.
+                allowed[part] &= (value - wrong >= low) & (value + wrong <= high)
+                beyond[part] |= (value + wrong < low) | (value - wrong > high)
+    return _decided(limits, query, weight, y, allowed, np.flatnonzero(~(allowed | beyond)))
+
+
+@np.errstate(over="ignore", invalid="ignore")
+def _judged(scale, offset, m, of_query, deviation, total, mean, spread, error):
+    """What the limits are about, as running moments tell it: values, what they may be wrong by, and their bounds."""
+    found = []
+    if scale is not None:
+        low, high = ((edge * deviation) ** 2 * total for edge in scale)
+        wrong = 4.0 * error + NEAR * np.abs(spread) + running_moments.TINY  # squares may underflow
+        wrong[~(spread < running_moments.HUGE)] = np.nan
+        found.append((spread, wrong, low if scale[0] > 0 else -np.inf, high))
+    if offset is not None:
+        relative = 2.0**-52 * 4.0 * (m + 4.0)  # see `moments.standardise`
+        size = np.abs(mean) + abs(of_query) + np.sqrt(np.maximum(spread, 0.0))
+        wrong = 2.0 * np.sqrt(relative / total * error) + NEAR * size
+        found.append((mean - of_query, wrong, -offset, offset))
+    return found
+
+
+def _decided(limits, query, w, y, allowed, doubtful):
+    """The same with what is in doubt decided by exact moments."""
+    windows = sliding_window_view(y, w.shape[1], axis=1).transpose(1, 0, 2)
+    for which in blocks(doubtful, w.size):
+        allowed[which] = within_limits(limits, query, Moments.of(np.ascontiguousarray(windows[which]), w))
+    return allowed
+
+
+def limited_distances(how, y, ty, exactly=False):
+    """Distances of the query to all windows of a sequence without gaps; infinite for those that are not allowed.
+
+    Under an elastic metric these are not computed; others have profiles that are cheaper than windows one by one, and
+    long stretches without a window alone are left out.
+    """
+    if how.scale_limits is None:
+        return how.distances(y, ty, exactly)
+    allowed = allowed_windows(how.scale_limits, how.x, how.w, y)
+    out, which = np.full(len(allowed), np.inf), np.flatnonzero(allowed)
+    if not isinstance(how.metric, ElasticMetric):
+        for a, b in zip(*covered(allowed, how.m, max(how.m, BLOCK)), strict=True):
+            times = None if ty is None else ty[a:b]
+            out[a : b - how.m + 1] = how.distances(np.ascontiguousarray(y[:, a:b]), times, exactly)
+        out[~allowed] = np.inf
+        return out
+    ty = how.compared(ty)
+    windows = sliding_window_view(y, how.m, axis=1).transpose(1, 0, 2)
+    times = None if ty is None else sliding_window_view(ty, how.m)
+    for some in blocks(which, how.x.size):
+        since = None if ty is None else times[some] - times[some][:, :1]
+        out[some] = how.of_windows(np.ascontiguousarray(windows[some]), since)
+    return out
+
+
+def allowed_lengths(how, y, length):
+    """Whether each window of another length is within the limits, as it is resampled to the query's."""
+    allowed, weight = np.ones(y.shape[1] - length + 1, bool), full_weight(how.w, how.x)
+    windows = sliding_window_view(y, length, axis=1).transpose(1, 0, 2)
+    if how.scale_limits is not None:
+        for some in blocks(np.arange(len(allowed)), length * len(y)):
+            allowed[some] = is_allowed(how.scale_limits, how.x, weight, windows[some])
+    return allowed
+
+
+def covered(found, m, apart=None):
+    """Half-open ranges of the samples in windows of m samples that are found, ascending, as two arrays.
+
+    Between ranges lies at least a sample, or so many starts as `apart` without a window.
+    """
+    start = np.flatnonzero(found)
+    cut = np.flatnonzero(np.diff(start) > (m if apart is None else apart))
+    first, last = (np.append(0, cut + 1), np.append(cut, -1)) if len(start) else (cut, cut)
+    return start[first], start[last] + m
+
+
+def blocks(which, size):
+    """Parts of some windows of so many points whose points are handled together."""
+    count = max(1, TERMS // size)
+    return (which[at : at + count] for at in range(0, len(which), count))
+
+
+# ---------------------------------------------------------------------------------------------------------- parameters
+def limits_of(scale_limits, offset_limit, how):
+    """What the parameters of a searcher mean for a query; None where they are None."""
+    scale, offset = checked_scale_limits(scale_limits), checked_offset_limit(offset_limit, len(how.x))
+    if scale is None and offset is None:
+        return None
+    if how.mode == "subsequence" and how.normalize is None:
+        name, value = ("scale_limits", scale_limits) if scale else ("offset_limit", offset_limit)
+        raise ValueError(
+            f"The {name!r} parameter must be None in a subsequence search without 'normalize', which compares the "
+            f"values themselves. Got {shown(value)}. Take mode='windows'."
+        )
+    constant = np.flatnonzero(Moments.of(how.x, full_weight(how.w, how.x)).deviation == 0)
+    if scale is not None and len(constant):
+        raise ValueError(
+            "The 'scale_limits' parameter must be None where the query is constant in a channel, for nothing is a "
+            f"multiple of its standard deviation. Got {shown(scale_limits)}, and the query does not vary in channel "
+            f"{constant[0]}. Set 'offset_limit' instead, or weigh the channel with 0."
+        )
+    return ScaleLimits(scale, offset)
+
+
+def checked_scale_limits(limits):
+    """The least and the largest scale, as floats; None for none."""
+    if limits is None:
+        return None
+    pair = isinstance(limits, tuple | list | np.ndarray) and np.shape(limits) == (2,)
+    if not pair or not all(_is_number(edge) for edge in limits) or not 0 <= limits[0] <= limits[1] or limits[1] == 0:
+        raise ValueError(
+            "The 'scale_limits' parameter must be None or (least, largest), two numbers of which the first is at "
+            f"least 0 and at most the second, which is above 0. Got {shown(limits)}. They are times the standard "
+            "deviation of the query, (0.7, 1.4) for example; an infinite one is no limit."
+        )
+    return float(limits[0]), float(limits[1])
+
+
+def checked_offset_limit(limit, channels):
+    """The largest offset of each channel (channels,); None for none."""
+    if limit is None:
+        return None
+    each = [limit] * channels if np.ndim(limit) == 0 else list(limit)
+    if len(each) != channels or not all(_is_number(one) and one >= 0 for one in each):
+        raise ValueError(
+            "The 'offset_limit' parameter must be None, a number of at least 0, or one for each channel of the query, "
+            f"{channels} here. Got {shown(limit)}. It is in the unit of the data; an infinite one is no limit."
+        )
+    return np.array(each, float)
+
+
+def _is_number(value):
+    return isinstance(value, Real) and not isinstance(value, bool | np.bool_) and value == value
