@@ -135,7 +135,7 @@ def with_metric(metric, queries):
     """The queries compared by a metric, what its parameters leave to the queries being fixed by them, as compared."""
     weights = [full_weight(how.w, how.x) for how in queries]
     series = [normalise(how.x, w, how.normalize) for how, w in zip(queries, weights, strict=True)]
-    metric = metric._fitted_to(series, weights)
+    metric = metric._in_mode(queries[0].mode)._fitted_to(series, weights)
     return [how._replace(metric=metric) for how in queries]
 
 
@@ -157,6 +157,7 @@ def resolve_mode(metric, mode, normalize):
         valid = ", ".join(map(repr, NORMALIZATIONS))
         hint = did_you_mean(normalize, [name for name in NORMALIZATIONS if name])
         raise ValueError(f"The 'normalize' parameter must be one of {valid}. Got {shown(normalize)}.{hint}")
+    metric = metric._in_mode(mode if normalize is None or mode != "auto" else "windows")
     warps = isinstance(metric, ElasticMetric)
     if mode == "subsequence" and not (warps and metric._has_path):
         needed = "an elastic metric" if metric._has_path else "a metric with a warping path"
