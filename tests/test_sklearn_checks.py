@@ -8,6 +8,7 @@ from sklearn.utils.estimator_checks import parametrize_with_checks
 
 from sktslib import QuerySearcher, QuerySegmenter
 from sktslib.cluster import TimeSeriesKMeans, TimeSeriesKMedoids
+from sktslib.distances import Mixed
 from sktslib.neighbors import (
     DistanceKernel,
     KNeighborsTimeSeriesClassifier,
@@ -27,6 +28,7 @@ ESTIMATORS = [
     KNeighborsTimeSeriesRegressor(),
     KNeighborsTimeSeriesTransformer(),
     PairwiseDistances(),
+    PairwiseDistances(Mixed({0: "dtw"})),
     QueryDistances(),
     RadiusNeighborsTimeSeriesTransformer(),
     TimeSeriesKMeans(metric="euclidean"),

@@ -9,8 +9,9 @@ import numpy as np
 from sklearn.base import ClassNamePrefixFeaturesOutMixin, ClusterMixin, TransformerMixin
 
 from ..distances._barycenters import random_numbers
+from ..distances._collection import is_matrix
 from ..distances._pairwise import collection_weight
-from ..neighbors._collection_estimator import CollectionEstimator, is_matrix
+from ..neighbors._collection_estimator import CollectionEstimator
 from ..utils._jobs import progress
 from ..utils._sklearn import Interval
 from ..utils.validation import shown

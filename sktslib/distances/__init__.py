@@ -15,6 +15,7 @@ from ._metrics.derivative import *
 from ._metrics.edit import *
 from ._metrics.lockstep import *
 from ._metrics.lockstep_nonadditive import *
+from ._metrics.mixed import *
 from ._metrics.registry import *
 from ._metrics.sbd import *
 from ._metrics.soft import *
@@ -44,6 +45,7 @@ __all__ = [
     *_metrics.edit.__all__,
     *_metrics.lockstep.__all__,
     *_metrics.lockstep_nonadditive.__all__,
+    *_metrics.mixed.__all__,
     *_metrics.registry.__all__,
     *_metrics.sbd.__all__,
     *_metrics.soft.__all__,

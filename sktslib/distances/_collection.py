@@ -115,4 +115,17 @@ def _cells(table, name):
     return series
 
 
-# --------------------------------------------------------------------------------------------------------- estimators
+# ---------------------------------------------------------------------------------------------------- names of channels
+def is_matrix(X):
+    """Whether rows are series and columns their points, so that the number of columns is the series' length."""
+    if isinstance(X, list | tuple):  # of series, or nested lists of numbers, which are one array
+        nested = all(isinstance(x, list | tuple) and np.ndim(x) == 1 for x in X)
+        return nested and len({len(x) for x in X}) == 1
+    a = X.to_numpy() if hasattr(X, "to_numpy") else np.asarray(X)
+    return a.ndim == 2 and not (a.dtype == object and np.ndim(a.flat[0]))
+
+
+def channel_names(X):
+    """Names of the channels, columns of a table with a whole series in each cell; None where there are none."""
+    names = list(getattr(X, "columns", ()))
+    return names if names and all(isinstance(name, str) for name in names) and not is_matrix(X) else None

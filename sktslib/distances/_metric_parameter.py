@@ -16,11 +16,12 @@ if TYPE_CHECKING:
 class MetricParameter:
     """Mixin of estimators with the parameters `metric` and `metric_params`."""
 
+    _channel_names = None  # of the data that the estimator is fitted on, if these have any
     _named_defaults = {}  # parameters that go with a metric's name: in this estimator it stands for them, too
 
     def _made_metric(self):
         """A metric object of its own: a caller may go on to change theirs."""
-        return copy(self._get_metric(self.metric, self.metric_params))
+        return copy(self._get_metric(self.metric, self.metric_params))._named(self._channel_names)
 
     def _get_metric(self, metric, params):
         """The metric object that the parameters stand for."""

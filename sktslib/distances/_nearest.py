@@ -16,7 +16,7 @@ from joblib import delayed
 from ..utils._jobs import count_jobs, each_in_jobs
 from ..utils.validation import check_jobs, check_memory, check_verbose, shown
 from ._blockwise.candidates import KEPT, Candidates, Task
-from ._collection import as_collection
+from ._collection import as_collection, channel_names
 from ._kernels.lanes import LANES
 from ._metrics.registry import get_metric
 from ._pairwise import by_length, collection_weight
@@ -158,9 +158,10 @@ def nearest_neighbors(
     """
     metric = get_metric(metric, metric_params)
     n_jobs, verbose, max_memory = check_jobs(n_jobs), check_verbose(verbose), check_memory(max_memory)
-    same = Y is None
+    same, given = Y is None, X
     X = as_collection(X, "X", channels_first=channels_first)
     Y = X if same else as_collection(Y, "Y", channels=len(X[0]), channels_first=bool(channels_first))
+    metric = metric._named(channel_names(given))
     metric._check_sizes(X, Y, ("X", "X" if same else "Y"))
     metric._warn_of_scale(X, Y)
     available = len(Y) - same

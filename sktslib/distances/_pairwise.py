@@ -10,13 +10,14 @@ import numpy as np
 from ..utils._names import did_you_mean
 from ..utils.validation import as_weight, check_jobs, check_verbose, shown
 from ._blockwise.blocks import compared_by_blocks
-from ._collection import as_collection
+from ._collection import as_collection, channel_names
 from ._kernels import bit_parallel, lanes
 from ._kernels.lockstep import lockstep_drivers
 from ._metrics.bands import band
 from ._metrics.callable import CallableMetric
 from ._metrics.elastic import ElasticMetric, PreparedPair, times_factor
 from ._metrics.lockstep import LockstepMetric, common_weight, equal_lengths
+from ._metrics.mixed import Mixed, of_both
 from ._metrics.registry import get_metric
 from ._series import fill, full_weight, is_enough, resample
 
@@ -103,12 +104,13 @@ def pairwise_blocks(X, Y, metric, how, weight=None, nan_policy="raise", channels
     if nan_policy not in ("raise", "omit"):
         hint = did_you_mean(nan_policy, ["raise", "omit"])
         raise ValueError(f"The 'nan_policy' parameter must be 'raise' or 'omit'. Got {shown(nan_policy)}.{hint}")
-    same, omit = Y is None or Y is X, nan_policy == "omit"
+    same, omit, given = Y is None or Y is X, nan_policy == "omit", X
     X = as_collection(X, "X", missing=omit, channels_first=channels_first)
     if same:
         Y = X
     else:
         Y = as_collection(Y, "Y", channels=len(X[0]), missing=omit, channels_first=bool(channels_first))
+    metric = metric._named(channel_names(given))
     metric._check_sizes(X, Y, ("X", "X" if same else "Y"))
     metric._warn_of_scale(X, Y)
     w = collection_weight(weight, X)
@@ -163,6 +165,8 @@ def counts_alone(metric, w):
 
 def driver_of(metric, X, Y, w):
     """What fills a table (n_series_X, n_series_Y) with the distances of series such as those of X and of Y."""
+    if isinstance(metric, Mixed):
+        return _by_parts
     if hasattr(metric, "_pairwise"):
         return type(metric)._pairwise
     if isinstance(metric, ElasticMetric) and metric._has_lanes:
@@ -181,6 +185,8 @@ def observed_distance(metric, x, w, y):
 
     Lockstep sums are rescaled by the observed weight; with less than half of it the distance is infinite.
     """
+    if isinstance(metric, Mixed):
+        return metric._summed(x, w, lambda part, a, v: observed_distance(part.metric, a, v, part.of(y)))
     gaps = np.isnan(x), np.isnan(y)
     if not (gaps[0].any() or gaps[1].any()):
         return metric._distance(x, w, y, None, None)
@@ -216,6 +222,14 @@ def _by_windows(metric, X, Y, w, mirrored, out):
         out[a, first:] = metric._windows(x, w, series[first:], None, None)
         if mirrored:
             out[first:, a] = out[a, first:]
+
+
+def _by_parts(metric, X, Y, w, mirrored, out):
+    for part in metric._parts(len(X[0])):
+        weights, (of_x, of_y) = part.weights_of(w), of_both(part, X, Y)
+        if weights is None or weights.any():
+            driver = driver_of(part.metric, of_x, of_y, weights)
+            out += part.weight * distances_between(driver, part.metric, weights, of_x, of_y, mirrored)
 
 
 # --------------------------------------------------------------------------------------------------- lockstep metrics

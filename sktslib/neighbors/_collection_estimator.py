@@ -4,11 +4,10 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING
 
-import numpy as np
 from sklearn.base import ClassNamePrefixFeaturesOutMixin, TransformerMixin
 from sklearn.utils.validation import check_is_fitted
 
-from ..distances._collection import as_collection
+from ..distances._collection import as_collection, channel_names, is_matrix
 from ..distances._metric_parameter import MetricParameter
 from ..distances._pairwise import pairwise_distances
 from ..utils._names import did_you_mean
@@ -21,21 +20,6 @@ if TYPE_CHECKING:
     from numpy.typing import ArrayLike
 
     from ..utils._types import MetricLike, Sequences
-
-
-def is_matrix(X):
-    """Whether rows are series and columns their points, so that the number of columns is the series' length."""
-    if isinstance(X, list | tuple):  # of series, or nested lists of numbers, which are one array
-        nested = all(isinstance(x, list | tuple) and np.ndim(x) == 1 for x in X)
-        return nested and len({len(x) for x in X}) == 1
-    a = X.to_numpy() if hasattr(X, "to_numpy") else np.asarray(X)
-    return a.ndim == 2 and not (a.dtype == object and np.ndim(a.flat[0]))
-
-
-def channel_names(X):
-    """Names of the channels, columns of a table with a whole series in each cell; None where there are none."""
-    names = list(getattr(X, "columns", ()))
-    return names if names and all(isinstance(name, str) for name in names) and not is_matrix(X) else None
 
 
 class CollectionEstimator(MetricParameter, Estimator):
@@ -73,13 +57,13 @@ class CollectionEstimator(MetricParameter, Estimator):
     def _fit_collection(self, X):
         """Check the parameters, and keep the metric and a copy of the collection."""
         self._validate()
+        for name in ("n_features_in_", "feature_names_in_", "_channel_names"):
+            vars(self).pop(name, None)  # a list has none
         metric = self._made_metric()
-        for name in ("n_features_in_", "feature_names_in_"):
-            vars(self).pop(name, None)  # a list has neither
         self._series = [x.copy() for x in self._checked(X, reset=True)]
-        self.metric_ = metric._fitted_to(self._series)
         self.n_channels_ = len(self._series[0])
         self._channel_names = channel_names(X)
+        self.metric_ = metric._named(self._channel_names)._fitted_to(self._series)
         return self
 
     def _checked(self, X, *, reset=False):

@@ -245,7 +245,10 @@ class QueryDistances(ClassNamePrefixFeaturesOutMixin, TransformerMixin, Collecti
                     "'queries'."
                 )
         task = Task(
-            Comparison(self.metric_, series[0], None, None, mode, self.normalize), series, labels, self.criterion
+            Comparison(self.metric_._in_mode(mode), series[0], None, None, mode, self.normalize),
+            series,
+            labels,
+            self.criterion,
         )
         sizes, work = (self.n_queries, self.n_candidates), (self.n_jobs, self.verbose)
         found = select(task, sizes, lengths, rng, work)

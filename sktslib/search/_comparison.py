@@ -142,7 +142,7 @@ def with_metric(metric, queries):
     alone = [one for how in queries for one in each_alone(how)]
     weights = [full_weight(how.w, how.x) for how in alone]
     series = [normalise(how.x, w, how.normalize) for how, w in zip(alone, weights, strict=True)]
-    metric = metric._fitted_to(series, weights)
+    metric = metric._in_mode(queries[0].mode)._fitted_to(series, weights)
     return [how._replace(metric=metric) for how in queries]
 
 
@@ -164,6 +164,7 @@ def resolve_mode(metric, mode, normalize):
         valid = ", ".join(map(repr, NORMALIZATIONS))
         hint = did_you_mean(normalize, [name for name in NORMALIZATIONS if name])
         raise ValueError(f"The 'normalize' parameter must be one of {valid}. Got {shown(normalize)}.{hint}")
+    metric = metric._in_mode(mode if normalize is None or mode != "auto" else "windows")
     warps = isinstance(metric, ElasticMetric)
     if mode == "subsequence" and not (warps and metric._has_path):
         needed = "an elastic metric" if metric._has_path else "a metric with a warping path"

@@ -134,6 +134,7 @@ class QueryEstimator(MetricChoice, Estimator):
     def _check_parameters(self):
         validate_parameter_constraints(self._parameter_constraints, self.get_params(deep=False), type(self).__name__)
         self._forget_choice()
+        vars(self).pop("feature_names_in_", None)  # of an earlier fit, by whose names no metric may go
         self.metric_ = self._made_metric()
         self._max_gap = gap_of(self.max_gap, type(self).__name__)
         check_polarity(self.metric_, self.polarity)
@@ -213,7 +214,13 @@ class QueryEstimator(MetricChoice, Estimator):
         """The array (channels, n) that decides the number of channels."""
         data = as_series(X, "X", missing=self.nan_policy == "omit" if missing is None else missing)
         validate_data(self, X if hasattr(X, "columns") else data.T, skip_check_array=True, reset=True)
+        self.metric_ = self.metric_._named(self._channel_names)
         return data
+
+    @property
+    def _channel_names(self):
+        """Names of the channels that the estimator is fitted on, if they have any."""
+        return getattr(self, "feature_names_in_", None)
 
     def _validated_query(self, x, weight, times, name="times"):
         """How a query `x` (channels, m) is compared, with weights and times as they were given."""
@@ -291,7 +298,7 @@ class QueryEstimator(MetricChoice, Estimator):
         """Queries of the classes that are marked in a recording, as they are compared and as they were learned."""
         check_query(marked.data, "'X'", 2.0, "Learning from labels")
         ty = self._as_times(times, marked.data.shape[1])
-        metric = self.metric_._fitted_to([marked.data[:, s:e] for s, e in marked.ranges])
+        metric = self.metric_._in_mode(self._mode)._fitted_to([marked.data[:, s:e] for s, e in marked.ranges])
         signs = signs_of(self.polarity, len(marked.data))
         rest = metric, n_templates, self.verbose, signs
         learned = learn_queries(marked.data, ty, marked.ranges, marked.code, *rest)

@@ -166,6 +166,14 @@ class Metric(Estimator):
         """The metric with what its parameters leave to series (channels, m), and the weights of each, fixed by them."""
         return self
 
+    def _named(self, names):
+        """The metric where the channels have these names, None where they have none."""
+        return self
+
+    def _in_mode(self, mode):
+        """The metric that compares candidates by "windows" or "subsequence"; "auto": the latter, if there is one."""
+        return self
+
     # What a metric class defines for the rest of the package; all arguments have passed input validation.
     def _distance(self, x, w, y, tx, ty):
         raise NotImplementedError

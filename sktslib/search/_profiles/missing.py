@@ -5,6 +5,7 @@ from math import isfinite
 import numpy as np
 
 from ...distances._metrics.lockstep import LockstepMetric
+from ...distances._metrics.mixed import Mixed
 from ...distances._series import fill, full_weight, is_enough, normalise
 from ...utils._sizes import sum_of_squares
 from ...utils.validation import as_weight
@@ -61,6 +62,18 @@ def observed_profile(how, y, ty, exactly=False):
     what is observed.
     """
     metric, x, tx, m = how.metric, how.x, how.tx, how.m
+    if isinstance(metric, Mixed):  # a gap in one channel is none in the others
+        exactly = exactly or metric._may_be_negative
+        return metric._summed(
+            x,
+            how.w,
+            lambda part, a, v: observed_profile(
+                how._replace(metric=part.metric, x=a, w=v, tx=tx if part.metric.uses_times else None),
+                part.of(y),
+                ty,
+                exactly,
+            ),
+        )
     out = np.full(y.shape[1] - m + 1, np.inf)
     for a, b in how.runs(y, ty):
         if b - a >= m:
