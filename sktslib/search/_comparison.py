@@ -17,6 +17,7 @@ from ._profiles.missing import runs
 
 MODES = ("auto", "windows", "subsequence")
 LONGEST = 10**7  # samples of a window
+LONGER = 2  # times the query: the longest subsequence that is normalised by itself, unless it is said
 APART = 64  # samples: windows further from each other are not computed together
 ALONE = -1  # the same where none are
 
@@ -84,9 +85,25 @@ class Comparison(NamedTuple):
         return self.m if self.lengths is None else int(self.lengths[-1])
 
     @property
+    def by_range(self):
+        """Whether candidates are subsequences that are normalised each by itself, and not found along open paths."""
+        return self.mode == "subsequence" and self.normalize is not None
+
+    @property
+    def range_lengths(self):
+        """The least and the largest length of such candidates."""
+        shortest = self.limits[0] or 1
+        return shortest, self.limits[1] or max(LONGER * self.m, shortest)
+
+    @property
+    def compared_query(self):
+        """The query as it is compared; by its plain moments beside ranges of any length, which have no weights."""
+        return normalise(self.x, full_weight(None if self.by_range else self.w, self.x), self.normalize)
+
+    @property
     def reach(self):
         """Samples to either side of a range that it depends on."""
-        return self.metric._reach if self.mode == "subsequence" else 0
+        return self.metric._reach if self.mode == "subsequence" and not self.by_range else 0
 
     @property
     def apart(self):
@@ -134,8 +151,7 @@ class Comparison(NamedTuple):
 def with_metric(metric, queries):
     """The queries compared by a metric, what its parameters leave to the queries being fixed by them, as compared."""
     weights = [full_weight(how.w, how.x) for how in queries]
-    series = [normalise(how.x, w, how.normalize) for how, w in zip(queries, weights, strict=True)]
-    metric = metric._fitted_to(series, weights)
+    metric = metric._fitted_to([how.compared_query for how in queries], weights)
     return [how._replace(metric=metric) for how in queries]
 
 
@@ -163,11 +179,6 @@ def resolve_mode(metric, mode, normalize):
         raise ValueError(
             f"mode='subsequence' needs {needed}; {metric.full_name} compares windows of the query's length. Take "
             "mode='windows' or 'auto'."
-        )
-    if mode == "subsequence" and normalize is not None:
-        raise ValueError(
-            f"mode='subsequence' cannot be combined with normalize={normalize!r}: its candidates have no length "
-            "before it is found. Take mode='windows', or normalize the recording beforehand."
         )
     if mode == "auto":
         mode = "subsequence" if warps and normalize is None else "windows"
@@ -208,7 +219,7 @@ def check_reach(metric, a, what, normalize, check=check_size, total=None):
 
 def warn_of_query(how):
     """Warn of a query that normalisation makes zeros of."""
-    if how.normalize in (None, "mean") or normalise(how.x, full_weight(how.w, how.x), how.normalize).any():
+    if how.normalize in (None, "mean") or how.compared_query.any():
         return
     spread = NORMALIZATIONS[how.normalize].scale
     warn(
@@ -227,7 +238,7 @@ def warn_of_sequences(queries, series, *, shorter=False):
             f"The query should not be longer than the sequence. Got {m} and {n} points, so every match squeezes the "
             "whole query into less. Are the two interchanged? If not, cut the query or resample the sequence."
         )
-    X = [normalise(how.x, full_weight(how.w, how.x), how.normalize) for how in queries]
+    X = [how.compared_query for how in queries]
     first.metric._warn_of_scale(X, series if first.normalize is None else X)
 
 

@@ -17,6 +17,7 @@ from .error_rates import (
 from .ground_costs import descriptor, gradient, keogh_derivative, norm, scales, spread, squared, standardise, within
 from .lockstep_distances import cosine_distance, lockstep, observed, short_time_series
 from .moves import shifted, steps
+from .normalized_ranges import normalized_ranges
 from .scoring import boundary_error, event_f1, events, intersection_over_union, runs, segmentation_covering
 from .searching import (
     between_holes,
