@@ -146,6 +146,11 @@ SIZES = {
     "search._streaming.parts.ROOM": [0, 1, 8],
     "search._streaming.best.ROOM": [1, 2**10],
     "search._profiles.near_windows.LEAST": [1, 2**18],
+    "search._profiles.normalized_ranges.LEAST": [0, 0, 2**20],
+    "search._profiles.normalized_ranges.SHARE": [0.25, 0.5, 1, 3],
+    "search._profiles.normalized_ranges.PARTS": [2, 3, 4],
+    "search._profiles.normalized_ranges.BATCH": [1, 5, 2**8],
+    "search._profiles.normalized_ranges.TERMS": [1, 20, 2**19],
     "search._selection.BLOCK": [1, 7, 2**14],
 }
 

@@ -19,6 +19,7 @@ from ._profiles.scale_limits import ScaleLimits
 
 MODES = ("auto", "windows", "subsequence")
 LONGEST = 10**7  # samples of a window
+LONGER = 2  # times the query: the longest subsequence that is normalised by itself, unless it is said
 APART = 64  # samples: windows further from each other are not computed together
 ALONE = -1  # the same where none are
 
@@ -88,11 +89,27 @@ class Comparison(NamedTuple):
         return self.m if self.lengths is None else int(self.lengths[-1])
 
     @property
+    def by_range(self):
+        """Whether candidates are subsequences that are normalised each by itself, and not found along open paths."""
+        return self.mode == "subsequence" and self.normalize is not None
+
+    @property
+    def range_lengths(self):
+        """The least and the largest length of such candidates."""
+        shortest = self.limits[0] or 1
+        return shortest, self.limits[1] or max(LONGER * self.m, shortest)
+
+    @property
+    def compared_query(self):
+        """The query as it is compared; by its plain moments beside ranges of any length, which have no weights."""
+        return normalise(self.x, full_weight(None if self.by_range else self.w, self.x), self.normalize)
+
+    @property
     def reach(self):
         """Samples to either side of a range that it depends on."""
         if self.by_channel is not None:
             return 2 * self.by_channel.tolerance  # of lags, and of the starts that are compared by them
-        return self.metric._reach if self.mode == "subsequence" else 0
+        return self.metric._reach if self.mode == "subsequence" and not self.by_range else 0
 
     @property
     def apart(self):
@@ -141,8 +158,7 @@ def with_metric(metric, queries):
     """The queries compared by a metric, what its parameters leave to the queries being fixed by them, as compared."""
     alone = [one for how in queries for one in each_alone(how)]
     weights = [full_weight(how.w, how.x) for how in alone]
-    series = [normalise(how.x, w, how.normalize) for how, w in zip(alone, weights, strict=True)]
-    metric = metric._in_mode(queries[0].mode)._fitted_to(series, weights)
+    metric = metric._in_mode(queries[0].mode)._fitted_to([how.compared_query for how in alone], weights)
     return [how._replace(metric=metric) for how in queries]
 
 
@@ -171,11 +187,6 @@ def resolve_mode(metric, mode, normalize):
         raise ValueError(
             f"mode='subsequence' needs {needed}; {metric.full_name} compares windows of the query's length. Take "
             "mode='windows' or 'auto'."
-        )
-    if mode == "subsequence" and normalize is not None:
-        raise ValueError(
-            f"mode='subsequence' cannot be combined with normalize={normalize!r}: its candidates have no length "
-            "before it is found. Take mode='windows', or normalize the recording beforehand."
         )
     if mode == "auto":
         mode = "subsequence" if warps and normalize is None else "windows"
@@ -216,8 +227,7 @@ def check_reach(metric, a, what, normalize, check=check_size, total=None):
 
 def warn_of_query(how):
     """Warn of a query that normalisation makes zeros of."""
-    varies = (normalise(one.x, full_weight(one.w, one.x), how.normalize).any() for one in each_alone(how))
-    if how.normalize in (None, "mean") or any(varies):
+    if how.normalize in (None, "mean") or any(one.compared_query.any() for one in each_alone(how)):
         return
     spread = NORMALIZATIONS[how.normalize].scale
     warn(
@@ -236,7 +246,7 @@ def warn_of_sequences(queries, series, *, shorter=False):
             f"The query should not be longer than the sequence. Got {m} and {n} points, so every match squeezes the "
             "whole query into less. Are the two interchanged? If not, cut the query or resample the sequence."
         )
-    X = [normalise(one.x, full_weight(one.w, one.x), one.normalize) for how in queries for one in each_alone(how)]
+    X = [one.compared_query for how in queries for one in each_alone(how)]
     if first.by_channel is not None:
         series = [y[c : c + 1] for y in series for c in range(len(y))]
     first.metric._warn_of_scale(X, series if first.normalize is None else X)

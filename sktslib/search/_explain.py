@@ -82,7 +82,7 @@ def _lockstep(search, start, end):
 
 
 def _elastic(search, start, end):
-    metric, w, whole = search.how.metric, full_weight(search.how.w, search.how.x), search.how.mode == "subsequence"
+    metric, w, whole = search.how.metric, full_weight(search.how.w, search.how.x), search.whole
     x, y, *times = search.window(start, end)
     problem = search.piece(start, end) if whole else metric._problem(x, search.how.w, y, *times)
     path = metric._path(problem, whole=whole)

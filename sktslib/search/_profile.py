@@ -12,6 +12,7 @@ from ..utils._sizes import check_query
 from ._comparison import check_lengths, check_reach, check_room
 from ._explain import explain
 from ._profiles.near_windows import Rule
+from ._profiles.normalized_ranges import of_ranges, range_profile
 from ._profiles.window_profile import scaled_path, window_profile, window_shares
 from ._selection import Profile, select, select_exactly
 
@@ -30,7 +31,7 @@ class Search:
         self.runs = ()  # subsequence searches: where the stretches without a gap begin, and these prepared
         if how.mode == "windows":
             check_room(how.shortest, y.shape[1])
-        elif not how.alternatives:
+        elif not (how.alternatives or how.by_range):
             self.runs = tuple((first + int(a), how.problem(*self._cut(a, b))) for a, b in how.runs(y, self.ty))
 
     @classmethod
@@ -50,6 +51,8 @@ class Search:
         if self.how.mode == "windows":
             check_lengths(self.how.m, shortest, longest)
             return window_profile(self.how, self.y, self.ty, rule)
+        if self.how.by_range:
+            return range_profile(self.how, self.y, self.ty, rule)
         if self.how.alternatives:
             profiles = (Search(one, self.y, self.ty, self.first).profile() for one in self.how.versions)
             return reduce(Profile._or_nearer, profiles)
@@ -67,6 +70,8 @@ class Search:
         """Exact distances of candidates; of windows those of all windows of the stretch are computed together."""
         if self.how.mode == "windows":
             return window_profile(self.how, self.y, self.ty, exactly=True).distance[start - self.first]
+        if self.how.by_range:
+            return of_ranges(self.how, self.y, self.ty, start - self.first, end - self.first)
         out = np.empty(len(start))
         for k, (s, e) in enumerate(zip(start.tolist(), end.tolist(), strict=True)):
             first, problem = self.run(s)
@@ -82,9 +87,14 @@ class Search:
             return min(Search(one, self.y, self.ty, self.first).nearest() for one in self.how.versions)
         values = self.profile().distance
         best = values[np.isfinite(values)].min(initial=np.inf)
-        if self.how.mode == "subsequence" and len(self.runs) == 1:
+        if len(self.runs) == 1:
             best = min(best, *self.distances(np.array([self.first]), np.array([self.first + self.y.shape[1]])))
         return float(best)
+
+    @property
+    def whole(self):
+        """Whether candidates are compared from end to end, also by a metric whose ends are free."""
+        return self.how.mode == "subsequence" and not self.how.by_range
 
     def shares(self, start):
         """What each channel has to do with candidates, where channels are compared by themselves."""
@@ -106,13 +116,17 @@ class Search:
 
     def piece(self, start, end, shown=None):
         """The query, or its points that are shown, and [start, end) of the sequence, in a subsequence search."""
-        first, problem = self.run(start)
-        piece = problem.piece(start - first, end - first)
+        if self.how.by_range:
+            x, y, *times = self.window(start, end)
+            piece = self.how.metric._problem(x, self.how.w, y, *times)
+        else:
+            first, problem = self.run(start)
+            piece = problem.piece(start - first, end - first)
         return piece if shown is None or shown[1] - shown[0] == self.how.m else piece.part(*shown)
 
     def cost(self, start, end, shown=None):
         """Accumulated cost of the query, or of a part of its points, and [start, end), in a subsequence search."""
-        return self.how.metric._cost(self.piece(start, end, shown), whole=True)
+        return self.how.metric._cost(self.piece(start, end, shown), whole=self.whole)
 
     def path(self, start, end, shown=None):
         """Alignment of the query, or of a part of its points, with [start, end); indices into both as a whole."""
@@ -120,7 +134,7 @@ class Search:
         if not metric._has_path:
             return metric._path(None)  # an error that says why
         if self.how.mode == "subsequence":
-            path = metric._path(self.piece(start, end, shown), whole=True)
+            path = metric._path(self.piece(start, end, shown), whole=self.whole)
             return path + np.array([[0 if shown is None else shown[0]], [start]])
         path = np.tile(np.arange(m), (2, 1))
         if isinstance(metric, ElasticMetric) and self.how.by_channel is None:
@@ -140,7 +154,8 @@ class Search:
                 base = base_of(y, np.zeros(1, int), places(end - start, m)[0], full)
             y, ty = resample(y, m, base), None if ty is None else resample(ty[np.newaxis], m)[0]
         times = (None, None) if ty is None else (how.tx - how.tx[0], ty - ty[0])
-        x, y = normalise(how.x, full, how.normalize), normalise(y, full, how.normalize, near, base)
+        full = np.ones_like(y) if how.by_range else full
+        x, y = how.compared_query, normalise(y, full, how.normalize, near, base)
         return x, np.ascontiguousarray(y), *times
 
     def explain(self, start, end):

@@ -184,11 +184,6 @@ CASES = {
         "must not be longer than the sequence",
     ),
     "long query segments": (lambda: QuerySegmenter("cosine").fit(S).segment(Q), ValueError, "must not be longer than"),
-    "warped normalize": (
-        lambda: QuerySearcher(mode="subsequence", normalize="mean").fit(Q),
-        ValueError,
-        "mode='subsequence' cannot be combined with normalize='mean'",
-    ),
     "warped lockstep": (
         lambda: QuerySearcher("euclidean", mode="subsequence").fit(Q),
         ValueError,

@@ -10,6 +10,7 @@ from ...distances._kernels.compilation import block_size
 from ...distances._kernels.dispatch import closed_boundary
 from .._buffer import Buffer
 from .._comparison import check_lengths
+from .._profiles.normalized_ranges import range_profile
 from .._profiles.window_profile import window_profile
 from .._selection import Candidates, Profile
 
@@ -132,6 +133,51 @@ class WindowProfile(IncrementalProfile):
         some = slice(self.done - first, upto - first)
         self.done = upto
         return Candidates(found.distance[some], found.start[some] + first, found.end[some] + first, found._slack)
+
+
+class RangeProfile(IncrementalProfile):
+    """Subsequences that are normalised each by itself; with a `rule` perhaps those alone that it may choose.
+
+    What ends at a sample depends on no more samples than the longest candidate has; nothing is carried.
+    """
+
+    def __init__(self, how, rule=None, first=0):
+        super().__init__(how, first)
+        self.at, self.rule, self.longest = first, rule, how.range_lengths[1]  # at: samples done
+        self._old = first  # no candidate to come begins before this sample
+
+    @property
+    def needed(self):
+        return max(self.at + 1 - self.longest, self._old)
+
+    def state(self):
+        """What later candidates depend on."""
+        return State(self.seen, self.at, self.at)
+
+    def agrees(self, state, limit):
+        """Whether later candidates are those that follow from another state."""
+        return self.state() == state
+
+    def horizon(self, threshold=None):
+        """No candidate to come starts before this sample."""
+        return self.needed
+
+    def due(self, end):
+        """How many samples there must be before the horizon is at the `end` of a candidate, or of one to come."""
+        return min(end, self.at + 1) + self.longest - 1
+
+    def candidates(self, last=False):
+        """The candidates that the samples so far complete."""
+        back, at = self.needed, self.at
+        if at == self.seen:
+            return NONE
+        self.at = self.seen
+        found = range_profile(self.how, *self.cut(back, self.seen), self.rule, at - back)
+        return Candidates(found.distance, np.where(found.start < 0, -1, found.start + back), np.arange(at, self.at) + 1)
+
+    def drop(self, before):
+        """Give up what began before a sample."""
+        self._old = max(self._old, before)
 
 
 class SubsequenceProfile(IncrementalProfile):

@@ -3,7 +3,8 @@
 The column of a subsequence search begins `LEAD` lengths of the query before the range. What it is at the range's begin
 and at doubling distances behind it is kept. From left to right the column that comes from before is compared with it:
 where both are the same, in costs and in starts, all that follows is the same, too. Until then the search goes on from
-before, and what it finds counts in place of what the part found. Windows need the samples before that they reach over.
+before, and what it finds counts in place of what the part found. Windows, and subsequences that are normalised each by
+itself, need the samples before that they reach over.
 """
 
 import numpy as np
@@ -21,10 +22,14 @@ ROOM = 8  # times as many windows as tell a limit
 
 def first_of(searches, begin):
     """The first sample that the parts of searches take which begin at a sample."""
-    leads = (
-        LEAD * how.m if how.mode == "subsequence" else max(how.longest - 1 + 2 * how.reach, 1) for how, _ in searches
-    )
-    return max(begin - max(leads), 0)
+    return max(begin - max(_lead(how) for how, _ in searches), 0)
+
+
+def _lead(how):
+    """How many samples before its begin a part takes."""
+    if how.by_range:
+        return max(how.range_lengths[1] - 1, 1)
+    return LEAD * how.m if how.mode == "subsequence" else max(how.longest - 1 + 2 * how.reach, 1)
 
 
 def first_size(how, choice):

@@ -14,7 +14,7 @@ from .._several import Found, matches_of
 from .._sources import CandidateReader, Stretches
 from .chunks import ChunkStream, check_delay
 from .groups import Groups, Reported
-from .incremental_profile import SubsequenceProfile, WindowProfile
+from .incremental_profile import RangeProfile, SubsequenceProfile, WindowProfile
 
 if TYPE_CHECKING:
     from typing import Any
@@ -24,8 +24,10 @@ if TYPE_CHECKING:
 
 
 def make_profile(how, rule=None, first=0):
-    """The profile chunk by chunk from the `first` sample on; other windows than a `rule` may choose do not matter."""
-    return SubsequenceProfile(how, first) if how.mode == "subsequence" else WindowProfile(how, rule, first)
+    """The profile chunk by chunk from the `first` sample on; what a `rule` cannot choose need not be in it."""
+    if how.mode == "subsequence" and not how.by_range:
+        return SubsequenceProfile(how, first)
+    return (RangeProfile if how.by_range else WindowProfile)(how, rule, first)
 
 
 class PendingMatches:

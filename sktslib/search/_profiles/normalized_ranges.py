@@ -1,0 +1,226 @@
+"""The profile of ranges that are normalised each by itself: of all that end at a sample the nearest to the query.
+
+Ranges of other lengths have other centers and scales, so that no column of costs serves all of them, and each is
+compared as two whole series are. Where a rule says which candidates can be chosen, and the metric sums squared
+differences, `range_bounds` leaves out boxes of ranges that cost too much, and divides the others down to single ranges.
+
+Of k matches none is farther than the farthest of q (k - 1) + 1 ends, if no match overlaps the candidates of more than q
+of them: k - 1 matches leave a candidate of one of these, which is a match itself or overlaps one that comes before it.
+The candidate that ends at `e` overlaps [a, b) only if a < e < b + longest, which are 2 longest - 1 samples at most.
+"""
+
+from functools import reduce
+from itertools import pairwise
+
+import numpy as np
+from numpy.lib.stride_tricks import sliding_window_view
+
+from ...distances._kernels import dispatch, lanes, range_bounds
+from ...distances._metrics.elastic import ElasticMetric, PreparedPair
+from ...distances._series import SCALINGS, full_weight, normalise
+from .._selection import Profile, select
+
+LEAST = 2**20  # cells of all ranges together; with fewer the whole profile takes no time
+SHARE = 3  # of the shortest range that the ends of the first boxes are apart, about: their moments are much the same
+PARTS = 4  # into how many a box is divided, by ends and by lengths
+BATCH = 2**8  # boxes that are divided together, the most promising ones first
+TERMS = 2**19  # of ranges that are normalised together
+OVERLAPPED = (1, 2, 3)  # of how many ends a match overlaps the candidates, in limits
+CLOSE = 1e-9  # what bounds of single ranges may be too low by, as a share
+
+
+def range_profile(how, y, ty, rule=None, first=0):
+    """The profile of the ends behind sample `first`; with a `rule` candidates that it cannot choose may be left out.
+
+    Of equally near ranges the shortest counts. Ranges lie between gaps and holes.
+    """
+    profiles = []
+    for one in how.versions:
+        known = _Known(y.shape[1], one.range_lengths[1], rule)
+        for a, b in one.runs(y, ty):
+            piece, times = np.ascontiguousarray(y[:, a:b]), None if one.compared(ty) is None else ty[a:b]
+            _enter(one, piece, times, known, int(a), max(first - int(a), 0))
+        profiles.append(Profile(known.distance[first:], known.start[first:]))
+        if rule is not None:  # what is farther cannot be chosen beside those so far
+            rule = rule.below(known.limit)
+    return reduce(Profile._or_nearer, profiles)
+
+
+def of_ranges(how, y, ty, start, end):
+    """Exact distances of ranges of a series without gaps."""
+    out, ty = np.empty(len(start)), how.compared(ty)
+    tx = None if ty is None else how.tx - how.tx[0]
+    for length in np.unique(end - start).tolist():
+        own = np.flatnonzero(end - start == length)
+        for which in np.array_split(own, -(-len(own) * length * len(y) // TERMS)):
+            at = start[which]
+            windows = sliding_window_view(y, length, axis=1)[:, at].transpose(1, 0, 2)
+            windows = normalise(np.ascontiguousarray(windows), np.ones((len(y), length)), how.normalize)
+            times = None if ty is None else sliding_window_view(ty, length)[at] - ty[at, np.newaxis]
+            out[which] = how.metric._windows(how.compared_query, how.w, windows, tx, times)
+    return out
+
+
+def _enter(how, y, ty, known, offset, first):
+    """Enter the ranges of a piece without gaps that end behind its sample `first`."""
+    shortest, longest = how.range_lengths
+    n, longest = y.shape[1], min(longest, y.shape[1])
+    count = (n - max(first, shortest - 1)) * (longest - shortest + 1)
+    if count <= 0:
+        return
+    if known.rule is not None and _applies(how, ty, count * how.m * shortest):
+        _Boxes(how, y, known, offset, max(first, shortest - 1), (shortest, longest)).search()
+        return
+    for length in range(shortest, longest + 1):
+        end = np.arange(max(first, length - 1) + 1, n + 1)
+        known.learn(end + offset, length, of_ranges(how, y, ty, end - length, end))
+
+
+def _applies(how, ty, cells):
+    """Whether bounds are known for the ranges, and less work than to compare all."""
+    metric = how.metric
+    plain = isinstance(metric, ElasticMetric) and metric._has_lanes and metric._is_monotone and metric._reach == 0
+    if not plain or ty is not None or cells < LEAST or how.normalize not in SCALINGS:
+        return False
+    facts = dispatch.bounds_of(metric._query(how.x, how.w, how.m).record)
+    return facts is not None and facts.squares
+
+
+class _Known:
+    """The nearest range that ends at each sample, as far as any is known, and the distance no match is beyond."""
+
+    def __init__(self, n, longest, rule):
+        self.distance, self.start = np.full(n, np.inf), np.full(n, -1, np.int64)
+        self.longest, self.rule = longest, rule
+        self.limit = np.inf if rule is None or rule.threshold is None else rule.threshold
+
+    def learn(self, end, length, distance):
+        """Take ranges; several may have one end. Of equally near ones the shortest counts."""
+        start, at = end - length, end - 1
+        order = np.lexsort((-start, distance, at))
+        order = order[np.diff(at[order], prepend=-1) > 0]  # the best of each end
+        at, start, distance = at[order], start[order], distance[order]
+        near = (distance < self.distance[at]) | ((distance == self.distance[at]) & (start > self.start[at]))
+        near &= distance < np.inf
+        self.distance[at[near]], self.start[at[near]] = distance[near], start[near]
+
+    def tighten(self):
+        """Lower the limit to what k matches come before."""
+        if self.rule.n_matches is None:
+            return
+        end = np.flatnonzero(self.distance <= self.limit)
+        distance = self.distance[end]
+        for overlapped in OVERLAPPED:
+            # Where matches may overlap each other wholly, each candidate is one.
+            apart = -(-(2 * self.longest - 1) // overlapped) if self.rule.max_overlap < 1.0 else 1
+            most = overlapped * (self.rule.n_matches - 1) + 1
+            chosen = select(distance, end - apart, end, n_matches=most)
+            if len(chosen) == most:
+                self.limit = min(self.limit, distance[chosen[-1]])
+
+
+class _Boxes:
+    """The ranges of a piece without gaps, in boxes of `ends` neighbouring ends and `lengths` neighbouring lengths.
+
+    Boxes are arrays (3, k): where the first range ends, the least length, and what each range costs at least.
+    """
+
+    def __init__(self, how, y, known, offset, first, limits):
+        self.how, self.y, self.known, self.offset, self.first, self.limits = how, y, known, offset, first, limits
+        metric = how.metric
+        record, x, w, points = metric._query(how.compared_query, how.w, how.m)
+        weight = full_weight(w, x)
+        rows, weighted = lanes.padded(record, x[np.newaxis], weight[np.newaxis])
+        self.query, self.problem = (
+            (record, rows[0], weighted, points),
+            PreparedPair(record, x, w, y, None, None, points),
+        )
+
+    @property
+    def cutoff(self):
+        """The cost that no match is above, as bounds may come out."""
+        return self._cost(self.known.limit)
+
+    def _cost(self, distance):
+        """The cost that a range of a distance is not above."""
+        return self.how.metric._limit(distance, self.problem) * (1.0 + CLOSE)
+
+    def search(self):
+        """Enter all ranges that can be chosen."""
+        (shortest, longest), n = self.limits, self.y.shape[1]
+        ends = 1
+        while ends * PARTS * SHARE <= shortest:
+            ends *= PARTS
+        count = longest - shortest + 1
+        lengths = -(-count // -(-count // (2 * ends)))
+        at = np.arange(self.first + 1, n + 1, ends)
+        boxes = [(at, np.full(len(at), length)) for length in range(shortest, longest + 1, lengths)]
+        boxes = np.concatenate(boxes, axis=1)
+        boxes = self._bounded(boxes, ends, lengths)
+        boxes = boxes[:, np.argsort(boxes[2], kind="stable")]
+        for begin in range(0, boxes.shape[1], BATCH):
+            part = self._open(boxes[:, begin : begin + BATCH])
+            if not part.size:
+                break
+            self._refine(part, ends, lengths)
+
+    def _refine(self, boxes, ends, lengths):
+        """Divide boxes down to single ranges, and compare those that are left."""
+        while ends > 1 or lengths > 1:
+            smaller = -(-ends // PARTS), -(-lengths // PARTS)
+            boxes = self._bounded(self._divided(boxes, (ends, lengths), smaller), *smaller)
+            ends, lengths = smaller
+        self._compare(boxes)
+
+    def _divided(self, boxes, sizes, smaller):
+        """Boxes in smaller ones, but for those that hold no range."""
+        steps = [np.arange(0, size, step) for size, step in zip(sizes, smaller, strict=True)]
+        end, length = (boxes[k].astype(np.int64)[:, np.newaxis, np.newaxis] for k in (0, 1))
+        parts = np.broadcast_arrays(end + steps[0][:, np.newaxis], length + steps[1])
+        end, length = (part.ravel() for part in parts)
+        return np.array([end, length])[:, (end <= self.y.shape[1]) & (length <= self.limits[1])]
+
+    def _bounded(self, boxes, ends, lengths):
+        """The boxes that may hold a match, with bounds."""
+        low = np.empty(boxes.shape[1])
+        order = np.lexsort((boxes[0], boxes[1]))  # of one length; neighbours in neighbouring lanes
+        cuts = np.flatnonzero(np.diff(boxes[1][order], prepend=-1, append=-1))
+        for a, b in pairwise(cuts.tolist()):
+            own = order[a:b]
+            length = int(boxes[1][own[0]])
+            limits = length, min(length + lengths, self.limits[1] + 1)
+            box = boxes[0][own], ends, limits
+            low[own] = range_bounds.bounds(*self.query, self.y, box, SCALINGS[self.how.normalize], self.cutoff)
+        boxes = self._open(np.array([*boxes, low]))
+        self._seed(boxes, ends, lengths)
+        return self._open(boxes)
+
+    def _open(self, boxes):
+        return boxes[:, (boxes[2] <= self.cutoff) & (boxes[2] < np.inf)]
+
+    def _seed(self, boxes, ends, lengths):
+        """Compare a range of the most promising box of each stretch, so that a limit is known."""
+        k = self.known.rule.n_matches
+        if k is None or not boxes.size:
+            return
+        boxes = boxes[:, np.argsort(boxes[2], kind="stable")]
+        first = np.unique(boxes[0] // (2 * self.known.longest), return_index=True)[1]
+        boxes = boxes[:, np.sort(first)[: 2 * k]]
+        end = np.minimum(boxes[0].astype(np.int64) + ends // 2, self.y.shape[1])
+        length = np.minimum(boxes[1].astype(np.int64) + lengths // 2, np.minimum(self.limits[1], end))
+        self._learn(end, length)
+
+    def _learn(self, end, length):
+        distance = of_ranges(self.how, self.y, None, end - length, end)
+        self.known.learn(end + self.offset, length, distance)
+        self.known.tighten()
+
+    def _compare(self, boxes):
+        """Compare single ranges: those that may be the nearest with their end."""
+        boxes = boxes[:, np.lexsort((boxes[2], boxes[0]))]
+        is_first = np.diff(boxes[0], prepend=-1) > 0
+        self._learn(*boxes[:2, is_first].astype(np.int64))
+        boxes = self._open(boxes[:, ~is_first])
+        end = boxes[0].astype(np.int64)
+        near = boxes[2] <= self._cost(self.known.distance[end - 1 + self.offset])
+        self._learn(*boxes[:2, near].astype(np.int64))

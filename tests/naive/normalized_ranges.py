@@ -1,0 +1,26 @@
+"""Subsequences that are normalised each by itself: every range is compared with the query as a whole series."""
+
+import numpy as np
+
+from .series import INF, normalise
+from .warping import elastic
+
+
+def normalized_ranges(name, x, y, shortest, longest, weight=None, *, normalize, tq=None, ts=None, **params):
+    """For each end the least distance of all ranges of these lengths, and the start of the shortest that is as near.
+
+    Ranges with a missing value are none.
+    """
+    n, query = len(y), normalise(x, None, normalize)
+    distance, start = np.full(n, INF), np.full(n, -1)
+    for end in range(1, n + 1):
+        for begin in range(end - shortest, max(end - longest, 0) - 1, -1):
+            if begin < 0 or np.isnan(y[begin:end]).any():
+                continue
+            piece = normalise(y[begin:end], None, normalize)
+            tx = None if tq is None else [a - tq[0] for a in tq]
+            ty = None if ts is None else [a - ts[begin] for a in ts[begin:end]]
+            value = elastic(name, query, piece, weight, tx=tx, ty=ty, **params).distance
+            if value < distance[end - 1]:
+                distance[end - 1], start[end - 1] = value, begin
+    return distance, start

@@ -1,0 +1,204 @@
+"""Subsequences that are normalised each by itself, against all ranges compared one by one."""
+
+import pickle
+
+import naive
+import numpy as np
+import pytest
+from hypothesis import given
+from hypothesis import strategies as st
+from strategies import pairs, plain, quarters, small_sizes, times, unmeant
+
+from sktslib import QuerySearcher
+from sktslib.distances import get_metric
+from sktslib.search import merge_parts
+
+pytestmark = [pytest.mark.usefixtures("_plain_kernels_may_overflow"), unmeant]
+
+HOW = ["zscore", "mean", "minmax", "robust"]
+METRICS = [
+    ("dtw", {}),
+    ("dtw", {"do_dist_norm": True}),
+    ("dtw", {"window": 0.4}),
+    ("dtw", {"alpha": 0.5}),
+    ("dtw", {"dtw_type": "oe-dtw"}),
+    ("adtw", {"omega": 0.1}),
+    ("cid_dtw", {}),
+    ("wdtw", {}),
+    ("ddtw", {}),
+    ("frechet", {}),
+    ("msm", {}),
+    ("erp", {}),
+    ("twed", {}),
+    ("lcss", {"eps": 0.6}),
+]
+OF_RANGES = [f"search._profiles.normalized_ranges.{name}" for name in ("LEAST", "SHARE", "PARTS", "BATCH", "TERMS")]
+OF_STREAMS = [f"search._streaming.{name}" for name in ("ranges.LEAST", "parts.FIRST", "best.ROOM")]
+OF_STREAMS += [f"search._streaming.chunked_sequence.{name}" for name in ("CHUNK", "LONG", "RARE")]
+KINDS = ["noise", "integers", "flat", "offset", "spike", "copies"]
+
+
+def recording(kind, rng, channels, n, x):
+    y = rng.normal(size=(n, channels))
+    if kind == "integers":
+        y = rng.integers(-1, 2, (n, channels)).astype(float)
+    elif kind == "flat":
+        y[n // 4 : n // 2] = 0.25
+        y[3 * n // 4 :, 0] = 1.0
+    elif kind == "offset":
+        y = 1e6 + y
+    elif kind == "spike":
+        y[rng.integers(0, n)] = 1e9
+    elif kind == "copies":
+        y = np.tile(np.concatenate([x, 3 * np.repeat(x, 2, axis=0) + 1]), (n, 1))[:n]
+    return y
+
+
+@st.composite
+def searches(draw, most=40):
+    """A fitted searcher of ranges, whose distances have bounds, and a sequence."""
+    rng = np.random.default_rng(draw(st.integers(0, 2**20)))
+    m, channels = draw(st.integers(1, 5)), draw(st.sampled_from([1, 1, 2]))
+    x = rng.integers(-1, 2, (m, channels)).astype(float) if draw(st.booleans()) else rng.normal(size=(m, channels))
+    y = recording(draw(st.sampled_from(KINDS)), rng, channels, draw(st.integers(1, most)), x)
+    name, p = draw(st.sampled_from([("dtw", {}), ("dtw", {}), *METRICS[1:3], *METRICS[5:7]]))
+    rule = {"n_matches": draw(st.sampled_from([None, 1, 2, 3, 8])), "max_overlap": draw(st.sampled_from([0, 0.5, 1.0]))}
+    rule |= draw(st.sampled_from([{}, {"min_length": None, "max_length": 4}, {"min_length": 3, "max_length": 9}]))
+    if draw(st.booleans()):
+        y[rng.integers(0, len(y), 2)] = np.nan
+        rule["nan_policy"] = "omit"
+    rule |= {"normalize": draw(st.sampled_from(HOW[:3])), "polarity": draw(st.sampled_from(["same", "same", "any"]))}
+    weight = rng.choice([0.25, 0.0, 1.0], size=m) + (np.arange(m) == 0) if draw(st.booleans()) else None
+    searcher = QuerySearcher(name, metric_params=p, mode="subsequence", **rule).fit(x, weight=weight)
+    profile = searcher.profile(y)
+    finite = profile.distance[np.isfinite(profile.distance)]
+    if len(finite) and draw(st.booleans()):
+        searcher.set_params(threshold=float(rng.choice(finite)))
+    return searcher, y, profile
+
+
+def columns(matches):
+    return np.array([matches.start, matches.end, matches.distance])
+
+
+@pytest.mark.parametrize(("name", "p"), METRICS)
+@given(data=st.data())
+def test_the_profile_holds_the_nearest_of_all_ranges(name, p, data):
+    values = data.draw(st.sampled_from([quarters, plain]))
+    x, y, w = data.draw(pairs(low=2, high=4, y_low=1, y_high=9, values=values))
+    how = data.draw(st.sampled_from(HOW))
+    shortest, longest = data.draw(st.sampled_from([(None, None), (1, 3), (2, 5)]))
+    tx = ty = None
+    if name == "twed" and data.draw(st.booleans()):
+        tx, ty = data.draw(times(len(x))), data.draw(times(len(y)))
+    rule = {"min_length": shortest, "max_length": longest, "normalize": how}
+    searcher = QuerySearcher(name, metric_params=p, mode="subsequence", **rule).fit(x, weight=w, times=tx)
+    band = {"band_kind": "sakoe-chiba", "r": lambda m, n: int(0.4 * min(m, n) + 1e-9)}
+    q = {key: value for key, value in p.items() if key != "window"} | (band if "window" in p else {})
+    limits = shortest or 1, longest or 2 * len(x)
+    want, _ = naive.normalized_ranges(name, x, y, *limits, w, normalize=how, tq=tx, ts=ty, **q)
+    got = searcher.profile(y, times=ty)
+    np.testing.assert_allclose(got.distance, want, rtol=1e-9, atol=1e-9)
+    found = np.isfinite(got.distance)
+    lengths = (got.end - got.start)[found]
+    assert ((lengths >= limits[0]) & (lengths <= limits[1])).all() and (got.start[~found] == -1).all()
+
+
+@given(data=st.data())
+def test_of_equally_near_ranges_the_shortest_counts(data):
+    x, y, _ = data.draw(pairs(low=1, high=4, y_low=1, y_high=12, values=st.integers(-1, 1).map(float)))
+    want, start = naive.normalized_ranges("dtw", x, y, 1, 2 * len(x), normalize="minmax")
+    searcher = QuerySearcher(mode="subsequence", normalize="minmax", min_length=None).fit(x)
+    got = searcher.profile(y)
+    np.testing.assert_array_equal(got.distance, want)  # of halves and wholes no sum is rounded
+    np.testing.assert_array_equal(got.start, start)
+    with small_sizes(data, *OF_RANGES):
+        chosen = naive.select(want, start, np.arange(1, len(want) + 1), n_matches=3)
+        matches = searcher.set_params(n_matches=3).search(y)
+    assert list(zip(matches.start, matches.end, strict=True)) == [(start[k], k + 1) for k in chosen]
+
+
+@given(search=searches(), data=st.data())
+def test_matches_are_those_of_the_whole_profile(search, data):
+    searcher, y, profile = search
+    rule = {name: getattr(searcher, name) for name in ("n_matches", "threshold", "max_overlap")}
+    chosen = naive.select(profile.distance, profile.start, profile.end, **rule)
+    with small_sizes(data, *OF_RANGES):
+        got = searcher.search(y)
+    want = np.array([profile.start[chosen], profile.end[chosen], profile.distance[chosen]])
+    np.testing.assert_array_equal(columns(got), want)
+
+
+@given(search=searches(most=60), cut=st.floats(0, 1), data=st.data())
+def test_parts_jobs_and_streams_give_the_same(search, cut, data):
+    searcher, y, profile = search
+    want, n = searcher.search(y), len(y)
+    with small_sizes(data, *OF_RANGES, *OF_STREAMS):
+        searcher.set_params(n_jobs=2)
+        np.testing.assert_array_equal(columns(searcher.search(y)), columns(want))
+        got = searcher.profile(y)
+        np.testing.assert_array_equal([got.distance, got.start], [profile.distance, profile.start])
+        searcher.set_params(n_jobs=None)
+        if searcher.n_matches is not None or searcher.threshold is not None:
+            at = round(cut * (n - 1))
+            parts = [searcher.begin(), searcher.begin(at)] if 0 < at else [searcher.begin()]
+            for part, end in zip(parts, [at, n] if 0 < at else [n], strict=True):
+                part.feed(y[part.first : end])
+            np.testing.assert_array_equal(columns(merge_parts(pickle.loads(pickle.dumps(parts)))), columns(want))
+        if searcher.threshold is not None:
+            stream, found, first = searcher.stream(), [], 0
+            while first < n:
+                size = data.draw(st.integers(1, n))
+                found += stream.update(y[first : first + size])
+                first += size
+            found += stream.flush()
+    if searcher.threshold is not None:
+        assert sorted((a, b, c) for a, b, c in found) == sorted((a, b, c) for a, b, c in want)
+
+
+def test_a_stream_reports_what_is_decided_and_holds_no_more_than_it_needs():
+    x = np.sin(np.linspace(0, 6, 8))
+    searcher = QuerySearcher(mode="subsequence", normalize="zscore", threshold=0.5, max_length=12).fit(x)
+    y = np.random.default_rng(0).normal(size=1200)
+    y[600:608] = 3 * x + 5
+    stream, late = searcher.stream(), searcher.stream(max_delay=15)
+    for k in range(0, 1200, 3):
+        for k_th in (stream, late):
+            for match in k_th.update(y[k : k + 3]):
+                assert match.end > 600 or match.distance > 0
+                assert k + 3 - match.end <= (40 if k_th is stream else 18)
+    assert 1200 - stream._pending[0].feed.first <= 2 * 1024
+
+
+@pytest.mark.parametrize("metric", [get_metric("dtw"), get_metric("dtw", {"dtw_type": "oe-dtw"}), get_metric("msm")])
+def test_paths_and_costs_are_those_of_the_normalised_range(metric):
+    rng = np.random.default_rng(1)
+    x, y = rng.normal(size=(8, 2)), rng.normal(size=(60, 2))
+    y[20:32] = 10 + 4 * np.repeat(x, [1, 2] * 4, axis=0)
+    matches = QuerySearcher(metric, mode="subsequence", normalize="zscore").fit(x, weight=np.arange(1, 9)).search(y)
+    (match,) = matches
+    a, b = (naive.normalise(v, None, "zscore") for v in (x, y[match.start : match.end]))
+    assert match.distance == pytest.approx(metric(a, b, weight=np.arange(1, 9)))
+    explained = matches.explain(0)
+    assert explained.cost.sum() == pytest.approx(match.distance)
+    path = metric.distance(a, b, weight=np.arange(1, 9)).path
+    np.testing.assert_array_equal(explained.path, np.add(path, [[0], [match.start]]))
+    np.testing.assert_array_equal(matches.path(0), explained.path)
+    if metric.name == "dtw":
+        assert min(match.end, 32) - max(match.start, 20) >= 8
+
+
+def test_a_stretched_and_scaled_beat_is_found_in_noise():
+    """So many ranges that boxes of all levels are divided, with the sizes that are usual."""
+    rng = np.random.default_rng(2)
+    x = np.cumsum(rng.normal(size=12))
+    y = rng.normal(size=300)
+    for start, length, scale in ((40, 10, 0.5), (150, 15, 2.0)):
+        y[start : start + length] = 7 + scale * np.interp(np.linspace(0, 11, length), np.arange(12), x)
+    searcher = QuerySearcher(mode="subsequence", normalize="zscore", n_matches=2, min_length=9, max_length=16).fit(x)
+    matches, profile = searcher.search(y), searcher.profile(y)
+    chosen = naive.select(profile.distance, profile.start, profile.end, n_matches=2)
+    assert matches.end.tolist() == profile.end[chosen].tolist()
+    assert matches.start.tolist() == profile.start[chosen].tolist()
+    middle = np.sort((matches.start + matches.end) / 2)
+    np.testing.assert_allclose(middle, [45, 157.5], atol=3)
