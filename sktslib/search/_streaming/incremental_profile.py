@@ -10,7 +10,7 @@ from ...distances._kernels.compilation import block_size
 from ...distances._kernels.dispatch import closed_boundary
 from .._buffer import Buffer
 from .._comparison import check_lengths
-from .._profiles.window_profile import window_profile
+from .._profiles.window_profile import window_profiles
 from .._selection import Candidates, Profile
 
 ENDLESS = 2**62
@@ -87,6 +87,10 @@ class IncrementalProfile:
             self._ty.forget(self._y.first)
         self._full = 2 * (self.seen - self.first) + LEAST_HELD
 
+    def share(self, other):
+        """Hold the samples that another profile holds, as long as both take and forget the same ones."""
+        self._y, self._ty = other._y, other._ty
+
     def drop(self, before):
         """Give up what began before a sample and is not complete."""
 
@@ -123,13 +127,21 @@ class WindowProfile(IncrementalProfile):
 
     def candidates(self, last=False):
         """The candidates that the samples so far complete; a start waits for its longest window."""
-        upto = max(self.seen - (self.short if last else self.long) + 1, self.done)
-        if upto == self.done:
-            return NONE
-        found = window_profile(self.how, *self.cut(self.done, min(upto - 1 + self.long, self.seen)), self.rule)
-        some, first = slice(0, upto - self.done), self.done
-        self.done = upto
-        return Candidates(found.distance[some], found.start[some] + first, found.end[some] + first, found._slack)
+        return self.completed([self], last)[0]
+
+    @staticmethod
+    def completed(feeds, last=False):
+        """The same of profiles that are found together and hold the same samples."""
+        feed = feeds[0]
+        first, upto = feed.done, max(feed.seen - (feed.short if last else feed.long) + 1, feed.done)
+        if upto == first:
+            return [NONE] * len(feeds)
+        samples = feed.cut(first, min(upto - 1 + feed.long, feed.seen))
+        found = window_profiles([one.how for one in feeds], *samples, [one.rule for one in feeds])
+        for one in feeds:
+            one.done = upto
+        some = slice(0, upto - first)
+        return [Candidates(p.distance[some], p.start[some] + first, p.end[some] + first, p._slack) for p in found]
 
 
 class SubsequenceProfile(IncrementalProfile):
