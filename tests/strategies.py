@@ -133,7 +133,7 @@ SIZES = {
     "distances._kernels.lockstep.sliding.LEAST": [1, 2**20],
     "distances._kernels.lockstep.sliding.GROUP": [1, 2**16],
     "distances._kernels.lockstep.sliding.HELD": [1, 2**18],
-    "distances._kernels.lockstep.sliding.LEAST_ROWS": [1, 4],
+    "distances._kernels.lockstep.sliding.LEAST_ROWS": [1, 8],
     "distances._kernels.lockstep.sliding.SPECTRA": [1, 2**23],
     "search._profiles.near_windows.BLOCK": [1, 7, 2**13],
     "search._sources.MOST_TERMS": [1, 9, 2**19],

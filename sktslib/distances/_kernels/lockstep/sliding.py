@@ -25,12 +25,15 @@ from ..running_moments import (
     SMALL,
     SMALLEST,
     TINY,
+    add_dots,
     add_products,
     add_squares,
+    add_windows,
     find_constants,
     judge_products,
     judge_squares,
     moments_about,
+    of_windows,
     rounding,
     standardise,
     to_range,
@@ -42,7 +45,7 @@ SLACK = 2 * ERROR / SMALL  # so large is the relative error of a distance at mos
 LEAST = 2**20  # terms of a profile; with fewer the exact kernels take no millisecond
 GROUP = 2**16  # samples at a time: they, their transforms and their sums stay in the second-level cache
 HELD = block_size(2**18, 1)  # samples of all channels held for all queries: with what is known of them 10 MB
-LEAST_ROWS = 4  # transforms at a time: the library computes several side by side
+LEAST_ROWS = 8  # transforms at a time: the library computes several side by side
 SPECTRA = block_size(2**23, 1)  # samples of the queries that are transformed at a time: 64 MB
 SHORTEST_FFT = 128  # shorter queries are faster by direct sums
 DOTS = block_size(512, 8)  # direct dot products at a time
@@ -143,9 +146,12 @@ class Correlator:
         """Memory for what is loaded of one channel."""
         return np.empty(self._rows.shape) if self.direct else np.empty((self.n_rows, self.size // 2 + 1), np.complex128)
 
-    def kernel(self, x):
-        """A short series as it is correlated with."""
-        return np.ascontiguousarray(x) if self.direct else np.conj(np.fft.rfft(x, self.size))
+    def kernels(self, x):
+        """Short series (k, m) as they are correlated with."""
+        if self.direct:
+            return np.ascontiguousarray(x)
+        spectra = np.fft.rfft(x, self.size, axis=1)
+        return np.conj(spectra, out=spectra)
 
     def load(self, y, first, out, squared=False):
         """Take the samples from `first` on, or their squares, into room for them.
@@ -192,24 +198,25 @@ class _Part(NamedTuple):
 
 def _parts(x, w, squares, scaling, correlator):
     """The channels of a query that count."""
-    parts, weight = [], np.ones_like(x) if w is None else w
+    parts, centred, weight = [], np.empty_like(x), np.ones_like(x) if w is None else w
     largest = np.abs(x).max()
     if not (squares or SMALLEST < largest < 1.0 / SMALLEST):  # of products the query's size does not count
         x = np.ldexp(x, -np.frexp(largest)[1])
-    for k in range(len(x)):
-        total = weight[k].sum()
-        if total > 0.0:
-            mean = (weight[k] * x[k]).sum() / total
-            centred = x[k] - mean
-            rest = (weight[k] * centred).sum() / total
-            centred -= rest
-            # Of squares only differences of means count: they are taken less the query's, to keep their digits.
-            origin, mean = (mean, rest) if squares and not scaling else (0.0, mean + rest)
-            kernel = weight[k] * centred
-            own = (kernel * centred).sum()
-            averages = None if w is None else correlator.kernel(w[k])
-            norms = np.sqrt((kernel**2).sum()), np.sqrt((weight[k] ** 2).sum())
-            parts.append(_Part(k, correlator.kernel(kernel), averages, total, origin, mean, own, norms))
+    totals = weight.sum(axis=1)
+    counts = np.flatnonzero(totals > 0.0)
+    means, rests = np.zeros((2, len(x)))
+    means[counts] = (weight * x).sum(axis=1)[counts] / totals[counts]
+    centred = x - means[:, np.newaxis]
+    rests[counts] = (weight * centred).sum(axis=1)[counts] / totals[counts]
+    centred -= rests[:, np.newaxis]
+    own = weight * centred
+    kernels, averages = correlator.kernels(own), [None] * len(x) if w is None else correlator.kernels(w)
+    squared, norms = (own * centred).sum(axis=1), np.sqrt([(own**2).sum(axis=1), (weight**2).sum(axis=1)]).T
+    for k in counts.tolist():
+        # Of squares only differences of means count: they are taken less the query's, to keep their digits.
+        origin, mean = (means[k], rests[k]) if squares and not scaling else (0.0, means[k] + rests[k])
+        of_query = kernels[k], averages[k], totals[k], origin, mean, squared[k]
+        parts.append(_Part(k, *of_query, tuple(norms[k])))
     return parts
 
 
@@ -221,11 +228,12 @@ class _Samples:
         self._rooms = [correlator.room() for _ in y]
         self._squares = [correlator.room() for _ in y] if weighted else None
         # Moments are of a query where its weights or its mean count, else of the samples alone.
-        self._shared = not weighted and how != 1 and scaling < 3
+        self.shared = not weighted and scaling in (1, 2)
         # Rows a little longer than needed: a distance of a power of two between arrays would put them all in the same
         # places of the first-level cache.
-        self._moments = np.empty((len(y) if self._shared else 1, 4, correlator.positions + 40))
-        self._moments[:, 1] = 1.0  # the scale of windows that are not normalised
+        many = correlator.positions + 40
+        self._moments, self._scales, self._sums = np.empty((4, many)), np.empty((len(y), many)), np.empty((3, many))
+        self._moments[1] = 1.0  # the scale of windows that are not normalised
 
     def load(self, first, last):
         """Take the windows [first, last)."""
@@ -233,30 +241,40 @@ class _Samples:
         self._loaded = [load(y, first, room) for y, room in zip(self._y, self._rooms, strict=True)]
         if self._weighted:
             self._of_squares = [load(y, first, room, True) for y, room in zip(self._y, self._squares, strict=True)]
-        if self._shared:
-            for k in range(len(self._y)):
-                self._find(k, float(self._correlator.m), 0.0, 0.0, *self._of_channel(k))
+        if self.shared:
+            sums, m, step = self._known(self._sums), float(self._correlator.m), self._correlator.step
+            sums[:] = 0.0
+            for k, (_, rows) in enumerate(self._loaded):
+                mean, _, spread, error = self._known(self._moments)
+                scale = self._known(self._scales)[k]
+                self._find(k, m, 0.0, 0.0, mean, scale, spread, error)
+                add_windows(rows[:, 0], step, scale, spread, error, *sums)
+            np.sqrt(sums[1], out=sums[1])
 
-    def of(self, part):
-        """Transforms, norms of rows, and moments of the windows of a query's channel."""
-        if not self._shared:
-            self._find_own(part)
-        return *self._loaded[part.channel], self._of_channel(part.channel)
+    def _known(self, rows):
+        return rows[:, : self._last - self._first]
 
-    def _of_channel(self, k):
-        return self._moments[k if self._shared else 0, :, : self._last - self._first]
+    def loaded(self, k):
+        """Transforms of a channel, and the norm and mean of each row."""
+        return self._loaded[k]
 
-    def _find_own(self, part):
-        moments = self._of_channel(part.channel)
+    def scale(self, k):
+        """What each window of a channel is scaled by, where moments are shared."""
+        return self._known(self._scales)[k]
+
+    @property
+    def sums(self):
+        """Sums over the channels where moments are shared: squares, norms of rows as scaled (their norm), errors."""
+        return self._known(self._sums)
+
+    def moments(self, part):
+        """Mean, scale, spread and error of the windows of a query's channel, where they are not shared."""
+        mean, scale, spread, error = moments = self._known(self._moments)
         if not self._weighted:
             self._find(part.channel, part.total, part.origin, part.mean, *moments)
-            return
-        mean, scale, spread, error = moments
-        correlator, (loaded, rows), (squares, rows_q) = (
-            self._correlator,
-            self._loaded[part.channel],
-            self._of_squares[part.channel],
-        )
+            return moments
+        correlator, k = self._correlator, part.channel
+        (loaded, rows), (squares, rows_q) = self._loaded[k], self._of_squares[k]
         s = correlator.dot(loaded, part.averages, keep=True)
         q = correlator.dot(squares, part.averages)
         bounds = rows, rows_q, correlator.error, part.norms[1]
@@ -264,6 +282,7 @@ class _Samples:
         weighted_moments(s, q, *bounds, correlator.step, *about, mean, spread, error)
         if self._scaling:
             standardise(mean, scale, spread, error, part.total, self._scaling)
+        return moments
 
     def _find(self, k, total, origin, mean_x, mean, scale, spread, error):
         y, m, first = self._y[k], self._correlator.m, self._first
@@ -312,11 +331,18 @@ def _profiles(record, X, W, y, scaling, correlator, out):
         a, b, c = sums[:, : last - first]
         for q, (parts, norm) in enumerate(zip(queries, norms, strict=True)):
             for part in parts:
-                loaded, rows, (mean, scale, spread, error) = samples.of(part)
+                more = part is not parts[0]
+                loaded, rows = samples.loaded(part.channel)
+                if samples.shared:
+                    dot = correlator.dot(loaded, part.kernel)
+                    add_dots(dot, step, samples.scale(part.channel), a, more)
+                    continue
+                moments, of_query = samples.moments(part), (part.own, part.mean, part.total)
                 dot = correlator.dot(loaded, part.kernel)
-                wrong = correlator.error * part.norms[0] * rows[:, 0]
-                of_query, more = (part.own, part.mean, part.total), part is not parts[0]
-                add(dot, step, wrong, mean, scale, spread, error, *of_query, a, b, c, more)
+                add(dot, step, correlator.error * part.norms[0] * rows[:, 0], *moments, *of_query, a, b, c, more)
+            if samples.shared:
+                wrong = correlator.error * np.sqrt(sum(part.norms[0] ** 2 for part in parts))
+                of_windows(squares, norm, wrong, *samples.sums, a, b, c)
             count = judge(a, b, c, norm, share, doubtful[: last - first])
             lockstep_drivers.finish_all(record, a, norm if not squares else 0.0, b, out[q, first:last])
             if count:
