@@ -127,21 +127,24 @@ class WindowProfile(IncrementalProfile):
 
     def candidates(self, last=False):
         """The candidates that the samples so far complete; a start waits for its longest window."""
-        return self.completed([self], last)[0]
+        return next(self.completed([self], last))
 
     @staticmethod
     def completed(feeds, last=False):
-        """The same of profiles that are found together and hold the same samples."""
+        """Yield the same of each of some profiles that are found together and hold the same samples."""
         feed = feeds[0]
         first, upto = feed.done, max(feed.seen - (feed.short if last else feed.long) + 1, feed.done)
         if upto == first:
-            return [NONE] * len(feeds)
+            yield from [NONE] * len(feeds)
+            return
         samples = feed.cut(first, min(upto - 1 + feed.long, feed.seen))
         found = window_profiles([one.how for one in feeds], *samples, [one.rule for one in feeds])
         for one in feeds:
             one.done = upto
         some = slice(0, upto - first)
-        return [Candidates(p.distance[some], p.start[some] + first, p.end[some] + first, p._slack) for p in found]
+        for profile in found:
+            start, end = profile.start[some] + first, profile.end[some] + first
+            yield Candidates(profile.distance[some], start, end, profile._slack)
 
 
 class SubsequenceProfile(IncrementalProfile):

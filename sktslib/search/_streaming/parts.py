@@ -17,7 +17,7 @@ from .stream import make_profile
 LEAD = 4  # lengths of the query
 FIRST = 2**12  # samples that tell a first limit, so that few candidates of all that follow are looked at
 ROOM = 8  # times as many windows as tell a limit
-DISTANCES = 2**22  # of profiles found together that are held at a time: 32 MB
+DISTANCES = 2**24  # of profiles found together that are held at a time: 128 MB
 
 
 def first_of(searches, begin):
