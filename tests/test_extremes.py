@@ -134,7 +134,7 @@ def test_constant_stretches_are_constant_at_any_size():
         query, got, want = x.copy(), np.empty(801), np.empty(801)
         if scaling:
             moments.normalise_one(x, np.ones_like(x), scaling, query)
-        sliding.profile(record, query, None, y, scaling, got)
+        sliding.profiles(record, query[np.newaxis], None, y, scaling, got[np.newaxis])
         kernels.profile(record, query, y, np.ones_like(x), scaling, want)
         np.testing.assert_allclose(got, want, rtol=sliding.SLACK)
         alone = float(kernels.distance(record, x, np.full_like(x, 1e-170), np.ones_like(x)))

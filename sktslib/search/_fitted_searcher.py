@@ -9,7 +9,7 @@ from joblib import delayed
 from sklearn.utils.validation import check_is_fitted
 
 from ..utils._given_times import times_of
-from ..utils._jobs import in_jobs, progress
+from ..utils._jobs import in_jobs, parts_of, progress
 from ..utils.validation import as_weight, plain_count
 from ._channels.by_channel import as_given
 from ._channels.channel_queries import ChannelQueries
@@ -25,11 +25,12 @@ from ._learning.learned_queries import EXAMPLES
 from ._learning.learned_threshold import learn_threshold
 from ._profile import Choice
 from ._profiles.scale_limits import limits_of
+from ._profiles.window_profile import sharing
 from ._query import QueryEstimator
 from ._several import entry, one_each, several
 from ._streaming.chunked_sequence import ChunkedSequence, HeldSequence, is_long
 from ._streaming.dask_arrays import DaskSequence, is_dask
-from ._streaming.ranges import checked, jobs_within, profile_ranges, search_ranges
+from ._streaming.ranges import checked, goes_by_chunks, jobs_within, profile_ranges, search_ranges
 
 
 class Call(NamedTuple):
@@ -215,22 +216,27 @@ class FittedSearcher(ThresholdFitting, ChannelQueries, QueryEstimator):
         if self._is_awaited:
             self._check_rate(self._rate)
             decoys = self._rate._decoys(len(searches))
-        calls, readers, sources, count = [], [], [], len(searches)
+        calls, numbers, readers, sources, count = [], [], [], [], len(searches)
         for k, (sequence, t) in enumerate(zip(each, every, strict=True)):
             place = None if sequences is None else k
             with entry("X", place):
                 source = self._source(sequence, t)
                 own = searches if decoys is None else self._with_decoys(decoys, searches, source, sequence)
                 own = checked(source, own)
-            # What is read by chunks is read once for all queries; of decoys each has a whole profile.
-            jobs = self._jobs_within(source, len(each) * (len(own) if source.in_memory else 1))
+            # Of decoys each has a whole profile.
+            groups = [[n] for n in range(len(own))] if decoys is not None else self._groups([how for how, _ in own])
+            jobs = self._jobs_within(source, len(each) * (len(groups) if source.in_memory else 1))
             by_parts = jobs > 1 or not source.in_memory
-            for some in [own] if by_parts and decoys is None else [[search] for search in own]:
+            if by_parts and decoys is None:  # what is read by chunks is read once for all queries
+                groups = [list(range(len(own)))]
+            for group in groups:
+                some = [own[n] for n in group]
                 work = delayed(self._found_in)(some, source, place, jobs)
-                calls.append(Call(work, jobs, by_parts or source.goes_by_chunks(*some[0])))
+                calls.append(Call(work, jobs, by_parts or goes_by_chunks(source, some)))
+                numbers += [len(readers) + n for n in group]
             sources.append(source)
             readers += [source.reader(how) for how, _ in own]
-        found = [one for some in self._in_jobs(calls, "search") for one in some]
+        found = self._in_order(self._in_jobs(calls, "search"), numbers)
         found = [one._replace(reader=reader) for one, reader in zip(found, readers, strict=True)]
         if decoys is None:
             return found, sources, self._calibrations
@@ -311,12 +317,24 @@ class FittedSearcher(ThresholdFitting, ChannelQueries, QueryEstimator):
 
     def _profiles(self, queries, source):
         """The profile of each of some queries."""
-        # What is read by chunks is read once for all.
-        jobs = self._jobs_within(source, len(queries) if source.in_memory else 1)
+        groups = self._groups(queries)
+        jobs = self._jobs_within(source, len(groups) if source.in_memory else 1)
         by_parts = jobs > 1 or not source.in_memory
-        together = [queries] if by_parts else [[how] for how in queries]
-        calls = [Call(delayed(self._profile)(some, source, jobs), jobs, by_parts) for some in together]
-        return [one for some in self._in_jobs(calls, "profile") for one in some]
+        if by_parts:  # what is read by chunks is read once for all
+            groups = [list(range(len(queries)))]
+        work = [delayed(self._profile)([queries[n] for n in group], source, jobs) for group in groups]
+        found = self._in_jobs([Call(one, jobs, by_parts) for one in work], "profile")
+        return self._in_order(found, [n for group in groups for n in group])
+
+    def _groups(self, queries):
+        """The numbers of the queries that are searched for in one call: profiles are found together, but for jobs."""
+        return [part.tolist() for group in sharing(queries) for part in parts_of(group, self.n_jobs)]
+
+    @staticmethod
+    def _in_order(several, numbers):
+        """The results of calls in the order of their numbers."""
+        found = [one for some in several for one in some]
+        return [found[n] for n in np.argsort(numbers)]
 
     def _profile(self, queries, source, jobs):
         """The profile of each query, by so many jobs."""

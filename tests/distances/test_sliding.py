@@ -6,6 +6,7 @@ import numpy as np
 import pytest
 from hypothesis import given
 from hypothesis import strategies as st
+from strategies import small_sizes
 
 from sktslib import QuerySearcher
 from sktslib.distances import get_metric
@@ -25,6 +26,7 @@ RECORDS = [
     lockstep_terms.PearsonRecord(-1.0),
     lockstep_terms.PearsonRecord(1.5),
 ]
+CUTS = ["GROUP", "HELD", "LEAST_ROWS", "SPECTRA"]
 KINDS = ["noise", "walk", "offset", "step", "spike", "flat", "copies"]
 
 
@@ -53,21 +55,28 @@ def test_sliding_profile_equals_the_exact_kernels(data):
     m, n = data.draw(st.sampled_from([1, 5, 40, 130, 200])), data.draw(st.integers(220, 700))
     record, scaling = data.draw(st.sampled_from(RECORDS)), data.draw(st.sampled_from([0, 1, 2, 3, 4]))
     y = recording(kind, rng, channels, n)
-    begin = int(rng.integers(0, n - m + 1))
-    x = y[:, begin : begin + m] + rng.choice([0.0, 1e-9, 0.1]) * rng.normal(size=(channels, m))
-    w = None
+    count = data.draw(st.sampled_from([1, 3]))
+    begin = rng.integers(0, n - m + 1, count)
+    X = np.array([y[:, k : k + m] for k in begin])
+    X += rng.choice([0.0, 1e-9, 0.1], (count, 1, 1)) * rng.normal(size=X.shape)
+    W = None
     if scaling < 3 and data.draw(st.booleans()):
-        w = rng.choice([0.0, 0.25, 0.5, 1.0], size=(channels, m))
-        w[0, rng.integers(0, m)] = 1.0
-    full = np.ones_like(x) if w is None else w
-    query = x.copy()
+        W = rng.choice([0.0, 0.25, 0.5, 1.0], size=X.shape)
+        W[:, 0, rng.integers(0, m)] = 1.0
+    full = np.ones_like(X) if W is None else W
+    queries = X.copy()
     if scaling:
-        moments.normalise_one(x, full, scaling, query)
-    want, got = np.empty(n - m + 1), np.empty(n - m + 1)
-    kernels.profile(record, query, y, full, scaling, want)
-    sliding.profile(
-        record, query, w, y, scaling, got, size=data.draw(st.sampled_from([None, 512])) if m >= 128 else None
-    )
+        for x, w, query in zip(X, full, queries, strict=True):
+            moments.normalise_one(x, w, scaling, query)
+    size = data.draw(st.sampled_from([None, 512])) if m >= 128 else None
+    want, got, alone = np.empty((3, count, n - m + 1))
+    with small_sizes(data, *(f"distances._kernels.lockstep.sliding.{name}" for name in CUTS)):
+        sliding.profiles(record, queries, W, y, scaling, got, size=size)
+        for k in range(count):
+            kernels.profile(record, queries[k], y, full[k], scaling, want[k])
+            own = slice(k, k + 1)
+            sliding.profiles(record, queries[own], None if W is None else W[own], y, scaling, alone[own], size=size)
+    np.testing.assert_array_equal(got, alone)  # what is shared changes nothing
     assert np.array_equal(np.isfinite(want), np.isfinite(got))
     found = np.isfinite(want)
     slack = sliding.SLACK * (1 + 2 * max(getattr(record, "beta", 0), 0))
@@ -175,7 +184,8 @@ def test_long_queries_and_few_windows():
     for m, n in (*many, (7900, 8000), (3000, 3300)):
         x = y[:, 500 : 500 + m].copy()
         got, want = np.empty(n - m + 1), np.empty(n - m + 1)
-        sliding.profile(lockstep_terms.EuclideanRecord(), x, None, np.ascontiguousarray(y[:, :n]), 0, got)
+        part = np.ascontiguousarray(y[:, :n])
+        sliding.profiles(lockstep_terms.EuclideanRecord(), x[np.newaxis], None, part, 0, got[np.newaxis])
         kernels.profile(lockstep_terms.EuclideanRecord(), x, np.ascontiguousarray(y[:, :n]), np.ones_like(x), 0, want)
         np.testing.assert_allclose(got, want, rtol=sliding.SLACK)
 

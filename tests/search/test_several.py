@@ -6,12 +6,34 @@ import pandas as pd
 import pytest
 from hypothesis import given
 from hypothesis import strategies as st
-from strategies import pairs, plain, unmeant
+from strategies import pairs, plain, small_sizes, unmeant
 
 from sktslib import QuerySearcher, QuerySegmenter
 from sktslib.distances import DTW, TWED, get_metric, metric_names
 
 pytestmark = unmeant
+TOGETHER = [
+    "distances._kernels.lockstep.sliding.GROUP",
+    "distances._kernels.lockstep.sliding.HELD",
+    "distances._kernels.lockstep.sliding.SPECTRA",
+    "search._streaming.chunked_sequence.CHUNK",
+    "search._streaming.parts.DISTANCES",
+    "search._streaming.parts.FIRST",
+    "search._streaming.ranges.WHOLE",
+]
+
+
+class Sliced:
+    """A sequence that can be sliced alone."""
+
+    def __init__(self, X):
+        self._X = X
+
+    def __len__(self):
+        return len(self._X)
+
+    def __getitem__(self, part):
+        return self._X[part]
 
 
 @pytest.mark.parametrize("metric", ["dtw", "euclidean"])
@@ -277,3 +299,41 @@ def test_queries_learned_from_a_dated_recording_are_datetimes():
         assert set(zip(matches.start[:4].tolist(), matches.end[:4].tolist(), strict=True)) >= {(2, 4)}
         with pytest.raises(ValueError, match="of one kind with the query"):
             searcher.search(y, times=np.arange(40))
+
+
+@given(st.data())
+def test_queries_searched_for_together_are_found_as_each_alone(data):
+    rng = np.random.default_rng(data.draw(st.integers(0, 2**20)))
+    name = data.draw(st.sampled_from(["euclidean", "correlation", "cosine"]))
+    normalize = data.draw(st.sampled_from(["zscore", None])) if name == "euclidean" else None
+    channels, n = data.draw(st.sampled_from([1, 2])), data.draw(st.sampled_from([300, 700]))
+    y = rng.normal(size=(n, channels))
+    if data.draw(st.booleans()):
+        y[n // 3 : n // 2] = 0.25
+    if gaps := data.draw(st.booleans()):
+        y[rng.integers(0, n, 2)] = np.nan
+    lengths = data.draw(st.sampled_from([[40, 40, 40], [130, 40, 130, 40]]))
+    queries = [rng.normal(size=(m, channels)) for m in lengths]
+    for x in queries:  # several of each, some of which touch
+        for at in rng.integers(0, n - len(x), 3):
+            y[at : at + len(x)] += 2.0 * x
+    weights = [rng.random(m) for m in lengths] if data.draw(st.booleans()) else [None] * len(queries)
+    rules = {"n_matches": 3}, {"threshold": 0.9}, {"threshold": 9.0, "n_matches": None}, {"percentile": 2}
+    rule = data.draw(st.sampled_from(rules))
+    polarity = data.draw(st.sampled_from(["same", "any"]))
+    options = {"normalize": normalize, "nan_policy": "omit" if gaps else "raise", "polarity": polarity, **rule}
+    how = data.draw(st.sampled_from(["memory", "chunks", "jobs"]))
+    with small_sizes(data, "distances._kernels.lockstep.sliding.LEAST", "search._streaming.ranges.LEAST"):
+        want = [
+            QuerySearcher(name, **options).fit(x, weight=w).search(y) for x, w in zip(queries, weights, strict=True)
+        ]
+        with small_sizes(data, *TOGETHER):
+            searcher = QuerySearcher(name, **options, n_jobs=2 if how == "jobs" else None).fit(queries, weight=weights)
+            got = searcher.search(Sliced(y) if how == "chunks" else y)
+            profiles = searcher.profile(y)
+    for k, one in enumerate(want):
+        mine, order = got.query == k, np.lexsort((one.start, one.distance))
+        for field in ("start", "end", "distance"):
+            np.testing.assert_array_equal(getattr(got, field)[mine], getattr(one, field)[order])
+        alone = QuerySearcher(name, **options).fit(queries[k], weight=weights[k]).profile(y)
+        np.testing.assert_allclose(profiles[k].distance, alone.distance, rtol=1e-5, atol=1e-7)

@@ -20,6 +20,7 @@ the same, few samples or with times        `columns`            to the bit
 a few of many elastic windows              `window_bounds`      to the bit where a window is listed
 lockstep distances                         `lockstep_drivers`   sums in the order of the points
 long windows, squares and products         `sliding`            a profile to 1e-5; matches as `lockstep_drivers`
+several queries of one length, the same    `sliding`            to the bit as each query by itself
 `soft_dtw`, `gak`                          `soft_minimum`       sums in the order of the cells
 segmentation, elastic                      `one_pass`           sums in order; of long recordings less an offset
 pairs of z-normalised windows              `matrix_profile`     bounds; the pairs they leave as `lockstep_drivers`

@@ -223,6 +223,54 @@ def add_products(dot, step, wrong, lift, scale, spread, error, own, mean_x, tota
                 to_c[j] += w * by[j] + e[j]
 
 
+# Where moments do not depend on the query: what windows add is summed up once for all queries.
+@kernel
+def add_windows(norms, step, scale, spread, error, squares, rows, errors):
+    """Add a channel's windows to their squares, to the squared norms of their rows as scaled, and to their errors."""
+    for r in range(norms.shape[0]):
+        first, last = r * step, min((r + 1) * step, scale.shape[0])
+        by, to = scale[first:last], rows[first:last]
+        for j in range(by.shape[0]):
+            to[j] += norms[r] * by[j] * (norms[r] * by[j])
+    for j in range(spread.shape[0]):
+        squares[j] += spread[j]
+    for j in range(error.shape[0]):
+        errors[j] += error[j]
+
+
+@kernel
+def add_dots(dot, step, scale, a, more):
+    """Add a channel's products to a, or begin anew."""
+    for r in range(dot.shape[0]):
+        first, last = r * step, min((r + 1) * step, a.shape[0])
+        d, by, to = dot[r, : last - first], scale[first:last], a[first:last]
+        if more:
+            for j in range(d.shape[0]):
+                to[j] += d[j] * by[j]
+        else:
+            for j in range(d.shape[0]):
+                to[j] = d[j] * by[j]
+
+
+@kernel
+def of_windows(differences, own, wrong, squares, rows, errors, a, b, c):
+    """Make of products a, the windows' sums and the query's squares what the channels one by one would have given.
+
+    A sum of products of norms is at most the product of the norms of both.
+    """
+    if differences:
+        wrong = 2.0 * wrong
+        for j in range(b.shape[0]):
+            b[j] = own + squares[j]
+        for j in range(a.shape[0]):
+            a[j] = own + squares[j] - 2.0 * a[j]
+    else:
+        for j in range(b.shape[0]):
+            b[j] = squares[j]
+    for j in range(c.shape[0]):
+        c[j] = wrong * rows[j] + errors[j]
+
+
 @kernel(error_model="numpy")
 def judge_squares(a, b, c, norm, share, doubtful):
     """Mark what may be wrong by more than it may; `share` is what the means' errors make of the sum of squares."""

@@ -84,13 +84,19 @@ class LockstepMetric(Metric):
     def _profile(self, x, w, y, tx, ty, normalize, exactly=False):
         if normalize not in SCALINGS:
             return super()._profile(x, w, y, tx, ty, normalize, exactly)
-        full, scaling, record = full_weight(w, x), self._scaling(normalize), self._record()
-        x = self._normalised(x, full, scaling)
+        if not exactly and self._slack(x, w, y.shape[1] - x.shape[1] + 1, normalize):
+            return self._profiles(x[np.newaxis], None if w is None else w[np.newaxis], y, normalize)[0]
+        full, scaling = full_weight(w, x), self._scaling(normalize)
         out = np.empty(y.shape[1] - x.shape[1] + 1)
-        if not exactly and self._slack(x, w, len(out), normalize):
-            sliding.profile(record, x, w, y, scaling, out)
-        else:
-            lockstep_drivers.profile(record, x, y, full, scaling, out)
+        lockstep_drivers.profile(self._record(), self._normalised(x, full, scaling), y, full, scaling, out)
+        return self._finite(out)
+
+    def _profiles(self, X, W, y, normalize):
+        """Profiles (n_queries, n_windows) of queries of one length, where they have slack; `W` are of all, or None."""
+        scaling, weights = self._scaling(normalize), [None] * len(X) if W is None else W
+        queries = [self._normalised(x, full_weight(w, x), scaling) for x, w in zip(X, weights, strict=True)]
+        out = np.empty((len(X), y.shape[1] - X.shape[2] + 1))
+        sliding.profiles(self._record(), np.stack(queries), W, y, scaling, out)
         return self._finite(out)
 
     def _scaled_profile(self, x, w, y, tx, ty, normalize, length):

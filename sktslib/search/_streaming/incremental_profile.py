@@ -11,7 +11,7 @@ from ...distances._kernels.dispatch import closed_boundary
 from .._buffer import Buffer
 from .._comparison import check_lengths
 from .._profiles.normalized_ranges import range_profile
-from .._profiles.window_profile import window_profile
+from .._profiles.window_profile import window_profiles
 from .._selection import Candidates, Profile
 
 ENDLESS = 2**62
@@ -88,6 +88,10 @@ class IncrementalProfile:
             self._ty.forget(self._y.first)
         self._full = 2 * (self.seen - self.first) + LEAST_HELD
 
+    def share(self, other):
+        """Hold the samples that another profile holds, as long as both take and forget the same ones."""
+        self._y, self._ty = other._y, other._ty
+
     def drop(self, before):
         """Give up what began before a sample and is not complete."""
 
@@ -124,15 +128,25 @@ class WindowProfile(IncrementalProfile):
 
     def candidates(self, last=False):
         """The candidates that the samples so far complete; a start waits for its longest window and what is beside."""
-        reach = self.how.reach
-        upto = max(self.seen - (self.short if last else self.long + reach) + 1, self.done)
-        if upto == self.done:
-            return NONE
-        first = max(self.done - reach, self.first)
-        found = window_profile(self.how, *self.cut(first, min(upto - 1 + self.long + reach, self.seen)), self.rule)
-        some = slice(self.done - first, upto - first)
-        self.done = upto
-        return Candidates(found.distance[some], found.start[some] + first, found.end[some] + first, found._slack)
+        return next(self.completed([self], last))
+
+    @staticmethod
+    def completed(feeds, last=False):
+        """Yield the same of each of some profiles that are found together and hold the same samples."""
+        feed, reach = feeds[0], feeds[0].how.reach
+        done, upto = feed.done, max(feed.seen - (feed.short if last else feed.long + reach) + 1, feed.done)
+        if upto == done:
+            yield from [NONE] * len(feeds)
+            return
+        first = max(done - reach, feed.first)
+        samples = feed.cut(first, min(upto - 1 + feed.long + reach, feed.seen))
+        found = window_profiles([one.how for one in feeds], *samples, [one.rule for one in feeds])
+        for one in feeds:
+            one.done = upto
+        some = slice(done - first, upto - first)
+        for profile in found:
+            start, end = profile.start[some] + first, profile.end[some] + first
+            yield Candidates(profile.distance[some], start, end, profile._slack)
 
 
 class RangeProfile(IncrementalProfile):

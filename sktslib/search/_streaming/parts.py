@@ -18,6 +18,7 @@ from .stream import make_profile
 LEAD = 4  # lengths of the query
 FIRST = 2**12  # samples that tell a first limit, so that few candidates of all that follow are looked at
 ROOM = 8  # times as many windows as tell a limit
+DISTANCES = 2**24  # of profiles found together that are held at a time: 128 MB
 
 
 def first_of(searches, begin):
@@ -60,19 +61,16 @@ class QueryPart:
 
     def take(self, y, ty, reader):
         """Take the samples (channels, n) that follow and their times."""
-        at, first = 0, self.feed.seen
-        while at < y.shape[1]:
-            end = min(y.shape[1], self._next - first, at + self._size)
-            self._size = min(2 * self._size, ENDLESS)
-            self.feed.append(y[:, at:end], None if ty is None else ty[at:end])
-            found = self.feed.candidates()
-            if self.feed.seen > self.begin:
-                self.pool.take(self.feed, found, reader)
-                if self.rule is not None:  # what is known by now, too, of windows that cannot be chosen
-                    self.feed.rule = self.rule.below(self.pool.limit.distance)
-            if self.feed.seen == self._next:
-                self._keep_state()
-            at = end
+        take_together([self], y, ty, [reader])
+
+    def _take(self, found, reader):
+        """Take the candidates that the samples so far complete."""
+        if self.feed.seen > self.begin:
+            self.pool.take(self.feed, found, reader)
+            if self.rule is not None:  # what is known by now, too, of windows that cannot be chosen
+                self.feed.rule = self.rule.below(self.pool.limit.distance)
+        if self.feed.seen == self._next:
+            self._keep_state()
 
     def decide(self):
         """Choose what matches are known by now, so that nothing waits for samples that are to be forgotten."""
@@ -112,6 +110,20 @@ class QueryPart:
                 return True
         before.goes_on_to(self.feed.seen, source)
         return False
+
+
+def take_together(parts, y, ty, readers):
+    """Let parts take the samples that follow: of one query, or of several whose profiles share what they hold."""
+    feed = parts[0].feed
+    at, first, room = 0, feed.seen, max(DISTANCES // len(parts), 8 * parts[0].how.longest)
+    while at < y.shape[1]:
+        end = min(y.shape[1], at + room, *(min(part._next - first, at + part._size) for part in parts))
+        feed.append(y[:, at:end], None if ty is None else ty[at:end])
+        several = feed.completed([part.feed for part in parts]) if len(parts) > 1 else [feed.candidates()]
+        for part, found, reader in zip(parts, several, readers, strict=True):
+            part._size = min(2 * part._size, ENDLESS)
+            part._take(found, reader)
+        at = end
 
 
 def joined(parts, source):

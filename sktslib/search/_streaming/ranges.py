@@ -6,13 +6,15 @@ import numpy as np
 from joblib import delayed
 
 from ...utils._jobs import count_jobs, in_jobs, progress
-from .._comparison import check_room
+from .._comparison import check_lengths, check_room
 from .._profile import Choice, Search
+from .._profiles.window_profile import sharing, window_profiles
 from .._selection import Profile
 from .._several import Found, chosen
-from .parts import QueryPart, first_of, joined
+from .parts import QueryPart, first_of, joined, take_together
 
 LEAST = 2**16  # samples of a range: shorter ones are not worth their own column
+WHOLE = 2**22  # distances of whole profiles that are held at a time: 32 MB
 EACH = 4  # ranges of each job, so that one that is late is not waited for long
 
 
@@ -35,9 +37,45 @@ def cut(n, jobs, lead, piece=1):
 
 def search_ranges(source, searches, jobs=1, verbose=0):
     """What each search finds in a sequence, in ranges for so many jobs."""
-    searches, found = checked(source, searches), []
-    if jobs == 1 and not any(source.goes_by_chunks(*search) for search in searches):
-        return [chosen(source.reader(how), _of_whole(source, how, choice.rule), choice) for how, choice in searches]
+    searches = checked(source, searches)
+    if jobs > 1 or not source.in_memory:
+        return _by_parts(source, searches, jobs, verbose)
+    found = [None] * len(searches)
+    for group in sharing([how for how, _ in searches]):
+        some = [searches[k] for k in group]
+        if goes_by_chunks(source, some):
+            several = _by_parts(source, some, jobs, verbose)
+        else:
+            several = [chosen(source.reader(how), profile, choice) for how, choice, profile in _profiles(source, some)]
+        for k, one in zip(group, several, strict=True):
+            found[k] = one
+    return found
+
+
+def goes_by_chunks(source, searches):
+    """Whether one job makes searches of one group by chunks, not by whole profiles, which are many or long."""
+    if source.goes_by_chunks(*searches[0]):
+        return True
+    return len(searches) > _at_once(source) and not any(choice.needs_all for _, choice in searches)
+
+
+def _at_once(source):
+    """How many whole profiles of a sequence are held at a time."""
+    return max(WHOLE // max(len(source), 1), 1)
+
+
+def _profiles(source, searches):
+    """Yield how each query of one group is compared, what is chosen, and its profile over a sequence in memory."""
+    size = _at_once(source)
+    for at in range(0, len(searches), size):
+        some = searches[at : at + size]
+        of_queries = _of_whole(source, [how for how, _ in some], [choice.rule for _, choice in some])
+        yield from ((*search, profile) for search, profile in zip(some, of_queries, strict=True))
+
+
+def _by_parts(source, searches, jobs, verbose):
+    """What each search finds in a sequence, by chunks or in ranges."""
+    found = []
     for (how, choice), one in zip(searches, _results(source, searches, jobs, verbose, "search"), strict=True):
         if one is None:  # a limit came out too low
             one = joined(run(source, [(how, choice)], 0, len(source)), source)
@@ -58,13 +96,20 @@ def profile_ranges(source, queries, jobs=1, verbose=0):
     """The profile of each query over a sequence, in ranges for so many jobs."""
     searches = checked(source, [(how, Choice()) for how in queries])
     if jobs == 1 and source.in_memory:
-        return [_of_whole(source, how) for how, _ in searches]
+        profiles = {}
+        for group in sharing([how for how, _ in searches]):
+            profiles.update(zip(group, _of_whole(source, [searches[k][0] for k in group]), strict=True))
+        return [profiles[k] for k in range(len(queries))]
     return _results(source, searches, jobs, verbose, "profile", whole=True)
 
 
-def _of_whole(source, how, rule=None):
-    """The profile of one query over a sequence in memory, at once."""
-    return Search(how, source.y, source.ty).profile(rule)
+def _of_whole(source, queries, rules=None):
+    """The profiles of the queries of one group over a sequence in memory, at once."""
+    rules = [None] * len(queries) if rules is None else rules
+    if len(queries) == 1:
+        return [Search(queries[0], source.y, source.ty).profile(rules[0])]
+    check_lengths(queries[0].m, *queries[0].limits)
+    return window_profiles(queries, source.y, source.ty if queries[0].reads_times else None, rules)
 
 
 def checked(source, searches):
@@ -96,10 +141,16 @@ def run(source, searches, begin, end, whole=False, count=None):
     first = first_of(searches, begin)
     parts = [QueryPart(how, choice, begin, first, whole=whole) for how, choice in searches]
     readers = [source.reader(how) for how, _ in searches]
+    groups = sharing([how for how, _ in searches])
+    for group in groups:
+        for k in group[1:]:
+            parts[k].feed.share(parts[group[0]].feed)
     for y, ty, _ in source.chunks(first, end):
-        for part, reader in zip(parts, readers, strict=True):
-            part.take(y, ty, reader)
-            part.feed.forget(part.feed.seen)
+        for group in groups:
+            some = [parts[k] for k in group]
+            take_together(some, y, ty, [readers[k] for k in group])
+            for part in some:
+                part.feed.forget(part.feed.seen)
         if count is not None:
             count()
     return parts

@@ -13,6 +13,8 @@ the exact kernels of `lockstep_drivers`. So every distance of such a profile is 
 one.
 """
 
+from typing import NamedTuple
+
 import numpy as np
 
 from ..compilation import block_size, kernel
@@ -23,12 +25,15 @@ from ..running_moments import (
     SMALL,
     SMALLEST,
     TINY,
+    add_dots,
     add_products,
     add_squares,
+    add_windows,
     find_constants,
     judge_products,
     judge_squares,
     moments_about,
+    of_windows,
     rounding,
     standardise,
     to_range,
@@ -39,6 +44,9 @@ from . import lockstep_drivers, lockstep_terms
 SLACK = 2 * ERROR / SMALL  # so large is the relative error of a distance at most
 LEAST = 2**20  # terms of a profile; with fewer the exact kernels take no millisecond
 GROUP = 2**16  # samples at a time: they, their transforms and their sums stay in the second-level cache
+HELD = block_size(2**18, 1)  # samples of all channels held for all queries: with what is known of them 10 MB
+LEAST_ROWS = 8  # transforms at a time: the library computes several side by side
+SPECTRA = block_size(2**23, 1)  # samples of the queries that are transformed at a time: 64 MB
 SHORTEST_FFT = 128  # shorter queries are faster by direct sums
 DOTS = block_size(512, 8)  # direct dot products at a time
 SQUARES = (lockstep_terms.SquaredRecord, lockstep_terms.EuclideanRecord)
@@ -116,52 +124,57 @@ def fft_size(m, n):
 
 
 class Correlator:
-    """Sliding dot products of short series of m points with blocks of a long one."""
+    """Sliding dot products of short series of m points with blocks of a long one's channels."""
 
-    def __init__(self, m, n, size=None):
+    def __init__(self, m, n, channels=1, size=None):
         self.m = m
         if size is None:
             size = fft_size(m, n) if m >= SHORTEST_FFT else 4072 + m - 1
         self.size, self.step = size, size - m + 1
         self.direct = m < SHORTEST_FFT
-        self.n_rows = max(1, GROUP // size)
+        self.n_rows = min(max(1, GROUP // size), max(LEAST_ROWS, HELD // (size * channels)))
+        self.n_rows = min(self.n_rows, -(-(n - m + 1) // self.step))
         self._rows = np.empty((self.n_rows, size))
-        self._spectra = None if self.direct else np.empty((self.n_rows, size // 2 + 1), np.complex128)
+        self._product = None if self.direct else self.room()
 
     @property
     def positions(self):
         """How many windows are computed at a time."""
         return self.n_rows * self.step
 
-    def kernel(self, x):
-        """A short series as it is correlated with."""
-        return np.ascontiguousarray(x) if self.direct else np.conj(np.fft.rfft(x, self.size))
+    def room(self):
+        """Memory for what is loaded of one channel."""
+        return np.empty(self._rows.shape) if self.direct else np.empty((self.n_rows, self.size // 2 + 1), np.complex128)
 
-    def load(self, y, first, squared=False):
-        """Take the samples from `first` on, or their squares; returns the norm and the mean of each row of windows.
+    def kernels(self, x):
+        """Short series (k, m) as they are correlated with."""
+        if self.direct:
+            return np.ascontiguousarray(x)
+        spectra = np.fft.rfft(x, self.size, axis=1)
+        return np.conj(spectra, out=spectra)
 
-        Transforms of samples lie in memory that the next ones take, as do the rows of direct sums.
+    def load(self, y, first, out, squared=False):
+        """Take the samples from `first` on, or their squares, into room for them.
+
+        Returns them as they are correlated, and the norm and the mean of each row of windows.
         """
         n_rows = min(self.n_rows, -(-(len(y) - self.m + 1 - first) // self.step))
-        rows, norm = self._rows[:n_rows], np.empty((n_rows, 2))
+        rows, norm = (out if self.direct else self._rows)[:n_rows], np.empty((n_rows, 2))
         _rows(y, first, self.step, squared, rows, norm)
-        if self.direct:
-            return rows, norm
-        return np.fft.rfft(rows, axis=1, out=None if squared else self._spectra[:n_rows]), norm
+        return (rows if self.direct else np.fft.rfft(rows, axis=1, out=out[:n_rows])), norm
 
     def dot(self, loaded, kernel, keep=False):
         """Dot products with the windows of what was loaded, less its mean: the first `step` of each row.
 
-        Those by transforms lie in memory that the next ones take, and what was loaded is gone, unless they `keep`.
+        They lie in memory that the next ones take, unless they are to `keep`.
         """
         if self.direct:
-            out = np.empty((len(loaded), self.step))
+            out = np.empty((len(loaded), self.step)) if keep else self._rows[: len(loaded), : self.step]
             for row, dots in zip(loaded, out, strict=True):
                 _dots(row, kernel, dots)
             return out
-        if keep:
-            return np.fft.irfft(loaded * kernel, self.size, axis=1)
-        return np.fft.irfft(np.multiply(loaded, kernel, out=loaded), self.size, axis=1, out=self._rows[: len(loaded)])
+        product = np.multiply(loaded, kernel, out=self._product[: len(loaded)])
+        return np.fft.irfft(product, self.size, axis=1, out=None if keep else self._rows[: len(loaded)])
 
     @property
     def error(self):
@@ -169,79 +182,172 @@ class Correlator:
         return EPS * (np.sqrt(self.m) if self.direct else np.log2(self.size))
 
 
-# ----------------------------------------------------------------------------------------------------------- profile
-@np.errstate(over="ignore", invalid="ignore")  # what is not finite is computed again
-def profile(record, x, w, y, scaling, out, size=None):
-    """Fill `out` with the distances of a query, normalised already, to all windows, as `_lockstep.profile` does.
+# ----------------------------------------------------------------------------------------------------------- queries
+class _Part(NamedTuple):
+    """A channel of a query, less its mean."""
 
-    `w` may be None; `size` replaces the size of the transforms.
-    """
-    channels, m = x.shape
-    weight = np.ones_like(x) if w is None else w
-    squares = isinstance(record, SQUARES)
-    add, judge = (add_squares, judge_squares) if squares else (add_products, judge_products)
-    given, largest = x, np.abs(x).max()
+    channel: int
+    kernel: np.ndarray  # it times its weights, and these, as they are correlated with
+    averages: np.ndarray | None
+    total: float  # of the weights
+    origin: float  # what means of windows are taken less
+    mean: float  # its own less the origin
+    own: float  # its weighted sum of squares
+    norms: tuple  # of it times its weights, and of these
+
+
+def _parts(x, w, squares, scaling, correlator):
+    """The channels of a query that count."""
+    parts, centred, weight = [], np.empty_like(x), np.ones_like(x) if w is None else w
+    largest = np.abs(x).max()
     if not (squares or SMALLEST < largest < 1.0 / SMALLEST):  # of products the query's size does not count
         x = np.ldexp(x, -np.frexp(largest)[1])
-    correlator = Correlator(m, y.shape[1], size)
-    step = correlator.step
-    parts = []  # of each channel that counts: its kernels and its query's moments
-    for k in range(channels):
-        total = weight[k].sum()
-        if total > 0.0:
-            mean_x = (weight[k] * x[k]).sum() / total
-            centred = x[k] - mean_x
-            rest = (weight[k] * centred).sum() / total
-            centred -= rest
-            # Of squares only differences of means count: they are taken less the query's, to keep their digits.
-            origin, mean_x = (mean_x, rest) if squares and not scaling else (0.0, mean_x + rest)
-            kernel = weight[k] * centred
-            own = (kernel * centred).sum()
-            averages = None if w is None else correlator.kernel(w[k])
-            norms = np.sqrt((kernel**2).sum()), np.sqrt((weight[k] ** 2).sum())
-            parts.append((k, correlator.kernel(kernel), averages, total, origin, mean_x, own, norms))
-    norm = sum(own + total * mean_x * mean_x for _, _, _, total, _, mean_x, own, _ in parts)
+    totals = weight.sum(axis=1)
+    counts = np.flatnonzero(totals > 0.0)
+    means, rests = np.zeros((2, len(x)))
+    means[counts] = (weight * x).sum(axis=1)[counts] / totals[counts]
+    centred = x - means[:, np.newaxis]
+    rests[counts] = (weight * centred).sum(axis=1)[counts] / totals[counts]
+    centred -= rests[:, np.newaxis]
+    own = weight * centred
+    kernels, averages = correlator.kernels(own), [None] * len(x) if w is None else correlator.kernels(w)
+    squared, norms = (own * centred).sum(axis=1), np.sqrt([(own**2).sum(axis=1), (weight**2).sum(axis=1)]).T
+    for k in counts.tolist():
+        # Of squares only differences of means count: they are taken less the query's, to keep their digits.
+        origin, mean = (means[k], rests[k]) if squares and not scaling else (0.0, means[k] + rests[k])
+        of_query = kernels[k], averages[k], totals[k], origin, mean, squared[k]
+        parts.append(_Part(k, *of_query, tuple(norms[k])))
+    return parts
+
+
+class _Samples:
+    """The samples of a block of windows as queries are correlated with them, and the moments of its windows."""
+
+    def __init__(self, y, scaling, how, weighted, correlator):
+        self._y, self._scaling, self._how, self._weighted, self._correlator = y, scaling, how, weighted, correlator
+        self._rooms = [correlator.room() for _ in y]
+        self._squares = [correlator.room() for _ in y] if weighted else None
+        # Moments are of a query where its weights or its mean count, else of the samples alone.
+        self.shared = not weighted and scaling in (1, 2)
+        # Rows a little longer than needed: a distance of a power of two between arrays would put them all in the same
+        # places of the first-level cache.
+        many = correlator.positions + 40
+        self._moments, self._scales, self._sums = np.empty((4, many)), np.empty((len(y), many)), np.empty((3, many))
+        self._moments[1] = 1.0  # the scale of windows that are not normalised
+
+    def load(self, first, last):
+        """Take the windows [first, last)."""
+        self._first, self._last, load = first, last, self._correlator.load
+        self._loaded = [load(y, first, room) for y, room in zip(self._y, self._rooms, strict=True)]
+        if self._weighted:
+            self._of_squares = [load(y, first, room, True) for y, room in zip(self._y, self._squares, strict=True)]
+        if self.shared:
+            sums, m, step = self._known(self._sums), float(self._correlator.m), self._correlator.step
+            sums[:] = 0.0
+            for k, (_, rows) in enumerate(self._loaded):
+                mean, _, spread, error = self._known(self._moments)
+                scale = self._known(self._scales)[k]
+                self._find(k, m, 0.0, 0.0, mean, scale, spread, error)
+                add_windows(rows[:, 0], step, scale, spread, error, *sums)
+            np.sqrt(sums[1], out=sums[1])
+
+    def _known(self, rows):
+        return rows[:, : self._last - self._first]
+
+    def loaded(self, k):
+        """Transforms of a channel, and the norm and mean of each row."""
+        return self._loaded[k]
+
+    def scale(self, k):
+        """What each window of a channel is scaled by, where moments are shared."""
+        return self._known(self._scales)[k]
+
+    @property
+    def sums(self):
+        """Sums over the channels where moments are shared: squares, norms of rows as scaled (their norm), errors."""
+        return self._known(self._sums)
+
+    def moments(self, part):
+        """Mean, scale, spread and error of the windows of a query's channel, where they are not shared."""
+        mean, scale, spread, error = moments = self._known(self._moments)
+        if not self._weighted:
+            self._find(part.channel, part.total, part.origin, part.mean, *moments)
+            return moments
+        correlator, k = self._correlator, part.channel
+        (loaded, rows), (squares, rows_q) = self._loaded[k], self._of_squares[k]
+        s = correlator.dot(loaded, part.averages, keep=True)
+        q = correlator.dot(squares, part.averages)
+        bounds = rows, rows_q, correlator.error, part.norms[1]
+        about = part.total, part.origin, part.mean, self._how
+        weighted_moments(s, q, *bounds, correlator.step, *about, mean, spread, error)
+        if self._scaling:
+            standardise(mean, scale, spread, error, part.total, self._scaling)
+        return moments
+
+    def _find(self, k, total, origin, mean_x, mean, scale, spread, error):
+        y, m, first = self._y[k], self._correlator.m, self._first
+        origin = y[first] if self._scaling > 2 else origin
+        moments_about(y, m, origin, first, mean, spread, error)
+        find_constants(y, m, first, self._how == 2, mean, spread, error)
+        if self._how == 1:
+            error *= 1.5  # of the spread and of the mean
+        if self._scaling > 2:
+            low, high = np.empty((2, 1, self._last - first))
+            slide(y[np.newaxis, first : self._last + m - 1], m, low, high)
+            to_range(low[0], high[0], origin, mean, scale, spread, error, mean_x, m, self._scaling == 4)
+        elif self._scaling:
+            standardise(mean, scale, spread, error, total, self._scaling)
+
+
+# ---------------------------------------------------------------------------------------------------------- profiles
+def profiles(record, X, W, y, scaling, out, size=None):
+    """Fill out[q] with the distances of X[q] to all windows, as `lockstep_drivers.profile` does.
+
+    The queries (n_queries, channels, m) are normalised already; `W` may be None. A block of samples is transformed once
+    for all of them, and moments that do not depend on the query are found once. `size` replaces that of the transforms.
+    """
+    correlator = Correlator(X.shape[2], y.shape[1], len(y), size)
+    together = max(1, SPECTRA // (len(y) * correlator.size))
+    for at in range(0, len(X), together):
+        some = slice(at, at + together)
+        _profiles(record, X[some], W if W is None else W[some], y, scaling, correlator, out[some])
+
+
+@np.errstate(over="ignore", invalid="ignore")  # what is not finite is computed again
+def _profiles(record, X, W, y, scaling, correlator, out):
+    squares, m, step = isinstance(record, SQUARES), X.shape[2], correlator.step
+    add, judge = (add_squares, judge_squares) if squares else (add_products, judge_products)
+    weights = [None] * len(X) if W is None else W
+    queries = [_parts(x, w, squares, scaling, correlator) for x, w in zip(X, weights, strict=True)]
+    norms = [sum(part.own + part.total * part.mean * part.mean for part in parts) for parts in queries]
     how = 0 if scaling else (1 if squares else 2)  # means count
     share = rounding(m) / 2 + 4 * EPS if how == 1 else 0.0
-    many = min(correlator.positions, len(out))
-    # Rows a little longer than needed: a distance of a power of two between arrays would put them all in the same
-    # places of the first-level cache.
-    sums, of_windows, doubtful = np.empty((3, many + 40)), np.empty((4, many + 40)), np.empty(many, np.bool_)
-    of_windows[1] = 1.0  # the scale of windows that are not normalised
-    for first in range(0, len(out), correlator.positions):
-        last = min(first + correlator.positions, len(out))
+    samples = _Samples(y, scaling, how, W is not None, correlator)
+    many = correlator.positions
+    sums, doubtful = np.empty((3, many + 40)), np.empty(many, np.bool_)
+    for first in range(0, out.shape[1], many):
+        last = min(first + many, out.shape[1])
+        samples.load(first, last)
         a, b, c = sums[:, : last - first]
-        mean, scale, spread, error = of_windows[:, : last - first]
-        for k, kernel, averages, total, origin, mean_x, own, (norm_x, norm_w) in parts:
-            loaded, rows = correlator.load(y[k], first)
-            if w is None:
-                origin = y[k, first] if scaling > 2 else origin
-                moments_about(y[k], m, origin, first, mean, spread, error)
-                find_constants(y[k], m, first, how == 2, mean, spread, error)
-                if how == 1:
-                    error *= 1.5  # of the spread and of the mean
-            else:
-                s = correlator.dot(loaded, averages, keep=True)
-                loaded_squares, rows_q = correlator.load(y[k], first, squared=True)
-                q = correlator.dot(loaded_squares, averages)
-                bounds = rows, rows_q, correlator.error, norm_w
-                weighted_moments(s, q, *bounds, step, total, origin, mean_x, how, mean, spread, error)
-                if correlator.direct:  # what was loaded is the correlator's own memory
-                    loaded, rows = correlator.load(y[k], first)
-            dot = correlator.dot(loaded, kernel)
-            wrong = correlator.error * norm_x * rows[:, 0]
-            if scaling > 2:
-                low, high = np.empty((2, 1, last - first))
-                slide(y[k : k + 1, first : last + m - 1], m, low, high)
-                low, high = low[0], high[0]
-                to_range(low, high, origin, mean, scale, spread, error, mean_x, m, scaling == 4)
-            elif scaling:
-                standardise(mean, scale, spread, error, total, scaling)
-            add(dot, step, wrong, mean, scale, spread, error, own, mean_x, total, a, b, c, k > parts[0][0])
-        count = judge(a, b, c, norm, share, doubtful[: last - first])
-        lockstep_drivers.finish_all(record, a, norm if not squares else 0.0, b, out[first:last])
-        if count:
-            _directly(record, given, weight, y, scaling, np.flatnonzero(doubtful[: last - first]) + first, out)
+        for q, (parts, norm) in enumerate(zip(queries, norms, strict=True)):
+            for part in parts:
+                more = part is not parts[0]
+                loaded, rows = samples.loaded(part.channel)
+                if samples.shared:
+                    dot = correlator.dot(loaded, part.kernel)
+                    add_dots(dot, step, samples.scale(part.channel), a, more)
+                    continue
+                moments, of_query = samples.moments(part), (part.own, part.mean, part.total)
+                dot = correlator.dot(loaded, part.kernel)
+                add(dot, step, correlator.error * part.norms[0] * rows[:, 0], *moments, *of_query, a, b, c, more)
+            if samples.shared:
+                wrong = correlator.error * np.sqrt(sum(part.norms[0] ** 2 for part in parts))
+                of_windows(squares, norm, wrong, *samples.sums, a, b, c)
+            count = judge(a, b, c, norm, share, doubtful[: last - first])
+            lockstep_drivers.finish_all(record, a, norm if not squares else 0.0, b, out[q, first:last])
+            if count:
+                which = np.flatnonzero(doubtful[: last - first]) + first
+                _directly(record, X[q], np.ones_like(X[q]) if W is None else W[q], y, scaling, which, out[q])
 
 
 def _directly(record, x, w, y, scaling, which, out):
