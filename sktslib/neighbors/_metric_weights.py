@@ -55,7 +55,7 @@ class MetricWeights(CollectionEstimator):
         How many neighbors of the own class, and of the others, are compared for each series.
     n_knots : int, default=25
         Weights of points are linear between so many points, evenly spread, so that neighbors have similar weights.
-    max_iter : int, default=10
+    max_iter : int, default=5
         How often series are aligned anew at most.
     metric_params : dict, optional
         Parameters of the metric.
@@ -133,7 +133,7 @@ class MetricWeights(CollectionEstimator):
         alpha: float | str = "auto",
         n_neighbors: int = 3,
         n_knots: int = 25,
-        max_iter: int = 10,
+        max_iter: int = 5,
         metric_params: dict[str, Any] | None = None,
         n_jobs: int | None = None,
         random_state: Any = None,

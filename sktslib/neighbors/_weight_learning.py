@@ -19,7 +19,7 @@ from ..utils._jobs import in_jobs, parts_of
 
 # A step to the minimum for held alignments may be too long once they are found anew: then a half, a quarter, an eighth.
 STEPS = (1.0, 0.5, 0.25, 0.125)
-TOLERANCE = 1e-4  # of the objective: a smaller relative fall ends the iterations
+TOLERANCE = 1e-3  # of the objective: a smaller relative fall ends the iterations
 FOLDS = 5  # that choose alpha, as in scikit-learn's cross-validation
 
 

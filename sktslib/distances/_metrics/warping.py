@@ -68,8 +68,7 @@ class WarpingMetric(ElasticMetric):
         terms = problem.w[:, i] * (problem.x[:, i] - problem.y[:, j]) ** 2
         if counts is not None:
             terms *= counts
-        out = np.zeros(problem.x.shape)
-        np.add.at(out, (slice(None), i), terms)
+        out = np.array([np.bincount(i, row, x.shape[1]) for row in terms])
         return self._report(out.reshape(-1, *x.shape).sum(axis=0), problem)  # derivatives follow the values
 
     def _record(self, m, n, search):
