@@ -43,7 +43,7 @@ class CollectionClusters(ClassNamePrefixFeaturesOutMixin, ClusterMixin, Transfor
         """The series and the best of the starts; `_starts` gives what runs one, and their number."""
         self._fit_collection(X)
         series = vars(self).pop("_series")
-        collection_weight(self.weight, series)  # has the length of every center, which begins as a series
+        collection_weight(self.weight, series, one_length=True)  # that of every center, which begins as a series
         self.metric_._check_sizes(series, series, ("X", "X"))
         rng = random_numbers(self.random_state)
         if len(series) < self.n_clusters:

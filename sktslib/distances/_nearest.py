@@ -20,6 +20,7 @@ from ._collection import as_collection, channel_names
 from ._kernels.lanes import LANES
 from ._metrics.registry import get_metric
 from ._pairwise import by_length, collection_weight
+from ._series import spread
 
 if TYPE_CHECKING:
     from collections.abc import Iterator
@@ -113,8 +114,9 @@ def nearest_neighbors(
         Number of neighbours, at most the number of series to choose from.
     metric_params : dict, optional
         Parameters of the metric.
-    weight : array-like of shape (length,) or (length, channels), optional
-        Relative weights of the points of every series of `X`, which must have one length then.
+    weight : array-like of shape (length,), (length, channels) or (1, channels), optional
+        Relative weights of the points of every series of `X`, which must have one length then, or of their
+        channels alone.
     n_jobs : int, optional
         Number of threads, as in joblib; no result depends on it.
     max_memory : int or str, optional
@@ -172,7 +174,7 @@ def nearest_neighbors(
             f"{available}. Got {shown(n_neighbors)}."
         )
     w = collection_weight(weight, X)
-    metric = metric._fitted_to(X, None if w is None else [w] * len(X))
+    metric = metric._fitted_to(X, None if w is None else [spread(w, x.shape[1]) for x in X])
     k = int(n_neighbors)
     rows, columns = _sizes(Y, k, count_jobs(n_jobs), max_memory)
     candidates = Candidates(Task(metric, w, k, rows, columns), Y)

@@ -19,7 +19,7 @@ from ._metrics.elastic import ElasticMetric, PreparedPair, times_factor
 from ._metrics.lockstep import LockstepMetric, common_weight, equal_lengths
 from ._metrics.mixed import Mixed, of_both
 from ._metrics.registry import get_metric
-from ._series import fill, full_weight, is_enough, resample
+from ._series import fill, full_weight, is_enough, resample, spread
 
 if TYPE_CHECKING:
     from typing import Any
@@ -54,8 +54,9 @@ def pairwise_distances(
         The distance.
     metric_params : dict, optional
         Parameters of the metric.
-    weight : array-like of shape (length,) or (length, channels), optional
-        Relative weights of the points of every series of `X`, which must have one length then.
+    weight : array-like of shape (length,), (length, channels) or (1, channels), optional
+        Relative weights of the points of every series of `X`, which must have one length then, or of their
+        channels alone.
     nan_policy : {"raise", "omit"}, default="raise"
         What to do with missing values (NaN). "omit", for lockstep metrics: a point missing in one of two series is
         left out, and the rest rescaled; with less than half of the weight observed the distance is infinite.
@@ -114,20 +115,28 @@ def pairwise_blocks(X, Y, metric, how, weight=None, nan_policy="raise", channels
     metric._check_sizes(X, Y, ("X", "X" if same else "Y"))
     metric._warn_of_scale(X, Y)
     w = collection_weight(weight, X)
-    metric = metric._fitted_to(X, None if w is None else [w] * len(X))
+    metric = metric._fitted_to(X, None if w is None else [spread(w, x.shape[1]) for x in X])
     mirrored = same and w is None and metric.is_symmetric
     gaps = omit and any(np.isnan(a).any() for a in (*X, *Y))
     return (len(X), len(Y)), _distance_blocks(metric, X, Y, w, mirrored, gaps, how)
 
 
-def collection_weight(weight, X):
-    """Relative weights of the points of all series of a collection (channels, length), or None."""
+def collection_weight(weight, X, *, one_length=False):
+    """Relative weights of all series of a collection (channels, length), or None.
+
+    Of series of several lengths they are those of their channels, (channels, 1), unless there must be `one_length`.
+    """
     if weight is None:
         return None
-    lengths = {x.shape[1] for x in X}
-    if len(lengths) > 1:
-        raise ValueError(f"'weight' needs series of one length in 'X'. Got lengths {min(lengths)} to {max(lengths)}.")
-    return as_weight(weight, X[0].shape[1], len(X[0]))
+    channels, lengths = len(X[0]), {x.shape[1] for x in X}
+    if len(lengths) == 1:
+        return as_weight(weight, X[0].shape[1], channels)
+    if one_length or np.shape(weight) != (1, channels):
+        way_out = "" if one_length else f", or one weight per channel, shape (1, {channels})"
+        raise ValueError(
+            f"'weight' needs series of one length in 'X'{way_out}. Got lengths {min(lengths)} to {max(lengths)}."
+        )
+    return as_weight(weight, 1, channels)
 
 
 def _distance_blocks(metric, X, Y, w, mirrored, gaps, how):
@@ -147,7 +156,11 @@ def _distance_blocks(metric, X, Y, w, mirrored, gaps, how):
 def distances_between(driver, metric, w, X, Y, mirrored):
     """Distances (n_series_X, n_series_Y) of the series of X and of Y, which may be the same."""
     out = np.zeros((len(X), len(Y)))
-    driver(metric, X, Y, w, mirrored, out)
+    groups = {} if w is None else by_length(X)
+    if len(groups) < 2:
+        driver(metric, X, Y, spread(w, X[0].shape[1]), mirrored, out)
+    for m, of in groups.items() if len(groups) > 1 else ():
+        out[of] = distances_between(driver, metric, spread(w, m), [X[a] for a in of], Y, False)
     return out
 
 

@@ -7,6 +7,11 @@ import numpy as np
 from ._kernels.moments import NARROW, WIDE
 
 
+def spread(w, m):
+    """Weights of m points (channels, m), from those or from weights of channels (channels, 1); None stays None."""
+    return w if w is None or w.shape[1] == m else np.repeat(w, m, axis=1)
+
+
 class Normalization(NamedTuple):
     """What is taken off a series, and what it is divided by then."""
 

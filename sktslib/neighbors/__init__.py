@@ -3,6 +3,7 @@
 from ._classifier import KNeighborsTimeSeriesClassifier
 from ._graphs import KNeighborsTimeSeriesTransformer, RadiusNeighborsTimeSeriesTransformer
 from ._kernel import DistanceKernel, PairwiseDistances
+from ._metric_weights import MetricWeights
 from ._query_distances import QueryDistances, QueryMatches
 from ._regressor import KNeighborsTimeSeriesRegressor
 from ._shapelets import Shapelet
@@ -12,6 +13,7 @@ __all__ = [
     "KNeighborsTimeSeriesClassifier",
     "KNeighborsTimeSeriesRegressor",
     "KNeighborsTimeSeriesTransformer",
+    "MetricWeights",
     "PairwiseDistances",
     "QueryDistances",
     "QueryMatches",

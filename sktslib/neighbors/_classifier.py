@@ -9,6 +9,7 @@ from sklearn.base import ClassifierMixin
 from sklearn.utils.multiclass import check_classification_targets
 from sklearn.utils.validation import assert_all_finite, check_consistent_length, column_or_1d
 
+from ._metric_weights import MetricWeights
 from ._weighted_neighbors import WeightedNeighbors
 
 if TYPE_CHECKING:
@@ -35,8 +36,9 @@ class KNeighborsTimeSeriesClassifier(ClassifierMixin, WeightedNeighbors):
         Weight of the neighbours' votes, as in ``KNeighborsClassifier``; equal votes go to the first class.
     metric_params : dict, optional
         Parameters of the metric.
-    weight : array-like of shape (length,) or (length, channels), optional
-        Relative weights of the points of the series to be classified, which must have one length then.
+    weight : MetricWeights or array-like of shape (length,), (length, channels) or (1, channels), optional
+        Relative weights of the points of the series to be classified, which must have one length then, or of their
+        channels alone. :class:`MetricWeights`: they are learned from what the classifier is fitted on.
     nan_policy : {"raise", "omit"}, default="raise"
         What to do with missing values (NaN), see :func:`sktslib.distances.pairwise_distances`.
     n_jobs : int, optional
@@ -54,6 +56,8 @@ class KNeighborsTimeSeriesClassifier(ClassifierMixin, WeightedNeighbors):
         The classes.
     metric_ : Metric
         The metric object.
+    metric_weights_ : MetricWeights
+        The fitted weights, with `weight_`; only where they are learned.
     n_channels_ : int
         Number of channels.
     n_features_in_ : int
@@ -66,6 +70,8 @@ class KNeighborsTimeSeriesClassifier(ClassifierMixin, WeightedNeighbors):
     >>> classifier.predict([[0, 0, 0, 1, 0, 0]])
     array(['bump'], dtype='<U4')
     """
+
+    _learns_weights = True
 
     def fit(self, X: Sequences, y: ArrayLike) -> Self:
         """Keep the collection and its classes.
@@ -88,6 +94,8 @@ class KNeighborsTimeSeriesClassifier(ClassifierMixin, WeightedNeighbors):
         check_consistent_length(self._series, y)
         check_classification_targets(y)
         self.classes_, self._labels = np.unique(y, return_inverse=True)
+        if isinstance(self.weight, MetricWeights):
+            self.metric_weights_ = self.weight._learned_within(self, self._series, self._labels)
         return self
 
     def _votes(self, X):

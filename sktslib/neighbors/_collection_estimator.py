@@ -25,6 +25,7 @@ if TYPE_CHECKING:
 class CollectionEstimator(MetricParameter, Estimator):
     """Base of the estimators that are fitted on a collection of series."""
 
+    _learns_weights = False  # whether `weight` may be a MetricWeights
     _parameter_constraints = {
         "metric": "no_validation",
         "metric_params": [dict, None],
@@ -57,9 +58,15 @@ class CollectionEstimator(MetricParameter, Estimator):
     def _fit_collection(self, X):
         """Check the parameters, and keep the metric and a copy of the collection."""
         self._validate()
-        for name in ("n_features_in_", "feature_names_in_", "_channel_names"):
-            vars(self).pop(name, None)  # a list has none
+        if isinstance(self.weight, Estimator) and not self._learns_weights:
+            raise TypeError(
+                f"The 'weight' parameter of {type(self).__name__} must be an array or None: weights are learned from "
+                f"classes, in KNeighborsTimeSeriesClassifier. Got {self.weight!r}. Fit it by itself, and give its "
+                "'weight_'."
+            )
         metric = self._made_metric()
+        for name in ("n_features_in_", "feature_names_in_", "_channel_names", "metric_weights_"):
+            vars(self).pop(name, None)  # of an earlier fit
         self._series = [x.copy() for x in self._checked(X, reset=True)]
         self.n_channels_ = len(self._series[0])
         self._channel_names = channel_names(X)
@@ -98,6 +105,11 @@ class CollectionEstimator(MetricParameter, Estimator):
         if fitted and not names:
             warn_of_names(self, fitted)
 
+    @property
+    def _used_weight(self):
+        """The weights, given or learned."""
+        return self.metric_weights_.weight_ if hasattr(self, "metric_weights_") else self.weight
+
     def _distances(self, X, Y):
         """Distances of two collections validated; the first one bears the weights."""
         same = Y is X
@@ -105,7 +117,7 @@ class CollectionEstimator(MetricParameter, Estimator):
             X,
             X if same else Y,
             self.metric_,
-            weight=self.weight,
+            weight=self._used_weight,
             nan_policy=self.nan_policy,
             n_jobs=self.n_jobs,
             verbose=self.verbose,

@@ -87,7 +87,7 @@ class Neighbors(CollectionEstimator):
             self._series,
             self.metric_,
             count,
-            weight=self.weight,
+            weight=self._used_weight,
             n_jobs=self.n_jobs,
             verbose=self.verbose,
             channels_first=True,
@@ -117,8 +117,9 @@ class KNeighborsTimeSeriesTransformer(CollectionTransformer, Neighbors):
         Number of neighbours.
     metric_params : dict, optional
         Parameters of the metric.
-    weight : array-like of shape (length,) or (length, channels), optional
-        Relative weights of the points of the series to be transformed, which must have one length then.
+    weight : array-like of shape (length,), (length, channels) or (1, channels), optional
+        Relative weights of the points of the series to be transformed, which must have one length then, or of their
+        channels alone.
     nan_policy : {"raise", "omit"}, default="raise"
         What to do with missing values (NaN), see :func:`sktslib.distances.pairwise_distances`.
     n_jobs : int, optional
@@ -211,8 +212,9 @@ class RadiusNeighborsTimeSeriesTransformer(CollectionTransformer):
         The largest distance of a neighbour, inclusive.
     metric_params : dict, optional
         Parameters of the metric.
-    weight : array-like of shape (length,) or (length, channels), optional
-        Relative weights of the points of the series to be transformed, which must have one length then.
+    weight : array-like of shape (length,), (length, channels) or (1, channels), optional
+        Relative weights of the points of the series to be transformed, which must have one length then, or of their
+        channels alone.
     nan_policy : {"raise", "omit"}, default="raise"
         What to do with missing values (NaN), see :func:`sktslib.distances.pairwise_distances`.
     n_jobs : int, optional

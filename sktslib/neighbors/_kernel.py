@@ -29,8 +29,9 @@ class PairwiseDistances(CollectionTransformer):
         The distance: a registered name, an object such as ``DTW(alpha=0.7)``, or a function of two series.
     metric_params : dict, optional
         Parameters of the metric.
-    weight : array-like of shape (length,) or (length, channels), optional
-        Relative weights of the points of the series to be transformed, which must have one length then.
+    weight : array-like of shape (length,), (length, channels) or (1, channels), optional
+        Relative weights of the points of the series to be transformed, which must have one length then, or of their
+        channels alone.
     nan_policy : {"raise", "omit"}, default="raise"
         What to do with missing values (NaN), see :func:`sktslib.distances.pairwise_distances`.
     n_jobs : int, optional
@@ -107,8 +108,9 @@ class DistanceKernel(PairwiseDistances):
         series (1 where it is 0 or infinite).
     metric_params : dict, optional
         Parameters of the metric.
-    weight : array-like of shape (length,) or (length, channels), optional
-        Relative weights of the points of the series to be transformed, which must have one length then.
+    weight : array-like of shape (length,), (length, channels) or (1, channels), optional
+        Relative weights of the points of the series to be transformed, which must have one length then, or of their
+        channels alone.
     nan_policy : {"raise", "omit"}, default="raise"
         What to do with missing values (NaN), see :func:`sktslib.distances.pairwise_distances`.
     n_jobs : int, optional

@@ -34,8 +34,9 @@ class KNeighborsTimeSeriesRegressor(MultiOutputMixin, RegressorMixin, WeightedNe
         Weight of the neighbors in the mean, as in ``KNeighborsRegressor``.
     metric_params : dict, optional
         Parameters of the metric.
-    weight : array-like of shape (length,) or (length, channels), optional
-        Relative weights of the points of the series to be predicted for, which must have one length then.
+    weight : array-like of shape (length,), (length, channels) or (1, channels), optional
+        Relative weights of the points of the series to be predicted for, which must have one length then, or of their
+        channels alone.
     nan_policy : {"raise", "omit"}, default="raise"
         What to do with missing values (NaN), see :func:`sktslib.distances.pairwise_distances`.
     n_jobs : int, optional

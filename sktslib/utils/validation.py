@@ -258,17 +258,17 @@ def as_weight(weight, m, channels, *, name="weight"):
     if weight is None:
         return None
     w = as_floats(weight, name)
-    if w.shape != (m,) and w.shape != (m, channels):
+    if w.shape not in ((m,), (m, channels), (1, channels)):
         raise ValueError(
-            f"{name!r} must have one value per point of the query (the first series), shape ({m},), or one per point "
-            f"and channel, shape ({m}, {channels}). Got shape {w.shape}."
+            f"{name!r} must have one value per point of the query (the first series), shape ({m},), one per point "
+            f"and channel, shape ({m}, {channels}), or one per channel, shape (1, {channels}). Got shape {w.shape}."
         )
     w = relative(w, name, "points")
     if w is None:
         return None
     if channels == 1:
         return w.reshape(1, m)
-    return np.array(np.broadcast_to(w.reshape(m, -1).T, (channels, m)), order="C")
+    return np.array(np.broadcast_to(w.reshape(len(w), -1).T, (channels, m)), order="C")
 
 
 def relative(w, name, what):

@@ -12,6 +12,7 @@ from .._metrics.bands import band
 from .._metrics.base import Metric
 from .._metrics.elastic import ElasticMetric, PreparedPair, times_factor
 from .._pairwise import counts_alone, distances_between, driver_of
+from .._series import spread
 from .collection_bounds import Bounds
 
 # Fewer cells than this for a query and all its candidates: bounds and sorting cost as much as computing them, and more
@@ -96,7 +97,7 @@ class Candidates:
             return self._prepared[key]
 
     def _made(self, Y, x):
-        metric, w, k, _, _ = self.task
+        metric, k, w = self.task.metric, self.task.k, spread(self.task.w, x.shape[1])
         few = FEW_CELLS * (FEW_BITS if counts_alone(metric, w) else 1)
         prunable = isinstance(metric, ElasticMetric) and metric._has_lanes and metric._is_monotone
         if prunable and x.shape[1] * self.points >= few:

@@ -45,6 +45,9 @@ class Metric(Estimator):
     _has_domain = False  # whether it is not defined for some values, which `_check_values` refuses
     _is_additive = False  # whether the kernels know it as a sum of terms
     _is_symmetric, _is_metric = True, False  # what the properties say, where it depends on no parameter
+    # The power of the distance that is a sum of terms of points, each times its weight, while the alignment is held;
+    # None where there is none.
+    _weighted_power = None
     entry_parameters = ""  # what get_distance_dict offers to edit
     function_defaults = {}
     _parameter_constraints = {}
@@ -237,6 +240,10 @@ class Metric(Estimator):
     def _slack(self, x, w, n_windows, normalize):
         """The largest relative error of the distances of such a profile; those of a single window have none."""
         return 0.0
+
+    def _weighted_terms(self, x, w, y):
+        """Those terms (channels, m), of the best alignment under the weights (channels, m)."""
+        raise NotImplementedError
 
     # So many times what the query costs against a constant signal, per sample, a sample of background costs by default.
     # Squared differences grow faster than likeness fades, and a poor repetition should be one all the same.

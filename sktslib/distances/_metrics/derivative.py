@@ -52,6 +52,7 @@ class DDTW(SlopesMixin, WarpingMetric):
     """
 
     name, full_name = "ddtw", "Derivative Dynamic Time Warping"
+    _weighted_power = 1.0
 
 
 @register

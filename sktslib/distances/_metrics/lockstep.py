@@ -150,6 +150,13 @@ class LockstepMetric(Metric):
         lockstep_drivers.first_terms(self._record(), x, np.ascontiguousarray(y), w, out)
         return out
 
+    @property
+    def _weighted_power(self):
+        return None if self.centred else self.power
+
+    def _weighted_terms(self, x, w, y):
+        return self._term_costs(x, y, np.ones_like(x))
+
     def _term_weight(self, w):
         return w.sum()
 

@@ -109,6 +109,7 @@ class Mahalanobis(LockstepMetric):
 
     _is_additive = False
     name, full_name, power = "mahalanobis", "Mahalanobis Distance", 2.0
+    _weighted_power = None  # a term has the weights of two points, or of two channels
     _terms = lockstep_terms.EuclideanRecord
 
     def __init__(self, VI: ArrayLike | None = None) -> None:
@@ -220,6 +221,7 @@ class ShortTimeSeries(LockstepMetric):
 
     _is_additive = False
     name, full_name, power = "short_time_series", "Short Time Series Distance", 2.0
+    _weighted_power = None  # a term has the weights of two points, or of two channels
     _terms = lockstep_terms.EuclideanRecord
     uses_times = True
 

@@ -61,6 +61,16 @@ class WarpingMetric(ElasticMetric):
 
     _background_share = 1.5
 
+    def _weighted_terms(self, x, w, y):
+        problem = self._problem(x, np.ones_like(x), y, None, None)
+        alignment = self._alignment(0.0, self._problem(x, w, y, None, None))
+        (i, j), counts = self._partners(alignment)
+        terms = problem.w[:, i] * (problem.x[:, i] - problem.y[:, j]) ** 2
+        if counts is not None:
+            terms *= counts
+        out = np.array([np.bincount(i, row, x.shape[1]) for row in terms])
+        return self._report(out.reshape(-1, *x.shape).sum(axis=0), problem)  # derivatives follow the values
+
     def _record(self, m, n, search):
         """The parameters of a query of m points, compared with a series of n."""
         return recurrences.DTWRecord()
@@ -141,6 +151,10 @@ class DTW(WarpingMetric):
     @property
     def is_symmetric(self) -> bool:
         return self.alpha == 1 and self.dtw_type in ("dtw", "psi-dtw") and self.dist is None and not self.do_dist_norm
+
+    @property
+    def _weighted_power(self):
+        return 1.0 if self.dist is None else None
 
     @property
     def _reach(self):

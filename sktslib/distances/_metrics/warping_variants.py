@@ -260,6 +260,7 @@ class WDTW(WarpingMetric):
     """
 
     name, full_name = "wdtw", "Weighted Dynamic Time Warping"
+    _weighted_power = 1.0
     entry_parameters = {"g": 0.05}
     _depends_on_start = True
     _needs_equal_lengths = True

@@ -1,0 +1,262 @@
+"""Weights of points and channels learned from classes."""
+
+from __future__ import annotations
+
+from copy import copy
+from numbers import Integral, Real
+from typing import TYPE_CHECKING
+
+import numpy as np
+from sklearn.base import clone
+from sklearn.utils.multiclass import check_classification_targets
+from sklearn.utils.validation import assert_all_finite, check_consistent_length, column_or_1d
+
+from ..distances._barycenters import random_numbers
+from ..distances._metrics.registry import get_metric
+from ..utils._jobs import progress
+from ..utils._sklearn import Interval, StrOptions
+from ._collection_estimator import CollectionEstimator
+from ._weight_learning import Task, basis_of, choose_alpha, learn
+
+if TYPE_CHECKING:
+    from typing import Any, Self
+
+    from numpy.typing import ArrayLike
+
+    from ..utils._types import MetricLike, Sequences
+
+# That "auto" chooses among: equal weights, a pull as strong as the loss that equal weights have about, and a tenth and
+# a hundredth of it.
+ALPHAS = (np.inf, 1.0, 0.1, 0.01)
+
+
+class MetricWeights(CollectionEstimator):
+    """Weights of points or channels under which series are near to their own class and far from the others.
+
+    While the alignments are held, a distance is linear in its weights. By turns series are aligned under the weights,
+    and the weights found that keep, by a margin, each series nearer to its neighbors of the own class than to those of
+    other classes: a convex problem. A penalty pulls the weights to equal ones.
+
+    ``KNeighborsTimeSeriesClassifier(metric, weight=MetricWeights())`` learns them within its own `fit`, so that
+    cross-validation stays honest. By itself it gives `weight_` for everything else that takes a ``weight``.
+
+    Parameters
+    ----------
+    metric : str or metric object, optional
+        The distance, which must be a sum of terms that weights multiply: ``dtw``, ``ddtw``, ``wdtw``, ``wddtw``,
+        ``euclidean`` and the other lockstep sums. None: ``dtw``, or the metric of the classifier that learns by it.
+    kind : {"auto", "points", "channels", "both"}, default="auto"
+        What has a weight of its own: points, the same in all channels; channels, the same at all points; or each point
+        in each channel. "auto": points of one channel, else channels. Weights of points need series of one length.
+    alpha : float or "auto", default="auto"
+        Strength of the pull to equal weights, above 0. "auto": infinite (equal weights), 1, 0.1 or 0.01, whichever
+        classifies best by the nearest neighbor in five-fold cross-validation of the collection, the largest of equals.
+    n_neighbors : int, default=3
+        How many neighbors of the own class, and of the others, are compared for each series.
+    n_knots : int, default=25
+        Weights of points are linear between so many points, evenly spread, so that neighbors have similar weights.
+    max_iter : int, default=5
+        How often series are aligned anew at most.
+    metric_params : dict, optional
+        Parameters of the metric.
+    n_jobs : int, optional
+        Number of threads; no result depends on it. None: one, or those of the classifier.
+    random_state : int, RandomState instance or None, default=None
+        Draws the folds that choose `alpha`.
+    channels_first : bool, optional
+        Whether the channels come before time, see :func:`sktslib.distances.pairwise_distances`.
+    verbose : int, default=0
+        Above 0: a bar on stderr counts the iterations and tells the objective.
+
+    Attributes
+    ----------
+    weight_ : ndarray of shape (length,), (length, channels) or (1, channels)
+        The weights, at least 0 and of mean 1, as `weight` parameters take them: of points, of both, or of channels.
+    alpha_ : float
+        The strength that was taken; infinite where equal weights are as good as any.
+    scores_ : dict
+        The share of series that each `alpha` classified correctly; only where it was chosen.
+    objective_ : ndarray of shape (n_iter_ + 1,)
+        The objective with equal weights and after each iteration; it falls. Empty where nothing was learned.
+    n_iter_ : int
+        Number of iterations.
+    metric_ : Metric
+        The metric object.
+    n_channels_ : int
+        Number of channels.
+    n_features_in_ : int
+        Length of the series; only where the collection came as a matrix, one row a series.
+
+    Notes
+    -----
+    The loss is that of large margin nearest neighbor classification (Weinberger & Saul 2009), squared and for a
+    diagonal metric; the neighbors of the own class are those under equal weights, those of other classes the nearest
+    under the current ones. Mei et al. (2016) learn a metric of channels for DTW by such comparisons, too. The exact
+    objective stands on the page of definitions, "Learned weights of collections".
+
+    References
+    ----------
+    Weinberger & Saul (2009), Distance metric learning for large margin nearest neighbor classification; Mei, Liu, Wang
+    & Gao (2016), Learning a Mahalanobis distance-based dynamic time warping measure for multivariate time series
+    classification.
+
+    Examples
+    --------
+    >>> import numpy as np
+    >>> from sktslib.neighbors import KNeighborsTimeSeriesClassifier, MetricWeights
+    >>> rng = np.random.default_rng(0)
+    >>> X, y = rng.normal(size=(20, 10, 2)), np.repeat(["low", "high"], 10)  # the second channel is noise
+    >>> X[10:, :, 0] += 1.0
+    >>> MetricWeights(alpha=0.1).fit(X, y).weight_.round(1)
+    array([[1.6, 0.4]])
+    >>> model = KNeighborsTimeSeriesClassifier("dtw", weight=MetricWeights(alpha=0.1)).fit(X, y)
+    >>> model.metric_weights_.weight_.shape
+    (1, 2)
+    """
+
+    _parameter_constraints = {
+        **{k: v for k, v in CollectionEstimator._parameter_constraints.items() if k not in ("weight", "nan_policy")},
+        "kind": [StrOptions({"auto", "points", "channels", "both"})],
+        "alpha": [StrOptions({"auto"}), Interval(Real, 0, None, closed="neither")],
+        "n_neighbors": [Interval(Integral, 1, None, closed="left")],
+        "n_knots": [Interval(Integral, 2, None, closed="left")],
+        "max_iter": [Interval(Integral, 1, None, closed="left")],
+        "random_state": "no_validation",
+    }
+    nan_policy, weight = "raise", None  # what a base class of estimators of collections reads
+
+    def __init__(
+        self,
+        metric: MetricLike | None = None,
+        *,
+        kind: str = "auto",
+        alpha: float | str = "auto",
+        n_neighbors: int = 3,
+        n_knots: int = 25,
+        max_iter: int = 5,
+        metric_params: dict[str, Any] | None = None,
+        n_jobs: int | None = None,
+        random_state: Any = None,
+        channels_first: bool | None = None,
+        verbose: int = 0,
+    ) -> None:
+        self.metric = metric
+        self.kind = kind
+        self.alpha = alpha
+        self.n_neighbors = n_neighbors
+        self.n_knots = n_knots
+        self.max_iter = max_iter
+        self.metric_params = metric_params
+        self.n_jobs = n_jobs
+        self.random_state = random_state
+        self.channels_first = channels_first
+        self.verbose = verbose
+
+    def fit(self, X: Sequences, y: ArrayLike) -> Self:
+        """Learn the weights.
+
+        Parameters
+        ----------
+        X : array-like of shape (n_series, length) or (n_series, length, channels), list of series, or DataFrame
+            The collection.
+        y : array-like of shape (n_series,)
+            The class of each series.
+
+        Returns
+        -------
+        MetricWeights
+            Itself.
+        """
+        self._fit_collection(X)
+        return self._learn(vars(self).pop("_series"), y, self.n_jobs)
+
+    def _made_metric(self):
+        return copy(get_metric("dtw" if self.metric is None else self.metric, self.metric_params))
+
+    def _learned_within(self, estimator, series, y):
+        """A fitted clone for an estimator that has validated the series, and weighs its own metric."""
+        made = clone(self)
+        made._validate()
+        if made.metric is not None:
+            raise ValueError(
+                f"The 'metric' parameter of MetricWeights must be None within {type(estimator).__name__}, whose own "
+                f"metric is weighed. Got {made.metric!r}; give it to {type(estimator).__name__} alone."
+            )
+        for k, x in enumerate(series):
+            if np.isnan(x).any():
+                raise ValueError(
+                    f"MetricWeights learns from series without missing values. Got some in 'X[{k}]'; fill them, or "
+                    "give weights."
+                )
+        made.metric_, made.n_channels_ = estimator.metric_, estimator.n_channels_
+        return made._learn(series, y, estimator.n_jobs if made.n_jobs is None else made.n_jobs)
+
+    def _learn(self, series, y, n_jobs):
+        """Learn from a validated collection."""
+        labels = _labels(series, y)
+        kind = self._kind(series)
+        self._check_metric(series)
+        length = 1 if kind == "channels" else series[0].shape[1]
+        basis = basis_of(kind, self.n_channels_, length, self.n_knots)
+        task = Task(self.metric_, series, labels, basis, self.n_neighbors, self.max_iter, n_jobs)
+        rng = random_numbers(self.random_state)
+        vars(self).pop("scores_", None)
+        self.alpha_ = self.alpha
+        with progress(None, self.verbose, "weights", "iteration") as count:
+            if self.alpha == "auto":
+                self.alpha_, scores = choose_alpha(task, ALPHAS, rng, count)
+                self.scores_ = dict(zip(ALPHAS, scores.tolist(), strict=True))
+            learned = learn(task, self.alpha_, count)
+        self.weight_ = learned.weights[0] if kind == "points" else learned.weights.T
+        self.objective_ = np.array(learned.objective)
+        self.n_iter_ = max(len(learned.objective) - 1, 0)
+        return self
+
+    def _kind(self, series):
+        """What has weights, which must fit the series."""
+        lengths = {x.shape[1] for x in series}
+        if self.kind == "auto":
+            return "points" if self.n_channels_ == 1 and len(lengths) == 1 else "channels"
+        if self.kind != "channels" and len(lengths) > 1:
+            raise ValueError(
+                "The 'kind' parameter must be 'channels' for series of several lengths, whose points have no common "
+                f"weights. Got {self.kind!r} and lengths {min(lengths)} to {max(lengths)}."
+            )
+        return self.kind
+
+    def _check_metric(self, series):
+        """Refuse a metric that is not linear in weights."""
+        metric = self.metric_
+        if metric._weighted_power is None:
+            raise ValueError(
+                "The 'metric' parameter must be a sum of terms that weights multiply, such as 'dtw', 'ddtw', 'wdtw' or "
+                f"'euclidean'. Got {metric!r}; learn the weights with one of these, and give 'weight_' to the other."
+            )
+        if metric.family == "lockstep" and len({x.shape[1] for x in series}) > 1:
+            raise ValueError(
+                f"The 'metric' parameter must be an elastic one for series of several lengths. Got {metric!r}; take "
+                "'dtw', or resample the series."
+            )
+
+    def __sklearn_tags__(self):
+        tags = super().__sklearn_tags__()
+        tags.target_tags.required = True
+        return tags
+
+
+def _labels(series, y):
+    """The number of each series' class; there are two classes or more."""
+    if y is None:
+        raise ValueError(
+            "MetricWeights requires y to be passed, but the target y is None. Pass the class of each series."
+        )
+    y = column_or_1d(y, warn=True)
+    assert_all_finite(y, input_name="y")
+    check_consistent_length(series, y)
+    check_classification_targets(y)
+    classes, labels = np.unique(y, return_inverse=True)
+    if len(classes) < 2:
+        raise ValueError("'y' must hold two classes or more, which weights are to tell apart. Got one class.")
+    if np.bincount(labels).max() < 2:
+        raise ValueError("'y' must hold a class of two series or more, which are to be near. Got one series a class.")
+    return labels
