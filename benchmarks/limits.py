@@ -1,11 +1,14 @@
 """Constrained normalisation beside the whole profile filtered afterwards, and beside a search without limits.
 
-    python benchmarks/limits.py FILE [POINTS]
+    python benchmarks/limits.py FILE GAIT [POINTS]
 
 FILE is a record of the MIT-BIH Arrhythmia Database as `.npz` with `counts`; it is repeated, with noise of its own, up
 to POINTS samples, ten million by default. The other sequence is a random walk. Queries have 300 points, windows are
 z-normalised and compared by dynamic time warping with a band of 5 %, and limits are 30 %. Seconds of one thread; all is
 compiled before.
+
+GAIT is the walk of gaitmap's example data as `.npz`: all windows that fit, by the mean stride, on the swing axis of the
+left foot, and how many of them are strides (half of the union in common).
 """
 
 import sys
@@ -50,7 +53,22 @@ def filtered(profile, y, query, how):
     return within.mean(), select(distance, profile.start, profile.end, n_matches=MATCHES)
 
 
-def main(file, n=10_000_000):
+def strides(file):
+    """Strides among all windows that fit, with and without limits."""
+    walk = np.load(file)
+    y, query, labels = walk["left"][4].astype(float), walk["template"][4], walk["strides_left"]
+    for limits in (None, (0.5, 2.0), (0.7, 1.4)):
+        how = HOW | {"metric_params": {"window": 0.1}, "n_matches": None, "max_overlap": 0.1, "scale_limits": limits}
+        matches = QuerySearcher(**how).fit(query).search(y)
+        start, end = np.minimum.outer(labels[:, 1], matches.end), np.maximum.outer(labels[:, 0], matches.start)
+        union = np.maximum.outer(labels[:, 1], matches.end) - np.minimum.outer(labels[:, 0], matches.start)
+        true = ((start - end) / union > 0.5).any(axis=0)
+        false = ", ".join(f"{scale:.3f}" for scale in np.sort(matches.scale[~true]))
+        print(f"gait, limits {limits}: {true.sum()} of {len(labels)} strides; other matches have the scales {false}")
+
+
+def main(file, gait, n=10_000_000):
+    strides(gait)
     for name, y, query in sequences(file, int(n)):
         plain = QuerySearcher(**HOW).fit(query)
         limited = QuerySearcher(**HOW, scale_limits=(0.7, 1.3), offset_limit=0.3 * query.std()).fit(query)
@@ -72,6 +90,6 @@ def main(file, n=10_000_000):
 
 
 if __name__ == "__main__":
-    if len(sys.argv) not in (2, 3):
+    if len(sys.argv) not in (3, 4):
         sys.exit(__doc__)
     main(*sys.argv[1:])
