@@ -104,13 +104,14 @@ def pairwise_blocks(X, Y, metric, how, weight=None, nan_policy="raise", channels
     if nan_policy not in ("raise", "omit"):
         hint = did_you_mean(nan_policy, ["raise", "omit"])
         raise ValueError(f"The 'nan_policy' parameter must be 'raise' or 'omit'. Got {shown(nan_policy)}.{hint}")
-    same, omit, given = Y is None or Y is X, nan_policy == "omit", X
+    same, omit = Y is None or Y is X, nan_policy == "omit"
+    names = channel_names(X), channel_names(Y)
     X = as_collection(X, "X", missing=omit, channels_first=channels_first)
     if same:
         Y = X
     else:
         Y = as_collection(Y, "Y", channels=len(X[0]), missing=omit, channels_first=bool(channels_first))
-    metric = metric._named(channel_names(given))
+    metric = metric._named(*names)
     metric._check_sizes(X, Y, ("X", "X" if same else "Y"))
     metric._warn_of_scale(X, Y)
     w = collection_weight(weight, X)

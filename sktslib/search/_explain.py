@@ -50,7 +50,8 @@ def explain(search, start, end):
 
 
 def _lockstep(search, start, end):
-    metric, w = search.how.metric, full_weight(search.how.w, search.how.x)
+    metric = search.how.metric
+    w = metric._channel_weights(full_weight(search.how.w, search.how.x))
     x, y, *_ = search.window(start, end)
     power = metric.power if metric._is_additive else None
     for a, what in ((x, "The query"), (y, "The match")):
@@ -61,7 +62,8 @@ def _lockstep(search, start, end):
 
 
 def _elastic(search, start, end):
-    metric, w, whole = search.how.metric, full_weight(search.how.w, search.how.x), search.how.mode == "subsequence"
+    metric, whole = search.how.metric, search.how.mode == "subsequence"
+    w = metric._channel_weights(full_weight(search.how.w, search.how.x))
     x, y, *times = search.window(start, end)
     problem = search.piece(start, end) if whole else metric._problem(x, search.how.w, y, *times)
     path = metric._path(problem, whole=whole)

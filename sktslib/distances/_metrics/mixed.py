@@ -7,7 +7,6 @@ from typing import TYPE_CHECKING
 
 import numpy as np
 
-from ...utils.validation import shown
 from .lockstep import LockstepMetric
 from .named_channels import MetricOfChannels
 from .shared_path import SharedPath, why_no_shared_path
@@ -110,6 +109,12 @@ class Mixed(MetricOfChannels):
     def _exponent(self, channels):
         return max(part.metric._exponent(len(part.channels)) for part in self._parts(channels))
 
+    def _channel_weights(self, w):
+        out = np.zeros_like(w)
+        for part in self._parts(len(w)):
+            out[part.channels] = part.weight * part.of(w)
+        return out
+
     @property
     def _background_share(self):
         return max(metric._background_share for metric in self._made)
@@ -206,13 +211,7 @@ class Mixed(MetricOfChannels):
         -------
         float
         """
-        names, others = (getattr(a, "columns", None) for a in (x, y))
-        if names is not None and others is not None and list(names) != list(others):
-            raise ValueError(
-                f"The columns of 'x' and 'y' must be the same channels. Got {shown(list(names))} and "
-                f"{shown(list(others))}."
-            )
-        named = self._named(others if names is None else names)
+        named = self._named(*(getattr(a, "columns", None) for a in (x, y)))
         return super(Mixed, named).distance(x, y, weight=weight, tx=tx, ty=ty, cutoff=cutoff)
 
     def _summed(self, x, w, distances):

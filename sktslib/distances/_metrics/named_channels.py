@@ -173,11 +173,17 @@ class MetricOfChannels(Metric):
             raise ValueError(f"{rule}, one above 0. Got {shown(self.weight)}: nothing would be compared.")
         return {key: float(weight[key]) for key in keys}
 
-    def _named(self, names):
-        if names is None:
+    def _named(self, *names):
+        known = [tuple(some) for some in names if some is not None]
+        if not known:
             return self
+        if known[0] != known[-1]:
+            raise ValueError(
+                f"The columns of both tables must be the same channels under Mixed. Got {shown(list(known[0]))} and "
+                f"{shown(list(known[-1]))}."
+            )
         made = copy(self)
-        made.channel_names_ = tuple(names)
+        made.channel_names_ = known[0]
         return made
 
     def _number(self, channel):

@@ -104,5 +104,8 @@ class SharedPath(WarpingMetric):
             record = recurrences.ADTWRecord(omega)
         return Query(record, np.concatenate(found), np.concatenate(weights), free_points(m))
 
+    def _channel_weights(self, w):
+        return self.metric._channel_weights(w)
+
     def _partners(self, alignment):
         return self.metric._made[0]._partners(alignment)
