@@ -226,11 +226,10 @@ def _by_windows(metric, X, Y, w, mirrored, out):
 
 
 def _by_parts(metric, X, Y, w, mirrored, out):
-    for part in metric._parts(len(X[0])):
-        weights, (of_x, of_y) = part.weights_of(w), of_both(part, X, Y)
-        if weights is None or weights.any():
-            driver = driver_of(part.metric, of_x, of_y, weights)
-            out += part.weight * distances_between(driver, part.metric, weights, of_x, of_y, mirrored)
+    for part, weights in metric._counted(len(X[0]), w):
+        of_x, of_y = of_both(part, X, Y)
+        driver = driver_of(part.metric, of_x, of_y, weights)
+        out += part.weight * distances_between(driver, part.metric, weights, of_x, of_y, mirrored)
 
 
 # --------------------------------------------------------------------------------------------------- lockstep metrics

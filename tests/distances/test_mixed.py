@@ -355,3 +355,15 @@ def test_paths_that_cannot_be_shared(metrics, said):
     assert QuerySearcher(metric).fit(x)._mode == "windows"
     with pytest.raises(ValueError, match="has no search"):
         QuerySearcher(Mixed({0: "dtw", 1: "tam"})).fit(x)
+
+
+def test_parts_whose_points_have_no_weight_add_nothing():
+    x, y, w = X[0], np.vstack(X), np.ones((9, 3))
+    w[:, 1:] = 0.0
+    for metric, mode in ((MIXED, "windows"), (Mixed({0: DTW(), (1, 2): ADTW(3.0)}), "subsequence")):
+        rest = {"mode": mode, "n_matches": 3}
+        want = list(QuerySearcher("dtw", **rest).fit(x[:, 0]).search(y[:, 0]))
+        assert list(QuerySearcher(metric, **rest).fit(x, weight=w).search(y)) == want
+        nothing = clone(metric).set_params(**{"0": None})
+        with pytest.raises(ValueError, match="'weight' must be above 0 at a point"):
+            QuerySearcher(nothing, **rest).fit(x, weight=w).search(y)

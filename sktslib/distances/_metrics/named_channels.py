@@ -224,6 +224,17 @@ class MetricOfChannels(Metric):
             if part is not None and weight[key] > 0
         ]
 
+    def _counted(self, channels, w):
+        """The parts with points that count under these weights (channels, m), and the weights of each."""
+        parts = [(part, part.weights_of(w)) for part in self._parts(channels)]
+        parts = [(part, weights) for part, weights in parts if weights is None or weights.any()]
+        if not parts:
+            raise ValueError(
+                "'weight' must be above 0 at a point of a channel that Mixed compares. Got 0 at all of them: give "
+                "weights above 0, or a metric for the channels that have some."
+            )
+        return parts
+
     def _part_of(self, channel):
         """The metric of the channel of a number, and how much its distance counts: None and 0 where it is left out."""
         key = next(key for key in self.metrics if channel in map(self._number, channels_of(key)))
