@@ -160,10 +160,10 @@ def nearest_neighbors(
     """
     metric = get_metric(metric, metric_params)
     n_jobs, verbose, max_memory = check_jobs(n_jobs), check_verbose(verbose), check_memory(max_memory)
-    same, given = Y is None, X
+    same, names = Y is None, (channel_names(X), channel_names(Y))
     X = as_collection(X, "X", channels_first=channels_first)
     Y = X if same else as_collection(Y, "Y", channels=len(X[0]), channels_first=bool(channels_first))
-    metric = metric._named(channel_names(given))
+    metric = metric._named(*names)
     metric._check_sizes(X, Y, ("X", "X" if same else "Y"))
     metric._warn_of_scale(X, Y)
     available = len(Y) - same

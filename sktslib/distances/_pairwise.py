@@ -105,13 +105,14 @@ def pairwise_blocks(X, Y, metric, how, weight=None, nan_policy="raise", channels
     if nan_policy not in ("raise", "omit"):
         hint = did_you_mean(nan_policy, ["raise", "omit"])
         raise ValueError(f"The 'nan_policy' parameter must be 'raise' or 'omit'. Got {shown(nan_policy)}.{hint}")
-    same, omit, given = Y is None or Y is X, nan_policy == "omit", X
+    same, omit = Y is None or Y is X, nan_policy == "omit"
+    names = channel_names(X), channel_names(Y)
     X = as_collection(X, "X", missing=omit, channels_first=channels_first)
     if same:
         Y = X
     else:
         Y = as_collection(Y, "Y", channels=len(X[0]), missing=omit, channels_first=bool(channels_first))
-    metric = metric._named(channel_names(given))
+    metric = metric._named(*names)
     metric._check_sizes(X, Y, ("X", "X" if same else "Y"))
     metric._warn_of_scale(X, Y)
     w = collection_weight(weight, X)
@@ -238,11 +239,10 @@ def _by_windows(metric, X, Y, w, mirrored, out):
 
 
 def _by_parts(metric, X, Y, w, mirrored, out):
-    for part in metric._parts(len(X[0])):
-        weights, (of_x, of_y) = part.weights_of(w), of_both(part, X, Y)
-        if weights is None or weights.any():
-            driver = driver_of(part.metric, of_x, of_y, weights)
-            out += part.weight * distances_between(driver, part.metric, weights, of_x, of_y, mirrored)
+    for part, weights in metric._counted(len(X[0]), w):
+        of_x, of_y = of_both(part, X, Y)
+        driver = driver_of(part.metric, of_x, of_y, weights)
+        out += part.weight * distances_between(driver, part.metric, weights, of_x, of_y, mirrored)
 
 
 # --------------------------------------------------------------------------------------------------- lockstep metrics

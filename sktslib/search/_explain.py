@@ -71,7 +71,8 @@ def _by_channel(search, start):
 
 
 def _lockstep(search, start, end):
-    metric, w = search.how.metric, full_weight(search.how.w, search.how.x)
+    metric = search.how.metric
+    w = metric._channel_weights(full_weight(search.how.w, search.how.x))
     x, y, *_ = search.window(start, end)
     power = metric.power if metric._is_additive else None
     for a, what in ((x, "The query"), (y, "The match")):
@@ -82,7 +83,8 @@ def _lockstep(search, start, end):
 
 
 def _elastic(search, start, end):
-    metric, w, whole = search.how.metric, full_weight(search.how.w, search.how.x), search.whole
+    metric, whole = search.how.metric, search.whole
+    w = metric._channel_weights(full_weight(search.how.w, search.how.x))
     x, y, *times = search.window(start, end)
     problem = search.piece(start, end) if whole else metric._problem(x, search.how.w, y, *times)
     path = metric._path(problem, whole=whole)

@@ -193,6 +193,9 @@ def test_signs_motifs_decoys_and_segments():
     found = QuerySearcher(MIXED, polarity="channels", **rest).fit(X[0]).search(y)
     assert (found.distance[0], found.start[0]) == (0.0, 12)
     assert found.polarity[0].tolist() == [-1, -1, -1]
+    shown = QuerySearcher(Mixed({0: DTW(), 1: DDTW(), 2: None}, [1, 9, 1]), n_matches=1).fit(X[0]).search(y).explain(0)
+    assert not shown.cost[:, 2].any()
+    assert shown.cost[:, :2].any(axis=0).all()
     with pytest.raises(ValueError, match="no warping path of its own"):
         found.path(0)
     lockstep = QuerySearcher(Mixed({0: "euclidean", (1, 2): "manhattan"}), **rest).fit(X[0]).search(y)
@@ -244,6 +247,8 @@ def test_parameters_reach_into_the_parts():
     for wrong, said in [({"gyr": 1}, "'gyr'"), ({"3__eps": 1}, "None"), ({"acc__epsilon": 1}, "'eps'")]:
         with pytest.raises(ValueError, match=said):
             metric.set_params(**wrong)
+    assert get_metric(metric, {"acc__eps": 0.7}).metrics["acc"].eps == 0.7
+    assert metric.metrics["acc"].eps == 0.5
     estimator = KNeighborsTimeSeriesClassifier(metric).set_params(metric__acc__eps=0.3)
     assert estimator.get_params()["metric__acc__eps"] == 0.3
     grid = {"metric__0__window": [0.1, 0.5], "metric__weight": [[1, 0], [1, 4.0]], "metric__1_2__eps": [0.1, 2.0]}
@@ -326,6 +331,10 @@ def test_what_is_wrong_with_names_is_said():
         Mixed({"gyr": "dtw", "b": "dtw"})(table(X[0][:, :2], ["gyro", "b"]), X[0][:, :2])
     with pytest.raises(ValueError, match="must be the same channels"):
         Mixed({"a": "dtw", ("b", "c"): "dtw"})(x, x[["b", "a", "c"]])
+    cells = [pd.DataFrame([[np.zeros(3), np.zeros(3)]], columns=list(names)) for names in ("ab", "ba")]
+    for function in (pairwise_distances, nearest_neighbors):
+        with pytest.raises(ValueError, match="must be the same channels"):
+            function(*cells, metric=Mixed({"a": "dtw", "b": "lcss"}))
 
 
 @pytest.mark.parametrize(
@@ -346,3 +355,15 @@ def test_paths_that_cannot_be_shared(metrics, said):
     assert QuerySearcher(metric).fit(x)._mode == "windows"
     with pytest.raises(ValueError, match="has no search"):
         QuerySearcher(Mixed({0: "dtw", 1: "tam"})).fit(x)
+
+
+def test_parts_whose_points_have_no_weight_add_nothing():
+    x, y, w = X[0], np.vstack(X), np.ones((9, 3))
+    w[:, 1:] = 0.0
+    for metric, mode in ((MIXED, "windows"), (Mixed({0: DTW(), (1, 2): ADTW(3.0)}), "subsequence")):
+        rest = {"mode": mode, "n_matches": 3}
+        want = list(QuerySearcher("dtw", **rest).fit(x[:, 0]).search(y[:, 0]))
+        assert list(QuerySearcher(metric, **rest).fit(x, weight=w).search(y)) == want
+        nothing = clone(metric).set_params(**{"0": None})
+        with pytest.raises(ValueError, match="'weight' must be above 0 at a point"):
+            QuerySearcher(nothing, **rest).fit(x, weight=w).search(y)

@@ -169,9 +169,13 @@ class Metric(Estimator):
         """The metric with what its parameters leave to series (channels, m), and the weights of each, fixed by them."""
         return self
 
-    def _named(self, names):
-        """The metric where the channels have these names, None where they have none."""
+    def _named(self, *names):
+        """The metric where the channels of what is compared have these names, None where they have none."""
         return self
+
+    def _channel_weights(self, w):
+        """The weights of the query's points (channels, m), times those that the metric gives to channels."""
+        return w
 
     def _in_mode(self, mode):
         """The metric that compares candidates by "windows" or "subsequence"; "auto": the latter, if there is one."""

@@ -7,7 +7,6 @@ from typing import TYPE_CHECKING
 
 import numpy as np
 
-from ...utils.validation import shown
 from .lockstep import LockstepMetric
 from .named_channels import MetricOfChannels
 from .shared_path import SharedPath, why_no_shared_path
@@ -110,6 +109,12 @@ class Mixed(MetricOfChannels):
     def _exponent(self, channels):
         return max(part.metric._exponent(len(part.channels)) for part in self._parts(channels))
 
+    def _channel_weights(self, w):
+        out = np.zeros_like(w)
+        for part in self._parts(len(w)):
+            out[part.channels] = part.weight * part.of(w)
+        return out
+
     @property
     def _background_share(self):
         return max(metric._background_share for metric in self._made)
@@ -127,8 +132,8 @@ class Mixed(MetricOfChannels):
     def _slack(self, x, w, n_windows, normalize):
         if self._may_be_negative:  # an error of a summand may be any share of the sum; such profiles are exact
             return 0.0
-        parts = self._parts(len(x))
-        return max(part.metric._slack(part.of(x), part.weights_of(w), n_windows, normalize) for part in parts)
+        parts = self._counted(len(x), w)
+        return max(part.metric._slack(part.of(x), weights, n_windows, normalize) for part, weights in parts)
 
     def _check_values(self, a, what):
         for part in self._parts(len(a)):
@@ -206,31 +211,21 @@ class Mixed(MetricOfChannels):
         -------
         float
         """
-        names, others = (getattr(a, "columns", None) for a in (x, y))
-        if names is not None and others is not None and list(names) != list(others):
-            raise ValueError(
-                f"The columns of 'x' and 'y' must be the same channels. Got {shown(list(names))} and "
-                f"{shown(list(others))}."
-            )
-        named = self._named(others if names is None else names)
+        named = self._named(*(getattr(a, "columns", None) for a in (x, y)))
         return super(Mixed, named).distance(x, y, weight=weight, tx=tx, ty=ty, cutoff=cutoff)
 
     def _summed(self, x, w, distances):
         """The weighted sum of what a function gives of each part, its query and its weights."""
         total = 0.0
-        for part in self._parts(len(x)):
-            weights = part.weights_of(w)
-            if weights is None or weights.any():
-                total = total + part.weight * distances(part, part.of(x), weights)
+        for part, weights in self._counted(len(x), w):
+            total = total + part.weight * distances(part, part.of(x), weights)
         return total
 
     def _distance(self, x, w, y, tx, ty):
         return float(self._summed(x, w, lambda part, a, v: float(part.metric._distance(a, v, part.of(y), tx, ty))))
 
     def _windows(self, x, w, y, tx, ty):
-        return np.zeros(len(y)) + self._summed(
-            x, w, lambda part, a, v: part.metric._windows(a, v, part.of(y), *part_times(part, tx, ty))
-        )
+        return self._summed(x, w, lambda part, a, v: part.metric._windows(a, v, part.of(y), *part_times(part, tx, ty)))
 
     def _profile(self, x, w, y, tx, ty, normalize, exactly=False):
         exactly = exactly or self._may_be_negative

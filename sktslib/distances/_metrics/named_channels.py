@@ -173,11 +173,17 @@ class MetricOfChannels(Metric):
             raise ValueError(f"{rule}, one above 0. Got {shown(self.weight)}: nothing would be compared.")
         return {key: float(weight[key]) for key in keys}
 
-    def _named(self, names):
-        if names is None:
+    def _named(self, *names):
+        known = [tuple(some) for some in names if some is not None]
+        if not known:
             return self
+        if known[0] != known[-1]:
+            raise ValueError(
+                f"The columns of both tables must be the same channels under Mixed. Got {shown(list(known[0]))} and "
+                f"{shown(list(known[-1]))}."
+            )
         made = copy(self)
-        made.channel_names_ = tuple(names)
+        made.channel_names_ = known[0]
         return made
 
     def _number(self, channel):
@@ -217,6 +223,17 @@ class MetricOfChannels(Metric):
             for key, part in self.metrics.items()
             if part is not None and weight[key] > 0
         ]
+
+    def _counted(self, channels, w):
+        """The parts with points that count under these weights (channels, m), and the weights of each."""
+        parts = [(part, part.weights_of(w)) for part in self._parts(channels)]
+        parts = [(part, weights) for part, weights in parts if weights is None or weights.any()]
+        if not parts:
+            raise ValueError(
+                "'weight' must be above 0 at a point of a channel that Mixed compares. Got 0 at all of them: give "
+                "weights above 0, or a metric for the channels that have some."
+            )
+        return parts
 
     def _part_of(self, channel):
         """The metric of the channel of a number, and how much its distance counts: None and 0 where it is left out."""

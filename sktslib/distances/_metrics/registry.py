@@ -125,7 +125,7 @@ def get_metric(metric: MetricLike, params: Any = None) -> Metric:
     params = dict(params or {})
     if isinstance(metric, Metric):
         if params:
-            check_parameters(type(metric), params, type(metric).__name__)
+            check_names(params, metric.get_params(), "parameter", type(metric).__name__)
         made = copy(metric).set_params(**params) if params else metric
         made._validate()
         return made

@@ -94,15 +94,20 @@ class SharedPath(WarpingMetric):
 
     def _query(self, x, w, n, tx=None, *, search=False):
         m, found, weights, omega = x.shape[1], [], [], 0.0
+        counted = [part.channels[0] for part, _ in self.metric._counted(len(x), w)]
         for part in self.metric._parts(len(x)):
             query = part.metric._query(part.of(x), part.of(w), n, search=search)
             found.append(query.x)
             weights.append(part.weight * full_weight(query.w, query.x))
-            omega += part.weight * getattr(query.record, "omega", 0.0)
+            if part.channels[0] in counted:
+                omega += part.weight * getattr(query.record, "omega", 0.0)
         record = query.record if isinstance(part.metric, LAGGED) else recurrences.DTWRecord()
         if omega > 0:
             record = recurrences.ADTWRecord(omega)
         return Query(record, np.concatenate(found), np.concatenate(weights), free_points(m))
+
+    def _channel_weights(self, w):
+        return self.metric._channel_weights(w)
 
     def _partners(self, alignment):
         return self.metric._made[0]._partners(alignment)

@@ -205,7 +205,7 @@ def _rows(sequence, length, metric, normalize, other, metric_params, weight, max
             f"'max_overlap' {share:g} need {m + apart}. Take shorter windows, or a larger 'max_overlap'."
         )
     metric = copy(get_metric(metric, metric_params))
-    metric = metric._named(names_of(sequence))
+    metric = metric._named(names_of(sequence), names_of(other))
     resolve_mode(metric, "windows", normalize)
     for series, name in ((y, "'sequence'"), (z, "'other'")):
         check_reach(metric, series, name, normalize)
