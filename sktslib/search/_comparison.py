@@ -13,6 +13,7 @@ from ..utils._sampling import holes
 from ..utils._sizes import check_size
 from ..utils._warnings import warn
 from ..utils.validation import shown, unknown_name
+from ._channels.by_channel import ByChannel, each_alone
 from ._profiles.missing import runs
 
 MODES = ("auto", "windows", "subsequence")
@@ -38,6 +39,7 @@ class Comparison(NamedTuple):
     max_gap: float | None = None  # the longest step of a sequence's times that is no hole, as kernels count times
     alternatives: tuple = ()  # further versions (x, w) of the query: each candidate counts by the one it is nearest to
     signs: np.ndarray | None = None  # (k,), or of channels (k, channels), which versions come with; None: as given
+    by_channel: ByChannel | None = None  # what each channel has of its own, where it is compared by itself
 
     @property
     def n_versions(self):
@@ -86,6 +88,8 @@ class Comparison(NamedTuple):
     @property
     def reach(self):
         """Samples to either side of a range that it depends on."""
+        if self.by_channel is not None:
+            return 2 * self.by_channel.tolerance  # of lags, and of the starts that are compared by them
         return self.metric._reach if self.mode == "subsequence" else 0
 
     @property
@@ -133,8 +137,9 @@ class Comparison(NamedTuple):
 
 def with_metric(metric, queries):
     """The queries compared by a metric, what its parameters leave to the queries being fixed by them, as compared."""
-    weights = [full_weight(how.w, how.x) for how in queries]
-    series = [normalise(how.x, w, how.normalize) for how, w in zip(queries, weights, strict=True)]
+    alone = [one for how in queries for one in each_alone(how)]
+    weights = [full_weight(how.w, how.x) for how in alone]
+    series = [normalise(how.x, w, how.normalize) for how, w in zip(alone, weights, strict=True)]
     metric = metric._fitted_to(series, weights)
     return [how._replace(metric=metric) for how in queries]
 
@@ -208,7 +213,8 @@ def check_reach(metric, a, what, normalize, check=check_size, total=None):
 
 def warn_of_query(how):
     """Warn of a query that normalisation makes zeros of."""
-    if how.normalize in (None, "mean") or normalise(how.x, full_weight(how.w, how.x), how.normalize).any():
+    varies = (normalise(one.x, full_weight(one.w, one.x), how.normalize).any() for one in each_alone(how))
+    if how.normalize in (None, "mean") or any(varies):
         return
     spread = NORMALIZATIONS[how.normalize].scale
     warn(
@@ -227,7 +233,9 @@ def warn_of_sequences(queries, series, *, shorter=False):
             f"The query should not be longer than the sequence. Got {m} and {n} points, so every match squeezes the "
             "whole query into less. Are the two interchanged? If not, cut the query or resample the sequence."
         )
-    X = [normalise(how.x, full_weight(how.w, how.x), how.normalize) for how in queries]
+    X = [normalise(one.x, full_weight(one.w, one.x), one.normalize) for how in queries for one in each_alone(how)]
+    if first.by_channel is not None:
+        series = [y[c : c + 1] for y in series for c in range(len(y))]
     first.metric._warn_of_scale(X, series if first.normalize is None else X)
 
 

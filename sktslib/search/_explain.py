@@ -8,6 +8,7 @@ from ..distances._metrics.elastic import ElasticMetric
 from ..distances._metrics.time import ratios
 from ..distances._series import full_weight
 from ..utils._sizes import check_size
+from ._channels.by_channel import parts_of
 
 
 @dataclass(frozen=True, eq=False)
@@ -22,6 +23,7 @@ class Explanation:
         What each query point costs in each channel. Elastic distances: the rise of the accumulated cost at the point,
         shared out among the channels by their weighted squared differences; adds up to the accumulated cost. Lockstep
         sums: the terms, which add up to the sum before its root. Other distances: the weighted squared differences.
+        Compared by channel: each channel's own costs times its weight, at its lag; 0 of those without a vote.
     lag : ndarray of shape (m,)
         How many samples later than at an even pace each query point is met, on average; NaN for one without a partner.
     advance, delay, phase : float
@@ -40,13 +42,32 @@ class Explanation:
 def explain(search, start, end):
     """The explanation of the candidate [start, end) of a search."""
     path, m = search.path(start, end), search.how.m
-    cost = (_elastic if isinstance(search.how.metric, ElasticMetric) else _lockstep)(search, start, end)
+    cost = _costs(search, start, end)
     first = search.first  # small numbers have more digits behind the point
     pace = start - first + path[0] * ((end - start - 1) / max(m - 1, 1))
     met = np.bincount(path[0], minlength=m)
     late = np.bincount(path[0], path[1] - first - pace, minlength=m)
     lag = np.divide(late, met, out=np.full(m, np.nan), where=met > 0)
     return Explanation(path, cost, lag, *ratios(path, m, end - start))
+
+
+def _costs(search, start, end):
+    if search.how.by_channel is not None:
+        return _by_channel(search, start)
+    return (_elastic if isinstance(search.how.metric, ElasticMetric) else _lockstep)(search, start, end)
+
+
+def _by_channel(search, start):
+    """Each channel's costs times its weight, where its points lie in the query; 0 of those without a vote."""
+    shares, cost = search.shares(np.array([start])), np.zeros(search.how.x.shape)
+    lag, sign, votes = shares.lag[0] - search.how.by_channel.lag, shares.sign[0], shares.votes[0]
+    for c, lead, weight, how in parts_of(search.how):
+        if votes[c]:
+            first, m = start + lead + int(lag[c]), how.m
+            how = how._replace(x=how.x * sign[c] + 0.0)
+            own = type(search)(how, np.ascontiguousarray(search.y[c : c + 1]), search.ty, search.first)
+            cost[c, lead : lead + m] = weight * _costs(own, first, first + m)[:, 0]
+    return cost.T
 
 
 def _lockstep(search, start, end):

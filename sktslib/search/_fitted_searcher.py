@@ -11,6 +11,8 @@ from sklearn.utils.validation import check_is_fitted
 from ..utils._given_times import times_of
 from ..utils._jobs import in_jobs, parts_of, progress
 from ..utils.validation import as_weight, plain_count
+from ._channels.by_channel import as_given
+from ._channels.channel_queries import ChannelQueries
 from ._comparison import resolve_mode, scaled_lengths, warn_of_query, warn_of_sequences, with_metric
 from ._error_rates.calibration import Calibration
 from ._error_rates.conformal import Conformal, conformal_thresholds, found_at
@@ -38,7 +40,7 @@ class Call(NamedTuple):
     has_bar: bool  # whether it shows how far it has come
 
 
-class FittedSearcher(ThresholdFitting, QueryEstimator):
+class FittedSearcher(ThresholdFitting, ChannelQueries, QueryEstimator):
     """Base of `QuerySearcher`: all but its parameters and what its users call."""
 
     def _compared(self, x, w, tx, times, step=None):
@@ -46,7 +48,8 @@ class FittedSearcher(ThresholdFitting, QueryEstimator):
         if lengths is not None:
             self._check_scales()
         how = super()._compared(x, w, tx, times, step)._replace(normalize=self.normalize_, lengths=lengths)
-        warn_of_query(how)
+        if not self._is_by_channel:
+            warn_of_query(how)
         return how
 
     def _check_choice(self):
@@ -78,8 +81,7 @@ class FittedSearcher(ThresholdFitting, QueryEstimator):
         self._queries, self._n_features_out = self._with_signs(with_metric(self.metric_, queries)), len(queries)
         self.metric_ = self._queries[0].metric
         self._learned_thresholds = [None] * len(queries)
-        self.query_ = self._of_each([how.x.T for how in queries])
-        self.weight_ = self._of_each([None if how.w is None else how.w.T for how in queries])
+        self.query_, self.weight_ = (self._of_each([as_given(how)[k] for how in queries]) for k in (0, 1))
         self.alternatives_ = [[(x.T, None if w is None else w.T) for x, w in how.alternatives] for how in queries]
         return self
 
@@ -87,7 +89,8 @@ class FittedSearcher(ThresholdFitting, QueryEstimator):
         """See what candidates metric, mode and normalisation mean together."""
         chosen = getattr(self, "_candidate", None)
         self.normalize_ = self.normalize if chosen is None else chosen.normalize
-        mode = "windows" if self.mode == "auto" and self.scales is not None else self.mode
+        rigid = self.scales is not None or self._is_by_channel
+        mode = "windows" if self.mode == "auto" and rigid else self.mode
         self._mode = resolve_mode(self.metric_, mode, self.normalize_)
 
     def _candidates(self):
@@ -109,7 +112,7 @@ class FittedSearcher(ThresholdFitting, QueryEstimator):
             queries = [
                 how if how.w is None else how._replace(w=as_weight(how.w.T, how.m, len(how.x))) for how in queries
             ]
-        return queries, learned
+        return [self._learned_by_channel(how) for how in queries], learned
 
     def _all_that_fit(self, k):
         """How a learned query is compared, and a choice of matches, to see which of them are occurrences."""

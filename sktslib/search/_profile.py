@@ -12,7 +12,7 @@ from ..utils._sizes import check_query
 from ._comparison import check_lengths, check_reach, check_room
 from ._explain import explain
 from ._profiles.near_windows import Rule
-from ._profiles.window_profile import scaled_path, window_profile
+from ._profiles.window_profile import scaled_path, window_profile, window_shares
 from ._selection import Profile, select, select_exactly
 
 MOST_TERMS = 2**19  # of windows that are computed together
@@ -86,6 +86,20 @@ class Search:
             best = min(best, *self.distances(np.array([self.first]), np.array([self.first + self.y.shape[1]])))
         return float(best)
 
+    def shares(self, start):
+        """What each channel has to do with candidates, where channels are compared by themselves."""
+        return window_shares(self.how, self.y, self.ty, start - self.first)
+
+    def centered(self, start):
+        """Of the starts at the same distance, up to the tolerance of lags later, the one that is best without it."""
+        by, first = self.how.by_channel, start - self.first
+        some = slice(first, first + by.tolerance + 1)
+        distance, at_lags = (
+            window_profile(how, self.y, self.ty, exactly=True).distance[some]
+            for how in (self.how, self.how._replace(by_channel=by._replace(tolerance=0)))
+        )
+        return start + int(np.argmin(np.where(distance == distance[0], at_lags, np.inf)))
+
     def run(self, start):
         """The gapless stretch that holds a sample."""
         return self.runs[bisect_right(self.runs, start, key=lambda run: run[0]) - 1]
@@ -109,7 +123,7 @@ class Search:
             path = metric._path(self.piece(start, end, shown), whole=True)
             return path + np.array([[0 if shown is None else shown[0]], [start]])
         path = np.tile(np.arange(m), (2, 1))
-        if isinstance(metric, ElasticMetric):
+        if isinstance(metric, ElasticMetric) and self.how.by_channel is None:
             x, y, *times = self.window(start, end)
             path = metric._distance(x, self.how.w, y, *times).path
         return scaled_path(path, m, start, end)

@@ -163,7 +163,7 @@ class QueryEstimator(MetricChoice, Estimator):
         """The queries that are given, as they are compared, and their names, if they have any."""
         name, given = ("X", X) if self.query is None else ("query", self.query)
         weight = self.weight if weight is None else weight
-        names, given = named(given, name)
+        names, given = named(self._given_queries(given, name, X), name)
         weight, times = of_names(weight, names, "weight"), of_names(times, names, "times")
         queries = several(given) if names is None else given
         if y is not None and self.query is None and (names is not None or (queries and len(queries) > 1)):
@@ -171,7 +171,8 @@ class QueryEstimator(MetricChoice, Estimator):
                 "'y' must be None where 'X' is a list of queries: they are given, not learned from labels."
             )
         if names is None and (queries is None or len(queries) == 1):
-            return [self._read(one_query(X, "X"), self.query, weight, times)], None
+            one = (one_query(given, "X"), None) if self.query is None else (one_query(X, "X"), given)
+            return [self._read(*one, weight, times)], None
         for k, query in enumerate(queries):
             if query is None:  # which elsewhere means that `X` is the query
                 as_floats(query, f"{name}[{k}]")
@@ -183,12 +184,21 @@ class QueryEstimator(MetricChoice, Estimator):
                 found.append(self._read(*((query, None) if self.query is None else (X, query)), w, t))
         same_channels([len(how.x) for how in found], name)
         if self.query is None:
-            self._read_recording(queries[0])  # the channels' names are those of the first
+            self._read_recording(queries[0], self._may_miss)  # the channels' names are those of the first
         return found, names
+
+    def _given_queries(self, X, name, like):
+        """Queries, each an array or a table."""
+        return X
+
+    @property
+    def _may_miss(self):
+        """Whether a query may have missing values."""
+        return self.nan_policy == "omit"
 
     def _read(self, X, query, weight, times):
         """The query: `query`, whose channels must be those of `X`, or `X`."""
-        x = self._read_recording(X)
+        x = self._read_recording(X, self._may_miss)
         if isinstance(query, str):
             raise ValueError(
                 f"The 'query' parameter of {type(self).__name__} must be an array or None. Got {shown(query)}; "
@@ -196,12 +206,12 @@ class QueryEstimator(MetricChoice, Estimator):
             )
         if query is not None:
             X = one_query(query, "query")
-            x = as_series(X, "query", channels=x.shape[0], missing=self.nan_policy == "omit")
+            x = as_series(X, "query", channels=x.shape[0], missing=self._may_miss)
         return self._validated_query(x, weight, times_of(X, times), name_of(times))
 
-    def _read_recording(self, X):
+    def _read_recording(self, X, missing=None):
         """The array (channels, n) that decides the number of channels."""
-        data = as_series(X, "X", missing=self.nan_policy == "omit")
+        data = as_series(X, "X", missing=self.nan_policy == "omit" if missing is None else missing)
         validate_data(self, X if hasattr(X, "columns") else data.T, skip_check_array=True, reset=True)
         return data
 

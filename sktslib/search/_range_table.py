@@ -196,11 +196,10 @@ class RangeTable:
         import pandas as pd
 
         columns = {name: getattr(self, name) for name in self._columns if getattr(self, name) is not None}
-        signs = columns.get("polarity")
-        if signs is not None and signs.ndim == 2:  # a column for each channel
-            names = self.channels or range(signs.shape[1])
-            columns |= {f"polarity_{name}": own for name, own in zip(names, signs.T, strict=True)}
-            del columns["polarity"]
+        for key in [key for key, values in columns.items() if values.ndim == 2]:  # a column for each channel
+            values = columns.pop(key)
+            names = self.channels or range(values.shape[1])
+            columns |= {f"{key}_{name}": own for name, own in zip(names, values.T, strict=True)}
         if self.times is not None:
             columns |= {"start_time": self.start_time, "end_time": self.end_time}
         return pd.DataFrame(columns)

@@ -59,6 +59,12 @@ class Matches(Ranges, RangeTable):
     false_per_hour : ndarray of shape (n_matches,) or None
         There, too: how many matches of a decoy are as near in an hour of recording. Times that are numbers count as
         seconds, and so do samples without times.
+    votes : ndarray of bool of shape (n_matches, channels) or None
+        Compared by channel (see `QuerySearcher`): whether the distance of each channel is in the sum.
+    channel_distance : ndarray of shape (n_matches, channels) or None
+        There, too: the distance of each channel, not weighted; NaN where the query has no points.
+    lag : ndarray of int of shape (n_matches, channels) or None
+        With a `lag_tolerance`: how many samples behind the start the query of each channel begins.
     threshold : ndarray of shape (n_queries,) or None
         The largest distance of an occurrence of each query, NaN where the searcher had none; see `uncertain`.
 
@@ -91,7 +97,11 @@ class Matches(Ranges, RangeTable):
     pvalue: np.ndarray | None = None
     false_per_hour: np.ndarray | None = None
     threshold: np.ndarray | None = None
-    _columns = _each = ("query", "sequence", "start", "end", "distance", "label", "polarity", *RATES)
+    votes: np.ndarray | None = None
+    channel_distance: np.ndarray | None = None
+    lag: np.ndarray | None = None
+    _by_channel = "votes", "channel_distance", "lag"
+    _columns = _each = ("query", "sequence", "start", "end", "distance", "label", "polarity", *RATES, *_by_channel)
     _measure, _counted = "distance", {"query": "queries", "sequence": "sequences"}
 
     def path(self, k: int) -> NDArray[np.intp]:

@@ -88,7 +88,18 @@ class QuerySearcher(ProfilingSearcher, PiecewiseSearcher, AnsweredSearcher, Fitt
         Signs of the query: as it is given; also mirrored as a whole, times -1, which takes twice as long; or each
         channel with a sign of its own, of at most 8 channels, which takes 2^channels times as long, for all
         combinations are tried. A candidate counts with the signs that it
-        fits best, and is found once; see `Matches.polarity`.
+        fits best, and is found once; see `Matches.polarity`. Compared by channel "channels" takes twice as long, with
+        any number of them.
+    channel_lag : int, timedelta, list or dict, optional
+        Compared by channel: how many samples, or what time, behind the match's start the query of each channel begins;
+        of each channel in a list, or in a dict by names or numbers (0 for those left out). See Notes.
+    lag_tolerance : int or timedelta, default=0
+        Compared by channel: how much earlier or later a channel may begin; it counts at the lag that it fits best.
+    channel_weight : list or dict of float, optional
+        Compared by channel: what the distance of each channel is multiplied by (1 for those left out of a dict).
+    min_channels : int, optional
+        Compared by channel: the distance is the sum of so many of the channels' distances, the smallest ones. These
+        channels vote, see `Matches.votes`.
     nan_policy : {"raise", "omit"}, default="raise"
         What to do with missing values (NaN). "omit": missing query points count nothing; windows are compared by what
         is observed of them, at least half of the weight; matches of a subsequence search do not cross a missing point.
@@ -123,6 +134,13 @@ class QuerySearcher(ProfilingSearcher, PiecewiseSearcher, AnsweredSearcher, Fitt
     n_features_in_ : int
         Number of channels.
 
+    Notes
+    -----
+    If `channel_lag`, `lag_tolerance`, `channel_weight` or `min_channels` is set, each channel of a query is a query of
+    its own: normalised and weighted by itself, at its own length, lag and sign, and the distance of a candidate is the
+    weighted sum of the channels' distances. A channel has no points where the query begins or ends with NaN in it; a
+    query in a list or dict of queries may be a dict of one-dimensional arrays by channel. Candidates are windows.
+
     References
     ----------
     Sakurai Y, Faloutsos C, Yamamuro M. Stream monitoring under the time warping distance. ICDE 2007.
@@ -152,6 +170,10 @@ class QuerySearcher(ProfilingSearcher, PiecewiseSearcher, AnsweredSearcher, Fitt
         "max_length": "no_validation",
         "scales": "no_validation",
         "polarity": [StrOptions(set(POLARITIES))],
+        "channel_lag": "no_validation",
+        "lag_tolerance": "no_validation",
+        "channel_weight": "no_validation",
+        "min_channels": [Interval(Integral, 1, None, closed="left"), None],
         "nan_policy": [StrOptions({"raise", "omit"})],
         "max_gap": "no_validation",
         "n_jobs": JOBS,
@@ -175,6 +197,10 @@ class QuerySearcher(ProfilingSearcher, PiecewiseSearcher, AnsweredSearcher, Fitt
         max_length: int | None = None,
         scales: Sequence[float] | None = None,
         polarity: str = "same",
+        channel_lag: Any = None,
+        lag_tolerance: Any = 0,
+        channel_weight: Any = None,
+        min_channels: int | None = None,
         nan_policy: str = "raise",
         max_gap: Any = None,
         n_jobs: int | None = None,
@@ -194,6 +220,10 @@ class QuerySearcher(ProfilingSearcher, PiecewiseSearcher, AnsweredSearcher, Fitt
         self.max_length = max_length
         self.scales = scales
         self.polarity = polarity
+        self.channel_lag = channel_lag
+        self.lag_tolerance = lag_tolerance
+        self.channel_weight = channel_weight
+        self.min_channels = min_channels
         self.nan_policy = nan_policy
         self.max_gap = max_gap
         self.n_jobs = n_jobs
@@ -226,12 +256,14 @@ class QuerySearcher(ProfilingSearcher, PiecewiseSearcher, AnsweredSearcher, Fitt
         self._check_parameters()
         self._check_limits(None if self.min_length == "auto" else self.min_length, self.max_length)
         self._check_choice()
+        self._check_channels(learned=False)
         self._resolve()
         for name in ("classes_", "_background_label", "_counts", "_answers"):  # of an earlier fit
             vars(self).pop(name, None)
         marked = self._annotation(X, y, times)
         self._check_threshold(marked is not None)
         if marked is not None:
+            self._check_channels(learned=True)
             self._choose(marked, weight, times_of(X, times))
             return self._fit_labels(marked, X, weight, times)
         return self._fit_queries(*self._read_queries(X, y, weight, times))

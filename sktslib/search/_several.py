@@ -70,7 +70,7 @@ def within(found, threshold):
 def chosen(reader, profile, choice):
     """What is chosen of the profile of a search."""
     start, end, _, distance, version = choose(reader, profile._candidates, choice)
-    return Found(start, end, distance, reader, version)
+    return Found(*reader.centered(start, end, version), distance, reader, version)
 
 
 def matched(search, choice):
@@ -130,6 +130,8 @@ def matches_of(
         order = order[rank[order] < n_matches]
     sequences = [k // n_queries for k in range(len(found))]
     sources = Sources([one.reader for one in found], which[order], sequences, version[order])
+    shares = sources.shares(start[order], end[order])
+    by = None if shares is None else sources.readers[0].how.by_channel
     rates = [None] * 3
     if calibrations is not None:
         calibrations = calibrations * (len(found) // len(calibrations))
@@ -145,7 +147,10 @@ def matches_of(
         sources,
         None if classes is None else classes[query[order]],
         channels,
-        sources.signs,
+        shares.sign if by is not None and by.mirrored else sources.signs,
         *rates,
         thresholds,
+        None if by is None else shares.votes,
+        None if by is None else shares.distance,
+        shares.lag if by is not None and by.tolerance else None,
     )

@@ -8,6 +8,7 @@ import numpy as np
 from ..distances._metrics.elastic import ElasticMetric
 from ..distances._series import places, resample
 from ..utils.validation import as_points
+from ._channels.by_channel import Shares
 from ._profile import MOST_TERMS, Search, neighbours
 
 
@@ -26,7 +27,7 @@ class CandidateReader:
         (low, high), reach = self.source.extent(start), self.how.reach
         first, last = max(start - reach, low), min(end + reach, high)
         y, ty = self.source.cut(first, last)
-        if reach:  # features reach neither across a gap nor a hole
+        if reach and self.how.mode == "subsequence":  # features reach neither across a gap nor a hole
             pieces = self.how.runs(y, ty)
             part = slice(*pieces[np.searchsorted(pieces[:, 0], start - first, "right") - 1])
             first, y, ty = first + int(part.start), np.ascontiguousarray(y[:, part]), None if ty is None else ty[part]
@@ -50,13 +51,31 @@ class CandidateReader:
         if not (how.alternatives and len(out)):
             return out
         left = np.ones(len(start), bool)
-        if how.mode == "windows" and how.lengths is None and isinstance(how.metric, ElasticMetric):
+        plain = how.mode == "windows" and how.lengths is None and how.by_channel is None
+        if plain and isinstance(how.metric, ElasticMetric):
             count = min(-(-len(start) * how.x.size // MOST_TERMS), len(start))
             for part in np.array_split(np.arange(len(start)), count):
                 windows, times, seen = self._windows(start[part], end[part])
                 out[part[seen]] = np.argmin([one.of_windows(windows, times) for one in how.versions], axis=0)
                 left[part[seen]] = False
         out[left] = self._by_version(start[left], end[left]).argmin(axis=0)
+        return out
+
+    def centered(self, start, end, version):
+        """Ranges of versions of the query, of those at the same distance by other lags the ones by the given lags."""
+        if self.how.by_channel is None or not self.how.by_channel.tolerance:
+            return start, end
+        ranges = zip(start.tolist(), end.tolist(), version.tolist(), strict=True)
+        later = np.array([self.search(s, e, v).centered(s) for s, e, v in ranges], np.int64)
+        return later, end + (later - start)
+
+    def shares(self, start, end, version):
+        """What each channel has to do with some ranges by versions of the query."""
+        out = Shares.empty(len(start), self.how.by_channel)
+        # One by one, for what lies between two of them may not be held.
+        for k, (s, e, v) in enumerate(zip(start.tolist(), end.tolist(), version.tolist(), strict=True)):
+            for column, values in zip(out, self.search(s, e, v).shares(start[k : k + 1]), strict=True):
+                column[k] = values[0]
         return out
 
     def _windows(self, start, end):
@@ -166,6 +185,18 @@ class Sources:
         version = 0 if self.version is None else int(self.version[k])
         return self.readers[self.which[k]].search(int(start), int(end), version)
 
+    def shares(self, start, end):
+        """What each channel has to do with each range; None where all channels count together."""
+        if not self.readers or self.readers[0].how.by_channel is None:
+            return None
+        out = Shares.empty(len(start), self.readers[0].how.by_channel)
+        version = np.zeros(len(start), np.int64) if self.version is None else self.version
+        for k, reader in enumerate(self.readers):
+            own = np.flatnonzero(self.which == k)
+            for column, values in zip(out, reader.shares(start[own], end[own], version[own]), strict=True):
+                column[own] = values
+        return out
+
     @property
     def signs(self):
         """The sign of the query that each range fits, or of its channels; None where all are as they were given."""
@@ -199,9 +230,13 @@ class Sources:
                     start, end = max(start - how.shortest // 2, low), min(end + how.shortest // 2, high)
                 if windows and end - start < how.shortest:
                     continue
-                first, y, ty = reader.read(start, end) if costs else (start, *reader.source.cut(start, end))
+                beside = costs or how.by_channel is not None
+                first, y, ty = reader.read(start, end) if beside else (start, *reader.source.cut(start, end))
                 search = Search(how, y, ty, first)
-                if not costs:
+                if how.by_channel is not None:
+                    starts = np.arange(start, end - how.m + 1)
+                    out[k, q] = reader.distances(starts, starts + how.m).min()
+                elif not costs:
                     out[k, q] = search.nearest()
                 elif len(search.runs) == 1:
                     out[k, q] = search.cost(start, end)

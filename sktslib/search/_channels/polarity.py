@@ -38,6 +38,8 @@ def signs_of(polarity, channels):
 
 def with_polarity(how, polarity):
     """A comparison whose query may have other signs, and so may each alternative of it."""
+    if how.by_channel is not None and polarity == "channels":  # each channel finds its own, for it counts by itself
+        return how._replace(by_channel=how.by_channel._replace(mirrored=True))
     return how if how.signs is not None else with_signs(how, signs_of(polarity, len(how.x)))
 
 

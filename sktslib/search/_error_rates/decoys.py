@@ -3,6 +3,7 @@
 import numpy as np
 
 from ...utils.validation import as_series
+from .._channels.by_channel import parts_of
 from .._channels.polarity import with_signs
 
 SAMPLE = 2**16  # values of a long recording that tell its median
@@ -64,20 +65,30 @@ class Decoys:
         first, *others = [self._of_one(estimator, one, center, draw) for one in how.unsigned.versions]
         return with_signs(first._replace(alternatives=tuple((one.x, one.w) for one in others)), how.signs)
 
-    def _of_one(self, estimator, how, center, draw):
+    def _null_of(self, x, center, draw):
+        """The decoy of a query (channels, m)."""
         null = self.rule.null
         if null == "phase":
-            x = phase_shifted(how.x, center, draw)
-        elif null == "negated":
-            x = 2.0 * center[:, np.newaxis] - how.x
+            return phase_shifted(x, center, draw)
+        if null == "negated":
+            return 2.0 * center[:, np.newaxis] - x
+        given = null(x.T.copy(), np.random.RandomState(draw))
+        out = as_series(given, "null(query, random_state)", channels=len(x), like="the query").copy()
+        if out.shape != x.shape:
+            raise ValueError(
+                "'null' of FalseDiscoveryRate must return an array of the query's shape, "
+                f"{x.shape[::-1]}. Got {out.shape[::-1]}."
+            )
+        return out
+
+    def _of_one(self, estimator, how, center, draw):
+        null = self.rule.null
+        if how.by_channel is None:
+            x = self._null_of(how.x, center, draw)
         else:
-            given = null(how.x.T.copy(), np.random.RandomState(draw))
-            x = as_series(given, "null(query, random_state)", channels=len(how.x), like="the query").copy()
-            if x.shape != how.x.shape:
-                raise ValueError(
-                    "'null' of FalseDiscoveryRate must return an array of the query's shape, "
-                    f"{how.x.shape[::-1]}. Got {x.shape[::-1]}."
-                )
+            x = how.x.copy()
+            for c, lead, _, one in parts_of(how):
+                x[c, lead : lead + one.m] = self._null_of(one.x, center[c : c + 1], draw)[0]
         if np.array_equal(x, how.x):
             raise ValueError(
                 "'null' of FalseDiscoveryRate must give decoys that differ from the query. Got the query itself, for "

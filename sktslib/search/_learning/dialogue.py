@@ -100,6 +100,7 @@ class AnsweredSearcher:
         """
         check_is_fitted(self)
         self._check_matches(matches)
+        self._check_joint()
         numbers = {name: _numbers(value, matches, name) for name, value in (("good", good), ("bad", bad))}
         both = np.intersect1d(*numbers.values())
         if len(both):

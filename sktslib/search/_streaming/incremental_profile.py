@@ -107,11 +107,11 @@ class WindowProfile(IncrementalProfile):
 
     @property
     def needed(self):
-        return self.done
+        return max(self.done - self.how.reach, 0)
 
     def state(self):
         """What later candidates depend on."""
-        return State(self.seen, self.done, self.done)
+        return State(self.seen, self.done, self.needed)
 
     def agrees(self, state, limit):
         """Whether later candidates are those that follow from another state."""
@@ -123,28 +123,35 @@ class WindowProfile(IncrementalProfile):
 
     def due(self, end):
         """How many samples there must be before the horizon is at the `end` of a candidate, or of one to come."""
-        return min(end, self.done + self.short) + self.long - 1
+        return min(end, self.done + self.short) + self.long + self.how.reach - 1
 
     def candidates(self, last=False):
-        """The candidates that the samples so far complete; a start waits for its longest window."""
+        """The candidates that the samples so far complete; a start waits for its longest window and what is beside."""
         return next(self.completed([self], last))
 
     @staticmethod
     def completed(feeds, last=False):
         """Yield the same of each of some profiles that are found together and hold the same samples."""
-        feed = feeds[0]
-        first, upto = feed.done, max(feed.seen - (feed.short if last else feed.long) + 1, feed.done)
-        if upto == first:
-            yield from [NONE] * len(feeds)
-            return
-        samples = feed.cut(first, min(upto - 1 + feed.long, feed.seen))
-        found = window_profiles([one.how for one in feeds], *samples, [one.rule for one in feeds])
-        for one in feeds:
-            one.done = upto
-        some = slice(0, upto - first)
-        for profile in found:
-            start, end = profile.start[some] + first, profile.end[some] + first
-            yield Candidates(profile.distance[some], start, end, profile._slack)
+        ready = [feed for feed in feeds if feed._upto(last) > feed.done]  # of other lengths some may have to wait
+        found = iter(())
+        if ready:
+            first = max(min(feed.needed for feed in ready), ready[0].first)
+            samples = ready[0].cut(first, ready[0].seen)
+            found = iter(window_profiles([feed.how for feed in ready], *samples, [feed.rule for feed in ready]))
+        for feed in feeds:
+            end = feed._upto(last)
+            if end == feed.done:
+                yield NONE
+                continue
+            profile, some = next(found), slice(feed.done - first, end - first)
+            feed.done = end
+            yield Candidates(
+                profile.distance[some], profile.start[some] + first, profile.end[some] + first, profile._slack
+            )
+
+    def _upto(self, last):
+        """The start before which all windows are complete."""
+        return max(self.seen - (self.short if last else self.long + self.how.reach) + 1, self.done)
 
 
 class SubsequenceProfile(IncrementalProfile):

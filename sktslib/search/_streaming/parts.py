@@ -22,7 +22,9 @@ DISTANCES = 2**24  # of profiles found together that are held at a time: 128 MB
 
 def first_of(searches, begin):
     """The first sample that the parts of searches take which begin at a sample."""
-    leads = (LEAD * how.m if how.mode == "subsequence" else max(how.longest - 1, 1) for how, _ in searches)
+    leads = (
+        LEAD * how.m if how.mode == "subsequence" else max(how.longest - 1 + 2 * how.reach, 1) for how, _ in searches
+    )
     return max(begin - max(leads), 0)
 
 

@@ -95,6 +95,7 @@ class PendingMatches:
     def _chosen(self, group, times):
         reader, choice = CandidateReader(self.how, self.feed), self.choice._replace(n_matches=None)
         start, end, by, distance, version = choose(reader, Candidates(*group, self._slack), choice)
+        start, end = reader.centered(start, end, version)
         known = [None] * len(start)
         if times is not None:
             at = edges(start, end, self.how.max_gap)

@@ -1,0 +1,220 @@
+"""Queries that are compared by channel: each channel is a query of its own, of its own length, lag, sign and weight.
+
+The query lies in the range of a match as a canvas (channels, M): each channel's points at its lag, zeros of weight 0
+beside them. So what is done to a query as a whole, a sign or a decoy, is done to what each channel is compared with.
+"""
+
+from typing import NamedTuple
+
+import numpy as np
+from scipy.ndimage import minimum_filter1d
+
+from ...utils.validation import relative
+
+DISTANCES = 2**24  # of channels that vote which are held at a time: 128 MB
+
+
+class ByChannel(NamedTuple):
+    """What each channel of a query has of its own; the points of channel c are x[c, lead[c] : lead[c] + length[c]]."""
+
+    lag: np.ndarray  # samples behind a match's start at which the query, as it was given, begins
+    first: np.ndarray  # the first point of it that the channel has
+    length: np.ndarray  # points from there on; 0: none
+    weight: np.ndarray  # of its distance
+    tolerance: int = 0  # samples by which the lag may be less or more
+    votes: int | None = None  # so many of the least weighted distances are summed up; None: all
+    mirrored: bool = False  # whether each channel has a sign of its own
+
+    @property
+    def lead(self):
+        """Samples behind a match's start at which the points of each channel begin."""
+        return self.lag + self.first
+
+    @property
+    def taking_part(self):
+        """The channels that have points and count."""
+        return np.flatnonzero((self.length > 0) & (self.weight > 0))
+
+    @property
+    def is_joint(self):
+        """Whether all channels have points over the whole range, at one place."""
+        return self.tolerance == 0 and not self.lead.any() and bool((self.length == self.length.max()).all())
+
+
+class Part(NamedTuple):
+    """A channel that takes part."""
+
+    channel: int
+    lead: int
+    weight: float
+    how: tuple  # the Comparison of the channel by itself
+
+
+class Shares(NamedTuple):
+    """What each channel has to do with some ranges, arrays (n, channels)."""
+
+    distance: np.ndarray  # unweighted; NaN of channels that do not take part
+    lag: np.ndarray  # at which its query begins
+    sign: np.ndarray
+    votes: np.ndarray  # whether its distance is in the sum
+
+    @classmethod
+    def empty(cls, n, by):
+        """Those of n ranges before anything is known of them."""
+        shape = n, len(by.lag)
+        return cls(
+            np.full(shape, np.nan), np.tile(by.lag, (n, 1)), np.ones(shape, np.int64), np.zeros(shape, dtype=bool)
+        )
+
+
+# ----------------------------------------------------------------------------------------------------------- the query
+def placed(how, by):
+    """A query (channels, m) compared by channel."""
+    channels, total = len(how.x), int((by.lead + by.length)[by.taking_part].max())
+    x, w = np.zeros((2, channels, total))
+    for c in np.flatnonzero(by.lead + by.length <= total):
+        own, there = (slice(at, at + by.length[c]) for at in (by.first[c], by.lead[c]))
+        x[c, there], w[c, there] = how.x[c, own], 1.0 if how.w is None else how.w[c, own]
+    return how._replace(x=x, w=w, by_channel=by)
+
+
+def as_given(how):
+    """The query and its weights or None, arrays (m, channels), with NaN where a channel has no points."""
+    by = how.by_channel
+    if by is None:
+        return how.x.T, None if how.w is None else how.w.T
+    x, w = np.full((2, int((by.first + by.length).max()), len(how.x)), np.nan)
+    for c in by.taking_part:
+        own, there = (slice(at, at + by.length[c]) for at in (by.first[c], by.lead[c]))
+        x[own, c], w[own, c] = how.x[c, there], how.w[c, there]
+    return x, None if np.nanmin(w) == np.nanmax(w) else w
+
+
+def parts_of(how):
+    """The channels that take part, each with how it is compared; a query of one piece has none."""
+    by, found = how.by_channel, []
+    for c in by.taking_part.tolist():
+        lead, length, first = int(by.lead[c]), int(by.length[c]), int(by.first[c])
+        x, w = (np.ascontiguousarray(a[c : c + 1, lead : lead + length]) for a in (how.x, how.w))
+        tx = None if how.tx is None else how.tx[first : first + length]
+        w = relative(w, "weight", "points")
+        one = how._replace(x=x, w=w, tx=tx, alternatives=(), signs=None, by_channel=None)
+        found.append(Part(c, lead, float(by.weight[c]), one))
+    return found
+
+
+def each_alone(how):
+    """The query as it is compared: itself, or each channel by itself."""
+    return [how] if how.by_channel is None else [part.how for part in parts_of(how)]
+
+
+# --------------------------------------------------------------------------------------------------------- its profile
+def channel_profiles(hows, y, ty, profiles, *, exactly=False):
+    """Distances of all windows of queries compared by channel, and the largest relative error of those of each.
+
+    Parameters
+    ----------
+    hows : list of Comparison
+    y, ty : ndarray of shape (channels, n) and (n,)
+    profiles : callable
+        Of queries of one channel by itself: `profiles(hows, y, ty)`, a `Profile` of each.
+    exactly : bool
+        Whether the profiles of the channels are exact.
+
+    Returns
+    -------
+    list of (ndarray, float)
+    """
+    voting = any(how.by_channel.votes is not None for how in hows)  # distances of all channels must be held
+    size = max(DISTANCES // y.size, 1) if voting else len(hows)
+    if len(hows) > size:
+        some = (hows[at : at + size] for at in range(0, len(hows), size))
+        return [one for part in some for one in channel_profiles(part, y, ty, profiles, exactly=exactly)]
+    sums = [_Sum(how, y.shape[1] - how.m + 1) for how in hows]
+    parts = [{part.channel: part for part in parts_of(how)} for how in hows]
+    for c in range(len(y)):
+        taking_part = [k for k, of_query in enumerate(parts) if c in of_query]
+        some = [(parts[k][c], hows[k].by_channel) for k in taking_part]
+        for k, (part, by), found in zip(taking_part, some, _of_channel(some, y, ty, profiles), strict=True):
+            distance = part.weight * _least_about(found[0], part.lead, by.tolerance, len(sums[k].total))
+            sums[k].add(distance, found[1])
+    return [one.result(ty, exactly) for one in sums]
+
+
+class _Sum:
+    """The sum over the channels of a query, or of the least of them."""
+
+    def __init__(self, how, n):
+        self.how, self.total, self.rows, self.slack = how, np.zeros(n), [], 0.0
+
+    def add(self, distance, slack):
+        """Take the weighted distances of a channel."""
+        self.slack = max(self.slack, slack)
+        if self.how.by_channel.votes is None:
+            self.total += distance
+        else:
+            self.rows.append(distance)
+
+    def result(self, ty, exactly):
+        """The distances and their relative error."""
+        how, by, total = self.how, self.how.by_channel, self.total
+        if self.rows:
+            for row in np.sort(self.rows, axis=0)[: by.votes]:  # one after the other, whatever the number of windows
+                total += row
+        self.rows = []
+        for hole in how.holes(ty).tolist():
+            total[max(hole - how.m + 1, 0) : hole] = np.inf
+        return total, 0.0 if exactly or not self.slack else self.slack + len(by.lag) * np.finfo(float).eps
+
+
+def _of_channel(parts, y, ty, profiles):
+    """Yield of queries in one channel, pairs (part, by), distances, their error, and where the mirrored is nearer."""
+    if not parts:
+        return
+    channel = parts[0][0].channel
+    hows = [one for part, by in parts for one in ((part.how, _mirrored(part.how)) if by.mirrored else (part.how,))]
+    found = iter(profiles(hows, np.ascontiguousarray(y[channel : channel + 1]), ty))
+    for _, by in parts:
+        own = next(found)
+        if not by.mirrored:
+            yield own.distance, own._slack, None
+            continue
+        other = next(found)
+        turned = other.distance < own.distance
+        yield np.where(turned, other.distance, own.distance), max(own._slack, other._slack), turned
+
+
+def _mirrored(how):
+    return how._replace(x=0.0 - how.x)
+
+
+def _least_about(distance, lead, tolerance, n):
+    """Of each of n starts the least distance of the windows at most so far from its lead; there may be none there."""
+    if tolerance:
+        distance = minimum_filter1d(distance, 2 * tolerance + 1, mode="constant", cval=np.inf)
+    return distance[lead : lead + n]
+
+
+def shares_of(how, y, ty, start, profiles):
+    """What each channel has to do with the windows that begin at some samples of a stretch."""
+    by, out = how.by_channel, Shares.empty(len(start), how.by_channel)
+    near = np.arange(-by.tolerance, by.tolerance + 1)
+    near = near[np.argsort(np.abs(near), kind="stable")]  # of equal distances the nearest lag, then the earlier
+    weighted = np.full(out.distance.shape, np.inf)
+    rows = np.arange(len(start))
+    for part in parts_of(how):
+        distance, _, turned = next(_of_channel([(part, by)], y, ty, profiles))
+        at = start[:, np.newaxis] + part.lead + near
+        inside = (at >= 0) & (at < len(distance))
+        at = np.clip(at, 0, len(distance) - 1)
+        best = np.argmin(np.where(inside, distance[at], np.inf), axis=1)
+        c, at = part.channel, at[rows, best]
+        out.distance[:, c] = distance[at]
+        out.lag[:, c] += near[best]
+        weighted[:, c] = part.weight * distance[at]
+        if turned is not None:
+            out.sign[:, c] = np.where(turned[at], -1, 1)
+    count = len(by.taking_part) if by.votes is None else by.votes
+    first = np.argsort(weighted, axis=1, kind="stable")[:, :count]
+    np.put_along_axis(out.votes, first, np.isfinite(np.take_along_axis(weighted, first, axis=1)), axis=1)
+    return out

@@ -1,0 +1,59 @@
+"""Queries compared by channel: each channel by itself, at each of its lags and signs, and the sum over channels."""
+
+import numpy as np
+
+from .searching import observed_windows
+from .series import INF
+
+
+def cross_correlation_sum(x, y, lags):
+    """The normalised cross-correlations of templates with channels, summed at their lags, as EQcorrscan computes them.
+
+    x and y are lists of one-dimensional templates and channels. A constant template or window correlates with nothing.
+    """
+    n = min(len(b) - lag - len(a) + 1 for a, b, lag in zip(x, y, lags, strict=True))
+    total = np.zeros(n)
+    for a, b, lag in zip(x, y, lags, strict=True):
+        template = (a - np.mean(a)) / (np.std(a) * len(a))
+        for start in range(n):
+            window = b[start + lag : start + lag + len(a)]
+            spread = np.std(window)
+            total[start] += 0.0 if spread == 0.0 else np.sum(template * (window - np.mean(window))) / spread
+    return total
+
+
+def channel_windows(
+    name, x, y, lags, *, tolerance=0, weights=None, votes=None, mirrored=False, of_points=None, **params
+):
+    """At each start the distance, and of each channel its own distance, its lag, its sign and whether it votes.
+
+    x and y are lists of one-dimensional queries (empty: the channel has no points) and channels; `of_points` are the
+    weights of the points of each. The range at a start is as long as the last point at its lag asks for.
+    """
+    count = len(x)
+    weights = [1.0] * count if weights is None else weights
+    of_points = [None] * count if of_points is None else of_points
+    part = [c for c in range(count) if len(x[c]) and weights[c] > 0]
+    n = len(y[0]) - max(lags[c] + len(x[c]) for c in part) + 1
+    total = np.full(n, INF)
+    distance, lag = np.full((n, count), np.nan), np.tile(lags, (n, 1))
+    sign, voted = np.ones((n, count), int), np.zeros((n, count), bool)
+    order = sorted(range(-tolerance, tolerance + 1), key=lambda shift: (abs(shift), shift))
+    for c in part:
+        of_sign = {s: observed_windows(name, s * np.array(x[c]), y[c], of_points[c], **params) for s in (1, -1)}
+        for start in range(n):
+            best = None
+            for shift in order:
+                at = start + lags[c] + shift
+                if not 0 <= at < len(of_sign[1]):
+                    continue
+                for s in (1, -1) if mirrored else (1,):
+                    if best is None or of_sign[s][at] < best[0]:
+                        best = of_sign[s][at], lags[c] + shift, s
+            distance[start, c], lag[start, c], sign[start, c] = best
+    for start in range(n):
+        weighted = sorted((weights[c] * distance[start, c], c) for c in part)[:votes]
+        total[start] = sum(d for d, _ in weighted)
+        for d, c in weighted:
+            voted[start, c] = d < INF
+    return total, distance, lag, sign, voted
