@@ -117,7 +117,7 @@ def channel_profiles(hows, y, ty, profiles, *, exactly=False):
     hows : list of Comparison
     y, ty : ndarray of shape (channels, n) and (n,)
     profiles : callable
-        Of queries of one channel by itself: `profiles(hows, y, ty)`, a `Profile` of each.
+        Of queries of one channel by itself: `profiles(hows, y, ty, room)`, a `Profile` of each, perhaps in the room.
     exactly : bool
         Whether the profiles of the channels are exact.
 
@@ -132,10 +132,12 @@ def channel_profiles(hows, y, ty, profiles, *, exactly=False):
         return [one for part in some for one in channel_profiles(part, y, ty, profiles, exactly=exactly)]
     sums = [_Sum(how, y.shape[1] - how.m + 1) for how in hows]
     parts = [{part.channel: part for part in parts_of(how)} for how in hows]
+    signs = 2 if any(how.by_channel.mirrored for how in hows) else 1
+    room = np.empty(signs * len(hows) * y.shape[1]) if len(hows) > 1 else None  # for one channel after the other
     for c in range(len(y)):
         taking_part = [k for k, of_query in enumerate(parts) if c in of_query]
         some = [(parts[k][c], hows[k].by_channel) for k in taking_part]
-        for k, (part, by), found in zip(taking_part, some, _of_channel(some, y, ty, profiles), strict=True):
+        for k, (part, by), found in zip(taking_part, some, _of_channel(some, y, ty, profiles, room), strict=True):
             distance = part.weight * _least_about(found[0], part.lead, by.tolerance, len(sums[k].total))
             sums[k].add(distance, found[1])
     return [one.result(ty, exactly) for one in sums]
@@ -167,13 +169,13 @@ class _Sum:
         return total, 0.0 if exactly or not self.slack else self.slack + len(by.lag) * np.finfo(float).eps
 
 
-def _of_channel(parts, y, ty, profiles):
+def _of_channel(parts, y, ty, profiles, room=None):
     """Yield of queries in one channel, pairs (part, by), distances, their error, and where the mirrored is nearer."""
     if not parts:
         return
     channel = parts[0][0].channel
     hows = [one for part, by in parts for one in ((part.how, _mirrored(part.how)) if by.mirrored else (part.how,))]
-    found = iter(profiles(hows, np.ascontiguousarray(y[channel : channel + 1]), ty))
+    found = iter(profiles(hows, np.ascontiguousarray(y[channel : channel + 1]), ty, room))
     for _, by in parts:
         own = next(found)
         if not by.mirrored:

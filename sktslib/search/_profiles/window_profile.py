@@ -21,15 +21,13 @@ def window_profile(how, y, ty, rule=None, *, exactly=False):
     return window_profiles([how], y, ty, [rule], exactly=exactly)[0]
 
 
-def window_profiles(hows, y, ty, rules, *, exactly=False):
-    """The profiles of several queries; transforms of the samples are made once for all that can share them."""
-    profiles = [None] * len(hows)
-    for group in sharing(hows):
-        versions = [one for k in group for one in hows[k].versions]
-        known = iter(_known(versions, y, ty, exactly))
-        for k in group:
-            profiles[k] = _nearest(hows[k], y, ty, rules[k], exactly, known)
-    return profiles
+def window_profiles(hows, y, ty, rules, *, exactly=False, room=None):
+    """The profiles of queries of one group of `sharing`: transforms of the samples are made once for all of them.
+
+    Where there is `room` what is found together may lie in it.
+    """
+    known = iter(_known([one for how in hows for one in how.versions], y, ty, exactly, room))
+    return [_nearest(how, y, ty, rule, exactly, known) for how, rule in zip(hows, rules, strict=True)]
 
 
 def _nearest(how, y, ty, rule, exactly, known):
@@ -67,7 +65,7 @@ def _shared_key(how):
     return (*common, how.x.shape, *weighted) if len(weighted) == 1 else None
 
 
-def _known(versions, y, ty, exactly):
+def _known(versions, y, ty, exactly, room):
     """What is found together of the windows of queries of one group: distances, or None of each that is found alone."""
     first = versions[0]
     if first.by_channel is not None:
@@ -78,7 +76,7 @@ def _known(versions, y, ty, exactly):
     if not first.metric._slack(first.x, first.w, y.shape[1] - first.m + 1, first.normalize):
         return none
     W = None if first.w is None else np.stack([one.w for one in versions])
-    return first.metric._profiles(np.stack([one.x for one in versions]), W, y, first.normalize)
+    return first.metric._profiles(np.stack([one.x for one in versions]), W, y, first.normalize, room)
 
 
 def _has_gaps(how, y, ty):
@@ -112,9 +110,15 @@ def _windows_of(how, y, ty, rule, exactly, known):
     return Profile(best, None, length)
 
 
-def _of_channel(hows, y, ty, exactly):
+def _of_channel(hows, y, ty, room=None, *, exactly):
     """Profiles of queries in one channel by itself; a rule says nothing of the parts of a sum."""
-    return window_profiles(hows, y, ty, [None] * len(hows), exactly=exactly)
+    profiles, at = [None] * len(hows), 0
+    for group in sharing(hows):
+        own, at = None if room is None else room[at:], at + len(group) * y.shape[1]
+        found = window_profiles([hows[k] for k in group], y, ty, [None] * len(group), exactly=exactly, room=own)
+        for k, profile in zip(group, found, strict=True):
+            profiles[k] = profile
+    return profiles
 
 
 def window_shares(how, y, ty, start):
