@@ -5,7 +5,7 @@ Nothing here imports the package. `table.py` is the one list of the distances, w
 
 # ruff: noqa: F401
 
-from .by_channel import channel_windows, cross_correlation_sum
+from .by_channel import centered, channel_windows, cross_correlation_sum
 from .choosing import best_of, margin_of, shares_of
 from .error_rates import (
     conformal_threshold,

@@ -57,3 +57,12 @@ def channel_windows(
         for d, c in weighted:
             voted[start, c] = d < INF
     return total, distance, lag, sign, voted
+
+
+def centered(total, at_given_lags, start, tolerance):
+    """Of the starts at the same distance, up to the tolerance later, the first that is best at the given lags."""
+    best = start
+    for s in range(start, min(start + tolerance + 1, len(total))):
+        if total[s] == total[start] and at_given_lags[s] < at_given_lags[best]:
+            best = s
+    return best

@@ -90,6 +90,16 @@ def as_given(how):
     return x, None if np.nanmin(w) == np.nanmax(w) else w
 
 
+def in_range(how):
+    """The query (M, channels) as it lies in a match's range, with NaN where a channel has no points."""
+    if how.by_channel is None:
+        return how.x.T
+    out = np.full_like(how.x, np.nan)
+    for c, lead, _, one in parts_of(how):
+        out[c, lead : lead + one.m] = one.x[0]
+    return out.T
+
+
 def parts_of(how):
     """The channels that take part, each with how it is compared; a query of one piece has none."""
     by, found = how.by_channel, []

@@ -4,6 +4,7 @@ import numpy as np
 
 from ...utils.validation import shown
 from .._comparison import warn_of_query
+from .by_channel import in_range
 from .channel_parameters import ChannelRule, by_channels, points_of
 
 COMPARED_BY_CHANNEL = "'channel_lag', 'lag_tolerance', 'channel_weight' and 'min_channels' to compare channels together"
@@ -46,6 +47,11 @@ class ChannelQueries:
             return how
         length = np.full(len(how.x), how.m)
         return self._by_channel(how, np.zeros_like(length), length)
+
+    @property
+    def _queries_in_range(self):
+        """The queries as they lie in matches; pictures ask for them."""
+        return self._of_each([in_range(how) for how in self._queries])
 
     def _check_joint(self):
         """What lies in a match is an occurrence of the query in all channels at once."""

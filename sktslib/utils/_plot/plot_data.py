@@ -101,7 +101,7 @@ def found_in(estimator, X, times):
 
 def query_of(estimator, found, k):
     """The query of the k-th match or segment, with the signs that it fits."""
-    queries = estimator.queries_ if hasattr(estimator, "queries_") else estimator.query_
+    queries = estimator.queries_ if hasattr(estimator, "queries_") else estimator._queries_in_range
     query = numbered(queries, 0 if found.query is None else found.query[k])
     return query if found.polarity is None else query * found.polarity[k]
 

@@ -1,0 +1,369 @@
+"""Queries compared by channel, against every channel searched by itself and summed up."""
+
+import pickle
+from datetime import timedelta
+
+import naive
+import numba
+import numpy as np
+import pandas as pd
+import pytest
+from hypothesis import given
+from hypothesis import strategies as st
+from sklearn.base import clone
+from sklearn.model_selection import ParameterGrid
+from strategies import quarters, small_sizes, unmeant
+
+from sktslib import QuerySearcher
+from sktslib.search import merge_parts
+from sktslib.search._streaming import ranges
+
+pytestmark = [pytest.mark.usefixtures("_plain_kernels_may_overflow"), unmeant]
+
+NETWORK = (9, 40, 400) if numba.config.DISABLE_JIT else (30, 100, 2000)  # channels, points and samples
+METRICS = [("correlation", None), ("euclidean", "zscore"), ("euclidean", None), ("dtw", None), ("dtw", "mean")]
+
+
+class Sliced:
+    """A sequence that is not in memory."""
+
+    def __init__(self, values):
+        self.values, self.shape = values, values.shape
+
+    def __getitem__(self, part):
+        return self.values[part]
+
+
+def padded(x, leads=None):
+    """Channels of several lengths as an array, NaN before and behind them."""
+    leads = [0] * len(x) if leads is None else leads
+    out = np.full((max(lead + len(a) for lead, a in zip(leads, x, strict=True)), len(x)), np.nan)
+    for c, (lead, a) in enumerate(zip(leads, x, strict=True)):
+        out[lead : lead + len(a), c] = a
+    return out
+
+
+@st.composite
+def problems(draw, gaps=False, low=8, high=14):
+    """Channels of a query, their leads, a sequence and the parameters."""
+    channels, n = draw(st.integers(1, 3)), draw(st.integers(low, high))
+    x = [draw(st.lists(quarters, min_size=c == 0, max_size=4)) for c in range(channels)]
+    y = np.array([draw(st.lists(quarters, min_size=n, max_size=n)) for _ in range(channels)])
+    leads = [draw(st.integers(0, 1)) if a else 0 for a in x]
+    lags = [draw(st.integers(0, 3)) for _ in x]
+    params = {"channel_lag": lags, "lag_tolerance": draw(st.integers(0, 3))}
+    if draw(st.booleans()):
+        params["channel_weight"] = [draw(st.sampled_from([0.5, 1.0, 2.0, 0.0 if c else 1.0])) for c in range(channels)]
+    part = [c for c in range(channels) if x[c] and params.get("channel_weight", [1.0] * channels)[c] > 0]
+    if draw(st.booleans()):
+        params["min_channels"] = draw(st.integers(1, len(part)))
+    params["polarity"] = draw(st.sampled_from(["same", "channels"]))
+    if gaps:
+        for c, at in draw(st.lists(st.tuples(st.integers(0, channels - 1), st.integers(0, n - 1)), max_size=3)):
+            y[c, at] = np.nan
+        params["nan_policy"] = "omit"
+    return x, leads, y, params
+
+
+def reference(name, normalize, x, leads, y, params):
+    """What the slow version finds."""
+    lags = [lag + lead for lag, lead in zip(params["channel_lag"], leads, strict=True)]
+    found = naive.channel_windows(
+        name,
+        x,
+        list(y),
+        lags,
+        tolerance=params["lag_tolerance"],
+        weights=params.get("channel_weight"),
+        votes=params.get("min_channels"),
+        mirrored=params["polarity"] == "channels",
+        normalize=normalize,
+    )
+    return *found[:2], found[2] - leads, *found[3:]
+
+
+def equal(a, b):
+    """Whether matches are the same in all columns, to the bit."""
+    pd.testing.assert_frame_equal(a.to_frame(), b.to_frame(), check_exact=True)
+
+
+@pytest.mark.parametrize(("name", "normalize"), METRICS)
+@pytest.mark.parametrize("gaps", [False, True])
+@given(data=st.data())
+def test_the_distance_is_the_sum_of_the_channels(name, normalize, gaps, data):
+    x, leads, y, params = data.draw(problems(gaps))
+    want, distance, lag, sign, votes = reference(name, normalize, x, leads, y, params)
+    searcher = QuerySearcher(name, normalize=normalize, n_matches=None, **params).fit([padded(x, leads)])
+    np.testing.assert_allclose(searcher.profile(y.T).distance, want, rtol=1e-9, atol=1e-7)
+    matches = searcher.search(y.T)
+    for k, (start, end, found) in enumerate(matches):
+        part = ~np.isnan(distance[start])
+        assert end - start == len(y.T) - len(want) + 1
+        np.testing.assert_allclose(matches.channel_distance[k], distance[start], rtol=1e-9, atol=1e-7)
+        assert matches.votes[k].sum() == (params.get("min_channels") or part.sum())
+        weight = np.array(params.get("channel_weight", [1.0] * len(x)))
+        of_voters = (weight * matches.channel_distance[k])[matches.votes[k]]
+        assert found == pytest.approx(of_voters.sum(), rel=1e-12)
+        left = (weight * matches.channel_distance[k])[part & ~matches.votes[k]]
+        assert not left.size or left.min() >= of_voters.max()
+        if name == "euclidean" and normalize is None:  # sums of quarters have no roundings, so ties are ties
+            np.testing.assert_array_equal(matches.votes[k], votes[start])
+            own = sign[start] if params["polarity"] == "channels" else None
+            assert own is None or matches.polarity[k].tolist() == own.tolist()
+            if params["lag_tolerance"] and params["polarity"] == "same":
+                np.testing.assert_array_equal(matches.lag[k], lag[start])
+    if not params["lag_tolerance"]:
+        assert matches.lag is None
+    elif name == "euclidean" and normalize is None and len(matches):
+        at_lags = reference(name, normalize, x, leads, y, {**params, "lag_tolerance": 0})[0]
+        first = naive.centered(want, at_lags, int(np.argmin(want)), params["lag_tolerance"])
+        assert matches.start[0] == first
+
+
+@pytest.mark.parametrize(("name", "normalize"), METRICS[:4])
+@given(data=st.data())
+def test_chunks_parts_and_streams_find_the_same(name, normalize, data):
+    x, leads, y, params = data.draw(problems(data.draw(st.booleans()), low=20, high=40))
+    y, few = y.T, data.draw(st.sampled_from([2, 5]))
+    query = [padded(x, leads)]
+    searcher = QuerySearcher(name, normalize=normalize, n_matches=data.draw(st.sampled_from([None, 2])), **params)
+    profile, whole = searcher.fit(query).profile(y), searcher.search(y)
+    near = searcher.set_params(threshold=data.draw(st.sampled_from([0.5, 2.0, 8.0]))).fit(query)
+    found, cut = near.search(y), data.draw(st.integers(1, len(y) - 1))
+    with small_sizes(data), pytest.MonkeyPatch.context() as patch:
+        patch.setattr(ranges, "LEAST", few)
+        for one, want in ((clone(searcher).set_params(threshold=None).fit(query), whole), (near, found)):
+            equal(one.search(Sliced(y)), want)
+            np.testing.assert_array_equal(one.profile(Sliced(y)).distance, profile.distance)
+            parallel = clone(one).set_params(n_jobs=2).fit(query)
+            equal(parallel.search(y), want)
+            np.testing.assert_array_equal(parallel.profile(y).distance, profile.distance)
+            parts = [one.begin(at) for at in (0, cut)]
+            for part, end in zip(parts, (cut, len(y)), strict=True):
+                part.feed(y[part.first : end])
+            if want is found or one.n_matches:
+                equal(merge_parts(pickle.loads(pickle.dumps(parts))), want)
+        stream = near.stream()
+        tables = [one.to_frame() for one in (stream.update(y[:cut]), stream.update(y[cut:]), stream.flush())]
+    got = pd.concat(tables).sort_values("start", ignore_index=True)
+    pd.testing.assert_frame_equal(got, found.sorted().to_frame(), check_exact=True)
+
+
+# ------------------------------------------------------------------------------------------------- template matching
+def recording(rng, channels=4, m=30, n=250, lags=(0, 7, 3, 12), signs=(1, -1)):
+    """Templates, noise with two events in it, of which the second is upside down, and their starts."""
+    x, y, starts = rng.normal(size=(m, channels)), rng.normal(size=(n, channels)), (40, 190)
+    for start, sign in zip(starts, signs, strict=True):
+        for c, lag in enumerate(lags):
+            y[start + lag : start + lag + m, c] += 2 * sign * x[:, c]
+    return x, y, list(lags), list(starts)
+
+
+def test_correlation_is_the_network_sum_of_template_matching():
+    rng = np.random.default_rng(0)
+    x, y = [rng.normal(size=m) for m in (30, 24, 40)], rng.normal(size=(300, 3)).cumsum(axis=0)
+    y[100:150, 1] = 2.0  # a channel that is dead for a while
+    lags = [4, 0, 17]
+    total = naive.cross_correlation_sum(x, list(y.T), lags)
+    profile = QuerySearcher("correlation", channel_lag=lags).fit([padded(x)]).profile(y)
+    np.testing.assert_allclose(profile.distance, 3 - total, atol=1e-6)
+    assert profile.end[0] == 57
+
+
+def test_lags_of_zero_give_the_distance_of_all_channels_where_that_is_a_sum():
+    x, y, *_ = recording(np.random.default_rng(1))
+    for normalize in (None, "zscore"):
+        plain = QuerySearcher("sqeuclidean", normalize=normalize).fit(x).profile(y)
+        lagged = QuerySearcher("sqeuclidean", normalize=normalize, channel_lag=0).fit(x).profile(y)
+        np.testing.assert_allclose(lagged.distance, plain.distance, rtol=1e-9)
+
+
+TOLERANT = {"lag_tolerance": 2, "min_channels": 3, "polarity": "any"}
+
+
+@pytest.mark.parametrize(("name", "params"), [("sqeuclidean", {}), ("correlation", TOLERANT)])
+def test_transforms_of_fourier_change_no_match(name, params, monkeypatch):
+    x, y, lags, starts = recording(np.random.default_rng(2))
+    searcher = QuerySearcher(name, normalize="zscore", channel_lag=lags, n_matches=3, **params).fit(x)
+    exact, profile = searcher.search(y), searcher.profile(y)
+    monkeypatch.setattr("sktslib.distances._kernels.lockstep.sliding.LEAST", 1)
+    near = searcher.profile(y)
+    assert near._slack > 0.0 and profile._slack == 0.0
+    np.testing.assert_allclose(near.distance, profile.distance, rtol=1e-9)
+    equal(searcher.search(y), exact)
+    monkeypatch.setattr("sktslib.search._streaming.chunked_sequence.CHUNK", 128)
+    equal(searcher.search(Sliced(y)), exact)
+    assert sorted(exact.start[: 2 if params else 1]) == starts[: 2 if params else 1]
+
+
+@pytest.mark.parametrize("polarity", ["any", "channels"])
+def test_events_are_found_in_noise_by_the_votes_of_channels_that_live(polarity):
+    """At a signal-to-noise ratio of 0.5, a third of the channels dead; every other event is upside down."""
+    rng, (channels, m, n) = np.random.default_rng(3), NETWORK
+    lags, starts, dead = rng.integers(0, 30, channels), np.arange(n // 10, n - 2 * m, n // 4), channels // 3
+    x, y = rng.normal(size=(m, channels)), rng.normal(size=(n, channels))
+    for k, start in enumerate(starts):
+        for c, lag in enumerate(lags):
+            y[start + lag : start + lag + m, c] += 0.5 * (-1) ** k * x[:, c]
+    y[:, 0], y[:, 1:dead] = 1.0, 9.0 * rng.normal(size=(n, dead - 1))
+    count, votes = len(starts), channels - dead
+    params = {"channel_lag": lags, "min_channels": votes, "polarity": polarity, "n_matches": count + 2}
+    matches = QuerySearcher("correlation", **params).fit(x).search(y)
+    assert sorted(matches.start[:count]) == starts.tolist()
+    assert matches.distance[count - 1] < matches.distance[count]
+    assert matches.votes[:count].sum(axis=1).tolist() == [votes] * count
+    assert matches.votes[:count, dead:].mean() > 0.9
+    signs = matches[:count].sorted().polarity.reshape(count, -1)[:, -votes:]
+    assert (signs == (-1) ** np.arange(count)[:, np.newaxis]).mean() > 0.9
+
+
+def test_starts_are_those_of_the_given_lags_though_others_may_be_tolerated():
+    x, y, lags, starts = recording(np.random.default_rng(4))
+    y = np.roll(y, 1, axis=0)
+    y[:, 1] = np.roll(y[:, 1], 2)
+    matches = (
+        QuerySearcher("correlation", channel_lag=lags, lag_tolerance=6, polarity="any", n_matches=2).fit(x).search(y)
+    )
+    assert sorted(matches.start) == [start + 1 for start in starts]
+    np.testing.assert_array_equal(matches.lag, [[0, 9, 3, 12]] * 2)
+
+
+# ----------------------------------------------------------------------------------------------------- what is given
+def test_channels_are_told_by_name_or_number():
+    x, y, lags, _ = recording(np.random.default_rng(5))
+    names = list("abcd")
+    table = pd.DataFrame(y, columns=names)
+    want = QuerySearcher("correlation", channel_lag=lags, channel_weight=[1, 2, 1, 1]).fit(x).search(y)
+    by_name = dict(zip(names, lags, strict=True))
+    searcher = QuerySearcher("correlation", channel_lag=by_name, channel_weight={"b": 2})
+    channels = {name: x[:, c] for c, name in enumerate(names)}
+    as_parameter = clone(searcher).set_params(query=[channels]).fit(table)
+    given_queries = pd.DataFrame(x, columns=names), {"one": channels}, [dict(reversed(channels.items()))]
+    for one in (as_parameter, *(clone(searcher).fit(query) for query in given_queries)):
+        found = one.search(table[list(one.feature_names_in_)])
+        np.testing.assert_array_equal(found.start, want.start)
+        np.testing.assert_allclose(found.distance, want.distance, rtol=1e-12)
+        assert {"votes_b", "channel_distance_b"} < set(found.to_frame().columns)
+    numbered = QuerySearcher("correlation", channel_lag=dict(enumerate(lags)), channel_weight={1: 2})
+    equal(numbered.fit([{c: x[:, c] for c in range(4)}]).search(y), want)
+    several = QuerySearcher("correlation", channel_lag=lags, n_matches=1).fit([{0: x[:, 0], 3: x[:20, 3]}, x])
+    matches = several.search(y)
+    assert sorted(matches.query) == [0, 1]
+    missing = np.isnan(matches.channel_distance[matches.query == 0][0])
+    assert missing.tolist() == [False, True, True, False]
+    assert np.isnan(several.query_[0][20:, 3]).all() and several.query_[1].shape == x.shape
+
+
+def test_lags_are_times_where_times_are_datetimes():
+    x, y, lags, _ = recording(np.random.default_rng(6))
+    times = pd.date_range("2024-01-01", periods=len(y), freq="20ms")
+    want = QuerySearcher("correlation", channel_lag=lags, lag_tolerance=2).fit(x).search(y)
+    given_lags = [pd.Timedelta(20 * lag, "ms") for lag in lags]
+    searcher = QuerySearcher("correlation", channel_lag=given_lags, lag_tolerance=timedelta(milliseconds=40))
+    found = searcher.fit(x, times=times[:30]).search(y, times=times)
+    assert list(found) == list(want) and found.start_time[0] == times[found.start[0]]
+
+
+def test_nothing_that_is_found_spans_a_hole_and_a_gap_takes_its_own_channel_alone():
+    x, y, lags, starts = recording(np.random.default_rng(7))
+    times = np.arange(len(y)) + np.where(np.arange(len(y)) >= starts[0] + 40, 50.0, 0.0)
+    searcher = QuerySearcher("correlation", channel_lag=lags, max_gap=5.0)
+    distance = searcher.fit(x).profile(y, times=times).distance
+    hole = starts[0] + 40
+    assert np.isinf(distance[hole - 41 : hole]).all() and np.isfinite(distance[[hole - 42, hole]]).all()
+    gap = y.copy()
+    gap[starts[0] + 10 : starts[0] + 30, 1] = np.nan
+    omit = QuerySearcher("correlation", channel_lag=lags, nan_policy="omit").fit(x)
+    assert np.isinf(omit.profile(gap).distance[starts[0]])
+    voting = omit.set_params(min_channels=3).fit(x).search(gap)
+    assert voting.start[0] == starts[0] and voting.votes[0].tolist() == [True, False, True, True]
+    assert np.isinf(voting.channel_distance[0, 1])
+
+
+# -------------------------------------------------------------------------------------------- what else a searcher does
+def test_explanations_add_up_and_matches_are_tables():
+    x, y, lags, _ = recording(np.random.default_rng(8))
+    x[:3, 1] = np.nan
+    params = {"channel_lag": lags, "lag_tolerance": 1, "channel_weight": [1, 2, 1, 1], "min_channels": 3}
+    searcher = QuerySearcher("sqeuclidean", normalize="zscore", polarity="channels", n_matches=3, **params).fit([x])
+    matches = searcher.search(y)
+    for k, match in enumerate(matches):
+        explained = matches.explain(k)
+        np.testing.assert_allclose(explained.cost.sum(), match.distance, rtol=1e-9)
+        assert explained.cost.shape == (match.end - match.start, 4)
+        assert not explained.cost[: lags[1] + 3, 1].any()
+        np.testing.assert_array_equal(explained.cost.any(axis=0), matches.votes[k])
+        assert matches.path(k)[1, [0, -1]].tolist() == [match.start, match.end - 1]
+    elastic = QuerySearcher("dtw", **params).fit([x]).search(y)
+    assert elastic.explain(0).cost.sum() == pytest.approx(elastic.distance[0], rel=1e-9)
+    few = pickle.loads(pickle.dumps(matches))[[2, 0]]
+    assert few.votes.tolist() == matches.votes[[2, 0]].tolist() and few.lag.tolist() == matches.lag[[2, 0]].tolist()
+    np.testing.assert_allclose(few.explain(1).cost, matches.explain(0).cost, rtol=1e-12)
+    frame = matches.to_frame()
+    assert frame["lag_1"].tolist() == matches.lag[:, 1].tolist() and frame["votes_0"].dtype == bool
+    assert len(matches.cut()[0]) == matches.end[0] - matches.start[0]
+    ending = searcher.transform(y)[:, 0]
+    assert ending[matches.end[0] - 1] == pytest.approx(matches.distance[0], rel=1e-9)
+
+
+def test_thresholds_labels_and_grids_know_channels():
+    x, y, lags, starts = recording(np.random.default_rng(9), signs=(1, 1))
+    for part in ParameterGrid({"channel_lag": [lags], "min_channels": [None, 3], "threshold": ["fdr:0.5"]}):
+        found = QuerySearcher("correlation", **part).fit(x).search(y)
+        assert sorted(found.start[:2]) == starts and found.qvalue[0] <= 0.5
+    aligned = np.column_stack([np.roll(y[:, c], -lag) for c, lag in enumerate(lags)])
+    labels = np.zeros(len(y), int)
+    for start in starts:
+        labels[start : start + 30] = 1
+    learned = QuerySearcher("correlation", lag_tolerance=1, min_channels=3).fit(aligned, labels)
+    assert sorted(learned.search(aligned).start) == starts
+    joint = QuerySearcher("correlation", min_channels=3, n_matches=4).fit(x)
+    matches = joint.search(aligned)
+    again = joint.relearn(matches, good=[0, 1], bad=[3]).search(aligned)
+    assert sorted(again.start[:2]) == starts and again.votes is not None
+
+
+# ------------------------------------------------------------------------------------------------------------- errors
+LABELS = np.repeat([0, 1, 0], 10)
+ROW = np.arange(6.0).reshape(-1, 2)
+HOLEY = np.column_stack([[1.0, np.nan, 2.0], [1.0, 2.0, 1.0]])
+
+
+@pytest.mark.parametrize(
+    ("params", "query", "words"),
+    [
+        ({"channel_lag": [1]}, ROW, "'channel_lag' .* one entry for each of the 2 channels"),
+        ({"channel_lag": [1, -1]}, ROW, "'channel_lag' .* integer in the range"),
+        ({"channel_lag": [1, 0.5]}, ROW, "'channel_lag' .* integer"),
+        ({"channel_lag": {"b": 1}}, ROW, "Unknown channel 'b' of 'channel_lag'.*Valid: 0, 1"),
+        ({"channel_lag": [0, timedelta(seconds=1)]}, ROW, "'channel_lag' .* not datetimes"),
+        ({"lag_tolerance": -1}, ROW, "'lag_tolerance' .* integer in the range"),
+        ({"lag_tolerance": timedelta(seconds=1)}, ROW, "'lag_tolerance' .* not datetimes"),
+        ({"channel_weight": [1, -1]}, ROW, "'channel_weight' .* in the range"),
+        ({"channel_weight": [0, 0]}, ROW, "'channel_weight' .* above 0"),
+        ({"channel_weight": [1, 0], "min_channels": 2}, ROW, "'min_channels' .* must not exceed .* 1. Got 2"),
+        ({"min_channels": 0}, ROW, "'min_channels'"),
+        ({"channel_lag": 0, "weight": [[1, 0]] * 3}, ROW, "'weight' must be above 0 at a point of each channel"),
+        ({"channel_lag": 0, "mode": "subsequence"}, ROW, "'mode' .* compared by channel"),
+        ({"channel_lag": 0, "scales": [1.0]}, ROW, "'scales' .* compared by channel"),
+        ({"channel_lag": 0}, HOLEY, "NaN at point 1 of channel 0.*nan_policy='omit'"),
+        ({}, [{"a": [1.0, 2.0]}], "Set channel_lag=0"),
+        ({"channel_lag": 0}, {"a": [1.0, 2.0], "b": [1.0]}, r"put the dictionary into a list: \[\{...\}\]"),
+        ({"channel_lag": 0}, [{"a": [1.0, 2.0], 1: [1.0]}], "all of them texts, or by their numbers"),
+        ({"channel_lag": 0}, [{0: [[1.0, 2.0]]}], "must be one channel"),
+    ],
+)
+def test_what_cannot_be_compared_by_channel_is_refused(params, query, words):
+    with pytest.raises((ValueError, TypeError), match=words):
+        QuerySearcher(**{"metric": "correlation", **params}).fit(query)
+
+
+def test_learned_queries_have_no_lags():
+    y = np.random.default_rng(10).normal(size=(30, 2))
+    with pytest.raises(ValueError, match=r"'channel_lag' .* learned from labels"):
+        QuerySearcher("correlation", channel_lag=[0, 1]).fit(y, LABELS)
+    with pytest.raises(ValueError, match=r"'metric' .* 'auto'"):
+        QuerySearcher("auto", channel_lag=0).fit(y, LABELS)
+    lagged = QuerySearcher("correlation", channel_lag=[0, 1], n_matches=2).fit(y[:5])
+    with pytest.raises(ValueError, match=r"'relearn' .* lags of 0"):
+        lagged.relearn(lagged.search(y), good=[0])
