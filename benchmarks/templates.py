@@ -3,11 +3,12 @@
     OMP_NUM_THREADS=1 taskset -c 0 python benchmarks/templates.py [--seconds 3600] [--channels 30] [--templates 100]
 
 Both sides run in one process on one core, seconds are of the processor. Every template is planted a few times at the
-given signal-to-noise ratio, the standard deviation of its samples over that of the noise; what each side finds of them
-is counted. obspy's side is the correlation coefficient of each channel, summed over the channels; of the sum of each
-template the samples above a threshold are kept. It takes `--of-obspy` templates, and its seconds are scaled up to all.
-This side is one `QuerySearcher.search` with `threshold`, of the recording in memory or, with `--file`, of one on the
-disk that is read by chunks. Memory is the most that the call takes above what the process holds before.
+given signal-to-noise ratio, the standard deviation of its samples over that of the noise, each channel with a lag of
+its own of up to the length of a template (`--joint`: none); what each side finds of them is counted. obspy's side is
+the correlation coefficient of each channel, summed over the channels at their lags; of the sum of each template the
+samples above a threshold are kept. It takes `--of-obspy` templates, and its seconds are scaled up to all. This side is
+one `QuerySearcher.search` with `threshold`, of the recording in memory or, with `--file`, of one on the disk that is
+read by chunks. Memory is the most that the call takes above what the process holds before.
 """
 
 import argparse
@@ -59,34 +60,36 @@ def templates_of(rng, given, m):
     return X / X.std(axis=1, keepdims=True)
 
 
-def plant(rng, given, X, n):
+def plant(rng, given, X, lags, n):
     """Where each event begins and which template it is, no two of which overlap."""
-    m = X.shape[1]
+    m = X.shape[1] + int(lags.max())
     room = n // (2 * m)
     count = min(given.events * len(X), room)
     start = 2 * m * np.sort(rng.choice(room, count, replace=False)) + rng.integers(0, m, count)
     return np.minimum(start, n - m), rng.permutation(np.arange(count) % len(X))
 
 
-def record(out, given, rng, X, start, which):
+def record(out, given, rng, X, lags, start, which):
     """Noise with the events in it, written piece by piece."""
     m, piece = X.shape[1], 2**18
     for first in range(0, len(out), piece):
         out[first : first + piece] = rng.standard_normal((min(piece, len(out) - first), out.shape[1]))
     for s, k in zip(start, which, strict=True):
-        out[s : s + m] += given.ratio * X[k]
+        for c, lag in enumerate(lags):
+            out[s + lag : s + lag + m, c] += given.ratio * X[k, :, c]
 
 
 # ---------------------------------------------------------------------------------------------------------- both sides
-def of_obspy(Y, X, threshold):
+def of_obspy(Y, X, lags, threshold):
     """Where the mean correlation of each template is at least 1 - threshold."""
     from obspy.signal.cross_correlation import correlate_template
 
     found, channels = [], np.ascontiguousarray(Y.T)
     for x in X:
-        total = np.zeros(len(Y) - len(x) + 1)
-        for channel, of_channel in zip(channels, np.ascontiguousarray(x.T), strict=True):
-            total += correlate_template(channel, of_channel, mode="valid", normalize="full", method="fft")
+        total = np.zeros(len(Y) - len(x) + 1 - lags.max())
+        for channel, of_channel, lag in zip(channels, np.ascontiguousarray(x.T), lags.tolist(), strict=True):
+            found_here = correlate_template(channel, of_channel, mode="valid", normalize="full", method="fft")
+            total += found_here[lag : lag + len(total)]
         found.append(np.flatnonzero(total >= (1.0 - threshold) * X.shape[2]))
     return found
 
@@ -106,17 +109,23 @@ def main(given):
     rng = np.random.default_rng(given.seed)
     n, m = round(given.seconds * given.rate), round(given.length * given.rate)
     X = templates_of(rng, given, m)
-    start, which = plant(rng, given, X, n)
+    lags = np.zeros(given.channels, int) if given.joint else rng.integers(0, m, given.channels)
+    start, which = plant(rng, given, X, lags, n)
     with tempfile.TemporaryDirectory(dir=given.folder) as folder:
         if given.file:
             Y = np.lib.format.open_memmap(Path(folder) / "recording.npy", "w+", float, (n, given.channels))
         else:
             Y = np.empty((n, given.channels))
-        record(Y, given, rng, X, start, which)
-        # The sum of the channels' squared distances of z-scored windows is 2 m (channels - sum of the correlations).
+        record(Y, given, rng, X, lags, start, which)
         threshold = 1.0 - given.correlation
-        limit = np.sqrt(2.0 * m * given.channels * threshold)
-        searcher = QuerySearcher("euclidean", normalize="zscore", threshold=limit, n_matches=None).fit(list(X))
+        if given.joint:
+            # The sum of the channels' squared distances of z-scored windows is 2 m (channels - sum of correlations).
+            limit = np.sqrt(2.0 * m * given.channels * threshold)
+            searcher = QuerySearcher("euclidean", normalize="zscore", threshold=limit, n_matches=None)
+        else:
+            limit = threshold * given.channels
+            searcher = QuerySearcher("correlation", channel_lag=lags.tolist(), threshold=limit, n_matches=None)
+        searcher.fit(list(X))
         searcher.search(np.array(Y[: min(n, 20 * m)]))  # loads the kernels
         found, seconds, megabytes = measured(lambda: searcher.search(Y))
         print(f"{n} samples, {given.channels} channels, {given.templates} templates of {m} samples")
@@ -125,7 +134,7 @@ def main(given):
         print(f"sktslib: {seconds:.1f} s, {megabytes:.0f} MB, {hits} of {len(start)} events, {false} false matches")
         if given.of_obspy:
             some = X[: given.of_obspy]
-            obspy, theirs, megabytes = measured(lambda: of_obspy(np.asarray(Y), some, threshold))
+            obspy, theirs, megabytes = measured(lambda: of_obspy(np.asarray(Y), some, lags, threshold))
             theirs *= len(X) / len(some)
             rows = [(int(s), k) for k, one in enumerate(obspy) for s in one]
             own = which < len(some)
@@ -145,6 +154,7 @@ if __name__ == "__main__":
     parser.add_argument("--ratio", type=float, default=0.5, help="signal to noise")
     parser.add_argument("--correlation", type=float, default=0.2, help="mean correlation of a match, at least")
     parser.add_argument("--of-obspy", type=int, default=10, help="templates that obspy searches for; 0: none")
+    parser.add_argument("--joint", action="store_true", help="no lags: windows of all channels, z-scored")
     parser.add_argument("--file", action="store_true", help="put the recording into a file and read it by chunks")
     parser.add_argument("--folder", help="where that file is put")
     parser.add_argument("--seed", type=int, default=0)

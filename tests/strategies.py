@@ -148,6 +148,7 @@ SIZES = {
     "search._streaming.ranges.LEAST": [10, 50, 2**16],
     "search._streaming.parts.LEAD": [1, 4],
     "search._streaming.parts.ROOM": [0, 1, 8],
+    "search._channels.by_channel.DISTANCES": [1, 2**24],
     "search._streaming.parts.DISTANCES": [1, 2**24],
     "search._streaming.ranges.WHOLE": [1, 2_000, 2**22],
     "search._streaming.best.ROOM": [1, 2**10],

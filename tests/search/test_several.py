@@ -13,6 +13,7 @@ from sktslib.distances import DTW, TWED, get_metric, metric_names
 
 pytestmark = unmeant
 TOGETHER = [
+    "search._channels.by_channel.DISTANCES",
     "distances._kernels.lockstep.sliding.GROUP",
     "distances._kernels.lockstep.sliding.HELD",
     "distances._kernels.lockstep.sliding.SPECTRA",
@@ -322,6 +323,11 @@ def test_queries_searched_for_together_are_found_as_each_alone(data):
     rule = data.draw(st.sampled_from(rules))
     polarity = data.draw(st.sampled_from(["same", "any"]))
     options = {"normalize": normalize, "nan_policy": "omit" if gaps else "raise", "polarity": polarity, **rule}
+    if channels == 2:
+        lags = {"channel_lag": [0, 7]}, {"channel_lag": [4, 0], "lag_tolerance": 2}, {"min_channels": 1}
+        options |= data.draw(st.sampled_from([{}, {"polarity": "channels"}, *lags]))
+        if gaps and len(options) > 5:
+            queries[0][:5, 1] = np.nan  # this channel begins later
     how = data.draw(st.sampled_from(["memory", "chunks", "jobs"]))
     with small_sizes(data, "distances._kernels.lockstep.sliding.LEAST", "search._streaming.ranges.LEAST"):
         want = [

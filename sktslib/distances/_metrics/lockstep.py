@@ -91,11 +91,15 @@ class LockstepMetric(Metric):
         lockstep_drivers.profile(self._record(), self._normalised(x, full, scaling), y, full, scaling, out)
         return self._finite(out)
 
-    def _profiles(self, X, W, y, normalize):
-        """Profiles (n_queries, n_windows) of queries of one length, where they have slack; `W` are of all, or None."""
+    def _profiles(self, X, W, y, normalize, room=None):
+        """Profiles (n_queries, n_windows) of queries of one length, where they have slack; `W` are of all, or None.
+
+        They lie in the `room` where it is given: large memory that is new costs as much as what is written there.
+        """
         scaling, weights = self._scaling(normalize), [None] * len(X) if W is None else W
         queries = [self._normalised(x, full_weight(w, x), scaling) for x, w in zip(X, weights, strict=True)]
-        out = np.empty((len(X), y.shape[1] - X.shape[2] + 1))
+        shape = len(X), y.shape[1] - X.shape[2] + 1
+        out = np.empty(shape) if room is None else room[: shape[0] * shape[1]].reshape(shape)
         sliding.profiles(self._record(), np.stack(queries), W, y, scaling, out)
         return self._finite(out)
 

@@ -11,6 +11,8 @@ from scipy.ndimage import minimum_filter1d
 
 from ...utils.validation import relative
 
+DISTANCES = 2**24  # of channels that vote which are held at a time: 128 MB
+
 
 class ByChannel(NamedTuple):
     """What each channel of a query has of its own; the points of channel c are x[c, lead[c] : lead[c] + length[c]]."""
@@ -118,45 +120,85 @@ def each_alone(how):
 
 
 # --------------------------------------------------------------------------------------------------------- its profile
-def channel_profile(how, y, ty, profile, *, exactly=False):
-    """Distances of all windows of a query compared by channel, and the largest relative error of them.
+def channel_profiles(hows, y, ty, profiles, *, exactly=False):
+    """Distances of all windows of queries compared by channel, and the largest relative error of those of each.
 
     Parameters
     ----------
-    how : Comparison
+    hows : list of Comparison
     y, ty : ndarray of shape (channels, n) and (n,)
-    profile : callable
-        Of a channel by itself: `profile(how, y, ty)`, a `Profile`.
+    profiles : callable
+        Of queries of one channel by itself: `profiles(hows, y, ty, room)`, a `Profile` of each, perhaps in the room.
     exactly : bool
         Whether the profiles of the channels are exact.
+
+    Returns
+    -------
+    list of (ndarray, float)
     """
-    by, n = how.by_channel, y.shape[1] - how.m + 1
-    total, rows, slack = np.zeros(n), [], 0.0
-    for part in parts_of(how):
-        distance, error = _of_channel(part, by, y, ty, profile)[:2]
-        distance = part.weight * _least_about(distance, part.lead, by.tolerance, n)
-        slack = max(slack, error)
-        if by.votes is None:
-            total += distance
+    voting = any(how.by_channel.votes is not None for how in hows)  # distances of all channels must be held
+    size = max(DISTANCES // y.size, 1) if voting else len(hows)
+    if len(hows) > size:
+        some = (hows[at : at + size] for at in range(0, len(hows), size))
+        return [one for part in some for one in channel_profiles(part, y, ty, profiles, exactly=exactly)]
+    sums = [_Sum(how, y.shape[1] - how.m + 1) for how in hows]
+    parts = [{part.channel: part for part in parts_of(how)} for how in hows]
+    signs = 2 if any(how.by_channel.mirrored for how in hows) else 1
+    room = np.empty(signs * len(hows) * y.shape[1]) if len(hows) > 1 else None  # for one channel after the other
+    for c in range(len(y)):
+        taking_part = [k for k, of_query in enumerate(parts) if c in of_query]
+        some = [(parts[k][c], hows[k].by_channel) for k in taking_part]
+        for k, (part, by), found in zip(taking_part, some, _of_channel(some, y, ty, profiles, room), strict=True):
+            distance = part.weight * _least_about(found[0], part.lead, by.tolerance, len(sums[k].total))
+            sums[k].add(distance, found[1])
+    return [one.result(ty, exactly) for one in sums]
+
+
+class _Sum:
+    """The sum over the channels of a query, or of the least of them."""
+
+    def __init__(self, how, n):
+        self.how, self.total, self.rows, self.slack = how, np.zeros(n), [], 0.0
+
+    def add(self, distance, slack):
+        """Take the weighted distances of a channel."""
+        self.slack = max(self.slack, slack)
+        if self.how.by_channel.votes is None:
+            self.total += distance
         else:
-            rows.append(distance)
-    if rows:
-        for row in np.sort(rows, axis=0)[: by.votes]:  # one after the other, whatever the number of windows
-            total += row
-    for hole in how.holes(ty).tolist():
-        total[max(hole - how.m + 1, 0) : hole] = np.inf
-    return total, 0.0 if exactly or not slack else slack + len(by.lag) * np.finfo(float).eps
+            self.rows.append(distance)
+
+    def result(self, ty, exactly):
+        """The distances and their relative error."""
+        how, by, total = self.how, self.how.by_channel, self.total
+        if self.rows:
+            for row in np.sort(self.rows, axis=0)[: by.votes]:  # one after the other, whatever the number of windows
+                total += row
+        self.rows = []
+        for hole in how.holes(ty).tolist():
+            total[max(hole - how.m + 1, 0) : hole] = np.inf
+        return total, 0.0 if exactly or not self.slack else self.slack + len(by.lag) * np.finfo(float).eps
 
 
-def _of_channel(part, by, y, ty, profile):
-    """Distances of the windows of a channel, their relative error, and where the mirrored query is nearer, or None."""
-    own = np.ascontiguousarray(y[part.channel : part.channel + 1])
-    found = profile(part.how, own, ty)
-    if not by.mirrored:
-        return found.distance, found._slack, None
-    other = profile(part.how._replace(x=0.0 - part.how.x), own, ty)
-    turned = other.distance < found.distance
-    return np.where(turned, other.distance, found.distance), max(found._slack, other._slack), turned
+def _of_channel(parts, y, ty, profiles, room=None):
+    """Yield of queries in one channel, pairs (part, by), distances, their error, and where the mirrored is nearer."""
+    if not parts:
+        return
+    channel = parts[0][0].channel
+    hows = [one for part, by in parts for one in ((part.how, _mirrored(part.how)) if by.mirrored else (part.how,))]
+    found = iter(profiles(hows, np.ascontiguousarray(y[channel : channel + 1]), ty, room))
+    for _, by in parts:
+        own = next(found)
+        if not by.mirrored:
+            yield own.distance, own._slack, None
+            continue
+        other = next(found)
+        turned = other.distance < own.distance
+        yield np.where(turned, other.distance, own.distance), max(own._slack, other._slack), turned
+
+
+def _mirrored(how):
+    return how._replace(x=0.0 - how.x)
 
 
 def _least_about(distance, lead, tolerance, n):
@@ -166,7 +208,7 @@ def _least_about(distance, lead, tolerance, n):
     return distance[lead : lead + n]
 
 
-def shares_of(how, y, ty, start, profile):
+def shares_of(how, y, ty, start, profiles):
     """What each channel has to do with the windows that begin at some samples of a stretch."""
     by, out = how.by_channel, Shares.empty(len(start), how.by_channel)
     near = np.arange(-by.tolerance, by.tolerance + 1)
@@ -174,7 +216,7 @@ def shares_of(how, y, ty, start, profile):
     weighted = np.full(out.distance.shape, np.inf)
     rows = np.arange(len(start))
     for part in parts_of(how):
-        distance, _, turned = _of_channel(part, by, y, ty, profile)
+        distance, _, turned = next(_of_channel([(part, by)], y, ty, profiles))
         at = start[:, np.newaxis] + part.lead + near
         inside = (at >= 0) & (at < len(distance))
         at = np.clip(at, 0, len(distance) - 1)

@@ -1,10 +1,12 @@
 """The profiles of windows: of the query's length, or of lengths that are resampled to it."""
 
+from functools import partial
+
 import numpy as np
 
 from ...distances._metrics.lockstep import LockstepMetric
 from ...distances._series import places
-from .._channels.by_channel import channel_profile, shares_of
+from .._channels.by_channel import channel_profiles, each_alone, shares_of
 from .._selection import Profile
 from .missing import observed_profile
 from .near_windows import applies, near_windows
@@ -13,38 +15,38 @@ from .scale_limits import allowed_lengths, limited_distances
 MANY = 2**62  # windows: so many as no profile has
 
 
-def window_profile(how, y, ty, rule=None, *, exactly=False, known=None):
+def window_profile(how, y, ty, rule=None, *, exactly=False):
     """The profile of all windows; with `lengths` each start at the length that fits best (ties: the shortest).
 
-    With a `rule` windows that it cannot choose may be left out. Only distances computed `exactly` have no slack. Those
-    of each version of the query may be `known`.
+    With a `rule` windows that it cannot choose may be left out. Only distances computed `exactly` have no slack.
     """
+    return window_profiles([how], y, ty, [rule], exactly=exactly)[0]
+
+
+def window_profiles(hows, y, ty, rules, *, exactly=False, room=None):
+    """The profiles of queries of one group of `sharing`: transforms of the samples are made once for all of them.
+
+    Where there is `room` what is found together may lie in it.
+    """
+    known = iter(_known([one for how in hows for one in how.versions], y, ty, exactly, room))
+    return [_nearest(how, y, ty, rule, exactly, known) for how, rule in zip(hows, rules, strict=True)]
+
+
+def _nearest(how, y, ty, rule, exactly, known):
+    """The profile of a query and its alternatives."""
     best = None
-    for k, one in enumerate(how.versions):
-        found = _windows_of(one, y, ty, rule, exactly, None if known is None else known[k])
+    for one in how.versions:
+        found = _windows_of(one, y, ty, rule, exactly, next(known))
         best = found if best is None else best._or_nearer(found)
         if how.alternatives and best._start is not None:  # what is farther cannot be chosen beside those so far
             rule = rule.below(rule.bound(best.distance, best.start, best.end))
     return best
 
 
-def window_profiles(hows, y, ty, rules):
-    """The profiles of queries of one group of `sharing`: transforms of the samples are made once for all of them."""
-    versions = [one for how in hows for one in how.versions]
-    first, known = versions[0], None
-    n = y.shape[1] - first.m + 1
-    if len(versions) > 1 and first.metric._slack(first.x, first.w, n, first.normalize) and not _has_gaps(first, y, ty):
-        W = None if first.w is None else np.stack([one.w for one in versions])
-        known = iter(first.metric._profiles(np.stack([one.x for one in versions]), W, y, first.normalize))
-    profiles = []
-    for how, rule in zip(hows, rules, strict=True):
-        own = None if known is None else [next(known) for _ in range(how.n_versions)]
-        profiles.append(window_profile(how, y, ty, rule, known=own))
-    return profiles
-
-
 def sharing(queries):
     """The numbers of queries in groups whose profiles are found together, in the order of their first ones."""
+    if len(queries) == 1:
+        return [[0]]
     groups = {}
     for k, how in enumerate(queries):
         groups.setdefault(_shared_key(how) or k, []).append(k)
@@ -53,13 +55,32 @@ def sharing(queries):
 
 def _shared_key(how):
     """What queries have in common whose profiles are found together; None where they are found each by itself."""
+    if how.mode != "windows" or how.lengths is not None or how.tx is not None:
+        return None
+    # Not even profiles of long sequences may be found by transforms.
+    if not all(one.metric._slack(one.x, one.w, MANY, one.normalize) for one in each_alone(how)):
+        return None
+    common = id(how.metric), how.normalize, how.limits, how.gaps, how.max_gap
+    if how.by_channel is not None:
+        return *common, how.by_channel.tolerance
     weighted = {one.w is not None for one in how.versions}
-    by_itself = how.by_channel, how.scale_limits, how.lengths, how.tx
-    if not isinstance(how.metric, LockstepMetric) or len(weighted) > 1 or any(one is not None for one in by_itself):
+    if how.scale_limits is not None or len(weighted) > 1 or not isinstance(how.metric, LockstepMetric):
         return None
-    if not how.metric._slack(how.x, how.w, MANY, how.normalize):  # not even of a long sequence by transforms
-        return None
-    return id(how.metric), how.x.shape, how.normalize, how.limits, how.gaps, how.max_gap, *weighted
+    return *common, how.x.shape, *weighted
+
+
+def _known(versions, y, ty, exactly, room):
+    """What is found together of the windows of queries of one group: distances, or None of each that is found alone."""
+    first = versions[0]
+    if first.by_channel is not None:
+        return channel_profiles(versions, y, ty, partial(_of_channel, exactly=exactly), exactly=exactly)
+    none = [None] * len(versions)
+    if exactly or len(versions) == 1 or first.lengths is not None or _has_gaps(first, y, ty):
+        return none
+    if not first.metric._slack(first.x, first.w, y.shape[1] - first.m + 1, first.normalize):
+        return none
+    W = None if first.w is None else np.stack([one.w for one in versions])
+    return first.metric._profiles(np.stack([one.x for one in versions]), W, y, first.normalize, room)
 
 
 def _has_gaps(how, y, ty):
@@ -68,9 +89,9 @@ def _has_gaps(how, y, ty):
 
 
 def _windows_of(how, y, ty, rule, exactly, known):
-    """The same of a query without alternatives."""
+    """The same of a query without alternatives, as far as it is not known."""
     if how.by_channel is not None:
-        distance, slack = channel_profile(how, y, ty, _of_channel(exactly), exactly=exactly)
+        distance, slack = known
         return Profile(distance, None, how.m, slack)
     gaps = known is None and _has_gaps(how, y, ty)
     metric, x, w, m, n = how.metric, how.x, how.w, how.m, y.shape[1]
@@ -94,14 +115,20 @@ def _windows_of(how, y, ty, rule, exactly, known):
     return Profile(best, None, length)
 
 
-def _of_channel(exactly):
-    """What gives the profile of one channel by itself; a rule says nothing of the parts of a sum."""
-    return lambda how, y, ty: _windows_of(how, y, ty, None, exactly, None)
+def _of_channel(hows, y, ty, room=None, *, exactly):
+    """Profiles of queries in one channel by itself; a rule says nothing of the parts of a sum."""
+    profiles, at = [None] * len(hows), 0
+    for group in sharing(hows):
+        own, at = None if room is None else room[at:], at + len(group) * y.shape[1]
+        found = window_profiles([hows[k] for k in group], y, ty, [None] * len(group), exactly=exactly, room=own)
+        for k, profile in zip(group, found, strict=True):
+            profiles[k] = profile
+    return profiles
 
 
 def window_shares(how, y, ty, start):
     """What each channel has to do with the windows that begin at some samples, where it is compared by itself."""
-    return shares_of(how, y, ty, start, _of_channel(True))
+    return shares_of(how, y, ty, start, partial(_of_channel, exactly=True))
 
 
 def scaled_path(path, m, start, end):

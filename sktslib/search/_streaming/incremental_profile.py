@@ -133,20 +133,26 @@ class WindowProfile(IncrementalProfile):
     @staticmethod
     def completed(feeds, last=False):
         """Yield the same of each of some profiles that are found together and hold the same samples."""
-        feed, reach = feeds[0], feeds[0].how.reach
-        done, upto = feed.done, max(feed.seen - (feed.short if last else feed.long + reach) + 1, feed.done)
-        if upto == done:
-            yield from [NONE] * len(feeds)
-            return
-        first = max(done - reach, feed.first)
-        samples = feed.cut(first, min(upto - 1 + feed.long + reach, feed.seen))
-        found = window_profiles([one.how for one in feeds], *samples, [one.rule for one in feeds])
-        for one in feeds:
-            one.done = upto
-        some = slice(done - first, upto - first)
-        for profile in found:
-            start, end = profile.start[some] + first, profile.end[some] + first
-            yield Candidates(profile.distance[some], start, end, profile._slack)
+        ready = [feed for feed in feeds if feed._upto(last) > feed.done]  # of other lengths some may have to wait
+        found = iter(())
+        if ready:
+            first = max(min(feed.needed for feed in ready), ready[0].first)
+            samples = ready[0].cut(first, ready[0].seen)
+            found = iter(window_profiles([feed.how for feed in ready], *samples, [feed.rule for feed in ready]))
+        for feed in feeds:
+            end = feed._upto(last)
+            if end == feed.done:
+                yield NONE
+                continue
+            profile, some = next(found), slice(feed.done - first, end - first)
+            feed.done = end
+            yield Candidates(
+                profile.distance[some], profile.start[some] + first, profile.end[some] + first, profile._slack
+            )
+
+    def _upto(self, last):
+        """The start before which all windows are complete."""
+        return max(self.seen - (self.short if last else self.long + self.how.reach) + 1, self.done)
 
 
 class RangeProfile(IncrementalProfile):

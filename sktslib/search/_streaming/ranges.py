@@ -108,7 +108,8 @@ def _of_whole(source, queries, rules=None):
     rules = [None] * len(queries) if rules is None else rules
     if len(queries) == 1:
         return [Search(queries[0], source.y, source.ty).profile(rules[0])]
-    check_lengths(queries[0].m, *queries[0].limits)
+    for how in queries:
+        check_lengths(how.m, *how.limits)
     return window_profiles(queries, source.y, source.ty if queries[0].reads_times else None, rules)
 
 
@@ -149,8 +150,9 @@ def run(source, searches, begin, end, whole=False, count=None):
         for group in groups:
             some = [parts[k] for k in group]
             take_together(some, y, ty, [readers[k] for k in group])
+            needed = min(part.feed.needed for part in some)
             for part in some:
-                part.feed.forget(part.feed.seen)
+                part.feed.forget(needed)
         if count is not None:
             count()
     return parts

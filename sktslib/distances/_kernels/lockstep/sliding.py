@@ -344,10 +344,27 @@ def _profiles(record, X, W, y, scaling, correlator, out):
                 wrong = correlator.error * np.sqrt(sum(part.norms[0] ** 2 for part in parts))
                 of_windows(squares, norm, wrong, *samples.sums, a, b, c)
             count = judge(a, b, c, norm, share, doubtful[: last - first])
-            lockstep_drivers.finish_all(record, a, norm if not squares else 0.0, b, out[q, first:last])
+            if squares:
+                lockstep_drivers.finish_all(record, a, 0.0, b, out[q, first:last])
+            else:
+                _finish_products(record, a, norm, b, out[q, first:last])
             if count:
                 which = np.flatnonzero(doubtful[: last - first]) + first
                 _directly(record, X[q], np.ones_like(X[q]) if W is None else W[q], y, scaling, which, out[q])
+
+
+@kernel(error_model="numpy")
+def _finish_products(p, a, norm, b, out):
+    """out[j] = the distance behind products a[j] and the squares of the query and of a window, `norm` and b[j].
+
+    First all cosines, so that what has no branch is done side by side.
+    """
+    root = np.sqrt(norm)
+    for j in range(a.shape[0]):
+        both = root * np.sqrt(b[j])
+        a[j] = a[j] / both if both > 0.0 else (1.0 if b[j] == norm else 0.0)
+    for j in range(a.shape[0]):
+        out[j] = lockstep_terms.finish(p, a[j], 1.0, 1.0)
 
 
 def _directly(record, x, w, y, scaling, which, out):
