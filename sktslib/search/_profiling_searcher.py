@@ -51,8 +51,8 @@ class ProfilingSearcher(ClassNamePrefixFeaturesOutMixin, TransformerMixin):
         """Distance of the best occurrence that ends at each time point.
 
         Row t depends on samples up to t alone, unless a subsequence search compares slopes or shapes, which reach over
-        the next sample or half a shape. Rows at which no candidate ends hold the largest finite value of the call, or 0
-        where there is none.
+        the next sample or half a shape, or lags are tolerated (`lag_tolerance`), which reach so much further. Rows at
+        which no candidate ends hold the largest finite value of the call, or 0 where there is none.
 
         Parameters
         ----------

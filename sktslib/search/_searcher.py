@@ -124,7 +124,7 @@ class QuerySearcher(ProfilingSearcher, PiecewiseSearcher, AnsweredSearcher, Fitt
     Attributes
     ----------
     query_ : ndarray of shape (m, channels)
-        The query.
+        The query; compared by channel, with NaN where a channel has no points, and in channels of weight 0.
     weight_ : ndarray of shape (m, channels) or None
         Relative weights; None where all are equal.
     alternatives_ : list of lists of tuples

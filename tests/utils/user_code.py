@@ -83,6 +83,11 @@ def defend(recording: pd.DataFrame, labels: NDArray[np.int64]) -> EventReport:
     return report
 
 
+def by_channel(recording: pd.DataFrame, one: list[float]) -> Matches:
+    searcher = QuerySearcher("correlation", channel_lag={"x": 0, "y": 3}, lag_tolerance=1, min_channels=1)
+    return searcher.fit([{"x": one, "y": one[1:]}]).search(recording)
+
+
 def group(recording: pd.DataFrame, X: list[NDArray[np.float64]], y: list[float]) -> NDArray[np.float64]:
     assert_type(motifs(recording, 65, n=3, other=recording, metric="dtw", metric_params={"window": 0.1}), Matches)
     assert_type(discords(recording, 65, times=recording.index), Matches)

@@ -17,6 +17,7 @@ from strategies import quarters, small_sizes, unmeant
 from sktslib import QuerySearcher
 from sktslib.search import merge_parts
 from sktslib.search._streaming import ranges
+from sktslib.utils.visualisation import AlignmentDisplay, ExplanationDisplay
 
 pytestmark = [pytest.mark.usefixtures("_plain_kernels_may_overflow"), unmeant]
 
@@ -304,6 +305,28 @@ def test_explanations_add_up_and_matches_are_tables():
     assert len(matches.cut()[0]) == matches.end[0] - matches.start[0]
     ending = searcher.transform(y)[:, 0]
     assert ending[matches.end[0] - 1] == pytest.approx(matches.distance[0], rel=1e-9)
+
+
+def test_pictures_show_the_query_where_it_lies_in_the_range():
+    x, y, lags, _ = recording(np.random.default_rng(11))
+    searcher = QuerySearcher("correlation", channel_lag=lags).fit(x)
+    for display in (AlignmentDisplay.from_estimator(searcher, y), ExplanationDisplay.from_estimator(searcher, y)):
+        np.testing.assert_array_equal(display.query[12:42, 3], x[:, 3])
+        assert np.isnan(display.query[:12, 3]).all() and len(display.query) == 42
+
+
+def test_streams_with_times_tell_the_starts_that_fit_the_given_lags():
+    x, y, lags, starts = recording(np.random.default_rng(12), signs=(1, 1))
+    times = pd.date_range("2024-01-01", periods=len(y), freq="10ms")
+    searcher = QuerySearcher("correlation", channel_lag=lags, lag_tolerance=4, threshold=1.6).fit(x)
+    stream, found = searcher.stream(), []
+    for first in range(0, len(y), 50):
+        found.append(stream.update(y[first : first + 50], times=times[first : first + 50]))
+    found.append(stream.flush())
+    got = pd.concat([one.to_frame() for one in found if len(one)], ignore_index=True)
+    want = searcher.search(y, times=times).sorted()
+    assert want.start.tolist() == starts
+    pd.testing.assert_frame_equal(got, want.to_frame(), check_exact=True)
 
 
 def test_thresholds_labels_and_grids_know_channels():
