@@ -251,28 +251,38 @@ def checked_scale_limits(limits):
     """The least and the largest scale, as floats; None for none."""
     if limits is None:
         return None
-    pair = isinstance(limits, tuple | list | np.ndarray) and np.shape(limits) == (2,)
-    if not pair or not all(_is_number(edge) for edge in limits) or not 0 <= limits[0] <= limits[1] or limits[1] == 0:
+    edges = _floats(limits) if _is_list(limits) else []
+    if len(edges) != 2 or not 0 <= edges[0] <= edges[1] or edges[1] == 0:
         raise ValueError(
             "The 'scale_limits' parameter must be None or (least, largest), two numbers of which the first is at "
             f"least 0 and at most the second, which is above 0. Got {shown(limits)}. They are times the standard "
             "deviation of the query, (0.7, 1.4) for example; an infinite one is no limit."
         )
-    return float(limits[0]), float(limits[1])
+    return edges[0], edges[1]
 
 
 def checked_offset_limit(limit, channels):
     """The largest offset of each channel (channels,); None for none."""
     if limit is None:
         return None
-    each = [limit] * channels if np.ndim(limit) == 0 else list(limit)
-    if len(each) != channels or not all(_is_number(one) and one >= 0 for one in each):
+    each = _floats(limit if _is_list(limit) else [limit] * channels)
+    if len(each) != channels or not all(one >= 0 for one in each):
         raise ValueError(
             "The 'offset_limit' parameter must be None, a number of at least 0, or one for each channel of the query, "
             f"{channels} here. Got {shown(limit)}. It is in the unit of the data; an infinite one is no limit."
         )
-    return np.array(each, float)
+    return np.array(each)
 
 
-def _is_number(value):
-    return isinstance(value, Real) and not isinstance(value, bool | np.bool_) and value == value
+def _is_list(values):
+    return isinstance(values, tuple | list) or (isinstance(values, np.ndarray) and values.ndim > 0)
+
+
+def _floats(values):
+    """Numbers as floats; none at all where one of them is no number, or float64 does not hold it."""
+    if not all(isinstance(one, Real) and not isinstance(one, bool | np.bool_) for one in values):
+        return []
+    try:
+        return [float(one) for one in values]
+    except OverflowError:
+        return []
