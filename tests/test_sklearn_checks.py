@@ -26,7 +26,6 @@ ESTIMATORS = [
     QuerySegmenter(),
     DistanceKernel(),
     KNeighborsTimeSeriesClassifier(),
-    KNeighborsTimeSeriesClassifier("euclidean", weight=MetricWeights(alpha=1.0, n_neighbors=1, max_iter=1)),
     KNeighborsTimeSeriesRegressor(),
     KNeighborsTimeSeriesTransformer(),
     MetricWeights("euclidean", alpha=1.0, n_neighbors=1, max_iter=1),

@@ -108,7 +108,7 @@ class MetricWeights(CollectionEstimator):
     >>> X, y = rng.normal(size=(20, 10, 2)), np.repeat(["low", "high"], 10)  # the second channel is noise
     >>> X[10:, :, 0] += 1.0
     >>> MetricWeights(alpha=0.1).fit(X, y).weight_.round(1)
-    array([[1.6, 0.4]])
+    array([[1.3, 0.7]])
     >>> model = KNeighborsTimeSeriesClassifier("dtw", weight=MetricWeights(alpha=0.1)).fit(X, y)
     >>> model.metric_weights_.weight_.shape
     (1, 2)

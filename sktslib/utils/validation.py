@@ -260,8 +260,9 @@ def as_weight(weight, m, channels, *, name="weight"):
     w = as_floats(weight, name)
     if w.shape not in ((m,), (m, channels), (1, channels)):
         raise ValueError(
-            f"{name!r} must have one value per point of the query (the first series), shape ({m},), one per point "
-            f"and channel, shape ({m}, {channels}), or one per channel, shape (1, {channels}). Got shape {w.shape}."
+            f"{name!r} must have one value per point of the query (the first series), shape ({m},), or one per "
+            f"point and channel, shape ({m}, {channels}). Got shape {w.shape}. Weights of channels alone have shape "
+            f"(1, {channels})."
         )
     w = relative(w, name, "points")
     if w is None:
