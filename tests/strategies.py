@@ -157,6 +157,8 @@ SIZES = {
     "search._profiles.normalized_ranges.SHARE": [0.25, 0.5, 1, 3],
     "search._profiles.normalized_ranges.PARTS": [2, 3, 4],
     "search._profiles.normalized_ranges.BATCH": [1, 5, 2**8],
+    "search._profiles.normalized_ranges.SEEDS": [0, 1, 2**10],
+    "search._profiles.normalized_ranges.EACH": [1, 4],
     "search._profiles.normalized_ranges.TERMS": [1, 20, 2**19],
     "search._selection.BLOCK": [1, 7, 2**14],
 }

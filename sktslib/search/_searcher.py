@@ -60,8 +60,8 @@ class QuerySearcher(ProfilingSearcher, PiecewiseSearcher, AnsweredSearcher, Fitt
         metrics with a path only). "auto" takes windows for lockstep metrics, for those without a path (soft_dtw, gak,
         sbd), and where `normalize`, `scales` or a limit of scale or offset is set.
     normalize : {None, "zscore", "mean", "minmax", "robust"}, default=None
-        How query and each window are normalised, per channel and by weighted moments. With ``metric="auto"`` and
-        labels None leaves the choice to them.
+        How query and each window are normalised, per channel and by weighted moments; in a subsequence search each
+        range by itself, all by plain moments. With ``metric="auto"`` and labels None leaves the choice to them.
     n_matches : int, None or "auto", default="auto"
         How many occurrences at most; None: as many as fit. "auto": None in streams, with a `threshold` or a
         `percentile`, and where queries are learned from labels, else 1.
@@ -80,7 +80,8 @@ class QuerySearcher(ProfilingSearcher, PiecewiseSearcher, AnsweredSearcher, Fitt
         The shortest match of a subsequence search, in samples; None: no bound. "auto": half of the query's length,
         rounded down, at least 1 and at most `max_length`. A search by windows has no bound.
     max_length : int, optional
-        The longest match of a subsequence search, in samples.
+        The longest match of a subsequence search, in samples. None: no bound, but with `normalize` twice the query's
+        length.
     scales : tuple (least, largest) or list of float, optional
         Uniform scaling: windows of these multiples of the query's length, all in the range or those of the list, are
         resampled to its length, and each start counts at the one that fits best.

@@ -22,6 +22,7 @@ lockstep distances                         `lockstep_drivers`   sums in the orde
 long windows, squares and products         `sliding`            a profile to 1e-5; matches as `lockstep_drivers`
 several queries of one length, the same    `sliding`            to the bit as each query by itself
 `soft_dtw`, `gak`                          `soft_minimum`       sums in the order of the cells
+ranges, each normalised by itself          `range_bounds`       bounds; the ranges they leave as `lanes`
 segmentation, elastic                      `one_pass`           sums in order; of long recordings less an offset
 pairs of z-normalised windows              `matrix_profile`     bounds; the pairs they leave as `lockstep_drivers`
 ========================================== ==================== ================================================

@@ -15,7 +15,7 @@ import numpy as np
 from .compilation import inner, kernel, pieces, step
 from .dispatch import accumulate, minimum_cost, moves, terms
 from .lanes import LANES, ROWS, load, splat
-from .simd import maximum, minimum
+from .simd import maximum, minimum, where
 from .simd_memory import channels_of, fill, some, store
 
 INF = np.inf
@@ -28,48 +28,64 @@ MEAN, DEVIATION = 1, 2  # what the numbers of `SCALINGS` mean; any other: minimu
 
 @inner
 def _sums(y, sums):
-    """Running sums of deviations from the mean and of their squares, and since when each value is the same; the mean.
+    """Running sums of deviations from the mean and of their squares, and how many samples up to each are equal.
 
-    ``sums[:2, k]`` are those of the first k samples.
+    ``sums[:2, k]`` are those of the first k samples, ``sums[2, k]`` is of the k-th one. Returns the mean.
     """
-    n, mean = y.shape[0], 0.0
+    n, total = y.shape[0], 0.0
     for k in range(n):
-        mean += y[k] / n
+        total += y[k]
+    mean = total / n
     sums[0, 0] = sums[1, 0] = 0.0
     for k in range(n):
         d = y[k] - mean
         sums[0, k + 1] = sums[0, k] + d
         sums[1, k + 1] = sums[1, k] + d * d
-        sums[2, k] = sums[2, k - 1] if k > 0 and y[k] == y[k - 1] else k
+        sums[2, k] = sums[2, k - 1] + 1.0 if k > 0 and y[k] == y[k - 1] else 1.0
     return mean
 
 
 @inner
-def _of_moments(sums, n, first, ends, lengths, with_scale):
-    """Least and largest mean and variance of the ranges of a box that are not constant; how many of either kind.
+def _of_moments(sums, n, ends, lengths, lanes):
+    """Least and largest mean and variance of the ranges of a box that are not constant, and whether any is constant.
 
-    Positions count from the first sample, `first` may be negative.
+    Infinite where there is none. Ends count from the first sample.
     """
-    low, high, least, most, constant, varied = INF, -INF, INF, -INF, 0, 0
-    for end in range(ends[0], min(ends[1], n + 1)):
-        for length in range(lengths[0], min(lengths[1], end - max(first, 0) + 1)):
-            start = end - length
-            if sums[2, end - 1] <= start:
-                constant += 1
-                continue
-            varied += 1
-            center = (sums[0, end] - sums[0, start]) / length
-            low, high = min(low, center), max(high, center)
-            if with_scale:
-                square = (sums[1, end] - sums[1, start]) / length - center * center
-                least, most = min(least, square), max(most, square)
-    return low, high, least, most, constant, varied
+    s, q, equal, constant = sums[0], sums[1], sums[2], False
+    low, high, least, most = splat(INF), splat(-INF), splat(INF), splat(-INF)
+    bottom, top, fewest, largest = INF, -INF, INF, -INF
+    for length in range(lengths[0], lengths[1]):
+        first, last, share = max(ends[0], length), min(ends[1], n + 1), 1.0 / length
+        if last - first >= LANES:
+            for begin in range(first, last, LANES):
+                end = min(begin, last - LANES)  # some twice
+                center = (load(s, end) - load(s, end - length)) * share
+                square = (load(q, end) - load(q, end - length)) * share - center * center
+                flat = load(equal, end - 1) >= splat(length)
+                low, high = minimum(low, where(flat, INF, center)), maximum(high, where(flat, -INF, center))
+                least, most = minimum(least, where(flat, INF, square)), maximum(most, where(flat, -INF, square))
+                constant |= some(flat)
+        else:
+            for end in range(first, last):
+                if equal[end - 1] >= length:
+                    constant = True
+                    continue
+                middle = (s[end] - s[end - length]) * share
+                spread = (q[end] - q[end - length]) * share - middle * middle
+                bottom, top = min(bottom, middle), max(top, middle)
+                fewest, largest = min(fewest, spread), max(largest, spread)
+    for k, values in enumerate((low, high, least, most)):
+        store(lanes, k * LANES, values)
+    for k in range(LANES):
+        bottom, top = min(bottom, lanes[k]), max(top, lanes[LANES + k])
+        fewest, largest = min(fewest, lanes[2 * LANES + k]), max(largest, lanes[3 * LANES + k])
+    return bottom, top, fewest, largest, constant
 
 
 @inner
 def _of_extremes(y, sums, n, ends, lengths):
     """The same with minima as centers and ranges as scales."""
-    low, high, least, most, constant, varied = INF, -INF, INF, -INF, 0, 0
+    low, high, least, most, constant = INF, -INF, INF, -INF, False
     for end in range(ends[0], min(ends[1], n + 1)):
         bottom = top = y[end - 1]
         for length in range(1, min(lengths[1], end + 1)):
@@ -77,41 +93,43 @@ def _of_extremes(y, sums, n, ends, lengths):
             bottom, top = min(bottom, y[start]), max(top, y[start])
             if length < lengths[0]:
                 continue
-            if sums[2, end - 1] <= start:
-                constant += 1
+            if sums[2, end - 1] >= length:
+                constant = True
                 continue
-            varied += 1
             low, high = min(low, bottom), max(high, bottom)
             least, most = min(least, top - bottom), max(most, top - bottom)
-    return low, high, least, most, constant, varied
+    return low, high, least, most, constant
 
 
 @inner
-def _intervals(y, end, ends, lengths, how, sums, lane, low, high):
-    """Put the intervals of the samples of a box, the ranges that end from `end` on, into a lane; whether it has any."""
-    longest, count = lengths[1] - 1, ends + lengths[1] - 2
-    first = end - longest
-    a, b = max(first, 0), min(first + count, y.shape[0])
-    for j in range(count):
-        low[(j + 1) * LANES + lane] = high[(j + 1) * LANES + lane] = FAR
+def _intervals(y, end, ends, lengths, how, room, low, high):
+    """The intervals of the samples of a box, the ranges that end from `end` on; whether there is any range."""
+    first = end - lengths[1] + 1
+    a, b = max(first, 0), min(first + low.shape[0], y.shape[0])
+    fill(low, 0, low.shape[0], FAR)
+    fill(high, 0, low.shape[0], FAR)
     if b - a < lengths[0]:
         return False
-    v = y[a:b]
+    v, (sums, lanes) = y[a:b], room
     n, mean = b - a, _sums(v, sums)
     own = end - a, end - a + ends
     total = sums[1, n]
     if how == MEAN or how == DEVIATION:
-        c0, c1, s0, s1, constant, varied = _of_moments(sums, n, 0, own, lengths, how == DEVIATION)
+        c0, c1, s0, s1, constant = _of_moments(sums, n, own, lengths, lanes)
     else:
-        c0, c1, s0, s1, constant, varied = _of_extremes(v, sums, n, own, lengths)
+        c0, c1, s0, s1, constant = _of_extremes(v, sums, n, own, lengths)
         c0, c1 = c0 - mean, c1 - mean
-    if constant + varied == 0:
+    if c0 > c1 and not constant:
         return False
-    if varied == 0:  # constant ranges become zeros
-        for j in range(a - first, b - first):
-            low[(j + 1) * LANES + lane] = high[(j + 1) * LANES + lane] = 0.0
+    below, above = low[a - first : b - first], high[a - first : b - first]
+    if c0 > c1:  # constant ranges become zeros
+        fill(below, 0, n, 0.0)
+        fill(above, 0, n, 0.0)
         return True
-    sure = TINY < total < LARGE
+    if not TINY < total < LARGE:
+        fill(below, 0, n, -INF)
+        fill(above, 0, n, INF)
+        return True
     wrong = 8.0 * EPS * (n + 8.0) * np.sqrt(n * total)  # of sums of deviations; of their squares it is less than
     wrong_squares = 8.0 * EPS * (n + 8.0) * total
     c0, c1 = c0 - wrong / lengths[0], c1 + wrong / lengths[0]
@@ -123,15 +141,15 @@ def _intervals(y, end, ends, lengths, how, sums, lane, low, high):
     elif how != MEAN:
         f0, f1 = 1.0 / s1, 1.0 / s0
     more = 2.0**-40 * np.sqrt(total) * f1
-    for j in range(a - first, b - first):
-        d = v[j + first - a] - mean
-        under, over = d - c1, d - c0
-        under = under * (f0 if under > 0.0 else f1) - more
-        over = over * (f1 if over > 0.0 else f0) + more
-        if constant > 0:
-            under, over = min(under, 0.0), max(over, 0.0)
-        low[(j + 1) * LANES + lane] = under if sure else -INF
-        high[(j + 1) * LANES + lane] = over if sure else INF
+    for j in range(n):
+        d = v[j] - mean - c1
+        below[j] = min(d * f0, d * f1) - more
+    for j in range(n):
+        d = v[j] - mean - c0
+        above[j] = max(d * f0, d * f1) + more
+    if constant:
+        for j in range(n):
+            below[j], above[j] = min(below[j], 0.0), max(above[j], 0.0)
     return True
 
 
@@ -186,7 +204,7 @@ def _sweep(p, i, m, rows, weighted, points, low, high, count, row):
 @kernel
 def _fill_bounds(p, rows, weighted, points, y, boxes, how, cutoff, begin, stop, room, out):
     """Blocks of LANES boxes from `begin` to `stop`, see `bounds`."""
-    low, high, row, sums = room
+    low, high, row, beside, rest = room
     at, ends, lengths = boxes
     m = points.shape[1]
     longest, count = lengths[1] - 1, ends + lengths[1] - 2
@@ -194,8 +212,17 @@ def _fill_bounds(p, rows, weighted, points, y, boxes, how, cutoff, begin, stop, 
         first, known = block * LANES, False
         for s in range(LANES):
             b = min(first + s, at.shape[0] - 1)
+            some_range = True
             for k in range(y.shape[0]):
-                known |= _intervals(y[k], at[b], ends, lengths, how, sums, s, low[k], high[k])
+                some_range = _intervals(y[k], at[b], ends, lengths, how, rest, beside[0, k, s], beside[1, k, s])
+            known |= some_range
+            out[b] = 0.0 if some_range else INF
+        for k in range(y.shape[0]):
+            below, above = low[k], high[k]
+            for j in range(count):
+                for s in range(LANES):
+                    below[(j + 1) * LANES + s] = beside[0, k, s, j]
+                    above[(j + 1) * LANES + s] = beside[1, k, s, j]
         starts = ends + lengths[1] - lengths[0] - 1  # samples at which a range starts
         fill(row, 0, starts * LANES, 0.0)
         fill(row, starts * LANES, (count + 1) * LANES, INF)
@@ -208,7 +235,7 @@ def _fill_bounds(p, rows, weighted, points, y, boxes, how, cutoff, begin, stop, 
         for s in range(min(LANES, at.shape[0] - first)):
             least = INF
             for j in range(longest, longest + ends):
-                if known:
+                if known and out[first + s] == 0.0:
                     least = min(least, row[j * LANES + s])
             out[first + s] = least
 
@@ -231,7 +258,9 @@ def bounds(p, rows, weighted, points, y, boxes, how, cutoff):
     at, ends, lengths = boxes
     out, count = np.empty(len(at)), ends + lengths[1] - 2
     low, high = np.empty((2, len(y), (count + 1) * LANES))
-    room = channels_of(low), channels_of(high), np.empty((count + 1) * LANES), np.empty((3, count + 1))
+    rest = np.empty((3, count + 1)), np.empty(4 * LANES)
+    beside = np.empty((2, len(y), LANES, count))
+    room = channels_of(low), channels_of(high), np.empty((count + 1) * LANES), beside, rest
     for begin, stop in pieces(-(-len(at) // LANES), LANES * count * points.shape[1]):
         _fill_bounds(p, rows, weighted, points, y, boxes, how, cutoff, begin, stop, room, out)
     return out

@@ -1,8 +1,9 @@
 """The profile of ranges that are normalised each by itself: of all that end at a sample the nearest to the query.
 
 Ranges of other lengths have other centers and scales, so that no column of costs serves all of them, and each is
-compared as two whole series are. Where a rule says which candidates can be chosen, and the metric sums squared
-differences, `range_bounds` leaves out boxes of ranges that cost too much, and divides the others down to single ranges.
+compared as two whole series are. Where the metric sums squared differences, `range_bounds` leaves out boxes of ranges
+that cost more than can be chosen, or than the nearest so far at each of their ends, and divides the others down to
+single ranges.
 
 Of k matches none is farther than the farthest of q (k - 1) + 1 ends, if no match overlaps the candidates of more than q
 of them: k - 1 matches leave a candidate of one of these, which is a match itself or overlaps one that comes before it.
@@ -19,11 +20,14 @@ from ...distances._kernels import dispatch, lanes, range_bounds
 from ...distances._metrics.elastic import ElasticMetric, PreparedPair
 from ...distances._series import SCALINGS, full_weight, normalise
 from .._selection import Profile, select
+from .near_windows import Rule
 
 LEAST = 2**20  # cells of all ranges together; with fewer the whole profile takes no time
-SHARE = 3  # of the shortest range that the ends of the first boxes are apart, about: their moments are much the same
+SHARE = 2  # of the shortest range that the ends of the first boxes are apart, at most: their moments are much the same
 PARTS = 4  # into how many a box is divided, by ends and by lengths
-BATCH = 2**8  # boxes that are divided together, the most promising ones first
+BATCH = 2**10  # boxes that are divided together
+SEEDS = 2**10  # boxes of each size that are divided first, at least
+EACH = 4  # of them in a stretch, at most
 TERMS = 2**19  # of ranges that are normalised together
 OVERLAPPED = (1, 2, 3)  # of how many ends a match overlaps the candidates, in limits
 CLOSE = 1e-9  # what bounds of single ranges may be too low by, as a share
@@ -34,15 +38,14 @@ def range_profile(how, y, ty, rule=None, first=0):
 
     Of equally near ranges the shortest counts. Ranges lie between gaps and holes.
     """
-    profiles = []
+    profiles, rule = [], rule or Rule()
     for one in how.versions:
         known = _Known(y.shape[1], one.range_lengths[1], rule)
         for a, b in one.runs(y, ty):
             piece, times = np.ascontiguousarray(y[:, a:b]), None if one.compared(ty) is None else ty[a:b]
             _enter(one, piece, times, known, int(a), max(first - int(a), 0))
         profiles.append(Profile(known.distance[first:], known.start[first:]))
-        if rule is not None:  # what is farther cannot be chosen beside those so far
-            rule = rule.below(known.limit)
+        rule = rule.below(known.limit)  # what is farther cannot be chosen beside those so far
     return reduce(Profile._or_nearer, profiles)
 
 
@@ -52,7 +55,7 @@ def of_ranges(how, y, ty, start, end):
     tx = None if ty is None else how.tx - how.tx[0]
     for length in np.unique(end - start).tolist():
         own = np.flatnonzero(end - start == length)
-        for which in np.array_split(own, -(-len(own) * length * len(y) // TERMS)):
+        for which in np.array_split(own, min(len(own), -(-len(own) * length * len(y) // TERMS))):
             at = start[which]
             windows = sliding_window_view(y, length, axis=1)[:, at].transpose(1, 0, 2)
             windows = normalise(np.ascontiguousarray(windows), np.ones((len(y), length)), how.normalize)
@@ -68,7 +71,7 @@ def _enter(how, y, ty, known, offset, first):
     count = (n - max(first, shortest - 1)) * (longest - shortest + 1)
     if count <= 0:
         return
-    if known.rule is not None and _applies(how, ty, count * how.m * shortest):
+    if _applies(how, ty, count * how.m * shortest):
         _Boxes(how, y, known, offset, max(first, shortest - 1), (shortest, longest)).search()
         return
     for length in range(shortest, longest + 1):
@@ -92,7 +95,7 @@ class _Known:
     def __init__(self, n, longest, rule):
         self.distance, self.start = np.full(n, np.inf), np.full(n, -1, np.int64)
         self.longest, self.rule = longest, rule
-        self.limit = np.inf if rule is None or rule.threshold is None else rule.threshold
+        self.limit = np.inf if rule.threshold is None else rule.threshold
 
     def learn(self, end, length, distance):
         """Take ranges; several may have one end. Of equally near ones the shortest counts."""
@@ -152,25 +155,47 @@ class _Boxes:
         while ends * PARTS * SHARE <= shortest:
             ends *= PARTS
         count = longest - shortest + 1
-        lengths = -(-count // -(-count // (2 * ends)))
+        lengths = -(-count // -(-count // (PARTS * ends)))
         at = np.arange(self.first + 1, n + 1, ends)
         boxes = [(at, np.full(len(at), length)) for length in range(shortest, longest + 1, lengths)]
-        boxes = np.concatenate(boxes, axis=1)
-        boxes = self._bounded(boxes, ends, lengths)
-        boxes = boxes[:, np.argsort(boxes[2], kind="stable")]
-        for begin in range(0, boxes.shape[1], BATCH):
-            part = self._open(boxes[:, begin : begin + BATCH])
-            if not part.size:
+        boxes = self._bounded(np.concatenate(boxes, axis=1), ends, lengths)
+        self._seed(boxes, ends, lengths)
+        self._refine(boxes, ends, lengths)
+
+    def _seed(self, boxes, ends, lengths):
+        """Compare the most promising ranges, so that a limit is known: of each stretch a few at most.
+
+        They are looked for in the most promising boxes, and there again in the most promising parts.
+        """
+        k = self.known.rule.n_matches
+        if k is None:
+            return
+        while True:
+            order = np.lexsort((boxes[2], boxes[0] // (2 * self.known.longest)))
+            boxes = boxes[:, order]
+            stretch = boxes[0] // (2 * self.known.longest)
+            rank = np.arange(len(stretch)) - np.searchsorted(stretch, stretch)
+            boxes = boxes[:, rank < EACH]
+            boxes = boxes[:, np.argsort(boxes[2], kind="stable")[: max(SEEDS, 2 * EACH * k)]]
+            if ends == lengths == 1:
                 break
-            self._refine(part, ends, lengths)
+            boxes, ends, lengths = self._smaller(boxes, ends, lengths)
+        self._learn(*boxes[:2].astype(np.int64))
 
     def _refine(self, boxes, ends, lengths):
-        """Divide boxes down to single ranges, and compare those that are left."""
-        while ends > 1 or lengths > 1:
-            smaller = -(-ends // PARTS), -(-lengths // PARTS)
-            boxes = self._bounded(self._divided(boxes, (ends, lengths), smaller), *smaller)
-            ends, lengths = smaller
-        self._compare(boxes)
+        """Divide boxes down to single ranges, the most promising first, and compare those that are left."""
+        boxes = boxes[:, np.argsort(boxes[2], kind="stable")]
+        for begin in range(0, boxes.shape[1], BATCH):
+            part = self._open(boxes[:, begin : begin + BATCH], ends)
+            if ends == lengths == 1:
+                self._compare(part)
+            elif part.size:
+                self._refine(*self._smaller(part, ends, lengths))
+
+    def _smaller(self, boxes, ends, lengths):
+        """The parts of boxes that may hold a match, and their sizes."""
+        sizes = -(-ends // PARTS), -(-lengths // PARTS)
+        return self._bounded(self._divided(boxes, (ends, lengths), sizes), *sizes), *sizes
 
     def _divided(self, boxes, sizes, smaller):
         """Boxes in smaller ones, but for those that hold no range."""
@@ -191,24 +216,14 @@ class _Boxes:
             limits = length, min(length + lengths, self.limits[1] + 1)
             box = boxes[0][own], ends, limits
             low[own] = range_bounds.bounds(*self.query, self.y, box, SCALINGS[self.how.normalize], self.cutoff)
-        boxes = self._open(np.array([*boxes, low]))
-        self._seed(boxes, ends, lengths)
-        return self._open(boxes)
+        return self._open(np.array([*boxes, low]), ends)
 
-    def _open(self, boxes):
-        return boxes[:, (boxes[2] <= self.cutoff) & (boxes[2] < np.inf)]
-
-    def _seed(self, boxes, ends, lengths):
-        """Compare a range of the most promising box of each stretch, so that a limit is known."""
-        k = self.known.rule.n_matches
-        if k is None or not boxes.size:
-            return
-        boxes = boxes[:, np.argsort(boxes[2], kind="stable")]
-        first = np.unique(boxes[0] // (2 * self.known.longest), return_index=True)[1]
-        boxes = boxes[:, np.sort(first)[: 2 * k]]
-        end = np.minimum(boxes[0].astype(np.int64) + ends // 2, self.y.shape[1])
-        length = np.minimum(boxes[1].astype(np.int64) + lengths // 2, np.minimum(self.limits[1], end))
-        self._learn(end, length)
+    def _open(self, boxes, ends):
+        """The boxes that may hold what can be chosen: the nearest range of an end, as far as any is known there."""
+        boxes = boxes[:, (boxes[2] <= self.cutoff) & (boxes[2] < np.inf)]
+        at = boxes[0].astype(np.int64)[:, np.newaxis] - 1 + np.arange(ends)
+        known = self.known.distance[np.minimum(at, self.y.shape[1] - 1) + self.offset]
+        return boxes[:, boxes[2] <= self._cost(known.max(axis=1, initial=0.0))]
 
     def _learn(self, end, length):
         distance = of_ranges(self.how, self.y, None, end - length, end)
@@ -220,7 +235,4 @@ class _Boxes:
         boxes = boxes[:, np.lexsort((boxes[2], boxes[0]))]
         is_first = np.diff(boxes[0], prepend=-1) > 0
         self._learn(*boxes[:2, is_first].astype(np.int64))
-        boxes = self._open(boxes[:, ~is_first])
-        end = boxes[0].astype(np.int64)
-        near = boxes[2] <= self._cost(self.known.distance[end - 1 + self.offset])
-        self._learn(*boxes[:2, near].astype(np.int64))
+        self._learn(*self._open(boxes[:, ~is_first], 1)[:2].astype(np.int64))

@@ -32,7 +32,8 @@ METRICS = [
     ("twed", {}),
     ("lcss", {"eps": 0.6}),
 ]
-OF_RANGES = [f"search._profiles.normalized_ranges.{name}" for name in ("LEAST", "SHARE", "PARTS", "BATCH", "TERMS")]
+SIZES = "LEAST", "SHARE", "PARTS", "BATCH", "SEEDS", "EACH", "TERMS"
+OF_RANGES = [f"search._profiles.normalized_ranges.{name}" for name in SIZES]
 OF_STREAMS = [f"search._streaming.{name}" for name in ("ranges.LEAST", "parts.FIRST", "best.ROOM")]
 OF_STREAMS += [f"search._streaming.chunked_sequence.{name}" for name in ("CHUNK", "LONG", "RARE")]
 KINDS = ["noise", "integers", "flat", "offset", "spike", "copies"]
@@ -124,7 +125,8 @@ def test_matches_are_those_of_the_whole_profile(search, data):
     rule = {name: getattr(searcher, name) for name in ("n_matches", "threshold", "max_overlap")}
     chosen = naive.select(profile.distance, profile.start, profile.end, **rule)
     with small_sizes(data, *OF_RANGES):
-        got = searcher.search(y)
+        got, every = searcher.search(y), searcher.profile(y)
+    np.testing.assert_array_equal([every.distance, every.start], [profile.distance, profile.start])
     want = np.array([profile.start[chosen], profile.end[chosen], profile.distance[chosen]])
     np.testing.assert_array_equal(columns(got), want)
 
