@@ -122,9 +122,8 @@ class FittedSearcher(ThresholdFitting, ChannelQueries, QueryEstimator):
     def _all_that_fit(self, k):
         """How a learned query is compared, and a choice of matches, to see which of them are occurrences."""
         how = self._searches[k][0]
-        if (
-            self.min_length == "auto" and not how.by_range
-        ):  # between occurrences there may be no room but for short matches
+        # Between occurrences there may be no room but for short matches.
+        if self.min_length == "auto" and not how.by_range:
             how = how._replace(limits=(None, how.limits[1]))
         return how, Choice(max_overlap=float(self.max_overlap))
 
