@@ -28,8 +28,8 @@ print(f"equal weights: {equal.score(X_test, y_test):.3f} of the test series are 
 print(f"learned weights: {learned.score(X_test, y_test):.3f}")
 
 # %%
-# A series of each class, colored by the weights. They are high where the hand is taken from the holster and put back,
-# and low while it points at the target.
+# A series of each class, colored by the weights. They are highest where the hand comes down to the holster, and low
+# while it points at the target.
 
 figure, axes = plt.subplots(1, 2, figsize=(10, 3.4), sharey=True, layout="constrained")
 for ax, kind in zip(axes, np.unique(y), strict=True):
