@@ -12,6 +12,7 @@ from strategies import pairs, plain, quarters, small_sizes, times, unmeant
 from sktslib import QuerySearcher
 from sktslib.distances import get_metric
 from sktslib.search import merge_parts
+from sktslib.search._streaming import incremental_profile
 
 pytestmark = [pytest.mark.usefixtures("_plain_kernels_may_overflow"), unmeant]
 
@@ -158,18 +159,20 @@ def test_parts_jobs_and_streams_give_the_same(search, cut, data):
         assert sorted((a, b, c) for a, b, c in found) == sorted((a, b, c) for a, b, c in want)
 
 
-def test_a_stream_reports_what_is_decided_and_holds_no_more_than_it_needs():
-    x = np.sin(np.linspace(0, 6, 8))
-    searcher = QuerySearcher(mode="subsequence", normalize="zscore", threshold=0.5, max_length=12).fit(x)
-    y = np.random.default_rng(0).normal(size=1200)
-    y[600:608] = 3 * x + 5
-    stream, late = searcher.stream(), searcher.stream(max_delay=15)
-    for k in range(0, 1200, 3):
-        for k_th in (stream, late):
-            for match in k_th.update(y[k : k + 3]):
-                assert match.end > 600 or match.distance > 0
-                assert k + 3 - match.end <= (40 if k_th is stream else 18)
-    assert 1200 - stream._pending[0].feed.first <= 2 * 1024
+def test_a_stream_decides_soon_and_forgets(monkeypatch):
+    monkeypatch.setattr(incremental_profile, "LEAST_HELD", 16)
+    x, y = np.sin(np.linspace(0, 6, 8)), np.random.default_rng(0).normal(size=600)
+    y[300:308] = 3 * x + 5
+    searcher = QuerySearcher(mode="subsequence", normalize="zscore", threshold=0.2, max_length=12).fit(x)
+    for stream, latest in ((searcher.stream(), 60), (searcher.stream(max_delay=15), 18)):
+        found = []
+        for k in range(0, 600, 3):
+            matches = stream.update(y[k : k + 3])
+            assert (k + 3 - matches.end <= latest).all()
+            found += matches
+        assert (300, 308) in [match[:2] for match in found]
+        feed = stream._pending[0].feed
+        assert feed.seen - feed.first < 150
 
 
 @pytest.mark.parametrize("metric", [get_metric("dtw"), get_metric("dtw", {"dtw_type": "oe-dtw"}), get_metric("msm")])
