@@ -126,7 +126,8 @@ def _intervals(y, end, ends, lengths, how, room, low, high):
         fill(below, 0, n, 0.0)
         fill(above, 0, n, 0.0)
         return True
-    if not TINY < total < LARGE:
+    by_range = how != MEAN and how != DEVIATION
+    if not TINY < total < LARGE or (by_range and s0 < TINY):
         fill(below, 0, n, -INF)
         fill(above, 0, n, INF)
         return True
@@ -138,7 +139,7 @@ def _intervals(y, end, ends, lengths, how, room, low, high):
         doubt = (wrong_squares + 2.0 * max(abs(c0), abs(c1)) * wrong) / lengths[0]
         f0 = 1.0 / np.sqrt(s1 + doubt)
         f1 = 1.0 / np.sqrt(s0 - doubt) if s0 - doubt > TINY else STEEP
-    elif how != MEAN:
+    elif by_range:
         f0, f1 = 1.0 / s1, 1.0 / s0
     more = 2.0**-40 * np.sqrt(total) * f1
     for j in range(n):

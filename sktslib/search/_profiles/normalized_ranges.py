@@ -68,11 +68,11 @@ def _enter(how, y, ty, known, offset, first):
     """Enter the ranges of a piece without gaps that end behind its sample `first`."""
     shortest, longest = how.range_lengths
     n, longest = y.shape[1], min(longest, y.shape[1])
-    count = (n - max(first, shortest - 1)) * (longest - shortest + 1)
-    if count <= 0:
+    first = max(first, shortest - 1)
+    if n <= first:
         return
-    if _applies(how, ty, count * how.m * shortest):
-        _Boxes(how, y, known, offset, max(first, shortest - 1), (shortest, longest)).search()
+    if _applies(how, ty, (n - first) * (longest - shortest + 1) * how.m * shortest):
+        _Boxes(how, y, known, offset, first, (shortest, longest)).search()
         return
     for length in range(shortest, longest + 1):
         end = np.arange(max(first, length - 1) + 1, n + 1)
