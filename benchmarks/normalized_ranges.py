@@ -5,7 +5,8 @@
 A beat of `ecg_mitbih208_5min_360hz.npz`, in the same folder, is planted 100 times in a million points of noise, and of
 another person's two leads, one after the other: resampled to 0.8 to 1.25 times its length, times 0.5 to 2, plus an
 offset and noise. Printed: how many of the planted beats are among the 100 best matches of `mode="subsequence"` with
-`normalize="zscore"` (intersection over union above 0.7), how far the last match is, and the seconds on one core.
+`normalize="zscore"` (intersection over union above 0.7), how far the last match is, and the seconds on one
+core; and those of the whole profile of a few samples.
 """
 
 import sys
@@ -16,7 +17,7 @@ import numpy as np
 
 from sktslib import QuerySearcher
 
-COUNT, N = 100, 10**6
+COUNT, N, FEW = 100, 10**6, 6000
 
 
 def beat_of(folder):
@@ -64,6 +65,9 @@ def main(record):
         matches = searcher.search(y)
         took = f"{perf_counter() - began:.1f} s, of the processor {process_time() - of_processor:.1f} s"
         print(f"{name}: {found(matches, ranges)} of {COUNT}, distance up to {matches.distance.max():.2f}, {took}")
+        of_processor = process_time()
+        searcher.profile(y[100_000 : 100_000 + FEW])
+        print(f"{name}: the whole profile of {FEW} samples, of the processor {process_time() - of_processor:.1f} s")
 
 
 if __name__ == "__main__":
