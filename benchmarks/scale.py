@@ -23,6 +23,7 @@ import time
 from pathlib import Path
 
 import numpy as np
+from peak_memory import anonymous, watched
 
 from sktslib import QuerySearcher, QuerySegmenter
 from sktslib.metrics import labels_from_events
@@ -31,29 +32,11 @@ FS, BEST, PIECE = 360.0, 10, 2**22
 HALF = 54  # samples from the R peak to either border of a marked beat
 
 
-def anonymous():
-    """Bytes of memory of this process that no file holds."""
-    text = Path("/proc/self/status").read_text()
-    return int(text.split("RssAnon:")[1].split()[0]) * 1024
-
-
 def measured(call):
     """The result of a call, its seconds, and the most memory in megabytes that a call before it took."""
-    before, done = anonymous(), threading.Event()
-    most = [before]
-
-    def look():
-        while not done.wait(0.005):
-            most[0] = max(most[0], anonymous())
-
-    watcher = threading.Thread(target=look)
-    watcher.start()
-    call()
-    done.set()
-    watcher.join()
+    _, megabytes = watched(call)
     begin = time.perf_counter()
-    result = call()
-    return result, time.perf_counter() - begin, (most[0] - before) / 1e6
+    return call(), time.perf_counter() - begin, megabytes
 
 
 # ------------------------------------------------------------------------------------------------------------ the rows

@@ -13,40 +13,20 @@ read by chunks. Memory is the most that the call takes above what the process ho
 
 import argparse
 import tempfile
-import threading
 import time
 from pathlib import Path
 
 import numpy as np
+from peak_memory import watched
 
 from sktslib import QuerySearcher
 
 
-def anonymous():
-    """Bytes of memory of this process that no file holds."""
-    text = Path("/proc/self/status").read_text()
-    return int(text.split("RssAnon:")[1].split()[0]) * 1024
-
-
 def measured(call):
     """The result of a call, its seconds of the processor, and the most memory that it took, in megabytes."""
-    before, done = anonymous(), threading.Event()
-    most = [before]
-
-    def look():
-        while not done.wait(0.02):
-            most[0] = max(most[0], anonymous())
-
-    watcher = threading.Thread(target=look)
-    watcher.start()
     begin = time.process_time()
-    try:
-        result = call()
-    finally:
-        seconds = time.process_time() - begin
-        done.set()
-        watcher.join()
-    return result, seconds, (most[0] - before) / 1e6
+    result, megabytes = watched(call, every=0.02)
+    return result, time.process_time() - begin, megabytes
 
 
 # -------------------------------------------------------------------------------------------------------- the recording

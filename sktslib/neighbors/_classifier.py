@@ -6,9 +6,8 @@ from typing import TYPE_CHECKING
 
 import numpy as np
 from sklearn.base import ClassifierMixin
-from sklearn.utils.multiclass import check_classification_targets
-from sklearn.utils.validation import assert_all_finite, check_consistent_length, column_or_1d
 
+from ._collection_estimator import read_classes
 from ._metric_weights import MetricWeights
 from ._weighted_neighbors import WeightedNeighbors
 
@@ -89,11 +88,7 @@ class KNeighborsTimeSeriesClassifier(ClassifierMixin, WeightedNeighbors):
             Itself.
         """
         self._fit_collection(X)
-        y = column_or_1d(y, warn=True)
-        assert_all_finite(y, input_name="y")
-        check_consistent_length(self._series, y)
-        check_classification_targets(y)
-        self.classes_, self._labels = np.unique(y, return_inverse=True)
+        self.classes_, self._labels = read_classes(y, self._series)
         if isinstance(self.weight, MetricWeights):
             self.metric_weights_ = self.weight._learned_within(self, self._series, self._labels)
         return self

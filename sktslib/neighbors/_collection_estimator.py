@@ -4,8 +4,10 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING
 
+import numpy as np
 from sklearn.base import ClassNamePrefixFeaturesOutMixin, TransformerMixin
-from sklearn.utils.validation import check_is_fitted
+from sklearn.utils.multiclass import check_classification_targets
+from sklearn.utils.validation import assert_all_finite, check_consistent_length, check_is_fitted, column_or_1d
 
 from ..distances._collection import as_collection, channel_names, is_matrix
 from ..distances._metric_parameter import MetricParameter
@@ -20,6 +22,15 @@ if TYPE_CHECKING:
     from numpy.typing import ArrayLike
 
     from ..utils._types import MetricLike, Sequences
+
+
+def read_classes(y, series):
+    """The classes of a collection, sorted, and the number of each series' one."""
+    y = column_or_1d(y, warn=True)
+    assert_all_finite(y, input_name="y")
+    check_consistent_length(series, y)
+    check_classification_targets(y)
+    return np.unique(y, return_inverse=True)
 
 
 class CollectionEstimator(MetricParameter, Estimator):

@@ -8,14 +8,12 @@ from typing import TYPE_CHECKING
 
 import numpy as np
 from sklearn.base import clone
-from sklearn.utils.multiclass import check_classification_targets
-from sklearn.utils.validation import assert_all_finite, check_consistent_length, column_or_1d
 
 from ..distances._barycenters import random_numbers
 from ..distances._metrics.registry import get_metric
 from ..utils._jobs import progress
 from ..utils._sklearn import Interval, StrOptions
-from ._collection_estimator import CollectionEstimator
+from ._collection_estimator import CollectionEstimator, read_classes
 from ._weight_learning import Task, basis_of, choose_alpha, learn
 
 if TYPE_CHECKING:
@@ -250,11 +248,7 @@ def _labels(series, y):
         raise ValueError(
             "MetricWeights requires y to be passed, but the target y is None. Pass the class of each series."
         )
-    y = column_or_1d(y, warn=True)
-    assert_all_finite(y, input_name="y")
-    check_consistent_length(series, y)
-    check_classification_targets(y)
-    classes, labels = np.unique(y, return_inverse=True)
+    classes, labels = read_classes(y, series)
     if len(classes) < 2:
         raise ValueError("'y' must hold two classes or more, which weights are to tell apart. Got one class.")
     if np.bincount(labels).max() < 2:

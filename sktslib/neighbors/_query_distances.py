@@ -8,8 +8,6 @@ from typing import TYPE_CHECKING, NamedTuple
 import numpy as np
 from joblib import delayed
 from sklearn.base import ClassNamePrefixFeaturesOutMixin, TransformerMixin
-from sklearn.utils.multiclass import check_classification_targets
-from sklearn.utils.validation import assert_all_finite, check_consistent_length, column_or_1d
 
 from ..distances._barycenters import random_numbers
 from ..distances._collection import as_collection
@@ -21,7 +19,7 @@ from ..utils._jobs import in_jobs
 from ..utils._sklearn import Interval, StrOptions, names_out
 from ..utils._warnings import warn
 from ..utils.validation import as_weight, plain_count, shown
-from ._collection_estimator import CollectionEstimator
+from ._collection_estimator import CollectionEstimator, read_classes
 from ._shapelets import CRITERIA, SHORTEST, Shapelet, Task, best_match, select
 
 if TYPE_CHECKING:
@@ -231,11 +229,7 @@ class QueryDistances(ClassNamePrefixFeaturesOutMixin, TransformerMixin, Collecti
         """The pieces of labelled series that tell their classes apart."""
         if y is None:
             raise ValueError("'n_queries' learns from labels, one a series. Got y=None; call fit(X, y).")
-        y = column_or_1d(y, warn=True)
-        assert_all_finite(y, input_name="y")
-        check_consistent_length(series, y)
-        check_classification_targets(y)
-        classes, labels = np.unique(y, return_inverse=True)
+        classes, labels = read_classes(y, series)
         if len(classes) < 2:
             raise ValueError("'y' must hold two classes or more, which queries are to tell apart. Got one class.")
         for k, x in enumerate(series):
