@@ -12,7 +12,7 @@ from sklearn.utils.validation import check_is_fitted
 from ..distances._nearest import nearest_neighbors
 from ..distances._pairwise import pairwise_blocks
 from ..utils._sklearn import Interval, StrOptions
-from ..utils.validation import check_count, check_flag
+from ..utils.validation import check_count, check_flag, shown
 from ._collection_estimator import CollectionEstimator, CollectionTransformer
 
 if TYPE_CHECKING:
@@ -47,6 +47,7 @@ class Neighbors(CollectionEstimator):
     _parameter_constraints = {
         **CollectionEstimator._parameter_constraints,
         "n_neighbors": [Interval(Integral, 1, None, closed="left")],
+        "max_memory": "no_validation",
     }
 
     def kneighbors(
@@ -81,18 +82,16 @@ class Neighbors(CollectionEstimator):
                 f"'n_neighbors' must not exceed the {len(self._series)} fitted series, each itself counted where it is "
                 f"among them. Got {count}; lower it."
             )
-        find = _nearest_observed if self.nan_policy == "omit" else nearest_neighbors
-        distances, indices = find(
-            series,
-            self._series,
-            self.metric_,
-            count,
-            weight=self._used_weight,
-            n_jobs=self.n_jobs,
-            verbose=self.verbose,
-            channels_first=True,
-        )
-        return distances, indices
+        rest = {"weight": self._used_weight, "n_jobs": self.n_jobs, "verbose": self.verbose, "channels_first": True}
+        if self.nan_policy == "raise":
+            rest["max_memory"] = self.max_memory
+            return tuple(nearest_neighbors(series, self._series, self.metric_, count, **rest))
+        if self.max_memory is not None:
+            raise ValueError(
+                f"The 'max_memory' parameter of {type(self).__name__} must be None with nan_policy='omit', which takes "
+                f"one block of distances a job. Got {shown(self.max_memory)}."
+            )
+        return _nearest_observed(series, self._series, self.metric_, count, **rest)
 
     def _without_self(self, count):
         distances, indices = self._nearest(self._series, count + 1)
@@ -124,6 +123,9 @@ class KNeighborsTimeSeriesTransformer(CollectionTransformer, Neighbors):
         What to do with missing values (NaN), see :func:`sktslib.distances.pairwise_distances`.
     n_jobs : int, optional
         Number of threads; no result depends on it.
+    max_memory : int or str, optional
+        Bytes that a search for neighbors may take beside the collections and its result, or text such as "2GB", see
+        :func:`sktslib.distances.nearest_neighbors`. No neighbor depends on it. None with ``nan_policy="omit"``.
     channels_first : bool, optional
         Whether the channels come before time: arrays (n_series, channels, length), the layout of aeon and of the UCR
         archive, and lists of series (channels, length). None: they do not, but an error or a warning says so where
@@ -165,6 +167,7 @@ class KNeighborsTimeSeriesTransformer(CollectionTransformer, Neighbors):
         weight: ArrayLike | None = None,
         nan_policy: str = "raise",
         n_jobs: int | None = None,
+        max_memory: int | str | None = None,
         channels_first: bool | None = None,
         verbose: int = 0,
     ) -> None:
@@ -179,6 +182,7 @@ class KNeighborsTimeSeriesTransformer(CollectionTransformer, Neighbors):
         )
         self.mode = mode
         self.n_neighbors = n_neighbors
+        self.max_memory = max_memory
 
     def transform(self, X: Sequences) -> NDArray[np.float64]:
         """Graph of the fitted series nearest to each series.

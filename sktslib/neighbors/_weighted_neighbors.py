@@ -37,6 +37,7 @@ class WeightedNeighbors(Neighbors):
         weight: ArrayLike | None = None,
         nan_policy: str = "raise",
         n_jobs: int | None = None,
+        max_memory: int | str | None = None,
         channels_first: bool | None = None,
         verbose: int = 0,
     ) -> None:
@@ -51,6 +52,7 @@ class WeightedNeighbors(Neighbors):
         )
         self.n_neighbors = n_neighbors
         self.weights = weights
+        self.max_memory = max_memory
 
     def _weighed(self, X):
         """The nearest neighbors of each series and their weights (n_series, n_neighbors), and the sums of these."""
