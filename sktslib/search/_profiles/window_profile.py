@@ -73,6 +73,7 @@ def _known(versions, y, ty, exactly, room):
     """What is found together of the windows of queries of one group: distances, or None of each that is found alone."""
     first = versions[0]
     if first.by_channel is not None:
+        exactly = exactly or first.metric._may_be_negative  # an error of a summand may be any share of the sum
         return channel_profiles(versions, y, ty, partial(_of_channel, exactly=exactly), exactly=exactly)
     none = [None] * len(versions)
     if exactly or len(versions) == 1 or first.lengths is not None or _has_gaps(first, y, ty):

@@ -11,7 +11,9 @@ from hypothesis import strategies as st
 from strategies import quarters, small_sizes, unmeant
 
 from sktslib import QuerySearcher
-from sktslib.distances import ADTW, DTW, LCSS, TWED, Correlation, Euclidean, Mixed
+from sktslib.distances import ADTW, DTW, LCSS, TWED, Correlation, Euclidean, Mixed, SoftDTW
+from sktslib.distances._kernels.lockstep import sliding
+from sktslib.search import merge_parts
 from sktslib.search._channels.by_channel import parts_of
 from sktslib.search._profiles.window_profile import sharing
 
@@ -86,7 +88,7 @@ def test_each_channel_takes_its_metric_and_weight(data):
 
 @given(data=st.data())
 def test_chunks_streams_and_several_queries_find_the_same(data):
-    x, y, params = data.draw(problems(low=14, high=22))
+    x, y, params = data.draw(problems(low=10, high=16))
     params.pop("nan_policy", None)
     y = np.nan_to_num(y).T
     metric = Mixed({c: data.draw(st.sampled_from(PARTS))[0] for c in range(len(x))})
@@ -97,7 +99,13 @@ def test_chunks_streams_and_several_queries_find_the_same(data):
     for k, one in enumerate(alone):
         found, own = one.search(y), want[want.query == k]
         np.testing.assert_array_equal([found.start, found.distance], [own.start, own.distance])
+    first, second = searcher.begin(), searcher.begin(cut)
+    merged = merge_parts([first.feed(y[:cut]), pickle.loads(pickle.dumps(second)).feed(y[second.first :])])
+    pd.testing.assert_frame_equal(merged.to_frame(), want.to_frame(), check_exact=True)
+    parallel = QuerySearcher(metric, normalize="zscore", threshold=1.5, n_jobs=2, **params)
+    parallel.fit([padded(x), padded(other)])
     with small_sizes(data):
+        pd.testing.assert_frame_equal(parallel.search(y).to_frame(), want.to_frame(), check_exact=True)
         stream = searcher.stream()
         parts = [stream.update(y[:cut]), stream.update(y[cut:]), stream.flush()]
         got = pd.concat([one.to_frame() for one in parts if len(one)] or [want[:0].to_frame()], ignore_index=True)
@@ -128,7 +136,8 @@ def test_parts_are_fitted_to_their_own_channels():
     assert matches.channel_distance[0, 1] == pytest.approx(far)
 
 
-def test_queries_share_transforms_in_the_channels_that_have_some():
+def test_queries_share_transforms_in_the_channels_that_have_some(monkeypatch):
+    monkeypatch.setattr(sliding, "LEAST", 1)
     rng = np.random.default_rng(1)
     x, y = rng.normal(size=(4, 40, 2)), rng.normal(size=(150, 2))
     metric = Mixed({0: "correlation", 1: "manhattan"})
@@ -140,6 +149,16 @@ def test_queries_share_transforms_in_the_channels_that_have_some():
         alone = QuerySearcher(metric, channel_lag=[0, 2], normalize="zscore").fit(a).search(y)
         own = matches[matches.query == k]
         assert (own.start[0], own.distance[0]) == (alone.start[0], alone.distance[0])
+
+
+def test_sums_that_may_be_negative_are_exact(monkeypatch):
+    monkeypatch.setattr(sliding, "LEAST", 1)
+    rng = np.random.default_rng(3)
+    x, y = rng.normal(size=(40, 2)), rng.normal(size=(120, 2))
+    for part, exact in ((SoftDTW(divergence=False), True), ("manhattan", False)):
+        metric = Mixed({0: "correlation", 1: part})
+        profile = QuerySearcher(metric, channel_weight=[1, 0.1], normalize="zscore").fit(x).profile(y)
+        assert (profile._slack == 0) == exact
 
 
 def test_channels_that_are_compared_jointly_are_none_by_themselves():
