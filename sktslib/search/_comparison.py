@@ -13,7 +13,7 @@ from ..utils._sampling import holes
 from ..utils._sizes import check_size
 from ..utils._warnings import warn
 from ..utils.validation import shown, unknown_name
-from ._channels.by_channel import ByChannel, each_alone
+from ._channels.by_channel import ByChannel, each_alone, parts_of
 from ._profiles.missing import runs
 from ._profiles.scale_limits import ScaleLimits
 
@@ -157,8 +157,13 @@ class Comparison(NamedTuple):
 def with_metric(metric, queries):
     """The queries compared by a metric, what its parameters leave to the queries being fixed by them, as compared."""
     alone = [one for how in queries for one in each_alone(how)]
-    weights = [full_weight(how.w, how.x) for how in alone]
-    metric = metric._in_mode(queries[0].mode)._fitted_to([how.compared_query for how in alone], weights)
+    series, weights = [how.compared_query for how in alone], [full_weight(how.w, how.x) for how in alone]
+    metric = metric._in_mode(queries[0].mode)
+    if queries[0].by_channel is None:
+        metric = metric._fitted_to(series, weights)
+    else:
+        channels = [part.channel for how in queries for part in parts_of(how)]
+        metric = metric._fitted_by_channel(channels, series, weights)
     return [how._replace(metric=metric) for how in queries]
 
 
@@ -246,10 +251,16 @@ def warn_of_sequences(queries, series, *, shorter=False):
             f"The query should not be longer than the sequence. Got {m} and {n} points, so every match squeezes the "
             "whole query into less. Are the two interchanged? If not, cut the query or resample the sequence."
         )
-    X = [one.compared_query for how in queries for one in each_alone(how)]
-    if first.by_channel is not None:
-        series = [y[c : c + 1] for y in series for c in range(len(y))]
-    first.metric._warn_of_scale(X, series if first.normalize is None else X)
+    groups = {} if first.by_channel else {None: (queries, None)}  # of one metric each
+    for how in queries if first.by_channel else ():
+        for part in parts_of(how):
+            some, channels = groups.setdefault(id(part.how.metric), ([], set()))
+            some.append(part.how)
+            channels.add(part.channel)
+    for some, channels in groups.values():
+        X = [how.compared_query for how in some]
+        own = series if channels is None else [y[c : c + 1] for y in series for c in sorted(channels)]
+        some[0].metric._warn_of_scale(X, own if first.normalize is None else X)
 
 
 def _is_factor(scale, m):

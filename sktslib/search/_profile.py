@@ -131,7 +131,7 @@ class Search:
     def path(self, start, end, shown=None):
         """Alignment of the query, or of a part of its points, with [start, end); indices into both as a whole."""
         metric, m = self.how.metric, self.how.m
-        if not metric._has_path:
+        if not metric._has_path and self.how.by_channel is None:
             return metric._path(None)  # an error that says why
         if self.how.mode == "subsequence":
             path = metric._path(self.piece(start, end, shown), whole=self.whole)

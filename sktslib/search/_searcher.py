@@ -86,9 +86,10 @@ class QuerySearcher(ProfilingSearcher, PiecewiseSearcher, AnsweredSearcher, Fitt
         Uniform scaling: windows of these multiples of the query's length, all in the range or those of the list, are
         resampled to its length, and each start counts at the one that fits best.
     scale_limits : tuple (least, largest), optional
-        Constrained normalisation: a window is a candidate only if its standard deviation, over that of the query, lies
-        between these two, inclusive, in every channel; ``(0.7, 1.4)``, for example. So flat noise, which normalisation
-        makes as large as the query, is none. See `Matches.scale`.
+        Constrained normalisation: a window, or a range with `normalize`, is a candidate only if its standard deviation,
+        over that of the query, lies between these two, inclusive, in every channel; ``(0.7, 1.4)``, for example. So
+        flat noise, which normalisation makes as large as the query, is none. Compared by channel each channel keeps
+        them by itself. See `Matches.scale`.
     offset_limit : float or list of float, optional
         The same of the mean: how far it may be from that of the query, in the unit of the data; a number, or one for
         each channel. See `Matches.offset`.

@@ -8,7 +8,7 @@ import numpy as np
 from ..distances._metrics.elastic import ElasticMetric
 from ..distances._series import places, resample
 from ..utils.validation import as_points
-from ._channels.by_channel import Shares
+from ._channels.by_channel import Shares, parts_of
 from ._profile import MOST_TERMS, Search, neighbours
 from ._profiles.scale_limits import beside, blocks, limited
 
@@ -212,8 +212,10 @@ class Sources:
     def beside(self, ranges):
         """Scale and offset (k, channels) of ranges beside the version of the query that each is nearest to, or None."""
         how = self.readers[0].how if self.readers else None
-        if how is None or how.mode != "windows" or (how.normalize is None and how.scale_limits is None):
+        if how is None or (how.normalize is None and how.scale_limits is None):
             return None
+        if how.by_channel is not None:
+            return self._beside_channels(ranges)
         version = np.zeros(len(self.which), int) if self.version is None else self.version
         alike = np.array([self.which, version, ranges.end - ranges.start])
         out = np.full((2, len(self.which), len(how.x)), np.nan)
@@ -222,6 +224,18 @@ class Sources:
             for which in blocks(np.flatnonzero((alike == kind[:, np.newaxis]).all(axis=0)), kind[2] * len(how.x)):
                 cut = (reader.source.cut(int(ranges.start[k]), int(ranges.end[k]))[0] for k in which)
                 out[:, which] = beside(reader.how.version(kind[1]), np.array([np.array(y) for y in cut]))
+        return out
+
+    def _beside_channels(self, ranges):
+        """The same of the window of each channel at the lag that was found, with its sign; NaN of those without."""
+        out = np.full((2, len(ranges), len(self.readers[0].how.x)), np.nan)
+        for k, (start, end) in enumerate(zip(ranges.start.tolist(), ranges.end.tolist(), strict=True)):
+            search = self.search(k, start, end)
+            lag, sign = (each[0] for each in search.shares(np.array([start]))[1:3])
+            for c, lead, _, how in parts_of(search.how):
+                first = start + lead + int(lag[c] - search.how.by_channel.lag[c]) - search.first
+                window = search.y[np.newaxis, c : c + 1, first : first + how.m]
+                out[:, k, c] = beside(how._replace(x=how.x * sign[c] + 0.0), window)[:, 0, 0]
         return out
 
     def piece(self, ranges, k):

@@ -225,8 +225,11 @@ def test_facts_follow_from_the_parts():
     soft = Mixed({0: SoftDTW(divergence=False), 1: Euclidean()})
     assert soft._may_be_negative
     assert soft._slack(np.ones((2, 40)), None, 10**7, None) == 0.0
-    assert MIXED._part_of(2) == (LCSS(0.5), 4.0)
-    assert Mixed({0: None, 1: "dtw"})._part_of(0) == (None, 0.0)
+    assert Mixed({1: "dtw", 2: None, 0: LCSS(0.5)}, [1, 2, 4])._by_channel(3) == [
+        (LCSS(0.5), 4.0),
+        (get_metric("dtw"), 1.0),
+        (None, 0.0),
+    ]
 
 
 def test_parameters_reach_into_the_parts():

@@ -20,7 +20,7 @@ from .lockstep_distances import cosine_distance, lockstep, observed, short_time_
 from .mixed import mixed_distance, mixed_windows, shared_path_search
 from .moves import shifted, steps
 from .normalized_ranges import normalized_ranges
-from .scale_limits import beside, margin
+from .scale_limits import beside, beside_range, margin
 from .scoring import boundary_error, event_f1, events, intersection_over_union, runs, segmentation_covering
 from .searching import (
     between_holes,

@@ -23,13 +23,16 @@ def cross_correlation_sum(x, y, lags):
 
 
 def channel_windows(
-    name, x, y, lags, *, tolerance=0, weights=None, votes=None, mirrored=False, of_points=None, **params
+    name, x, y, lags, *, tolerance=0, weights=None, votes=None, mirrored=False, of_points=None, allowed=None, **params
 ):
     """At each start the distance, and of each channel its own distance, its lag, its sign and whether it votes.
 
     x and y are lists of one-dimensional queries (empty: the channel has no points) and channels; `of_points` are the
-    weights of the points of each. The range at a start is as long as the last point at its lag asks for.
+    weights of the points of each. The range at a start is as long as the last point at its lag asks for. A metric's
+    `name` may be a list of (name, parameters) of the channels. Windows that are not `allowed(c, query, window)` are
+    infinitely far.
     """
+    name = name if isinstance(name, list) else [(name, {})] * len(x)
     count = len(x)
     weights = [1.0] * count if weights is None else weights
     of_points = [None] * count if of_points is None else of_points
@@ -40,7 +43,12 @@ def channel_windows(
     sign, voted = np.ones((n, count), int), np.zeros((n, count), bool)
     order = sorted(range(-tolerance, tolerance + 1), key=lambda shift: (abs(shift), shift))
     for c in part:
-        of_sign = {s: observed_windows(name, s * np.array(x[c]), y[c], of_points[c], **params) for s in (1, -1)}
+        own, kept = {**params, **name[c][1]}, {s: s * np.array(x[c]) for s in (1, -1)}
+        of_sign = {s: observed_windows(name[c][0], a, y[c], of_points[c], **own) for s, a in kept.items()}
+        for s, a in kept.items() if allowed is not None else ():
+            for at in range(len(of_sign[s])):
+                if not allowed(c, a, y[c][at : at + len(a)]):
+                    of_sign[s][at] = INF
         for start in range(n):
             best = None
             for shift in order:

@@ -6,16 +6,18 @@ from .series import INF, normalise
 from .warping import elastic
 
 
-def normalized_ranges(name, x, y, shortest, longest, weight=None, *, normalize, tq=None, ts=None, **params):
+def normalized_ranges(
+    name, x, y, shortest, longest, weight=None, *, normalize, allowed=None, tq=None, ts=None, **params
+):
     """For each end the least distance of all ranges of these lengths, and the start of the shortest that is as near.
 
-    Ranges with a missing value are none.
+    Ranges with a missing value are none, nor are those that are not `allowed`, a function of their samples.
     """
     n, query = len(y), normalise(x, None, normalize)
     distance, start = np.full(n, INF), np.full(n, -1)
     for end in range(1, n + 1):
         for begin in range(end - shortest, max(end - longest, 0) - 1, -1):
-            if begin < 0 or np.isnan(y[begin:end]).any():
+            if begin < 0 or np.isnan(y[begin:end]).any() or (allowed is not None and not allowed(y[begin:end])):
                 continue
             piece = normalise(y[begin:end], None, normalize)
             tx = None if tq is None else [a - tq[0] for a in tq]

@@ -7,6 +7,18 @@ import numpy as np
 from .series import INF, filled, interpolate, points, relative
 
 
+def beside_range(x, window, weight=None):
+    """The same of a range of any length, by plain moments; channels in which no point has a weight do not count."""
+    X, Y = points(x), points(window)
+    counts = relative(weight, *X.shape).any(axis=0)
+    out = []
+    for k in range(X.shape[1]):
+        mean, deviation = ([f(series[:, k]) for series in (X, Y)] for f in (np.mean, np.std))
+        scale = deviation[1] / deviation[0] if deviation[0] > 0 else math.nan
+        out.append((scale, mean[1] - mean[0]) if counts[k] else (math.nan, math.nan))
+    return out
+
+
 def beside(x, window, weight=None):
     """Of each channel the standard deviation over that of the query, and the mean less that of the query.
 
@@ -35,8 +47,11 @@ def beside(x, window, weight=None):
     return out
 
 
-def margin(x, window, weight=None, *, scale_limits=None, offset_limit=None):
-    """How far within the limits a window is, in the unit of the limits; negative where it is beyond one."""
+def margin(x, window, weight=None, *, scale_limits=None, offset_limit=None, beside=beside):
+    """How far within the limits a window is, in the unit of the limits; negative where it is beyond one.
+
+    With ``beside=beside_range`` so of a range of any length.
+    """
     least = INF
     for k, (scale, offset) in enumerate(beside(x, window, weight)):
         if math.isnan(offset):

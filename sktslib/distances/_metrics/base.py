@@ -169,6 +169,14 @@ class Metric(Estimator):
         """The metric with what its parameters leave to series (channels, m), and the weights of each, fixed by them."""
         return self
 
+    def _by_channel(self, channels):
+        """Of each of so many channels what compares it by itself, and how much that counts: None and 0 for nothing."""
+        return [(self, 1.0)] * channels
+
+    def _fitted_by_channel(self, channels, series, weights):
+        """`_fitted_to` series (1, m) of channels that are compared by themselves; `channels` are their numbers."""
+        return self._fitted_to(series, weights)
+
     def _named(self, *names):
         """The metric where the channels of what is compared have these names, None where they have none."""
         return self

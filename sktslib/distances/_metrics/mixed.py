@@ -40,7 +40,8 @@ class Mixed(MetricOfChannels):
     Weights of points and channels are handed to the parts as they are; a part whose points all have weight 0 adds
     nothing.
 
-    A search by windows computes this sum for each window, normalised by channel. A subsequence search knows one path,
+    A search by windows computes this sum for each window, normalised by channel. A query compared by channel (see
+    `QuerySearcher`) has each channel compared by its own metric, at its own lag. A subsequence search knows one path,
     which all channels share: the least over all paths of the weighted sum of what each part pays along it. It takes
     parts of `DTW`, `DDTW`, `ShapeDTW` and `ADTW`, or of `WDTW` and `WDDTW` of one `g`, with one band. Others are
     searched by windows.

@@ -235,11 +235,27 @@ class MetricOfChannels(Metric):
             )
         return parts
 
-    def _part_of(self, channel):
-        """The metric of the channel of a number, and how much its distance counts: None and 0 where it is left out."""
-        key = next(key for key in self.metrics if channel in map(self._number, channels_of(key)))
-        part = self.metrics[key]
-        return (None, 0.0) if part is None else (get_metric(part), self._weights()[key])
+    def _by_channel(self, channels):
+        out = [(None, 0.0)] * channels
+        for part in self._parts(channels):
+            if len(part.channels) > 1:
+                key = next(key for key in self.metrics if self._number(channels_of(key)[0]) == part.channels[0])
+                raise ValueError(
+                    "The keys of 'metrics' of Mixed must name one channel each where channels are compared by "
+                    f"themselves, as with 'channel_lag'. Got {key!r}, whose metric compares them jointly. Give each of "
+                    "them a metric of its own."
+                )
+            out[part.channels[0]] = part.metric, part.weight
+        return out
+
+    def _fitted_by_channel(self, channels, series, weights):
+        made = copy(self)
+        for key in self.metrics:
+            own = [k for k, channel in enumerate(channels) if channel in map(self._number, channels_of(key))]
+            if own:
+                part = get_metric(self.metrics[key])
+                made.metrics[key] = part._fitted_to([series[k] for k in own], [weights[k] for k in own])
+        return made
 
     @property
     def _made(self):

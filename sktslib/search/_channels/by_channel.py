@@ -20,7 +20,7 @@ class ByChannel(NamedTuple):
     lag: np.ndarray  # samples behind a match's start at which the query, as it was given, begins
     first: np.ndarray  # the first point of it that the channel has
     length: np.ndarray  # points from there on; 0: none
-    weight: np.ndarray  # of its distance
+    weight: np.ndarray  # of its distance, times what the metric gives it
     tolerance: int = 0  # samples by which the lag may be less or more
     votes: int | None = None  # so many of the least weighted distances are summed up; None: all
     mirrored: bool = False  # whether each channel has a sign of its own
@@ -102,14 +102,16 @@ def in_range(how):
 
 def parts_of(how):
     """The channels that take part, each with how it is compared; a query of one piece has none."""
-    by, found = how.by_channel, []
+    by, found, metrics = how.by_channel, [], how.metric._by_channel(len(how.x))
     for c in by.taking_part.tolist():
+        metric = metrics[c][0]
         lead, length, first = int(by.lead[c]), int(by.length[c]), int(by.first[c])
         x, w = (np.ascontiguousarray(a[c : c + 1, lead : lead + length]) for a in (how.x, how.w))
-        tx = None if how.tx is None else how.tx[first : first + length]
+        tx = how.tx[first : first + length] if how.tx is not None and metric.uses_times else None
         w = relative(w, "weight", "points")
         limits = None if how.scale_limits is None else how.scale_limits.of_channel(c)
-        one = how._replace(x=x, w=w, tx=tx, alternatives=(), signs=None, by_channel=None, scale_limits=limits)
+        one = how._replace(metric=metric, x=x, w=w, tx=tx, scale_limits=limits)
+        one = one._replace(alternatives=(), signs=None, by_channel=None)
         found.append(Part(c, lead, float(by.weight[c]), one))
     return found
 

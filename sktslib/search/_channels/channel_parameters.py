@@ -51,12 +51,13 @@ class ChannelRule(NamedTuple):
         lag = np.array([self._samples(value, "channel_lag", how) for value in lag], np.int64)
         tolerance = self._samples(self.tolerance, "lag_tolerance", how)
         weight = np.array([check_number(v, "channel_weight", low=0.0, owner=self.owner) for v in weight])
+        weight *= [share for _, share in how.metric._by_channel(channels)]
         by = ByChannel(lag, first, length, weight, tolerance, self.votes)
         count = len(by.taking_part)
         if not count:
             raise ValueError(
                 f"The 'channel_weight' parameter of {self.owner} must be above 0 for a channel that the query has "
-                f"points in. Got {shown(self.weight)}."
+                f"points in and that the metric compares. Got {shown(self.weight)}."
             )
         if self.votes is not None and self.votes > count:
             raise ValueError(

@@ -3,7 +3,7 @@
 Ranges of other lengths have other centers and scales, so that no column of costs serves all of them, and each is
 compared as two whole series are. Where the metric sums squared differences, `range_bounds` leaves out boxes of ranges
 that cost more than can be chosen, or than the nearest so far at each of their ends, and divides the others down to
-single ranges.
+single ranges. Boxes without a range within the limits of scale and offset are left out before, see `range_limits`.
 
 Of k matches none is farther than the farthest of q (k - 1) + 1 ends, if no match overlaps the candidates of more than q
 of them: k - 1 matches leave a candidate of one of these, which is a match itself or overlaps one that comes before it.
@@ -21,6 +21,7 @@ from ...distances._metrics.elastic import ElasticMetric, PreparedPair
 from ...distances._series import SCALINGS, full_weight, normalise
 from .._selection import Profile, select
 from .near_windows import Rule
+from .range_limits import LimitedRanges, allowed_ranges
 
 LEAST = 2**20  # cells of all ranges together; with fewer the whole profile takes no time
 SHARE = 2  # of the shortest range that the ends of the first boxes are apart, at most: their moments are much the same
@@ -50,15 +51,20 @@ def range_profile(how, y, ty, rule=None, first=0):
 
 
 def of_ranges(how, y, ty, start, end):
-    """Exact distances of ranges of a series without gaps."""
-    out, ty = np.empty(len(start)), how.compared(ty)
+    """Exact distances of ranges of a series without gaps; infinite beyond the limits of scale and offset."""
+    out, ty = np.full(len(start), np.inf), how.compared(ty)
     tx = None if ty is None else how.tx - how.tx[0]
     for length in np.unique(end - start).tolist():
         own = np.flatnonzero(end - start == length)
         for which in np.array_split(own, min(len(own), -(-len(own) * length * len(y) // TERMS))):
             at = start[which]
-            windows = sliding_window_view(y, length, axis=1)[:, at].transpose(1, 0, 2)
-            windows = normalise(np.ascontiguousarray(windows), np.ones((len(y), length)), how.normalize)
+            windows = np.ascontiguousarray(sliding_window_view(y, length, axis=1)[:, at].transpose(1, 0, 2))
+            if how.scale_limits is not None:
+                allowed = allowed_ranges(how, windows)
+                which, at, windows = which[allowed], at[allowed], windows[allowed]
+                if not len(which):
+                    continue
+            windows = normalise(windows, np.ones((len(y), length)), how.normalize)
             times = None if ty is None else sliding_window_view(ty, length)[at] - ty[at, np.newaxis]
             out[which] = how.metric._windows(how.compared_query, how.w, windows, tx, times)
     return out
@@ -130,6 +136,7 @@ class _Boxes:
 
     def __init__(self, how, y, known, offset, first, limits):
         self.how, self.y, self.known, self.offset, self.first, self.limits = how, y, known, offset, first, limits
+        self.limited = None if how.scale_limits is None else LimitedRanges(how, y)
         metric = how.metric
         record, x, w, points = metric._query(how.compared_query, how.w, how.m)
         weight = full_weight(w, x)
@@ -207,6 +214,8 @@ class _Boxes:
 
     def _bounded(self, boxes, ends, lengths):
         """The boxes that may hold a match, with bounds."""
+        if self.limited is not None:
+            boxes = boxes[:, self.limited.may_lie_in(boxes[0], ends, boxes[1], lengths)]
         low = np.empty(boxes.shape[1])
         order = np.lexsort((boxes[0], boxes[1]))  # of one length; neighbours in neighbouring lanes
         cuts = np.flatnonzero(np.diff(boxes[1][order], prepend=-1, append=-1))

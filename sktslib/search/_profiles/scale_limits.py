@@ -101,8 +101,20 @@ def moments_of_windows(windows, w):
     return Moments(base[..., 0] + mean, deviation)
 
 
+def points_alike(how, length):
+    """Weights of so many points that count as one, but for channels in which no point of the query has a weight."""
+    return np.repeat(full_weight(how.w, how.x).any(axis=1)[:, np.newaxis].astype(float), length, axis=1)
+
+
+def moments_of_query(how):
+    """The moments of a query; plain ones beside ranges of any length, which have no weights."""
+    return Moments.of(how.x, points_alike(how, how.m) if how.by_range else full_weight(how.w, how.x))
+
+
 def beside(how, windows):
-    """Scale and offset (2, n, channels) of windows (n, channels, length); missing values leave their weight out."""
+    """Scale and offset (2, n, channels) of candidates (n, channels, length); what is missing leaves its weight out."""
+    if how.by_range:
+        return np.array(relative(moments_of_query(how), Moments.of(windows, points_alike(how, windows.shape[-1]))))
     full, missing = full_weight(how.w, how.x), np.isnan(windows)
     if not missing.any():
         return np.array(relative(Moments.of(how.x, full), moments_of_windows(windows, full)))
@@ -237,7 +249,9 @@ def limits_of(scale_limits, offset_limit, how):
             f"The {name!r} parameter must be None in a subsequence search without 'normalize', which compares the "
             f"values themselves. Got {shown(value)}. Take mode='windows'."
         )
-    constant = np.flatnonzero(Moments.of(how.x, full_weight(how.w, how.x)).deviation == 0)
+    constant = np.flatnonzero(moments_of_query(how).deviation == 0)
+    if how.by_channel is not None:
+        constant = np.intersect1d(constant, how.by_channel.taking_part)
     if scale is not None and len(constant):
         raise ValueError(
             "The 'scale_limits' parameter must be None where the query is constant in a channel, for nothing is a "

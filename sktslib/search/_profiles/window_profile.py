@@ -57,8 +57,8 @@ def _shared_key(how):
     """What queries have in common whose profiles are found together; None where they are found each by itself."""
     if how.mode != "windows" or how.lengths is not None or how.tx is not None:
         return None
-    # Not even profiles of long sequences may be found by transforms.
-    if not all(one.metric._slack(one.x, one.w, MANY, one.normalize) for one in each_alone(how)):
+    # Not even profiles of long sequences may be found by transforms; of channels each is shared by itself.
+    if not any(one.metric._slack(one.x, one.w, MANY, one.normalize) for one in each_alone(how)):
         return None
     common = id(how.metric), how.normalize, how.limits, how.gaps, how.max_gap
     if how.by_channel is not None:
@@ -73,6 +73,7 @@ def _known(versions, y, ty, exactly, room):
     """What is found together of the windows of queries of one group: distances, or None of each that is found alone."""
     first = versions[0]
     if first.by_channel is not None:
+        exactly = exactly or first.metric._may_be_negative  # an error of a summand may be any share of the sum
         return channel_profiles(versions, y, ty, partial(_of_channel, exactly=exactly), exactly=exactly)
     none = [None] * len(versions)
     if exactly or len(versions) == 1 or first.lengths is not None or _has_gaps(first, y, ty):

@@ -1,0 +1,243 @@
+"""Channels that are compared by themselves by metrics and within limits of their own, against each of them alone."""
+
+import pickle
+
+import naive
+import numpy as np
+import pandas as pd
+import pytest
+from hypothesis import given
+from hypothesis import strategies as st
+from strategies import quarters, small_sizes, unmeant
+
+from sktslib import QuerySearcher
+from sktslib.distances import ADTW, DTW, LCSS, TWED, Correlation, Euclidean, Mixed, SoftDTW
+from sktslib.distances._kernels.lockstep import sliding
+from sktslib.search import merge_parts
+from sktslib.search._channels.by_channel import parts_of
+from sktslib.search._profiles.window_profile import sharing
+
+pytestmark = [pytest.mark.usefixtures("_plain_kernels_may_overflow"), unmeant]
+
+PARTS = [
+    (Euclidean(), ("euclidean", {})),
+    (Correlation(), ("correlation", {})),
+    (DTW(), ("dtw", {})),
+    (LCSS(0.5), ("lcss", {"eps": 0.5})),
+]
+
+
+def padded(x):
+    """Channels of several lengths as an array, with NaN behind them."""
+    out = np.full((max(map(len, x)), len(x)), np.nan)
+    for c, a in enumerate(x):
+        out[: len(a), c] = a
+    return out
+
+
+@st.composite
+def problems(draw, low=8, high=14, values=quarters):
+    """Channels of a query, a sequence and the parameters."""
+    channels, n = draw(st.integers(1, 3)), draw(st.integers(low, high))
+    x = [draw(st.lists(values, min_size=2, max_size=4)) for c in range(channels)]
+    y = np.array([draw(st.lists(values, min_size=n, max_size=n)) for _ in range(channels)])
+    params = {"channel_lag": [draw(st.integers(0, 3)) for _ in x], "lag_tolerance": draw(st.integers(0, 2))}
+    if draw(st.booleans()):
+        params["channel_weight"] = [draw(st.sampled_from([0.5, 2.0, 0.0 if c else 1.0])) for c in range(channels)]
+    params["polarity"] = draw(st.sampled_from(["same", "channels"]))
+    if draw(st.booleans()):
+        y[draw(st.integers(0, channels - 1)), draw(st.integers(0, n - 1))] = np.nan
+        params["nan_policy"] = "omit"
+    return x, y, params
+
+
+def votes_of(data, params, counted):
+    """The parameter `min_channels`, or none, of so many channels that take part."""
+    votes = data.draw(st.sampled_from([None, *range(1, counted + 1)]))
+    return votes, params if votes is None else {**params, "min_channels": votes}
+
+
+def reference(names, x, y, params, weights, votes, **more):
+    tolerance, mirrored = params["lag_tolerance"], params["polarity"] == "channels"
+    how = {"tolerance": tolerance, "weights": weights, "votes": votes, "mirrored": mirrored}
+    return naive.channel_windows(names, x, list(y), params["channel_lag"], **how, **more)
+
+
+@given(data=st.data())
+def test_each_channel_takes_its_metric_and_weight(data):
+    x, y, params = data.draw(problems())
+    chosen = [data.draw(st.sampled_from(PARTS)) for _ in x]
+    share = [data.draw(st.sampled_from([0.5, 1.0, 3.0, 0.0 if c else 1.0])) for c in range(len(x))]
+    left_out = [c > 0 and data.draw(st.booleans()) for c in range(len(x))]
+    own = params.get("channel_weight", [1.0] * len(x))
+    total = [0.0 if out else v * w for v, w, out in zip(own, share, left_out, strict=True)]
+    votes, params = votes_of(data, params, sum(v > 0 for v in total))
+    normalize = data.draw(st.sampled_from([None, "zscore"]))
+    names = [name for _, name in chosen]
+    want, distance, *_ = reference(names, x, y, params, total, votes, normalize=normalize)
+    metric = Mixed({c: None if left_out[c] else chosen[c][0] for c in range(len(x))}, share)
+    searcher = QuerySearcher(metric, normalize=normalize, n_matches=None, **params).fit([padded(x)])
+    np.testing.assert_allclose(searcher.profile(y.T).distance, want, rtol=1e-9, atol=1e-7)
+    matches = searcher.search(y.T)
+    for k, match in enumerate(matches):
+        np.testing.assert_allclose(matches.channel_distance[k], distance[match.start], rtol=1e-9, atol=1e-7)
+        assert matches.votes[k].sum() == (votes or sum(v > 0 for v in total))
+        voters = np.flatnonzero(matches.votes[k])
+        assert match.distance == pytest.approx(sum(total[c] * distance[match.start, c] for c in voters), abs=1e-7)
+
+
+@given(data=st.data())
+def test_chunks_streams_and_several_queries_find_the_same(data):
+    x, y, params = data.draw(problems(low=10, high=16))
+    params.pop("nan_policy", None)
+    y = np.nan_to_num(y).T
+    metric = Mixed({c: data.draw(st.sampled_from(PARTS))[0] for c in range(len(x))})
+    other = [a[::-1] for a in x]
+    searcher = QuerySearcher(metric, normalize="zscore", threshold=1.5, **params).fit([padded(x), padded(other)])
+    want, cut = searcher.search(y), data.draw(st.integers(1, len(y) - 1))
+    alone = [QuerySearcher(metric, normalize="zscore", threshold=1.5, **params).fit([padded(a)]) for a in (x, other)]
+    for k, one in enumerate(alone):
+        found, own = one.search(y), want[want.query == k]
+        np.testing.assert_array_equal([found.start, found.distance], [own.start, own.distance])
+    first, second = searcher.begin(), searcher.begin(cut)
+    merged = merge_parts([first.feed(y[:cut]), pickle.loads(pickle.dumps(second)).feed(y[second.first :])])
+    pd.testing.assert_frame_equal(merged.to_frame(), want.to_frame(), check_exact=True)
+    parallel = QuerySearcher(metric, normalize="zscore", threshold=1.5, n_jobs=2, **params)
+    parallel.fit([padded(x), padded(other)])
+    with small_sizes(data):
+        pd.testing.assert_frame_equal(parallel.search(y).to_frame(), want.to_frame(), check_exact=True)
+        stream = searcher.stream()
+        parts = [stream.update(y[:cut]), stream.update(y[cut:]), stream.flush()]
+        got = pd.concat([one.to_frame() for one in parts if len(one)] or [want[:0].to_frame()], ignore_index=True)
+        frames = [one.sort_values(["start", "query"], ignore_index=True) for one in (got, want.to_frame())]
+        pd.testing.assert_frame_equal(*frames, check_exact=True, check_dtype=False)
+
+
+def test_parts_are_fitted_to_their_own_channels():
+    rng = np.random.default_rng(0)
+    x, y = rng.normal(size=(20, 3)) * [1, 10, 1], rng.normal(size=(90, 3)) * [1, 10, 1]
+    metric = Mixed({"a": ADTW("auto"), "b": ADTW("auto"), "c": "twed"}, {"a": 1.0, "b": 2.0, "c": 1.0})
+    queries = [pd.DataFrame(a, columns=list("abc")) for a in (x, 2 * x)]
+    searcher = QuerySearcher(metric, channel_lag={"b": 3}, min_channels=2, n_matches=2).fit(queries)
+    for c, name in enumerate("ab"):
+        want = ADTW("auto")._fitted_to([a[np.newaxis, :, c] for a in (x, 2 * x)]).omega_
+        assert searcher.metric_.metrics[name].omega_ == pytest.approx(want)
+    assert not hasattr(metric.metrics["a"], "omega_")
+    times = np.arange(90) + 0.25 * rng.random(90)
+    timed = QuerySearcher(Mixed({0: "manhattan", 1: TWED(nu=0.5), 2: "dtw"}), channel_lag=[0, 3, 1]).fit(
+        x, times=times[:20]
+    )
+    matches = timed.search(y, times=times)
+    start = matches.start[0]
+    assert [part.how.tx is None for part in parts_of(timed._queries[0])] == [True, False, True]
+    assert matches.explain(0).cost.sum() == pytest.approx(matches.distance[0])
+    a = times[start + 3 : start + 23]
+    far = TWED(nu=0.5)(x[:, 1], y[start + 3 : start + 23, 1], tx=times[:20] - times[0], ty=a - a[0])
+    assert matches.channel_distance[0, 1] == pytest.approx(far)
+
+
+def test_queries_share_transforms_in_the_channels_that_have_some(monkeypatch):
+    monkeypatch.setattr(sliding, "LEAST", 1)
+    rng = np.random.default_rng(1)
+    x, y = rng.normal(size=(4, 40, 2)), rng.normal(size=(150, 2))
+    metric = Mixed({0: "correlation", 1: "manhattan"})
+    searcher = QuerySearcher(metric, channel_lag=[0, 2], n_matches=1, normalize="zscore").fit(list(x))
+    assert sharing(searcher._queries) == [[0, 1, 2, 3]]
+    assert sharing([parts_of(how)[1].how for how in searcher._queries]) == [[0], [1], [2], [3]]
+    matches = searcher.search(y)
+    for k, a in enumerate(x):
+        alone = QuerySearcher(metric, channel_lag=[0, 2], normalize="zscore").fit(a).search(y)
+        own = matches[matches.query == k]
+        assert (own.start[0], own.distance[0]) == (alone.start[0], alone.distance[0])
+
+
+def test_sums_that_may_be_negative_are_exact(monkeypatch):
+    monkeypatch.setattr(sliding, "LEAST", 1)
+    rng = np.random.default_rng(3)
+    x, y = rng.normal(size=(40, 2)), rng.normal(size=(120, 2))
+    for part, exact in ((SoftDTW(divergence=False), True), ("manhattan", False)):
+        metric = Mixed({0: "correlation", 1: part})
+        profile = QuerySearcher(metric, channel_weight=[1, 0.1], normalize="zscore").fit(x).profile(y)
+        assert (profile._slack == 0) == exact
+
+
+def test_channels_that_are_compared_jointly_are_none_by_themselves():
+    x = np.arange(12.0).reshape(4, 3)
+    joint = Mixed({(0, 2): "dtw", 1: "lcss"})
+    with pytest.raises(ValueError, match=r"one channel each .* 'channel_lag'. Got \(0, 2\).* metric of its own"):
+        QuerySearcher(joint, channel_lag=0).fit(x)
+    QuerySearcher(joint.set_params(weight=[0, 1]), channel_lag=0).fit(x)  # what counts nothing is not compared
+    with pytest.raises(ValueError, match=r"must name each of the 3 channels .* nothing for"):
+        QuerySearcher(Mixed({0: "dtw"}), channel_lag=0, normalize="zscore").fit(x)
+    with pytest.raises(ValueError, match=r"'channel_weight' .* that the metric compares"):
+        QuerySearcher(Mixed({0: "dtw", 1: None, 2: None}), channel_weight=[0, 1, 1]).fit(x)
+    with pytest.raises(ValueError, match=r"'min_channels' .* 1. Got 2"):
+        QuerySearcher(Mixed({0: "dtw", 1: None, 2: None}), min_channels=2).fit(x)
+
+
+# ------------------------------------------------------------------------------------------------------------- limits
+@given(data=st.data())
+def test_channels_keep_their_limits_each(data):
+    values = st.floats(-3, 3, allow_subnormal=False).map(lambda v: round(v, 3))
+    x, y, params = data.draw(problems(values=values))
+    x = [[*a, a[0] + 1.0] for a in x]  # none is constant
+    weights = params.get("channel_weight", [1.0] * len(x))
+    votes, params = votes_of(data, params, sum(v > 0 for v in weights))
+    scale = data.draw(st.sampled_from([None, (0.5, 2.0), (0.0, 1.0)]))
+    each = data.draw(st.sampled_from([[1.5] * len(x), [0.5, 1.0, np.inf][: len(x)], [2.0, 0.25, 1.0][: len(x)]]))
+    normalize, margins = data.draw(st.sampled_from(["zscore", None])), []
+
+    def allowed(c, query, window):
+        margin = naive.margin(query, window, None, scale_limits=scale, offset_limit=each[c])
+        margins.append(margin)
+        return margin >= 0
+
+    name = data.draw(st.sampled_from(["euclidean", "dtw"]))
+    want, distance, *_ = reference(name, x, y, params, weights, votes, normalize=normalize, allowed=allowed)
+    if np.abs(margins).min() < 1e-6:
+        return
+    how = {"normalize": normalize, "scale_limits": scale, "offset_limit": each, "n_matches": None}
+    searcher = QuerySearcher(name, **how, **params).fit([padded(x)])
+    np.testing.assert_allclose(searcher.profile(y.T).distance, want, rtol=1e-9, atol=1e-7)
+    matches = searcher.search(y.T)
+    told = [np.reshape(a, (len(matches), len(x))) for a in (matches.scale, matches.offset)]
+    loaded = pickle.loads(pickle.dumps(matches))
+    np.testing.assert_array_equal([loaded.scale, loaded.offset], [matches.scale, matches.offset])
+    for k, match in enumerate(matches):
+        np.testing.assert_allclose(matches.channel_distance[k], distance[match.start], rtol=1e-9, atol=1e-7)
+        assert not matches.votes[k][np.isinf(distance[match.start])].any()
+        assert np.isfinite(distance[match.start]).sum() >= (votes or 1)
+        lags = params["channel_lag"] if matches.lag is None else matches.lag[k]
+        for c, a in enumerate(x):
+            if weights[c] == 0:
+                assert np.isnan([told[0][k, c], told[1][k, c]]).all()
+                continue
+            own = 1 if matches.polarity is None else np.reshape(matches.polarity[k], -1)[c]
+            window = y[c, match.start + lags[c] :][: len(a)]
+            (beside,) = naive.beside(own * np.array(a), window)
+            np.testing.assert_allclose([told[0][k, c], told[1][k, c]], beside, rtol=1e-9, atol=1e-9)
+
+
+def test_a_dead_channel_has_no_vote_within_limits():
+    rng = np.random.default_rng(4)
+    x = rng.normal(size=(30, 3))
+    y = 0.05 * rng.normal(size=(300, 3))
+    for start, dead in ((50, 2), (180, 0)):
+        y[start : start + 30] += x
+        y[start - 10 : start + 40, dead] = 1e-4 * rng.normal(size=50)
+    how = {"normalize": "zscore", "scale_limits": (0.5, 2), "n_matches": None, "lag_tolerance": 2}
+    matches = QuerySearcher("euclidean", min_channels=2, **how).fit(x).search(y).sorted()
+    assert matches.start.tolist() == [50, 180]
+    assert matches.votes.tolist() == [[True, True, False], [False, True, True]]
+    assert np.isinf(matches.channel_distance).tolist() == (~matches.votes).tolist()
+    np.testing.assert_allclose(matches.scale[matches.votes], 1.0, atol=0.1)
+    assert len(QuerySearcher("euclidean", **how, min_channels=3).fit(x).search(y)) == 0
+
+
+def test_a_constant_channel_that_does_not_take_part_has_no_scale():
+    x, y = np.column_stack([[0.0, 1, 0], [2.0, 2, 2]]), np.arange(12.0).reshape(6, 2)
+    how = {"normalize": "zscore", "scale_limits": (0.1, 9)}
+    with pytest.raises(ValueError, match="does not vary in channel 1"):
+        QuerySearcher(channel_lag=0, **how).fit(x)
+    matches = QuerySearcher(channel_weight=[1, 0], **how).fit(x).search(y)
+    assert np.isnan(matches.scale[:, 1]).all() and np.isfinite(matches.scale[:, 0]).all()
