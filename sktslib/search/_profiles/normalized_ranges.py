@@ -68,9 +68,10 @@ def _enter(how, y, ty, known, offset, first):
     """Enter the ranges of a piece without gaps that end behind its sample `first`."""
     shortest, longest = how.range_lengths
     n, longest = y.shape[1], min(longest, y.shape[1])
-    count = (n - max(first, shortest - 1)) * (longest - shortest + 1)
-    if count <= 0:
+    ends = n - max(first, shortest - 1)
+    if ends <= 0:  # then no length is left either, and two differences below 0 would pass as a number of ranges
         return
+    count = ends * (longest - shortest + 1)
     if _applies(how, ty, count * how.m * shortest):
         _Boxes(how, y, known, offset, max(first, shortest - 1), (shortest, longest)).search()
         return
