@@ -75,7 +75,9 @@ def _known(versions, y, ty, exactly, room):
     if first.by_channel is not None:
         return channel_profiles(versions, y, ty, partial(_of_channel, exactly=exactly), exactly=exactly)
     none = [None] * len(versions)
-    if exactly or len(versions) == 1 or first.lengths is not None or _has_gaps(first, y, ty):
+    if exactly or len(versions) == 1 or first.lengths is not None or first.scale_limits is not None:
+        return none
+    if _has_gaps(first, y, ty):
         return none
     if not first.metric._slack(first.x, first.w, y.shape[1] - first.m + 1, first.normalize):
         return none
