@@ -370,3 +370,14 @@ def test_parts_whose_points_have_no_weight_add_nothing():
         nothing = clone(metric).set_params(**{"0": None})
         with pytest.raises(ValueError, match="'weight' must be above 0 at a point"):
             QuerySearcher(nothing, **rest).fit(x, weight=w).search(y)
+
+
+def test_versions_are_compared_where_parts_have_transforms(monkeypatch):
+    monkeypatch.setattr("sktslib.distances._kernels.lockstep.sliding.LEAST", 1)
+    rng = np.random.default_rng(6)
+    x, y = rng.normal(size=(40, 2)), rng.normal(size=(300, 2))
+    y[100:140] = -x
+    searcher = QuerySearcher(Mixed({0: "euclidean", 1: "correlation"}), polarity="any", n_matches=2).fit(x)
+    both = [QuerySearcher(searcher.metric).fit(sign * x).profile(y).distance for sign in (1, -1)]
+    np.testing.assert_allclose(searcher.profile(y).distance, np.minimum(*both), rtol=1e-9, atol=1e-9)
+    assert searcher.search(y).start[0] == 100

@@ -63,10 +63,13 @@ def _shared_key(how):
     common = id(how.metric), how.normalize, how.limits, how.gaps, how.max_gap
     if how.by_channel is not None:
         return *common, how.by_channel.tolerance
-    weighted = {one.w is not None for one in how.versions}
-    if how.scale_limits is not None or len(weighted) > 1 or not isinstance(how.metric, LockstepMetric):
-        return None
-    return *common, how.x.shape, *weighted
+    return (*common, how.x.shape, how.w is not None) if _by_the_same_transforms(how.versions) else None
+
+
+def _by_the_same_transforms(versions):
+    """Whether profiles of queries of one length and metric, which have slack, are those of a stack of them."""
+    first, weighted = versions[0], {one.w is not None for one in versions}
+    return first.scale_limits is None and len(weighted) == 1 and isinstance(first.metric, LockstepMetric)
 
 
 def _known(versions, y, ty, exactly, room):
@@ -76,7 +79,9 @@ def _known(versions, y, ty, exactly, room):
         exactly = exactly or first.metric._may_be_negative  # an error of a summand may be any share of the sum
         return channel_profiles(versions, y, ty, partial(_of_channel, exactly=exactly), exactly=exactly)
     none = [None] * len(versions)
-    if exactly or len(versions) == 1 or first.lengths is not None or _has_gaps(first, y, ty):
+    if exactly or len(versions) == 1 or first.lengths is not None or not _by_the_same_transforms(versions):
+        return none
+    if _has_gaps(first, y, ty):
         return none
     if not first.metric._slack(first.x, first.w, y.shape[1] - first.m + 1, first.normalize):
         return none

@@ -200,6 +200,17 @@ def test_paths_and_costs_are_those_of_the_normalised_range(metric):
         assert min(match.end, 32) - max(match.start, 20) >= 8
 
 
+@given(data=st.data())
+def test_stretches_that_are_much_shorter_than_any_range_hold_none(data):
+    rng = np.random.default_rng(3)
+    x = rng.normal(size=9)
+    y = np.concatenate([rng.normal(size=2), [np.nan], 3 * x + 1, [np.nan], rng.normal(size=1)])
+    searcher = QuerySearcher(mode="subsequence", normalize="zscore", nan_policy="omit", min_length=9).fit(x)
+    with small_sizes(data, *OF_RANGES):
+        assert [(start, end) for start, end, _ in searcher.search(y)] == [(3, 12)]
+        assert not len(searcher.search(y[:2]))
+
+
 def test_a_stretched_and_scaled_beat_is_found_in_noise():
     """So many ranges that boxes of all levels are divided, with the sizes that are usual."""
     rng = np.random.default_rng(2)

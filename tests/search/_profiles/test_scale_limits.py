@@ -97,6 +97,19 @@ def test_the_profile_is_infinite_beyond_the_limits(name, parameters, data):
     np.testing.assert_array_equal(got[some], want[some])
 
 
+@pytest.mark.parametrize("name", ["euclidean", "correlation"])
+def test_limits_hold_where_versions_of_a_query_share_transforms(name, monkeypatch):
+    rng = np.random.default_rng(4)
+    x, y = rng.normal(size=40), 0.01 * rng.normal(size=400)
+    y[100:140] = -x
+    how = {"normalize": "zscore", "n_matches": 3, "polarity": "any", "scale_limits": (0.8, 1.25)}
+    for least in (1, 2**20):
+        monkeypatch.setattr("sktslib.distances._kernels.lockstep.sliding.LEAST", least)
+        searcher = QuerySearcher(name, **how).fit(x)
+        assert searcher.search(y).start.tolist() == [100]
+        assert np.isinf(searcher.profile(y).distance[:60]).all()
+
+
 class Slices:
     """A sequence that can only be sliced."""
 
