@@ -64,6 +64,12 @@ class CollectionEstimator(MetricParameter, Estimator):
                 f"classes, in KNeighborsTimeSeriesClassifier. Got {self.weight!r}. Fit it by itself, and give its "
                 "'weight_'."
             )
+        if isinstance(self.weight, str) or (isinstance(self.weight, type) and issubclass(self.weight, Estimator)):
+            learned = " To learn weights from classes, pass MetricWeights()." if self._learns_weights else ""
+            raise TypeError(
+                f"The 'weight' parameter of {type(self).__name__} must be an array or None. Got {shown(self.weight)}."
+                f"{learned}"
+            )
         metric = self._made_metric()
         for name in ("n_features_in_", "feature_names_in_", "_channel_names", "metric_weights_"):
             vars(self).pop(name, None)  # of an earlier fit
@@ -100,7 +106,7 @@ class CollectionEstimator(MetricParameter, Estimator):
             hint = did_you_mean(unknown[0], fitted) if unknown else ""
             raise ValueError(
                 f"The columns of 'X', its channels, must be those of the fitted table, {shown(fitted)}. Got "
-                f"{shown(names)}; choose them by X[{shown(fitted)}].{hint}"
+                f"{shown(names)}; choose them by their names, table[{shown(fitted)}].{hint}"
             )
         if fitted and not names:
             warn_of_names(self, fitted)
