@@ -125,13 +125,13 @@ def is_matrix(X):
     return a.ndim == 2 and not (a.dtype == object and np.ndim(a.flat[0]))
 
 
-def channel_names(X):
+def channel_names(X, channels_first=False):
     """Names of the channels, None where there are none: columns of a list's tables, or of one with series in its cells.
 
     Tables of a list may have names of their own, which are no names of channels then, but not another order.
     """
     if isinstance(X, list | tuple):
-        return _common_names(X)
+        return None if channels_first else _common_names(X)
     names = list(getattr(X, "columns", ()))
     return names if names and all(isinstance(name, str) for name in names) and not is_matrix(X) else None
 

@@ -75,7 +75,7 @@ class CollectionEstimator(MetricParameter, Estimator):
             vars(self).pop(name, None)  # of an earlier fit
         self._series = [x.copy() for x in self._checked(X, reset=True)]
         self.n_channels_ = len(self._series[0])
-        self._channel_names = channel_names(X)
+        self._channel_names = channel_names(X, self.channels_first)
         self.metric_ = metric._named(self._channel_names)._fitted_to(self._series)
         return self
 
@@ -87,7 +87,7 @@ class CollectionEstimator(MetricParameter, Estimator):
         channels_first = self.channels_first if reset else bool(self.channels_first)
         series = as_collection(X, "X", missing=self.nan_policy == "omit", channels_first=channels_first)
         if not reset:
-            self._check_channels(series, channel_names(X))
+            self._check_channels(series, channel_names(X, channels_first))
         if is_matrix(X):
             check_columns(self, X, reset=reset)
         return series

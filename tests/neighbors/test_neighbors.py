@@ -239,7 +239,10 @@ def test_channels_of_a_list_of_tables_are_told_by_their_names():
     mixed = KNeighborsTimeSeriesClassifier(Mixed({"b": "dtw", "a": None}), n_neighbors=1).fit(tables, [0, 1, 0, 1])
     want = pairwise_distances([table[["b"]].to_numpy() for table in tables], metric="dtw")
     np.testing.assert_array_equal(pairwise_distances(tables, metric=mixed.metric), want)
-    # Names of a table's own are no names of channels.
+    # Names of a table's own are no names of channels, nor are those of points.
+    first = [table.T.rename(columns=str) for table in tables]
+    found = PairwiseDistances(channels_first=True).fit(first[::3]).transform(first[1:2])
+    np.testing.assert_array_equal(found, pairwise_distances(tables[1:2], tables[::3]))
     others = [table.rename(columns={"a": f"a{k}"}) for k, table in enumerate(tables)]
     np.testing.assert_array_equal(pairwise_distances(others), pairwise_distances(tables))
 
