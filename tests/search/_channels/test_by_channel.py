@@ -313,6 +313,12 @@ def test_pictures_show_the_query_where_it_lies_in_the_range():
     for display in (AlignmentDisplay.from_estimator(searcher, y), ExplanationDisplay.from_estimator(searcher, y)):
         np.testing.assert_array_equal(display.query[12:42, 3], x[:, 3])
         assert np.isnan(display.query[:12, 3]).all() and len(display.query) == 42
+    with pytest.raises(ValueError, match=r"searcher\.query_"):
+        ExplanationDisplay(searcher.search(y).explain(0), x, y)
+    searcher = QuerySearcher("correlation", channel_lag=lags, min_channels=3, n_matches=1).fit(x)
+    matches, display = searcher.search(y), ExplanationDisplay.from_estimator(searcher, y)
+    assert [lines.get_array() is not None for lines in display.query_lines_] == matches.votes[0].tolist()
+    assert display.legend_.get_texts()[-1].get_text() == "query, without cost"
 
 
 def test_streams_with_times_tell_the_starts_that_fit_the_given_lags():
