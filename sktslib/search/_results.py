@@ -51,10 +51,10 @@ class Matches(Ranges, RangeTable):
     channels : list of str or None
         Names of the channels, the columns of the sequence where it was a table or a column of one.
     scale, offset : ndarray of shape (n_matches,) or (n_matches, channels), or None
-        In a search with `normalize` or a limit: the standard deviation of each match over that of the query, and its
-        mean less that of the query, as `scale_limits` and `offset_limit` bound them. The query that is multiplied by
-        the scale about its mean and shifted by the offset lies on the match. The scale is NaN where the query is
-        constant. Of motifs and discords beside the nearest window. Computed when asked for.
+        In a search by windows that are normalised or limited: the standard deviation of each match over that of the
+        query, and its mean less that of the query, as `scale_limits` and `offset_limit` bound them. The query that is
+        multiplied by the scale about its mean and shifted by the offset lies on the match. The scale is NaN where the
+        query is constant. Of motifs and discords beside the nearest window. Computed when asked for.
     polarity : ndarray of int of shape (n_matches,) or (n_matches, channels), or None
         The sign (1 or -1) of the query that each match fits, or of each of its channels; None with
         ``polarity="same"``.

@@ -212,7 +212,7 @@ class Sources:
     def beside(self, ranges):
         """Scale and offset (k, channels) of ranges beside the version of the query that each is nearest to, or None."""
         how = self.readers[0].how if self.readers else None
-        if how is None or (how.normalize is None and how.scale_limits is None):
+        if how is None or how.mode != "windows" or (how.normalize is None and how.scale_limits is None):
             return None
         version = np.zeros(len(self.which), int) if self.version is None else self.version
         alike = np.array([self.which, version, ranges.end - ranges.start])

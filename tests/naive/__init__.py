@@ -19,7 +19,7 @@ from .ground_costs import descriptor, gradient, keogh_derivative, norm, scales, 
 from .lockstep_distances import cosine_distance, lockstep, observed, short_time_series
 from .mixed import mixed_distance, mixed_windows, shared_path_search
 from .moves import shifted, steps
-from .normalized_ranges import beside_range, normalized_ranges
+from .normalized_ranges import normalized_ranges
 from .scale_limits import beside, margin
 from .scoring import boundary_error, event_f1, events, intersection_over_union, runs, segmentation_covering
 from .searching import (

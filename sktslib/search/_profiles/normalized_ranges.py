@@ -21,7 +21,6 @@ from ...distances._metrics.elastic import ElasticMetric, PreparedPair
 from ...distances._series import SCALINGS, full_weight, normalise
 from .._selection import Profile, select
 from .near_windows import Rule
-from .scale_limits import allowed_ranges
 
 LEAST = 2**20  # cells of all ranges together; with fewer the whole profile takes no time
 SHARE = 2  # of the shortest range that the ends of the first boxes are apart, at most: their moments are much the same
@@ -51,21 +50,15 @@ def range_profile(how, y, ty, rule=None, first=0):
 
 
 def of_ranges(how, y, ty, start, end):
-    """Exact distances of ranges of a series without gaps; infinite for those that limits do not allow."""
-    out, ty = np.full(len(start), np.inf), how.compared(ty)
+    """Exact distances of ranges of a series without gaps."""
+    out, ty = np.empty(len(start)), how.compared(ty)
     tx = None if ty is None else how.tx - how.tx[0]
     for length in np.unique(end - start).tolist():
         own = np.flatnonzero(end - start == length)
         for which in np.array_split(own, min(len(own), -(-len(own) * length * len(y) // TERMS))):
-            windows = sliding_window_view(y, length, axis=1)[:, start[which]].transpose(1, 0, 2)
-            windows = np.ascontiguousarray(windows)
-            if how.scale_limits is not None:
-                allowed = allowed_ranges(how, windows)
-                which, windows = which[allowed], windows[allowed]
-                if not len(which):
-                    continue
             at = start[which]
-            windows = normalise(windows, np.ones((len(y), length)), how.normalize)
+            windows = sliding_window_view(y, length, axis=1)[:, at].transpose(1, 0, 2)
+            windows = normalise(np.ascontiguousarray(windows), np.ones((len(y), length)), how.normalize)
             times = None if ty is None else sliding_window_view(ty, length)[at] - ty[at, np.newaxis]
             out[which] = how.metric._windows(how.compared_query, how.w, windows, tx, times)
     return out

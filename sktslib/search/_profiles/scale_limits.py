@@ -101,19 +101,8 @@ def moments_of_windows(windows, w):
     return Moments(base[..., 0] + mean, deviation)
 
 
-def _plain_moments(how, ranges):
-    """Moments of the query and of ranges (n, channels, length) with equal weights, of channels that count."""
-    counts = full_weight(how.w, how.x).any(axis=1, keepdims=True)
-    return [Moments.of(a, np.repeat(counts * 1.0, a.shape[-1], axis=1)) for a in (how.x, ranges)]
-
-
 def beside(how, windows):
-    """Scale and offset (2, n, channels) of windows (n, channels, length); missing values leave their weight out.
-
-    Those of ranges that are normalised each by itself are of plain moments.
-    """
-    if how.by_range:
-        return np.array(relative(*_plain_moments(how, windows)))
+    """Scale and offset (2, n, channels) of windows (n, channels, length); missing values leave their weight out."""
     full, missing = full_weight(how.w, how.x), np.isnan(windows)
     if not missing.any():
         return np.array(relative(Moments.of(how.x, full), moments_of_windows(windows, full)))
@@ -127,11 +116,6 @@ def beside(how, windows):
 def is_allowed(limits, x, w, windows):
     """Whether windows (..., channels, length) are within the limits, if there are any, by weights (channels, m)."""
     return limits is None or within_limits(limits, Moments.of(x, w), moments_of_windows(windows, w))
-
-
-def allowed_ranges(how, ranges):
-    """Whether ranges (n, channels, length) that are normalised each by itself are within the limits."""
-    return within_limits(how.scale_limits, *_plain_moments(how, ranges))
 
 
 def limited(how, windows, times):
@@ -253,8 +237,7 @@ def limits_of(scale_limits, offset_limit, how):
             f"The {name!r} parameter must be None in a subsequence search without 'normalize', which compares the "
             f"values themselves. Got {shown(value)}. Take mode='windows'."
         )
-    query = _plain_moments(how, how.x)[0] if how.by_range else Moments.of(how.x, full_weight(how.w, how.x))
-    constant = np.flatnonzero(query.deviation == 0)
+    constant = np.flatnonzero(Moments.of(how.x, full_weight(how.w, how.x)).deviation == 0)
     if scale is not None and len(constant):
         raise ValueError(
             "The 'scale_limits' parameter must be None where the query is constant in a channel, for nothing is a "

@@ -69,8 +69,6 @@ def searches(draw, most=40):
         y[rng.integers(0, len(y), 2)] = np.nan
         rule["nan_policy"] = "omit"
     rule |= {"normalize": draw(st.sampled_from(HOW[:3])), "polarity": draw(st.sampled_from(["same", "same", "any"]))}
-    if (np.ptp(x, axis=0) > 0).all() and draw(st.booleans()):
-        rule["scale_limits"] = 0.41, 1.73
     weight = rng.choice([0.25, 0.0, 1.0], size=m) + (np.arange(m) == 0) if draw(st.booleans()) else None
     searcher = QuerySearcher(name, metric_params=p, mode="subsequence", **rule).fit(x, weight=weight)
     profile = searcher.profile(y)
@@ -105,25 +103,6 @@ def test_the_profile_holds_the_nearest_of_all_ranges(name, p, data):
     found = np.isfinite(got.distance)
     lengths = (got.end - got.start)[found]
     assert ((lengths >= limits[0]) & (lengths <= limits[1])).all() and (got.start[~found] == -1).all()
-
-
-@given(data=st.data())
-def test_ranges_beyond_limits_of_scale_and_offset_are_no_candidates(data):
-    x, y, w = data.draw(pairs(low=2, high=4, y_low=1, y_high=9, values=quarters))
-    x[0] = x[1:].max() + 1.0  # no channel is constant
-    # No quarters have moments that meet these to the last digit.
-    limits = data.draw(st.sampled_from([((0.41, 1.73), None), (None, 0.777), ((0.0, 1.03), 3.33)]))
-    want, start = naive.normalized_ranges("dtw", x, y, 1, 2 * len(x), w, normalize="mean", limits=limits)
-    rule = {"scale_limits": limits[0], "offset_limit": limits[1], "min_length": None, "normalize": "mean"}
-    searcher = QuerySearcher(mode="subsequence", n_matches=2, **rule).fit(x, weight=w)
-    got = searcher.profile(y)
-    np.testing.assert_allclose(got.distance, want, rtol=1e-9, atol=1e-9)
-    np.testing.assert_array_equal(got.start < 0, start < 0)
-    matches = searcher.search(y)
-    for k, (a, b) in enumerate(zip(matches.start, matches.end, strict=True)):
-        scale, offset = naive.beside_range(x, y[a:b])
-        np.testing.assert_allclose(matches.scale[k], np.squeeze(scale), atol=1e-9)
-        np.testing.assert_allclose(matches.offset[k], np.squeeze(offset), atol=1e-9)
 
 
 @given(data=st.data())
