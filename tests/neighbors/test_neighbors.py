@@ -230,20 +230,16 @@ def test_channels_of_a_list_of_tables_are_told_by_their_names():
     rng = np.random.default_rng(4)
     tables = [pd.DataFrame(rng.normal(size=(n, 2)), columns=["a", "b"]) for n in (5, 6, 7, 5)]
     fitted = KNeighborsTimeSeriesClassifier("dtw", n_neighbors=1).fit(tables, [0, 1, 0, 1])
-    assert fitted.predict(tables).tolist() == [0, 1, 0, 1]
-    turned = [table[["b", "a"]] for table in tables]
     with pytest.raises(ValueError, match=r"must be those of the fitted table, \['a', 'b'\]\. Got \['b', 'a'\]"):
-        fitted.predict(turned)
+        fitted.predict([table[["b", "a"]] for table in tables])
     with pytest.raises(ValueError, match=r"in one order.*\['b', 'a'\] at index 1"):
-        fitted.fit([tables[0], turned[1]], [0, 1])
-    mixed = KNeighborsTimeSeriesClassifier(Mixed({"b": "dtw", "a": None}), n_neighbors=1).fit(tables, [0, 1, 0, 1])
-    want = pairwise_distances([table[["b"]].to_numpy() for table in tables], metric="dtw")
-    np.testing.assert_array_equal(pairwise_distances(tables, metric=mixed.metric), want)
-    # Names of a table's own are no names of channels, nor are those of points.
+        fitted.fit([tables[0], tables[1][["b", "a"]]], [0, 1])
+    want = PairwiseDistances("dtw").fit_transform([table[["b"]].to_numpy() for table in tables])
+    np.testing.assert_array_equal(PairwiseDistances(Mixed({"b": "dtw", "a": None})).fit_transform(tables), want)
     first = [table.T.rename(columns=str) for table in tables]
     found = PairwiseDistances(channels_first=True).fit(first[::3]).transform(first[1:2])
     np.testing.assert_array_equal(found, pairwise_distances(tables[1:2], tables[::3]))
-    others = [table.rename(columns={"a": f"a{k}"}) for k, table in enumerate(tables)]
+    others = [table.rename(columns={"a": f"a{k}"}) for k, table in enumerate(tables)]  # names of a table alone
     np.testing.assert_array_equal(pairwise_distances(others), pairwise_distances(tables))
 
 

@@ -316,9 +316,9 @@ def test_pictures_show_the_query_where_it_lies_in_the_range():
     with pytest.raises(ValueError, match=r"searcher\.query_"):
         ExplanationDisplay(searcher.search(y).explain(0), x, y)
     searcher = QuerySearcher("correlation", channel_lag=lags, min_channels=3, n_matches=1).fit(x)
-    matches, display = searcher.search(y), ExplanationDisplay.from_estimator(searcher, y)
-    assert [lines.get_array() is not None for lines in display.query_lines_] == matches.votes[0].tolist()
-    assert display.legend_.get_texts()[-1].get_text() == "query, without cost"
+    display = ExplanationDisplay.from_estimator(searcher, y)
+    has_costs = [lines.get_array() is not None for lines in display.query_lines_]
+    assert has_costs == searcher.search(y).votes[0].tolist()
 
 
 def test_streams_with_times_tell_the_starts_that_fit_the_given_lags():
@@ -366,13 +366,10 @@ HOLEY = np.column_stack([[1.0, np.nan, 2.0], [1.0, 2.0, 1.0]])
         ({"channel_lag": [0, 1]}, list(ROW.T), r"the 1 channels.*numpy.column_stack"),
         ({"channel_lag": [1, -1]}, ROW, "'channel_lag' .* integer in the range.*subtract the least"),
         ({"channel_lag": [1, 0.5]}, ROW, r"'channel_lag' .* integer.*int\(round"),
-        ({"channel_lag": "1s"}, ROW, "'channel_lag' .* integer.*pandas.Timedelta"),
         ({"channel_lag": {"b": 1}}, ROW, "Unknown channel 'b' of 'channel_lag': the query has no names.*Valid: 0, 1"),
-        ({"channel_lag": {2: 1}}, ROW, "Unknown channel 2 of 'channel_lag'. Valid: 0, 1"),
         ({"channel_lag": [0, timedelta(seconds=1)]}, ROW, "'channel_lag' .* not datetimes"),
         ({"lag_tolerance": -1}, ROW, "'lag_tolerance' .* integer in the range"),
         ({"lag_tolerance": [1, 1]}, ROW, "one number for all channels"),
-        ({"lag_tolerance": timedelta(seconds=1)}, ROW, "'lag_tolerance' .* not datetimes"),
         ({"channel_weight": [1, -1]}, ROW, "'channel_weight' .* in the range"),
         ({"channel_weight": [0, 0]}, ROW, "'channel_weight' .* above 0"),
         ({"channel_weight": [1, 0], "min_channels": 2}, ROW, "'min_channels' .* must not exceed .* 1. Got 2"),
