@@ -48,7 +48,7 @@ for cluster, row in enumerate(axes):
             ax.plot(share, scale * at_one_length(turning[k][:, channel]), color="0.75", linewidth=0.7)
         center = model.cluster_centers_[order[cluster]][:, channel]
         ax.plot(share, scale * at_one_length(center), color=f"C{cluster}", linewidth=2)
-        ax.set_title(f"cluster {cluster + 1}, {(labels == cluster).sum()} strides: {names[3 + channel]}", fontsize=9)
+        ax.set_title(f"cluster {cluster + 1}, strides: {(labels == cluster).sum()}, {names[3 + channel]}", fontsize=9)
 for ax in axes[-1]:
     ax.set_xlabel("share of the stride (%)")
 for ax in axes[:, 0]:

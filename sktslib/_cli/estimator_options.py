@@ -100,21 +100,27 @@ def given(options, parameters):
         if one.type.startswith("array-like") and isinstance(values.get(one.name), str):
             values[one.name] = _array(values[one.name], one.option)
         if "timedelta" in one.type and isinstance(values.get(one.name), str):
-            values[one.name] = _duration(values[one.name], one.option)
+            values[one.name] = _durations(values[one.name], one)
     return values
 
 
-def _duration(text, option):
-    """A duration, such as 1.5s."""
+def _durations(text, parameter):
+    """A duration, such as 1.5s, or a list of them where the parameter may be one."""
     from .slices import SECONDS, seconds_of
 
-    seconds = seconds_of(text)
-    if seconds is None:
+    many = "list" in parameter.type
+    seconds = [seconds_of(part.strip()) for part in (text.split(",") if many else [text])]
+    if None in seconds:
+        samples = parameter.type.startswith("int")
+        rule = "a number of samples" if samples else "a number in the unit of the times (of dates, seconds)"
+        lists = ", or a list of one for each channel, 0s,0.5s" if many else ""
+        names = """, or a dict of numbers by channel, '{"B": 10}'""" if "dict" in parameter.type else ""
         raise ValueError(
-            f"{option} must be a number in the unit of the times (of dates, seconds), or a duration such as 500ms or "
-            f"1.5s; units are {', '.join(SECONDS)}. Got {text!r}."
+            f"{parameter.option} must be {rule}, or a duration such as 500ms or 1.5s{lists}{names}; units are "
+            f"{', '.join(SECONDS)}. Got {text!r}."
         )
-    return timedelta(seconds=seconds)
+    given = [timedelta(seconds=each) for each in seconds]
+    return given[0] if len(given) == 1 else given
 
 
 def _array(path, option):

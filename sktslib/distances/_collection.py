@@ -125,7 +125,29 @@ def is_matrix(X):
     return a.ndim == 2 and not (a.dtype == object and np.ndim(a.flat[0]))
 
 
-def channel_names(X):
-    """Names of the channels, columns of a table with a whole series in each cell; None where there are none."""
+def channel_names(X, channels_first=False):
+    """Names of the channels, None where there are none: columns of a list's tables, or of one with series in its cells.
+
+    Tables of a list may have names of their own, which are no names of channels then, but not another order.
+    """
+    if isinstance(X, list | tuple):
+        return None if channels_first else _common_names(X)
     names = list(getattr(X, "columns", ()))
     return names if names and all(isinstance(name, str) for name in names) and not is_matrix(X) else None
+
+
+def _common_names(tables):
+    """The names of the columns that all tables have."""
+    names = list(getattr(tables[0], "columns", ())) if len(tables) else []
+    if not names or not all(isinstance(name, str) for name in names):
+        return None
+    same = True
+    for k, table in enumerate(tables):
+        other = list(getattr(table, "columns", ()))
+        if other != names and sorted(map(str, other)) == sorted(names):
+            raise ValueError(
+                f"Tables of a collection must have their columns, the channels, in one order. Got {shown(names)} first "
+                f"and {shown(other)} at index {k}. Choose them by their names, [x[{shown(names)}] for x in X]."
+            )
+        same &= other == names
+    return names if same else None

@@ -160,7 +160,7 @@ def nearest_neighbors(
     """
     metric = get_metric(metric, metric_params)
     n_jobs, verbose, max_memory = check_jobs(n_jobs), check_verbose(verbose), check_memory(max_memory)
-    same, names = Y is None, (channel_names(X), channel_names(Y))
+    same, names = Y is None, [channel_names(one, channels_first) for one in (X, Y)]
     X = as_collection(X, "X", channels_first=channels_first)
     Y = X if same else as_collection(Y, "Y", channels=len(X[0]), channels_first=bool(channels_first))
     metric = metric._named(*names)

@@ -106,7 +106,7 @@ def pairwise_blocks(X, Y, metric, how, weight=None, nan_policy="raise", channels
         hint = did_you_mean(nan_policy, ["raise", "omit"])
         raise ValueError(f"The 'nan_policy' parameter must be 'raise' or 'omit'. Got {shown(nan_policy)}.{hint}")
     same, omit = Y is None or Y is X, nan_policy == "omit"
-    names = channel_names(X), channel_names(Y)
+    names = [channel_names(one, channels_first) for one in (X, Y)]
     X = as_collection(X, "X", missing=omit, channels_first=channels_first)
     if same:
         Y = X

@@ -75,12 +75,18 @@ class CollectionEstimator(MetricParameter, Estimator):
                 f"classes, in KNeighborsTimeSeriesClassifier. Got {self.weight!r}. Fit it by itself, and give its "
                 "'weight_'."
             )
+        if isinstance(self.weight, str) or (isinstance(self.weight, type) and issubclass(self.weight, Estimator)):
+            learned = " To learn weights from classes, pass MetricWeights()." if self._learns_weights else ""
+            raise TypeError(
+                f"The 'weight' parameter of {type(self).__name__} must be an array or None. Got {shown(self.weight)}."
+                f"{learned}"
+            )
         metric = self._made_metric()
         for name in ("n_features_in_", "feature_names_in_", "_channel_names", "metric_weights_"):
             vars(self).pop(name, None)  # of an earlier fit
         self._series = [x.copy() for x in self._checked(X, reset=True)]
         self.n_channels_ = len(self._series[0])
-        self._channel_names = channel_names(X)
+        self._channel_names = channel_names(X, self.channels_first)
         self.metric_ = metric._named(self._channel_names)._fitted_to(self._series)
         return self
 
@@ -92,7 +98,7 @@ class CollectionEstimator(MetricParameter, Estimator):
         channels_first = self.channels_first if reset else bool(self.channels_first)
         series = as_collection(X, "X", missing=self.nan_policy == "omit", channels_first=channels_first)
         if not reset:
-            self._check_channels(series, channel_names(X))
+            self._check_channels(series, channel_names(X, channels_first))
         if is_matrix(X):
             check_columns(self, X, reset=reset)
         return series
@@ -111,7 +117,7 @@ class CollectionEstimator(MetricParameter, Estimator):
             hint = did_you_mean(unknown[0], fitted) if unknown else ""
             raise ValueError(
                 f"The columns of 'X', its channels, must be those of the fitted table, {shown(fitted)}. Got "
-                f"{shown(names)}; choose them by X[{shown(fitted)}].{hint}"
+                f"{shown(names)}; choose them by their names, table[{shown(fitted)}].{hint}"
             )
         if fitted and not names:
             warn_of_names(self, fitted)

@@ -74,7 +74,7 @@ class MetricWeights(CollectionEstimator):
         The strength that was taken; infinite where equal weights are as good as any.
     scores_ : dict
         The share of series that each `alpha` classified correctly; only where it was chosen.
-    objective_ : ndarray of shape (n_iter_ + 1,)
+    objective_ : ndarray of shape (1 + n_iter,)
         The objective with equal weights and after each iteration; it falls. Empty where nothing was learned.
     n_iter_ : int
         Number of iterations.

@@ -109,6 +109,11 @@ def _unboxed(a, name):
             out[index] = np.nan
             continue
         at = f" at index {place(index)}" if index else ""
+        if isinstance(value, dict) and not index:
+            raise TypeError(
+                f"{name!r} must hold real numbers. Got a dictionary of {shown(list(value))}. Of channels make one "
+                f"array, numpy.column_stack(list({name}.values())), or a table, pandas.DataFrame({name})."
+            )
         if isinstance(value, list | tuple) or (isinstance(value, np.ndarray) and value.ndim):
             raise ragged(name)
         if isinstance(value, complex | np.complexfloating):

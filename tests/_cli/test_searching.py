@@ -251,6 +251,25 @@ def test_a_hole_is_told_in_options_and_bounded_by_a_duration(files, capsys, name
     assert "--max-gap must be a number in the unit of the times (of dates, seconds), or a duration such as 500ms" in err
 
 
+def test_lags_of_channels_are_samples_or_durations(files, capsys):
+    dates = pd.date_range("2024-05-01", periods=N, freq="10ms")
+    both = pd.DataFrame({"date": dates, "a": Y, "b": np.roll(Y, 12)})
+    both.to_csv("lag.csv", index=False)
+    argv = ["search", "lag.csv", "--query", ":40-105", "--metric", "correlation", "--n-matches", "3"]
+    searcher = QuerySearcher("correlation", n_matches=3, channel_lag=[0, 12]).fit(both[["a", "b"]][40:105])
+    want = searcher.search(both[["a", "b"]])
+    for lags in ("0,12", "0s,0.12s", "0ms, 120ms", '{"b": 12}'):
+        frame, err = table(capsys, *argv, "--channel-lag", lags)
+        assert "channel_lag=" in err
+        assert frame["start"].tolist() == want.start.tolist()
+        assert "channel_distance_b" in frame
+    _, err = printed(capsys, *argv, "--channel-lag", "b=12", code=2)
+    assert "--channel-lag must be a number of samples, or a duration such as 500ms or 1.5s, or a list of one for" in err
+    assert """or a dict of numbers by channel, '{"B": 10}'; units""" in err
+    _, err = printed(capsys, *argv, "--lag-tolerance", "5q", code=2)
+    assert "--lag-tolerance must be a number of samples, or a duration such as 500ms or 1.5s; units" in err
+
+
 def test_what_a_file_lost_is_told_before_an_error(files, capsys):
     pd.DataFrame({"a": ECG.query, "b": "x"}).to_csv("named.csv", index=False)
     _, err = printed(capsys, "search", "two.csv", "--query", "named.csv", code=2)

@@ -305,6 +305,7 @@ WRONG = [
     ({0: "dtw", 1: "dtw"}, [1.0], "each key of 'metrics', 2"),
     ({0: "dtw", 1: "dtw"}, {0: 1.0}, "Got none for 1"),
     ({"a": "dtw", 1: "dtw"}, {"a": 1.0, 1: 1.0, "acc": 1.0}, "unknown 'acc'"),
+    ({"acc": "dtw", 1: "dtw"}, {"ac": 1.0, 1: 1.0}, "Got one for the unknown 'ac'. Did you mean 'acc'"),
     ({0: "dtw", 1: "dtw"}, [1.0, -1.0], "Got -1.0 for 1"),
     ({0: "dtw", 1: None}, [0.0, 1.0], "nothing would be compared"),
     ({0: "dtw"}, None, r"each of the 2 channels.*nothing for \[1\]. Map .* to None"),

@@ -18,7 +18,7 @@ from sklearn.pipeline import FeatureUnion, make_pipeline
 from sklearn.svm import SVC
 
 from sktslib import QuerySearcher
-from sktslib.distances import DTW, LCSS, TWED, Euclidean, Mahalanobis, get_metric, pairwise_distances
+from sktslib.distances import DTW, LCSS, TWED, Euclidean, Mahalanobis, Mixed, get_metric, pairwise_distances
 from sktslib.neighbors import (
     DistanceKernel,
     KNeighborsTimeSeriesClassifier,
@@ -224,6 +224,23 @@ def test_queries_in_series_with_missing_values():
         QueryDistances("euclidean", queries=[X[0]]).fit(gappy)
     with pytest.raises(ValueError, match="at least one value that is not NaN"):
         QueryDistances("euclidean", queries=[[np.nan]], nan_policy="omit").fit(gappy)
+
+
+def test_channels_of_a_list_of_tables_are_told_by_their_names():
+    rng = np.random.default_rng(4)
+    tables = [pd.DataFrame(rng.normal(size=(n, 2)), columns=["a", "b"]) for n in (5, 6, 7, 5)]
+    fitted = KNeighborsTimeSeriesClassifier("dtw", n_neighbors=1).fit(tables, [0, 1, 0, 1])
+    with pytest.raises(ValueError, match=r"must be those of the fitted table, \['a', 'b'\]\. Got \['b', 'a'\]"):
+        fitted.predict([table[["b", "a"]] for table in tables])
+    with pytest.raises(ValueError, match=r"in one order.*\['b', 'a'\] at index 1"):
+        fitted.fit([tables[0], tables[1][["b", "a"]]], [0, 1])
+    want = PairwiseDistances("dtw").fit_transform([table[["b"]].to_numpy() for table in tables])
+    np.testing.assert_array_equal(PairwiseDistances(Mixed({"b": "dtw", "a": None})).fit_transform(tables), want)
+    first = [table.T.rename(columns=str) for table in tables]
+    found = PairwiseDistances(channels_first=True).fit(first[::3]).transform(first[1:2])
+    np.testing.assert_array_equal(found, pairwise_distances(tables[1:2], tables[::3]))
+    others = [table.rename(columns={"a": f"a{k}"}) for k, table in enumerate(tables)]  # names of a table alone
+    np.testing.assert_array_equal(pairwise_distances(others), pairwise_distances(tables))
 
 
 def test_channels_of_a_table_are_told_by_their_names():

@@ -163,8 +163,8 @@ class MetricOfChannels(Metric):
             weight = dict(zip(keys, weight, strict=True))
         missing, unknown = ([k for k in a if k not in b] for a, b in ((keys, weight), (weight, keys)))
         if missing or unknown:
-            what, which = ("none for", missing) if missing else ("one for the unknown", unknown)
-            hint = did_you_mean(which[0], keys)
+            hint = did_you_mean(unknown[0], missing) if unknown else ""
+            what, which = ("one for the unknown", unknown) if unknown else ("none for", missing)
             raise ValueError(f"{rule}, {shown(keys)}. Got {what} {which[0]!r}.{hint}")
         for key, value in weight.items():
             if not isinstance(value, Real) or isinstance(value, bool | np.bool_) or not 0 <= value < np.inf:

@@ -1,7 +1,7 @@
 """The parameters of what is compared by channel, and queries whose channels are given by themselves."""
 
 from datetime import timedelta
-from numbers import Integral
+from numbers import Integral, Real
 from typing import NamedTuple
 
 import numpy as np
@@ -45,7 +45,7 @@ class ChannelRule(NamedTuple):
         """A query (channels, m) compared by channel; channel c has the points `first[c]` to first[c] + length[c]."""
         channels = len(how.x)
         lag, weight = (
-            self._of_each(values, name, channels, names, default)
+            self._of_each(values, name, (channels, how.x.shape[1]), names, default)
             for name, values, default in (("channel_lag", self.lag, 0), ("channel_weight", self.weight, 1.0))
         )
         lag = np.array([self._samples(value, "channel_lag", how) for value in lag], np.int64)
@@ -82,12 +82,19 @@ class ChannelRule(NamedTuple):
                 f"{shown(self.lag)}. Label whole occurrences, and let 'lag_tolerance' say how much lags differ."
             )
 
-    def _of_each(self, values, name, channels, names, default):
-        """What is given of each channel."""
+    def _of_each(self, values, name, shape, names, default):
+        """What is given of each channel of a query of a shape (channels, m)."""
+        channels = shape[0]
         if values is None:
             return [default] * channels
         if isinstance(values, dict):
             known = list(range(channels)) if names is None else [*names, *range(channels)]
+            if names is None and any(isinstance(key, str) for key in values):
+                raise ValueError(
+                    f"Unknown channel {next(k for k in values if isinstance(k, str))!r} of {name!r}: the query has no "
+                    f"names. Pass a table whose columns have these names, or number the channels. Valid: "
+                    f"{', '.join(map(str, known))}."
+                )
             check_names(values, known, "channel", repr(name))
             named = list(range(channels)) if names is None else names
             return [values.get(key, values.get(c, default)) for c, key in enumerate(named)]
@@ -97,23 +104,51 @@ class ChannelRule(NamedTuple):
         if len(values) != channels:
             raise ValueError(
                 f"The {name!r} parameter of {self.owner} must have one entry for each of the {channels} channels, or "
-                f"be a dict by their names or numbers. Got {len(values)} entries."
+                f"be a dict by their names or numbers. Got {len(values)} entries.{_looks_like(shape, len(values))}"
             )
         return values
 
     def _samples(self, value, name, how):
         """A number of samples, or a duration in steps of the query's times."""
         if not is_duration(value):
-            return check_number(value, name, low=0, high=LONGEST, integer=True, owner=self.owner)
+            return self._checked_samples(value, value, name)
         if not how.datetimes or how.interval is None:
             raise ValueError(
                 f"The {name!r} parameter of {self.owner} must be a number of samples where the query's times are not "
                 f"datetimes. Got {shown(value)}. Pass datetimes as 'times' of fit, or a table whose index holds them."
             )
         seconds = value.total_seconds() if isinstance(value, timedelta) else value / np.timedelta64(1, "s")
-        return check_number(
-            round(float(seconds) / how.interval), name, low=0, high=LONGEST, integer=True, owner=self.owner
+        samples = float(seconds) / how.interval
+        return self._checked_samples(round(samples) if np.isfinite(samples) else samples, value, name)
+
+    def _checked_samples(self, samples, value, name):
+        """A number of samples, or an error that says how it is got of what was given."""
+        try:
+            return check_number(samples, name, low=0, high=LONGEST, integer=True, owner=self.owner)
+        except (TypeError, ValueError) as error:
+            if isinstance(samples, Real) and samples < 0:
+                out = "A match begins with the channel that comes first: subtract the least lag from all."
+                out = "Lags may be so much less or more." if name == "lag_tolerance" else out
+            elif name == "lag_tolerance" and np.ndim(value):
+                out = "It is one number for all channels."
+            else:
+                out = (
+                    "Round what is a number of samples, int(round(v)); a duration is a datetime.timedelta or a "
+                    "pandas.Timedelta, such as pandas.Timedelta('0.5s')."
+                )
+            raise type(error)(f"{error} {out}") from None
+
+
+def _looks_like(shape, channels):
+    """What a query of a shape (channels, m) may be meant as that should have so many channels."""
+    if shape[1] == channels:
+        return " The query has so many points: is it transposed? Time runs along the first axis."
+    if shape[0] == 1:
+        return (
+            " A list holds queries that are searched for one by one: of the channels of one query make an array, "
+            "numpy.column_stack(arrays), or [{0: ..., 1: ...}], of any lengths."
         )
+    return ""
 
 
 # ------------------------------------------------------------------------------------- channels of lengths of their own

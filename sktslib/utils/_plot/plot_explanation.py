@@ -51,7 +51,8 @@ class ExplanationDisplay:
     figure_ : matplotlib Figure
         The figure of the axes.
     query_lines_ : list of matplotlib LineCollection
-        The query in each row, one piece a point; their array holds the costs.
+        The query in each row, one piece a point; their array holds the costs. Black, without an array,
+        where a channel adds nothing to the costs that others have: without a vote, weight or metric.
     match_lines_ : list of matplotlib Line2D
         The match: the mean of the samples that meet each query point.
     lag_line_ : matplotlib Line2D
@@ -80,7 +81,7 @@ class ExplanationDisplay:
             raise ValueError(
                 f"The 'query' parameter must have the shape of the explained costs, {np.shape(explanation.cost)}, and "
                 f"'sequence' as many channels. Got shapes {self.query.shape} and {sequence_.shape}. Pass the query and "
-                "the sequence of the search."
+                "the sequence of the search; a query that is compared by channel is searcher.query_, with its lags."
             )
         m = len(self.query)
         i, j = as_path(explanation.path, m, len(sequence_))
@@ -193,12 +194,15 @@ class ExplanationDisplay:
         x, cost = np.arange(m, dtype=float), np.asarray(self.explanation.cost)
         style = {"cmap": make_cmap(cmap, reverse=True), "norm": make_norm(cost, low=min(0.0, float(cost.min())))}
         self.query_lines_, self.match_lines_ = [], []
+        costless = ~cost.any(axis=0) & cost.any()
         for k, row in enumerate(self.axes_[:-1]):
             name = "match, rescaled" if self.rescaled else "match"
             self.match_lines_ += row.plot(x, self.match[:, k], color=GRAY, linewidth=1.5, label=name)
             pieces = pieces_around(x, self.query[:, k])
             lines = LineCollection(pieces, linewidths=3, label="query", zorder=3, **style)
             lines.set_array(cost[:, k])
+            if costless[k]:  # the color of no cost would say that it fits
+                lines.set(array=None, color="black", linewidth=1.5)
             self.query_lines_.append(row.add_collection(lines))
             row.autoscale_view()
         last = self.axes_[-1]
@@ -206,9 +210,12 @@ class ExplanationDisplay:
         self.lag_line_ = last.plot(x, self.explanation.lag, color=VERMILION, marker="." if m < 60 else "")[0]
         label_channels(self.axes_, n_channels + 1, [*self._names(n_channels), "lag (samples)"])
         last.set_xlabel("point of the query")
-        self.colorbar_ = add_colorbar(self.figure_, self.query_lines_[0], self.axes_, "cost")
-        key = Line2D([], [], color=self.query_lines_[0].cmap(0.6), linewidth=3, label="query, colored by cost")
-        self.legend_ = add_legend(self.ax_, [self.match_lines_[0], key])
+        colored = self.query_lines_[int(np.argmin(costless))]
+        self.colorbar_ = add_colorbar(self.figure_, colored, self.axes_, "cost")
+        keys = [Line2D([], [], color=colored.cmap(0.6), linewidth=3, label="query, colored by cost")]
+        if costless.any():
+            keys.append(Line2D([], [], color="black", linewidth=1.5, label="query, without cost"))
+        self.legend_ = add_legend(self.ax_, [self.match_lines_[0], *keys])
         shares = ", ".join(f"{name} {getattr(self.explanation, name):.2f}" for name in ("advance", "delay", "phase"))
         last.set_title(shares, loc="left", fontsize="medium")
         add_title(self.ax_, title)

@@ -313,6 +313,12 @@ def test_pictures_show_the_query_where_it_lies_in_the_range():
     for display in (AlignmentDisplay.from_estimator(searcher, y), ExplanationDisplay.from_estimator(searcher, y)):
         np.testing.assert_array_equal(display.query[12:42, 3], x[:, 3])
         assert np.isnan(display.query[:12, 3]).all() and len(display.query) == 42
+    with pytest.raises(ValueError, match=r"searcher\.query_"):
+        ExplanationDisplay(searcher.search(y).explain(0), x, y)
+    searcher = QuerySearcher("correlation", channel_lag=lags, min_channels=3, n_matches=1).fit(x)
+    display = ExplanationDisplay.from_estimator(searcher, y)
+    has_costs = [lines.get_array() is not None for lines in display.query_lines_]
+    assert has_costs == searcher.search(y).votes[0].tolist()
 
 
 def test_streams_with_times_tell_the_starts_that_fit_the_given_lags():
@@ -355,13 +361,15 @@ HOLEY = np.column_stack([[1.0, np.nan, 2.0], [1.0, 2.0, 1.0]])
 @pytest.mark.parametrize(
     ("params", "query", "words"),
     [
-        ({"channel_lag": [1]}, ROW, "'channel_lag' .* one entry for each of the 2 channels"),
-        ({"channel_lag": [1, -1]}, ROW, "'channel_lag' .* integer in the range"),
-        ({"channel_lag": [1, 0.5]}, ROW, "'channel_lag' .* integer"),
-        ({"channel_lag": {"b": 1}}, ROW, "Unknown channel 'b' of 'channel_lag'.*Valid: 0, 1"),
+        ({"channel_lag": [1]}, ROW, "'channel_lag' .* one entry for each of the 2 channels.*Got 1 entries.$"),
+        ({"channel_lag": [0, 1, 2]}, ROW, "Got 3 entries.*is it transposed"),
+        ({"channel_lag": [0, 1]}, list(ROW.T), r"the 1 channels.*numpy.column_stack"),
+        ({"channel_lag": [1, -1]}, ROW, "'channel_lag' .* integer in the range.*subtract the least"),
+        ({"channel_lag": [1, 0.5]}, ROW, r"'channel_lag' .* integer.*int\(round"),
+        ({"channel_lag": {"b": 1}}, ROW, "Unknown channel 'b' of 'channel_lag': the query has no names.*Valid: 0, 1"),
         ({"channel_lag": [0, timedelta(seconds=1)]}, ROW, "'channel_lag' .* not datetimes"),
         ({"lag_tolerance": -1}, ROW, "'lag_tolerance' .* integer in the range"),
-        ({"lag_tolerance": timedelta(seconds=1)}, ROW, "'lag_tolerance' .* not datetimes"),
+        ({"lag_tolerance": [1, 1]}, ROW, "one number for all channels"),
         ({"channel_weight": [1, -1]}, ROW, "'channel_weight' .* in the range"),
         ({"channel_weight": [0, 0]}, ROW, "'channel_weight' .* above 0"),
         ({"channel_weight": [1, 0], "min_channels": 2}, ROW, "'min_channels' .* must not exceed .* 1. Got 2"),
