@@ -74,8 +74,8 @@ def barycenter(
         better. "soft": quasi-Newton descent on the gradient of soft dynamic time warping.
     series_weight : array-like of shape (n_series,), optional
         Relative weights of the series; a series of weight 0 does not count.
-    weight : array-like of shape (m,) or (m, channels), optional
-        Relative weights of the barycenter's m points, as those of a query in every distance.
+    weight : array-like of shape (m,), (m, channels) or (1, channels), optional
+        Relative weights of the barycenter's m points, or of the channels alone, as those of a query in every distance.
     init : {"medoid", "mean"} or array-like of shape (m,) or (m, channels), optional
         Where to begin, which also decides the length. None and "medoid": the series of least mean distance to the
         others (with `weight`, among those of its length; of more than 50, among 50 drawn at random). "mean": the
@@ -239,7 +239,7 @@ def first_guess(init, X, share, metric, weight, rng, n_jobs, channels_first, ver
 def medoid(X, share, metric, weight, rng, n_jobs, verbose):
     """Index of the series of least mean distance to the others."""
     among = np.arange(len(X))
-    if weight is not None:
+    if weight is not None and np.shape(weight) != (1, len(X[0])):  # weights of channels alone fit any length
         m = len(np.atleast_1d(as_floats(weight, "weight")))
         among = np.flatnonzero([x.shape[1] == m for x in X])
         if not among.size:

@@ -314,3 +314,14 @@ def test_errors(parameters, message):
 
 def test_every_elastic_metric_has_a_method():
     assert set(metric_names("elastic")) == {*naive.WARPED, "soft_dtw", "gak", "sbd"}
+
+
+def test_weights_of_channels_alone_fit_series_of_any_lengths():
+    rng = np.random.default_rng(7)
+    few = [rng.normal(size=(n, 2)) for n in (3, 5, 4, 5)]
+    got = barycenter(few, weight=[[1.0, 0.5]], max_iter=2)
+    assert len(got) in (3, 4, 5)
+    far = pairwise_distances(few, metric="dtw", weight=[[1.0, 0.5]])
+    first = few[np.argmin(far.sum(axis=1))]
+    points = np.tile([1.0, 0.5], (len(first), 1))
+    np.testing.assert_array_equal(got, barycenter(few, weight=points, init=first, max_iter=2))
