@@ -275,6 +275,10 @@ class ResampledSource:
         """The number of a query, checked."""
         return self._found.query(number)
 
+    def beside(self, start, end):
+        """Scale and offset of the ranges, as they were found at the other rate."""
+        return self._found.beside(*self._ranges.T)
+
     def cut(self, ranges, sequence, length, *, listed):
         """The samples of each range, in the recording or in another sequence beside it."""
         sequence = self.sequence if sequence is None else sequence

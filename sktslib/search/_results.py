@@ -127,7 +127,7 @@ class Matches(Ranges, RangeTable):
     @cached_property
     def _moments(self):
         """Scale and offset (2, n_matches, channels)."""
-        return self._source.beside(self)
+        return self._source.beside(self.start, self.end)
 
     def path(self, k: int) -> NDArray[np.intp]:
         """Alignment of the k-th match: query indices and sequence indices, an array (2, K); computed when asked for."""

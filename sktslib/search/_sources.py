@@ -209,31 +209,31 @@ class Sources:
             out[self.which == k] = reader.how.signs_of(self.version[self.which == k])
         return out
 
-    def beside(self, ranges):
+    def beside(self, start, end):
         """Scale and offset (k, channels) of ranges beside the version of the query that each is nearest to, or None."""
         how = self.readers[0].how if self.readers else None
         if how is None or (how.normalize is None and how.scale_limits is None):
             return None
         if how.by_channel is not None:
-            return self._beside_channels(ranges)
+            return self._beside_channels(start, end)
         version = np.zeros(len(self.which), int) if self.version is None else self.version
-        alike = np.array([self.which, version, ranges.end - ranges.start])
+        alike = np.array([self.which, version, end - start])
         out = np.full((2, len(self.which), len(how.x)), np.nan)
         for kind in np.unique(alike, axis=1).T:
             reader = self.readers[kind[0]]
             for which in blocks(np.flatnonzero((alike == kind[:, np.newaxis]).all(axis=0)), kind[2] * len(how.x)):
-                cut = (reader.source.cut(int(ranges.start[k]), int(ranges.end[k]))[0] for k in which)
+                cut = (reader.source.cut(int(start[k]), int(end[k]))[0] for k in which)
                 out[:, which] = beside(reader.how.version(kind[1]), np.array([np.array(y) for y in cut]))
         return out
 
-    def _beside_channels(self, ranges):
+    def _beside_channels(self, start, end):
         """The same of the window of each channel at the lag that was found, with its sign; NaN of those without."""
-        out = np.full((2, len(ranges), len(self.readers[0].how.x)), np.nan)
-        for k, (start, end) in enumerate(zip(ranges.start.tolist(), ranges.end.tolist(), strict=True)):
-            search = self.search(k, start, end)
-            lag, sign = (each[0] for each in search.shares(np.array([start]))[1:3])
+        out = np.full((2, len(start), len(self.readers[0].how.x)), np.nan)
+        for k, (s, e) in enumerate(zip(start.tolist(), end.tolist(), strict=True)):
+            search = self.search(k, s, e)
+            lag, sign = (each[0] for each in search.shares(np.array([s]))[1:3])
             for c, lead, _, how in parts_of(search.how):
-                first = start + lead + int(lag[c] - search.how.by_channel.lag[c]) - search.first
+                first = s + lead + int(lag[c] - search.how.by_channel.lag[c]) - search.first
                 window = search.y[np.newaxis, c : c + 1, first : first + how.m]
                 out[:, k, c] = beside(how._replace(x=how.x * sign[c] + 0.0), window)[:, 0, 0]
         return out

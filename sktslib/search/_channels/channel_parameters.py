@@ -10,6 +10,7 @@ from ...utils.validation import as_floats, check_count, check_names, check_numbe
 from .by_channel import ByChannel, placed
 
 LONGEST = 10**7  # samples of a lag, as of a window
+LARGEST = 1e100  # weight of a channel: times any distance, a number
 
 
 def is_duration(value):
@@ -50,7 +51,7 @@ class ChannelRule(NamedTuple):
         )
         lag = np.array([self._samples(value, "channel_lag", how) for value in lag], np.int64)
         tolerance = self._samples(self.tolerance, "lag_tolerance", how)
-        weight = np.array([check_number(v, "channel_weight", low=0.0, owner=self.owner) for v in weight])
+        weight = np.array([check_number(v, "channel_weight", low=0.0, high=LARGEST, owner=self.owner) for v in weight])
         weight *= [share for _, share in how.metric._by_channel(channels)]
         by = ByChannel(lag, first, length, weight, tolerance, self.votes)
         count = len(by.taking_part)
