@@ -143,10 +143,11 @@ def test_lists_and_tables_of_times():
 
 def test_channels_by_name():
     query, sequence = pd.DataFrame(Q2, columns=["a", "b"]), pd.DataFrame(S2, columns=["b", "a"])
-    with pytest.raises(
-        ValueError, match=re.escape("The feature names should match those that were passed during fit.")
-    ):
-        QuerySearcher().fit(query).search(sequence)
+    said = "The feature names should match those that were passed during fit."
+    for other in (sequence, sequence.assign(c=0.0)):
+        with pytest.raises(ValueError, match=re.escape(said)) as raised:
+            QuerySearcher().fit(query).search(other)
+        assert str(raised.value).endswith("in their order, X[list(estimator.feature_names_in_)].")
     want = QuerySearcher().fit(Q2).search(S2).start
     np.testing.assert_array_equal(QuerySearcher().fit(Q2).search(sequence).start, want)
     with pytest.warns(UserWarning, match=r"was fitted with feature names\. Its columns are taken for \['a', 'b'\]"):
