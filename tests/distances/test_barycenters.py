@@ -66,6 +66,25 @@ def test_partners_are_counted_and_summed_as_paths_list_them(X, data):
             np.testing.assert_allclose(row, np.bincount(i, values, z.shape[1]), rtol=1e-12, atol=1e-12)
 
 
+def test_only_matched_points_are_partners_under_lcss():
+    rng = np.random.default_rng(5)
+    z, y = rng.normal(size=(2, 1, 33))
+    metric = get_metric("lcss", {"eps": 0.5})
+    (count,), (total,) = metric._partner_sums(z, None, [y])
+    i, j = metric.distance(z[0], y[0]).path
+    np.testing.assert_array_equal(count, np.bincount(i, minlength=33))
+    np.testing.assert_array_equal(total[0], np.bincount(i, y[0, j], 33))
+
+
+def test_sums_are_the_same_to_the_bit_where_moves_are_not_kept(monkeypatch):
+    rng = np.random.default_rng(5)
+    z, ys = rng.normal(size=(2, 20)), [rng.normal(size=(2, n)) for n in (40, 7, 90)]
+    want = DTW()._partner_sums(z, None, ys)
+    monkeypatch.setattr("sktslib.distances._kernels.partner_sums.MOVES", 1)
+    for got, one in zip(DTW()._partner_sums(z, None, ys), want, strict=True):
+        np.testing.assert_array_equal(got, one)
+
+
 @pytest.mark.parametrize("m", [31, 32, 33, 65])
 def test_partners_across_strips(m):
     metric, rng = DTW(), np.random.default_rng(m)

@@ -203,8 +203,9 @@ class ElasticMetric(BandedMetric):
             some = [series[k] for k in members]
             problem = self._problem(x, w, some[int(ends[members].argmax())], None, None)
             free = self._free_points(problem, False)
-            plain = type(self)._partners is ElasticMetric._partners and partner_sums.fits(m, n)
-            if plain and self._runs_diagonally(problem, free):
+            # Otherwise not all cells of the path are pairs, or not all pairs are partners.
+            plain = all(getattr(type(self), of) is getattr(ElasticMetric, of) for of in ("_partners", "_listed"))
+            if plain and partner_sums.fits(m, n) and self._runs_diagonally(problem, free):
                 *query, _, lo, hi, start, end = self._in_strips(problem, free)
                 features = side_by_side([self._features(y) for y in some], n)
                 rest = features, side_by_side(some, n), ends[members], lo, hi, start, end
@@ -212,7 +213,8 @@ class ElasticMetric(BandedMetric):
                 continue
             for k, y in zip(members.tolist(), some, strict=True):
                 # A path needs no distance.
-                (i, j), counts = self._partners(self._alignment(0.0, self._problem(x, w, y, None, None)))
+                path, counts = self._partners(self._alignment(0.0, self._problem(x, w, y, None, None)))
+                (i, j), counts = path[:, ::-1], None if counts is None else counts[::-1]  # as `partner_sums` adds
                 met[k] = np.bincount(i, counts, m)
                 for row, v in zip(total[k], y[:, j], strict=True):
                     row[:] = np.bincount(i, v if counts is None else counts * v, m)
