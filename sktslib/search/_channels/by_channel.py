@@ -1,7 +1,7 @@
 """Queries that are compared by channel: each channel is a query of its own, of its own length, lag, sign and weight.
 
-The query lies in the range of a match as a canvas (channels, M): each channel's points at its lag, zeros of weight 0
-beside them. So what is done to a query as a whole, a sign or a decoy, is done to what each channel is compared with.
+The query is kept as an array over the range of a match (channels, M): each channel's points at its lag, zeros of weight
+0 beside them. So what is done to a query as a whole, a sign or a decoy, is done to what each channel is compared with.
 """
 
 from typing import NamedTuple
