@@ -5,10 +5,12 @@ from dataclasses import dataclass
 import numpy as np
 
 from ..distances._metrics.elastic import ElasticMetric
+from ..distances._metrics.mixed import Mixed
 from ..distances._metrics.time import ratios
 from ..distances._series import full_weight
 from ..utils._sizes import check_size
 from ._channels.by_channel import parts_of
+from ._profiles.window_profile import scaled_path
 
 
 @dataclass(frozen=True, eq=False)
@@ -18,12 +20,14 @@ class Explanation:
     Attributes
     ----------
     path : ndarray of shape (2, K)
-        Alignment: query indices and indices of the whole sequence.
+        Alignment: query indices and indices of the whole sequence. Point by point where channels are aligned by
+        themselves.
     cost : ndarray of shape (m, channels)
         What each query point costs in each channel. Elastic distances: the rise of the accumulated cost at the point,
         shared out among the channels by their weighted squared differences; adds up to the accumulated cost. Lockstep
         sums: the terms, which add up to the sum before its root. Other distances: the weighted squared differences.
-        Compared by channel: each channel's own costs times its weight, at its lag; 0 of those without a vote.
+        Compared by channel: each channel's own costs times its weight, at its lag; 0 of those without a vote. Windows
+        under `Mixed`: each part's own costs times its weight.
     lag : ndarray of shape (m,)
         How many samples later than at an even pace each query point is met, on average; NaN for one without a partner.
     advance, delay, phase : float
@@ -41,7 +45,8 @@ class Explanation:
 
 def explain(search, start, end):
     """The explanation of the candidate [start, end) of a search."""
-    path, m = search.path(start, end), search.how.m
+    m, own = search.how.m, _aligns_parts(search)
+    path = scaled_path(np.tile(np.arange(m), (2, 1)), m, start, end) if own else search.path(start, end)
     cost = _costs(search, start, end)
     first = search.first  # small numbers have more digits behind the point
     pace = start - first + path[0] * ((end - start - 1) / max(m - 1, 1))
@@ -54,7 +59,27 @@ def explain(search, start, end):
 def _costs(search, start, end):
     if search.how.by_channel is not None:
         return _by_channel(search, start)
+    if _aligns_parts(search):
+        return _by_part(search, start, end)
     return (_elastic if isinstance(search.how.metric, ElasticMetric) else _lockstep)(search, start, end)
+
+
+def _aligns_parts(search):
+    """Whether each part of a metric aligns its channels by itself."""
+    how = search.how
+    return isinstance(how.metric, Mixed) and how.by_channel is None and not how.metric._has_path
+
+
+def _by_part(search, start, end):
+    """The costs of the parts of a metric times their weights, each along its own alignment."""
+    how, cost = search.how, np.zeros(search.how.x.shape)
+    for part in how.metric._parts(len(how.x)):
+        tx = how.tx if part.metric.uses_times else None
+        one = how._replace(metric=part.metric, x=part.of(how.x), w=part.of(how.w), tx=tx)
+        if one.w is None or one.w.any():
+            own = type(search)(one, part.of(search.y), search.ty, search.first)
+            cost[part.channels] = part.weight * _costs(own, start, end).T
+    return cost.T
 
 
 def _by_channel(search, start):

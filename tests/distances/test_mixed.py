@@ -382,3 +382,12 @@ def test_versions_are_compared_where_parts_have_transforms(monkeypatch):
     both = [QuerySearcher(searcher.metric).fit(sign * x).profile(y).distance for sign in (1, -1)]
     np.testing.assert_allclose(searcher.profile(y).distance, np.minimum(*both), rtol=1e-9, atol=1e-9)
     assert searcher.search(y).start[0] == 100
+
+
+def test_windows_are_explained_by_part():
+    metric = Mixed({0: DTW(), (1, 2): "sqeuclidean", 3: None}, {0: 1.0, (1, 2): 0.5, 3: 1.0})
+    y = RNG.normal(size=(60, 4))
+    matches = QuerySearcher(metric, mode="windows", n_matches=2).fit(y[20:32] + 0.1).search(y)
+    explained = matches.explain(1)
+    assert explained.cost.sum() == pytest.approx(matches.distance[1], rel=1e-12)
+    assert explained.cost[:, 0].any() and not explained.cost[:, 3].any() and not explained.lag.any()
