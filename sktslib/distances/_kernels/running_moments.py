@@ -225,50 +225,81 @@ def add_products(dot, step, wrong, lift, scale, spread, error, own, mean_x, tota
 
 # Where moments do not depend on the query: what windows add is summed up once for all queries.
 @kernel
-def add_windows(norms, step, scale, spread, error, squares, rows, errors):
-    """Add a channel's windows to their squares, to the squared norms of their rows as scaled, and to their errors."""
+def add_windows(norms, step, scale, spread, error, squares, rows, errors, more, last):
+    """Add a channel's windows to their squares, to the norms of their rows as scaled, and to their errors.
+
+    Or begin anew; norms are added up as squares, of which the last channel takes the root.
+    """
     for r in range(norms.shape[0]):
-        first, last = r * step, min((r + 1) * step, scale.shape[0])
-        by, to = scale[first:last], rows[first:last]
+        for first in range(r * step, min((r + 1) * step, scale.shape[0]), PIECE):
+            end = min(first + PIECE, (r + 1) * step, scale.shape[0])
+            by, v, e, norm = scale[first:end], spread[first:end], error[first:end], norms[r]
+            to_v, to_n, to_e = squares[first:end], rows[first:end], errors[first:end]
+            if not more:
+                to_v[:], to_n[:], to_e[:] = 0.0, 0.0, 0.0
+            for j in range(by.shape[0]):
+                to_n[j] += norm * by[j] * (norm * by[j])
+            if last:
+                for j in range(by.shape[0]):
+                    to_n[j] = np.sqrt(to_n[j])
+            for j in range(v.shape[0]):
+                to_v[j] += v[j]
+            for j in range(e.shape[0]):
+                to_e[j] += e[j]
+
+
+@kernel
+def row_norms(norms, step, scale, rows):
+    """The norms of the rows of windows as scaled."""
+    for r in range(norms.shape[0]):
+        by, to = scale[r * step : (r + 1) * step], rows[r * step : (r + 1) * step]
         for j in range(by.shape[0]):
-            to[j] += norms[r] * by[j] * (norms[r] * by[j])
-    for j in range(spread.shape[0]):
-        squares[j] += spread[j]
-    for j in range(error.shape[0]):
-        errors[j] += error[j]
+            to[j] = norms[r] * by[j]
 
 
 @kernel
 def add_dots(dot, step, scale, a, more):
     """Add a channel's products to a, or begin anew."""
     for r in range(dot.shape[0]):
-        first, last = r * step, min((r + 1) * step, a.shape[0])
-        d, by, to = dot[r, : last - first], scale[first:last], a[first:last]
-        if more:
-            for j in range(d.shape[0]):
-                to[j] += d[j] * by[j]
-        else:
-            for j in range(d.shape[0]):
-                to[j] = d[j] * by[j]
+        for first in range(r * step, min((r + 1) * step, a.shape[0]), PIECE):
+            end = min(first + PIECE, (r + 1) * step, a.shape[0])
+            d, by, to = dot[r, first - r * step : end - r * step], scale[first:end], a[first:end]
+            if more:
+                for j in range(d.shape[0]):
+                    to[j] += d[j] * by[j]
+            else:
+                for j in range(d.shape[0]):
+                    to[j] = d[j] * by[j]
 
 
 @kernel
-def of_windows(differences, own, wrong, squares, rows, errors, a, b, c):
-    """Make of products a, the windows' sums and the query's squares what the channels one by one would have given.
+def end_dots(dot, step, scale, differences, own, wrong, squares, rows, errors, a, b, c, more):
+    """Add the last channel's products, and make of their sums what the channels one by one would have given.
 
     A sum of products of norms is at most the product of the norms of both.
     """
     if differences:
         wrong = 2.0 * wrong
-        for j in range(b.shape[0]):
-            b[j] = own + squares[j]
-        for j in range(a.shape[0]):
-            a[j] = own + squares[j] - 2.0 * a[j]
-    else:
-        for j in range(b.shape[0]):
-            b[j] = squares[j]
-    for j in range(c.shape[0]):
-        c[j] = wrong * rows[j] + errors[j]
+    for r in range(dot.shape[0]):
+        for first in range(r * step, min((r + 1) * step, a.shape[0]), PIECE):
+            end = min(first + PIECE, (r + 1) * step, a.shape[0])
+            d, by, v = dot[r, first - r * step : end - r * step], scale[first:end], squares[first:end]
+            n, e = rows[first:end], errors[first:end]
+            to_a, to_b, to_c = a[first:end], b[first:end], c[first:end]
+            if not more:
+                to_a[:] = 0.0
+            if differences:
+                for j in range(d.shape[0]):
+                    to_b[j] = own + v[j]
+                for j in range(d.shape[0]):
+                    to_a[j] = own + v[j] - 2.0 * (to_a[j] + d[j] * by[j])
+            else:
+                for j in range(d.shape[0]):
+                    to_b[j] = v[j]
+                for j in range(d.shape[0]):
+                    to_a[j] += d[j] * by[j]
+            for j in range(n.shape[0]):
+                to_c[j] = wrong * n[j] + e[j]
 
 
 @kernel(error_model="numpy")

@@ -29,12 +29,13 @@ from ..running_moments import (
     add_products,
     add_squares,
     add_windows,
+    end_dots,
     find_constants,
     judge_products,
     judge_squares,
     moments_about,
-    of_windows,
     rounding,
+    row_norms,
     standardise,
     to_range,
     weighted_moments,
@@ -234,6 +235,8 @@ class _Samples:
         many = correlator.positions + 40
         self._moments, self._scales, self._sums = np.empty((4, many)), np.empty((len(y), many)), np.empty((3, many))
         self._moments[1] = 1.0  # the scale of windows that are not normalised
+        # Sums over the channels where moments are shared: squares, norms of rows as scaled (their norm), errors.
+        self.sums = None
 
     def load(self, first, last):
         """Take the windows [first, last)."""
@@ -241,15 +244,19 @@ class _Samples:
         self._loaded = [load(y, first, room) for y, room in zip(self._y, self._rooms, strict=True)]
         if self._weighted:
             self._of_squares = [load(y, first, room, True) for y, room in zip(self._y, self._squares, strict=True)]
-        if self.shared:
-            sums, m, step = self._known(self._sums), float(self._correlator.m), self._correlator.step
-            sums[:] = 0.0
-            for k, (_, rows) in enumerate(self._loaded):
-                mean, _, spread, error = self._known(self._moments)
-                scale = self._known(self._scales)[k]
-                self._find(k, m, 0.0, 0.0, mean, scale, spread, error)
-                add_windows(rows[:, 0], step, scale, spread, error, *sums)
-            np.sqrt(sums[1], out=sums[1])
+        if not self.shared:
+            return
+        m, step, each = float(self._correlator.m), self._correlator.step, len(self._loaded)
+        (mean, _, spread, error), sums = self._known(self._moments), self._known(self._sums)
+        for k, (_, rows) in enumerate(self._loaded):
+            scale = self.scale(k)
+            self._find(k, m, 0.0, 0.0, mean, scale, spread, error)
+            if each == 1:
+                row_norms(rows[:, 0], step, scale, sums[1])
+                self.sums = spread, sums[1], error
+            else:
+                add_windows(rows[:, 0], step, scale, spread, error, *sums, k > 0, k == each - 1)
+                self.sums = sums
 
     def _known(self, rows):
         return rows[:, : self._last - self._first]
@@ -261,11 +268,6 @@ class _Samples:
     def scale(self, k):
         """What each window of a channel is scaled by, where moments are shared."""
         return self._known(self._scales)[k]
-
-    @property
-    def sums(self):
-        """Sums over the channels where moments are shared: squares, norms of rows as scaled (their norm), errors."""
-        return self._known(self._sums)
 
     def moments(self, part):
         """Mean, scale, spread and error of the windows of a query's channel, where they are not shared."""
@@ -334,15 +336,16 @@ def _profiles(record, X, W, y, scaling, correlator, out):
                 more = part is not parts[0]
                 loaded, rows = samples.loaded(part.channel)
                 if samples.shared:
-                    dot = correlator.dot(loaded, part.kernel)
-                    add_dots(dot, step, samples.scale(part.channel), a, more)
+                    dot, scale = correlator.dot(loaded, part.kernel), samples.scale(part.channel)
+                    if part is parts[-1]:
+                        wrong = correlator.error * np.sqrt(sum(part.norms[0] ** 2 for part in parts))
+                        end_dots(dot, step, scale, squares, norm, wrong, *samples.sums, a, b, c, more)
+                    else:
+                        add_dots(dot, step, scale, a, more)
                     continue
                 moments, of_query = samples.moments(part), (part.own, part.mean, part.total)
                 dot = correlator.dot(loaded, part.kernel)
                 add(dot, step, correlator.error * part.norms[0] * rows[:, 0], *moments, *of_query, a, b, c, more)
-            if samples.shared:
-                wrong = correlator.error * np.sqrt(sum(part.norms[0] ** 2 for part in parts))
-                of_windows(squares, norm, wrong, *samples.sums, a, b, c)
             count = judge(a, b, c, norm, share, doubtful[: last - first])
             if squares:
                 lockstep_drivers.finish_all(record, a, 0.0, b, out[q, first:last])
