@@ -21,6 +21,19 @@ EUCLIDEAN_DICT = get_distance_dict(["euclidean"])
 LOCKSTEP = lockstep_distances.__all__
 
 
+class Slices:
+    """A sequence that can only be sliced."""
+
+    def __init__(self, y):
+        self.y, self.shape = y, y.shape
+
+    def __len__(self):
+        return len(self.y)
+
+    def __getitem__(self, part):
+        return self.y[part]
+
+
 def refused(call, error, *parts):
     """The message of an error of a kind that holds some words, and reads as a sentence or two on one line."""
     with pytest.raises(error) as raised:

@@ -9,7 +9,7 @@ from ..distances._metrics.mixed import Mixed
 from ..distances._metrics.time import ratios
 from ..distances._series import full_weight
 from ..utils._sizes import check_size
-from ._channels.by_channel import parts_of
+from ._channels.by_channel import parts_of, signed
 from ._profiles.window_profile import scaled_path
 
 
@@ -89,8 +89,7 @@ def _by_channel(search, start):
     for c, lead, weight, how in parts_of(search.how):
         if votes[c]:
             first, m = start + lead + int(lag[c]), how.m
-            how = how._replace(x=how.x * sign[c] + 0.0)
-            own = type(search)(how, np.ascontiguousarray(search.y[c : c + 1]), search.ty, search.first)
+            own = type(search)(signed(how, sign[c]), np.ascontiguousarray(search.y[c : c + 1]), search.ty, search.first)
             cost[c, lead : lead + m] = weight * _costs(own, first, first + m)[:, 0]
     return cost.T
 

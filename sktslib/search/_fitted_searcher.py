@@ -85,7 +85,8 @@ class FittedSearcher(ThresholdFitting, ChannelQueries, QueryEstimator):
         self._queries, self._n_features_out = self._with_signs(with_metric(self.metric_, queries)), len(queries)
         self.metric_ = self._queries[0].metric
         self._learned_thresholds = [None] * len(queries)
-        self.query_, self.weight_ = (self._of_each([as_given(how)[k] for how in queries]) for k in (0, 1))
+        given = zip(*map(as_given, queries), strict=True)
+        self.query_, self.weight_ = (self._of_each(list(each)) for each in given)
         self.alternatives_ = [[(x.T, None if w is None else w.T) for x, w in how.alternatives] for how in queries]
         return self
 

@@ -8,7 +8,7 @@ import numpy as np
 from ..distances._metrics.elastic import ElasticMetric
 from ..distances._series import places, resample
 from ..utils.validation import as_points
-from ._channels.by_channel import Shares, parts_of
+from ._channels.by_channel import Shares, parts_of, signed
 from ._profile import MOST_TERMS, Search, neighbours
 from ._profiles.scale_limits import beside, blocks, limited
 
@@ -231,11 +231,14 @@ class Sources:
         out = np.full((2, len(start), len(self.readers[0].how.x)), np.nan)
         for k, (s, e) in enumerate(zip(start.tolist(), end.tolist(), strict=True)):
             search = self.search(k, s, e)
-            lag, sign = (each[0] for each in search.shares(np.array([s]))[1:3])
+            by = search.how.by_channel
+            # But for these each channel lies at its lag, as it is.
+            shares = search.shares(np.array([s])) if by.tolerance or by.mirrored else Shares.empty(1, by)
+            lag, sign = shares.lag[0], shares.sign[0]
             for c, lead, _, how in parts_of(search.how):
-                first = s + lead + int(lag[c] - search.how.by_channel.lag[c]) - search.first
+                first = s + lead + int(lag[c] - by.lag[c]) - search.first
                 window = search.y[np.newaxis, c : c + 1, first : first + how.m]
-                out[:, k, c] = beside(how._replace(x=how.x * sign[c] + 0.0), window)[:, 0, 0]
+                out[:, k, c] = beside(signed(how, sign[c]), window)[:, 0, 0]
         return out
 
     def piece(self, ranges, k):
@@ -260,8 +263,8 @@ class Sources:
                     start, end = max(start - how.shortest // 2, low), min(end + how.shortest // 2, high)
                 if windows and end - start < how.shortest:
                     continue
-                beside = costs or how.by_channel is not None
-                first, y, ty = reader.read(start, end) if beside else (start, *reader.source.cut(start, end))
+                whole = costs or how.by_channel is not None  # with what is beside the range
+                first, y, ty = reader.read(start, end) if whole else (start, *reader.source.cut(start, end))
                 search = Search(how, y, ty, first)
                 if how.by_channel is not None:
                     starts = np.arange(start, end - how.m + 1)

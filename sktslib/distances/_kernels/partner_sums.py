@@ -2,7 +2,7 @@
 
 Averages along paths need no path but these sums. Strips go along each series as in `diagonals`, with the moves into all
 cells kept, so that a path is followed back at once; it is the path that `diagonals.path` gives, and each series' sums
-are added up in the order of its points.
+are added up from its last point on.
 """
 
 import numpy as np

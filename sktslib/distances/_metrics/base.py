@@ -129,13 +129,14 @@ class Metric(Estimator):
         (20.0, inf)
         """
         self._validate()
-        x, y, w = check_pair(x, y, weight, metric=self)
+        metric = self._named(*(getattr(a, "columns", None) for a in (x, y)))
+        x, y, w = check_pair(x, y, weight, metric=metric)
         tx, ty = as_times(tx, x.shape[1], "tx"), as_times(ty, y.shape[1], "ty")
         if cutoff is None:
-            d = self._distance(x, w, y, tx, ty)
-            self._warn_of_pair(d, x, y)
+            d = metric._distance(x, w, y, tx, ty)
+            metric._warn_of_pair(d, x, y)
             return d
-        return self._within(x, w, y, tx, ty, as_cutoff(cutoff, self._may_be_negative))
+        return metric._within(x, w, y, tx, ty, as_cutoff(cutoff, metric._may_be_negative))
 
     def _exponent(self, channels):
         """The power that differences are raised to in float64; of sums that are kept in reach it does not count."""

@@ -183,38 +183,6 @@ class Mixed(MetricOfChannels):
         return made
 
     # ------------------------------------------------------------------------------------------------------ distances
-    def distance(
-        self,
-        x: ArrayLike,
-        y: ArrayLike,
-        *,
-        weight: ArrayLike | None = None,
-        tx: ArrayLike | None = None,
-        ty: ArrayLike | None = None,
-        cutoff: float | None = None,
-    ) -> float:
-        """Distance of two series.
-
-        Parameters
-        ----------
-        x : array-like of shape (m,) or (m, channels)
-            The first series, the query. Columns of a table are channels, and their names those of `metrics`.
-        y : array-like of shape (n,) or (n, channels)
-            The second series.
-        weight : array-like of shape (m,) or (m, channels), optional
-            Relative weights of the query's points.
-        tx, ty : array-like of shape (m,) and (n,), optional
-            Sample times, for distances that use them; sample indices by default.
-        cutoff : float, optional
-            A distance above it comes out as infinity.
-
-        Returns
-        -------
-        float
-        """
-        named = self._named(*(getattr(a, "columns", None) for a in (x, y)))
-        return super(Mixed, named).distance(x, y, weight=weight, tx=tx, ty=ty, cutoff=cutoff)
-
     def _summed(self, x, w, distances):
         """The weighted sum of what a function gives of each part, its query and its weights."""
         total = 0.0

@@ -116,6 +116,11 @@ def parts_of(how):
     return found
 
 
+def signed(how, sign):
+    """A query times a sign; no zero is -0.0."""
+    return how._replace(x=how.x * sign + 0.0)
+
+
 def each_alone(how):
     """The query as it is compared: itself, or each channel by itself."""
     return [how] if how.by_channel is None else [part.how for part in parts_of(how)]
@@ -187,7 +192,7 @@ def _of_channel(parts, y, ty, profiles, room=None):
     if not parts:
         return
     channel = parts[0][0].channel
-    hows = [one for part, by in parts for one in ((part.how, _mirrored(part.how)) if by.mirrored else (part.how,))]
+    hows = [one for part, by in parts for one in ((part.how, signed(part.how, -1)) if by.mirrored else (part.how,))]
     found = iter(profiles(hows, np.ascontiguousarray(y[channel : channel + 1]), ty, room))
     for _, by in parts:
         own = next(found)
@@ -197,10 +202,6 @@ def _of_channel(parts, y, ty, profiles, room=None):
         other = next(found)
         turned = other.distance < own.distance
         yield np.where(turned, other.distance, own.distance), max(own._slack, other._slack), turned
-
-
-def _mirrored(how):
-    return how._replace(x=0.0 - how.x)
 
 
 def _least_about(distance, lead, tolerance, n):

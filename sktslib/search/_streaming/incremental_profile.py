@@ -92,6 +92,10 @@ class IncrementalProfile:
         """Hold the samples that another profile holds, as long as both take and forget the same ones."""
         self._y, self._ty = other._y, other._ty
 
+    def agrees(self, state, limit):
+        """Whether later candidates are those that follow from another state."""
+        return self.state() == state
+
     def drop(self, before):
         """Give up what began before a sample and is not complete."""
 
@@ -113,10 +117,6 @@ class WindowProfile(IncrementalProfile):
     def state(self):
         """What later candidates depend on."""
         return State(self.seen, self.done, self.needed)
-
-    def agrees(self, state, limit):
-        """Whether later candidates are those that follow from another state."""
-        return self.state() == state
 
     def horizon(self, threshold=None):
         """No candidate to come starts before this sample."""
@@ -173,10 +173,6 @@ class RangeProfile(IncrementalProfile):
     def state(self):
         """What later candidates depend on."""
         return State(self.seen, self.at, self.at)
-
-    def agrees(self, state, limit):
-        """Whether later candidates are those that follow from another state."""
-        return self.state() == state
 
     def horizon(self, threshold=None):
         """No candidate to come starts before this sample."""

@@ -6,6 +6,7 @@ import numpy as np
 import pytest
 from hypothesis import given
 from hypothesis import strategies as st
+from inputs import Slices
 from strategies import unmeant, weights
 
 from sktslib import QuerySearcher
@@ -119,19 +120,6 @@ def test_few_distances_are_computed(monkeypatch):
     match = searcher.search(y)
     assert (match.start[0], match.distance[0]) == (want.argmin(), want.min())
     assert sum(computed) == 1
-
-
-class Slices:
-    """A sequence that can only be sliced."""
-
-    def __init__(self, y):
-        self.y, self.shape = y, y.shape
-
-    def __len__(self):
-        return len(self.y)
-
-    def __getitem__(self, part):
-        return self.y[part]
 
 
 @pytest.mark.usefixtures("any_size")

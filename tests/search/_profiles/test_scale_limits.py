@@ -7,6 +7,7 @@ import numpy as np
 import pytest
 from hypothesis import given
 from hypothesis import strategies as st
+from inputs import Slices
 from sklearn.base import clone
 from strategies import small_sizes, unmeant, weights
 
@@ -108,19 +109,6 @@ def test_limits_hold_where_versions_of_a_query_share_transforms(name, monkeypatc
         searcher = QuerySearcher(name, **how).fit(x)
         assert searcher.search(y).start.tolist() == [100]
         assert np.isinf(searcher.profile(y).distance[:60]).all()
-
-
-class Slices:
-    """A sequence that can only be sliced."""
-
-    def __init__(self, y):
-        self.y, self.shape = y, y.shape
-
-    def __len__(self):
-        return len(self.y)
-
-    def __getitem__(self, part):
-        return self.y[part]
 
 
 RULES = [{"n_matches": 1}, {"n_matches": 4}, {"threshold": 9.0}, {"percentile": 30, "n_matches": 3}]

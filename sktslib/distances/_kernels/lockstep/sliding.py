@@ -199,7 +199,7 @@ class _Part(NamedTuple):
 
 def _parts(x, w, squares, scaling, correlator):
     """The channels of a query that count."""
-    parts, centred, weight = [], np.empty_like(x), np.ones_like(x) if w is None else w
+    parts, weight = [], np.ones_like(x) if w is None else w
     largest = np.abs(x).max()
     if not (squares or SMALLEST < largest < 1.0 / SMALLEST):  # of products the query's size does not count
         x = np.ldexp(x, -np.frexp(largest)[1])
