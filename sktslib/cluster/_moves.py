@@ -57,7 +57,7 @@ class Problem(NamedTuple):
                 return soft(Task(self.metric, series, share, self.w, parallel, SOFT_STEPS, 0.0, _uncounted), z)[0]
         share = np.ones(len(members))
         if self.metric._centre == "mean" and isinstance(self.metric, ElasticMetric):
-            return among_means(z, self.each(_partner_sums, members, z), share)[0]
+            return among_means(z, *(np.array(of) for of in list(zip(*self.each(_partner_sums, members, z), strict=True))[1:]), share)[0]
         series = [self.series[k] for k in members]
         if isinstance(self.metric, ElasticMetric):
             return among_medians(z, self.each(_partners, members, z), series, share)[0]

@@ -89,15 +89,14 @@ def centres(task, z, alignments, series, share):
         return among_medians(z, task.parallel(delayed(task.metric._partners)(a) for a in alignments), series, share)
     parts = ([series[k] for k in part] for part in parts_of(range(len(series)), task.parallel.n_jobs))
     sums = task.parallel(delayed(task.metric._partner_sums)(z, task.w, part) for part in parts)
-    return among_means(z, [one for counts, totals in sums for one in zip(counts, totals, strict=True)], share)
+    return among_means(z, *(np.concatenate(of) for of in list(zip(*sums, strict=True))[1:]), share)
 
 
-def among_means(z, sums, share):
+def among_means(z, counts, totals, share):
     """Where each point of `z` lies at best among its partners (channels, m), and their total weight (m,).
 
-    Of each series `sums` holds the counts and the sums of the partners. A point without partners stays.
+    Of each series there are the counts (m,) and the sums (channels, m) of the partners. A point without partners stays.
     """
-    counts, totals = (np.array(each) for each in zip(*sums, strict=True))
     total = share @ counts
     met = total > 0
     out = z.copy()

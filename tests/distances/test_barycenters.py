@@ -57,7 +57,8 @@ def test_partners_are_counted_and_summed_as_paths_list_them(X, data):
     w = data.draw(st.sampled_from([None, np.linspace(0.5, 1.5, z.size).reshape(z.shape)]))
     metric = metric._fitted_to([z, *ys])
     with small_sizes(data, "distances._kernels.partner_sums.MOVES", "distances._kernels.compilation.CELLS"):
-        counts, totals = metric._partner_sums(z, w, ys)
+        far, counts, totals = metric._partner_sums(z, w, ys)
+    np.testing.assert_allclose(far, [metric._distance(z, w, y, None, None) for y in ys], rtol=1e-12)
     for count, total, y in zip(counts, totals, ys, strict=True):
         (i, j), weights = metric._partners(metric._distance(z, w, y, None, None))
         np.testing.assert_allclose(count, np.bincount(i, weights, z.shape[1]), rtol=1e-12)
@@ -70,7 +71,7 @@ def test_only_matched_points_are_partners_under_lcss():
     rng = np.random.default_rng(5)
     z, y = rng.normal(size=(2, 1, 33))
     metric = get_metric("lcss", {"eps": 0.5})
-    (count,), (total,) = metric._partner_sums(z, None, [y])
+    _, (count,), (total,) = metric._partner_sums(z, None, [y])
     i, j = metric.distance(z[0], y[0]).path
     np.testing.assert_array_equal(count, np.bincount(i, minlength=33))
     np.testing.assert_array_equal(total[0], np.bincount(i, y[0, j], 33))
@@ -89,7 +90,7 @@ def test_sums_are_the_same_to_the_bit_where_moves_are_not_kept(monkeypatch):
 def test_partners_across_strips(m):
     metric, rng = DTW(), np.random.default_rng(m)
     z, ys = rng.normal(size=(2, m)), [rng.normal(size=(2, n)) for n in (1, 31, 33, 64, 80)]
-    counts, totals = metric._partner_sums(z, None, ys)
+    _, counts, totals = metric._partner_sums(z, None, ys)
     for count, total, y in zip(counts, totals, ys, strict=True):
         i, j = metric._distance(z, None, y, None, None).path
         np.testing.assert_array_equal(count, np.bincount(i, minlength=m))

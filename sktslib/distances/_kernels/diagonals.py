@@ -15,7 +15,7 @@ import math
 import numpy as np
 
 from .columns import _ground_column, _lags_fixed, cells_and_boundary, cells_of, fill_boundary, fill_rows, series_gap
-from .compilation import block_size, inner, kernel, pieces
+from .compilation import block_size, inner, kernel, pieces, step
 from .dispatch import accumulate, closed_boundary, equal_moves, lag_cost, minimum_cost, moves, weighting
 from .simd import maximum, minimum, where
 from .simd_memory import copy, entering, fill, shifted, store_codes
@@ -43,6 +43,19 @@ AHEAD = block_size(16, 3)  # query points computed at a time where it is not kno
 # Paths keep the edges between strips; beyond so many numbers, those of some strips only.
 KEPT = 2**23
 NO_EDGES = np.empty((0, 0))
+
+
+@step
+def best_move(p, diag, up, left, d, u, v):
+    """The cost of a cell, whether the query's move is cheaper than the diagonal one, and the series' than both."""
+    best, other, third = diag, up, left
+    if not equal_moves(p):
+        best, other, third = accumulate(p, diag, d), accumulate(p, up, u), accumulate(p, left, v)
+    by_query = other < best
+    best = minimum_cost(p, other, best)
+    by_series = third < best
+    best = minimum_cost(p, third, best)
+    return accumulate(p, best, d) if equal_moves(p) else best, by_query, by_series
 
 
 @inner
@@ -77,15 +90,8 @@ def _strip(p, rows, weighted, points, yr, gap_costs, band, side, i, begin, end, 
                     p, minimum_cost(p, accumulate(p, diag, d), accumulate(p, up, u)), accumulate(p, old, v)
                 )
             else:
-                best, other, third = diag, up, old
-                if not equal_moves(p):
-                    best, other, third = accumulate(p, diag, d), accumulate(p, up, u), accumulate(p, old, v)
-                by_query = other < best
-                best = minimum_cost(p, other, best)
-                store_codes(codes, (t - begin) * LANES, by_query, third < best)
-                best = minimum_cost(p, third, best)
-                if equal_moves(p):
-                    best = accumulate(p, best, d)
+                best, by_query, by_series = best_move(p, diag, up, old, d, u, v)
+                store_codes(codes, (t - begin) * LANES, by_query, by_series)
             diag = entering(up, at_edge)
         if banded:  # always or never: of two strips, one with a band, one would be compiled for nothing
             column = t - rows_at

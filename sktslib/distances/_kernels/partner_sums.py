@@ -1,70 +1,147 @@
 """What the points of one series meet in others along the best paths: how many points each, and the sum of them.
 
-Averages along paths need no path but these sums. Strips go along each series as in `diagonals`, with the moves into all
-cells kept, so that a path is followed back at once; it is the path that `diagonals.path` gives, and each series' sums
-are added up from its last point on.
+Averages along paths need no path but these sums. LANES series stand side by side as in `lanes`, and of each cell the
+moves into it are kept, a bit a lane; then each lane is followed back from its last pair on. It is the path that
+`diagonals.path` gives: vectors that round as plain floats do, and the same choice among equal costs.
 """
 
 import numpy as np
 
-from .columns import cells_of
-from .compilation import block_size, inner, kernel, pieces
-from .diagonals import _begin, _pass, _room
-from .dispatch import weighting
-from .strips import LANES, lane_of
+from .columns import cells_of, fill_rows
+from .compilation import block_size, inner, kernel, pieces, step
+from .diagonals import best_move
+from .dispatch import closed_boundary, has_gap_cost, lag_cost, moves, terms, weighting
+from .lanes import LANES, _beside, _fill_gap_costs, _row
+from .simd import maximum
+from .simd_memory import bits, channels_of, copy, fill, makers, store
 
-MOVES = block_size(2**24, 2**12)  # of a pair: more are not kept, so that memory stays small
+BIG = np.inf
+SERIES = np.uint64(16)  # in the word of a cell the bits of the moves along the series begin here
+MOVES = block_size(2**22, 2**10)  # cells of a pair: of more they are not kept, so that memory stays small
+
+load, splat, _ = makers(LANES, fused=False)
 
 
 def fits(m, n):
-    """Whether the moves of a pair of series are few enough to be kept."""
-    return -(-m // LANES) * (n + 2 * LANES) * LANES <= MOVES
+    """Whether the moves of pairs of series are few enough to be kept."""
+    return m * n <= MOVES
 
 
 @inner
-def _follow_back(codes, first, i, j, values, count, total):
+def _line(p, i, rows, weighted, points, Y, gap_costs, begin, end, boundary, row, codes, first):
+    """Accumulated costs of query point i with the points [begin, end); the moves into them go to codes[first:].
+
+    `row` holds the costs of the query point before, from column `begin` on, the one before the first point; it holds
+    those of this one behind, with `boundary` in front.
+    """
+    here, weights = (points[0, i], points[1, i], points[2, i]), _row(rows, weighted, 0, i)
+    diag, left = load(row, begin * LANES), splat(boundary)
+    store(row, begin * LANES, left)
+    shut = splat(BIG if i == 0 and closed_boundary(p) else -BIG)  # above the first row there is the diagonal way only
+    for j in range(begin, end):
+        at = (j + 1) * LANES
+        above, y, before = load(row, at), load(Y[0], at), load(Y[0], at - LANES)
+        a, b, c = terms(p, weights, y, before)
+        for k in range(1, len(Y)):
+            e, f, g = terms(p, _row(rows, weighted, k, i), load(Y[k], at), load(Y[k], at - LANES))
+            a, b, c = a + e, b + f, c + g
+        lag = float(np.int32(abs(i - j)))
+        d, u, v = moves(p, here, splat(lag_cost(p, lag, lag)), a, b, c, load(gap_costs, at))
+        best, by_query, by_series = best_move(p, diag, maximum(above, shut), left, d, u, v)
+        codes[first + j] = bits(by_query) | bits(by_series) << SERIES
+        store(row, at, best)
+        diag, left = above, best
+
+
+@inner
+def _fill_top(p, start, top_end, gap_costs, row):
+    """The boundary before the first query point, of which up to `start` points cost nothing."""
+    fill(row, 0, LANES, 0.0)
+    for at in range(LANES, row.shape[0]):
+        if closed_boundary(p):
+            row[at] = 0.0 if at < (start + 1) * LANES else BIG
+        else:
+            row[at] = row[at - LANES] + gap_costs[at] if at < top_end * LANES else BIG
+
+
+@inner
+def _follow_back(codes, n, lane, i, j, values, begin, length, count, total):
     """Add the points of one series to the sums of the query points that they meet, from the last pair back."""
     while i >= 0 and j >= 0:
-        s = i // LANES
-        row = i - s * LANES
         count[i] += 1.0
-        for c in range(values.shape[0]):
-            total[c, i] += values[c, j]
-        move = codes[s, (row + j - first[s]) * LANES + lane_of(row)]
-        if move != 2:
-            i -= 1
-        if move != 1:
-            j -= 1
+        for c in range(total.shape[0]):
+            total[c, i] += values[begin + c * length + j]
+        moved = codes[i * n + j] >> lane
+        by_series = int(moved >> SERIES) & 1
+        by_query = int(moved) & 1
+        i -= 1 - by_series
+        j -= by_series | (1 - by_query)
 
 
 @kernel
-def _add(p, x, w, points, Y, values, ends, cells, start, free, begin, end, edge, work, codes, first, count, total):
-    """Fill counts and sums of the series [begin, end)."""
-    m, weighted = x.shape[1], weighting(p, w)
-    _, rows, places, lo, hi, _, side, yr, gaps = work
-    for k in range(begin, end):
-        n = ends[k]
-        _begin(p, x, w, points, Y[k, :, :n], cells, start, edge, work)
-        for s in range(codes.shape[0]):
-            first[s] = _pass(p, rows, weighted, places, yr, gaps, lo, hi, side, m, n, s * LANES, edge, codes[s])
-        j = n - 1 - free
-        for at in range(n - 1 - free, n):
-            if edge[LANES - 1 + at] < edge[LANES - 1 + j]:
-                j = at
-        _follow_back(codes, first, m - 1, j, values[k], count[k], total[k])
+def _add(p, x, w, points, compared, summed, order, cells, start, free, begin, end, work, cost, count, total):
+    """Fill costs, counts and sums of the series in the blocks [begin, end)."""
+    m, weighted, (values, begins, lengths), (lo, hi, side_end, top_end) = x.shape[1], weighting(p, w), compared, cells
+    rows, lanes, gap_costs, row, codes, block = work
+    if begin == 0:
+        fill_rows(p, x, w, rows)
+    for first in range(begin * LANES, min(end * LANES, order.shape[0]), LANES):
+        size = min(LANES, order.shape[0] - first)
+        copy(order, first, first + size, block, 0)
+        n = lengths[block[size - 1]]  # the longest of them
+        _beside(values, begins, lengths, block, size, lanes)
+        if has_gap_cost(p):
+            _fill_gap_costs(p, lanes, gap_costs)
+        _fill_top(p, start, top_end, gap_costs, row)
+        side = 0.0
+        for i in range(m):
+            a, b = lo[i], min(hi[i], n)
+            if i > 0:  # points that enter the band still hold the boundary
+                fill(row, (min(hi[i - 1], n) + 1) * LANES, (b + 1) * LANES, BIG)
+            side = BIG if closed_boundary(p) or i + 1 >= side_end else side + points[0, i]
+            boundary = side if a == 0 else BIG
+            _line(p, i, rows, weighted, points, lanes, gap_costs, a, b, boundary, row, codes, i * n)
+        for s in range(size):
+            k = block[s]
+            j = lengths[k] - 1 - free
+            for at in range(j + 1, lengths[k]):
+                if row[(at + 1) * LANES + s] < row[(j + 1) * LANES + s]:
+                    j = at
+            cost[k] = row[(j + 1) * LANES + s]
+            if cost[k] < BIG:
+                _follow_back(codes, n, s, m - 1, j, summed[0], summed[1][k], lengths[k], count[k], total[k])
 
 
-def partner_sums(p, x, w, points, Y, values, ends, lo, hi, start, free):
-    """For each series of `Y` how many of its points each query point meets (k, m), and their sum (k, channels, m).
+def partner_sums(p, x, w, points, compared, summed, lo, hi, start, free):
+    """What the points of a query meet in each series of a collection along its best path.
 
-    `Y` (k, features, n) are what is compared of the `values` (k, channels, n); series k has the first ends[k] points.
-    Where they differ, there is neither a band nor a free point. For the rest see `diagonals.cost`.
+    Parameters
+    ----------
+    p, x, w, points : NamedTuple, ndarray (features, m), ndarray or None, ndarray (3, m)
+        The query; without weights (None) they are all 1.
+    compared, summed : tuple
+        Features and channels of the series as `scan` takes a collection: (values, begins, lengths), one after the other.
+    lo, hi : ndarray of shape (m,)
+        Query point i may meet the points lo[i] <= j < hi[i] of the series.
+    start, free : int
+        A path begins at one of the first `start` + 1 points of the series, and ends at one of the last `free` + 1.
+        Where there are free points, or a band, all series must have one length.
+
+    Returns
+    -------
+    cost (k,), count (k, m), total (k, channels, m)
+        Accumulated costs, how many of its points each query point meets, and their sum.
     """
-    m, cells, (count, channels, n) = x.shape[1], cells_of(p, lo, hi), values.shape
-    strips = -(-m // LANES)
-    edge, work = _room(p, x, Y[0])
-    codes, first = np.empty((strips, (n + 2 * LANES) * LANES), np.uint8), np.empty(strips, np.int64)
-    met, total = np.zeros((count, m)), np.zeros((count, channels, m))
-    for begin, end in pieces(count, m * n):
-        _add(p, x, w, points, Y, values, ends, cells, start, free, begin, end, edge, work, codes, first, met, total)
-    return met, total
+    (features, m), (values, begins, lengths) = x.shape, compared
+    k, n, order = len(lengths), int(lengths.max()), np.argsort(lengths, kind="stable")  # so that little is padded
+    channels = len(summed[0]) // int(lengths.sum())
+    size, blocks = (n + 1) * LANES, -(-k // LANES)
+    work = np.empty((features, 4, m)), channels_of(np.zeros((features, size))), np.zeros(size), np.empty(size)
+    work = *work, np.empty(m * n, np.uint32), np.empty(LANES, np.int64)
+    cost, count, total = np.empty(k), np.zeros((k, m)), np.zeros((k, channels, m))
+    for begin, end in pieces(blocks, m * n * LANES):
+        _add(
+            p, x, w, points, compared, summed, order, cells_of(p, lo, hi), start, free, begin, end, work,
+            cost, count, total,
+        )  # fmt: skip
+    return cost, count, total

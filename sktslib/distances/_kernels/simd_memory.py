@@ -100,13 +100,14 @@ def _build_last(context, builder, sig, args):
 
 
 def bits(mask):
-    """The outcomes of 64 comparisons as a word, the first in its lowest bit."""
-    return np.packbits(mask, bitorder="little").view(np.uint64)[0]
+    """The outcomes of up to 64 comparisons as a word, the first in its lowest bit."""
+    return np.packbits(np.append(mask, np.zeros(64 - len(mask), bool)), bitorder="little").view(np.uint64)[0]
 
 
-@compiled_as(bits, lambda mask: types.uint64 if mask == Mask(64) else None)
+@compiled_as(bits, lambda mask: types.uint64 if isinstance(mask, Mask) and mask.lanes <= 64 else None)
 def _build_bits(context, builder, sig, args):
-    return builder.bitcast(args[0], I64)
+    word = builder.bitcast(args[0], ir.IntType(sig.args[0].lanes))
+    return word if sig.args[0].lanes == 64 else builder.zext(word, I64)
 
 
 def some(mask):

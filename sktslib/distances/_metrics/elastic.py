@@ -70,12 +70,10 @@ def free_points(m):
     return np.zeros((3, m))
 
 
-def side_by_side(series, n):
-    """Series of up to n points as one array (k, channels, n), zeros behind each."""
-    out = np.zeros((len(series), len(series[0]), n))
-    for row, y in zip(out, series, strict=True):
-        row[:, : y.shape[1]] = y
-    return out
+def one_after_another(series, lengths):
+    """Series as kernels take a collection: their values, where each begins, and how long it is."""
+    sizes = len(series[0]) * lengths
+    return np.concatenate([y.ravel() for y in series]), np.cumsum(sizes) - sizes, lengths
 
 
 def norm_of(x, p):
@@ -194,9 +192,11 @@ class ElasticMetric(BandedMetric):
         return alignment.path, None
 
     def _partner_sums(self, x, w, series):
-        """How many points of each series each point of the first one meets (k, m), and their sums (k, channels, m)."""
+        """Distances of each series from the first one (k,), how many of its points each point of that one meets (k, m),
+        and the sums of these points (k, channels, m).
+        """
         (channels, m), ends = x.shape, np.array([y.shape[1] for y in series])
-        met, total = np.zeros((len(series), m)), np.zeros((len(series), channels, m))
+        far, met, total = np.empty(len(series)), np.zeros((len(series), m)), np.zeros((len(series), channels, m))
         apart = self._needs_equal_lengths or any(self._free(m, int(ends.max())))
         for n in np.unique(ends).tolist() if apart else [int(ends.max())]:
             members = np.flatnonzero(ends == n) if apart else np.arange(len(ends))
@@ -206,19 +206,28 @@ class ElasticMetric(BandedMetric):
             # Otherwise not all cells of the path are pairs, or not all pairs are partners.
             plain = all(getattr(type(self), of) is getattr(ElasticMetric, of) for of in ("_partners", "_listed"))
             if plain and partner_sums.fits(m, n) and self._runs_diagonally(problem, free):
-                *query, _, lo, hi, start, end = self._in_strips(problem, free)
-                features = side_by_side([self._features(y) for y in some], n)
-                rest = features, side_by_side(some, n), ends[members], lo, hi, start, end
-                met[members], total[members] = partner_sums.partner_sums(*query, *rest)
+                features, lo_hi = [self._features(y) for y in some], band(self.window, self.factor, n, m)
+                both = one_after_another(features, ends[members]), one_after_another(some, ends[members])
+                cost, met[members], total[members] = partner_sums.partner_sums(
+                    problem.record, problem.x, problem.w, problem.points, *both, *lo_hi, *free[2:]
+                )
+                far[members] = self._reported_costs(cost, problem, features)
                 continue
             for k, y in zip(members.tolist(), some, strict=True):
-                # A path needs no distance.
-                path, counts = self._partners(self._alignment(0.0, self._problem(x, w, y, None, None)))
+                found = self._distance(x, w, y, None, None)
+                path, counts = self._partners(found)
                 (i, j), counts = path[:, ::-1], None if counts is None else counts[::-1]  # as `partner_sums` adds
-                met[k] = np.bincount(i, counts, m)
+                far[k], met[k] = found, np.bincount(i, counts, m)
                 for row, v in zip(total[k], y[:, j], strict=True):
                     row[:] = np.bincount(i, v if counts is None else counts * v, m)
-        return met, total
+        return far, met, total
+
+    def _reported_costs(self, cost, problem, features):
+        """Distances behind accumulated costs (k,) of a query and series of any lengths."""
+        if self._reports_cost and not self._has_factor:
+            return cost
+        pairs = [problem._replace(y=y) for y in features]
+        return np.array([self._report(self._scaled(c, of.x, of.y), of) for c, of in zip(cost, pairs, strict=True)])
 
     def _free(self, m, n):
         """How many points may be left out: at the query's begin and end, at the series' begin and end."""
