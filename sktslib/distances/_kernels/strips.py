@@ -15,7 +15,7 @@ import numpy as np
 from .compilation import inner, step
 from .dispatch import by_fact, gap, gap_terms, has_gap_cost, terms
 from .simd import REGISTER
-from .simd_memory import REGISTERS, last, makers, store
+from .simd_memory import REGISTERS, channels_of, last, makers, store
 
 LANES = REGISTERS * REGISTER
 SHIFT = REGISTERS.bit_length() - 1  # numba divides with checks, which kernels are slower for
@@ -63,7 +63,7 @@ def index_of(j, size):
 def room_for(record, channels, count):
     """Room for `count` points of a series, and for the gap costs of its points, if they have any."""
     length = (((count + LANES) >> SHIFT) + REGISTER + 3) * REGISTERS
-    return np.zeros((channels, length)), np.zeros(length if has_gap_cost(record) else 0)
+    return channels_of(np.zeros((channels, length))), np.zeros(length if has_gap_cost(record) else 0)
 
 
 @inner
