@@ -182,6 +182,9 @@ class Mahalanobis(LockstepMetric):
             return Euclidean()._profile(x, w, y, tx, ty, normalize, exactly)
         return Metric._profile(self, x, w, y, tx, ty, normalize, exactly)
 
+    def _slack(self, x, w, n_windows, normalize):
+        return Euclidean()._slack(x, w, n_windows, normalize) if self._inverse() is None else 0.0
+
     def _scaled_profile(self, x, w, y, tx, ty, normalize, length):
         plain = Euclidean() if self._inverse() is None else super()
         return plain._scaled_profile(x, w, y, tx, ty, normalize, length)
