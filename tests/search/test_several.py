@@ -10,6 +10,7 @@ from strategies import pairs, plain, small_sizes, unmeant
 
 from sktslib import QuerySearcher, QuerySegmenter
 from sktslib.distances import DTW, TWED, get_metric, metric_names
+from sktslib.search import merge_parts
 
 pytestmark = unmeant
 TOGETHER = [
@@ -302,6 +303,26 @@ def test_queries_learned_from_a_dated_recording_are_datetimes():
             searcher.search(y, times=np.arange(40))
 
 
+def by_pieces(searcher, y, how, cut):
+    """What is found in a sequence that comes in pieces: by a stream, or by parts on both sides of a cut."""
+    size = max(len(y) // 5, 1)
+    if how == "stream":
+        stream = searcher.stream()
+        found = [m for k in range(0, len(y), size) for m in rows(stream.update(y[k : k + size]))]
+        return found + rows(stream.flush())
+    parts = [searcher.begin(), searcher.begin(cut)]
+    for part, end in zip(parts, (cut, len(y)), strict=True):
+        for k in range(part.first, end, size):
+            part.feed(y[k : min(k + size, end)])
+    return rows(merge_parts(parts, y))
+
+
+def rows(matches):
+    return list(
+        zip(matches.query.tolist(), *(getattr(matches, f).tolist() for f in ("start", "end", "distance")), strict=True)
+    )
+
+
 @given(st.data())
 def test_queries_searched_for_together_are_found_as_each_alone(data):
     rng = np.random.default_rng(data.draw(st.integers(0, 2**20)))
@@ -328,18 +349,20 @@ def test_queries_searched_for_together_are_found_as_each_alone(data):
         options |= data.draw(st.sampled_from([{}, {"polarity": "channels"}, *lags]))
         if gaps and len(options) > 5:
             queries[0][:5, 1] = np.nan  # this channel begins later
-    how = data.draw(st.sampled_from(["memory", "chunks", "jobs"]))
+    ways = ["memory", "chunks", "jobs", "parts", *(["stream"] if "threshold" in rule else [])]
+    how, cut = data.draw(st.sampled_from(ways)), data.draw(st.integers(1, n - 1))
     with small_sizes(data, "distances._kernels.lockstep.sliding.LEAST", "search._streaming.ranges.LEAST"):
         want = [
             QuerySearcher(name, **options).fit(x, weight=w).search(y) for x, w in zip(queries, weights, strict=True)
         ]
         with small_sizes(data, *TOGETHER):
             searcher = QuerySearcher(name, **options, n_jobs=2 if how == "jobs" else None).fit(queries, weight=weights)
-            got = searcher.search(Sliced(y) if how == "chunks" else y)
+            if how in ("stream", "parts"):
+                got = by_pieces(searcher, y, how, cut)
+            else:
+                got = rows(searcher.search(Sliced(y) if how == "chunks" else y))
             profiles = searcher.profile(y)
-    for k, one in enumerate(want):
-        mine, order = got.query == k, np.lexsort((one.start, one.distance))
-        for field in ("start", "end", "distance"):
-            np.testing.assert_array_equal(getattr(got, field)[mine], getattr(one, field)[order])
+    assert sorted(got) == sorted((k, *match) for k, one in enumerate(want) for match in one)
+    for k in range(len(want)):
         alone = QuerySearcher(name, **options).fit(queries[k], weight=weights[k]).profile(y)
         np.testing.assert_allclose(profiles[k].distance, alone.distance, rtol=1e-5, atol=1e-7)

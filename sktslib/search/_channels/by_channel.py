@@ -49,6 +49,10 @@ class Part(NamedTuple):
     weight: float
     how: tuple  # the Comparison of the channel by itself
 
+    def span(self, tolerance, start, stop):
+        """The samples that its windows lie in, a half-open range, where matches begin in [start, stop)."""
+        return start + self.lead - tolerance, stop - 1 + self.lead + tolerance + self.how.m
+
 
 class Shares(NamedTuple):
     """What each channel has to do with some ranges, arrays (n, channels)."""
@@ -155,9 +159,13 @@ def channel_profiles(hows, y, ty, profiles, *, exactly=False):
     for c in range(len(y)):
         taking_part = [k for k, of_query in enumerate(parts) if c in of_query]
         some = [(parts[k][c], hows[k].by_channel) for k in taking_part]
-        for k, (part, by), found in zip(taking_part, some, _of_channel(some, y, ty, profiles, room), strict=True):
-            distance = part.weight * _least_about(found[0], part.lead, by.tolerance, len(sums[k].total))
-            sums[k].add(distance, found[1])
+        spans = [
+            part.span(by.tolerance, 0, len(sums[k].total)) for k, (part, by) in zip(taking_part, some, strict=True)
+        ]
+        own, found = _in_channel(some, spans, y, ty, profiles, room)
+        for k, (part, by), (distance, slack, _) in zip(taking_part, some, found, strict=True):
+            least = _least_about(distance, part.lead - own, by.tolerance, len(sums[k].total))
+            sums[k].add(part.weight * least, slack)
     return [one.result(ty, exactly) for one in sums]
 
 
@@ -187,13 +195,23 @@ class _Sum:
         return total, 0.0 if exactly or not self.slack else self.slack + len(by.lag) * np.finfo(float).eps
 
 
-def _of_channel(parts, y, ty, profiles, room=None):
-    """Yield of queries in one channel, pairs (part, by), distances, their error, and where the mirrored is nearer."""
+def _in_channel(parts, spans, y, ty, profiles, room=None):
+    """The first sample that is looked at for queries in one channel, pairs (part, by), and what is found there.
+
+    That is of each its distances, their error, and where the mirrored one is nearer. Samples beside all of the spans
+    in which windows lie are left out: of one match these are most.
+    """
     if not parts:
-        return
-    channel = parts[0][0].channel
+        return 0, ()
+    channel, first = parts[0][0].channel, max(min(span[0] for span in spans), 0)
+    some = slice(first, max(span[1] for span in spans))
     hows = [one for part, by in parts for one in ((part.how, signed(part.how, -1)) if by.mirrored else (part.how,))]
-    found = iter(profiles(hows, np.ascontiguousarray(y[channel : channel + 1]), ty, room))
+    y, ty = np.ascontiguousarray(y[channel : channel + 1, some]), None if ty is None else ty[some]
+    return first, _nearer_signs(parts, iter(profiles(hows, y, ty, room)))
+
+
+def _nearer_signs(parts, found):
+    """Yield distances of queries, pairs (part, by), their error, and where the mirrored is nearer."""
     for _, by in parts:
         own = next(found)
         if not by.mirrored:
@@ -219,8 +237,10 @@ def shares_of(how, y, ty, start, profiles):
     weighted = np.full(out.distance.shape, np.inf)
     rows = np.arange(len(start))
     for part in parts_of(how):
-        distance, _, turned = next(_of_channel([(part, by)], y, ty, profiles))
-        at = start[:, np.newaxis] + part.lead + near
+        span = part.span(by.tolerance, int(start.min()), int(start.max()) + 1)
+        own, found = _in_channel([(part, by)], [span], y, ty, profiles)
+        distance, _, turned = next(found)
+        at = start[:, np.newaxis] + part.lead - own + near
         inside = (at >= 0) & (at < len(distance))
         at = np.clip(at, 0, len(distance) - 1)
         best = np.argmin(np.where(inside, distance[at], np.inf), axis=1)

@@ -11,7 +11,7 @@ from ...distances._kernels.dispatch import closed_boundary
 from .._buffer import Buffer
 from .._comparison import check_lengths
 from .._profiles.normalized_ranges import range_profile
-from .._profiles.window_profile import window_profiles
+from .._profiles.window_profile import sharing, window_profiles
 from .._selection import Candidates, Profile
 
 ENDLESS = 2**62
@@ -194,6 +194,20 @@ class RangeProfile(IncrementalProfile):
     def drop(self, before):
         """Give up what began before a sample."""
         self._old = max(self._old, before)
+
+
+def share_samples(feeds):
+    """The numbers of profiles in groups that are found together; from now on each group holds its samples once."""
+    groups = sharing([feed.how for feed in feeds])
+    for first, *others in groups:
+        for k in others:
+            feeds[k].share(feeds[first])
+    return groups
+
+
+def candidates_of(feeds, last=False):
+    """The candidates that the samples so far complete in each of some profiles; several hold the same samples."""
+    return [feed.candidates(last) for feed in feeds] if len(feeds) < 2 else feeds[0].completed(feeds, last)
 
 
 class SubsequenceProfile(IncrementalProfile):

@@ -12,7 +12,7 @@ import numpy as np
 from .._selection import Profile
 from .._sources import CandidateReader
 from .best import Limit, MatchPool
-from .incremental_profile import ENDLESS
+from .incremental_profile import ENDLESS, candidates_of
 from .stream import make_profile
 
 LEAD = 4  # lengths of the query
@@ -76,10 +76,10 @@ class QueryPart:
         """Choose what matches are known by now, so that nothing waits for samples that are to be forgotten."""
         self.pool.decide(self.feed, CandidateReader(self.how, self.feed))
 
-    def forget(self, further):
-        """Drop the samples that nothing undecided depends on, nor what lies so much further from it."""
+    def needed(self, further):
+        """The first sample that something undecided depends on, or that lies so much before it."""
         horizon = self.feed.horizon(self.pool.limit.distance)
-        self.feed.forget(min(self.pool.begin, horizon) - self.how.reach - further)
+        return min(min(self.pool.begin, horizon) - self.how.reach - further, self.feed.needed)
 
     def _keep_state(self):
         state = self.feed.state()
@@ -119,7 +119,7 @@ def take_together(parts, y, ty, readers):
     while at < y.shape[1]:
         end = min(y.shape[1], at + room, *(min(part._next - first, at + part._size) for part in parts))
         feed.append(y[:, at:end], None if ty is None else ty[at:end])
-        several = feed.completed([part.feed for part in parts]) if len(parts) > 1 else [feed.candidates()]
+        several = candidates_of([part.feed for part in parts])
         for part, found, reader in zip(parts, several, readers, strict=True):
             part._size = min(2 * part._size, ENDLESS)
             part._take(found, reader)

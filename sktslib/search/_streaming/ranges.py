@@ -11,6 +11,7 @@ from .._profile import Choice, Search
 from .._profiles.window_profile import sharing, window_profiles
 from .._selection import Profile
 from .._several import Found, chosen
+from .incremental_profile import share_samples
 from .parts import QueryPart, first_of, joined, take_together
 
 LEAST = 2**16  # samples of a range: shorter ones are not worth their own column
@@ -142,10 +143,7 @@ def run(source, searches, begin, end, whole=False, count=None):
     first = first_of(searches, begin)
     parts = [QueryPart(how, choice, begin, first, whole=whole) for how, choice in searches]
     readers = [source.reader(how) for how, _ in searches]
-    groups = sharing([how for how, _ in searches])
-    for group in groups:
-        for k in group[1:]:
-            parts[k].feed.share(parts[group[0]].feed)
+    groups = share_samples([part.feed for part in parts])
     for y, ty, _ in source.chunks(first, end):
         for group in groups:
             some = [parts[k] for k in group]

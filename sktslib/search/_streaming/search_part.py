@@ -16,7 +16,8 @@ from .._several import matches_of
 from .._sources import CandidateReader, Stretches
 from .chunked_sequence import n_samples
 from .chunks import Clock, Entrance
-from .parts import QueryPart, first_of, joined
+from .incremental_profile import share_samples
+from .parts import QueryPart, first_of, joined, take_together
 from .ranges import as_found, run
 
 if TYPE_CHECKING:
@@ -75,6 +76,7 @@ class SearchPart:
         self._parts = [QueryPart(how, choice, self.begin, self.first) for how, choice in searches]
         for part in self._parts:
             part.pool.tells = True
+        self._groups = share_samples([part.feed for part in self._parts])
         self._pieces = [{} for _ in searches]  # samples and times by ranges
         self._border = []
 
@@ -104,16 +106,25 @@ class SearchPart:
         if not begun:
             self._check_times(times)
         y, ty, _ = chunk
-        for part, pieces in zip(self._parts, self._pieces, strict=True):
-            part.take(y, ty, CandidateReader(part.how, part.feed))
-            if part.feed.is_full:
-                part.decide()
-            self._keep(part, pieces)
-            if part.feed.is_full:
-                part.forget(FORGOTTEN)
+        for group in self._groups:
+            self._take(group, y, ty)
         if self._entrance.times is not None:
             self._entrance.times.forget(min(part.feed.first for part in self._parts))
         return self
+
+    def _take(self, group, y, ty):
+        """Take the next samples in the parts of queries whose profiles are found together, by their numbers."""
+        parts = [self._parts[k] for k in group]
+        take_together(parts, y, ty, [CandidateReader(part.how, part.feed) for part in parts])
+        is_full = parts[0].feed.is_full
+        for k, part in zip(group, parts, strict=True):
+            if is_full:
+                part.decide()
+            self._keep(part, self._pieces[k])
+        if is_full:
+            needed = min(part.needed(FORGOTTEN) for part in parts)
+            for part in parts:
+                part.feed.forget(needed)
 
     def _check_times(self, times):
         """Know from what datetimes are counted, as soon as it is known that there are any."""

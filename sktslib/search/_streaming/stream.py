@@ -14,7 +14,7 @@ from .._several import Found, matches_of
 from .._sources import CandidateReader, Stretches
 from .chunks import ChunkStream, check_delay
 from .groups import Groups, Reported
-from .incremental_profile import RangeProfile, SubsequenceProfile, WindowProfile
+from .incremental_profile import RangeProfile, SubsequenceProfile, WindowProfile, candidates_of, share_samples
 
 if TYPE_CHECKING:
     from typing import Any
@@ -43,17 +43,17 @@ class PendingMatches:
         self._best, self._slack = None, 0.0
         self._due = 0  # samples before which nothing can be decided
 
-    def take(self, y, ty, gaps=False, times=None):
-        """The rows that are decided by the next samples; `times` are those of the samples that are held."""
-        self.feed.append(y, ty)
-        if self.feed.seen < self._due and not gaps:  # what lies before a gap is complete
-            return []
-        return self.decide(times)
+    def is_due(self, gaps):
+        """Whether something may be decided by the samples so far; what lies before a gap is complete."""
+        return gaps or self.feed.seen >= self._due
 
-    def decide(self, times=None, last=False):
-        """The rows that are decided now, at the end of the sequence the rest."""
+    def decide(self, found, times=None, last=False):
+        """The rows that are decided by the next candidates, at the end of the sequence the rest.
+
+        The `times` are those of the samples that are held.
+        """
         feed, groups = self.feed, self._groups
-        self._enter(feed.candidates(last))
+        self._enter(found)
         rows = []
         if groups.groups:
             horizon = feed.seen if last else feed.horizon(self.choice.threshold)
@@ -67,8 +67,6 @@ class PendingMatches:
         self._due = feed.due(end)
         if self.max_delay is not None:
             self._due = min(self._due, first_end + self.max_delay)
-        if feed.is_full:
-            self._forget(times is not None)
         if self.choice.n_matches is None:
             return rows
         # Only the best of the whole stream count. Ties: the earliest, and a stable order keeps it first.
@@ -122,12 +120,12 @@ class PendingMatches:
         self.feed.drop(late)
         return rows
 
-    def _forget(self, timed):
-        """Drop the samples that nothing undecided depends on."""
+    def needed(self, timed):
+        """The first sample that something undecided depends on."""
         feed, begin = self.feed, self._groups.begin
         horizon = feed.horizon(self.choice.threshold)
         kept = self.how.reach + timed  # the last step of time needs two samples
-        feed.forget((horizon if begin is None else min(begin, horizon)) - kept)
+        return min((horizon if begin is None else min(begin, horizon)) - kept, feed.needed)
 
 
 def found_in(rows, reader):
@@ -190,6 +188,7 @@ class Stream(ChunkStream):
 
     def _begin(self):
         self._pending = [PendingMatches(how, choice, self.max_delay) for how, choice in self._searches]
+        self._groups = share_samples([pending.feed for pending in self._pending])
 
     def _count_samples(self):
         self._searches = [(how.untimed, choice) for how, choice in self._searches]
@@ -224,14 +223,29 @@ class Stream(ChunkStream):
         return self._flush()
 
     def _take(self, y, ty, gaps):
-        found = [pending.take(y, ty, gaps, self._times) for pending in self._pending]
+        for first, *_ in self._groups:
+            self._pending[first].feed.append(y, ty)
+        found = self._decided(gaps)
         return found if any(found) else None
+
+    def _decided(self, gaps, last=False):
+        """The rows of each query that are decided by the samples so far; profiles of a group are found together."""
+        found, timed = [[] for _ in self._pending], self._times is not None
+        for group in self._groups:
+            due = [k for k in group if last or self._pending[k].is_due(gaps)]
+            for k, candidates in zip(due, candidates_of([self._pending[k].feed for k in due], last), strict=True):
+                found[k] = self._pending[k].decide(candidates, self._times, last)
+            if due and self._pending[due[0]].feed.is_full:
+                needed = min(self._pending[k].needed(timed) for k in group)
+                for k in group:
+                    self._pending[k].feed.forget(needed)
+        return found
 
     def _forget(self):
         return min(pending.feed.first for pending in self._pending)
 
     def _end(self):
-        return [pending.decide(self._times, last=True) for pending in self._pending]
+        return self._decided(gaps=True, last=True)
 
     def _result(self, found):
         found, times = found or [[] for _ in self._pending], None
