@@ -18,7 +18,7 @@ from .columns import _ground_column, _lags_fixed, cells_and_boundary, cells_of, 
 from .compilation import block_size, inner, kernel, pieces, step
 from .dispatch import accumulate, closed_boundary, equal_moves, lag_cost, minimum_cost, moves, weighting
 from .simd import maximum, minimum, where
-from .simd_memory import copy, entering, fill, shifted, store_codes
+from .simd_memory import copy, entering, fill, number_at, shifted, store_codes
 from .strips import (
     LANES,
     ROWS,
@@ -77,7 +77,7 @@ def _strip(p, rows, weighted, points, yr, gap_costs, band, side, i, begin, end, 
     over, diag = old, shifted(old, at_corner)
     at = indices_at(begin, size)
     for t in range(begin, end):
-        at_edge = edge[t + LANES - 1]
+        at_edge = number_at(edge, t + LANES - 1)
         a, b, c = terms_at(p, row, rows, weighted, yr, i, at)
         lag = abs((i - t) + 2.0 * rows_at)
         d, u, v = moves(p, here, lag_cost(p, lag, lag), a, b, c, gap_cost_at(p, gap_costs, at))

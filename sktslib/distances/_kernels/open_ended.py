@@ -16,25 +16,32 @@ from .dispatch import (
     minimum_cost,
     moves,
 )
-from .simd import maximum, minimum, where
-from .simd_memory import entering, shifted, store
+from .simd import REGISTER, maximum, minimum, where
+from .simd_memory import entering, number_at, shifted, shifted_lanes, store, unlikely
 from .strips import (
     LANES,
     ROWS,
     SHIFT,
     deal,
     gap_cost_at,
+    gap_cost_of_register,
     index_of,
     indices_at,
     lane_of,
     leave,
+    leave_last,
     load,
+    load_register,
+    load_strip,
+    of_register,
     place_of,
     room_for,
     row_at,
+    store_strip,
     stripe,
     stripe_query,
     terms_at,
+    terms_of_register,
 )
 
 INF = np.inf
@@ -42,35 +49,57 @@ INF = np.inf
 BLOCK = block_size(4096, 8)
 
 
+@inner
+def _meet(edges, count, shut, met):
+    """What the first row meets at each step: the better of the cell above and the one before that, and its start."""
+    (edge, origin), (over, s_over) = edges, met
+    for t in range(0, count, LANES):
+        corner, above = load(edge, t + LANES - 2), maximum(load(edge, t + LANES - 1), shut)
+        store(over, t, minimum(above, corner))
+        store(s_over, t, where(above < corner, load(origin, t + LANES - 1), load(origin, t + LANES - 2)))
+
+
 @step
-def _active(t, count):
-    """The rows of a strip that stand at one of the block's points at step t."""
-    at = t - load(ROWS, 0)
+def _active(t, count, i):
+    """Which rows of the register from i on stand at one of the block's points at step t."""
+    at = t - load_register(ROWS, i & (LANES - 1))
     return (at >= 0.0) & (at < float(count))
 
 
 @step
-def _even_step(p, rows, weighted, series, i, t, first, edges, lane, behind, carried):
-    """Step t of `_search_evenly`; what the next one needs."""
-    here, row, shut = first
-    (yr, gap_costs, count), (edge, origin) = series, edges
-    old, over, s_old, s_over, at_corner, from_corner, at = carried
-    at_edge, from_edge = edge[t + LANES - 1], origin[t + LANES - 1]
-    by_edge = maximum(at_edge, shut)
-    over = shifted(over, minimum(by_edge, at_corner))
-    s_over = shifted(s_over, from_edge if by_edge < at_corner else from_corner)
-    a, b, c = terms_at(p, row, rows, weighted, yr, i, at)
-    d = moves(p, here, lag_cost(p, 0.0, 0.0), a, b, c, gap_cost_at(p, gap_costs, at))[0]
-    best, start = accumulate(p, minimum(old, over), d), where(old < over, s_old, s_over)
-    if t < LANES or t >= count:
-        active = _active(t, count)
-        best, start = where(active, best, old), where(active, start, s_old)
-    # Costs grow along a path: what costs less than the cell before did not come from there.
-    over, s_over = minimum(best, old), where(best < old, start, s_old)
-    leave(edge, t + behind, lane, best)
-    leave(origin, t + behind, lane, start)
-    at = index_of(t + 1 + LANES, len(yr[0]) >> SHIFT), at[0], at[1], at[2], at[3]
-    return best, over, start, s_over, at_edge, from_edge, at
+def _even_cells(p, rows, weighted, yr, gap_costs, count, here, i, y_at, before, t, waiting, cost, start, met, s_met):
+    """The cells of the register of rows from i on at step t, and the better of them and of those before."""
+    row, point_costs = here
+    a, b, c = terms_of_register(p, row, rows, weighted, yr, i, y_at, before)
+    gap_cost = gap_cost_of_register(p, gap_costs, y_at)
+    d = moves(p, point_costs, lag_cost(p, 0.0, 0.0), a, b, c, gap_cost)[0]
+    best, s_best = accumulate(p, minimum(cost, met), d), where(cost < met, start, s_met)
+    if waiting:
+        active = _active(t, count, i)
+        best, s_best = where(active, best, cost), where(active, s_best, start)
+    # Costs grow along a path: what costs less than the cell before did not come from there, but from what it met.
+    return best, s_best, minimum(best, cost), where(best < cost, s_met, start)
+
+
+@step
+def _even_step(p, rows, weighted, series, here, strip, t, waiting, edges, carried):
+    """Step t of `_search_evenly`; what the next one needs. `waiting`: whether some rows may stand beside the block.
+
+    One register after the other, so that few values are needed at once.
+    """
+    (i, lane, behind), (yr, gaps, n), (edge, origin, met, s_met), (h0, h1, h2, h3) = strip, series, edges, here
+    (c0, c1, c2, c3), (s0, s1, s2, s3), (v0, v1, v2, v3), (u0, u1, u2, u3), (j0, j1, j2, j3, j4) = carried
+    i1, i2, i3 = i + REGISTER, i + 2 * REGISTER, i + 3 * REGISTER
+    v, u = shifted_lanes(v3, number_at(met, t)), shifted_lanes(u3, number_at(s_met, t))
+    c3, s3, v3, u3 = _even_cells(p, rows, weighted, yr, gaps, n, h3, i3, j3, j4, t, waiting, c3, s3, v2, u2)
+    c2, s2, v2, u2 = _even_cells(p, rows, weighted, yr, gaps, n, h2, i2, j2, j3, t, waiting, c2, s2, v1, u1)
+    c1, s1, v1, u1 = _even_cells(p, rows, weighted, yr, gaps, n, h1, i1, j1, j2, t, waiting, c1, s1, v0, u0)
+    c0, s0, v0, u0 = _even_cells(p, rows, weighted, yr, gaps, n, h0, i, j0, j1, t, waiting, c0, s0, v, u)
+    cost, start = (c0, c1, c2, c3), (s0, s1, s2, s3)
+    leave_last(edge, t + behind, lane, cost)
+    leave_last(origin, t + behind, lane, start)
+    at = index_of(t + 1 + LANES, len(yr[0]) >> SHIFT), j0, j1, j2, j3
+    return cost, start, (v0, v1, v2, v3), (u0, u1, u2, u3), at
 
 
 def _search_evenly(p, query, series, radius, at, strip, edges, state):
@@ -79,18 +108,23 @@ def _search_evenly(p, query, series, radius, at, strip, edges, state):
     All moves cost the same, whatever the start. `series` holds the block's points, the first of which is sample `at`,
     and LANES points before. It goes on from the `state`, the column before the block, and leaves there its last one.
     """
-    (rows, weighted, points), (i, bottom), (edge, origin), (costs, starts) = query, strip, edges, state
-    yr, _, count = series
-    here = load(points[0], i), load(points[1], i), load(points[2], i)
-    first = here, row_at(rows[0], weighted, i), INF if i == 0 else -INF
-    lane, behind = lane_of(bottom), LANES - 1 - bottom
-    old, s_old = load(costs, i), load(starts, i)
-    carried = old, old, s_old, s_old, edge[LANES - 2], origin[LANES - 2], indices_at(LANES, len(yr[0]) >> SHIFT)
-    for t in range(0, count + bottom, 2):  # two at a time, because then fewer values change their registers
-        carried = _even_step(p, rows, weighted, series, i, t, first, edges, lane, behind, carried)
-        carried = _even_step(p, rows, weighted, series, i, t + 1, first, edges, lane, behind, carried)
-    store(costs, i, carried[0])
-    store(starts, i, carried[2])
+    (rows, weighted, points), (i, bottom), (yr, _, count), (costs, starts) = query, strip, series, state
+    lanes = i, lane_of(bottom), LANES - 1 - bottom
+    first, second = of_register(rows[0], weighted, points, i), of_register(rows[0], weighted, points, i + REGISTER)
+    third = of_register(rows[0], weighted, points, i + 2 * REGISTER)
+    here = first, second, third, of_register(rows[0], weighted, points, i + 3 * REGISTER)
+    _meet(edges[:2], count + bottom + 1, INF if i == 0 else -INF, edges[2:])
+    cost, start, t = load_strip(costs, i), load_strip(starts, i), 0
+    carried = cost, start, cost, start, indices_at(LANES, len(yr[0]) >> SHIFT)
+    while t < count + bottom:
+        carried = _even_step(p, rows, weighted, series, here, lanes, t, True, edges, carried)
+        t += 1
+        while t >= LANES and t + 1 < count:  # two at a time, because then fewer values change their registers
+            carried = _even_step(p, rows, weighted, series, here, lanes, t, False, edges, carried)
+            carried = _even_step(p, rows, weighted, series, here, lanes, t + 1, False, edges, carried)
+            t += 2
+    store_strip(costs, i, carried[0])
+    store_strip(starts, i, carried[1])
 
 
 def _search_strip(p, query, series, radius, at, strip, edges, state):
@@ -98,7 +132,7 @@ def _search_strip(p, query, series, radius, at, strip, edges, state):
 
     A start of -1 - sample says that the path has no matched pair yet.
     """
-    (rows, weighted, points), (i, bottom), (edge, origin), (costs, starts) = query, strip, edges, state
+    (rows, weighted, points), (i, bottom), (edge, origin, _, _), (costs, starts) = query, strip, edges, state
     yr, gap_costs, count = series
     rows_at, size, lane, behind = load(ROWS, 0), len(yr[0]) >> SHIFT, lane_of(bottom), LANES - 1 - bottom
     here, row = (load(points[0], i), load(points[1], i), load(points[2], i)), row_at(rows[0], weighted, i)
@@ -107,7 +141,7 @@ def _search_strip(p, query, series, radius, at, strip, edges, state):
     diag, s_diag = shifted(old, edge[LANES - 2]), shifted(s_old, origin[LANES - 2])
     indices = indices_at(LANES, size)
     for t in range(count + bottom):
-        at_edge, from_edge = edge[t + LANES - 1], origin[t + LANES - 1]
+        at_edge, from_edge = number_at(edge, t + LANES - 1), number_at(origin, t + LANES - 1)
         a, b, c = terms_at(p, row, rows, weighted, yr, i, indices)
         gap_cost, by_edge = gap_cost_at(p, gap_costs, indices), maximum(at_edge, shut)
         up, s_up = shifted(old, by_edge), shifted(s_old, from_edge)
@@ -134,8 +168,8 @@ def _search_strip(p, query, series, radius, at, strip, edges, state):
         start, best = where(third < best, s_old, start), minimum_cost(p, third, best)
         if equal_moves_in_search(p):
             best = accumulate(p, best, d)
-        if t < LANES or t >= count:
-            active = _active(t, count)
+        if unlikely(t < LANES or t >= count):
+            active = (t - rows_at >= 0.0) & (t - rows_at < float(count))
             best, start = where(active, best, old), where(active, start, s_old)
         diag, s_diag = entering(up, at_edge), s_up
         old, s_old = best, start
@@ -167,13 +201,13 @@ def _list(ends, shortest, longest, edge, origin, distance, begin):
 def _go_on(query, y, first, offset, limits, work, state, distance, begin):
     """Blocks of the series against all strips of the query, see `subsequence_profile`."""
     (p, rows, weighted, points), (radius, shortest, longest) = query, limits
-    in_lanes, point_costs, held, size, edge, origin, yr, gaps = work
+    in_lanes, point_costs, held, size, edges, yr, gaps = work
     col, start = state
     n, m = distance.shape[0], points.shape[1]
     stripe_query(rows, points, in_lanes, point_costs)
     stripe(col[1:], held[0])
     stripe(start[1:], held[1])
-    query_in_lanes = in_lanes, weighted, point_costs
+    query_in_lanes, (edge, origin, _, _) = (in_lanes, weighted, point_costs), edges
     for begun in range(0, n, size):
         count, at = min(size, n - begun), offset + begun
         deal(p, y, first + begun - LANES, count + 2 * LANES + 2, yr, gaps)
@@ -184,9 +218,9 @@ def _go_on(query, y, first, offset, limits, work, state, distance, begin):
             strip = i, min(LANES, m - i) - 1
             series, column = (yr, gaps, count), (held[0], held[1])
             if radius is None:
-                search(p, query_in_lanes, series, radius, at, strip, (edge, origin), column)
+                search(p, query_in_lanes, series, radius, at, strip, edges, column)
             else:
-                search_in_band(p, query_in_lanes, series, radius, at, strip, (edge, origin), column)
+                search_in_band(p, query_in_lanes, series, radius, at, strip, edges, column)
         found = slice(begun, begun + count)
         _list(at + 1, shortest, longest, edge[LANES - 1 :], origin[LANES - 1 :], distance[found], begin[found])
     for i in range(m):
@@ -208,8 +242,7 @@ def subsequence_profile(query, y, first, offset, limits, state, distance, begin)
         np.empty((3, rows)),
         np.empty((2, rows)),
         size,
-        np.empty(size + 3 * LANES),
-        np.empty(size + 3 * LANES),
+        tuple(np.empty((4, size + 3 * LANES))),
         *room_for(p, channels, size + 2 * LANES + 2),
     )
     for a, b in pieces(len(distance), m):

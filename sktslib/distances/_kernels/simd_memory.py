@@ -6,9 +6,10 @@ Arrays are one-dimensional and of floats; compiled code does not look whether th
 import numpy as np
 from llvmlite import ir
 from numba import types
+from numba.core import cgutils
 
 from .compilation import inner
-from .simd import CHOSEN, F64, I8, I32, I64, Mask, Vector, as_type, compiled_as
+from .simd import BOOL, CHOSEN, F64, I8, I32, I64, Mask, Vector, as_type, compiled_as
 
 REGISTERS = CHOSEN.parts  # that rows are striped to
 
@@ -78,6 +79,20 @@ def _build_shifted(context, builder, sig, args):
     return builder.shuffle_vector(entering, args[0], ir.Constant(ir.VectorType(I32, lanes), order))
 
 
+def shifted_lanes(v, first):
+    """What the lanes before hold, `first` for lane 0."""
+    return np.concatenate([[first], v[:-1]])
+
+
+@compiled_as(shifted_lanes, lambda v, first: v)
+def _build_shifted_lanes(context, builder, sig, args):
+    lanes, scalar = sig.args[0].lanes, context.cast(builder, args[1], sig.args[1], types.float64)
+    nothing = ir.Constant(ir.VectorType(F64, lanes), ir.Undefined)
+    entering = builder.insert_element(nothing, scalar, ir.Constant(I32, lanes - 1))
+    order = ir.Constant(ir.VectorType(I32, lanes), list(range(lanes - 1, 2 * lanes - 1)))
+    return builder.shuffle_vector(entering, args[0], order)
+
+
 def entering(v, first):
     """The lanes with `first` in the place of lane 0."""
     return np.concatenate([[first], v[1:]])
@@ -87,6 +102,28 @@ def entering(v, first):
 def _build_entering(context, builder, sig, args):
     scalar = context.cast(builder, args[1], sig.args[1], types.float64)
     return builder.insert_element(args[0], scalar, ir.Constant(I32, 0))
+
+
+def number_at(values, at):
+    """values[at], which numba would look up from the end where `at` is negative."""
+    _check_room(values, at, 1)
+    return values[at]
+
+
+@compiled_as(number_at, lambda values, at: types.float64)
+def _build_number_at(context, builder, sig, args):
+    return builder.load(_address(context, builder, sig, args, 1))
+
+
+def unlikely(condition):
+    """The condition; the compiler is told that it rarely holds, and keeps the registers for the other way."""
+    return condition
+
+
+@compiled_as(unlikely, lambda condition: types.boolean)
+def _build_unlikely(context, builder, sig, args):
+    function = cgutils.get_or_insert_function(builder.module, ir.FunctionType(BOOL, [BOOL, BOOL]), "llvm.expect.i1")
+    return builder.call(function, [context.cast(builder, args[0], sig.args[0], types.boolean), BOOL(0)])
 
 
 def last(v):

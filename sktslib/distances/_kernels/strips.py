@@ -15,7 +15,7 @@ import numpy as np
 from .compilation import inner, step
 from .dispatch import by_fact, gap, gap_terms, has_gap_cost, terms
 from .simd import REGISTER
-from .simd_memory import REGISTERS, channels_of, last, makers, store
+from .simd_memory import REGISTERS, channels_of, last, makers, number_at, store, unlikely
 
 LANES = REGISTERS * REGISTER
 SHIFT = REGISTERS.bit_length() - 1  # numba divides with checks, which kernels are slower for
@@ -121,9 +121,69 @@ def terms_at(p, row, rows, weighted, yr, i, at):
 @step
 def leave(edge, at, lane, old):
     """Keep the cost of a strip's last row, which need not be in its last lane."""
-    if lane == LANES - 1:
-        edge[at] = last(old)
-    else:
+    if unlikely(lane != LANES - 1):
         room = edge.shape[0] - LANES
         store(edge, room, old)
-        edge[at] = edge[room + lane]
+        store(edge, at, number_at(edge, room + lane))
+    else:
+        store(edge, at, last(old))
+
+
+# ----------------------------------------------------------------------------------------- one register after the other
+load_register, splat_register, _ = makers(REGISTER, fused=False)
+
+
+@step
+def row_of_register(r, weighted, i):
+    weights = splat_register(1.0) if weighted is None else load_register(r[2], i)
+    return load_register(r[0], i), load_register(r[1], i), weights, load_register(r[3], i)
+
+
+@step
+def of_register(r, weighted, points, i):
+    """The rows from i on: what a register of each holds, and the costs of their points."""
+    costs = load_register(points[0], i), load_register(points[1], i), load_register(points[2], i)
+    return row_of_register(r, weighted, i), costs
+
+
+@step
+def terms_of_register(p, row, rows, weighted, yr, i, at, before):
+    """What `terms_at` gives, for the register of rows from i on, where the points of the series stand at `at`."""
+    a, b, c = terms(p, row, load_register(yr[0], at), load_register(yr[0], before))
+    for k in range(1, len(yr)):
+        y, y_before = load_register(yr[k], at), load_register(yr[k], before)
+        e, f, g = terms(p, row_of_register(rows[k], weighted, i), y, y_before)
+        a, b, c = a + e, b + f, c + g
+    return a, b, c
+
+
+@step
+def gap_cost_of_register(p, gap_costs, at):
+    return load_register(gap_costs, at) if has_gap_cost(p) else splat_register(0.0)
+
+
+@step
+def load_strip(values, i):
+    """The registers of the strip's rows from i on."""
+    first, second = load_register(values, i), load_register(values, i + REGISTER)
+    return first, second, load_register(values, i + 2 * REGISTER), load_register(values, i + 3 * REGISTER)
+
+
+@step
+def store_strip(values, i, registers):
+    """The same back to memory."""
+    store(values, i, registers[0])
+    store(values, i + REGISTER, registers[1])
+    store(values, i + 2 * REGISTER, registers[2])
+    store(values, i + 3 * REGISTER, registers[3])
+
+
+@step
+def leave_last(edge, at, lane, registers):
+    """What `leave` does, of the registers of a strip's rows."""
+    if unlikely(lane != LANES - 1):
+        room = edge.shape[0] - LANES
+        store_strip(edge, room, registers)
+        store(edge, at, number_at(edge, room + lane))
+    else:
+        store(edge, at, last(registers[3]))
