@@ -128,6 +128,8 @@ SIZES = {
     "distances._metrics.base.BLOCK": [1, 40, 2**19],
     "distances._metrics.warping_variants.BLOCK": [1, 2, 7, 2**10],
     "distances._blockwise.blocks.ENTRIES": [1, 7, 2**18],
+    "distances._collection.PART": [1, 100, 2**24],
+    "neighbors._median.BITS": [1, 3, 16],
     "distances._blockwise.candidates.FEW_CELLS": [0, 200_000],
     "distances._nearest.QUERIES": [1, 3, 64],
     "distances._nearest.ROWS": [1, 5, 1024],

@@ -1,14 +1,25 @@
 """Collections of series validated, and what estimators that hold a metric share."""
 
+from collections.abc import Sequence
+from math import prod
+from threading import Lock
+
 import numpy as np
 
 from ..utils._conversion import refuse_columns
+from ..utils._sizes import sum_of_squares
+from ..utils._stored import is_stored, n_samples, opened, rows_of_chunk, stored
 from ..utils._warnings import warn
 from ..utils.validation import as_floats, as_points, check_flag, refuse_empty, refuse_missing, shown, sized_series
 
+# Of no influence on any result: bytes of the series, as floats, that are read at a time of a collection that is not in
+# memory, and how many such parts are kept, for blocks of two places.
+PART = 2**24
+KEPT = 2
+
 
 # -------------------------------------------------------------------------------------------------------- collections
-def as_collection(values, name, channels=None, *, missing=None, channels_first=False):
+def as_collection(values, name, channels=None, *, missing=None, channels_first=False, part=None):
     """A collection as a list of series `(channels, length)`.
 
     An array is (n_series, length) or (n_series, length, channels); a list holds series of any lengths; a table has one
@@ -16,9 +27,19 @@ def as_collection(values, name, channels=None, *, missing=None, channels_first=F
 
     With `channels_first` an array is (n_series, channels, length), and a list holds series (channels, length). None:
     not so, but what looks like it is refused or warned of.
+
+    With `part`, a number of bytes, an array that is not in memory stays where it is: it is a `StoredCollection`, which
+    is read in parts of about this size.
     """
+    if isinstance(values, StoredCollection):  # it was validated
+        _refuse_channels(values[0], name, channels)
+        return values
     asked = channels_first is None
     channels_first = False if asked else check_flag(channels_first, "channels_first")
+    if part and is_stored(values) and len(getattr(values, "shape", ())) in (2, 3) and 0 not in values.shape:
+        if asked and len(values.shape) == 3:
+            refuse_other_layout([values.shape[1:]], name, values.shape)
+        return StoredCollection(values, name, (channels, missing, channels_first), part)
     if hasattr(values, "tocsr") or np.ma.isMaskedArray(values):
         values = as_floats(values, name)  # says why not, or takes a mask off that hides nothing
     if hasattr(values, "columns"):
@@ -92,11 +113,105 @@ def _rows(a, name, channels, missing, channels_first):
     refuse_empty(a, name)
     found = 1 if a.ndim == 2 else a.shape[1 if channels_first else 2]
     if channels is not None and found != channels:
-        _series(a[0], f"{name}[0]", channels, "the other collection", None, channels_first)  # says so
+        _refuse_channels(a[0], name, channels, channels_first)
     refuse_missing(a, name, "Axis 0 counts the series.", missing)
     if a.ndim == 2:
         return list(a[:, np.newaxis])
     return list(a if channels_first else np.ascontiguousarray(a.transpose(0, 2, 1)))
+
+
+def _refuse_channels(first, name, channels, channels_first=True):
+    """Refuse another number of channels than this, if there is one."""
+    _series(first, f"{name}[0]", channels, "the other collection", True, channels_first)
+
+
+class StoredCollection(Sequence):
+    """A collection that is not in memory: series (channels, length), which are read and converted by parts.
+
+    All of it is read once to be validated. A part is as many rows as are stored together, or several times as many.
+
+    Parameters
+    ----------
+    values : array of shape (n_series, length) or (n_series, length, channels)
+        What can be sliced.
+    name : str
+        The parameter's name, for messages.
+    how : tuple
+        The arguments `channels`, `missing` and `channels_first` of `as_collection`.
+    size : int
+        Bytes of a part, about.
+
+    Attributes
+    ----------
+    length : int
+        That of every series.
+    rows : int
+        Series of a part.
+    sums : list of float
+        The sum of the squares of each series, NaN of one with gaps.
+    """
+
+    def __init__(self, values, name, how, size):
+        self._values, self._name, self._how = values, name, how
+        self._size, together = n_samples(values, name), rows_of_chunk(values) or 1
+        rows = min(size // (8 * prod(values.shape[1:])), self._size)
+        self.rows, self._parts, self._lock = max(together, rows // together * together), {}, Lock()
+        self.length = self[0].shape[1]
+        self.sums = [sum_of_squares(x) for x in self]
+
+    def __len__(self):
+        return self._size
+
+    def __getitem__(self, k):
+        if isinstance(k, slice):
+            return [self[i] for i in range(*k.indices(self._size))]
+        if not 0 <= k < self._size:  # which ends an iteration
+            raise IndexError(f"There are {self._size} series. Got the index {k}.")
+        number, row = divmod(int(k), self.rows)
+        with self._lock:
+            part = self._parts.pop(number, None) or self._read(number * self.rows)
+            self._parts[number] = part  # as the last one that was asked for
+            while len(self._parts) > KEPT:
+                del self._parts[next(iter(self._parts))]
+        return part[row]
+
+    def _read(self, begin):
+        """The series of a part."""
+        self._values = opened(self._values)
+        end, (channels, missing, channels_first) = min(begin + self.rows, self._size), self._how
+        a = np.asarray(self._values[begin:end])
+        try:
+            return _rows(as_floats(a, self._name), self._name, channels, missing, channels_first)
+        except ValueError as error:
+            if begin == 0 and end == self._size:
+                raise
+            raise ValueError(f"In the series {begin} to {end - 1}, whose indices count from 0: {error}") from None
+
+    @property
+    def has_gaps(self):
+        """Whether values are missing."""
+        return bool(np.isnan(self.sums).any())
+
+    def __getstate__(self):
+        return {**vars(self), "_values": stored(self._values), "_parts": {}, "_lock": None}
+
+    def __setstate__(self, state):
+        vars(self).update(state, _lock=Lock())
+
+
+def lengths_of(series):
+    """The length of each series, none of which is read."""
+    return [series.length] * len(series) if isinstance(series, StoredCollection) else [x.shape[1] for x in series]
+
+
+def has_gaps(series):
+    """Whether a value of a collection is missing."""
+    return series.has_gaps if isinstance(series, StoredCollection) else any(np.isnan(x).any() for x in series)
+
+
+def part_size(max_memory):
+    """Bytes of the parts that are read of a collection where so much memory may be taken, or any."""
+    return PART if max_memory is None else min(PART, max(1, max_memory // 16))
 
 
 def _cells(table, name):
@@ -121,6 +236,8 @@ def is_matrix(X):
     if isinstance(X, list | tuple):  # of series, or nested lists of numbers, which are one array
         nested = all(isinstance(x, list | tuple) and np.ndim(x) == 1 for x in X)
         return nested and len({len(x) for x in X}) == 1
+    if is_stored(X) and hasattr(X, "shape"):
+        return len(X.shape) == 2
     a = X.to_numpy() if hasattr(X, "to_numpy") else np.asarray(X)
     return a.ndim == 2 and not (a.dtype == object and np.ndim(a.flat[0]))
 

@@ -16,7 +16,7 @@ from joblib import delayed
 from ..utils._jobs import count_jobs, each_in_jobs
 from ..utils.validation import check_jobs, check_memory, check_verbose, shown
 from ._blockwise.candidates import KEPT, Candidates, Task
-from ._collection import as_collection, channel_names
+from ._collection import StoredCollection, as_collection, channel_names, lengths_of, part_size
 from ._kernels.lanes import LANES
 from ._metrics.registry import get_metric
 from ._pairwise import by_length, collection_weight
@@ -38,6 +38,8 @@ ROWS = 1024
 # Bytes of a pair, and sizes of a candidate, in all arrays that are made for them.
 PAIR = 100
 COPIES = 12
+# Bytes for each job where the collection that is searched is not in memory, unless more or less may be taken.
+MEMORY = 2**28
 
 
 @dataclass(frozen=True)
@@ -105,7 +107,8 @@ def nearest_neighbors(
     Parameters
     ----------
     X : array-like of shape (n_series, length) or (n_series, length, channels), or list of series
-        The series whose neighbours are searched for; a list may hold series of different lengths.
+        The series whose neighbours are searched for; a list may hold series of different lengths. An array that is not
+        in memory (memory map, zarr, h5py, dask) is read by parts.
     Y : like X, optional
         The collection to search; None: `X`, each series without itself.
     metric : str, metric object or callable, default="dtw"
@@ -122,7 +125,7 @@ def nearest_neighbors(
     max_memory : int or str, optional
         Bytes that the work may take beside the collections and the result, or text such as "2GB"; of all threads, or
         of as many processes. Less takes longer; no neighbor depends on it. None: a few copies of `Y`, and some 80 MB a
-        job.
+        job; 270 MB a job where `Y` is not in memory.
     verbose : int, default=0
         Above 0: a bar on stderr shows how far the work has come.
     channels_first : bool, optional
@@ -161,8 +164,9 @@ def nearest_neighbors(
     metric = get_metric(metric, metric_params)
     n_jobs, verbose, max_memory = check_jobs(n_jobs), check_verbose(verbose), check_memory(max_memory)
     same, names = Y is None, [channel_names(one, channels_first) for one in (X, Y)]
-    X = as_collection(X, "X", channels_first=channels_first)
-    Y = X if same else as_collection(Y, "Y", channels=len(X[0]), channels_first=bool(channels_first))
+    part = part_size(max_memory)
+    X = as_collection(X, "X", channels_first=channels_first, part=part)
+    Y = X if same else as_collection(Y, "Y", channels=len(X[0]), channels_first=bool(channels_first), part=part)
     metric = metric._named(*names)
     metric._check_sizes(X, Y, ("X", "X" if same else "Y"))
     metric._warn_of_scale(X, Y)
@@ -174,21 +178,20 @@ def nearest_neighbors(
             f"{available}. Got {shown(n_neighbors)}."
         )
     w = collection_weight(weight, X)
-    metric = metric._fitted_to(X, None if w is None else [spread(w, x.shape[1]) for x in X])
+    metric = metric._fitted_to(X, None if w is None else [spread(w, m) for m in lengths_of(X)])
     k = int(n_neighbors)
     rows, columns = _sizes(Y, k, count_jobs(n_jobs), max_memory)
     candidates = Candidates(Task(metric, w, k, rows, columns), Y)
-    places, calls = [], []
+    places = []
     for members in by_length(X).values():
-        size = min(ROWS, len(members) // (4 * count_jobs(n_jobs)))
+        size = min(ROWS, len(members) // (4 * count_jobs(n_jobs)), getattr(X, "rows", ROWS))
         size = max(rows, size - size % rows)
-        for begin in range(0, len(members), size):
-            part = np.array(members[begin : begin + size])
-            places.append(part)
-            itself = part if same else np.full(len(part), -1)
-            calls.append(delayed(_nearest)(candidates, [X[a] for a in part], itself))
+        places += [np.array(members[begin : begin + size]) for begin in range(0, len(members), size)]
+    calls = (
+        delayed(_nearest)(candidates, [X[a] for a in part], part if same else np.full(len(part), -1)) for part in places
+    )
     distances, indices, counts = np.empty((len(X), k)), np.empty((len(X), k), np.intp), np.zeros(3, int)
-    found = each_in_jobs(calls, len(calls), n_jobs, verbose, "nearest neighbors", "block")
+    found = each_in_jobs(calls, len(places), n_jobs, verbose, "nearest neighbors", "block")
     for part, (some, their_indices, their_counts) in zip(places, found, strict=True):
         distances[part], indices[part] = some, their_indices
         counts += their_counts
@@ -197,10 +200,12 @@ def nearest_neighbors(
 
 def _sizes(Y, k, jobs, max_memory):
     """How many series to find the neighbors of at once, and among how many candidates."""
+    if max_memory is None and isinstance(Y, StoredCollection):
+        max_memory = MEMORY * jobs
     if max_memory is None:
         return max(1, min(QUERIES, ENTRIES // len(Y))), len(Y)
     # One half is for what is prepared of the candidates, the other one for the pairs.
-    of_series = COPIES * max(y.nbytes for y in Y)
+    of_series = COPIES * 8 * len(Y[0]) * max(lengths_of(Y))
     columns = min(len(Y), max_memory // (2 * (KEPT + jobs) * of_series))
     rows = min(QUERIES, max_memory // (2 * jobs * PAIR * max(columns + k, 1)))
     if columns < min(len(Y), LANES) or not rows:

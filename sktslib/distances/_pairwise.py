@@ -8,9 +8,9 @@ from typing import TYPE_CHECKING
 import numpy as np
 
 from ..utils._names import did_you_mean
-from ..utils.validation import as_weight, check_jobs, check_verbose, shown
+from ..utils.validation import as_weight, check_jobs, check_memory, check_verbose, shown
 from ._blockwise.blocks import compared_by_blocks
-from ._collection import as_collection, channel_names
+from ._collection import as_collection, channel_names, has_gaps, lengths_of, part_size
 from ._kernels import bit_parallel, lanes
 from ._kernels.lockstep import lockstep_drivers
 from ._metrics.bands import band
@@ -38,6 +38,7 @@ def pairwise_distances(
     weight: ArrayLike | None = None,
     nan_policy: str = "raise",
     n_jobs: int | None = None,
+    max_memory: int | str | None = None,
     verbose: int = 0,
     channels_first: bool | None = None,
 ) -> NDArray[np.float64]:
@@ -47,7 +48,8 @@ def pairwise_distances(
     ----------
     X : array-like of shape (n_series, length) or (n_series, length, channels), list of series, or DataFrame
         The first collection; a list may hold series of different lengths. A DataFrame has one row a series: its
-        points in columns, or whole series in its cells, one column a channel.
+        points in columns, or whole series in its cells, one column a channel. An array that is not in memory (memory
+        map, zarr, h5py, dask) is read by parts.
     Y : like X, optional
         The second collection; None: `X` with itself.
     metric : str, metric object or callable, default="dtw"
@@ -62,6 +64,10 @@ def pairwise_distances(
         left out, and the rest rescaled; with less than half of the weight observed the distance is infinite.
     n_jobs : int, optional
         Number of threads, as in joblib; no result depends on it.
+    max_memory : int or str, optional
+        Bytes that the work may take beside the result and collections in memory, or text such as "500 MB"; of all
+        threads, or of as many processes. No result depends on it. None: some 10 MB a job and two copies of what is
+        compared at once; of collections that are not in memory some 100 MB more.
     verbose : int, default=0
         Above 0: a bar on stderr shows how far the work has come.
     channels_first : bool, optional
@@ -89,7 +95,7 @@ def pairwise_distances(
            [4.]])
     """
     metric = get_metric(metric, metric_params)
-    how = check_jobs(n_jobs), check_verbose(verbose)
+    how = check_jobs(n_jobs), check_verbose(verbose), check_memory(max_memory)
     shape, blocks = pairwise_blocks(X, Y, metric, how, weight, nan_policy, channels_first)
     out = np.empty(shape)
     for rows, columns, found in blocks:
@@ -100,25 +106,23 @@ def pairwise_distances(
 def pairwise_blocks(X, Y, metric, how, weight=None, nan_policy="raise", channels_first=None):
     """The shape of the table of distances, and an iterator of its blocks: positions in both collections, distances.
 
-    `how` tells the number of jobs and the verbosity.
+    `how` tells the number of jobs, the verbosity, and the most memory or None.
     """
     if nan_policy not in ("raise", "omit"):
         hint = did_you_mean(nan_policy, ["raise", "omit"])
         raise ValueError(f"The 'nan_policy' parameter must be 'raise' or 'omit'. Got {shown(nan_policy)}.{hint}")
     same, omit = Y is None or Y is X, nan_policy == "omit"
     names = [channel_names(one, channels_first) for one in (X, Y)]
-    X = as_collection(X, "X", missing=omit, channels_first=channels_first)
-    if same:
-        Y = X
-    else:
-        Y = as_collection(Y, "Y", channels=len(X[0]), missing=omit, channels_first=bool(channels_first))
+    rest = {"missing": omit, "part": part_size(how[2])}
+    X = as_collection(X, "X", channels_first=channels_first, **rest)
+    Y = X if same else as_collection(Y, "Y", channels=len(X[0]), channels_first=bool(channels_first), **rest)
     metric = metric._named(*names)
     metric._check_sizes(X, Y, ("X", "X" if same else "Y"))
     metric._warn_of_scale(X, Y)
     w = collection_weight(weight, X)
-    metric = metric._fitted_to(X, None if w is None else [spread(w, x.shape[1]) for x in X])
+    metric = metric._fitted_to(X, None if w is None else [spread(w, m) for m in lengths_of(X)])
     mirrored = same and w is None and metric.is_symmetric
-    gaps = omit and any(np.isnan(a).any() for a in (*X, *Y))
+    gaps = omit and (has_gaps(X) or has_gaps(Y))
     return (len(X), len(Y)), _distance_blocks(metric, X, Y, w, mirrored, gaps, how)
 
 
@@ -129,7 +133,7 @@ def collection_weight(weight, X, *, one_length=False):
     """
     if weight is None:
         return None
-    channels, lengths = len(X[0]), {x.shape[1] for x in X}
+    channels, lengths = len(X[0]), {*lengths_of(X)}
     if len(lengths) == 1:
         return as_weight(weight, X[0].shape[1], channels)
     if one_length or np.shape(weight) != (1, channels):
@@ -145,7 +149,7 @@ def _distance_blocks(metric, X, Y, w, mirrored, gaps, how):
     driver = _by_pairs if gaps else driver_of(metric, X, Y, w)
     order = [np.arange(len(series)) for series in (X, Y)]
     if driver is _by_lanes or getattr(metric, "_pairs_by_length", False):  # so that little is padded
-        order = [np.argsort([a.shape[1] for a in series], kind="stable") for series in (X, Y)]
+        order = [np.argsort(lengths_of(series), kind="stable") for series in (X, Y)]
     compare = partial(distances_between, driver, metric, w)
     how = *how, "pairwise distances"
     for rows, columns, found in compared_by_blocks(compare, metric, X, Y, order, mirrored, how):
@@ -185,7 +189,7 @@ def driver_of(metric, X, Y, w):
         return type(metric)._pairwise
     if isinstance(metric, ElasticMetric) and metric._has_lanes:
         return _by_bits if counts_alone(metric, w) else _by_lanes
-    one_length = len({a.shape[1] for a in (*X, *Y)}) == 1
+    one_length = len({*lengths_of(X), *lengths_of(Y)}) == 1
     if metric._is_additive and one_length:
         return _by_terms
     if isinstance(metric, CallableMetric) and metric._is_compiled and one_length:
@@ -259,8 +263,8 @@ def _by_terms(metric, X, Y, w, mirrored, out):
 def by_length(series):
     """Positions of the series of each length."""
     groups = {}
-    for a, x in enumerate(series):
-        groups.setdefault(x.shape[1], []).append(a)
+    for a, length in enumerate(lengths_of(series)):
+        groups.setdefault(length, []).append(a)
     return groups
 
 

@@ -44,7 +44,7 @@ class KNeighborsTimeSeriesClassifier(ClassifierMixin, WeightedNeighbors):
         Number of threads; no result depends on it.
     max_memory : int or str, optional
         Bytes that a search for neighbors may take beside the collections and its result, or text such as "2GB", see
-        :func:`sktslib.distances.nearest_neighbors`. No neighbor depends on it. None with ``nan_policy="omit"``.
+        :func:`sktslib.distances.nearest_neighbors`. No neighbor depends on it.
     channels_first : bool, optional
         Whether the channels come before time: arrays (n_series, channels, length), the layout of aeon and of the UCR
         archive, and lists of series (channels, length). None: they do not, but an error or a warning says so where

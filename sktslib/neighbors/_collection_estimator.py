@@ -9,12 +9,12 @@ from sklearn.base import ClassNamePrefixFeaturesOutMixin, TransformerMixin
 from sklearn.utils.multiclass import check_classification_targets
 from sklearn.utils.validation import assert_all_finite, check_consistent_length, check_is_fitted, column_or_1d
 
-from ..distances._collection import as_collection, channel_names, is_matrix
+from ..distances._collection import as_collection, channel_names, is_matrix, part_size
 from ..distances._metric_parameter import MetricParameter
 from ..distances._pairwise import pairwise_distances
 from ..utils._names import did_you_mean
 from ..utils._sklearn import JOBS, Estimator, StrOptions, check_columns, warn_of_names
-from ..utils.validation import shown
+from ..utils.validation import check_memory, shown
 
 if TYPE_CHECKING:
     from typing import Any, Self
@@ -91,12 +91,14 @@ class CollectionEstimator(MetricParameter, Estimator):
         return self
 
     def _checked(self, X, *, reset=False):
-        """A collection validated, as a list of series (channels, length)."""
+        """A collection validated, as series (channels, length), which are read by parts if they are not in memory."""
         if not reset:
             check_is_fitted(self)
         # What was fitted says what is meant.
         channels_first = self.channels_first if reset else bool(self.channels_first)
-        series = as_collection(X, "X", missing=self.nan_policy == "omit", channels_first=channels_first)
+        part = part_size(check_memory(getattr(self, "max_memory", None)))
+        omit = self.nan_policy == "omit"
+        series = as_collection(X, "X", missing=omit, channels_first=channels_first, part=part)
         if not reset:
             self._check_channels(series, channel_names(X, channels_first))
         if is_matrix(X):
@@ -137,6 +139,7 @@ class CollectionEstimator(MetricParameter, Estimator):
             weight=self._used_weight,
             nan_policy=self.nan_policy,
             n_jobs=self.n_jobs,
+            max_memory=getattr(self, "max_memory", None),
             verbose=self.verbose,
             channels_first=True,
         )

@@ -12,7 +12,7 @@ from sklearn.utils.validation import check_is_fitted
 from ..distances._nearest import nearest_neighbors
 from ..distances._pairwise import pairwise_blocks
 from ..utils._sklearn import Interval, StrOptions
-from ..utils.validation import check_count, check_flag, shown
+from ..utils.validation import check_count, check_flag, check_memory
 from ._collection_estimator import CollectionEstimator, CollectionTransformer
 
 if TYPE_CHECKING:
@@ -23,9 +23,9 @@ if TYPE_CHECKING:
     from ..utils._types import MetricLike, Sequences
 
 
-def _nearest_observed(X, Y, metric, n_neighbors, *, n_jobs, verbose, **rest):
+def _nearest_observed(X, Y, metric, n_neighbors, *, n_jobs, max_memory, verbose, **rest):
     """The same as `nearest_neighbors` where values are missing: from all distances."""
-    (size, _), blocks = pairwise_blocks(X, Y, metric, (n_jobs, verbose), nan_policy="omit", **rest)
+    (size, _), blocks = pairwise_blocks(X, Y, metric, (n_jobs, verbose, max_memory), nan_policy="omit", **rest)
     distances, indices = np.full((size, n_neighbors), np.nan), np.full((size, n_neighbors), -1)
     for rows, columns, found in blocks:
         found = np.hstack([distances[rows], found])  # NaN are behind everything
@@ -83,15 +83,9 @@ class Neighbors(CollectionEstimator):
                 f"among them. Got {count}; lower it."
             )
         rest = {"weight": self._used_weight, "n_jobs": self.n_jobs, "verbose": self.verbose, "channels_first": True}
-        if self.nan_policy == "raise":
-            rest["max_memory"] = self.max_memory
-            return tuple(nearest_neighbors(series, self._series, self.metric_, count, **rest))
-        if self.max_memory is not None:
-            raise ValueError(
-                f"The 'max_memory' parameter of {type(self).__name__} must be None with nan_policy='omit', which takes "
-                f"one block of distances a job. Got {shown(self.max_memory)}."
-            )
-        return _nearest_observed(series, self._series, self.metric_, count, **rest)
+        rest["max_memory"] = check_memory(self.max_memory)
+        nearest = nearest_neighbors if self.nan_policy == "raise" else _nearest_observed
+        return tuple(nearest(series, self._series, self.metric_, count, **rest))
 
     def _without_self(self, count):
         distances, indices = self._nearest(self._series, count + 1)
@@ -125,7 +119,7 @@ class KNeighborsTimeSeriesTransformer(CollectionTransformer, Neighbors):
         Number of threads; no result depends on it.
     max_memory : int or str, optional
         Bytes that a search for neighbors may take beside the collections and its result, or text such as "2GB", see
-        :func:`sktslib.distances.nearest_neighbors`. No neighbor depends on it. None with ``nan_policy="omit"``.
+        :func:`sktslib.distances.nearest_neighbors`. No neighbor depends on it.
     channels_first : bool, optional
         Whether the channels come before time: arrays (n_series, channels, length), the layout of aeon and of the UCR
         archive, and lists of series (channels, length). None: they do not, but an error or a warning says so where
@@ -223,6 +217,9 @@ class RadiusNeighborsTimeSeriesTransformer(CollectionTransformer):
         What to do with missing values (NaN), see :func:`sktslib.distances.pairwise_distances`.
     n_jobs : int, optional
         Number of threads; no result depends on it.
+    max_memory : int or str, optional
+        Bytes that the distances may take beside the collections and the graph, or text such as "500 MB", see
+        :func:`sktslib.distances.pairwise_distances`. No graph depends on it.
     channels_first : bool, optional
         Whether the channels come before time: arrays (n_series, channels, length), the layout of aeon and of the UCR
         archive, and lists of series (channels, length). None: they do not, but an error or a warning says so where
@@ -251,6 +248,7 @@ class RadiusNeighborsTimeSeriesTransformer(CollectionTransformer):
         **CollectionTransformer._parameter_constraints,
         "mode": [StrOptions({"distance", "connectivity"})],
         "radius": [Interval(Real, 0, None, closed="left")],
+        "max_memory": "no_validation",
     }
 
     def __init__(
@@ -263,6 +261,7 @@ class RadiusNeighborsTimeSeriesTransformer(CollectionTransformer):
         weight: ArrayLike | None = None,
         nan_policy: str = "raise",
         n_jobs: int | None = None,
+        max_memory: int | str | None = None,
         channels_first: bool | None = None,
         verbose: int = 0,
     ) -> None:
@@ -277,6 +276,7 @@ class RadiusNeighborsTimeSeriesTransformer(CollectionTransformer):
         )
         self.mode = mode
         self.radius = radius
+        self.max_memory = max_memory
 
     def transform(self, X: Sequences) -> NDArray[np.float64]:
         """Graph of the fitted series within the radius of each series.
@@ -311,7 +311,7 @@ class RadiusNeighborsTimeSeriesTransformer(CollectionTransformer):
         return self._graph(self._series)
 
     def _graph(self, X):
-        how, rest = (self.n_jobs, self.verbose), (self.weight, self.nan_policy, True)
+        how, rest = (self.n_jobs, self.verbose, check_memory(self.max_memory)), (self.weight, self.nan_policy, True)
         (size, n_fitted), blocks = pairwise_blocks(X, self._series, self.metric_, how, *rest)
         parts = [(np.empty(0, np.intp), np.empty(0, np.intp), np.empty(0))]
         for rows, columns, found in blocks:

@@ -7,8 +7,12 @@ from typing import TYPE_CHECKING
 
 import numpy as np
 
+from ..distances._pairwise import collection_weight, observed_distance, pairwise_blocks
+from ..distances._series import spread
 from ..utils._sklearn import Interval, StrOptions
+from ..utils.validation import check_memory
 from ._collection_estimator import CollectionTransformer
+from ._median import DRAWN, RARE, ROOM, VALUE, exact_median
 
 if TYPE_CHECKING:
     from typing import Any, Self
@@ -36,6 +40,9 @@ class PairwiseDistances(CollectionTransformer):
         What to do with missing values (NaN), see :func:`sktslib.distances.pairwise_distances`.
     n_jobs : int, optional
         Number of threads; no result depends on it.
+    max_memory : int or str, optional
+        Bytes that the distances may take beside the collections and the result, or text such as "500 MB", see
+        :func:`sktslib.distances.pairwise_distances`. No result depends on it.
     channels_first : bool, optional
         Whether the channels come before time: arrays (n_series, channels, length), the layout of aeon and of the UCR
         archive, and lists of series (channels, length). None: they do not, but an error or a warning says so where
@@ -61,6 +68,31 @@ class PairwiseDistances(CollectionTransformer):
     >>> model.fit([[0, 1, 0], [0, 0, 1, 0], [2, 2, 2]], ["bump", "bump", "flat"]).predict([[0, 0, 0, 1, 0, 0]])
     array(['bump'], dtype='<U4')
     """
+
+    _parameter_constraints = {**CollectionTransformer._parameter_constraints, "max_memory": "no_validation"}
+
+    def __init__(
+        self,
+        metric: MetricLike = "dtw",
+        *,
+        metric_params: dict[str, Any] | None = None,
+        weight: ArrayLike | None = None,
+        nan_policy: str = "raise",
+        n_jobs: int | None = None,
+        max_memory: int | str | None = None,
+        channels_first: bool | None = None,
+        verbose: int = 0,
+    ) -> None:
+        super().__init__(
+            metric,
+            metric_params=metric_params,
+            weight=weight,
+            nan_policy=nan_policy,
+            n_jobs=n_jobs,
+            channels_first=channels_first,
+            verbose=verbose,
+        )
+        self.max_memory = max_memory
 
     def transform(self, X: Sequences) -> NDArray[np.float64]:
         """Distances of series to the fitted ones.
@@ -115,6 +147,10 @@ class DistanceKernel(PairwiseDistances):
         What to do with missing values (NaN), see :func:`sktslib.distances.pairwise_distances`.
     n_jobs : int, optional
         Number of threads; no result depends on it.
+    max_memory : int or str, optional
+        Bytes that the distances may take beside the collections and the result, or text such as "500 MB", see
+        :func:`sktslib.distances.pairwise_distances`. The median of the distances is found within them, too;
+        little room for it may take the time of the distances twice. No result depends on it.
     channels_first : bool, optional
         Whether the channels come before time: arrays (n_series, channels, length), the layout of aeon and of the UCR
         archive, and lists of series (channels, length). None: they do not, but an error or a warning says so where
@@ -155,6 +191,7 @@ class DistanceKernel(PairwiseDistances):
         weight: ArrayLike | None = None,
         nan_policy: str = "raise",
         n_jobs: int | None = None,
+        max_memory: int | str | None = None,
         channels_first: bool | None = None,
         verbose: int = 0,
     ) -> None:
@@ -164,6 +201,7 @@ class DistanceKernel(PairwiseDistances):
             weight=weight,
             nan_policy=nan_policy,
             n_jobs=n_jobs,
+            max_memory=max_memory,
             channels_first=channels_first,
             verbose=verbose,
         )
@@ -218,19 +256,43 @@ class DistanceKernel(PairwiseDistances):
         """
         super().fit(X)
         distances = self._distances(self._series, self._series)
-        self._fit_gamma(distances)
+        self._fit_gamma(lambda: (np.delete(d, k) for k, d in enumerate(distances)))
         return self._similarities(distances)
 
     def _similarities(self, distances):
         with np.errstate(over="ignore"):  # what is too far is not alike at all
             return np.exp(-self.gamma_ * distances)
 
-    def _fit_gamma(self, distances=None):
-        """Find the factor, from the distances of the fitted series where it needs any."""
+    def _fit_gamma(self, known=None):
+        """Find the factor, from the distances of the fitted series where it needs any, which may be known already."""
         if self.gamma != "median":
             self.gamma_ = float(self.gamma)
             return
-        distances = self._distances(self._series, self._series) if distances is None else distances
-        between = distances[~np.eye(len(distances), dtype=bool)]
-        median = np.median(between) if between.size else 0.0
+        n, max_memory = len(self._series), check_memory(self.max_memory)
+        count, half = n * (n - 1), None if max_memory is None else max_memory // 2
+        room = ROOM if half is None else half // VALUE
+        drawn = self._drawn() if count > max(room, RARE * DRAWN) else np.empty(0)
+        how, rest = (self.n_jobs, self.verbose, half), (self._used_weight, self.nan_policy, True)
+
+        def begin():
+            return _between(pairwise_blocks(self._series, None, self.metric_, how, *rest)[1])
+
+        median = exact_median(known or begin, count, drawn, room) if count else 0.0
         self.gamma_ = 1.0 / median if 0.0 < median < np.inf else 1.0
+
+    def _drawn(self):
+        """The distances of some pairs of different series, drawn at random."""
+        pairs = np.random.RandomState(0).randint(len(self._series), size=(DRAWN, 2))
+        w = collection_weight(self._used_weight, self._series)
+        return np.array(
+            [
+                float(observed_distance(self.metric_, x, spread(w, x.shape[1]), y))
+                for x, y in ((self._series[a], self._series[b]) for a, b in pairs[pairs[:, 0] != pairs[:, 1]])
+            ]
+        )
+
+
+def _between(blocks):
+    """The distances of different series in each block, for its positions in both collections."""
+    for rows, columns, distances in blocks:
+        yield distances[rows[:, np.newaxis] != columns]

@@ -15,7 +15,7 @@ from ..distances._series import NORMALIZATIONS
 from ..search._comparison import MODES, Comparison, resolve_mode, warn_of_query, warn_of_sequences, with_metric
 from ..search._profiles.missing import observed_query
 from ..search._query import named
-from ..utils._jobs import in_jobs
+from ..utils._jobs import each_in_jobs
 from ..utils._sklearn import Interval, StrOptions, names_out
 from ..utils._warnings import warn
 from ..utils.validation import as_weight, plain_count, shown
@@ -322,7 +322,8 @@ class QueryDistances(ClassNamePrefixFeaturesOutMixin, TransformerMixin, Collecti
         warn_of_sequences(self._queries, series)
 
         queries = [how._replace(limits=limits) for how in self._queries]
-        calls = [delayed(best_match)(how, y) for y in series for how in queries]
-        found = in_jobs(calls, self.n_jobs, self.verbose, "query distances", "search")
+        calls = (delayed(best_match)(how, y) for y in series for how in queries)
+        count = len(series) * len(queries)
+        found = list(each_in_jobs(calls, count, self.n_jobs, self.verbose, "query distances", "search"))
         start, end, distance = np.array(found, dtype=float).reshape(len(series), -1, 3).transpose(2, 0, 1)
         return QueryMatches(start.astype(np.int64), end.astype(np.int64), np.ascontiguousarray(distance))

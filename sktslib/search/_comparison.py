@@ -5,6 +5,7 @@ from typing import NamedTuple
 
 import numpy as np
 
+from ..distances._collection import lengths_of
 from ..distances._metrics.base import Metric
 from ..distances._metrics.elastic import ElasticMetric
 from ..distances._series import NORMALIZATIONS, full_weight, normalise
@@ -245,7 +246,7 @@ def warn_of_query(how):
 def warn_of_sequences(queries, series, *, shorter=False):
     """Warn of whole sequences that cannot be meant for queries, compared in one way; `shorter` ones may be."""
     first = queries[0]
-    m, n = max(how.m for how in queries), max(y.shape[1] for y in series)
+    m, n = max(how.m for how in queries), max(lengths_of(series))
     if first.mode == "subsequence" and m > n and not shorter:
         warn(
             f"The query should not be longer than the sequence. Got {m} and {n} points, so every match squeezes the "

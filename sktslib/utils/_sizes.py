@@ -72,7 +72,9 @@ def _fits(a, power, total=None):
 
 
 def _all_fit(series):
-    """The same for squares of all series, in little time where they are the rows of one array."""
+    """The same for squares of all series, in little time where they are the rows of one array, or their sums known."""
+    if hasattr(series, "sums"):
+        return FEW < min(series.sums) and max(series.sums) < MANY and math.isfinite(sum(series.sums))
     whole = series[0].base
     if whole is not None and whole.ndim == 2 and len(whole) == len(series):
         rows = all(map(is_, map(attrgetter("base"), series), repeat(whole)))

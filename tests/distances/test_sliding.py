@@ -110,7 +110,6 @@ def test_moments_see_their_own_window_alone(m):
         ("cosine", "minmax"),
         ("pearson", None),
         ("mahalanobis", None),  # without a matrix
-        ("mahalanobis", "zscore"),
     ],
 )
 @pytest.mark.parametrize("rule", [{"n_matches": 3}, {"n_matches": None}, {"n_matches": None, "max_overlap": 0.5}])

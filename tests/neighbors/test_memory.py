@@ -1,9 +1,20 @@
-"""Memory that a search for neighbors may take, set on an estimator."""
+"""Memory that the work may take, set on an estimator."""
 
 import numpy as np
 import pytest
+from hypothesis import given
+from hypothesis import strategies as st
+from strategies import small_sizes
 
-from sktslib.neighbors import KNeighborsTimeSeriesClassifier, KNeighborsTimeSeriesTransformer
+from sktslib.distances import pairwise_distances
+from sktslib.neighbors import (
+    DistanceKernel,
+    KNeighborsTimeSeriesClassifier,
+    KNeighborsTimeSeriesTransformer,
+    PairwiseDistances,
+    RadiusNeighborsTimeSeriesTransformer,
+)
+from sktslib.neighbors._median import exact_median
 
 
 @pytest.mark.parametrize("cls", [KNeighborsTimeSeriesClassifier, KNeighborsTimeSeriesTransformer])
@@ -15,5 +26,55 @@ def test_memory_may_be_limited(cls):
     np.testing.assert_array_equal(got, want)
     with pytest.raises(ValueError, match="'max_memory' parameter must leave room"):
         cls("dtw", n_neighbors=3, max_memory=100).fit(X, y).kneighbors(X)
-    with pytest.raises(ValueError, match=r"'max_memory' parameter of \w+ must be None"):
-        cls("dtw", nan_policy="omit", max_memory="1 GB").fit(X, y).kneighbors(X)
+    X[3, :2] = np.nan
+    want = cls("euclidean", n_neighbors=3, nan_policy="omit").fit(X, y).kneighbors(X)
+    got = cls("euclidean", n_neighbors=3, nan_policy="omit", max_memory="20 kB").fit(X, y).kneighbors(X)
+    np.testing.assert_array_equal(got, want)
+
+
+@pytest.mark.parametrize("cls", [PairwiseDistances, DistanceKernel, RadiusNeighborsTimeSeriesTransformer])
+def test_distances_within_little_memory(cls):
+    X = np.random.default_rng(0).normal(size=(30, 8))
+    want = cls("dtw").fit(X).transform(X)
+    got = cls("dtw", max_memory="20 kB").fit(X).transform(X)
+    np.testing.assert_array_equal(*(a.toarray() if hasattr(a, "toarray") else a for a in (got, want)))
+    with pytest.raises(ValueError, match=r"'max_memory' parameter must leave room for one pair of series and 1 jobs"):
+        cls("dtw", max_memory=100).fit(X).transform(X)
+
+
+@given(data=st.data())
+def test_the_median_is_that_of_all_values(data):
+    rng = np.random.default_rng(data.draw(st.integers(0, 999)))
+    n = 2 * data.draw(st.integers(1, 60))
+    values = {
+        "normal": rng.normal(size=n),
+        "ties": rng.integers(-2, 3, n) * 1.0,
+        "pairs": np.repeat(rng.normal(size=n // 2), 2),
+        "scales": 10.0 ** rng.integers(-300, 300, n),
+        "infinite": np.where(rng.random(n) < 0.5, rng.normal(size=n), np.inf),
+        "missing": np.where(rng.random(n) < 0.1, np.nan, 1.0),
+    }[data.draw(st.sampled_from(["normal", "ties", "pairs", "scales", "infinite", "missing"]))]
+    # A bracket from what was drawn may be wrong.
+    drawn = rng.choice(values, data.draw(st.integers(0, 9))) + data.draw(st.sampled_from([0.0, 100.0, -100.0]))
+
+    def begin():
+        return iter(np.array_split(values, rng.integers(1, 6)))
+
+    with small_sizes(data, "neighbors._median.BITS"):
+        got = exact_median(begin, n, drawn, room=data.draw(st.sampled_from([0, 3, 20, 10**6])))
+    np.testing.assert_array_equal(got, np.median(values))
+
+
+@pytest.mark.parametrize("metric", ["dtw", "kullback_leibler", "lcss"])
+@pytest.mark.parametrize("weight", [None, np.arange(1.0, 6.0)])
+def test_the_factor_of_a_kernel_needs_no_matrix(metric, weight, monkeypatch):
+    X = np.random.default_rng(0).uniform(1.0, 9.0, size=(18, 5))
+    distances = pairwise_distances(X, metric=metric, weight=weight)
+    want = 1.0 / np.median(distances[~np.eye(18, dtype=bool)])
+    monkeypatch.setattr("sktslib.neighbors._kernel.DRAWN", 10)
+    monkeypatch.setattr("sktslib.neighbors._kernel.RARE", 1)
+    kernel = DistanceKernel(metric, weight=weight, max_memory="20 kB")
+    np.testing.assert_array_equal(kernel.fit_transform(X), np.exp(-want * distances))
+    assert kernel.gamma_ == want
+    monkeypatch.setattr(DistanceKernel, "_distances", None)
+    assert kernel.fit(X).gamma_ == want

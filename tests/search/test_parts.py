@@ -17,7 +17,7 @@ from sktslib import QuerySearcher, QuerySegmenter, load_ecg_example
 from sktslib.distances import get_metric
 from sktslib.search import merge_parts
 from sktslib.search._streaming import parts, ranges
-from sktslib.search._streaming.stored import opened, stored
+from sktslib.utils._stored import opened, stored
 
 pytestmark = [pytest.mark.usefixtures("_plain_kernels_may_overflow"), unmeant]
 

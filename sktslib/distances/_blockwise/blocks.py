@@ -5,6 +5,7 @@ from math import ceil, isqrt
 from joblib import delayed
 
 from ...utils._jobs import count_jobs, each_in_jobs
+from .._collection import StoredCollection, lengths_of
 from .._kernels.lanes import LANES
 from .._metrics.lockstep import LockstepMetric
 from .._metrics.sbd import SBD
@@ -13,6 +14,11 @@ from .._metrics.sbd import SBD
 CELLS = 2**30
 ENTRIES = 2**18
 SHARE = 8
+# Bytes of a pair, and sizes of a series, in all arrays that are made for a block; and blocks of a job at once, one of
+# which waits or is looked at.
+PAIR = 40
+COPIES = 6
+AT_ONCE = 2
 
 
 def compared_by_blocks(compare, metric, X, Y, order, mirrored, how):
@@ -32,10 +38,23 @@ def compared_by_blocks(compare, metric, X, Y, order, mirrored, how):
     mirrored : bool
         Whether both are one collection, of whose pairs half will do: those of the upper triangle, in this order.
     how : tuple
-        Number of jobs, verbosity, and the name of the work.
+        Number of jobs, verbosity, the most memory or None, and the name of the work.
     """
-    n_jobs, verbose, name = how
-    places = list(_blocks(order, mirrored, _pairs_of_block(metric, X, Y, count_jobs(n_jobs))))
+    n_jobs, verbose, max_memory, name = how
+    jobs = count_jobs(n_jobs)
+    pairs, most = _pairs_of_block(metric, X, Y, jobs), [len(X), len(Y)]
+    if max_memory is not None:
+        room = max_memory // (AT_ONCE * jobs)
+        pairs = min(pairs, room // (2 * PAIR))
+        size = COPIES * 8 * len(X[0]) * max(lengths_of(X) + lengths_of(Y))
+        most = [room // (4 * size)] * 2
+        if not pairs or not most[0]:
+            raise ValueError(
+                f"The 'max_memory' parameter must leave room for one pair of series and {jobs} jobs, "
+                f"{AT_ONCE * jobs * max(4 * size, 2 * PAIR)} bytes. Got {max_memory}. Raise it, or lower 'n_jobs'."
+            )
+    most = [min(k, s.rows) if isinstance(s, StoredCollection) else k for k, s in zip(most, (X, Y), strict=True)]
+    places = list(_blocks(order, mirrored, pairs, most))
     calls = (
         delayed(compare)([X[a] for a in rows], [Y[b] for b in columns], mirrored and bool(rows[0] == columns[0]))
         for rows, columns in places
@@ -46,16 +65,20 @@ def compared_by_blocks(compare, metric, X, Y, order, mirrored, how):
 
 def _pairs_of_block(metric, X, Y, jobs):
     """How many pairs of series a block may hold."""
-    m, n = (max(a.shape[1] for a in series) for series in (X, Y))
+    m, n = max(lengths_of(X)), max(lengths_of(Y))
     cells = max(m, n) if isinstance(metric, LockstepMetric | SBD) else m * n
     return max(1, min(ENTRIES, CELLS // cells, ceil(len(X) * len(Y) / (1 if jobs == 1 else SHARE * jobs))))
 
 
-def _blocks(order, mirrored, pairs):
+def _blocks(order, mirrored, pairs, most):
+    """The positions in both collections of each block of about so many pairs, and at `most` so many of each."""
     rows, columns = order
     side = isqrt(pairs)
-    height = side + -side % LANES if mirrored else min(len(rows), max(1, side, pairs // len(columns)))
-    width = height if mirrored else pairs // height + -(pairs // height) % LANES
+    if mirrored:
+        height = width = min(side + -side % LANES, most[0])
+    else:
+        height = min(len(rows), max(1, side, pairs // len(columns)), most[0])
+        width = min(pairs // height + -(pairs // height) % LANES, most[1])
     for begin in range(0, len(rows), height):
         for first in range(begin if mirrored else 0, len(columns), width):
             yield rows[begin : begin + height], columns[first : first + width]

@@ -7,6 +7,7 @@ from typing import NamedTuple
 import numpy as np
 
 from ...utils._jobs import as_plain
+from .._collection import StoredCollection, lengths_of
 from .._kernels import lanes
 from .._metrics.bands import band
 from .._metrics.base import Metric
@@ -42,13 +43,15 @@ class Candidates:
 
     def __init__(self, task, Y):
         self.task, self.Y = task, Y
-        self.points = sum(y.shape[1] for y in Y)
+        self.points = sum(lengths_of(Y))
         self._flat, self._prepared, self._lock = None, {}, Lock()
 
     def __sizeof__(self):
-        return 8 * self.points * len(self.Y[0])
+        return 0 if isinstance(self.Y, StoredCollection) else 8 * self.points * len(self.Y[0])
 
     def __reduce__(self):
+        if isinstance(self.Y, StoredCollection):
+            return Candidates, (self.task, self.Y)
         with self._lock:  # one array, which other processes of this machine read from one file
             if self._flat is None:
                 self._flat = np.concatenate([y.ravel() for y in self.Y])

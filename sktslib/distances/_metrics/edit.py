@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from itertools import chain
 from numbers import Real
 
 import numpy as np
@@ -77,9 +78,10 @@ class MatchingMetric(ElasticMetric):
         ranges of the values. It is too small below SMALL of the standard deviation of either collection, unless it is
         0, or the values are few that recur, as categories do.
         """
-        series = X if Y is X else [*X, *Y]
-        low = np.fmin.reduce([np.fmin.reduce(a, axis=1) for a in series])[:, np.newaxis]
-        span = np.nan_to_num(np.fmax.reduce([np.fmax.reduce(a, axis=1) for a in series])[:, np.newaxis] - low)
+        low = high = np.nan
+        for a in X if Y is X else chain(X, Y):  # which need not be in memory
+            low, high = np.fmin(low, np.fmin.reduce(a, axis=1)), np.fmax(high, np.fmax.reduce(a, axis=1))
+        span = np.nan_to_num(high - low)[:, np.newaxis]
         eps, largest = float(self.eps), float(np.hypot.reduce(span[:, 0]))
         name = type(self).__name__
         if eps >= largest > 0.0:
@@ -89,8 +91,9 @@ class MatchingMetric(ElasticMetric):
                 f"Lower it, for example to {USUAL} of the values' standard deviation."
             )
         elif 0.0 < eps < SMALL * largest:
-            deviation = min(_deviation(some) for some in ([X] if Y is X else [X, Y]))
-            values = np.concatenate(series, axis=1)
+            both = [[*X]] if Y is X else [[*X], [*Y]]
+            deviation = min(map(_deviation, both))
+            values = np.concatenate([a for series in both for a in series], axis=1)
             distinct = len(np.unique(values)) if eps < SMALL * deviation else 0
             if distinct > CATEGORIES or 2 * distinct > values.size:
                 warn(

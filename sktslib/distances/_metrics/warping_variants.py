@@ -125,10 +125,12 @@ class ADTW(WarpingMetric):
 
     def _omega_of(self, series, weights=None):
         weights = [None] * len(series) if weights is None else weights
-        seen = [observed(x, w) for x, w in zip(series, weights, strict=True)]
-        for x, _ in seen:
+        variances = []
+        for x, w in zip(series, weights, strict=True):
+            x, w = observed(x, w)
             check_size(x, "'X'", 2.0, self.full_name)
-        return OMEGA * float(np.mean([weighted_variance(x, w) for x, w in seen]))
+            variances.append(weighted_variance(x, w))
+        return OMEGA * float(np.mean(variances))
 
     def _record(self, m, n, search):
         omega = getattr(self, "omega_", None) if isinstance(self.omega, str) else self.omega

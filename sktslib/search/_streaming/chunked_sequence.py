@@ -3,38 +3,22 @@
 import numpy as np
 
 from ...utils._given_times import as_dates, given_times
+from ...utils._stored import is_stored, n_samples, opened, rows_of_chunk, stored
 from ...utils.validation import as_series
 from .._sources import CandidateReader, Whole
 from .chunks import Clock, Entrance
-from .stored import opened, stored
 
 CHUNK = 2**17  # samples read at a time, unless the sequence says how it is stored
 # A sequence in memory is searched by chunks where its profile would take 64 MB or more: below, the whole profile is as
 # fast. And where the best matches, of a query's length each, are so small a share of it that few candidates wait.
 LONG = 2**22
 RARE = 32
-IN_MEMORY = (np.ndarray, list, tuple, str, bytes, dict)
 
 
 def is_long(X):
     """Whether a sequence can be sliced and is not in memory already."""
-    if isinstance(X, np.memmap):
-        return True
-    if isinstance(X, IN_MEMORY) or not hasattr(X, "__getitem__") or hasattr(X, "iloc") or hasattr(X, "columns"):
-        return False
-    if hasattr(X, "tocsr"):  # sparse; validation refuses it
-        return False
-    return (hasattr(X, "__len__") or hasattr(X, "shape")) and len(getattr(X, "shape", (1,))) in (1, 2)
-
-
-def n_samples(X):
-    """How long a sequence is; arrays of zarr have a shape and no len."""
-    if hasattr(X, "compute_chunk_sizes") and np.isnan(X.shape[0]):
-        raise ValueError(
-            "'X' must have a length that is known. Got an array of dask with chunks of unknown sizes. Call its "
-            "compute_chunk_sizes() before."
-        )
-    return int(X.shape[0]) if hasattr(X, "shape") else len(X)
+    # A memory map of more dimensions is refused as it is read.
+    return is_stored(X) and (isinstance(X, np.memmap) or len(getattr(X, "shape", (1,))) in (1, 2))
 
 
 class ChunkedSequence:
@@ -55,11 +39,10 @@ class ChunkedSequence:
         self._clock = Clock(searcher._queries)
         if times is not None and n:
             self._clock.begin(as_dates(self.times[:1]))
-        stored = getattr(X, "chunks", None)  # of zarr and h5py a number per axis, of dask the sizes of all
-        size = stored[0] if stored else CHUNK
-        size = int(max(size)) if np.ndim(size) else int(size)
-        self.size = max(size, CHUNK // max(size, 1) * size)
-        self.piece = size if stored else 1  # parts of a search begin at multiples of it
+        together = rows_of_chunk(X)
+        size = together or CHUNK
+        self.size = max(size, CHUNK // size * size)
+        self.piece = together or 1  # parts of a search begin at multiples of it
 
     def __len__(self):
         return n_samples(self.X)

@@ -1,4 +1,4 @@
-"""Arrays in files: another process opens them itself, and nothing of what they hold is sent there."""
+"""Arrays that are not in memory: what is one, and how another process opens those that lie in files by itself."""
 
 from mmap import ALLOCATIONGRANULARITY
 from os.path import abspath
@@ -6,7 +6,35 @@ from typing import NamedTuple
 
 import numpy as np
 
-IN_MEMORY = ("core", "fileobj")  # drivers of h5py whose data nobody else can open
+IN_MEMORY = (np.ndarray, list, tuple, str, bytes, dict)
+OWN_DRIVERS = ("core", "fileobj")  # of h5py, whose data nobody else can open
+
+
+def is_stored(X):
+    """Whether something can be sliced and is not in memory already: memory maps, zarr, h5py, dask."""
+    if isinstance(X, np.memmap):
+        return True
+    if isinstance(X, IN_MEMORY) or not hasattr(X, "__getitem__") or hasattr(X, "iloc") or hasattr(X, "columns"):
+        return False
+    if hasattr(X, "tocsr"):  # sparse; validation refuses it
+        return False
+    return hasattr(X, "__len__") or hasattr(X, "shape")
+
+
+def n_samples(X, name="X"):
+    """How many rows it has, samples of a sequence or series of a collection; arrays of zarr have a shape and no len."""
+    if hasattr(X, "compute_chunk_sizes") and np.isnan(X.shape[0]):
+        raise ValueError(
+            f"{name!r} must have a length that is known. Got an array of dask with chunks of unknown sizes. Call its "
+            "compute_chunk_sizes() before."
+        )
+    return int(X.shape[0]) if hasattr(X, "shape") else len(X)
+
+
+def rows_of_chunk(X):
+    """How many rows are stored together, or None: of zarr and h5py a number per axis, of dask the sizes of all."""
+    chunks = getattr(X, "chunks", None)
+    return int(np.max(chunks[0])) if chunks else None
 
 
 class MemoryMap(NamedTuple):
@@ -47,7 +75,7 @@ def stored(X):
         begin = np.frombuffer(X._mmap, np.uint8).ctypes.data
         offset = X.offset - X.offset % ALLOCATIONGRANULARITY + X.ctypes.data - begin
         return MemoryMap(str(X.filename), offset, X.dtype, X.shape, X.strides)
-    if type(X).__module__.partition(".")[0] == "h5py" and X.file.driver not in IN_MEMORY:
+    if type(X).__module__.partition(".")[0] == "h5py" and X.file.driver not in OWN_DRIVERS:
         return Dataset(abspath(X.file.filename), X.name)  # another process may work in another folder
     return X
 

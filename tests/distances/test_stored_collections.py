@@ -1,0 +1,168 @@
+"""Collections that are not in memory: results of any parts are those of the same collection in memory."""
+
+from pickle import dumps, loads
+
+import numpy as np
+import pytest
+from hypothesis import given
+from hypothesis import strategies as st
+from strategies import small_sizes, unmeant
+
+from sktslib.cluster import TimeSeriesKMeans
+from sktslib.distances import ADTW, nearest_neighbors, pairwise_distances
+from sktslib.distances import _collection as collections
+from sktslib.distances._collection import StoredCollection, as_collection
+from sktslib.neighbors import (
+    DistanceKernel,
+    KNeighborsTimeSeriesClassifier,
+    KNeighborsTimeSeriesRegressor,
+    KNeighborsTimeSeriesTransformer,
+    QueryDistances,
+    RadiusNeighborsTimeSeriesTransformer,
+)
+
+pytestmark = unmeant
+LIMITS = [None, "50 kB", "2 MB"]
+
+
+class Stored:
+    """What can be sliced, and tells how much of it was read at once."""
+
+    def __init__(self, a):
+        self.a, self.most = a, 0
+
+    shape = property(lambda self: self.a.shape)
+
+    def __getitem__(self, rows):
+        self.most = max(self.most, len(self.a[rows]))
+        return self.a[rows]
+
+    def __array__(self, dtype=None, copy=None):
+        raise MemoryError("the whole collection must not be read")
+
+
+@st.composite
+def collection(draw, like=None):
+    shape = draw(st.integers(1, 9)), draw(st.integers(2, 6)), draw(st.sampled_from([1, 2]))
+    if like is not None:
+        shape = (shape[0], *like.shape[1:])
+    elif draw(st.booleans()):
+        shape = shape[:2]
+    values = np.random.default_rng(draw(st.integers(0, 99))).normal(size=shape) * 40
+    return values.astype(draw(st.sampled_from(["f8", "f4", "i2"])))
+
+
+@given(data=st.data())
+def test_parts_do_not_matter(data):
+    with small_sizes(data, "distances._collection.PART", "distances._blockwise.blocks.ENTRIES"):
+        same_by_parts(data)
+
+
+def same_by_parts(data):
+    X = data.draw(collection())
+    Y, metric = data.draw(collection(X)), data.draw(st.sampled_from(["dtw", "lcss", "euclidean", "sbd"]))
+    how = {"metric": metric, "n_jobs": data.draw(st.sampled_from([1, 2])), "channels_first": False}
+    limit = {"max_memory": data.draw(st.sampled_from(LIMITS))}
+    want, k = pairwise_distances(X, Y, **how), min(2, len(Y))
+    for one, other in ((Stored(X), Y), (X, Stored(Y)), (Stored(X), Stored(Y))):
+        np.testing.assert_array_equal(pairwise_distances(one, other, **how, **limit), want)
+        near = tuple(nearest_neighbors(one, other, n_neighbors=k, **how))
+        np.testing.assert_array_equal(near, tuple(nearest_neighbors(X, Y, n_neighbors=k, **how)))
+    np.testing.assert_array_equal(pairwise_distances(Stored(X), **how, **limit), pairwise_distances(X, **how))
+    if len(X) > 1:
+        near = tuple(nearest_neighbors(Stored(X), **how))
+        np.testing.assert_array_equal(near, tuple(nearest_neighbors(X, **how)))
+
+
+@pytest.fixture
+def monkeypatch_of_parts(monkeypatch):
+    return lambda size: monkeypatch.setattr(collections, "PART", size)
+
+
+RNG = np.random.default_rng(0)
+X, Y, LABELS = RNG.normal(size=(14, 9, 2)).astype("f4"), RNG.normal(size=(11, 9, 2)), np.arange(14) % 3
+ESTIMATORS = {
+    "classifier": (KNeighborsTimeSeriesClassifier(n_neighbors=2), "predict"),
+    "regressor": (KNeighborsTimeSeriesRegressor(n_neighbors=2), "predict"),
+    "graph": (KNeighborsTimeSeriesTransformer(n_neighbors=2), "transform"),
+    "radius": (RadiusNeighborsTimeSeriesTransformer(radius=9.0), "transform"),
+    "kernel": (DistanceKernel(), "transform"),
+    "omit": (KNeighborsTimeSeriesTransformer("euclidean", n_neighbors=2, nan_policy="omit"), "transform"),
+    "queries": (QueryDistances(queries=X[:2, :4]), "transform"),
+    "auto": (DistanceKernel(ADTW(omega="auto"), gamma=0.1), "transform"),
+    "k-means": (TimeSeriesKMeans(2, random_state=0), "transform"),
+    "labels": (TimeSeriesKMeans(2, random_state=0), "predict"),
+}
+
+
+@pytest.mark.parametrize("name", ESTIMATORS)
+def test_estimators_read_by_parts(name, monkeypatch_of_parts):
+    model, method = ESTIMATORS[name]
+    given = Y.copy()
+    if name == "omit":
+        given[4, :3] = np.nan
+    want = getattr(model.set_params(channels_first=False).fit(X, LABELS), method)(given)
+    monkeypatch_of_parts(4 * 8 * 18)
+    one, other = Stored(X), Stored(given)
+    got = getattr(model.fit(one, LABELS), method)(other)
+    equal = (np.asarray(a.toarray() if hasattr(a, "toarray") else a) for a in (got, want))
+    np.testing.assert_array_equal(*equal)
+    assert one.most == other.most == 4  # series at once
+
+
+@pytest.fixture(params=["memmap", "h5py", "zarr", "dask"])
+def in_files(request, tmp_path):
+    """Puts an array where the name says."""
+
+    def put(a, rows):
+        if request.param == "memmap":
+            a.tofile(tmp_path / "a.bin")
+            return np.memmap(tmp_path / "a.bin", a.dtype, "r", shape=a.shape)
+        package = pytest.importorskip("dask.array" if request.param == "dask" else request.param)
+        if request.param == "dask":
+            return package.from_array(a, chunks=(rows, *a.shape[1:]))
+        if request.param == "h5py":
+            return package.File(tmp_path / "a.h5", "w").create_dataset("a", data=a, chunks=(rows, *a.shape[1:]))
+        made = package.open(
+            str(tmp_path / "a.zarr"), mode="w", shape=a.shape, dtype=a.dtype, chunks=(rows, *a.shape[1:])
+        )
+        made[:] = a
+        return made
+
+    return put
+
+
+def test_arrays_in_files(in_files):
+    stored = in_files(X, 3)
+    np.testing.assert_array_equal(pairwise_distances(stored, Y, channels_first=False), pairwise_distances(X, Y))
+    np.testing.assert_array_equal(tuple(nearest_neighbors(Y, stored)), tuple(nearest_neighbors(Y, X)))
+    read = as_collection(stored, "X", part=8 * 18 * 8)
+    chunks = getattr(stored, "chunks", None)
+    assert isinstance(read, StoredCollection)
+    assert read.rows == (8 if chunks is None else 6)  # whole chunks
+    if hasattr(stored, "file"):
+        stored.file.flush()
+    np.testing.assert_array_equal([*loads(dumps(read))], as_collection(X, "X"))
+
+
+def test_errors_tell_which_series(monkeypatch_of_parts):
+    monkeypatch_of_parts(4 * 8 * 18)
+    bad = X.copy()
+    bad[9, 1, 0] = np.inf
+    with pytest.raises(ValueError, match=r"In the series 8 to 11.*'X' must be finite.*first at index \(1, 1, 0\)"):
+        pairwise_distances(Stored(bad), Y)
+    with pytest.raises(ValueError, match="must have as many channels as"):
+        pairwise_distances(Y, Stored(X[:, :, 0]))
+    with pytest.raises(ValueError, match="one point and 9 channels"):
+        pairwise_distances(Stored(X[:, :1, :].repeat(9, axis=2)[:, :, :9]))
+    with pytest.raises(ValueError, match="'max_memory' parameter must leave room for one pair"):
+        pairwise_distances(X, max_memory=1000)
+    with pytest.raises(IndexError, match="14 series"):
+        as_collection(Stored(X), "X", part=1)[14]
+
+
+def test_dask_arrays_of_unknown_length_are_refused():
+    da = pytest.importorskip("dask.array")
+    a = da.from_array(X, chunks=(3, 9, 2))
+    with pytest.raises(ValueError, match="compute_chunk_sizes"):
+        pairwise_distances(a[a[:, 0, 0] > 0], Y)
