@@ -90,9 +90,9 @@ class QuerySearcher(ProfilingSearcher, PiecewiseSearcher, AnsweredSearcher, Fitt
         over that of the query, lies between these two, inclusive, in every channel; ``(0.7, 1.4)``, for example. So
         flat noise, which normalisation makes as large as the query, is none. Compared by channel each channel keeps
         them by itself. See `Matches.scale`.
-    offset_limit : float or list of float, optional
+    offset_limit : float, list or dict of float, optional
         The same of the mean: how far it may be from that of the query, in the unit of the data; a number, or one for
-        each channel. See `Matches.offset`.
+        each channel in a list, or in a dict by names or numbers (no limit for those left out). See `Matches.offset`.
     polarity : {"same", "any", "channels"}, default="same"
         Signs of the query: as it is given; also mirrored as a whole, times -1, which takes twice as long; or each
         channel with a sign of its own, of at most 8 channels, which takes 2^channels times as long, for all
@@ -208,7 +208,7 @@ class QuerySearcher(ProfilingSearcher, PiecewiseSearcher, AnsweredSearcher, Fitt
         max_length: int | None = None,
         scales: Sequence[float] | None = None,
         scale_limits: tuple[float, float] | None = None,
-        offset_limit: float | Sequence[float] | None = None,
+        offset_limit: float | Sequence[float] | dict[Any, float] | None = None,
         polarity: str = "same",
         channel_lag: Any = None,
         lag_tolerance: Any = 0,
