@@ -4,7 +4,7 @@ import numpy as np
 
 from ...utils._given_times import as_dates, given_times
 from ...utils.validation import as_series
-from .._sources import CandidateReader, Whole
+from .._sources import CandidateReader, Source, Whole
 from .chunks import Clock, Entrance
 from .stored import opened, stored
 
@@ -37,7 +37,7 @@ def n_samples(X):
     return int(X.shape[0]) if hasattr(X, "shape") else len(X)
 
 
-class ChunkedSequence:
+class ChunkedSequence(Source):
     """A long sequence, read by chunks, and again where samples of it are asked for."""
 
     in_memory = False
