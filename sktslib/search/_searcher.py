@@ -103,7 +103,8 @@ class QuerySearcher(ProfilingSearcher, PiecewiseSearcher, AnsweredSearcher, Fitt
         Compared by channel: how many samples, or what time, behind the match's start the query of each channel begins;
         of each channel in a list, or in a dict by names or numbers (0 for those left out). See Notes.
     lag_tolerance : int or timedelta, default=0
-        Compared by channel: how much earlier or later a channel may begin; it counts at the lag that it fits best.
+        Compared by channel: how much earlier or later a channel may begin; it counts at the lag that it fits best. Less
+        than half of a match's length.
     channel_weight : list or dict of float, optional
         Compared by channel: what the distance of each channel is multiplied by (1 for those left out of a dict).
     min_channels : int, optional
