@@ -26,6 +26,7 @@ from ..utils.validation import (
 from ._barycenter_methods import Task, dba, soft, subgradient
 from ._collection import as_collection
 from ._metrics.elastic import ElasticMetric
+from ._metrics.mixed import Mixed
 from ._metrics.registry import get_metric
 from ._metrics.soft import SoftDTW
 from ._pairwise import pairwise_distances
@@ -183,6 +184,11 @@ def check_method(method, metric):
             )
     elif not isinstance(metric, ElasticMetric):
         way_out = "take method='soft'" if isinstance(metric, SoftDTW) else "take 'dtw', 'msm' or another"
+        if isinstance(metric, Mixed):
+            way_out = (
+                "its parts align their channels by themselves. Take the barycenter of the channels of each part by "
+                "its own metric, all with one 'init'"
+            )
         raise ValueError(
             f"method={method!r} needs an elastic metric with a warping path. Got {metric.full_name}; {way_out}."
         )

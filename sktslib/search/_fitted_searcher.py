@@ -54,7 +54,8 @@ class FittedSearcher(ThresholdFitting, ChannelQueries, QueryEstimator):
     def _limited(self, how):
         """The query with the limits of scale and offset."""
         warn_of_query(how)
-        return how._replace(scale_limits=limits_of(self.scale_limits, self.offset_limit, how))
+        limits = limits_of(self.scale_limits, self.offset_limit, how, self._channel_names)
+        return how._replace(scale_limits=limits)
 
     def _check_choice(self):
         """One limit of the distance is enough."""

@@ -90,9 +90,9 @@ class QuerySearcher(ProfilingSearcher, PiecewiseSearcher, AnsweredSearcher, Fitt
         over that of the query, lies between these two, inclusive, in every channel; ``(0.7, 1.4)``, for example. So
         flat noise, which normalisation makes as large as the query, is none. Compared by channel each channel keeps
         them by itself. See `Matches.scale`.
-    offset_limit : float or list of float, optional
+    offset_limit : float, list or dict of float, optional
         The same of the mean: how far it may be from that of the query, in the unit of the data; a number, or one for
-        each channel. See `Matches.offset`.
+        each channel in a list, or in a dict by names or numbers (no limit for those left out). See `Matches.offset`.
     polarity : {"same", "any", "channels"}, default="same"
         Signs of the query: as it is given; also mirrored as a whole, times -1, which takes twice as long; or each
         channel with a sign of its own, of at most 8 channels, which takes 2^channels times as long, for all
@@ -103,7 +103,8 @@ class QuerySearcher(ProfilingSearcher, PiecewiseSearcher, AnsweredSearcher, Fitt
         Compared by channel: how many samples, or what time, behind the match's start the query of each channel begins;
         of each channel in a list, or in a dict by names or numbers (0 for those left out). See Notes.
     lag_tolerance : int or timedelta, default=0
-        Compared by channel: how much earlier or later a channel may begin; it counts at the lag that it fits best.
+        Compared by channel: how much earlier or later a channel may begin; it counts at the lag that it fits best. Less
+        than half of a match's length.
     channel_weight : list or dict of float, optional
         Compared by channel: what the distance of each channel is multiplied by (1 for those left out of a dict).
     min_channels : int, optional
@@ -208,7 +209,7 @@ class QuerySearcher(ProfilingSearcher, PiecewiseSearcher, AnsweredSearcher, Fitt
         max_length: int | None = None,
         scales: Sequence[float] | None = None,
         scale_limits: tuple[float, float] | None = None,
-        offset_limit: float | Sequence[float] | None = None,
+        offset_limit: float | Sequence[float] | dict[Any, float] | None = None,
         polarity: str = "same",
         channel_lag: Any = None,
         lag_tolerance: Any = 0,

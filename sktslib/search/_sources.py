@@ -101,7 +101,15 @@ class CandidateReader:
         return out
 
 
-class Whole:
+class Source:
+    """Samples that ranges are cut out of."""
+
+    def cuts(self, start, end):
+        """The samples (channels, n) of each of some ranges in turn, in memory that the next one may use again."""
+        return (self.cut(int(s), int(e))[0] for s, e in zip(start, end, strict=True))
+
+
+class Whole(Source):
     """A sequence in memory."""
 
     def __init__(self, y, ty):
@@ -123,7 +131,7 @@ class Whole:
         return np.ascontiguousarray(self.y[:, part]), None if self.ty is None else self.ty[part]
 
 
-class Stretches:
+class Stretches(Source):
     """Samples of a sequence that is gone; pieces that touch or overlap are one stretch."""
 
     sequence = None
@@ -222,8 +230,8 @@ class Sources:
         for kind in np.unique(alike, axis=1).T:
             reader = self.readers[kind[0]]
             for which in blocks(np.flatnonzero((alike == kind[:, np.newaxis]).all(axis=0)), kind[2] * len(how.x)):
-                cut = (reader.source.cut(int(start[k]), int(end[k]))[0] for k in which)
-                out[:, which] = beside(reader.how.version(kind[1]), np.array([np.array(y) for y in cut]))
+                windows = np.array([np.array(y) for y in reader.source.cuts(start[which], end[which])])
+                out[:, which] = beside(reader.how.version(kind[1]), windows)
         return out
 
     def _beside_channels(self, start, end):

@@ -29,6 +29,7 @@ from sktslib.distances import (
     Mixed,
     ShapeDTW,
     SoftDTW,
+    barycenter,
     get_metric,
     nearest_neighbors,
     pairwise_distances,
@@ -325,6 +326,11 @@ def test_what_is_wrong_is_said(metrics, weight, said):
     ):
         with pytest.raises((ValueError, TypeError), match=said):
             call()
+
+
+def test_barycenters_are_those_of_the_parts():
+    with pytest.raises(ValueError, match=r"Mixed Distance; its parts .* barycenter of the channels of each part"):
+        barycenter(X, Mixed({0: DTW(), (1, 2): ADTW(0.5)}))
 
 
 def test_what_is_wrong_with_names_is_said():

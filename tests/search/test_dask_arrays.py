@@ -69,6 +69,17 @@ def test_matches_are_those_of_the_array_in_memory(name):
     np.testing.assert_allclose(searcher.transform(X), rows, rtol=1e-9, atol=1e-9)
 
 
+def test_scales_and_offsets_of_all_matches_are_read_in_one_go(monkeypatch):
+    y, x = ecg()
+    searcher = QuerySearcher("euclidean", normalize="zscore", n_matches=6).fit(x[:30])
+    matches, want, calls = searcher.search(chunked(y, 100)), searcher.search(y), []
+    monkeypatch.setattr(
+        dask, "compute", lambda *arrays, found=dask.compute: calls.append(len(arrays)) or found(*arrays)
+    )
+    np.testing.assert_array_equal([matches.scale, matches.offset], [want.scale, want.offset])
+    assert set(calls) == {6}
+
+
 @pytest.mark.parametrize("dtype", [np.float32, np.int16, np.float64])
 def test_channels_and_types_of_several_queries_and_arrays(dtype):
     y = ecg()[0]

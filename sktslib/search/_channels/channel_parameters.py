@@ -65,6 +65,7 @@ class ChannelRule(NamedTuple):
                 f"The 'min_channels' parameter of {self.owner} must not exceed the number of channels in which a query "
                 f"has points and whose weight is above 0, {count}. Got {self.votes}."
             )
+        self._check_tolerance(by)
         for c in by.taking_part.tolist():
             if how.w is not None and not how.w[c, first[c] : first[c] + length[c]].any():
                 raise ValueError(
@@ -72,6 +73,16 @@ class ChannelRule(NamedTuple):
                     f"for channel {c}. Set its 'channel_weight' to 0 to leave it out."
                 )
         return placed(how, by)
+
+    def _check_tolerance(self, by):
+        """Refuse a tolerance by which two matches that do not overlap may be the same windows at other lags."""
+        length = int((by.lead + by.length)[by.taking_part].max())
+        if 2 * by.tolerance >= length:
+            raise ValueError(
+                f"The 'lag_tolerance' parameter of {self.owner} must be less than half of a match's length, {length} "
+                f"samples here: the same windows would be found as two matches. Got {shown(self.tolerance)}. If the "
+                "channels are that free of each other, search for each of them by itself."
+            )
 
     def refuse_lags(self):
         """Occurrences that are labelled are learned over one range in all channels."""
@@ -89,16 +100,7 @@ class ChannelRule(NamedTuple):
         if values is None:
             return [default] * channels
         if isinstance(values, dict):
-            known = list(range(channels)) if names is None else [*names, *range(channels)]
-            if names is None and any(isinstance(key, str) for key in values):
-                raise ValueError(
-                    f"Unknown channel {next(k for k in values if isinstance(k, str))!r} of {name!r}: the query has no "
-                    f"names. Pass a table whose columns have these names, or number the channels. Valid: "
-                    f"{', '.join(map(str, known))}."
-                )
-            check_names(values, known, "channel", repr(name))
-            named = list(range(channels)) if names is None else names
-            return [values.get(key, values.get(c, default)) for c, key in enumerate(named)]
+            return of_channels(values, name, channels, names, default)
         if np.ndim(values) == 0:
             return [values] * channels
         values = values.tolist() if isinstance(values, np.ndarray) and values.dtype.kind in "iufb" else list(values)
@@ -138,6 +140,19 @@ class ChannelRule(NamedTuple):
                     "pandas.Timedelta, such as pandas.Timedelta('0.5s')."
                 )
             raise type(error)(f"{error} {out}") from None
+
+
+def of_channels(values, name, channels, names, default):
+    """What a dict by names or numbers says of each of so many channels, whose names are None where they have none."""
+    known = list(range(channels)) if names is None else [*names, *range(channels)]
+    if names is None and any(isinstance(key, str) for key in values):
+        raise ValueError(
+            f"Unknown channel {next(k for k in values if isinstance(k, str))!r} of {name!r}: the query has no names. "
+            f"Pass a table whose columns have these names, or number the channels. Valid: {', '.join(map(str, known))}."
+        )
+    check_names(values, known, "channel", repr(name))
+    named = list(range(channels)) if names is None else names
+    return [values.get(key, values.get(c, default)) for c, key in enumerate(named)]
 
 
 def _looks_like(shape, channels):

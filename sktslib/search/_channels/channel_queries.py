@@ -35,8 +35,7 @@ class ChannelQueries:
         return self._by_channel(super()._validated_query(x, weight, times, name), first, length)
 
     def _by_channel(self, how, first, length):
-        names = getattr(self, "feature_names_in_", None)
-        return self._limited(self._rule.with_channels(how, first, length, None if names is None else names.tolist()))
+        return self._limited(self._rule.with_channels(how, first, length, self._channel_names))
 
     def _learned_by_channel(self, how):
         """A query that was learned from labels as it is compared."""

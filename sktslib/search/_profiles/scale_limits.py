@@ -15,6 +15,7 @@ from ...distances._kernels import moments, running_moments
 from ...distances._metrics.elastic import ElasticMetric
 from ...distances._series import fill, full_weight, resample
 from ...utils.validation import shown
+from .._channels.channel_parameters import of_channels
 
 BLOCK = 2**13  # windows whose moments stay in the second-level cache
 TERMS = 2**19  # points of windows whose exact moments are found together
@@ -238,9 +239,9 @@ def blocks(which, size):
 
 
 # ---------------------------------------------------------------------------------------------------------- parameters
-def limits_of(scale_limits, offset_limit, how):
-    """What the parameters of a searcher mean for a query; None where they are None."""
-    scale, offset = checked_scale_limits(scale_limits), checked_offset_limit(offset_limit, len(how.x))
+def limits_of(scale_limits, offset_limit, how, names):
+    """What the parameters of a searcher mean for a query; None where they are None. Names are those of channels."""
+    scale, offset = checked_scale_limits(scale_limits), checked_offset_limit(offset_limit, len(how.x), names)
     if scale is None and offset is None:
         return None
     if how.mode == "subsequence" and how.normalize is None:
@@ -275,15 +276,18 @@ def checked_scale_limits(limits):
     return edges[0], edges[1]
 
 
-def checked_offset_limit(limit, channels):
+def checked_offset_limit(limit, channels, names=None):
     """The largest offset of each channel (channels,); None for none."""
     if limit is None:
         return None
+    if isinstance(limit, dict):
+        limit = of_channels(limit, "offset_limit", channels, names, np.inf)
     each = _floats(limit if _is_list(limit) else [limit] * channels)
     if len(each) != channels or not all(one >= 0 for one in each):
         raise ValueError(
             "The 'offset_limit' parameter must be None, a number of at least 0, or one for each channel of the query, "
-            f"{channels} here. Got {shown(limit)}. It is in the unit of the data; an infinite one is no limit."
+            f"{channels} here, in a list or a dict by names or numbers. Got {shown(limit)}. It is in the unit of the "
+            "data; an infinite one is no limit."
         )
     return np.array(each)
 

@@ -5,7 +5,7 @@ import numpy as np
 from ...utils._given_times import as_dates, given_times
 from ...utils._stored import is_stored, n_samples, opened, rows_of_chunk, stored
 from ...utils.validation import as_series
-from .._sources import CandidateReader, Whole
+from .._sources import CandidateReader, Source, Whole
 from .chunks import Clock, Entrance
 
 CHUNK = 2**17  # samples read at a time, unless the sequence says how it is stored
@@ -21,7 +21,7 @@ def is_long(X):
     return is_stored(X) and (isinstance(X, np.memmap) or len(getattr(X, "shape", (1,))) in (1, 2))
 
 
-class ChunkedSequence:
+class ChunkedSequence(Source):
     """A long sequence, read by chunks, and again where samples of it are asked for."""
 
     in_memory = False

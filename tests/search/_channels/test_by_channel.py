@@ -56,6 +56,8 @@ def problems(draw, gaps=False, low=8, high=14):
     if draw(st.booleans()):
         params["channel_weight"] = [draw(st.sampled_from([0.5, 1.0, 2.0, 0.0 if c else 1.0])) for c in range(channels)]
     part = [c for c in range(channels) if x[c] and params.get("channel_weight", [1.0] * channels)[c] > 0]
+    length = max(leads[c] + lags[c] + len(x[c]) for c in part)
+    params["lag_tolerance"] = min(params["lag_tolerance"], (length - 1) // 2)
     if draw(st.booleans()):
         params["min_channels"] = draw(st.integers(1, len(part)))
     params["polarity"] = draw(st.sampled_from(["same", "channels"]))
@@ -370,6 +372,8 @@ HOLEY = np.column_stack([[1.0, np.nan, 2.0], [1.0, 2.0, 1.0]])
         ({"channel_lag": [0, timedelta(seconds=1)]}, ROW, "'channel_lag' .* not datetimes"),
         ({"lag_tolerance": -1}, ROW, "'lag_tolerance' .* integer in the range"),
         ({"lag_tolerance": [1, 1]}, ROW, "one number for all channels"),
+        ({"lag_tolerance": 2}, ROW, "'lag_tolerance' .* less than half of a match's length, 3 samples.*Got 2"),
+        ({"lag_tolerance": 2, "channel_lag": [0, 9], "channel_weight": [1, 0]}, ROW, "length, 3 samples"),
         ({"channel_weight": [1, -1]}, ROW, "'channel_weight' .* in the range"),
         ({"channel_weight": [0, 0]}, ROW, "'channel_weight' .* above 0"),
         ({"channel_weight": [1, 0], "min_channels": 2}, ROW, "'min_channels' .* must not exceed .* 1. Got 2"),

@@ -44,6 +44,9 @@ def problems(draw, low=8, high=14, values=quarters):
     params = {"channel_lag": [draw(st.integers(0, 3)) for _ in x], "lag_tolerance": draw(st.integers(0, 2))}
     if draw(st.booleans()):
         params["channel_weight"] = [draw(st.sampled_from([0.5, 2.0, 0.0 if c else 1.0])) for c in range(channels)]
+    counted = [c for c in range(channels) if params.get("channel_weight", [1.0] * channels)[c] > 0]
+    ends = [params["channel_lag"][c] + len(x[c]) for c in counted]
+    params["lag_tolerance"] = min(params["lag_tolerance"], (max(ends) - 1) // 2)
     params["polarity"] = draw(st.sampled_from(["same", "channels"]))
     if draw(st.booleans()):
         y[draw(st.integers(0, channels - 1)), draw(st.integers(0, n - 1))] = np.nan

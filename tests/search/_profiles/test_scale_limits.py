@@ -4,6 +4,7 @@ import pickle
 
 import naive
 import numpy as np
+import pandas as pd
 import pytest
 from hypothesis import given
 from hypothesis import strategies as st
@@ -271,6 +272,9 @@ def test_parameters_of_grids():
         ({"offset_limit": -1.0}, r"'offset_limit' parameter must be None, a number of at least 0.*Got -1.0"),
         ({"offset_limit": [1.0, 2.0]}, "one for each channel of the query, 1 here"),
         ({"offset_limit": "wide"}, "Got 'wide'"),
+        ({"offset_limit": {0: -1.0}}, "in a list or a dict.*Got "),
+        ({"offset_limit": {"a": 1.0}}, "Unknown channel 'a' of 'offset_limit': the query has no names"),
+        ({"offset_limit": {1: 1.0}}, "'offset_limit'"),
         ({"scale_limits": (0.5, 2), "mode": "subsequence", "normalize": None}, "Take mode='windows'"),
     ],
 )
@@ -284,8 +288,12 @@ def test_a_constant_query_has_no_scale():
     with pytest.raises(ValueError, match="does not vary in channel 1"):
         QuerySearcher(normalize="zscore", scale_limits=(0.5, 2)).fit(x)
     y = np.column_stack([[0, 1, 0, 0, 1, 0], [5, 5, 5, 2, 2, 3.0]])
+    named = pd.DataFrame(x, columns=["a", "b"])
+    for limit, query in (([9, 1], x), ({1: 1}, x), ({"b": 1, "a": 9}, named), ({"b": 1}, named), ({1: 1}, named)):
+        limited = QuerySearcher(normalize="zscore", offset_limit=limit).fit(query)
+        table = y if query is x else pd.DataFrame(y, columns=["a", "b"])
+        assert np.flatnonzero(np.isfinite(limited.profile(table).distance)).tolist() == [2, 3]
     limited = QuerySearcher(normalize="zscore", offset_limit=[9, 1]).fit(x)
-    assert np.flatnonzero(np.isfinite(limited.profile(y).distance)).tolist() == [2, 3]
     assert np.isnan(limited.search(y).scale[:, 1]).all()
     weighted = QuerySearcher(normalize="zscore", scale_limits=(0.5, 2)).fit(x, weight=[[1, 0]] * 3)
     assert np.isnan(weighted.search(y).offset[:, 1]).all()
