@@ -12,7 +12,7 @@ from .._buffer import Buffer
 from .._comparison import check_lengths
 from .._profiles.normalized_ranges import range_profile
 from .._profiles.window_profile import window_profiles
-from .._selection import Candidates, Profile
+from .._selection import Candidates, From, Profile
 
 ENDLESS = 2**62
 
@@ -146,9 +146,7 @@ class WindowProfile(IncrementalProfile):
                 continue
             profile, some = next(found), slice(feed.done - first, end - first)
             feed.done = end
-            yield Candidates(
-                profile.distance[some], profile.start[some] + first, profile.end[some] + first, profile._slack
-            )
+            yield profile._candidates.part(some, first)
 
     def _upto(self, last):
         """The start before which all windows are complete."""
@@ -283,7 +281,7 @@ class SubsequenceProfile(IncrementalProfile):
         found = [part for part in found if part is not None]
         if len(found) < 2:
             return found[0] if found else NONE
-        return Candidates(*(np.concatenate([part[k] for part in found]) for k in range(3)))
+        return Candidates(*(np.concatenate(columns) for columns in zip(*(part.columns for part in found), strict=True)))
 
     def _break(self, found, gap, after):
         """Finish the stretch that ends at a gap and begin anew behind it."""
@@ -305,7 +303,7 @@ class SubsequenceProfile(IncrementalProfile):
             self.columns = [metric._start_column(problem) for problem in prepared.problems]
             for _, starts in self.columns:
                 starts += np.where(starts < 0, -self.at, self.at)  # ~sample is -sample - 1
-        ends, profiles = np.arange(self.at + 1, upto + 1), []
+        ends, profiles = From(self.at + 1), []
         ty, at = self.how.compared(ty), (self.at - back, self.at)
         for k, (problem, column) in enumerate(zip(prepared.problems, self.columns, strict=True)):
             if self._looks_back:  # cells without a path may hold a start of long ago
@@ -313,7 +311,8 @@ class SubsequenceProfile(IncrementalProfile):
             d, s = np.empty(upto - self.at), np.empty(upto - self.at, np.int64)
             y = series[k % len(series)]
             self._kernels[k].advance(problem._replace(y=y, ty=ty), at, self.limits, column, (d, s))
-            d = metric._scaled_candidates(d, problem.x, y, s - back, ends - back)
+            if metric._has_factor:
+                d = metric._scaled_candidates(d, problem.x, y, s - back, np.arange(self.at + 1, upto + 1) - back)
             profiles.append(Profile(metric._report_search(d, problem), s))
         self.at = upto
         nearest = reduce(Profile._or_nearer, profiles)
