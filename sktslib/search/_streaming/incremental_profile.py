@@ -8,6 +8,7 @@ import numpy as np
 from ...distances._kernels.columns import oldest_start
 from ...distances._kernels.compilation import block_size
 from ...distances._kernels.dispatch import closed_boundary
+from ...distances._kernels.scratch import scratch
 from .._buffer import Buffer
 from .._comparison import check_lengths
 from .._profiles.normalized_ranges import range_profile
@@ -132,13 +133,18 @@ class WindowProfile(IncrementalProfile):
 
     @staticmethod
     def completed(feeds, last=False):
-        """Yield the same of each of some profiles that are found together and hold the same samples."""
+        """Yield the same of each of some profiles that are found together and hold the same samples.
+
+        They lie in memory that is used again, so copy what is to stay.
+        """
         ready = [feed for feed in feeds if feed._upto(last) > feed.done]  # of other lengths some may have to wait
         found = iter(())
         if ready:
             first = max(min(feed.needed for feed in ready), ready[0].first)
             samples = ready[0].cut(first, ready[0].seen)
-            found = iter(window_profiles([feed.how for feed in ready], *samples, [feed.rule for feed in ready]))
+            hows, rules = [feed.how for feed in ready], [feed.rule for feed in ready]
+            room = scratch("profiles", (sum(how.n_versions for how in hows) * (ready[0].seen - first),))
+            found = iter(window_profiles(hows, *samples, rules, room=room))
         for feed in feeds:
             end = feed._upto(last)
             if end == feed.done:
@@ -268,11 +274,11 @@ class SubsequenceProfile(IncrementalProfile):
     def candidates(self, last=False):
         """The candidates that the samples so far complete."""
         begin, self.noted = self.noted, self.seen
-        found, done = [], begin
-        for a, b in self.runs(begin):
+        found, done, runs = [], begin, self.runs(begin)
+        for a, b in runs:
             if a >= begin:  # missing values or a hole, behind which the sequence begins anew
                 self._break(found, done, a)
-            found.append(self._advance(int(b), last or b < self.seen))
+            found.append(self._advance(int(b), last or b < self.seen, alone=len(runs) == 1))
             done = int(b)
         if done < self.seen:
             self._break(found, done, self.seen)
@@ -288,8 +294,11 @@ class SubsequenceProfile(IncrementalProfile):
         found.append(self._advance(gap, True))
         self._begin(int(after))
 
-    def _advance(self, end, last):
-        """Compute the ends up to sample `end`; those whose features need samples to come wait, unless it is `last`."""
+    def _advance(self, end, last, *, alone=False):
+        """Compute the ends up to sample `end`; those whose features need samples to come wait, unless it is `last`.
+
+        Where they are found `alone` they lie in memory that is used again.
+        """
         upto = end if last else end - self.how.reach
         if upto <= self.at:
             return None
@@ -308,7 +317,8 @@ class SubsequenceProfile(IncrementalProfile):
         for k, (problem, column) in enumerate(zip(prepared.problems, self.columns, strict=True)):
             if self._looks_back:  # cells without a path may hold a start of long ago
                 column[1][1:][~np.isfinite(column[0][1:])] = self.at if closed_boundary(problem.record) else ~self.at
-            d, s = np.empty(upto - self.at), np.empty(upto - self.at, np.int64)
+            room, count = scratch if alone else _room, (upto - self.at,)
+            d, s = room(("distances", k), count), room(("starts", k), count, np.int64)
             y = series[k % len(series)]
             self._kernels[k].advance(problem._replace(y=y, ty=ty), at, self.limits, column, (d, s))
             if metric._has_factor:
@@ -324,6 +334,11 @@ class SubsequenceProfile(IncrementalProfile):
             for costs, starts in self.columns:
                 costs[1:][np.where(starts[1:] >= 0, starts[1:], ~starts[1:]) < before] = np.inf
             self._old = self._oldest(np.inf)
+
+
+def _room(name, shape, dtype=np.float64):
+    """Memory of its own, asked for as `scratch` is."""
+    return np.empty(shape, dtype)
 
 
 class PreparedQueries:

@@ -39,6 +39,7 @@ from ..running_moments import (
     to_range,
     weighted_moments,
 )
+from ..scratch import scratch
 from . import lockstep_drivers, lockstep_terms
 
 SLACK = 2 * ERROR / SMALL  # so large is the relative error of a distance at most
@@ -134,17 +135,19 @@ class Correlator:
         self.direct = m < SHORTEST_FFT
         self.n_rows = min(max(1, GROUP // size), max(LEAST_ROWS, HELD // (size * channels)))
         self.n_rows = min(self.n_rows, -(-(n - m + 1) // self.step))
-        self._rows = np.empty((self.n_rows, size))
-        self._product = None if self.direct else self.room()
+        self._rows = scratch("rows", (self.n_rows, size))
+        self._product = None if self.direct else self.room("product")
 
     @property
     def positions(self):
         """How many windows are computed at a time."""
         return self.n_rows * self.step
 
-    def room(self):
+    def room(self, name):
         """Memory for what is loaded of one channel."""
-        return np.empty(self._rows.shape) if self.direct else np.empty((self.n_rows, self.size // 2 + 1), np.complex128)
+        if self.direct:
+            return scratch(name, self._rows.shape)
+        return scratch(name, (self.n_rows, self.size // 2 + 1), np.complex128)
 
     def kernels(self, x):
         """Short series (k, m) as they are correlated with."""
@@ -225,14 +228,15 @@ class _Samples:
 
     def __init__(self, y, scaling, how, weighted, correlator):
         self._y, self._scaling, self._how, self._weighted, self._correlator = y, scaling, how, weighted, correlator
-        self._rooms = [correlator.room() for _ in y]
-        self._squares = [correlator.room() for _ in y] if weighted else None
+        self._rooms = [correlator.room(("samples", k)) for k in range(len(y))]
+        self._squares = [correlator.room(("squares", k)) for k in range(len(y))] if weighted else None
         # Moments are of a query where its weights or its mean count, else of the samples alone.
         self.shared = not weighted and scaling in (1, 2)
         # Rows a little longer than needed: a distance of a power of two between arrays would put them all in the same
         # places of the first-level cache.
         many = correlator.positions + 40
-        self._moments, self._scales, self._sums = np.empty((4, many)), np.empty((len(y), many)), np.empty((3, many))
+        self._moments, self._scales = scratch("moments", (4, many)), scratch("scales", (len(y), many))
+        self._sums = scratch("of all channels", (3, many))
         self._moments[1] = 1.0  # the scale of windows that are not normalised
         # Sums over the channels where moments are shared: squares, norms of rows as scaled (their norm), errors.
         self.sums = None
@@ -318,7 +322,7 @@ def _profiles(record, X, W, y, scaling, correlator, out):
     share = rounding(m) / 2 + 4 * EPS if how == 1 else 0.0
     samples = _Samples(y, scaling, how, W is not None, correlator)
     many = correlator.positions
-    sums, doubtful = np.empty((3, many + 40)), np.empty(many, np.bool_)
+    sums, doubtful = scratch("sums", (3, many + 40)), scratch("doubtful", (many,), np.bool_)
     for first in range(0, out.shape[1], many):
         last = min(first + many, out.shape[1])
         samples.load(first, last)
