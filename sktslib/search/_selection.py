@@ -40,6 +40,22 @@ class Candidates(NamedTuple):
     end: np.ndarray | From
     slack: float = 0.0  # relative error of the distances
 
+    def part(self, some, first):
+        """Those of a slice, in samples of a sequence that begins so much before."""
+        start, end = (_part(column, some, first) for column in (self.start, self.end))
+        return Candidates(self.distance[some], start, end, self.slack)
+
+    @property
+    def columns(self):
+        """Distances, starts and ends as arrays."""
+        every = np.arange(len(self.distance))
+        start, end = (column[every] if isinstance(column, From) else column for column in (self.start, self.end))
+        return self.distance, start, end
+
+
+def _part(column, some, first):
+    return From(column.first + some.start + first) if isinstance(column, From) else column[some] + first
+
 
 class Match(NamedTuple):
     """One occurrence: the half-open range ``[start, end)`` in samples and its distance."""

@@ -6,6 +6,33 @@ from .compilation import kernel
 
 
 @kernel
+def _count_near(distance, share, limit):
+    """How many distances are finite and by their least share within a limit."""
+    count = 0
+    for k in range(distance.shape[0]):
+        count += (distance[k] * share <= limit) & (distance[k] < np.inf)
+    return count
+
+
+@kernel
+def _list_near(distance, share, limit, which):
+    """List their indices."""
+    count = 0
+    for k in range(distance.shape[0]):
+        if distance[k] * share <= limit and distance[k] < np.inf:
+            which[count] = k
+            count += 1
+
+
+def near(distance, share, limit):
+    """Indices of the distances that are finite and by their least share within a limit; no memory but for these."""
+    which = np.empty(_count_near(distance, share, limit), np.int64)
+    if len(which):
+        _list_near(distance, share, limit, which)
+    return which
+
+
+@kernel
 def is_free(sorted_start, sorted_end, longest, s, e, max_overlap):
     """Whether [s, e) overlaps none of the chosen ranges too much; none of those is longer than `longest`."""
     at = np.searchsorted(sorted_start, s - longest)  # ranges that begin earlier cannot reach into this one

@@ -258,6 +258,21 @@ def row_norms(norms, step, scale, rows):
 
 
 @kernel
+def normalised_windows(y, m, first, scaling, norms, step, mean, scale, spread, error, squares, rows, errors, k, each):
+    """Moments of the windows of channel k of `each`, as scaled, and their sums over channels; of one alone the rows'.
+
+    All at once, for between two calls another thread may take the interpreter, and wait for it.
+    """
+    moments_about(y, m, 0.0, first, mean, spread, error)
+    find_constants(y, m, first, False, mean, spread, error)
+    standardise(mean, scale, spread, error, float(m), scaling)
+    if each == 1:
+        row_norms(norms, step, scale, rows)
+    else:
+        add_windows(norms, step, scale, spread, error, squares, rows, errors, k > 0, k == each - 1)
+
+
+@kernel
 def add_dots(dot, step, scale, a, more):
     """Add a channel's products to a, or begin anew."""
     for r in range(dot.shape[0]):

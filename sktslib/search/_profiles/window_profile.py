@@ -79,7 +79,8 @@ def _known(versions, y, ty, exactly, room):
         exactly = exactly or first.metric._may_be_negative  # an error of a summand may be any share of the sum
         return channel_profiles(versions, y, ty, partial(_of_channel, exactly=exactly), exactly=exactly)
     none = [None] * len(versions)
-    if exactly or len(versions) == 1 or first.lengths is not None or not _by_the_same_transforms(versions):
+    alone = len(versions) == 1 and room is None
+    if exactly or alone or first.lengths is not None or not _by_the_same_transforms(versions):
         return none
     if _has_gaps(first, y, ty):
         return none

@@ -12,6 +12,7 @@ from typing import NamedTuple
 
 import numpy as np
 
+from ...distances._kernels.overlaps import near
 from .._profile import choose
 from .._selection import Candidates, select
 from .incremental_profile import ENDLESS
@@ -93,8 +94,8 @@ class MatchPool:
         """Those that may be matches."""
         distance, start, end, slack = found
         self.slack = max(self.slack, slack)
-        near = np.flatnonzero((distance * (1.0 - slack) <= self.limit.distance) & (distance < np.inf))
-        return self._within(np.array([distance[near], start[near], end[near]]), self.slack)
+        which = near(distance, 1.0 - slack, self.limit.distance)
+        return self._within(np.array([distance[which], start[which], end[which]]), self.slack)
 
     def _within(self, rows, slack=0.0):
         """Candidates or matches that come no later than the limit, or may do so within their slack."""

@@ -8,11 +8,12 @@ import numpy as np
 from ...distances._kernels.columns import oldest_start
 from ...distances._kernels.compilation import block_size
 from ...distances._kernels.dispatch import closed_boundary
+from ...distances._kernels.scratch import scratch
 from .._buffer import Buffer
 from .._comparison import check_lengths
 from .._profiles.normalized_ranges import range_profile
 from .._profiles.window_profile import sharing, window_profiles
-from .._selection import Candidates, Profile
+from .._selection import Candidates, From, Profile
 
 ENDLESS = 2**62
 
@@ -132,13 +133,18 @@ class WindowProfile(IncrementalProfile):
 
     @staticmethod
     def completed(feeds, last=False):
-        """Yield the same of each of some profiles that are found together and hold the same samples."""
+        """Yield the same of each of some profiles that are found together and hold the same samples.
+
+        They lie in memory that is used again, so copy what is to stay.
+        """
         ready = [feed for feed in feeds if feed._upto(last) > feed.done]  # of other lengths some may have to wait
         found = iter(())
         if ready:
             first = max(min(feed.needed for feed in ready), ready[0].first)
             samples = ready[0].cut(first, ready[0].seen)
-            found = iter(window_profiles([feed.how for feed in ready], *samples, [feed.rule for feed in ready]))
+            hows, rules = [feed.how for feed in ready], [feed.rule for feed in ready]
+            room = scratch("profiles", (sum(how.n_versions for how in hows) * (ready[0].seen - first),))
+            found = iter(window_profiles(hows, *samples, rules, room=room))
         for feed in feeds:
             end = feed._upto(last)
             if end == feed.done:
@@ -146,9 +152,7 @@ class WindowProfile(IncrementalProfile):
                 continue
             profile, some = next(found), slice(feed.done - first, end - first)
             feed.done = end
-            yield Candidates(
-                profile.distance[some], profile.start[some] + first, profile.end[some] + first, profile._slack
-            )
+            yield profile._candidates.part(some, first)
 
     def _upto(self, last):
         """The start before which all windows are complete."""
@@ -284,11 +288,11 @@ class SubsequenceProfile(IncrementalProfile):
     def candidates(self, last=False):
         """The candidates that the samples so far complete."""
         begin, self.noted = self.noted, self.seen
-        found, done = [], begin
-        for a, b in self.runs(begin):
+        found, done, runs = [], begin, self.runs(begin)
+        for a, b in runs:
             if a >= begin:  # missing values or a hole, behind which the sequence begins anew
                 self._break(found, done, a)
-            found.append(self._advance(int(b), last or b < self.seen))
+            found.append(self._advance(int(b), last or b < self.seen, alone=len(runs) == 1))
             done = int(b)
         if done < self.seen:
             self._break(found, done, self.seen)
@@ -297,15 +301,18 @@ class SubsequenceProfile(IncrementalProfile):
         found = [part for part in found if part is not None]
         if len(found) < 2:
             return found[0] if found else NONE
-        return Candidates(*(np.concatenate([part[k] for part in found]) for k in range(3)))
+        return Candidates(*(np.concatenate(columns) for columns in zip(*(part.columns for part in found), strict=True)))
 
     def _break(self, found, gap, after):
         """Finish the stretch that ends at a gap and begin anew behind it."""
         found.append(self._advance(gap, True))
         self._begin(int(after))
 
-    def _advance(self, end, last):
-        """Compute the ends up to sample `end`; those whose features need samples to come wait, unless it is `last`."""
+    def _advance(self, end, last, *, alone=False):
+        """Compute the ends up to sample `end`; those whose features need samples to come wait, unless it is `last`.
+
+        Where they are found `alone` they lie in memory that is used again.
+        """
         upto = end if last else end - self.how.reach
         if upto <= self.at:
             return None
@@ -319,15 +326,17 @@ class SubsequenceProfile(IncrementalProfile):
             self.columns = [metric._start_column(problem) for problem in prepared.problems]
             for _, starts in self.columns:
                 starts += np.where(starts < 0, -self.at, self.at)  # ~sample is -sample - 1
-        ends, profiles = np.arange(self.at + 1, upto + 1), []
+        ends, profiles = From(self.at + 1), []
         ty, at = self.how.compared(ty), (self.at - back, self.at)
         for k, (problem, column) in enumerate(zip(prepared.problems, self.columns, strict=True)):
             if self._looks_back:  # cells without a path may hold a start of long ago
                 column[1][1:][~np.isfinite(column[0][1:])] = self.at if closed_boundary(problem.record) else ~self.at
-            d, s = np.empty(upto - self.at), np.empty(upto - self.at, np.int64)
+            room, count = scratch if alone else _room, (upto - self.at,)
+            d, s = room(("distances", k), count), room(("starts", k), count, np.int64)
             y = series[k % len(series)]
             self._kernels[k].advance(problem._replace(y=y, ty=ty), at, self.limits, column, (d, s))
-            d = metric._scaled_candidates(d, problem.x, y, s - back, ends - back)
+            if metric._has_factor:
+                d = metric._scaled_candidates(d, problem.x, y, s - back, np.arange(self.at + 1, upto + 1) - back)
             profiles.append(Profile(metric._report_search(d, problem), s))
         self.at = upto
         nearest = reduce(Profile._or_nearer, profiles)
@@ -339,6 +348,11 @@ class SubsequenceProfile(IncrementalProfile):
             for costs, starts in self.columns:
                 costs[1:][np.where(starts[1:] >= 0, starts[1:], ~starts[1:]) < before] = np.inf
             self._old = self._oldest(np.inf)
+
+
+def _room(name, shape, dtype=np.float64):
+    """Memory of its own, asked for as `scratch` is."""
+    return np.empty(shape, dtype)
 
 
 class PreparedQueries:

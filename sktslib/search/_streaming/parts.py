@@ -9,7 +9,7 @@ itself, need the samples before that they reach over.
 
 import numpy as np
 
-from .._selection import Profile
+from .._selection import Candidates, Profile
 from .._sources import CandidateReader
 from .best import Limit, MatchPool
 from .incremental_profile import ENDLESS, candidates_of
@@ -162,16 +162,15 @@ class ProfilePool:
 
     def take(self, feed, found, reader):
         """Take the candidates that a profile gave last."""
-        self._found.append(found)
+        self._found.append(Candidates(*(np.array(column) for column in found.columns), found.slack))
 
     def cut(self, state):
         """Give up the candidates before a state, which turned out to be others."""
         if self.how.mode == "subsequence":
-            kept = [found.end > state.at for found in self._found]
-            self._found = [
-                found._replace(distance=found.distance[own], start=found.start[own], end=found.end[own])
-                for found, own in zip(self._found, kept, strict=True)
-            ]
+            for k, found in enumerate(self._found):
+                columns = found.columns
+                kept = columns[2] > state.at
+                self._found[k] = Candidates(*(column[kept] for column in columns), found.slack)
 
     def joined(self, others, reader):
         """The profile of this range and others, of a whole sequence."""
@@ -182,10 +181,11 @@ class ProfilePool:
         start = np.full(n, -1, np.int64) if subsequence else None
         length = self.how.m if subsequence or self.how.lengths is None else np.full(len(distance), self.how.shortest)
         for one in found:
+            own, begin, end = one.columns
             if subsequence:
-                distance[one.end - 1], start[one.end - 1] = one.distance, one.start
+                distance[end - 1], start[end - 1] = own, begin
             else:
-                distance[one.start] = one.distance
+                distance[begin] = own
                 if np.ndim(length):
-                    length[one.start] = one.end - one.start
+                    length[begin] = end - begin
         return Profile(distance, start, None if subsequence else length, slack)

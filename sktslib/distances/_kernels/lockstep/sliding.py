@@ -28,18 +28,18 @@ from ..running_moments import (
     add_dots,
     add_products,
     add_squares,
-    add_windows,
     end_dots,
     find_constants,
     judge_products,
     judge_squares,
     moments_about,
+    normalised_windows,
     rounding,
-    row_norms,
     standardise,
     to_range,
     weighted_moments,
 )
+from ..scratch import scratch
 from . import lockstep_drivers, lockstep_terms
 
 SLACK = 2 * ERROR / SMALL  # so large is the relative error of a distance at most
@@ -135,17 +135,19 @@ class Correlator:
         self.direct = m < SHORTEST_FFT
         self.n_rows = min(max(1, GROUP // size), max(LEAST_ROWS, HELD // (size * channels)))
         self.n_rows = min(self.n_rows, -(-(n - m + 1) // self.step))
-        self._rows = np.empty((self.n_rows, size))
-        self._product = None if self.direct else self.room()
+        self._rows = scratch("rows", (self.n_rows, size))
+        self._product = None if self.direct else self.room("product")
 
     @property
     def positions(self):
         """How many windows are computed at a time."""
         return self.n_rows * self.step
 
-    def room(self):
+    def room(self, name):
         """Memory for what is loaded of one channel."""
-        return np.empty(self._rows.shape) if self.direct else np.empty((self.n_rows, self.size // 2 + 1), np.complex128)
+        if self.direct:
+            return scratch(name, self._rows.shape)
+        return scratch(name, (self.n_rows, self.size // 2 + 1), np.complex128)
 
     def kernels(self, x):
         """Short series (k, m) as they are correlated with."""
@@ -226,14 +228,15 @@ class _Samples:
 
     def __init__(self, y, scaling, how, weighted, correlator):
         self._y, self._scaling, self._how, self._weighted, self._correlator = y, scaling, how, weighted, correlator
-        self._rooms = [correlator.room() for _ in y]
-        self._squares = [correlator.room() for _ in y] if weighted else None
+        self._rooms = [correlator.room(("samples", k)) for k in range(len(y))]
+        self._squares = [correlator.room(("squares", k)) for k in range(len(y))] if weighted else None
         # Moments are of a query where its weights or its mean count, else of the samples alone.
         self.shared = not weighted and scaling in (1, 2)
         # Rows a little longer than needed: a distance of a power of two between arrays would put them all in the same
         # places of the first-level cache.
         many = correlator.positions + 40
-        self._moments, self._scales, self._sums = np.empty((4, many)), np.empty((len(y), many)), np.empty((3, many))
+        self._moments, self._scales = scratch("moments", (4, many)), scratch("scales", (len(y), many))
+        self._sums = scratch("of all channels", (3, many))
         self._moments[1] = 1.0  # the scale of windows that are not normalised
         # Sums over the channels where moments are shared: squares, norms of rows as scaled (their norm), errors.
         self.sums = None
@@ -246,17 +249,12 @@ class _Samples:
             self._of_squares = [load(y, first, room, True) for y, room in zip(self._y, self._squares, strict=True)]
         if not self.shared:
             return
-        m, step, each = float(self._correlator.m), self._correlator.step, len(self._loaded)
-        (mean, _, spread, error), sums = self._known(self._moments), self._known(self._sums)
-        for k, (_, rows) in enumerate(self._loaded):
-            scale = self.scale(k)
-            self._find(k, m, 0.0, 0.0, mean, scale, spread, error)
-            if each == 1:
-                row_norms(rows[:, 0], step, scale, sums[1])
-                self.sums = spread, sums[1], error
-            else:
-                add_windows(rows[:, 0], step, scale, spread, error, *sums, k > 0, k == each - 1)
-                self.sums = sums
+        m, step, each = self._correlator.m, self._correlator.step, len(self._loaded)
+        (mean, _, spread, error), sums = self._known(self._moments), tuple(self._known(self._sums))
+        for k, (y, (_, rows)) in enumerate(zip(self._y, self._loaded, strict=True)):
+            of_windows = mean, self.scale(k), spread, error
+            normalised_windows(y, m, first, self._scaling, rows[:, 0], step, *of_windows, *sums, k, each)
+        self.sums = sums if each > 1 else (spread, sums[1], error)
 
     def _known(self, rows):
         return rows[:, : self._last - self._first]
@@ -273,7 +271,7 @@ class _Samples:
         """Mean, scale, spread and error of the windows of a query's channel, where they are not shared."""
         mean, scale, spread, error = moments = self._known(self._moments)
         if not self._weighted:
-            self._find(part.channel, part.total, part.origin, part.mean, *moments)
+            self._find(part.channel, part.origin, part.mean, *moments)
             return moments
         correlator, k = self._correlator, part.channel
         (loaded, rows), (squares, rows_q) = self._loaded[k], self._of_squares[k]
@@ -286,7 +284,7 @@ class _Samples:
             standardise(mean, scale, spread, error, part.total, self._scaling)
         return moments
 
-    def _find(self, k, total, origin, mean_x, mean, scale, spread, error):
+    def _find(self, k, origin, mean_x, mean, scale, spread, error):
         y, m, first = self._y[k], self._correlator.m, self._first
         origin = y[first] if self._scaling > 2 else origin
         moments_about(y, m, origin, first, mean, spread, error)
@@ -297,8 +295,6 @@ class _Samples:
             low, high = np.empty((2, 1, self._last - first))
             slide(y[np.newaxis, first : self._last + m - 1], m, low, high)
             to_range(low[0], high[0], origin, mean, scale, spread, error, mean_x, m, self._scaling == 4)
-        elif self._scaling:
-            standardise(mean, scale, spread, error, total, self._scaling)
 
 
 # ---------------------------------------------------------------------------------------------------------- profiles
@@ -318,7 +314,7 @@ def profiles(record, X, W, y, scaling, out, size=None):
 @np.errstate(over="ignore", invalid="ignore")  # what is not finite is computed again
 def _profiles(record, X, W, y, scaling, correlator, out):
     squares, m, step = isinstance(record, SQUARES), X.shape[2], correlator.step
-    add, judge = (add_squares, judge_squares) if squares else (add_products, judge_products)
+    add, judge, end = (add_squares, judge_squares, _end_squares) if squares else _OF_PRODUCTS
     weights = [None] * len(X) if W is None else W
     queries = [_parts(x, w, squares, scaling, correlator) for x, w in zip(X, weights, strict=True)]
     norms = [sum(part.own + part.total * part.mean * part.mean for part in parts) for parts in queries]
@@ -326,12 +322,13 @@ def _profiles(record, X, W, y, scaling, correlator, out):
     share = rounding(m) / 2 + 4 * EPS if how == 1 else 0.0
     samples = _Samples(y, scaling, how, W is not None, correlator)
     many = correlator.positions
-    sums, doubtful = np.empty((3, many + 40)), np.empty(many, np.bool_)
+    sums, doubtful = scratch("sums", (3, many + 40)), scratch("doubtful", (many,), np.bool_)
     for first in range(0, out.shape[1], many):
         last = min(first + many, out.shape[1])
         samples.load(first, last)
         a, b, c = sums[:, : last - first]
         for q, (parts, norm) in enumerate(zip(queries, norms, strict=True)):
+            here = a, b, c, norm, share, doubtful[: last - first]
             for part in parts:
                 more = part is not parts[0]
                 loaded, rows = samples.loaded(part.channel)
@@ -339,18 +336,19 @@ def _profiles(record, X, W, y, scaling, correlator, out):
                     dot, scale = correlator.dot(loaded, part.kernel), samples.scale(part.channel)
                     if part is parts[-1]:
                         wrong = correlator.error * np.sqrt(sum(part.norms[0] ** 2 for part in parts))
-                        end_dots(dot, step, scale, squares, norm, wrong, *samples.sums, a, b, c, more)
+                        count = end(record, dot, step, scale, wrong, *samples.sums, more, *here, out[q, first:last])
                     else:
                         add_dots(dot, step, scale, a, more)
                     continue
                 moments, of_query = samples.moments(part), (part.own, part.mean, part.total)
                 dot = correlator.dot(loaded, part.kernel)
                 add(dot, step, correlator.error * part.norms[0] * rows[:, 0], *moments, *of_query, a, b, c, more)
-            count = judge(a, b, c, norm, share, doubtful[: last - first])
-            if squares:
-                lockstep_drivers.finish_all(record, a, 0.0, b, out[q, first:last])
-            else:
-                _finish_products(record, a, norm, b, out[q, first:last])
+            if not samples.shared:
+                count = judge(*here)
+                if squares:
+                    lockstep_drivers.finish_all(record, a, 0.0, b, out[q, first:last])
+                else:
+                    _finish_products(record, a, norm, b, out[q, first:last])
             if count:
                 which = np.flatnonzero(doubtful[: last - first]) + first
                 _directly(record, X[q], np.ones_like(X[q]) if W is None else W[q], y, scaling, which, out[q])
@@ -368,6 +366,28 @@ def _finish_products(p, a, norm, b, out):
         a[j] = a[j] / both if both > 0.0 else (1.0 if b[j] == norm else 0.0)
     for j in range(a.shape[0]):
         out[j] = lockstep_terms.finish(p, a[j], 1.0, 1.0)
+
+
+# What follows a query's last products is one call: between two of them another thread may take the interpreter.
+@kernel(error_model="numpy")
+def _end_squares(p, dot, step, scale, wrong, squares, rows, errors, more, a, b, c, own, share, doubtful, out):
+    """Add the last channel's products, and make distances of the sums; how many are in doubt."""
+    end_dots(dot, step, scale, True, own, wrong, squares, rows, errors, a, b, c, more)
+    count = judge_squares(a, b, c, own, share, doubtful)
+    lockstep_drivers.finish_all(p, a, 0.0, b, out)
+    return count
+
+
+@kernel(error_model="numpy")
+def _end_products(p, dot, step, scale, wrong, squares, rows, errors, more, a, b, c, own, share, doubtful, out):
+    """The same of products."""
+    end_dots(dot, step, scale, False, own, wrong, squares, rows, errors, a, b, c, more)
+    count = judge_products(a, b, c, own, share, doubtful)
+    _finish_products(p, a, own, b, out)
+    return count
+
+
+_OF_PRODUCTS = add_products, judge_products, _end_products
 
 
 def _directly(record, x, w, y, scaling, which, out):
