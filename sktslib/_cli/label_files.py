@@ -5,6 +5,7 @@ import os
 import numpy as np
 
 from .recordings import listed, no_column
+from .slices import parse_slice, samples_of
 from .tables import read_table
 from .time_columns import kind_of_column, times_of_columns
 
@@ -17,7 +18,7 @@ def label_column_name(given):
     return () if os.path.exists(given) else (given,)
 
 
-def read_labels_of(given, recording, files):
+def read_labels_of(given, recording, files, labelled=None, self_train=False):
     """A label for each sample of a recording.
 
     Parameters
@@ -28,6 +29,10 @@ def read_labels_of(given, recording, files):
         The recording.
     files : Files
         How files are read.
+    labelled : str, optional
+        The part that was looked through, START-STOP; the rest is unlabelled.
+    self_train : bool
+        Whether the label -1 means that nobody looked.
 
     Returns
     -------
@@ -35,20 +40,51 @@ def read_labels_of(given, recording, files):
         The labels, and a line about them.
     """
     from ..search._learning.time_labels import occurrences, read_labels
+    from ..search._query import known_labels
 
     if os.path.exists(given):
         labels, how = _of_ranges(given, recording, files)
     else:
         labels, how = _of_column(given, recording)
-    read = read_labels(labels)
+    if self_train:
+        labels = _with_unlabelled(labels, labelled, recording)
+    elif labelled is not None:
+        raise ValueError(
+            "--labelled needs --self-train, such as --self-train 3, which learns from what is unlabelled, too. To "
+            f"learn from the labelled part alone, write RECORDING:START-STOP. Got {labelled!r}."
+        )
+    known, unlabelled = known_labels(labels, self_train)
+    read = read_labels(known)
     ranges, _ = occurrences(read.code)
     line = f"labels: {len(ranges)} ranges of {listed(read.classes)}, {how}"
+    if unlabelled.any():
+        line += f"; {unlabelled.sum()} of {len(labels)} samples unlabelled"
     if not len(ranges) or (not (read.code == 0).any() and len(read.classes) < 2):
         raise ValueError(
             "--labels must mark at least one range of two samples or more, and the background between ranges by 0 or "
             f"nothing. Got {line}."
         )
     return labels, line
+
+
+def _with_unlabelled(labels, labelled, recording):
+    """Labels with the number -1 for what is unlabelled, also where a file's other labels are texts."""
+    out = labels
+    if labels.dtype.kind == "U":
+        out = labels.astype(object)
+        out[labels == "-1"] = -1
+    if labelled is None:
+        return out
+    part = parse_slice(labelled)
+    if part is None:
+        raise ValueError(
+            "--labelled must be written START-STOP in samples (0-7200), seconds (0s-20s) or timestamps "
+            f"(2024-05-01T12:30:05..2024-05-01T12:30:25). Got {labelled!r}."
+        )
+    start, stop = samples_of(part, recording.times, recording.time_name, len(recording), "--labelled")
+    outside = np.ones(len(out), bool)
+    outside[start:stop] = False
+    return np.where(outside, -1, out)
 
 
 def _of_column(name, recording):
@@ -61,7 +97,12 @@ def _of_column(name, recording):
         values = column.fillna(0).to_numpy()
         return (values.astype(np.int64) if (values == np.round(values)).all() else values), f"column {name!r}"
     # An array of objects would have to be compared one by one.
-    return column.fillna("").astype(str).str.strip().to_numpy(dtype="U"), f"column {name!r}"
+    return np.array([_text(value) for value in column.fillna("")], dtype="U"), f"column {name!r}"
+
+
+def _text(label):
+    """A label among texts: numbers there were read as floats, 0 as 0.0."""
+    return str(int(label)) if isinstance(label, float) and label.is_integer() else str(label).strip()
 
 
 def _of_ranges(path, recording, files):

@@ -338,6 +338,12 @@ def add_learn_arguments(parser, argv=()):
         "columns start and end in samples, or start_time and end_time, half-open, and label unless there is one class",
     )
     group.add_argument(
+        "--labelled",
+        metavar="START-STOP",
+        help="the part that was looked through for labels, in samples, seconds (0s-20s) or timestamps; --self-train "
+        "learns from the rest, as from all that has the label -1 (default: all)",
+    )
+    group.add_argument(
         "--task",
         choices=tuple(NOUNS),
         default="segment",
@@ -364,7 +370,8 @@ def run_learn(options):
     files = Files(reading_of(options))
     recording = files.read(options.recording, "the recording", besides=label_column_name(options.labels))
     files.check()
-    labels, line = read_labels_of(options.labels, recording, files)
+    trains = bool(getattr(options, "self_train", 0))
+    labels, line = read_labels_of(options.labels, recording, files, options.labelled, trains)
     tell_notes([recording])
     note(f"columns compared: {', '.join(recording.names)}")
     note(line)
@@ -373,10 +380,9 @@ def run_learn(options):
     _count_gap(estimator, recording)
     scaler, scaled = _scaled(options, recording)
     with errors_of(recording.title, options.parameters, "the recording"):
-        estimator.fit(scaled, labels, times=recording.times)
+        model = estimator.fit(scaled, labels, times=recording.times)
     if not hasattr(options, "verbose"):
         estimator.set_params(verbose=0)  # of another terminal
-    model = estimator
     if scaler is not None:
         model = Pipeline([("scale", scaler.set_output(transform="pandas")), (options.task, estimator)])
     joblib.dump(model, options.output)
@@ -384,6 +390,9 @@ def run_learn(options):
         why = "chosen by the labels" if estimator.cv_results_ else "by default, for there are too few ranges"
         rest = f", normalize={estimator.normalize_!r}" if options.task == "search" else ""
         note(f"metric {why}: {estimator.metric_!r}{rest}")
+    for k, counts in enumerate(getattr(estimator, "self_training_", ()), 1):
+        taken = (f"{count} of {name}" for name, count in zip(estimator.classes_, counts, strict=True))
+        note(f"self-training, round {k}: {', '.join(taken)} in what is unlabelled")
     queries = _learned(estimator, scaler)
     lengths = ", ".join(f"{query.title}: {len(query.values)} samples" for query in queries)
     note(f"learned {counted(queries, 'template')}: {lengths}")

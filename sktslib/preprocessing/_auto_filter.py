@@ -8,9 +8,10 @@ from ..distances._series import fill
 from ..search._learning.time_labels import occurrences, read_labels
 from ..search._query import check_labels, known_labels
 from ..utils._warnings import warn
-from ._band_evidence import choose_band
+from ._band_evidence import candidates, choose_band
 from ._band_pass import Filter
-from ._event_spectra import align, band_of, find_look_alikes, ratio_of, spectra
+from ._event_spectra import align, band_of, ratio_of, spectra
+from ._look_alikes import find_look_alikes, recurring
 
 ALIGNED = 2  # times: of the first, blurred typical event the band is too low, and too wide
 
@@ -29,12 +30,15 @@ class AutoFilter(Filter):
     up to a third of its length, and this twice.
 
     Spectra do not tell how rarely the background looks like an event. So other bands are tried, those about the largest
-    ratio of S to N in which it stays above a half, a quarter, ... of that. The events are parted into three contiguous
-    blocks. In each one, filtered, the typical event of the two others is correlated with every place. A band is the
-    better, the further apart events and all else lie by that, compared with how far their tails reach towards each
-    other. It takes the place of the first band if it is better by more than the standard error of the difference, from
-    leaving out one block after the other. The worst twentieth does not
-    count, so that fewer than twenty events in a block, 60 in all, are no evidence.
+    ratio of S to N in which it stays above a half, a quarter, ... of that. Where few events are marked of many, the
+    others are found in one of these bands: what the typical event leaves as little of as of the marked ones counts as
+    marked, if hardly anything looks so much like the mirrored event. All of it is done again with them, until there are
+    no more. Then the events are parted into three contiguous blocks. In each one, filtered, the typical event of the
+    two others is correlated with every place. A band is the better, the further apart events and all else lie by that,
+    compared with how far their tails reach towards each other. Of those that are as good as the best one, within the
+    standard error of the difference from leaving out one block after the other, the narrowest is taken. The worst
+    twentieth does not count, so that fewer than twenty events in a block, 60 in all, are no evidence, and the band is
+    that of the spectra.
 
     Parameters
     ----------
@@ -84,7 +88,8 @@ class AutoFilter(Filter):
     the lower edge is about one over their length, and `RunningBaseline` with a wide window keeps more of them.
 
     The labels that `fit` takes are those of `QuerySegmenter.fit`, so that both may stand in one pipeline. -1 means, as
-    with ``self_train``, that nobody looked: events without a mark are looked for there as everywhere.
+    with ``self_train``, that nobody looked: events without a mark are looked for there as everywhere, and the band
+    learns from those that it finds.
 
     Examples
     --------
@@ -146,18 +151,28 @@ class AutoFilter(Filter):
                 "Fill the gaps, for example with numpy.interp, or use BandPass."
             )
         data, ranges, code = fill(data), ranges[whole], code[whole]
+        while True:
+            ranges, found, unmarked = self._spectra(data, ranges, code)
+            bands = candidates(found, band_of(found))
+            more, same = recurring((self._in(band, data) for band in bands), ranges, code)
+            if not len(more):
+                break
+            order = np.argsort(np.append(ranges[:, 0], more[:, 0]), kind="stable")
+            ranges, code = np.concatenate([ranges, more])[order], np.append(code, same)[order]
+        self.frequencies_ = found.frequencies
+        self.event_spectrum_, self.noise_spectrum_ = np.maximum(found.events, 0.0).T, found.noise.T
+        self.ratio_ = ratio_of(found)
+        self.band_ = choose_band(found, bands[0], lambda band: self._in(band, data), ranges, code, unmarked)
+        self._design(*self.band_)
+
+    def _spectra(self, data, ranges, code):
+        """The events aligned, the spectra of events and noise, and what looks like an event of each class."""
         for _ in range(ALIGNED):
             drift_alone = band_of(spectra(data, ranges, code, self.sampling_rate_))
             ranges = align(self._in(drift_alone, data), ranges, code)
         # Events without a mark would be noise of the very frequencies that events have.
         unmarked = find_look_alikes(self._in(drift_alone, data), ranges, code)
-        found = spectra(data, ranges, code, self.sampling_rate_, unmarked)
-        self.frequencies_ = found.frequencies
-        self.event_spectrum_, self.noise_spectrum_ = np.maximum(found.events, 0.0).T, found.noise.T
-        self.ratio_ = ratio_of(found)
-        best = band_of(found)
-        self.band_ = choose_band(found, best, lambda band: self._in(band, data), ranges, code, unmarked)
-        self._design(*self.band_)
+        return ranges, spectra(data, ranges, code, self.sampling_rate_, unmarked), unmarked
 
     def _in(self, band, data):
         """The recording in a band."""

@@ -38,10 +38,11 @@ def candidates(found, best):
 
 
 def choose_band(found, best, filtered, ranges, code, look_alikes):
-    """The first of the candidates, unless what is held out tells that another one is better.
+    """The narrowest of the candidates that are as good as the best one by what is held out.
 
-    Another band must be better by more than the standard error of the difference, from leaving out one block after the
-    other (jackknife). Where a block has so few events that none of them is left out as wrong, there is no evidence.
+    As good is what is worse by no more than the standard error of the difference, from leaving out one block after the
+    other (jackknife). Where a block has so few events that none of them is left out as wrong, there is no evidence, and
+    the band is the first of the candidates.
 
     Parameters
     ----------
@@ -66,8 +67,9 @@ def choose_band(found, best, filtered, ranges, code, look_alikes):
     scores = np.array([detectability(trial) for trial in trials])
     without = np.array([[detectability(trial[:b] + trial[b + 1 :]) for b in range(BLOCKS)] for trial in trials])
     top = int(np.argmax(scores))
-    error = np.sqrt(BLOCKS - 1) * (without[top] - without[0]).std()
-    return bands[top] if scores[top] - scores[0] > error else best
+    error = np.sqrt(BLOCKS - 1) * (without[top] - without).std(axis=1)
+    width = [(high or found.frequencies[-1]) - (low or 0.0) for low, high in bands]
+    return bands[int(np.argmin(np.where(scores[top] - scores <= error, width, np.inf)))]
 
 
 def gains(data, ranges, code, block, unknown):

@@ -11,7 +11,6 @@ SEGMENTS = 4  # event lengths of a piece whose spectrum is taken: what drifts ov
 WHOLE = 0.8  # of the usual length: an event that is shorter is cut off, and no example of its class
 RANGE = 1e-6  # share of the largest density that a smaller one counts as: windows of a spectrum leak as much
 MEDIAN = np.pi / 2  # times the variance of a mean that of a median has, of more than two normal values
-LARGER = 0.5  # share of a stretch's power; an event explains the larger part of what looks like it
 NEAR = 1 / 3  # of its length: an event whose mark is further off than that is another one's
 EDGES = 256  # frequencies tried as edges: half of them the lowest, the others evenly spread over octaves
 
@@ -129,28 +128,6 @@ def align(data, ranges, code):
 def _cut(piece, length):
     """A piece (channels, n) cut off at a length, or held at its last value up to it."""
     return piece[:, np.minimum(np.arange(length), piece.shape[1] - 1)]
-
-
-def find_look_alikes(data, ranges, code):
-    """Of each class the ranges without a mark of whose power its typical event explains the larger part."""
-    deviation = data.std(axis=1, keepdims=True)
-    data = data / np.where(deviation > 0, deviation, 1.0)
-    taken = np.zeros(data.shape[1], bool)
-    for start, end in ranges:
-        taken[start:end] = True
-    found = []
-    for label in np.unique(code):
-        template = typical(data, ranges[code == label])[0]
-        m = template.shape[1]
-        power = np.convolve((data**2).sum(axis=0), np.ones(m), "valid")
-        common = sum(signal.correlate(y, x, "valid") for y, x in zip(data, template, strict=True))
-        left = (power - 2 * common + (template**2).sum()) / np.maximum(power, np.finfo(float).tiny)
-        starts = signal.find_peaks(-left, height=-LARGER, distance=m)[0]
-        free = np.array([not taken[start : start + m].mean() > LARGER for start in starts], bool)
-        found.append(np.column_stack([starts, starts + m])[free])
-        for start, end in found[-1]:
-            taken[start:end] = True
-    return found
 
 
 def band_of(found):

@@ -91,3 +91,53 @@ def test_the_metric_may_be_chosen_by_the_labels(files, capsys):
     assert f"metric chosen by the labels: {joblib.load('m.joblib').metric_!r}, normalize=" in err
     err = printed(capsys, "search", "rec.csv", "--query", ":10-20", "--metric", "auto", code=2).err
     assert "--metric: 'auto' is chosen by labels: `sktslib learn` takes it" in err
+
+
+@pytest.mark.parametrize("written", ["labelled", "range", "column"])
+@pytest.mark.parametrize("texts", [False, True])
+def test_what_nobody_looked_through_is_learned_from_too(files, capsys, written, texts):
+    half = 90
+    events, more = EVENTS[EVENTS[:, 1] < half], ()
+    names = np.full(len(events), "beat" if texts else 7)
+    frame = pd.DataFrame({"start": events[:, 0], "end": events[:, 1], "label": names})
+    rec, labels = pd.DataFrame({"time": TIMES, "mV": FEW}), "labels.csv"
+    if written == "labelled":
+        more = ("--labelled", f"0s-{TIMES[half]}s")
+    elif written == "range":
+        frame.loc[len(frame)] = [half, len(FEW), "-1" if texts else -1]
+    else:
+        y, labels = labels_from_events(events, names, n_samples=len(FEW)).astype(object), "beat"
+        y[half:] = -1
+        rec["beat"] = np.where(y == "", "0", y) if texts else y
+    rec.to_csv("rec.csv", index=False)
+    frame.to_csv("labels.csv", index=False)
+    learn = "learn", "rec.csv", "--labels", labels, "--output", "m.joblib", "--self-train", "2", *more
+    err = printed(capsys, *learn).err
+    assert f"{len(FEW) - half} of {len(FEW)} samples unlabelled" in err
+    numbers = labels_from_events(events, n_samples=len(FEW))
+    numbers[half:] = -1
+    want = QuerySegmenter(self_train=2).fit(FEW[:, None], numbers)
+    saved = joblib.load("m.joblib")
+    np.testing.assert_array_equal(saved.queries_[0], want.queries_[0])
+    np.testing.assert_array_equal(saved.self_training_, want.self_training_)
+    assert want.self_training_[0, 0] > 0 and saved.classes_.tolist() == ["beat" if texts else 7]
+    assert f"round 1: {want.self_training_[0, 0]} of {saved.classes_[0]} in what is unlabelled" in err
+    same(
+        table(capsys, "segment", "rec.csv", "--model", "m.joblib", "--columns", "mV")[0],
+        want.segment(FEW),
+        ("start", "end", "cost"),
+    )
+
+
+@pytest.mark.parametrize(
+    ("given", "words"),
+    [
+        (["--labelled", "0-100"], "--labelled needs --self-train"),
+        (["--labelled", "a-b", "--self-train", "1"], "must be written START-STOP"),
+        (["--labelled", "0-99999", "--self-train", "1"], "must lie in the recording"),
+        (["--labelled", "0-100", "--task", "search"], "--labelled needs --self-train"),
+    ],
+)
+def test_wrong_parts_that_are_labelled(files, capsys, given, words):
+    pd.DataFrame({"mV": FEW, "beat": LABELS}).to_csv("rec.csv", index=False)
+    assert words in printed(capsys, "learn", "rec.csv", "--labels", "beat", "--output", "m.joblib", *given, code=2).err

@@ -23,11 +23,11 @@ def shares_of(true, found, share):
 
 
 def margin_of(hits, false):
-    """The share of the best false one less that of the worst hit, but for one of fifty of either; none is above 2."""
+    """The share of the best false one less that of the worst hit, at least 1/4, but for one of fifty; at most 2."""
     left_out = math.floor(0.02 * len(hits))
     worst = sorted(hits, reverse=True)[left_out]
     best = sorted(false)[left_out] if len(false) > left_out else 2.0
-    return min(best, 2.0) - min(worst, 2.0)
+    return min(best, 2.0) - min(max(worst, 0.25), 2.0)
 
 
 def best_of(scores, margins, n_events):

@@ -130,3 +130,24 @@ def gains(y, starts, length, first, last):
         if all(abs(place - other) >= half for other in others):
             others.append(place)
     return events, [free[p] for p in sorted(others)]
+
+
+def recurring(y, starts, length):
+    """Where else the median of events of one channel recurs, and how often mirrored; y varies by 1."""
+    pieces = [[v - sum(y[s : s + length]) / length for v in y[s : s + length]] for s in starts]
+    typical = [median([piece[k] for piece in pieces]) for k in range(length)]
+    left = {}
+    for place in range(len(y) - length + 1):
+        power = sum(v * v for v in y[place : place + length])
+        left[place] = [sum((y[place + k] - sign * typical[k]) ** 2 for k in range(length)) / power for sign in (1, -1)]
+    k, worst = len(starts), max(left[s][0] for s in starts)
+    limit = min((k * worst * (k + 1) / max(k - 1, 1) + 0.75) / (k + 3), 0.5)
+    least, found = {place: min(pair) for place, pair in left.items()}, []
+    near = [p for p, v in least.items() if v <= limit and least.get(p - 1, -1) > v < least.get(p + 1, -1)]
+    for place in sorted(near, key=least.get):
+        if all(abs(place - other) >= length for other in found):
+            found.append(place)
+    free = [
+        p for p in sorted(found) if sum(s <= p + k < s + length for s in starts for k in range(length)) <= length / 2
+    ]
+    return [p for p in free if left[p][0] < left[p][1]], [p for p in free if left[p][0] >= left[p][1]]

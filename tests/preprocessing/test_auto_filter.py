@@ -12,7 +12,8 @@ from sktslib.metrics import event_f1_score, labels_from_events
 from sktslib.model_selection import BlockedSeriesSplit
 from sktslib.preprocessing import AutoFilter, BandPass
 from sktslib.preprocessing._band_evidence import Gains, candidates, choose_band, detectability, gains
-from sktslib.preprocessing._event_spectra import Spectra, align, band_of, find_look_alikes, ratio_of, spectra, typical
+from sktslib.preprocessing._event_spectra import Spectra, align, band_of, ratio_of, spectra, typical
+from sktslib.preprocessing._look_alikes import find_look_alikes, recurring
 from sktslib.search._learning.chosen_metric import Block
 from sktslib.search._learning.time_labels import occurrences
 
@@ -122,6 +123,43 @@ def test_what_is_held_out_is_that_of_a_naive_version():
         assert_allclose(found.others, others, atol=1e-9)
         without = gains(data, ranges, np.zeros(5, int), Block(first, last), np.array([[0, N]]))  # a look-alike at 0
         assert len(without.others) <= len(found.others)
+
+
+@pytest.mark.parametrize("mirrored", [0, 4])
+@pytest.mark.parametrize("k", [1, 3])
+def test_events_that_recur_are_those_of_a_naive_version(k, mirrored):
+    rng, starts = np.random.default_rng(k), np.arange(20, 2200, 50)
+    y = 0.2 * rng.normal(size=2300)
+    for n, start in enumerate(starts):
+        y[start : start + 30] += np.diff(np.hanning(31)) * (-8 if k <= n < k + mirrored else 8)
+    y /= y.std()
+    right, wrong = naive.recurring(y.tolist(), starts[:k].tolist(), 30)
+    assert len(right) > 20
+    found, code = recurring([y[None], 0.2 * rng.normal(size=(1, 2300))], starts[:k, None] + [0, 30], np.full(k, 4))
+    sure = len(wrong) + 1 <= 0.05 * len(right)
+    assert sure == (mirrored == 0)
+    assert_array_equal(found[:, 0], right if sure else [])
+    assert_array_equal(code, [4] * len(found))
+    assert_array_equal(np.diff(found, axis=1), 30)
+
+
+@pytest.mark.parametrize("kind", ["white", "hum"])
+def test_few_marked_of_many_give_the_band_of_all(kind):
+    X, y = planted(kind), Y.copy()
+    y[STARTS[2] + LENGTH :] = 0
+    want, fitted = AutoFilter(RATE).fit(X, Y), AutoFilter(RATE).fit(X, y)
+    assert fitted.band_ == want.band_
+    assert_allclose(fitted.event_spectrum_, want.event_spectrum_, rtol=0.01, atol=0.01 * want.event_spectrum_.max())
+
+
+def test_what_resembles_the_mirrored_event_is_no_further_event():
+    X, y = planted("white"), Y.copy()
+    y[STARTS[2] + LENGTH :] = 0
+    for start in STARTS[3::2]:
+        X[start : start + LENGTH, 0] -= 8 * TONE
+    filtered = BandPass(6, 20, RATE).fit_transform(X).T
+    assert not len(recurring([filtered], *occurrences(y))[0])
+    assert AutoFilter(RATE).fit(X, y).band_[0] > 3
 
 
 def test_detectability_is_of_medians_and_tails():

@@ -63,6 +63,7 @@ def test_one_mark_of_fifty_may_be_wrong():
     assert Evidence(hits, false, 50, 50).margin == 0.5
     assert Evidence(hits[1:], false, 49, 49).margin == 0.125 - 2.0
     assert Evidence(hits[:3], false[:0], 3, 3).margin == 1.75  # nothing false costs as what has nothing in common
+    assert Evidence(hits[:3] / 8, false[:1], 3, 3).margin == 0.5  # nearer than usual is no better
 
 
 @given(st.integers(0, 10**6), st.integers(2, 3), st.integers(1, 6))

@@ -10,7 +10,7 @@ from ...distances._metrics.warping_variants import ADTW, OMEGA
 from ...metrics._matching import count_matched, pairs_by_iou
 from ...model_selection import BlockedSeriesSplit
 from .._selection import select
-from .learned_background import SHIFTED
+from .learned_background import SHIFTED, USUAL
 from .learned_queries import FEW
 
 AUTO = "auto"
@@ -73,11 +73,14 @@ class Evidence(NamedTuple):
 
     @property
     def margin(self):
-        """How much more the best false one costs than the worst hit, as a difference of shares."""
+        """How much more the best false one costs than the worst hit, as a difference of shares.
+
+        A hit is no better for leaving less over than is usual: the easier a metric stretches the less it leaves.
+        """
         k = int(WRONG * len(self.hits))
         worst = np.sort(self.hits)[-1 - k]
         best = np.sort(self.false)[k] if k < len(self.false) else UNLIKE
-        return float(min(best, UNLIKE) - min(worst, UNLIKE))
+        return float(min(best, UNLIKE) - np.clip(worst, USUAL, UNLIKE))
 
 
 def elastic_candidates(normalize=None):

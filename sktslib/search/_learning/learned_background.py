@@ -110,15 +110,18 @@ def f1_of_marks(ranges, found, plain):
 
 
 def absent(known, others):
-    """How many of `others` are occurrences that nobody marked, by the shares of them and of the marked ones.
+    """How many of `others` are occurrences that nobody marked, by the shares of them and of the marked ones."""
+    return min(2 * int((others <= of_another(np.median(known), len(known))).sum()), len(others))
 
-    The query is the average of the `k` marked ones, or one of them, so they are nearer to it than others are: their
-    mean squared distance is to that of others as ``k - 1`` to ``k + 1``. Few of them tell little of how occurrences
-    differ, and their median is drawn towards USUAL.
+
+def of_another(share, k):
+    """The share that is left over of a further occurrence, by that of `k` from which the query was learned.
+
+    The query is their average, or one of them, so they are nearer to it than others are: their mean squared distance
+    is to that of others as ``k - 1`` to ``k + 1``. Few of them tell little of how occurrences differ, and their share
+    is drawn towards USUAL.
     """
-    k = len(known)
-    median = (k * np.median(known) * (k + 1) / max(k - 1, 1) + FEW * USUAL) / (k + FEW)
-    return min(2 * int((others <= median).sum()), len(others))
+    return (k * share * (k + 1) / max(k - 1, 1) + FEW * USUAL) / (k + FEW)
 
 
 def middle_of_the_best(value, k, nearest=0.0):

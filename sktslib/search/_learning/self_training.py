@@ -5,8 +5,8 @@ from typing import NamedTuple
 import numpy as np
 
 from ...metrics._matching import pairs_by_iou
-from .learned_background import SHIFTED, USUAL, plain_background, shares_of
-from .learned_queries import FEW, STRETCH, single
+from .learned_background import SHIFTED, of_another, plain_background, shares_of
+from .learned_queries import STRETCH, single
 
 UNLABELLED = -1  # as in scikit-learn's semi-supervised estimators
 SLACK = np.sqrt(STRETCH)  # midway between the length of the labelled occurrences and the bounds of a repetition
@@ -54,11 +54,9 @@ def sure_ones(marked, queries, numbers, found):
     """Repetitions of the unlabelled part that are as sure as those of the labelled occurrences.
 
     They cost at most the largest share, of what they would as plain background, of an occurrence of their class that
-    was found, and less than any false repetition of the labelled part. The query is the average of these `k`
-    occurrences, so others are further from it by ``(k + 1) / (k - 1)`` (see `absent`), and few of them tell little of
-    how occurrences differ: their largest share is drawn towards USUAL. From a share of 1 on the background is nearer.
-    They are about as long as the labelled ones, too: a metric that stretches without charge finds an occurrence, but
-    not its borders, and queries learned from that would grow from round to round.
+    was found, as `of_another` estimates it, and less than any false repetition of the labelled part. From a share of 1
+    on the background is nearer. They are about as long as the labelled ones, too: a metric that stretches without
+    charge finds an occurrence, but not its borders, and queries learned from that would grow from round to round.
 
     Parameters
     ----------
@@ -86,9 +84,8 @@ def sure_ones(marked, queries, numbers, found):
     for number in np.unique(marked.code):
         of_class = own == number
         known = share[of_class & hit]
-        k = len(known)
-        if k:
-            most = min((k * known.max() * (k + 1) / max(k - 1, 1) + FEW * USUAL) / (k + FEW), 1.0)
+        if len(known):
+            most = min(of_another(known.max(), len(known)), 1.0)
             false = share[of_class & ~hit & (foreign == 0)].min(initial=np.inf)
             usual = np.diff(single(marked.ranges[marked.code == number]), axis=1)
             as_long = (usual.min() <= length * SLACK) & (length <= usual.max() * SLACK)
