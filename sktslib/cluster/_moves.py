@@ -18,6 +18,7 @@ from ..utils._jobs import in_jobs
 from ._collection_clusters import assigned
 
 ROUGH = 1e-2  # share that steps must gain while beginnings are compared; what is best is then followed further
+FEWER = 10.0  # gains like the last one, which those of all further steps hardly add up to
 SWAPS = 3  # centers that are moved elsewhere, one at a time, before a start ends
 SOFT_STEPS = 10  # of a quasi-Newton descent, which needs a few to learn how curved its objective is
 
@@ -38,6 +39,7 @@ class Tried(NamedTuple):
     members: np.ndarray
     gain: float  # what the members would gain by a second center, if that were the best of them
     second: int  # which one that is
+    rival: np.ndarray | None  # the best beginning, followed roughly, of those that the center does not come from
 
 
 class Problem(NamedTuple):
@@ -84,14 +86,17 @@ class Problem(NamedTuple):
         series = [self.series[k] for k in members]
         return float(self.costs([z], members).sum()), among_medians(z, partners, series, share)[0]
 
-    def followed(self, z, members, tol):
-        """What members cost with the best center on the way from one along their paths, and that center."""
+    def followed(self, z, members, tol, limit=np.inf):
+        """What members cost with the best center on the way from one along their paths, and that center.
+
+        No further where ten more gains like the last would not lead below the limit.
+        """
         least, best, before = np.inf, z, np.inf
         while True:
             cost, after = self.stepped(z, members)
             if cost < least:
                 least, best = cost, z
-            if not before - cost > tol * abs(cost):
+            if not before - cost > tol * abs(cost) or cost - FEWER * (before - cost) > limit:
                 return least, best
             before, z = cost, after
 
@@ -99,9 +104,9 @@ class Problem(NamedTuple):
         """Assign and move by turns until the inertia falls no more, and go on from elsewhere: it never rises."""
         if not isinstance(self.metric, ElasticMetric):
             return self._descended(centers, max_iter, tol, count, np.inf)
-        run, swapped = Run(centers, None, np.inf, 0), set()
+        run, tried, swapped = Run(centers, None, np.inf, 0), {}, set()
         for least in dict.fromkeys((max(tol, ROUGH), tol)):
-            further, tried = self._descended(run.centers, max_iter - run.n_iter, least, count, np.inf), {}
+            further = self._descended(run.centers, max_iter - run.n_iter, least, count, np.inf)
             run, gained = further._replace(n_iter=run.n_iter + further.n_iter), True
             while gained:
                 gained = False
@@ -109,7 +114,7 @@ class Problem(NamedTuple):
                     if run.n_iter >= max_iter:
                         break
                     further = self._descended(centers, max_iter - run.n_iter, least, count, run.inertia)
-                    gained, n_iter = further.inertia < run.inertia * (1.0 - least), run.n_iter + further.n_iter
+                    gained, n_iter = further.inertia < run.inertia * (1.0 - tol), run.n_iter + further.n_iter
                     run = (further if gained else run)._replace(n_iter=n_iter)
                     if gained:
                         break
@@ -155,8 +160,13 @@ class Problem(NamedTuple):
             members = np.flatnonzero(run.labels == c)
             if len(members) < 2:
                 tried.pop(c, None)
-            elif c not in tried or not np.array_equal(tried[c].members, members):
+                continue
+            if c not in tried or not np.array_equal(tried[c].members, members):
                 centers[c], tried[c] = self._anew(z, members, run.costs[members, c], tol)
+            if tol < ROUGH and tried[c].rival is not None:
+                limit = run.costs[members, c].sum() * (1.0 - tol)
+                cost, rival = self.followed(tried[c].rival, members, tol, limit)
+                centers[c], tried[c] = rival if cost < limit else z, tried[c]._replace(rival=None)
         if any(z is not before for z, before in zip(centers, run.centers, strict=True)):
             yield centers
         if len(centers) == 1 or tol < ROUGH:
@@ -176,7 +186,8 @@ class Problem(NamedTuple):
         """A better center of some series than `z`, found from other beginnings, or `z` itself; what else was found.
 
         Averages along paths end in the minimum next to where they begin. Others often lie lower: those next to the mean
-        point by point, to the medoid, and to the series that is nearest. `own` is what the members cost with `z`.
+        point by point, to the medoid, and to the series that is nearest. `own` is what the members cost with `z`. They
+        are followed roughly; where `tol` is less, the best of them is for the caller to follow.
         """
         some = members[np.linspace(0, len(members) - 1, min(len(members), CANDIDATES)).astype(int)]
         costs = self.costs([self.series[k] for k in some], members)
@@ -184,12 +195,11 @@ class Problem(NamedTuple):
         likely = dict.fromkeys([some[costs.sum(axis=0).argmin()], members[own.argmin()]])
         mean = np.mean([at_length(self.series[k], z) for k in members], axis=0)
         beginnings = mean, *(self.series[k] for k in likely)
-        cost, best = min((self.followed(y, members, max(tol, ROUGH)) for y in beginnings), key=lambda found: found[0])
-        if tol < ROUGH:
-            cost, best = self.followed(best, members, tol)
-        if not cost < own.sum() * (1.0 - tol):
-            best = z
-        return best, Tried(members, float(gains.max()), int(some[gains.argmax()]))
+        found = sorted((self.followed(y, members, max(tol, ROUGH)) for y in beginnings), key=lambda one: one[0])
+        better = tol >= ROUGH and found[0][0] < float(own.sum()) * (1.0 - tol)
+        rival = found[better][1] if len(found) > better else None
+        tried = Tried(members, float(gains.max()), int(some[gains.argmax()]), rival)
+        return found[0][1] if better else z, tried
 
     def _filled(self, centers, costs, labels):
         """Make the farthest series the center of each cluster without members, one after the other."""
