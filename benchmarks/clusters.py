@@ -121,7 +121,7 @@ def table(files):
                 continue
             share = sum(row["seconds"] for row in rows) / sum(row["seconds"] for row in ours)
             more = [mine["inertia"] / row["inertia"] - 1.0 for mine, row in zip(ours, rows, strict=True)]
-            print(f"{name}: {package} takes {share:.1f} times as long; inertia {min(more):+.2%} to {max(more):+.1%}")
+            print(f"{name}: {package} takes {share:.1f} times as long; inertia {min(more):+.2%} to {max(more):+.2%}")
 
 
 def main():

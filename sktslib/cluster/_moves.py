@@ -207,15 +207,12 @@ class Problem(NamedTuple):
             if (labels == c).any():
                 continue
             own = costs[np.arange(len(labels)), labels]
-            for farthest in np.argsort(-own, kind="stable"):
-                if own[farthest] == 0.0:  # copies of centers
-                    break
-                # A weight fixes the length of centers, and has that of all series.
-                column = self.costs([self.series[farthest]])[:, 0]
-                if column[farthest] < own[farthest]:  # a soft distance from itself may be larger
-                    centers[c], costs[:, c] = self.series[farthest], column
-                    labels = assigned(costs)
-                    break
+            farthest = int(np.argmax(own))
+            # A weight fixes the length of centers, and has that of all series.
+            column = self.costs([self.series[farthest]])[:, 0]
+            if column[farthest] < own[farthest]:
+                centers[c], costs[:, c] = self.series[farthest], column
+                labels = assigned(costs)
         return labels
 
 

@@ -101,15 +101,6 @@ def test_a_center_is_moved_to_another_cluster():
     assert model.inertia_ == pytest.approx(6, rel=0.02)
 
 
-def test_soft_centers_leave_no_cluster_empty_that_a_series_could_fill():
-    """Distances of series from themselves are negative, and differ."""
-    model = TimeSeriesKMeans(4, SOFT, init=np.array([X[0], X[0] + 50, X[0] + 60, X[0] + 70]), max_iter=1).fit(X[:4])
-    assert len(set(model.labels_)) > 1
-    of = SoftDTW(gamma=0.5, divergence=False)
-    own = pairwise_distances(X[:4], X[:4], of)
-    assert all((own[:, k] > own[k, k]).sum() >= 0 for k in range(4))
-
-
 def test_series_of_any_lengths_and_channels():
     model = TimeSeriesKMeans(3, random_state=0).fit(RAGGED)
     assert isinstance(model.cluster_centers_, list)
