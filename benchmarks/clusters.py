@@ -83,9 +83,9 @@ def inertia(X, centers):
     return float(table.min(axis=1).sum())
 
 
-def measured(folder, package, seeds):
+def measured(folder, package, seeds, names):
     make, found = {"sktslib": by_sktslib, "tslearn": by_tslearn, "aeon": by_aeon}[package], []
-    for name in SETS:
+    for name in names:
         X, k = collection(folder, name)
         if package == "aeon" and len({len(x) for x in X}) > 1:
             continue  # which takes series of one length alone
@@ -113,12 +113,23 @@ def table(files):
             texts = [f"{c['inertia']:.2f} in {c['seconds']:.2f} s" if c else "-" for c in cells]
             print(f"| {name}, {seed} | {' | '.join(texts)} |")
 
+    for name in SETS:
+        for package in packages:
+            rows = [of[name, package, seed] for seed in seeds if (name, package, seed) in of]
+            ours = [of[name, "sktslib", row["seed"]] for row in rows if (name, "sktslib", row["seed"]) in of]
+            if not ours or package == "sktslib":
+                continue
+            share = sum(row["seconds"] for row in rows) / sum(row["seconds"] for row in ours)
+            more = [mine["inertia"] / row["inertia"] - 1.0 for mine, row in zip(ours, rows, strict=True)]
+            print(f"{name}: {package} takes {share:.1f} times as long; inertia {min(more):+.2%} to {max(more):+.2%}")
+
 
 def main():
     parser = argparse.ArgumentParser(description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter)
     parser.add_argument("folder", type=Path, nargs="?")
     parser.add_argument("--package", default="sktslib", choices=["sktslib", "tslearn", "aeon"])
     parser.add_argument("--seeds", type=int, default=5)
+    parser.add_argument("--sets", nargs="+", default=SETS, choices=SETS)
     parser.add_argument("--out", type=Path)
     parser.add_argument("--table", type=Path, nargs="+")
     options = parser.parse_args()
@@ -126,7 +137,7 @@ def main():
         table(options.table)
         return
     warnings.filterwarnings("ignore", module="tslearn|aeon")
-    found = measured(options.folder, options.package, options.seeds)
+    found = measured(options.folder, options.package, options.seeds, options.sets)
     if options.out:
         options.out.write_text(json.dumps(found), encoding="utf-8")
 

@@ -116,7 +116,7 @@ SIZES = {
     "search._streaming.incremental_profile.FEW": [1, 5, 32],
     "search._streaming.parts.FIRST": [1, 9, 2**12],
     "distances._kernels.diagonals.KEPT": [1, 2**23],
-    "distances._kernels.partner_sums.MOVES": [1, 2**24],
+    "distances._kernels.partner_sums.MOVES": [1, 2**22],
     "search._segmentation.stretches.LEAD": [1, 4],
     "search._segmentation.stretches.FULL": [1, 2, 16],
     "search._segmentation.stretches.STEP": [1, 10, 2**13],

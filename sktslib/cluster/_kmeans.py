@@ -8,6 +8,7 @@ from typing import TYPE_CHECKING
 from ..distances._collection import as_collection
 from ..distances._metrics.soft import SoftDTW
 from ..distances._pairwise import collection_weight
+from ..utils._jobs import count_jobs
 from ..utils._names import did_you_mean
 from ..utils._sklearn import Interval
 from ..utils.validation import shown
@@ -25,10 +26,11 @@ if TYPE_CHECKING:
 class TimeSeriesKMeans(CollectionClusters):
     """K-means of series: each belongs to the nearest of some centers, which are the barycenters of their series.
 
-    By turns series are assigned to the cheapest center, and each center takes one step towards the barycenter of its
-    series: along the warping paths for elastic distances (Petitjean et al. 2011), by the gradient for `soft_dtw`
-    (Cuturi & Blondel 2017), to the mean point by point for all others. A step that brings the series no nearer is not
-    taken, so the inertia never rises.
+    By turns series are assigned to the cheapest center, and each center moves to the barycenter of its series: along
+    the warping paths for elastic distances (Petitjean et al. 2011), by the gradient for `soft_dtw` (Cuturi & Blondel
+    2017), to the mean point by point for all others. For elastic distances it then goes on from other averages of the
+    same series, and with single centers moved to other clusters. What lowers nothing is not taken, so the inertia never
+    rises.
 
     Parameters
     ----------
@@ -44,7 +46,7 @@ class TimeSeriesKMeans(CollectionClusters):
     max_iter : int, default=300
         Iterations of a start at most.
     tol : float, default=1e-6
-        A start ends when its inertia falls by no more than this share of it.
+        A start ends when its inertia falls by no more than this share of it, and steps towards barycenters likewise.
     metric_params : dict, optional
         Parameters of the metric.
     weight : array-like of shape (length,) or (length, channels), optional
@@ -70,7 +72,7 @@ class TimeSeriesKMeans(CollectionClusters):
         Sum over the series of the distance from the own center, squared for the Euclidean distance (and to the power p
         for Minkowski's). DTW is a sum of squares already.
     n_iter_ : int
-        Iterations of the start that was kept.
+        Iterations of the start that was kept, those included that gained nothing.
     metric_ : Metric
         The metric object; of `soft_dtw` with ``divergence=False``, the objective of its barycenters.
     n_channels_ : int
@@ -94,6 +96,8 @@ class TimeSeriesKMeans(CollectionClusters):
     clustering. Pattern Recognition 44(3), 2011.
 
     Arthur D, Vassilvitskii S. k-means++: the advantages of careful seeding. SODA 2007.
+
+    Franti P. Efficiency of random swap clustering. Journal of Big Data 5(13), 2018.
 
     Cuturi M, Blondel M. Soft-DTW: a differentiable loss function for time-series. ICML 2017.
 
@@ -167,7 +171,8 @@ class TimeSeriesKMeans(CollectionClusters):
         """A function that runs one start, and the number of starts."""
         if isinstance(self.metric_, SoftDTW):
             self.metric_ = SoftDTW(**{**self.metric_.get_params(), "divergence": False})
-        problem = Problem(self.metric_, series, collection_weight(self.weight, series), self.n_jobs)
+        jobs = self.n_jobs, count_jobs(self.n_jobs)
+        problem = Problem(self.metric_, series, collection_weight(self.weight, series), *jobs)
         given = None if isinstance(self.init, str) else self._given_centers(series)
         if given is None and self.init not in STARTS:
             hint = did_you_mean(self.init, STARTS)

@@ -14,10 +14,12 @@ from ..distances._metrics.elastic import ElasticMetric
 from ..distances._metrics.soft import SoftDTW
 from ..distances._pairwise import distances_between, driver_of
 from ..distances._series import resample
-from ..utils._jobs import in_jobs, parts_of
+from ..utils._jobs import in_jobs
 from ._collection_clusters import assigned
 
-ROUGH = 1e-3  # share that a step must gain while beginnings are compared; what is better is then followed further
+ROUGH = 1e-2  # share that steps must gain while beginnings are compared; what is best is then followed further
+FEWER = 10.0  # gains like the last one, which those of all further steps hardly add up to
+SWAPS = 3  # centers that are moved elsewhere, one at a time, before a start ends
 SOFT_STEPS = 10  # of a quasi-Newton descent, which needs a few to learn how curved its objective is
 
 
@@ -28,6 +30,16 @@ class Run(NamedTuple):
     labels: np.ndarray
     inertia: float
     n_iter: int
+    costs: np.ndarray | None = None  # of each series with each center
+
+
+class Tried(NamedTuple):
+    """What was found of a cluster when its center was sought anew."""
+
+    members: np.ndarray
+    gain: float  # what the members would gain by a second center, if that were the best of them
+    second: int  # which one that is
+    rival: np.ndarray | None  # the best beginning, followed roughly, of those that the center does not come from
 
 
 class Problem(NamedTuple):
@@ -37,49 +49,79 @@ class Problem(NamedTuple):
     series: list  # (channels, n) each
     w: np.ndarray | None  # weights of the centers' points
     n_jobs: int | None
+    jobs: int  # how many that is
 
     def each(self, function, members, *given):
-        """The results of a function of some series, in parts as many as jobs, joined in their order."""
-        parts = ([self.series[k] for k in part] for part in parts_of(members, self.n_jobs))
-        calls = [delayed(function)(self.metric, self.w, part, *given) for part in parts]
-        return [one for part in in_jobs(calls, self.n_jobs, 0, "clusters", "part") for one in part]
+        """The results of a function of some series, in parts as many as jobs, in their order."""
+        if self.jobs == 1:
+            return [function(self.metric, self.w, [self.series[k] for k in members], *given)]
+        parts = np.array_split(members, min(self.jobs, len(members)))
+        calls = [delayed(function)(self.metric, self.w, [self.series[k] for k in part], *given) for part in parts]
+        return in_jobs(calls, self.n_jobs, 0, "clusters", "part")
 
     def costs(self, centers, members=None):
         """What each series, or each of some, adds to the inertia with each of some centers, (n_series, n_centers)."""
         members = range(len(self.series)) if members is None else members
-        return np.array(self.each(_costs, members, centers))
+        return np.concatenate(self.each(_costs, members, centers))
 
-    def moved(self, z, members):
-        """A center after one step towards its members."""
+    def moved(self, z, members, tol):
+        """A center after a step towards its members; along paths after as many as gain such a share, and one more."""
+        if isinstance(self.metric, ElasticMetric):
+            return self.followed(z, members, tol)[1]
+        series = [self.series[k] for k in members]
         if isinstance(self.metric, SoftDTW):
-            series, share = [self.series[k] for k in members], np.full(len(members), 1.0 / len(members))
+            share = np.full(len(members), 1.0 / len(members))
             with Parallel(n_jobs=self.n_jobs, prefer="threads", require="sharedmem") as parallel:
                 return soft(Task(self.metric, series, share, self.w, parallel, SOFT_STEPS, 0.0, _uncounted), z)[0]
-        share = np.ones(len(members))
-        if self.metric._centre == "mean" and isinstance(self.metric, ElasticMetric):
-            return among_means(z, *(np.array(of) for of in list(zip(*self.each(_partner_sums, members, z), strict=True))[1:]), share)[0]
-        series = [self.series[k] for k in members]
-        if isinstance(self.metric, ElasticMetric):
-            return among_medians(z, self.each(_partners, members, z), series, share)[0]
         series = np.array([at_length(y, z) for y in series])
         return series.mean(axis=0) if self.metric._centre == "mean" else lower_median(series)
 
+    def stepped(self, z, members):
+        """What members cost with a center, and where a step along their paths leads from there."""
+        share = np.ones(len(members))
+        if self.metric._centre == "mean":
+            far, *sums = (np.concatenate(of) for of in zip(*self.each(_partner_sums, members, z), strict=True))
+            return float(far.sum()), among_means(z, *sums, share)[0]
+        partners = [one for part in self.each(_partners, members, z) for one in part]
+        series = [self.series[k] for k in members]
+        return float(self.costs([z], members).sum()), among_medians(z, partners, series, share)[0]
+
+    def followed(self, z, members, tol, limit=np.inf):
+        """What members cost with the best center on the way from one along their paths, and that center.
+
+        No further where ten more gains like the last would not lead below the limit.
+        """
+        least, best, before = np.inf, z, np.inf
+        while True:
+            cost, after = self.stepped(z, members)
+            if cost < least:
+                least, best = cost, z
+            if not before - cost > tol * abs(cost) or cost - FEWER * (before - cost) > limit:
+                return least, best
+            before, z = cost, after
+
     def lowered(self, centers, max_iter, tol, count):
-        """Assign and move by turns until the inertia falls no more, and begin anew in each cluster: it never rises."""
-        run, tried = self._descended(centers, max_iter, tol, count), {}
-        while isinstance(self.metric, ElasticMetric) and run.n_iter < max_iter:
-            centers = list(run.centers)
-            for c, z in enumerate(centers):
-                members = np.flatnonzero(run.labels == c)
-                if len(members) > 1 and not np.array_equal(tried.get(c, ()), members):
-                    tried[c], centers[c] = members, self._anew(z, members, tol)
-            if all(z is before for z, before in zip(centers, run.centers, strict=True)):
-                break
-            further = self._descended(centers, max_iter - run.n_iter, tol, count)
-            run = further._replace(n_iter=run.n_iter + further.n_iter)
+        """Assign and move by turns until the inertia falls no more, and go on from elsewhere: it never rises."""
+        if not isinstance(self.metric, ElasticMetric):
+            return self._descended(centers, max_iter, tol, count, np.inf)
+        run, tried, swapped = Run(centers, None, np.inf, 0), {}, set()
+        for least in dict.fromkeys((max(tol, ROUGH), tol)):
+            further = self._descended(run.centers, max_iter - run.n_iter, least, count, np.inf)
+            run, gained = further._replace(n_iter=run.n_iter + further.n_iter), True
+            while gained:
+                gained = False
+                for centers in self._elsewhere(run, tried, swapped, least):
+                    if run.n_iter >= max_iter:
+                        break
+                    further = self._descended(centers, max_iter - run.n_iter, least, count, run.inertia)
+                    gained, n_iter = further.inertia < run.inertia * (1.0 - tol), run.n_iter + further.n_iter
+                    run = (further if gained else run)._replace(n_iter=n_iter)
+                    if gained:
+                        break
         return run
 
-    def _descended(self, centers, max_iter, tol, count):
+    def _descended(self, centers, max_iter, tol, count, limit):
+        """Assign and move by turns; no further where one more gain like the last would not lead below the limit."""
         centers = list(centers)
         costs = self.costs(centers)
         labels, settled, inertia = assigned(costs), {}, np.inf
@@ -88,14 +130,14 @@ class Problem(NamedTuple):
             n_iter += 1
             labels = self._filled(centers, costs, labels)
             before, inertia = inertia, total(costs, labels)
-            count(1, f"inertia {inertia:.8g}")
-            if before - inertia <= tol * abs(inertia):
+            count(1, f"inertia {min(inertia, limit):.8g}")
+            if before - inertia <= tol * abs(inertia) or inertia - (before - inertia) > limit:
                 break
             trial = {}
             for c in range(len(centers)):
                 members = np.flatnonzero(labels == c)
                 if len(members) and not np.array_equal(settled.get(c, ()), members):
-                    trial[c] = members, self.moved(centers[c], members)
+                    trial[c] = members, self.moved(centers[c], members, tol)
             if not trial:
                 break
             found = self.costs([z for _, z in trial.values()])
@@ -105,32 +147,59 @@ class Problem(NamedTuple):
                 else:  # it would not move at the next turn, either
                     settled[c] = members
             labels = assigned(costs)
-        return Run(centers, labels, total(costs, labels), n_iter)
+        return Run(centers, labels, total(costs, labels), n_iter, costs)
 
-    def _anew(self, z, members, tol):
-        """A better center of some series than `z`, found from other beginnings, or `z` itself.
+    def _elsewhere(self, run, tried, swapped, tol):
+        """Yield centers from which the inertia may fall further.
+
+        First those that are better for the series they have, see `_anew`. Then, one after the other, those with a
+        center less where its series lose least by taking the next one, and one more among series that gain most by it.
+        """
+        centers = list(run.centers)
+        for c, z in enumerate(centers):
+            members = np.flatnonzero(run.labels == c)
+            if len(members) < 2:
+                tried.pop(c, None)
+                continue
+            if c not in tried or not np.array_equal(tried[c].members, members):
+                centers[c], tried[c] = self._anew(z, members, run.costs[members, c], tol)
+            if tol < ROUGH and tried[c].rival is not None:
+                limit = run.costs[members, c].sum() * (1.0 - tol)
+                cost, rival = self.followed(tried[c].rival, members, tol, limit)
+                centers[c], tried[c] = rival if cost < limit else z, tried[c]._replace(rival=None)
+        if any(z is not before for z, before in zip(centers, run.centers, strict=True)):
+            yield centers
+        if len(centers) == 1 or tol < ROUGH:
+            return
+        first, second = np.partition(run.costs, 1, axis=1)[:, :2].T
+        loss = np.bincount(run.labels, second - first, len(centers))
+        pairs = [(loss[c] - of.gain, c, of.second) for c in range(len(centers)) for a, of in tried.items() if a != c]
+        # A series is a poor center before it moves, so that a swap may pay that seems to cost something, yet not all.
+        pairs = [(cost, c, k) for cost, c, k in sorted(pairs) if cost < run.inertia]
+        fresh = {(k, np.flatnonzero(run.labels == c).tobytes()): (c, k) for _, c, k in pairs}
+        for swap in [swap for swap in fresh if swap not in swapped][:SWAPS]:
+            swapped.add(swap)
+            c, k = fresh[swap]
+            yield [*run.centers[:c], self.series[k], *run.centers[c + 1 :]]
+
+    def _anew(self, z, members, own, tol):
+        """A better center of some series than `z`, found from other beginnings, or `z` itself; what else was found.
 
         Averages along paths end in the minimum next to where they begin. Others often lie lower: those next to the mean
-        point by point, to the medoid, and to the series that is nearest.
+        point by point, to the medoid, and to the series that is nearest. `own` is what the members cost with `z`. They
+        are followed roughly; where `tol` is less, the best of them is for the caller to follow.
         """
-        own = self.costs([z], members)[:, 0]
-        least, best = own.sum() * (1.0 - tol), z
         some = members[np.linspace(0, len(members) - 1, min(len(members), CANDIDATES)).astype(int)]
-        medoid = some[self.costs([self.series[k] for k in some], members).sum(axis=0).argmin()]
+        costs = self.costs([self.series[k] for k in some], members)
+        gains = np.maximum(own[:, np.newaxis] - costs, 0.0).sum(axis=0)
+        likely = dict.fromkeys([some[costs.sum(axis=0).argmin()], members[own.argmin()]])
         mean = np.mean([at_length(self.series[k], z) for k in members], axis=0)
-        for y in (mean, self.series[medoid], self.series[members[own.argmin()]]):
-            cost = self.costs([y], members).sum()
-            while True:
-                moved = self.moved(y, members)
-                before, cost = cost, self.costs([moved], members).sum()
-                if not cost < before:
-                    break
-                y = moved
-                if cost < least:
-                    least, best = cost, y
-                if before - cost <= ROUGH * cost:
-                    break
-        return best
+        beginnings = mean, *(self.series[k] for k in likely)
+        found = sorted((self.followed(y, members, max(tol, ROUGH)) for y in beginnings), key=lambda one: one[0])
+        better = tol >= ROUGH and found[0][0] < float(own.sum()) * (1.0 - tol)
+        rival = found[better][1] if len(found) > better else None
+        tried = Tried(members, float(gains.max()), int(some[gains.argmax()]), rival)
+        return found[0][1] if better else z, tried
 
     def _filled(self, centers, costs, labels):
         """Make the farthest series the center of each cluster without members, one after the other."""
@@ -169,7 +238,7 @@ def cost_power(metric):
 
 def _costs(metric, w, series, centers):
     driver = driver_of(metric, centers, series, w)
-    return list(distances_between(driver, metric, w, centers, series, False).T ** cost_power(metric))
+    return distances_between(driver, metric, w, centers, series, False).T ** cost_power(metric)
 
 
 def _uncounted(steps=1, word=""):
@@ -177,8 +246,8 @@ def _uncounted(steps=1, word=""):
 
 
 def _partner_sums(metric, w, series, z):
-    """For each series how many of its points each point of a center meets, and their sums."""
-    return list(zip(*metric._partner_sums(z, w, series), strict=True))
+    """For each series what it costs, how many of its points each point of a center meets, and their sums."""
+    return metric._partner_sums(z, w, series)
 
 
 def _partners(metric, w, series, z):

@@ -12,6 +12,7 @@ from strategies import metrics, pairs, quarters, series, small_sizes, unmeant
 
 from sktslib import load_ecg_example
 from sktslib.distances import DTW, ERP, WDTW, SoftDTW, barycenter, get_metric, metric_names, pairwise_distances
+from sktslib.distances._kernels.lanes import LANES
 
 pytestmark = unmeant
 
@@ -86,15 +87,27 @@ def test_sums_are_the_same_to_the_bit_where_moves_are_not_kept(monkeypatch):
         np.testing.assert_array_equal(got, one)
 
 
-@pytest.mark.parametrize("m", [31, 32, 33, 65])
-def test_partners_across_strips(m):
-    metric, rng = DTW(), np.random.default_rng(m)
-    z, ys = rng.normal(size=(2, m)), [rng.normal(size=(2, n)) for n in (1, 31, 33, 64, 80)]
-    _, counts, totals = metric._partner_sums(z, None, ys)
-    for count, total, y in zip(counts, totals, ys, strict=True):
-        i, j = metric._distance(z, None, y, None, None).path
-        np.testing.assert_array_equal(count, np.bincount(i, minlength=m))
-        np.testing.assert_allclose(total, [np.bincount(i, values[j], m) for values in y], rtol=1e-12, atol=1e-12)
+@pytest.mark.parametrize("count", [1, LANES - 1, LANES, LANES + 1, 2 * LANES + 3])
+def test_partners_and_distances_across_blocks_of_series(count):
+    metric, rng = DTW(), np.random.default_rng(count)
+    z, ys = rng.normal(size=(2, 9)), [rng.normal(size=(2, n)) for n in rng.integers(1, 14, count)]
+    far, counts, totals = metric._partner_sums(z, None, ys)
+    for one, count, total, y in zip(far, counts, totals, ys, strict=True):
+        found = metric._distance(z, None, y, None, None)
+        i, j = found.path
+        assert one == found
+        np.testing.assert_array_equal(count, np.bincount(i, minlength=9))
+        np.testing.assert_allclose(total, [np.bincount(i, values[j], 9) for values in y], rtol=1e-12, atol=1e-12)
+
+
+@pytest.mark.parametrize("how", [{"dtw_type": "sub-dtw"}, {"dtw_type": "obe-dtw"}, {"window": 0.2}])
+def test_partners_where_paths_begin_and_end_elsewhere_and_within_bands(how):
+    metric, rng = DTW(**how), np.random.default_rng(3)
+    z, ys = rng.integers(-4, 5, (1, 7)) / 4, [rng.integers(-4, 5, (1, n)) / 4 for n in (9, 7, 9, 8, 9)]
+    for one, count, y in zip(*metric._partner_sums(z, None, ys)[:2], ys, strict=True):
+        found = metric._distance(z, None, y, None, None)
+        assert one == found
+        np.testing.assert_array_equal(count, np.bincount(found.path[0], minlength=7))
 
 
 def test_one_step_of_dba_by_hand():

@@ -91,6 +91,16 @@ def test_the_farthest_series_becomes_the_center_of_an_empty_cluster():
     assert (copies.inertia_, len(set(copies.labels_))) == (0.0, 2)
 
 
+def test_a_center_is_moved_to_another_cluster():
+    """Two centers in one of two groups: no assignment moves either of them to the other group of three."""
+    Z = np.repeat([[0.0, 0, 0, 0], [1, 1, 1, 1], [40, 40, 40, 40], [60, 60, 60, 60]], 3, axis=0)
+    Z += 0.01 * np.random.default_rng(0).normal(size=Z.shape)
+    model = TimeSeriesKMeans(3, init=Z[[0, 3, 6]]).fit(Z)
+    np.testing.assert_array_equal(model.labels_ == model.labels_[0], np.arange(12) < 6)
+    assert len(set(model.labels_[6:9])) == len(set(model.labels_[9:])) == 1
+    assert model.inertia_ == pytest.approx(6, rel=0.02)
+
+
 def test_series_of_any_lengths_and_channels():
     model = TimeSeriesKMeans(3, random_state=0).fit(RAGGED)
     assert isinstance(model.cluster_centers_, list)

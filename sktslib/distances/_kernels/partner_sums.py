@@ -8,15 +8,13 @@ moves into it are kept, a bit a lane; then each lane is followed back from its l
 import numpy as np
 
 from .columns import cells_of, fill_rows
-from .compilation import block_size, inner, kernel, pieces, step
+from .compilation import block_size, inner, kernel, pieces
 from .diagonals import best_move
 from .dispatch import closed_boundary, has_gap_cost, lag_cost, moves, terms, weighting
 from .lanes import LANES, _beside, _fill_gap_costs, _row
-from .simd import maximum
 from .simd_memory import bits, channels_of, copy, fill, makers, store
 
 BIG = np.inf
-SERIES = np.uint64(16)  # in the word of a cell the bits of the moves along the series begin here
 MOVES = block_size(2**22, 2**10)  # cells of a pair: of more they are not kept, so that memory stays small
 
 load, splat, _ = makers(LANES, fused=False)
@@ -29,7 +27,7 @@ def fits(m, n):
 
 @inner
 def _line(p, i, rows, weighted, points, Y, gap_costs, begin, end, boundary, row, codes, first):
-    """Accumulated costs of query point i with the points [begin, end); the moves into them go to codes[first:].
+    """Accumulated costs of query point i with the points [begin, end); the moves into them go to codes from `first` on.
 
     `row` holds the costs of the query point before, from column `begin` on, the one before the first point; it holds
     those of this one behind, with `boundary` in front.
@@ -37,7 +35,6 @@ def _line(p, i, rows, weighted, points, Y, gap_costs, begin, end, boundary, row,
     here, weights = (points[0, i], points[1, i], points[2, i]), _row(rows, weighted, 0, i)
     diag, left = load(row, begin * LANES), splat(boundary)
     store(row, begin * LANES, left)
-    shut = splat(BIG if i == 0 and closed_boundary(p) else -BIG)  # above the first row there is the diagonal way only
     for j in range(begin, end):
         at = (j + 1) * LANES
         above, y, before = load(row, at), load(Y[0], at), load(Y[0], at - LANES)
@@ -47,15 +44,18 @@ def _line(p, i, rows, weighted, points, Y, gap_costs, begin, end, boundary, row,
             a, b, c = a + e, b + f, c + g
         lag = float(np.int32(abs(i - j)))
         d, u, v = moves(p, here, splat(lag_cost(p, lag, lag)), a, b, c, load(gap_costs, at))
-        best, by_query, by_series = best_move(p, diag, maximum(above, shut), left, d, u, v)
-        codes[first + j] = bits(by_query) | bits(by_series) << SERIES
+        best, by_query, by_series = best_move(p, diag, above, left, d, u, v)
+        codes[2 * (first + j)], codes[2 * (first + j) + 1] = bits(by_query), bits(by_series)
         store(row, at, best)
         diag, left = above, best
 
 
 @inner
 def _fill_top(p, start, top_end, gap_costs, row):
-    """The boundary before the first query point, of which up to `start` points cost nothing."""
+    """The boundary before the first query point, of which up to `start` points cost nothing.
+
+    There no path leads from above to the first query point, for the diagonal way costs no more.
+    """
     fill(row, 0, LANES, 0.0)
     for at in range(LANES, row.shape[0]):
         if closed_boundary(p):
@@ -71,9 +71,8 @@ def _follow_back(codes, n, lane, i, j, values, begin, length, count, total):
         count[i] += 1.0
         for c in range(total.shape[0]):
             total[c, i] += values[begin + c * length + j]
-        moved = codes[i * n + j] >> lane
-        by_series = int(moved >> SERIES) & 1
-        by_query = int(moved) & 1
+        by_query = int(codes[2 * (i * n + j)] >> lane) & 1
+        by_series = int(codes[2 * (i * n + j) + 1] >> lane) & 1
         i -= 1 - by_series
         j -= by_series | (1 - by_query)
 
@@ -120,7 +119,7 @@ def partner_sums(p, x, w, points, compared, summed, lo, hi, start, free):
     p, x, w, points : NamedTuple, ndarray (features, m), ndarray or None, ndarray (3, m)
         The query; without weights (None) they are all 1.
     compared, summed : tuple
-        Features and channels of the series as `scan` takes a collection: (values, begins, lengths), one after the other.
+        Features and channels of the series as `scan` takes a collection: (values, begins, lengths).
     lo, hi : ndarray of shape (m,)
         Query point i may meet the points lo[i] <= j < hi[i] of the series.
     start, free : int
@@ -132,12 +131,12 @@ def partner_sums(p, x, w, points, compared, summed, lo, hi, start, free):
     cost (k,), count (k, m), total (k, channels, m)
         Accumulated costs, how many of its points each query point meets, and their sum.
     """
-    (features, m), (values, begins, lengths) = x.shape, compared
+    (features, m), lengths = x.shape, compared[2]
     k, n, order = len(lengths), int(lengths.max()), np.argsort(lengths, kind="stable")  # so that little is padded
     channels = len(summed[0]) // int(lengths.sum())
     size, blocks = (n + 1) * LANES, -(-k // LANES)
     work = np.empty((features, 4, m)), channels_of(np.zeros((features, size))), np.zeros(size), np.empty(size)
-    work = *work, np.empty(m * n, np.uint32), np.empty(LANES, np.int64)
+    work = *work, np.empty(2 * m * n, np.uint16), np.empty(LANES, np.int64)
     cost, count, total = np.empty(k), np.zeros((k, m)), np.zeros((k, channels, m))
     for begin, end in pieces(blocks, m * n * LANES):
         _add(

@@ -192,8 +192,9 @@ class ElasticMetric(BandedMetric):
         return alignment.path, None
 
     def _partner_sums(self, x, w, series):
-        """Distances of each series from the first one (k,), how many of its points each point of that one meets (k, m),
-        and the sums of these points (k, channels, m).
+        """Distances of series (k,), and of each one how many points each point of `x` meets, and their sums.
+
+        These are (k, m) and (k, channels, m).
         """
         (channels, m), ends = x.shape, np.array([y.shape[1] for y in series])
         far, met, total = np.empty(len(series)), np.zeros((len(series), m)), np.zeros((len(series), channels, m))
