@@ -35,7 +35,7 @@ class Sizes(NamedTuple):
 
     register: int  # floats that stand side by side
     lanes: int  # series side by side, in matrices, neighbors and windows
-    parts: int  # of `register` rows each that a strip is made of, in pairs and searches; a power of two
+    parts: int  # of `register` rows each that a strip is made of, in pairs and searches; `strips` is written for four
     bits: bool = False  # whether the minimum of integers is one instruction, beside the adders
 
 
