@@ -161,6 +161,9 @@ def elastic_search(
 ) -> tuple[NDArray[np.float64], NDArray[np.float64]]:
     """Subsequence profile of one elastic distance, with the accumulated costs.
 
+    One thread fills the matrix of costs, column by column. `time_series_search` gives the same profile alone, by as
+    many jobs as it is told.
+
     Parameters
     ----------
     dict_distances : dict

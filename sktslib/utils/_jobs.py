@@ -2,6 +2,7 @@
 
 import sys
 from contextlib import contextmanager
+from multiprocessing import TimeoutError as JobTimeout
 
 import numpy as np
 from joblib import Parallel, effective_n_jobs
@@ -37,9 +38,15 @@ def each_in_jobs(calls, total, n_jobs, verbose, name, unit):
 
 @contextmanager
 def losses_explained(name):
-    """Say what is to be done where the processes that do the work are lost."""
+    """Say what is to be done where the processes that do the work are lost, or do not answer."""
     try:
         yield
+    except JobTimeout as error:  # which says nothing
+        raise TimeoutError(
+            f"The work ({name}) must be answered within the time that joblib was told. Got no answer to a call: a "
+            "worker hangs, or the call takes longer. Allow more time, or find out what holds the worker up. Processes "
+            "of joblib were ended, and the next call starts new ones; threads cannot be ended."
+        ) from error
     except _lost() as error:
         raise RuntimeError(
             f"The work ({name}) must not lose the processes that do it. Got {type(error).__name__}: a worker "

@@ -11,7 +11,8 @@ from pathlib import Path
 import numpy as np
 import pytest
 from calls_in_jobs import IN_JOBS, Q, S, X, ranges
-from joblib import delayed, parallel_config
+from joblib import delayed, parallel_config, register_parallel_backend
+from joblib.parallel import BACKENDS
 
 from sktslib import QuerySearcher
 from sktslib.distances import nearest_neighbors, pairwise_distances
@@ -114,6 +115,35 @@ def test_a_worker_killed(verbose):
             in_jobs([delayed(killed)(os.getpid(), k) for k in range(8)], 2, verbose, "numbers", "number")
         # And the next call has workers again.
         assert in_jobs([delayed(divmod)(k, 3) for k in range(8)], 2, verbose, "numbers", "number")[7] == (2, 1)
+
+
+def silent(here, k):
+    """The number, unless it is 3 and the process that is asked for it stops."""
+    if os.getpid() != here and k == 3:
+        os.kill(os.getpid(), signal.SIGSTOP)
+    return k
+
+
+@pytest.mark.skipif(not hasattr(signal, "SIGSTOP"), reason="Windows has no such signal")
+def test_a_worker_that_does_not_answer():
+    class Within(BACKENDS["loky"]):
+        def configure(self, n_jobs=1, parallel=None, **options):
+            parallel.timeout = seconds
+            return super().configure(n_jobs, parallel, **options)
+
+    register_parallel_backend("within", Within)
+    seconds = 60
+    try:
+        with parallel_config("within", n_jobs=2):
+            pids = set(in_jobs([delayed(os.getpid)() for _ in range(8)], None, 0, "numbers", "number"))
+            seconds = 1
+            with pytest.raises(TimeoutError, match=r"\(numbers\) must be answered within.*threads cannot be ended"):
+                in_jobs([delayed(silent)(os.getpid(), k) for k in range(8)], None, 0, "numbers", "number")
+            seconds = 60
+            later = set(in_jobs([delayed(os.getpid)() for _ in range(8)], None, 0, "numbers", "number"))
+            assert not pids & later  # those before were ended
+    finally:
+        del BACKENDS["within"]
 
 
 def test_a_dask_worker_killed(dask_client, tmp_path):
