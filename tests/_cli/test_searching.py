@@ -214,7 +214,7 @@ def test_numpy_files_are_read_by_chunks(files, capsys):
             "learn thresholds: 100%",
             ["learn", "lab.csv", "--labels", "label", "--task", "search", "--output", "m.joblib"],
         ),
-        ("pairwise distances: 100%", ["pairwise", "two.csv", "--columns", "mV,double"]),
+        ("pairwise distances: 100%", ["pairwise", "two.csv", "--columns", "mV,double", "--metric", "euclidean"]),
     ],
 )
 def test_a_bar_on_a_terminal_alone(bar, argv, files, capsys, monkeypatch):

@@ -244,3 +244,13 @@ def test_a_constant_channel_that_does_not_take_part_has_no_scale():
         QuerySearcher(channel_lag=0, **how).fit(x)
     matches = QuerySearcher(channel_weight=[1, 0], **how).fit(x).search(y)
     assert np.isnan(matches.scale[:, 1]).all() and np.isfinite(matches.scale[:, 0]).all()
+
+
+def test_a_tolerance_is_less_than_half_of_a_match():
+    x = np.array([[0.0, 1], [2, 0], [0, 1]])
+    rest = {"channel_lag": [0, 9], "channel_weight": [1, 0]}  # a channel that counts nothing is none of a match
+    with pytest.raises(
+        ValueError, match=r"'lag_tolerance' .* less than half of a match's length, 3 samples here.*Got 2"
+    ):
+        QuerySearcher("correlation", lag_tolerance=2, **rest).fit(x)
+    assert QuerySearcher("correlation", lag_tolerance=1, **rest).fit(x).search([[0.0, 0]] * 2 + x.tolist()).start == 2
