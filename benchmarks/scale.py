@@ -1,4 +1,4 @@
-"""Long recordings with one and several workers: seconds, and memory above that of the process before the call.
+"""Long recordings with one and several workers: seconds, processor time, page faults, and memory above that before.
 
     python benchmarks/scale.py --ecg PATH/ecg_mitbih100_annotated_360hz.npz [--points 100000000] [--rows search ...]
 
@@ -8,12 +8,16 @@ the disk is not what is measured. A call on a hundredth of the recording loads t
 `RssAnon` in the call less that before it: pages of the file itself, which the system takes back when it needs them, do
 not count. Workers of dask count for themselves; their figures are of the client.
 
+`--rows limits` tells what two threads reach on this machine: how many times as fast they read, copy, and multiply what
+lies in the caches of different levels and in memory, as one does with half of it. No recording is needed.
+
 `--rows soak --points 1000000000` sends so many points through a stream; they are made as they are sent.
 """
 
 import argparse
 import json
 import os
+import resource
 import signal
 import subprocess
 import sys
@@ -23,6 +27,7 @@ import time
 from pathlib import Path
 
 import numpy as np
+from numba import njit
 from peak_memory import anonymous, watched
 
 from sktslib import QuerySearcher, QuerySegmenter
@@ -33,10 +38,13 @@ HALF = 54  # samples from the R peak to either border of a marked beat
 
 
 def measured(call):
-    """The result of a call, its seconds, and the most memory in megabytes that a call before it took."""
+    """The result of a call, its seconds, the processor's, page faults, and the megabytes that a call before it took."""
     _, megabytes = watched(call)
-    begin = time.perf_counter()
-    return call(), time.perf_counter() - begin, megabytes
+    begin, before = time.perf_counter(), resource.getrusage(resource.RUSAGE_SELF)
+    result, seconds = call(), time.perf_counter() - begin
+    after = resource.getrusage(resource.RUSAGE_SELF)
+    processor = sum(getattr(after, name) - getattr(before, name) for name in ("ru_utime", "ru_stime"))
+    return result, seconds, processor, after.ru_minflt - before.ru_minflt, megabytes
 
 
 # ------------------------------------------------------------------------------------------------------------ the rows
@@ -105,7 +113,7 @@ def run_dask(file, killed):
             timer = threading.Timer(0.7, os.kill, (next(iter(process.values())), signal.SIGKILL))
             timer.start()
             begin = time.perf_counter()
-            return one.search(X), time.perf_counter() - begin, np.nan
+            return one.search(X), time.perf_counter() - begin, np.nan, np.nan, np.nan
         return measured(lambda: one.search(X))
 
 
@@ -119,6 +127,56 @@ def run_soak(n):
         if k in (4, n // PIECE - 1):
             memory.append(anonymous() / 1e6)
     return found, time.perf_counter() - begin, memory
+
+
+# ---------------------------------------------------------------------------------------------------------- the limits
+@njit(nogil=True, fastmath=True)
+def read(a, b, times):
+    """Read an array so many times."""
+    for _ in range(times):
+        total = 0.0
+        for k in range(len(a)):
+            total += a[k]
+        b[0] += total
+
+
+@njit(nogil=True)
+def scaled(a, b, times):
+    """Write its multiple."""
+    for _ in range(times):
+        for k in range(len(a)):
+            b[k] = 1.5 * a[k]
+
+
+@njit(nogil=True)
+def computed(a, b, times):
+    """Multiply eight numbers, which stay in registers."""
+    for _ in range(times):
+        for _ in range(len(a)):
+            for j in range(8):
+                b[j] = b[j] * 0.999 + 0.001
+
+
+def print_limits():
+    """How many times as fast two threads are as one, of several that are the best of each."""
+    print("| work | KB a thread | one, GB/s | two against one |\n| --- | --- | --- | --- |")
+    for work, size in [(computed, 2), *((f, k) for f in (read, scaled) for k in (16, 256, 2048, 65536))]:
+        n = size * 128
+        times = max(2**24 // n, 1) * (8 if size < 65536 and work is not computed else 1)
+        arrays = [(np.ones(n), np.ones(n), times) for _ in range(2)]
+        work(*arrays[0][:2], 1)
+        seconds = {1: [], 2: []}
+        for count in [1, 2] * 7:
+            threads = [threading.Thread(target=work, args=arrays[k]) for k in range(count)]
+            begin = time.perf_counter()
+            for thread in threads:
+                thread.start()
+            for thread in threads:
+                thread.join()
+            seconds[count].append(time.perf_counter() - begin)
+        one, two = min(seconds[1]), min(seconds[2])
+        speed = "" if work is computed else f"{8 * n * times / one / 1e9:.0f}"
+        print(f"| {work.__name__} | {size} | {speed} | {2 * one / two:.2f} |", flush=True)
 
 
 # ----------------------------------------------------------------------------------------------------------- the table
@@ -141,6 +199,11 @@ def files(folder, n):
     return plain, packed
 
 
+def line(row, workers, seconds, processor, faults, memory, same):
+    """A line of the table."""
+    return f"| {row} | {workers} | {seconds:.2f} | {processor:.2f} | {faults:.0f} | {memory:.0f} | {same} |"
+
+
 def child(row, file, jobs):
     """A row in a process of its own."""
     command = [sys.executable, __file__, "--ecg", given.ecg, "--points", str(given.points), "--row", row]
@@ -154,38 +217,42 @@ def main():
     """Print the table, or as a child the figures of one row."""
     if given.row:
         if given.row in ("dask", "killed"):
-            found, seconds, memory = run_dask(given.file, given.row == "killed")
+            found, *figures = run_dask(given.file, given.row == "killed")
         else:
-            found, seconds, memory = run(given.row, given.file, given.jobs)
-        print(json.dumps([listed(found), seconds, memory]))
+            found, *figures = run(given.row, given.file, given.jobs)
+        print(json.dumps([listed(found), *figures]))
         return
+    if given.rows == ["limits"]:
+        print_limits()
+        return
+    if given.ecg is None:
+        raise SystemExit("--ecg: the recording is needed. Got none.")
     if given.rows == ["soak"]:
         found, seconds, memory = run_soak(given.points)
         print(f"{given.points} points in {seconds:.0f} s, {found} matches, {memory[0]:.0f} MB then {memory[-1]:.0f} MB")
         return
     with tempfile.TemporaryDirectory(dir=given.folder) as folder:
         plain, packed = files(Path(folder), given.points)
-        print("| work | workers | s | MB | equal to one thread |\n| --- | --- | --- | --- | --- |")
+        print("| work | workers | s | processor s | page faults | MB | equal to one thread |")
+        print("| --- | --- | --- | --- | --- | --- | --- |")
         for row in given.rows:
             if row in ("dask", "killed"):
-                found, seconds, memory = child(row, packed, 2)
-                one = child("search", plain, 1)[0]
-                print(f"| {row} | 2 processes | {seconds:.2f} | {memory:.0f} | {found == one} |", flush=True)
+                found, *figures = child(row, packed, 2)
+                print(line(row, "2 processes", *figures, found == child("search", plain, 1)[0]), flush=True)
                 continue
             results = [(jobs, *child(row, plain, jobs)) for jobs in (1, 2)]
-            for jobs, found, seconds, memory in results:
-                same = found == results[0][1]
-                print(f"| {row} | {jobs} | {seconds:.2f} | {memory:.0f} | {same} |", flush=True)
-            print(f"| {row} | 2 against 1 | {results[0][2] / results[1][2]:.2f} times | | |", flush=True)
+            for jobs, found, *figures in results:
+                print(line(row, jobs, *figures, found == results[0][1]), flush=True)
+            print(f"| {row} | 2 against 1 | {results[0][2] / results[1][2]:.2f} times | | | | |", flush=True)
 
 
 if __name__ == "__main__":
     parser = argparse.ArgumentParser(description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter)
-    parser.add_argument("--ecg", required=True, metavar="FILE")
+    parser.add_argument("--ecg", metavar="FILE")
     parser.add_argument("--points", type=int, default=100_000_000)
     parser.add_argument("--folder", help="where the recordings are written")
-    rows = ["search", "windows", "segmentation", "dask", "killed", "soak"]
-    parser.add_argument("--rows", nargs="+", choices=rows, default=rows[:-1])
+    rows = ["search", "windows", "segmentation", "dask", "killed", "limits", "soak"]
+    parser.add_argument("--rows", nargs="+", choices=rows, default=rows[:-2])
     for name in ("--row", "--file"):
         parser.add_argument(name, help=argparse.SUPPRESS)
     parser.add_argument("--jobs", type=int, help=argparse.SUPPRESS)
