@@ -1,6 +1,6 @@
 """Shares of false matches that a false discovery rate lets through, on patterns planted in colored noise.
 
-    python benchmarks/fdr.py [--recordings 100] [--null phase|negated|independent|reversed]
+    python benchmarks/fdr.py [--recordings 100] [--null phase|negated|independent|reversed|quarter] [--polarity any]
 
 Each recording of 16,000 samples is Gaussian noise (white, 1/f, or a random walk) with 80 occurrences of a pattern, a
 heart beat or a single wave, each stretched by up to 10 %. Printed are, for a rate of 0.05 and 0.20: the mean share of
@@ -8,6 +8,9 @@ false ones among the matches, the mean share of occurrences found, and that of t
 share of false ones, by the truth, is at most the rate. A match is true if it and an occurrence share half of the
 shorter one: where exactly it begins and ends is another question. The last column is the processor time of a search
 with the rate over that of a search for all that fits.
+
+With the polarity "any" half of the occurrences are mirrored, and matches may be. The phases of the null "quarter" are
+shifted by a quarter turn, give or take half of that.
 """
 
 import argparse
@@ -18,6 +21,7 @@ import numpy as np
 
 from sktslib import QuerySearcher, load_ecg_example
 from sktslib.search import FalseDiscoveryRate
+from sktslib.search._error_rates.decoys import phase_shifted
 
 LENGTH, COUNT, SLOT = 16_000, 80, 150
 ALPHAS = 0.05, 0.2
@@ -42,7 +46,19 @@ def reversed_in_time(query, random_state):
     return query[::-1]
 
 
-NULLS = {"phase": "phase", "negated": "negated", "independent": independent_phases, "reversed": reversed_in_time}
+def quarter_turn(query, random_state):
+    """A query half way between itself and its mirror image."""
+    angle = np.pi / 2 * random_state.choice([-1, 1]) + np.pi / 4 * random_state.uniform(-1, 1)
+    return phase_shifted(query.T, np.zeros(query.shape[1]), angle).T
+
+
+NULLS = {
+    "phase": "phase",
+    "negated": "negated",
+    "independent": independent_phases,
+    "reversed": reversed_in_time,
+    "quarter": quarter_turn,
+}
 
 
 def searchers(spread):
@@ -67,14 +83,15 @@ def noise(rng, color):
     return (white - white.mean()) / white.std()
 
 
-def recording(rng, pattern, color):
+def recording(rng, pattern, color, polarity="same"):
     """A recording and the half-open ranges of its occurrences."""
     y, events = LEVELS[color] * pattern.std() * noise(rng, color), []
     for slot in np.sort(rng.choice(LENGTH // SLOT, COUNT, replace=False)) * SLOT:
         length = int(len(pattern) * rng.uniform(0.9, 1.1))
         start = slot + rng.integers(0, SLOT - length)
         at = np.linspace(0, len(pattern) - 1, length)
-        y[start : start + length] += np.interp(at, np.arange(len(pattern)), pattern)
+        sign = 1 if polarity == "same" else rng.choice([-1, 1])
+        y[start : start + length] += sign * np.interp(at, np.arange(len(pattern)), pattern)
         events.append((start, start + length))
     return y, np.array(events)
 
@@ -103,9 +120,11 @@ def found_of(hit):
 def measured(searcher, pattern, color, count, null):
     """Mean share of false ones, of occurrences found, and of the oracle's, for each rate; and how many searches."""
     out, seconds = np.zeros((len(ALPHAS), 3)), np.zeros(2)
-    searcher.set_params(threshold=None).fit(pattern).search(recording(np.random.default_rng(0), pattern, color)[0])
+    signs = searcher.polarity
+    y, _ = recording(np.random.default_rng(0), pattern, color, signs)
+    searcher.set_params(threshold=None).fit(pattern).search(y)
     for k in range(count):
-        y, events = recording(np.random.default_rng(k), pattern, color)
+        y, events = recording(np.random.default_rng(k), pattern, color, signs)
         begin = process_time()
         everything = searcher.set_params(threshold=None).fit(pattern).search(y)
         seconds[0] += process_time() - begin
@@ -124,6 +143,7 @@ def main():
     parser = argparse.ArgumentParser(description=__doc__.splitlines()[0])
     parser.add_argument("--recordings", type=int, default=100)
     parser.add_argument("--null", default="phase", choices=tuple(NULLS))
+    parser.add_argument("--polarity", default="same", choices=("same", "any"))
     options = parser.parse_args()
     warnings.simplefilter("ignore")  # of rates that nothing keeps
     print(
@@ -134,6 +154,7 @@ def main():
     for name, pattern in patterns().items():
         for metric, searcher in searchers(pattern.std()).items():
             for color in LEVELS:
+                searcher.set_params(polarity=options.polarity)
                 rows, time = measured(searcher, pattern, color, options.recordings, NULLS[options.null])
                 cells = "".join(f"{'':6}{a:.3f} {b:.3f} {c:.3f} " for a, b, c in rows)
                 print(f"{name:8}{metric:18}{color:7}{cells}{time:.1f}", flush=True)
