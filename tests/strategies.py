@@ -127,6 +127,7 @@ SIZES = {
     "distances._kernels.traceback.ROOM": [1, 3, 4096],
     "distances._metrics.base.BLOCK": [1, 40, 2**19],
     "distances._metrics.warping_variants.BLOCK": [1, 2, 7, 2**10],
+    "distances._pairwise.JOINED": [1, 40, 2**16],
     "distances._blockwise.blocks.ENTRIES": [1, 7, 2**18],
     "distances._collection.PART": [1, 100, 2**24],
     "neighbors._median.BITS": [1, 3, 16],

@@ -100,7 +100,7 @@ def among_means(z, counts, totals, share):
     total = share @ counts
     met = total > 0
     out = z.copy()
-    out[:, met] = np.tensordot(share, totals, 1)[:, met] / total[met]
+    out[:, met] = (share @ totals.reshape(len(share), -1)).reshape(z.shape)[:, met] / total[met]
     return out, total
 
 

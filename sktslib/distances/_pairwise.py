@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from functools import partial
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, NamedTuple
 
 import numpy as np
 
@@ -12,6 +12,7 @@ from ..utils.validation import as_weight, check_jobs, check_memory, check_verbos
 from ._blockwise.blocks import compared_by_blocks
 from ._collection import as_collection, channel_names, has_gaps, lengths_of, part_size
 from ._kernels import bit_parallel, lanes
+from ._kernels.compilation import block_size
 from ._kernels.lockstep import lockstep_drivers
 from ._metrics.bands import band
 from ._metrics.callable import CallableMetric
@@ -27,6 +28,19 @@ if TYPE_CHECKING:
     from numpy.typing import ArrayLike, NDArray
 
     from ..utils._types import MetricLike, Sequences
+
+JOINED = block_size(2**16, 2**5)  # points up to which queries of several lengths are compared in one call
+
+
+class Stack(NamedTuple):
+    """Queries as kernels take several at once."""
+
+    of: np.ndarray  # their positions (count,)
+    sizes: np.ndarray  # their lengths (count,)
+    record: NamedTuple
+    rows: np.ndarray  # (count, channels, 4, longest), padded to whole sweeps
+    weighted: bool | None
+    points: np.ndarray  # (count, 3, longest)
 
 
 def pairwise_distances(
@@ -275,8 +289,7 @@ def _by_bits(metric, X, Y, w, mirrored, out):
     for begin in range(0, len(Y), 16):
         members = range(begin, min(begin + 16, len(Y)))
         series = [Y[b] for b in members]
-        for m, of in groups.items():
-            record, rows, _, points = made[m]
+        for (m, of), (_, _, record, rows, _, points) in zip(groups.items(), made, strict=True):
             # Of a mirrored table each series is compared with those up to itself.
             ends = np.searchsorted(of, members, "right") if mirrored else [len(of)] * len(members)
             costs = np.zeros((len(members), ends[-1]))
@@ -307,40 +320,65 @@ def _by_lanes(metric, X, Y, w, mirrored, out):
         begin = end
     if metric._has_factor:
         of_x, of_y = metric._traits(map(metric._features, X)), metric._traits(features)
-    groups = by_length(X)  # the queries of one length are compared together
+    groups = by_length(X)  # the queries of one length are prepared together
     if metric._needs_equal_lengths:
         made = {n: _stacked(metric, X, w, groups, n) for n in set(lengths)}
     else:
-        made = dict.fromkeys(lengths, _stacked(metric, X, w, groups, 1))
+        made = dict.fromkeys(lengths, _joined(_stacked(metric, X, w, groups, 1)))
     for members, others in blocks:
         n = int(lengths[members].max())
         Yb = lanes.packed([features[b] for b in members], n)
-        for m, of in groups.items():
-            record, rows, weighted, points = made[n][m]
+        for of, sizes, record, rows, weighted, points in made[n]:
             if len(others) < len(X):
                 chosen = np.isin(of, others)
                 if not chosen.any():
                     continue
-                of, rows, points = np.array(of)[chosen], rows[chosen], points[chosen]
-            lo, hi = band(metric.window, metric.factor, n, m)
+                of, sizes, rows, points = of[chosen], sizes[chosen], rows[chosen], points[chosen]
+            lo, hi = band(metric.window, metric.factor, n, points.shape[2])
             costs = np.empty((len(of), len(members)))
-            lanes.accumulated_costs(record, rows, weighted, points, Yb, lo, hi, lanes.BIG, lengths[members], costs)
+            lanes.accumulated_costs(
+                record, sizes, rows, weighted, points, Yb, lo, hi, lanes.BIG, lengths[members], costs
+            )
             if metric._has_factor:
                 costs = times_factor(costs, metric._factor(of_x[of, np.newaxis], of_y[members]))
             if not metric._reports_cost:
-                costs = _reported(metric, X[of[0]], record, points[0], costs, [features[b] for b in members])
-            out[np.ix_(of, members)] = costs
+                series = [features[b] for b in members]
+                for m in np.unique(sizes):
+                    some = np.flatnonzero(sizes == m)
+                    x, point_costs = X[of[some[0]]], points[some[0], :, :m]
+                    costs[some] = _reported(metric, x, record, point_costs, costs[some], series)
+            out[of[:, np.newaxis], members] = costs
             if mirrored:
-                out[np.ix_(members, of)] = costs.T
+                out[members[:, np.newaxis], of] = costs.T
 
 
 def _stacked(metric, X, w, groups, n):
-    """For each length of queries: the record, the queries and the costs of their points, against n points."""
-    made = {}
+    """The queries of each length, to be compared with series of n points."""
+    made = []
     for m, of in groups.items():
         record, x, weights, points = metric._queries([X[a] for a in of], w, n)
-        made[m] = record, *lanes.padded(record, x, weights), points
+        made.append(Stack(np.array(of), np.full(len(of), m), record, *lanes.padded(record, x, weights), points))
     return made
+
+
+def _joined(stacks):
+    """Stacks of one record in one, padded to the longest query, where that is little: each one is a call a block."""
+    of, sizes = (np.concatenate([stack[k] for stack in stacks]) for k in range(2))
+    weighted = {stack.weighted for stack in stacks}
+    if len(stacks) == 1 or len(of) * int(sizes.max()) > JOINED or len(weighted) > 1:
+        return stacks
+    rows, points = (_side_by_side([stack[k] for stack in stacks]) for k in (3, 5))
+    return [Stack(of, sizes, stacks[0].record, rows, *weighted, points)]
+
+
+def _side_by_side(arrays):
+    """Arrays (count, ..., length) as one, with zeros behind the shorter ones."""
+    out = np.zeros((sum(map(len, arrays)), *arrays[0].shape[1:-1], max(a.shape[-1] for a in arrays)))
+    begin = 0
+    for a in arrays:
+        out[begin : begin + len(a), ..., : a.shape[-1]] = a
+        begin += len(a)
+    return out
 
 
 def _reported(metric, x, record, points, costs, series):

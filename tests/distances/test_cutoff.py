@@ -75,7 +75,7 @@ def test_lanes_under_a_cutoff(name, data):
     rows = lanes.padded(made.record, made.x[np.newaxis], full_weight(made.w, made.x)[np.newaxis])
     block = lanes.packed([metric._features(y) for y in Y], n)
     ends, costs = np.full(len(Y), n), np.empty((2, 1, len(Y)))
-    call = made.record, *rows, made.points[np.newaxis], block, *band(metric.window, metric.factor, n, m)
+    call = made.record, np.array([m]), *rows, made.points[np.newaxis], block, *band(metric.window, metric.factor, n, m)
     lanes.accumulated_costs(*call, lanes.BIG, ends, costs[0])
     cutoff = np.sort(costs[0, 0])[data.draw(st.integers(0, len(Y) - 1))] * data.draw(st.sampled_from([0.5, 1.0, 1.0]))
     lanes.accumulated_costs(*call, cutoff, ends, costs[1])

@@ -8,7 +8,7 @@ from hypothesis import given
 from hypothesis import strategies as st
 from strategies import BANDS, has_band, parameters, unmeant, weights
 
-from sktslib.distances import CallableMetric, get_metric, metric_names, pairwise_distances
+from sktslib.distances import CallableMetric, _pairwise, get_metric, metric_names, pairwise_distances
 
 pytestmark = unmeant
 
@@ -38,7 +38,7 @@ def test_equals_the_pairs(name, data):
 
 
 @pytest.mark.parametrize("name", metric_names())
-def test_a_collection_with_itself_and_ragged_ones(name):
+def test_a_collection_with_itself_and_ragged_ones(name, monkeypatch):
     rng = np.random.default_rng(1)
     metric = get_metric(name)
     lengths = [9] * 9 if naive.TABLE[name].same_length else [9, 4, 12, 1, 9, 7, 20, 13, 5]
@@ -54,6 +54,10 @@ def test_a_collection_with_itself_and_ragged_ones(name):
         np.testing.assert_allclose(np.diag(got), 0, atol=1e-12)
     np.testing.assert_allclose(pairwise_distances(X, X[:7], metric), want[:, :7], rtol=1e-9, atol=1e-12)
     np.testing.assert_array_equal(got, pairwise_distances(X, metric=metric, n_jobs=2))
+    for points in (0, 2**20):  # queries of each length alone, or all in one call
+        monkeypatch.setattr(_pairwise, "JOINED", points)
+        np.testing.assert_array_equal(got, pairwise_distances(X, metric=metric))
+        np.testing.assert_array_equal(got[:7, 3:], pairwise_distances(X[:7], X[3:], metric))
 
 
 def test_special_forms():

@@ -152,8 +152,8 @@ def _above(row, j, cutoff, rests, i):
 
 
 @inner
-def _accumulate(p, rows, weighted, points, Y, gap_costs, cells, cutoff, rests, room):
-    """Accumulated costs of the last query point with each point of each series, in `row`: DONE if it got to the end.
+def _accumulate(p, m, rows, weighted, points, Y, gap_costs, cells, cutoff, rests, room):
+    """Accumulated costs of query point m - 1 with each point of each series, in `row`: DONE if it got to the end.
 
     ABOVE if all exceed the cutoff before that. UNFINISHED if it takes more cells than are left: called with the same
     room it resumes. See `room_for`.
@@ -163,7 +163,6 @@ def _accumulate(p, rows, weighted, points, Y, gap_costs, cells, cutoff, rests, r
     `rests` (m * LANES) or None: lower bounds of the path after each query point, where costs add up. `weighted` is
     None where all weights are 1, and nothing is multiplied by them.
     """
-    m = points.shape[1]
     row, registers, state, left = room
     lo, hi, side_end, top_end = cells
     begun, start_column, end_column, reach, side = state[0], state[1], state[2], state[3], left[1]
@@ -228,11 +227,11 @@ def _fill_gap_costs_of(p, Y, gap_costs):
 
 
 @kernel
-def _accumulate_all(p, rows, weighted, points, Y, gap_costs, cells, cutoff, ends, first, room, out):
+def _accumulate_all(p, sizes, rows, weighted, points, Y, gap_costs, cells, cutoff, ends, first, room, out):
     """Queries from `first` on, see `accumulated_costs`; the one that comes next when no cells are left."""
     row = room[0]
     for q in range(first, rows.shape[0]):
-        reached = _accumulate(p, rows[q], weighted, points[q], Y, gap_costs, cells, cutoff, None, room)
+        reached = _accumulate(p, sizes[q], rows[q], weighted, points[q], Y, gap_costs, cells, cutoff, None, room)
         if reached == UNFINISHED:
             return q
         if reached == ABOVE:
@@ -248,8 +247,8 @@ def room_for(n):
     return np.empty((n + 1) * LANES), np.empty((5, LANES)), np.zeros(4, np.int64), np.empty(2)
 
 
-def accumulated_costs(p, rows, weighted, points, Y, lo, hi, cutoff, ends, out):
-    """Accumulated costs of whole queries with whole series: of query q with the first ends[s] points of series s.
+def accumulated_costs(p, sizes, rows, weighted, points, Y, lo, hi, cutoff, ends, out):
+    """Accumulated costs of queries with whole series: of sizes[q] points of query q with ends[s] points of series s.
 
     Queries are (n_queries, channels, 4, m), padded to whole sweeps; query point i meets the points
     lo[i] <= j < hi[i]. Costs above `cutoff` (BIG: none) may come out as any number above it.
@@ -258,7 +257,7 @@ def accumulated_costs(p, rows, weighted, points, Y, lo, hi, cutoff, ends, out):
     if has_gap_cost(p):
         _fill_gap_costs_of(p, Y, gap_costs)
     for room[-1][0] in budgets():
-        q = _accumulate_all(p, rows, weighted, points, Y, gap_costs, cells, cutoff, ends, q, room, out)
+        q = _accumulate_all(p, sizes, rows, weighted, points, Y, gap_costs, cells, cutoff, ends, q, room, out)
         if q == len(rows):
             return
 
@@ -348,7 +347,9 @@ def _scan(queries, collection, candidates, factors, cells, limits, slack, work, 
                 for s in range(counts[2]):
                     smallest = minimum(smallest, factors[q, block[s]])
                 most = cutoff / smallest * (1.0 + share) if smallest < BIG else cutoff
-            reached = _accumulate(p, rows[q], weighted, points[q], lanes, gap_costs, cells, most, None, room)
+            reached = _accumulate(
+                p, points.shape[2], rows[q], weighted, points[q], lanes, gap_costs, cells, most, None, room
+            )
             if reached == UNFINISHED:
                 counts[0] = q
                 return False

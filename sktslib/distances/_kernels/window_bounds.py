@@ -192,7 +192,7 @@ def _compare(query, windows, remaining, cells, cutoff, first, work, costs):
                 continue
             if not bounded:
                 lanes._fill_gap_costs(p, block, gap_costs)
-        reached = lanes._accumulate(p, rows, weighted, points, block, gap_costs, cells, cutoff, rests, room)
+        reached = lanes._accumulate(p, m, rows, weighted, points, block, gap_costs, cells, cutoff, rests, room)
         if reached == lanes.UNFINISHED:
             return at
         goes_on = False

@@ -1,5 +1,6 @@
 """What all elastic metric classes share: from two series to the kernels, and from accumulated costs to distances."""
 
+from operator import is_
 from typing import NamedTuple
 
 import numpy as np
@@ -208,7 +209,9 @@ class ElasticMetric(BandedMetric):
             plain = all(getattr(type(self), of) is getattr(ElasticMetric, of) for of in ("_partners", "_listed"))
             if plain and partner_sums.fits(m, n) and self._runs_diagonally(problem, free):
                 features, lo_hi = [self._features(y) for y in some], band(self.window, self.factor, n, m)
-                both = one_after_another(features, ends[members]), one_after_another(some, ends[members])
+                summed = one_after_another(some, ends[members])
+                as_they_are = all(map(is_, features, some))
+                both = summed if as_they_are else one_after_another(features, ends[members]), summed
                 cost, met[members], total[members] = partner_sums.partner_sums(
                     problem.record, problem.x, problem.w, problem.points, *both, *lo_hi, *free[2:]
                 )
@@ -276,8 +279,8 @@ class ElasticMetric(BandedMetric):
         for first in range(0, len(y), lanes.LANES):
             block = features[first : first + lanes.LANES]
             Y, out = lanes.packed(block, n), np.empty((1, len(block)))
-            ends = np.full(len(block), n)
-            lanes.accumulated_costs(record, *rows, points[np.newaxis], Y, lo, hi, lanes.BIG, ends, out)
+            sizes, ends = np.array([len(lo)]), np.full(len(block), n)
+            lanes.accumulated_costs(record, sizes, *rows, points[np.newaxis], Y, lo, hi, lanes.BIG, ends, out)
             costs[first : first + len(block)] = out[0]
         costs = self._scaled(costs, x, np.array(features))
         return self._report(costs, PreparedPair(record, x, None, features[0], None, None, points))
