@@ -63,7 +63,9 @@ def _left_over(data, ranges):
     template = typical(data, ranges)[0]
     power = np.convolve((data**2).sum(axis=0), np.ones(template.shape[1]), "valid")
     common = sum(signal.correlate(y, x, "valid") for y, x in zip(data, template, strict=True))
-    both, least = power + (template**2).sum(), np.maximum(power, np.finfo(float).tiny)
+    own = (template**2).sum()
+    # Hardly any power, as beside events in silence, would make shares too large for floats; 1 is too much already.
+    both, least = power + own, np.maximum(power, max(np.finfo(float).eps * own, np.finfo(float).tiny))
     return template.shape[1], (both - 2 * common) / least, (both + 2 * common) / least
 
 

@@ -162,6 +162,18 @@ def test_what_resembles_the_mirrored_event_is_no_further_event():
     assert AutoFilter(RATE).fit(X, y).band_[0] > 3
 
 
+def test_events_in_silence_are_found_without_a_warning():
+    X = planted("white") * 0
+    for start in STARTS:
+        X[start : start + LENGTH, 0] += TONE
+    y = Y.copy()
+    y[STARTS[2] + LENGTH :] = 0
+    X[STARTS[2] + LENGTH :] *= [[1e-120]]  # squares that are hardly floats
+    X[STARTS[8] :] *= 1e120
+    ranges, code = occurrences(y)
+    assert_array_equal(find_look_alikes(X.T, ranges, code)[0][:, 0], STARTS[8:])
+
+
 def test_detectability_is_of_medians_and_tails():
     events, others = np.linspace(0.5, 1.0, 21), np.linspace(-1.0, 0.0, 21)  # worst ones of 20: 0.525 and -0.05
     assert detectability([Gains(events, others)]) == pytest.approx(1.25 / (1.25 + 0.225 + 0.45))
