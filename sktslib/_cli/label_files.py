@@ -50,8 +50,9 @@ def read_labels_of(given, recording, files, labelled=None, self_train=False):
         labels = _with_unlabelled(labels, labelled, recording)
     elif labelled is not None:
         raise ValueError(
-            "--labelled needs --self-train, such as --self-train 3, which learns from what is unlabelled, too. To "
-            f"learn from the labelled part alone, write RECORDING:START-STOP. Got {labelled!r}."
+            "--labelled needs --self-train, such as --self-train 3, by which --task segment learns from what is "
+            "unlabelled, too. To learn from the labelled part alone, write RECORDING:START-STOP. "
+            f"Got {labelled!r}."
         )
     known, unlabelled = known_labels(labels, self_train)
     read = read_labels(known)
@@ -59,10 +60,13 @@ def read_labels_of(given, recording, files, labelled=None, self_train=False):
     line = f"labels: {len(ranges)} ranges of {listed(read.classes)}, {how}"
     if unlabelled.any():
         line += f"; {unlabelled.sum()} of {len(labels)} samples unlabelled"
+    elif any(str(name) == "-1" for name in read.classes):
+        line += "; -1 is one of the classes: with --self-train 3 it means unlabelled"
     if not len(ranges) or (not (read.code == 0).any() and len(read.classes) < 2):
         raise ValueError(
             "--labels must mark at least one range of two samples or more, and the background between ranges by 0 or "
             f"nothing. Got {line}."
+            + ("" if labelled is None else f" What lies outside of --labelled {labelled} does not count.")
         )
     return labels, line
 

@@ -14,7 +14,7 @@ from ..distances._metrics.elastic import ElasticMetric
 from ..distances._metrics.soft import SoftDTW
 from ..distances._pairwise import distances_between, driver_of
 from ..distances._series import resample
-from ..utils._jobs import in_jobs
+from ..utils._jobs import in_jobs, parts_for_jobs
 from ._collection_clusters import assigned
 
 ROUGH = 1e-2  # share that steps must gain while beginnings are compared; what is best is then followed further
@@ -55,8 +55,8 @@ class Problem(NamedTuple):
         """The results of a function of some series, in parts as many as jobs, in their order."""
         if self.jobs == 1:
             return [function(self.metric, self.w, [self.series[k] for k in members], *given)]
-        parts = np.array_split(members, min(self.jobs, len(members)))
-        calls = [delayed(function)(self.metric, self.w, [self.series[k] for k in part], *given) for part in parts]
+        parts = ([self.series[k] for k in part] for part in parts_for_jobs(members, self.jobs))
+        calls = [delayed(function)(self.metric, self.w, part, *given) for part in parts]
         return in_jobs(calls, self.n_jobs, 0, "clusters", "part")
 
     def costs(self, centers, members=None):
@@ -109,16 +109,21 @@ class Problem(NamedTuple):
             further = self._descended(run.centers, max_iter - run.n_iter, least, count, np.inf)
             run, gained = further._replace(n_iter=run.n_iter + further.n_iter), True
             while gained:
-                gained = False
-                for centers in self._elsewhere(run, tried, swapped, least):
-                    if run.n_iter >= max_iter:
-                        break
-                    further = self._descended(centers, max_iter - run.n_iter, least, count, run.inertia)
-                    gained, n_iter = further.inertia < run.inertia * (1.0 - tol), run.n_iter + further.n_iter
-                    run = (further if gained else run)._replace(n_iter=n_iter)
-                    if gained:
-                        break
+                run, gained = self._moved_elsewhere(run, tried, swapped, (max_iter, least, tol), count)
         return run
+
+    def _moved_elsewhere(self, run, tried, swapped, limits, count):
+        """The first run from elsewhere that has less inertia, and whether there is one; all iterations count."""
+        max_iter, least, tol = limits
+        for centers in self._elsewhere(run, tried, swapped, least):
+            if run.n_iter >= max_iter:
+                break
+            further = self._descended(centers, max_iter - run.n_iter, least, count, run.inertia)
+            n_iter = run.n_iter + further.n_iter
+            if further.inertia < run.inertia * (1.0 - tol):
+                return further._replace(n_iter=n_iter), True
+            run = run._replace(n_iter=n_iter)
+        return run, False
 
     def _descended(self, centers, max_iter, tol, count, limit):
         """Assign and move by turns; no further where one more gain like the last would not lead below the limit."""

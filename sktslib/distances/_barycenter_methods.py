@@ -12,7 +12,7 @@ import numpy as np
 from joblib import Parallel, delayed
 from scipy.optimize import minimize
 
-from ..utils._jobs import parts_of
+from ..utils._jobs import parts_for_jobs
 from ._metrics.base import Metric
 from ._series import full_weight
 
@@ -87,7 +87,7 @@ def centres(task, z, alignments, series, share):
     """Where each point of `z` would lie among its partners (channels, m), and their total weight (m,)."""
     if task.metric._centre == "median":
         return among_medians(z, task.parallel(delayed(task.metric._partners)(a) for a in alignments), series, share)
-    parts = ([series[k] for k in part] for part in parts_of(range(len(series)), task.parallel.n_jobs))
+    parts = ([series[k] for k in part] for part in parts_for_jobs(range(len(series)), task.parallel.n_jobs))
     sums = task.parallel(delayed(task.metric._partner_sums)(z, task.w, part) for part in parts)
     return among_means(z, *(np.concatenate(of) for of in list(zip(*sums, strict=True))[1:]), share)
 

@@ -50,7 +50,7 @@ def as_collection(values, name, channels=None, *, missing=None, channels_first=F
         if values.dtype != object or (values.ndim > 1 and values.size and np.ndim(values.flat[0]) == 0):
             a = as_floats(values, name)
             if asked and a.ndim == 3:
-                refuse_other_layout([a.shape[1:]] * len(a), name, a.shape)
+                refuse_other_layout([a.shape[1:]], name, a.shape)
             return _rows(a, name, channels, missing, channels_first)
         if values.ndim > 1 and values.shape[1] > 1:
             asked = channels_first = False  # a column is a channel
@@ -183,7 +183,7 @@ class StoredCollection(Sequence):
         try:
             return _rows(as_floats(a, self._name), self._name, channels, missing, channels_first)
         except ValueError as error:
-            if begin == 0 and end == self._size:
+            if begin == 0:  # its indices are those of the whole
                 raise
             raise ValueError(f"In the series {begin} to {end - 1}, whose indices count from 0: {error}") from None
 

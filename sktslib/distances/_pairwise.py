@@ -117,10 +117,10 @@ def pairwise_distances(
     return out
 
 
-def pairwise_blocks(X, Y, metric, how, weight=None, nan_policy="raise", channels_first=None):
+def pairwise_blocks(X, Y, metric, how, weight=None, nan_policy="raise", channels_first=None, shares=1):
     """The shape of the table of distances, and an iterator of its blocks: positions in both collections, distances.
 
-    `how` tells the number of jobs, the verbosity, and the most memory or None.
+    `how` tells the number of jobs, the verbosity, and the most memory or None, of whose `shares` blocks may take one.
     """
     if nan_policy not in ("raise", "omit"):
         hint = did_you_mean(nan_policy, ["raise", "omit"])
@@ -137,7 +137,7 @@ def pairwise_blocks(X, Y, metric, how, weight=None, nan_policy="raise", channels
     metric = metric._fitted_to(X, None if w is None else [spread(w, m) for m in lengths_of(X)])
     mirrored = same and w is None and metric.is_symmetric
     gaps = omit and (has_gaps(X) or has_gaps(Y))
-    return (len(X), len(Y)), _distance_blocks(metric, X, Y, w, mirrored, gaps, how)
+    return (len(X), len(Y)), _distance_blocks(metric, X, Y, w, mirrored, gaps, (*how, shares))
 
 
 def collection_weight(weight, X, *, one_length=False):

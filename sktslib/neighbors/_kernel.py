@@ -269,10 +269,10 @@ class DistanceKernel(PairwiseDistances):
             self.gamma_ = float(self.gamma)
             return
         n, max_memory = len(self._series), check_memory(self.max_memory)
-        count, half = n * (n - 1), None if max_memory is None else max_memory // 2
-        room = ROOM if half is None else half // VALUE
-        drawn = self._drawn() if count > max(room, RARE * DRAWN) else np.empty(0)
-        how, rest = (self.n_jobs, self.verbose, half), (self._used_weight, self.nan_policy, True)
+        # One half is for the blocks, the other one for the values that are kept.
+        count, room = n * (n - 1), ROOM if max_memory is None else max_memory // (2 * VALUE)
+        drawn = self._drawn() if known is None and count > max(room, RARE * DRAWN) else np.empty(0)
+        how, rest = (self.n_jobs, self.verbose, max_memory), (self._used_weight, self.nan_policy, True, 2)
 
         def begin():
             return _between(pairwise_blocks(self._series, None, self.metric_, how, *rest)[1])

@@ -15,7 +15,7 @@ from scipy.optimize import minimize
 from ..distances._metrics.base import Metric
 from ..distances._pairwise import pairwise_distances
 from ..distances._series import spread
-from ..utils._jobs import in_jobs, parts_of
+from ..utils._jobs import in_jobs, parts_for_jobs
 
 # A step to the minimum for held alignments may be too long once they are found anew: then a half, a quarter, an eighth.
 STEPS = (1.0, 0.5, 0.25, 0.125)
@@ -99,7 +99,7 @@ def triples_of(task, v, targets, unit):
     w = task.weights(v)
     others = nearest(sums(task, task.series, task.series, w), other_class(task.labels), task.n_neighbors)
     pairs = [(i, j) for i, of in enumerate(targets) if len(of) for j in (*of, *others[i])]
-    parts = [pairs[part[0] : part[-1] + 1] for part in parts_of(np.arange(len(pairs)), task.n_jobs)]
+    parts = [pairs[part[0] : part[-1] + 1] for part in parts_for_jobs(np.arange(len(pairs)), task.n_jobs)]
     calls = [delayed(terms)(task, part, w) for part in parts]
     found = np.concatenate(in_jobs(calls, task.n_jobs, 0, "weights", "part"))
     rows, share, at = [], [], 0

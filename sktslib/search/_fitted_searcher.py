@@ -9,7 +9,7 @@ from joblib import delayed
 from sklearn.utils.validation import check_is_fitted
 
 from ..utils._given_times import times_of
-from ..utils._jobs import in_jobs, parts_of, progress
+from ..utils._jobs import in_jobs, parts_for_jobs, progress
 from ..utils.validation import as_weight, plain_count
 from ._channels.by_channel import as_given
 from ._channels.channel_queries import ChannelQueries
@@ -329,7 +329,7 @@ class FittedSearcher(ThresholdFitting, ChannelQueries, QueryEstimator):
 
     def _groups(self, queries):
         """The numbers of the queries that are searched for in one call: profiles are found together, but for jobs."""
-        return [part.tolist() for group in sharing(queries) for part in parts_of(group, self.n_jobs)]
+        return [part.tolist() for group in sharing(queries) for part in parts_for_jobs(group, self.n_jobs)]
 
     @staticmethod
     def _in_order(several, numbers):

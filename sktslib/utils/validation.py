@@ -102,15 +102,20 @@ def check_jobs(n_jobs):
 
 
 def check_memory(value, name="max_memory"):
-    """Return a number of bytes, given as such or as text such as "500 MB" (1 kB is 1000 bytes); None stays None."""
-    if not isinstance(value, str):
-        return check_count(value, name, none=True)
-    found = re.fullmatch(r"\s*(\d+(?:\.\d+)?)\s*([kMGT]?)B\s*", value)
-    if found is None or not float(found[1]):
-        raise ValueError(
-            f"The {name!r} parameter must be a number of bytes or text such as '500 MB' or '2GB'. Got {shown(value)}."
+    """Return a number of bytes, given as such or as text such as "500 MB" or "64 MiB"; None stays None."""
+    if value is None:
+        return None
+    is_number = isinstance(value, Integral) and not isinstance(value, bool | np.bool_)
+    found = isinstance(value, str) and re.fullmatch(r"\s*(\d+(?:\.\d+)?)\s*([kmgt]?)(i?)b\s*", value, re.IGNORECASE)
+    size = value if is_number else 0
+    if found:
+        size = float(found[1]) * (1024 if found[3] else 1000) ** " kmgt".index(found[2].lower() or " ")
+    if size < 1:
+        raise (ValueError if is_number or isinstance(value, str) else TypeError)(
+            f"The {name!r} parameter must be None, a whole number of bytes from 1 on, or text such as '500 MB', '2GB' "
+            f"or '64 MiB'. Got {shown(value)}."
         )
-    return int(float(found[1]) * 1000 ** " kMGT".index(found[2] or " "))
+    return int(size)
 
 
 def check_count(value, name, *, low=1, none=False, owner=""):

@@ -136,8 +136,17 @@ def test_what_nobody_looked_through_is_learned_from_too(files, capsys, written, 
         (["--labelled", "a-b", "--self-train", "1"], "must be written START-STOP"),
         (["--labelled", "0-99999", "--self-train", "1"], "must lie in the recording"),
         (["--labelled", "0-100", "--task", "search"], "--labelled needs --self-train"),
+        (["--labelled", "0-4", "--self-train", "1"], "What lies outside of --labelled 0-4 does not count."),
     ],
 )
 def test_wrong_parts_that_are_labelled(files, capsys, given, words):
     pd.DataFrame({"mV": FEW, "beat": LABELS}).to_csv("rec.csv", index=False)
     assert words in printed(capsys, "learn", "rec.csv", "--labels", "beat", "--output", "m.joblib", *given, code=2).err
+
+
+@pytest.mark.parametrize("names", [["0", "beat", "-1"], [0, 1, -1]])
+def test_a_class_that_may_be_meant_for_unlabelled_is_told_of(files, capsys, names):
+    y = np.array(names)[np.where(np.arange(len(FEW)) < 90, LABELS != 0, 2)]
+    pd.DataFrame({"mV": FEW, "beat": y}).to_csv("rec.csv", index=False)
+    err = printed(capsys, "learn", "rec.csv", "--labels", "beat", "--output", "m.joblib").err
+    assert "-1 is one of the classes: with --self-train 3 it means unlabelled" in err

@@ -212,8 +212,9 @@ def test_neighbors_in_little_memory(same):
 @pytest.mark.parametrize(
     ("memory", "message"),
     [
-        ("2 gigs", "'max_memory' parameter must be a number of bytes or text.*'2 gigs'"),
-        (0, r"'max_memory' parameter must be an integer.*Got 0"),
+        ("2 gigs", "'max_memory' parameter must be None, a whole number of bytes.*or text.*'2 gigs'"),
+        (0, r"'max_memory' parameter must be None, a whole number of bytes from 1 on.*Got 0"),
+        ("0.1 B", "Got '0.1 B'"),
         (1000, r"'max_memory' parameter must leave room for .* bytes. Got 1000. Raise it"),
     ],
 )

@@ -151,8 +151,13 @@ def test_errors_tell_which_series(monkeypatch_of_parts):
     bad[9, 1, 0] = np.inf
     with pytest.raises(ValueError, match=r"In the series 8 to 11.*'X' must be finite.*first at index \(1, 1, 0\)"):
         pairwise_distances(Stored(bad), Y)
-    with pytest.raises(ValueError, match="must have as many channels as"):
+    bad[2, 1, 0] = np.inf
+    with pytest.raises(ValueError, match=r"^'X' must be finite.*first at index \(2, 1, 0\)"):
+        pairwise_distances(Stored(bad), Y)
+    with pytest.raises(ValueError, match=r"^'Y\[0\]' must have as many channels as"):
         pairwise_distances(Y, Stored(X[:, :, 0]))
+    with pytest.raises(ValueError, match="'X' must hold at least one point"):
+        pairwise_distances(X[:0], Y)
     with pytest.raises(ValueError, match="one point and 9 channels"):
         pairwise_distances(Stored(X[:, :1, :].repeat(9, axis=2)[:, :, :9]))
     with pytest.raises(ValueError, match="'max_memory' parameter must leave room for one pair"):

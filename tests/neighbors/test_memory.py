@@ -42,6 +42,13 @@ def test_distances_within_little_memory(cls):
         cls("dtw", max_memory=100).fit(X).transform(X)
 
 
+def test_the_memory_that_a_median_needs_is_told():
+    X = np.random.default_rng(0).normal(size=(30, 8))
+    with pytest.raises(ValueError, match=r"one pair of series and 1 jobs, 6144 bytes\. Got 6143"):
+        DistanceKernel("dtw", gamma="median", max_memory=6143).fit(X)
+    assert DistanceKernel("dtw", gamma="median", max_memory=6144).fit(X).gamma_ == DistanceKernel("dtw").fit(X).gamma_
+
+
 @given(data=st.data())
 def test_the_median_is_that_of_all_values(data):
     rng = np.random.default_rng(data.draw(st.integers(0, 999)))

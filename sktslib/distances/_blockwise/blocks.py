@@ -38,20 +38,22 @@ def compared_by_blocks(compare, metric, X, Y, order, mirrored, how):
     mirrored : bool
         Whether both are one collection, of whose pairs half will do: those of the upper triangle, in this order.
     how : tuple
-        Number of jobs, verbosity, the most memory or None, and the name of the work.
+        Number of jobs, verbosity, the most memory or None, how many shares of it there are, one of which blocks may
+        take, and the name of the work.
     """
-    n_jobs, verbose, max_memory, name = how
+    n_jobs, verbose, max_memory, shares, name = how
     jobs = count_jobs(n_jobs)
     pairs, most = _pairs_of_block(metric, X, Y, jobs), [len(X), len(Y)]
     if max_memory is not None:
-        room = max_memory // (AT_ONCE * jobs)
+        at_once = AT_ONCE * jobs * shares
+        room = max_memory // at_once
         pairs = min(pairs, room // (2 * PAIR))
         size = COPIES * 8 * len(X[0]) * max(lengths_of(X) + lengths_of(Y))
         most = [room // (4 * size)] * 2
         if not pairs or not most[0]:
             raise ValueError(
                 f"The 'max_memory' parameter must leave room for one pair of series and {jobs} jobs, "
-                f"{AT_ONCE * jobs * max(4 * size, 2 * PAIR)} bytes. Got {max_memory}. Raise it, or lower 'n_jobs'."
+                f"{at_once * max(4 * size, 2 * PAIR)} bytes. Got {max_memory}. Raise it, or lower 'n_jobs'."
             )
     most = [min(k, s.rows) if isinstance(s, StoredCollection) else k for k, s in zip(most, (X, Y), strict=True)]
     places = list(_blocks(order, mirrored, pairs, most))

@@ -6,7 +6,7 @@ import numpy as np
 from joblib import delayed
 
 from ...distances._metrics.registry import get_metric
-from ...utils._jobs import count_jobs, in_jobs, parts_of, progress
+from ...utils._jobs import count_jobs, in_jobs, parts_for_jobs, progress
 from .nearest_rows import free_ranges
 from .pair_bounds import are_known, bounds
 
@@ -140,7 +140,7 @@ def _parts(which, n_jobs):
 
 def _shared(search, rows, which, rest, n_jobs):
     """What jobs find of their parts of some windows."""
-    calls = [delayed(search)(rows, part.tolist(), *rest) for part in parts_of(which, n_jobs)]
+    calls = [delayed(search)(rows, part.tolist(), *rest) for part in parts_for_jobs(which, n_jobs)]
     return in_jobs(calls, n_jobs, 0, "compare windows", "part")
 
 

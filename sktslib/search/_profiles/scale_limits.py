@@ -280,9 +280,8 @@ def checked_offset_limit(limit, channels, names=None):
     """The largest offset of each channel (channels,); None for none."""
     if limit is None:
         return None
-    if isinstance(limit, dict):
-        limit = of_channels(limit, "offset_limit", channels, names, np.inf)
-    each = _floats(limit if _is_list(limit) else [limit] * channels)
+    values = of_channels(limit, "offset_limit", channels, names, np.inf) if isinstance(limit, dict) else limit
+    each = _floats(values if _is_list(values) else [values] * channels)
     if len(each) != channels or not all(one >= 0 for one in each):
         raise ValueError(
             "The 'offset_limit' parameter must be None, a number of at least 0, or one for each channel of the query, "

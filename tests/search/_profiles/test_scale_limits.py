@@ -272,7 +272,7 @@ def test_parameters_of_grids():
         ({"offset_limit": -1.0}, r"'offset_limit' parameter must be None, a number of at least 0.*Got -1.0"),
         ({"offset_limit": [1.0, 2.0]}, "one for each channel of the query, 1 here"),
         ({"offset_limit": "wide"}, "Got 'wide'"),
-        ({"offset_limit": {0: -1.0}}, "in a list or a dict.*Got "),
+        ({"offset_limit": {0: -1.0}}, r"in a list or a dict.*Got \{0: -1.0\}"),
         ({"offset_limit": {"a": 1.0}}, "Unknown channel 'a' of 'offset_limit': the query has no names"),
         ({"offset_limit": {1: 1.0}}, "'offset_limit'"),
         ({"scale_limits": (0.5, 2), "mode": "subsequence", "normalize": None}, "Take mode='windows'"),
