@@ -116,6 +116,7 @@ SIZES = {
     "search._streaming.incremental_profile.FEW": [1, 5, 32],
     "search._streaming.parts.FIRST": [1, 9, 2**12],
     "distances._kernels.diagonals.KEPT": [1, 2**23],
+    "distances._kernels.scratch.MOST": [0, 2**19],
     "distances._kernels.partner_sums.MOVES": [1, 2**22],
     "search._segmentation.stretches.LEAD": [1, 4],
     "search._segmentation.stretches.FULL": [1, 2, 16],

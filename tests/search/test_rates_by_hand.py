@@ -25,7 +25,7 @@ HOW = {
         LAGGED,
         {"metric": "dtw", "mode": "windows", "channel_lag": [0, 2], "lag_tolerance": 1, "min_channels": 1},
     ),
-    "learned": (TWO, LAGGED, {"metric": "euclidean", "lag_tolerance": 4, "channel_weight": [1.0, 2.0]}),
+    "learned": (TWO, LAGGED, {"metric": "euclidean", "lag_tolerance": 2, "channel_weight": [1.0, 2.0]}),
 }
 
 
