@@ -7,6 +7,7 @@ Here blocks and pieces are small, and the lengths lie about every multiple of th
 from itertools import pairwise
 
 import naive
+import numba
 import numpy as np
 import pytest
 from hypothesis import given
@@ -96,8 +97,8 @@ def test_searches_along_diagonals_equal_columns_to_the_bit(name, data):
 @pytest.mark.parametrize("name", ["dtw", "ddtw", "shape_dtw", "adtw", "lcss"])
 @pytest.mark.parametrize("m", [1, 2, LANES - 1, LANES, LANES + 1, 2 * LANES + 1])
 def test_searches_find_a_copy_behind_a_border_of_blocks(name, m, monkeypatch):
-    """With blocks as long as users have them, so that nothing but the lengths decides what is crossed."""
-    monkeypatch.setattr(open_ended, "BLOCK", 4096)
+    """Compiled with blocks as long as users have them, so that nothing but the lengths decides what is crossed."""
+    monkeypatch.setattr(open_ended, "BLOCK", 400 if numba.config.DISABLE_JIT else 4096)
     rng = np.random.default_rng(m)
     n = 2 * open_ended.BLOCK + 100
     ends = np.array([1, 2]) * open_ended.BLOCK - 1  # the last point of a block
