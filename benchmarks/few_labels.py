@@ -9,6 +9,7 @@ All labels are of a record's first five minutes, the scores of what is behind th
 - `k of 5 min`: `fit` gets five minutes in which k beats are marked, and the others stand in the background;
 - `1/5 unmarked`, `1/2 unmarked`: of the marks of five minutes so many are left out, drawn at random;
 - `k, trained`: as `first k`, and with the rest of the five minutes unlabelled, in three rounds of self-training;
+- `k, auto`: the same with ``metric="auto"``;
 - `shifted`: both borders of every mark are off by up to 40 ms, drawn at random;
 - `all`: every beat of the five minutes is marked; behind a running median instead of `AutoFilter`, too.
 """
@@ -43,14 +44,14 @@ def first(k):
     return lambda signal, peaks: found_by(learned(), signal, peaks, peaks[k - 1] + AFTER)
 
 
-def trained(k):
+def trained(k, **how):
     """The same with the rest of the five minutes unlabelled."""
 
     def found(signal, peaks):
         stop = peaks[k - 1] + AFTER
         y = np.full(LEARNED, -1)
         y[:stop] = labelled(peaks[:k], stop)
-        pipe = make_pipeline(AutoFilter(RATE), QuerySegmenter(self_train=3))
+        pipe = make_pipeline(AutoFilter(RATE), QuerySegmenter(**how, self_train=3))
         learn = pipe.fit
         pipe.fit = lambda X, _: learn(X, y)
         return found_by(pipe, signal, peaks)
@@ -89,6 +90,7 @@ def shifted(signal, peaks):
 
 ROWS = {f"first {k}": first(k) for k in (1, 2, 5, 20)}
 ROWS |= {f"{k}, trained": trained(k) for k in (1, 2, 5, 20)}
+ROWS |= {f"{k}, auto": trained(k, metric="auto") for k in (2, 5, 20)}
 ROWS |= {f"{k} of 5 min": of_five_minutes(lambda n, k=k: np.arange(n) < k) for k in (1, 2, 5, 20)}
 ROWS |= {"1/5 unmarked": of_five_minutes(without(0.2)), "1/2 unmarked": of_five_minutes(without(0.5))}
 ROWS["shifted"] = shifted
