@@ -284,12 +284,11 @@ def by_length(series):
 
 def _by_bits(metric, X, Y, w, mirrored, out):
     """Unweighted counts of points that do not match."""
-    groups = by_length(X)
-    made = _stacked(metric, X, w, groups, 1)
+    made = _stacked(metric, X, w, by_length(X), 1)
     for begin in range(0, len(Y), 16):
         members = range(begin, min(begin + 16, len(Y)))
         series = [Y[b] for b in members]
-        for (m, of), (_, _, record, rows, _, points) in zip(groups.items(), made, strict=True):
+        for of, (m, *_), record, rows, _, points in made:
             # Of a mirrored table each series is compared with those up to itself.
             ends = np.searchsorted(of, members, "right") if mirrored else [len(of)] * len(members)
             costs = np.zeros((len(members), ends[-1]))
@@ -342,11 +341,7 @@ def _by_lanes(metric, X, Y, w, mirrored, out):
             if metric._has_factor:
                 costs = times_factor(costs, metric._factor(of_x[of, np.newaxis], of_y[members]))
             if not metric._reports_cost:
-                series = [features[b] for b in members]
-                for m in np.unique(sizes):
-                    some = np.flatnonzero(sizes == m)
-                    x, point_costs = X[of[some[0]]], points[some[0], :, :m]
-                    costs[some] = _reported(metric, x, record, point_costs, costs[some], series)
+                costs = _reported_each(metric, X, of, sizes, record, points, costs, [features[b] for b in members])
             out[of[:, np.newaxis], members] = costs
             if mirrored:
                 out[members[:, np.newaxis], of] = costs.T
@@ -378,6 +373,16 @@ def _side_by_side(arrays):
     for a in arrays:
         out[begin : begin + len(a), ..., : a.shape[-1]] = a
         begin += len(a)
+    return out
+
+
+def _reported_each(metric, X, of, sizes, record, points, costs, series):
+    """What `_reported` gives of queries of several lengths."""
+    out = np.empty_like(costs)
+    for m in np.unique(sizes):
+        some = np.flatnonzero(sizes == m)
+        first = some[0]
+        out[some] = _reported(metric, X[of[first]], record, points[first, :, :m], costs[some], series)
     return out
 
 

@@ -113,7 +113,8 @@ def assert_same(got, want):
 def small_parts(data):
     names = ("ranges.LEAST", "parts.LEAD", "parts.FIRST", "parts.ROOM", "best.ROOM")
     names += tuple(f"chunked_sequence.{name}" for name in ("CHUNK", "LONG", "RARE"))
-    with small_sizes(data, *(f"search._streaming.{name}" for name in names), "search._profiles.near_windows.LEAST"):
+    others = "search._profiles.near_windows.LEAST", "distances._kernels.scratch.MOST"
+    with small_sizes(data, *(f"search._streaming.{name}" for name in names), *others):
         yield
 
 

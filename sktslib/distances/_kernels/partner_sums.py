@@ -137,10 +137,7 @@ def partner_sums(p, x, w, points, compared, summed, lo, hi, start, free):
     size, blocks = (n + 1) * LANES, -(-k // LANES)
     work = np.empty((features, 4, m)), channels_of(np.zeros((features, size))), np.zeros(size), np.empty(size)
     work = *work, np.empty(2 * m * n, np.uint16), np.empty(LANES, np.int64)
-    cost, count, total = np.empty(k), np.zeros((k, m)), np.zeros((k, channels, m))
+    found, cells = (np.empty(k), np.zeros((k, m)), np.zeros((k, channels, m))), cells_of(p, lo, hi)
     for begin, end in pieces(blocks, m * n * LANES):
-        _add(
-            p, x, w, points, compared, summed, order, cells_of(p, lo, hi), start, free, begin, end, work,
-            cost, count, total,
-        )  # fmt: skip
-    return cost, count, total
+        _add(p, x, w, points, compared, summed, order, cells, start, free, begin, end, work, *found)
+    return found

@@ -162,7 +162,7 @@ class ProfilePool:
 
     def take(self, feed, found, reader):
         """Take the candidates that a profile gave last."""
-        self._found.append(Candidates(*(np.array(column) for column in found.columns), found.slack))
+        self._found.append(found.kept())
 
     def cut(self, state):
         """Give up the candidates before a state, which turned out to be others."""
