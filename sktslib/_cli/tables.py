@@ -131,7 +131,7 @@ def _read_text(path, reading):
     names = _unique(layout.names or [str(k + 1) for k in range(len(layout.kinds))])
     for number, line in layout.skipped:
         notes.append(f"line {number + 1} is neither names nor numbers and was skipped: {line.strip()[:60]!r}")
-    texts = {k: "str" for k, kind in enumerate(layout.kinds) if kind in ("date", "datetime", "clock", "text")}
+    texts = {k: "str" for k, kind in enumerate(layout.kinds) if kind != "number"}
     with opened(path) as file, warnings.catch_warnings():
         warnings.simplefilter("error", pd.errors.ParserWarning)
         warnings.simplefilter(
@@ -145,6 +145,7 @@ def _read_text(path, reading):
             sep=r"\s+" if layout.separator is None else layout.separator,
             decimal=layout.decimal,
             thousands=layout.thousands,
+            quotechar=layout.quote,
             comment=layout.comment,
             header=None,
             names=range(len(names)),

@@ -5,7 +5,7 @@ import warnings
 
 import numpy as np
 
-from .text_layout import KINDS, ZONE
+from .text_layout import KINDS, MINUTES, ZONE
 
 NAME = re.compile(r"(?i)(time.*|t|date.*|.*timestamp|zeit.*|uhrzeit|datum|seconds?|secs?|elapsed.*)")
 OFFSET = re.compile(rf".*\d{ZONE.removesuffix('?')}")
@@ -43,7 +43,7 @@ def time_columns(frame):
     named = named or [name for name, kind in kinds.items() if name == "" and kind in ("datetime", "date")]
     dated = [name for name in named if kinds[name] not in ("number", "text")]
     numbers = [name for name in named if kinds[name] == "number"]
-    alone = [name for name, kind in kinds.items() if kind in ("datetime", "date", "clock")]
+    alone = [name for name, kind in kinds.items() if kind not in ("number", "text")]
     # A text that is named as a time comes last, and is refused unless it is a date of an unusual writing.
     return (dated or numbers or (alone if len(alone) == 1 else []) or named)[:1]
 
@@ -96,7 +96,7 @@ def _as_written(columns, option, day_first):
     column = columns[0]
     if len(columns) == 2:
         day = column.dt.strftime("%Y-%m-%d") if column.dtype.kind == "M" else column.astype(str)
-        column = pd.Series(day.str.strip() + " " + columns[1].astype(str).str.strip(), name=name)
+        column = pd.Series(day.str.strip() + " " + _with_hours(columns[1].astype(str).str.strip()), name=name)
     kind = kind_of_column(column)
     if kind == "number":
         return column.to_numpy(np.float64), []
@@ -107,6 +107,7 @@ def _as_written(columns, option, day_first):
             return pd.DatetimeIndex(column), []
         texts = column.astype(str).str.strip().str.replace(",", ".", regex=False)
         if kind == "clock":
+            texts = _with_hours(texts)
             short = texts.str.count(":") == 1
             return pd.TimedeltaIndex(pd.to_timedelta(texts.where(~short, texts + ":00"))), []
         return _dates(texts, day_first)
@@ -115,6 +116,11 @@ def _as_written(columns, option, day_first):
             f"{option}: the column {name} must hold {HOW_DATES}. Got {_wrong(column)}. Correct that row, or name "
             "another column with --time-column, or none."
         ) from None
+
+
+def _with_hours(clocks):
+    """Clock times that all have hours, 0 where minutes and seconds stand alone."""
+    return clocks.mask(clocks.str.fullmatch(MINUTES), "0:" + clocks)
 
 
 def _wrong(column):

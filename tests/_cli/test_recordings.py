@@ -102,6 +102,8 @@ def test_dates_and_clock_times_in_two_columns(tmp_path):
     assert list(found.times) == list(SECONDS)
     assert found.time_name == "Date and Time"
     assert list(read(path, time_column="Date,Time").times) == list(SECONDS)
+    path = write(tmp_path / "b.csv", "Date,Time,v", ["05/21/2024,1:59 PM,1", "05/21/2024,2:00 PM,2"])
+    assert list(read(path).times) == list(pd.to_datetime(["2024-05-21 13:59", "2024-05-21 14:00"]))
 
 
 def test_clock_times_alone_are_durations(tmp_path):
@@ -109,6 +111,16 @@ def test_clock_times_alone_are_durations(tmp_path):
     found = read(path)
     assert isinstance(found.times, pd.TimedeltaIndex)
     assert found.times[1] - found.times[0] == pd.Timedelta("250ms")
+
+
+def test_minutes_and_seconds_are_durations_as_physionet_writes_them(tmp_path):
+    rows = ["'59:59.500',1,2", "'59:59.750',3,4", "'1:00:00.000',5,6", "'1:00:00.250',7,8"]
+    for first in (0, 2):  # of a file that begins before the hour, or at it
+        path = write(tmp_path / "a.csv", "'Elapsed time','MLII','V5'\n'hh:mm:ss.mmm','mV','mV'", rows[first:])
+        found = read(path)
+        assert found.names == ["MLII", "V5"]
+        assert found.numbers[:, 0].tolist() == [1, 3, 5, 7][first:]
+        assert (found.times == pd.timedelta_range("0:59:59.5", periods=4, freq="250ms")[first:]).all()
 
 
 def test_zones_are_kept(tmp_path):
