@@ -161,7 +161,7 @@ def _samples_at(column, recording, reading):
             f"{where}: the column {column.name!r} holds times, and the recording has none. Name its column with "
             "--time-column, say how many samples a second has with --rate, or give samples."
         )
-    wanted, _ = times_of_columns([column], where, reading.day_first, reading.time_zone)
+    wanted, _ = times_of_columns([column], where, reading)
     times, what = recording.times, "times"
     if isinstance(times, pd.Index) and not isinstance(wanted, pd.Index):
         begin = times[0] if recording.begin is None else recording.begin

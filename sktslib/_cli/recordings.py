@@ -239,7 +239,7 @@ def _times(frame, index, reading, option, path, notes):
         if not set(of_times) <= set(frame) or len(of_times) > 2:
             return None, None, []  # another file may have it
     where = f"--time-column of {option}"
-    times, noted = times_of_columns([frame[name] for name in of_times], where, reading.day_first, reading.time_zone)
+    times, noted = times_of_columns([frame[name] for name in of_times], where, reading)
     notes += [f"{path}: {note}" for note in noted]
     _refuse_repeated(times, of_times, option)
     as_times(times, len(frame), where)

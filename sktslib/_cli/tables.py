@@ -34,6 +34,7 @@ class Reading:
     encoding: str | None = None
     day_first: bool | None = None
     time_zone: str | None = None
+    epoch: str | None = None
     sheet: str | None = None
     transpose: bool = False
 
@@ -88,7 +89,8 @@ def read_table(path, reading, option):
     except UnicodeDecodeError as error:
         if error.encoding == "charmap":  # the last that was tried
             raise ValueError(
-                f"{option} must name a table. Got {path!r}, which is no text. Files are {FORMATS}."
+                f"{option} must name a table. Got {path!r}, which is no text. Files are {FORMATS}. Save another "
+                "(EDF, WFDB, MATLAB, ...) as one of these, in Python for example by numpy.save."
             ) from None
         raise ValueError(
             f"{option} must name a readable file. Got {path!r}, which is not {error.encoding}: name its encoding, such "

@@ -48,7 +48,7 @@ def time_columns(frame):
     return (dated or numbers or (alone if len(alone) == 1 else []) or named)[:1]
 
 
-def times_of_columns(columns, option, day_first=None, time_zone=None):
+def times_of_columns(columns, option, reading):
     """The times that one or two columns hold, in the zone that is named, and what there is to say about them.
 
     Parameters
@@ -57,10 +57,10 @@ def times_of_columns(columns, option, day_first=None, time_zone=None):
         One column, or a date and a clock time.
     option : str
         What they were named by, for messages.
-    day_first : bool, optional
-        Whether 02/03/2024 is the second of March. Default: as far as the column shows.
-    time_zone : str, optional
-        The zone of dates; those that have another are converted.
+    reading : Reading
+        How to read it. `day_first`: whether 02/03/2024 is the second of March, None as far as the column shows.
+        `time_zone`: the zone of dates; those that have another are converted. `epoch`: the unit of numbers that count
+        from 1970.
 
     Returns
     -------
@@ -68,7 +68,10 @@ def times_of_columns(columns, option, day_first=None, time_zone=None):
     """
     import pandas as pd
 
-    times, notes = _as_written(columns, option, day_first)
+    time_zone = reading.time_zone
+    times, notes = _as_written(columns, option, reading.day_first)
+    if reading.epoch is not None and not isinstance(times, pd.Index):
+        times = _since_1970(columns[0], option, reading.epoch)
     if time_zone is None or not isinstance(times, pd.DatetimeIndex):
         return times, notes
     try:
@@ -115,6 +118,18 @@ def _as_written(columns, option, day_first):
         raise ValueError(
             f"{option}: the column {name} must hold {HOW_DATES}. Got {_wrong(column)}. Correct that row, or name "
             "another column with --time-column, or none."
+        ) from None
+
+
+def _since_1970(column, option, unit):
+    import pandas as pd
+
+    try:
+        return pd.DatetimeIndex(pd.to_datetime(column, unit=unit, utc=True))
+    except (ValueError, OverflowError):
+        raise ValueError(
+            f"{option}: the column {column.name!r} must hold {unit} since 1970, as --epoch says. Got numbers from "
+            f"{column.min()} to {column.max()}, beyond all dates. Name another unit, or leave --epoch out."
         ) from None
 
 

@@ -123,6 +123,26 @@ def test_minutes_and_seconds_are_durations_as_physionet_writes_them(tmp_path):
         assert (found.times == pd.timedelta_range("0:59:59.5", periods=4, freq="250ms")[first:]).all()
 
 
+@pytest.mark.parametrize(("unit", "factor"), [("s", 1), ("ms", 10**3), ("us", 10**6), ("ns", 10**9)])
+def test_times_since_1970_are_dates_where_they_are_said_to_be(tmp_path, unit, factor):
+    since = (1_714_564_800 + 7 * np.arange(N)) * factor
+    path = write(tmp_path / "a.csv", "timestamp,v", [f"{t},{x:.3f}" for t, x in zip(since, X, strict=True)])
+    expected = pd.date_range("2024-05-01 12:00", periods=N, freq="7s", tz="UTC")
+    assert (read(path, epoch=unit).times == expected).all()
+    local = read(path, epoch=unit, time_zone="Asia/Tokyo").times
+    assert local[0].isoformat() == "2024-05-01T21:00:00+09:00"
+    assert read(path).times.dtype == np.float64
+    with pytest.raises(ValueError, match=r"Got '0s-9s', and times from 1.?7145648.* If they count from 1970: --epoch"):
+        Files(Reading()).read(f"{path}:0s-9s", "--query")
+    assert len(Files(Reading(epoch=unit)).read(f"{path}:0s-14s", "--query")) == 2
+
+
+def test_times_beyond_all_dates_are_not_counted_from_1970(tmp_path):
+    path = write(tmp_path / "a.csv", "t,v", ["1e30,1", "2e30,2"])
+    with pytest.raises(ValueError, match=r"'t' must hold s since 1970, as --epoch says. Got numbers from 1e.30 to 2e"):
+        read(path, epoch="s")
+
+
 def test_zones_are_kept(tmp_path):
     local = pd.date_range(START, periods=N, freq="s", tz="Europe/Berlin")  # the clock is changed within it
     path = tmp_path / "a.csv"
