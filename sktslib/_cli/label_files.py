@@ -121,7 +121,8 @@ def _of_ranges(path, recording, files):
     if edges is None:
         raise ValueError(
             "--labels must name a column of the recording, or a file with the columns start and end (samples), or "
-            f"start_time and end_time. Got {path!r} with {listed(by_name.values())}."
+            f"start_time and end_time. Got {path!r} with {listed(by_name.values())}. Of instants alone, such as R "
+            "peaks, make ranges about them."
         )
     columns = [frame[name] for name in edges]
     numbers = all(kind_of_column(column) == "number" for column in columns)
