@@ -121,7 +121,8 @@ def _of_ranges(path, recording, files):
     if edges is None:
         raise ValueError(
             "--labels must name a column of the recording, or a file with the columns start and end (samples), or "
-            f"start_time and end_time. Got {path!r} with {listed(by_name.values())}."
+            f"start_time and end_time. Got {path!r} with {listed(by_name.values())}. Of instants alone, such as R "
+            "peaks, make ranges about them."
         )
     columns = [frame[name] for name in edges]
     numbers = all(kind_of_column(column) == "number" for column in columns)
@@ -161,7 +162,7 @@ def _samples_at(column, recording, reading):
             f"{where}: the column {column.name!r} holds times, and the recording has none. Name its column with "
             "--time-column, say how many samples a second has with --rate, or give samples."
         )
-    wanted, _ = times_of_columns([column], where, reading.day_first, reading.time_zone)
+    wanted, _ = times_of_columns([column], where, reading)
     times, what = recording.times, "times"
     if isinstance(times, pd.Index) and not isinstance(wanted, pd.Index):
         begin = times[0] if recording.begin is None else recording.begin

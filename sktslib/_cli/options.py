@@ -17,6 +17,7 @@ READING = {
     ),
     "--weight-column": ("NAME", "the column of weights in the query's file (default: the one named weight)"),
     "--time-zone": ("NAME", "the zone of the times, such as Europe/Berlin (default: that of the file, if it says one)"),
+    "--epoch": ("UNIT", "the column of times counts s, ms, us or ns since 1970, in UTC: they are read as dates"),
     "--rate": ("HZ", "samples per second, for files without times"),
     "--separator": ("CHAR", "what separates cells of text files: a character, tab or space (default: found)"),
     "--decimal": ("CHAR", "the decimal mark of text files (default: found)"),
@@ -26,6 +27,7 @@ READING = {
     "--encoding": ("NAME", "the encoding of text files (default: found; UTF-8, UTF-16 or else cp1252)"),
 }
 DECIMALS = (".", ",")
+EPOCHS = ("s", "ms", "us", "ns")
 DEFAULT_MATCHES = 10  # enough to see what a pattern finds
 
 
@@ -72,6 +74,7 @@ def add_reading(parser, without=()):
         "--rate": {"type": lambda text: number(text, float, 0, "a number above 0", above=True)},
         "--header": {"type": lambda text: number(text, int, 0, "the number of a line, from 1, or 0")},
         "--decimal": {"choices": DECIMALS},
+        "--epoch": {"choices": EPOCHS},
     }
     for option, (metavar, text) in READING.items():
         if option not in without:

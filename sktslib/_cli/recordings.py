@@ -1,5 +1,6 @@
 """Recordings from tables: which columns are channels, times, weights and an index, and what is compared with what."""
 
+import re
 from dataclasses import dataclass, field, replace
 
 import numpy as np
@@ -11,7 +12,7 @@ from .time_columns import kind_of_column, time_columns, times_of_columns
 
 NO_TIMES = "none"  # as a name of the column of times
 EVEN = 0.1  # of the median step: what rounding may add or take
-COUNTERS = ("index", "row", "sample", "samples", "nr", "no", "no.", "#", "id")  # if they count the rows
+COUNTERS = {"index", "row", "sample", "samples", "nr", "no", "number", "id"}  # words of a column that counts the rows
 
 
 @dataclass
@@ -189,10 +190,16 @@ def _without_index(table, notes):
                 notes.append(f"{table.path}: the first column has no name and increases: it was read as times")
             else:
                 notes.append(f"{table.path}: column {k + 1} has no name and was left out")
-        elif name.lower() in COUNTERS and kind_of_column(frame[name]) == "number" and counts(frame[name].to_numpy()):
+        elif _is_counter(name) and kind_of_column(frame[name]) == "number" and counts(frame[name].to_numpy()):
             drop.append(name)
             notes.append(f"{table.path}: column {name!r} counts the rows and was left out (--columns takes it)")
     return frame.drop(columns=drop), index
+
+
+def _is_counter(name):
+    """Whether a name is one of columns that count the rows: ``no.``, ``sample #``, ``row_id``."""
+    words = re.findall(r"[^\W\d_]+", name.lower())
+    return COUNTERS.issuperset(words) if words else name == "#"
 
 
 def _nameless_times(frame, path, notes):
@@ -232,7 +239,7 @@ def _times(frame, index, reading, option, path, notes):
         if not set(of_times) <= set(frame) or len(of_times) > 2:
             return None, None, []  # another file may have it
     where = f"--time-column of {option}"
-    times, noted = times_of_columns([frame[name] for name in of_times], where, reading.day_first, reading.time_zone)
+    times, noted = times_of_columns([frame[name] for name in of_times], where, reading)
     notes += [f"{path}: {note}" for note in noted]
     _refuse_repeated(times, of_times, option)
     as_times(times, len(frame), where)

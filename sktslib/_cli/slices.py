@@ -138,9 +138,11 @@ def _by_times(cut, times, time_name, option):
     inside = np.searchsorted(times, wanted - slack)
     step = float(np.median(np.diff(times))) if len(times) > 1 else 1.0
     if wanted[0] < times[0] - slack or wanted[1] > times[-1] + 1.5 * step:
+        since = " If they count from 1970: --epoch s, ms, us or ns; slices then count from the first."
+        since = since if times[0] > 1e8 else ""
         raise ValueError(
-            f"{option}: a slice must lie in the recording. Got {cut.text!r}, and {what} from {times[0]:g} to "
-            f"{times[-1]:g}{'' if time_name is None else f' in {time_name!r}'}."
+            f"{option}: a slice must lie in the recording. Got {cut.text!r}, and {what} from {times[0]:.16g} to "
+            f"{times[-1]:.16g}{'' if time_name is None else f' in {time_name!r}'}.{since}"
         )
     return int(inside[0]), int(inside[1])
 

@@ -34,6 +34,7 @@ class Reading:
     encoding: str | None = None
     day_first: bool | None = None
     time_zone: str | None = None
+    epoch: str | None = None
     sheet: str | None = None
     transpose: bool = False
 
@@ -88,7 +89,8 @@ def read_table(path, reading, option):
     except UnicodeDecodeError as error:
         if error.encoding == "charmap":  # the last that was tried
             raise ValueError(
-                f"{option} must name a table. Got {path!r}, which is no text. Files are {FORMATS}."
+                f"{option} must name a table. Got {path!r}, which is no text. Files are {FORMATS}. Save another "
+                "(EDF, WFDB, MATLAB, ...) as one of these, in Python for example by numpy.save."
             ) from None
         raise ValueError(
             f"{option} must name a readable file. Got {path!r}, which is not {error.encoding}: name its encoding, such "
@@ -131,7 +133,7 @@ def _read_text(path, reading):
     names = _unique(layout.names or [str(k + 1) for k in range(len(layout.kinds))])
     for number, line in layout.skipped:
         notes.append(f"line {number + 1} is neither names nor numbers and was skipped: {line.strip()[:60]!r}")
-    texts = {k: "str" for k, kind in enumerate(layout.kinds) if kind in ("date", "datetime", "clock", "text")}
+    texts = {k: "str" for k, kind in enumerate(layout.kinds) if kind != "number"}
     with opened(path) as file, warnings.catch_warnings():
         warnings.simplefilter("error", pd.errors.ParserWarning)
         warnings.simplefilter(
@@ -145,6 +147,7 @@ def _read_text(path, reading):
             sep=r"\s+" if layout.separator is None else layout.separator,
             decimal=layout.decimal,
             thousands=layout.thousands,
+            quotechar=layout.quote,
             comment=layout.comment,
             header=None,
             names=range(len(names)),

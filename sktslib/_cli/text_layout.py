@@ -13,11 +13,12 @@ SEPARATORS = ("\t", ";", "|", ",", None)  # None: blanks
 NONE = "\0"  # a separator that does not occur: one column
 DATE = r"(?:\d{4}[-/.]\d{1,2}[-/.]\d{1,2}|\d{1,2}[-/.]\d{1,2}[-/.](?:\d{4}|\d{2}))"
 CLOCK = r"\d{1,2}:\d{2}(?::\d{2}(?:[.,]\d+)?)?(?: ?[AaPp]\.?[Mm]\.?)?"
+MINUTES = r"\d{1,3}:\d{2}[.,]\d+"  # and seconds with a fraction: the first hour, as PhysioNet writes it
 ZONE = r"(?: ?(?:Z|UTC|[+-]\d{2}(?::?\d{2})?))?"
 KINDS = {
     "datetime": re.compile(rf"{DATE}[T ]+{CLOCK}{ZONE}"),
     "date": re.compile(DATE),
-    "clock": re.compile(CLOCK),
+    "clock": re.compile(rf"{CLOCK}|{MINUTES}"),
 }
 SPREADSHEET_ERRORS = {"#n/a", "#div/0!", "#value!", "#ref!", "#num!", "#name?", "#null!"}
 SPREADSHEET_ERRORS |= {"#nv", "#wert!", "#bezug!", "#zahl!"}  # in German
@@ -27,6 +28,7 @@ UNIT = re.compile(
     r"[(\[].*[)\]]|-|%|°\s?[CFc]?|deg.*|[cdfhkmnpuµMGT]?(s|sec|Hz|V|A|W|g|G|m|N|Pa|bar|T|C|F|K|L|l|rad|J|min|h)"
     r"(\s?[/·*^²³]?.{0,5})?|[mM]?[Bb]ar|bpm|rpm|1|counts?|a\.?u\.?|raw|yyyy.*|hh.*"
 )
+SINGLE_QUOTED = re.compile(r"\s*'[^']*'\s*(?:[\t;|,]|$)")  # the first cell of a line
 TIME_WORD = re.compile(r"(?i)(date|time|zeit|uhrzeit|datum|heure|temps|fecha|hora|timestamp|t\b)")
 
 
@@ -39,8 +41,9 @@ class Layout(NamedTuple):
     comment: str | None
     first: int  # number of the first line of data, from 0
     names: list | None  # of the columns; None: there is no header
-    kinds: list  # of each column: number, date, datetime, clock or text
+    kinds: list  # of each column: number, a key of KINDS, or text
     skipped: list  # lines before the data that are neither header nor comment, with their numbers
+    quote: str  # what stands around cells
 
 
 def number_form(decimal, thousands):
@@ -130,6 +133,8 @@ def layout_of(lines, *, separator=None, decimal=None, thousands=None, header=Non
     -------
     Layout or None
     """
+    quote = "'" if any(SINGLE_QUOTED.match(line) for line in lines) and not any('"' in line for line in lines) else '"'
+    lines = [line.replace(quote, '"') for line in lines]
     content = [(k, line) for k, line in enumerate(lines) if line.strip() and not line.lstrip().startswith("#")]
     content = content if header is None else [(k, line) for k, line in content if k >= header]
     if not content:
@@ -161,7 +166,7 @@ def layout_of(lines, *, separator=None, decimal=None, thousands=None, header=Non
         names = [*names, ""] if ends_empty else ["", *names]
     separator = ";" if best.separator == NONE else best.separator
     comment = "#" if before and not within else None
-    return Layout(separator, best.decimal, thousands, comment, start, names, kinds, skipped)
+    return Layout(separator, best.decimal, thousands, comment, start, names, kinds, skipped, quote)
 
 
 def _kinds(trial):

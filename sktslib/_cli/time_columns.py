@@ -5,7 +5,7 @@ import warnings
 
 import numpy as np
 
-from .text_layout import KINDS, ZONE
+from .text_layout import KINDS, MINUTES, ZONE
 
 NAME = re.compile(r"(?i)(time.*|t|date.*|.*timestamp|zeit.*|uhrzeit|datum|seconds?|secs?|elapsed.*)")
 OFFSET = re.compile(rf".*\d{ZONE.removesuffix('?')}")
@@ -43,12 +43,12 @@ def time_columns(frame):
     named = named or [name for name, kind in kinds.items() if name == "" and kind in ("datetime", "date")]
     dated = [name for name in named if kinds[name] not in ("number", "text")]
     numbers = [name for name in named if kinds[name] == "number"]
-    alone = [name for name, kind in kinds.items() if kind in ("datetime", "date", "clock")]
+    alone = [name for name, kind in kinds.items() if kind not in ("number", "text")]
     # A text that is named as a time comes last, and is refused unless it is a date of an unusual writing.
     return (dated or numbers or (alone if len(alone) == 1 else []) or named)[:1]
 
 
-def times_of_columns(columns, option, day_first=None, time_zone=None):
+def times_of_columns(columns, option, reading):
     """The times that one or two columns hold, in the zone that is named, and what there is to say about them.
 
     Parameters
@@ -57,10 +57,10 @@ def times_of_columns(columns, option, day_first=None, time_zone=None):
         One column, or a date and a clock time.
     option : str
         What they were named by, for messages.
-    day_first : bool, optional
-        Whether 02/03/2024 is the second of March. Default: as far as the column shows.
-    time_zone : str, optional
-        The zone of dates; those that have another are converted.
+    reading : Reading
+        How to read it. `day_first`: whether 02/03/2024 is the second of March, None as far as the column shows.
+        `time_zone`: the zone of dates; those that have another are converted. `epoch`: the unit of numbers that count
+        from 1970.
 
     Returns
     -------
@@ -68,7 +68,10 @@ def times_of_columns(columns, option, day_first=None, time_zone=None):
     """
     import pandas as pd
 
-    times, notes = _as_written(columns, option, day_first)
+    time_zone = reading.time_zone
+    times, notes = _as_written(columns, option, reading.day_first)
+    if reading.epoch is not None and not isinstance(times, pd.Index):
+        times = _since_1970(columns[0], option, reading.epoch)
     if time_zone is None or not isinstance(times, pd.DatetimeIndex):
         return times, notes
     try:
@@ -96,7 +99,7 @@ def _as_written(columns, option, day_first):
     column = columns[0]
     if len(columns) == 2:
         day = column.dt.strftime("%Y-%m-%d") if column.dtype.kind == "M" else column.astype(str)
-        column = pd.Series(day.str.strip() + " " + columns[1].astype(str).str.strip(), name=name)
+        column = pd.Series(day.str.strip() + " " + _with_hours(columns[1].astype(str).str.strip()), name=name)
     kind = kind_of_column(column)
     if kind == "number":
         return column.to_numpy(np.float64), []
@@ -107,6 +110,7 @@ def _as_written(columns, option, day_first):
             return pd.DatetimeIndex(column), []
         texts = column.astype(str).str.strip().str.replace(",", ".", regex=False)
         if kind == "clock":
+            texts = _with_hours(texts)
             short = texts.str.count(":") == 1
             return pd.TimedeltaIndex(pd.to_timedelta(texts.where(~short, texts + ":00"))), []
         return _dates(texts, day_first)
@@ -115,6 +119,23 @@ def _as_written(columns, option, day_first):
             f"{option}: the column {name} must hold {HOW_DATES}. Got {_wrong(column)}. Correct that row, or name "
             "another column with --time-column, or none."
         ) from None
+
+
+def _since_1970(column, option, unit):
+    import pandas as pd
+
+    try:
+        return pd.DatetimeIndex(pd.to_datetime(column, unit=unit, utc=True))
+    except (ValueError, OverflowError):
+        raise ValueError(
+            f"{option}: the column {column.name!r} must hold {unit} since 1970, as --epoch says. Got numbers from "
+            f"{column.min()} to {column.max()}, beyond all dates. Name another unit, or leave --epoch out."
+        ) from None
+
+
+def _with_hours(clocks):
+    """Clock times that all have hours, 0 where minutes and seconds stand alone."""
+    return clocks.mask(clocks.str.fullmatch(MINUTES), "0:" + clocks)
 
 
 def _wrong(column):

@@ -344,7 +344,8 @@ def _seconds(times, found, edges):
     last = max((int(edge.max()) for edge in edges if len(edge)), default=0)
     if last > len(t):
         raise ValueError(
-            f"'times' must have a time for each sample of the recording. Got {len(t)}, and an event ends at {last}."
+            f"'times' must have a time for each sample of the recording. Got {len(t)}, and an event ends at {last}. "
+            "Clip the events to the recording, for example with numpy.clip, or pass the times of all of it."
         )
     t = np.append(t, t[-1] + (t[-1] - t[-2] if len(t) > 1 else 1.0)) if len(t) else np.zeros(1)
     return [t[edge] for edge in edges]

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import functools
+import re
 import sys
 from numbers import Integral, Real
 from typing import TYPE_CHECKING
@@ -154,7 +155,8 @@ def validate_parameter_constraints(constraints, params, caller):
         try:
             _param_validation.validate_parameter_constraints(constraints, {name: value}, caller)
         except InvalidParameterError as error:
-            raise InvalidParameterError(f"{error}{_way_out(name, params[name], constraints[name])}") from None
+            rule = re.sub(r"(an instance of )'sktslib[\w.]*\.(\w+)'", r"\1\2", str(error))  # without where it is kept
+            raise InvalidParameterError(f"{rule}{_way_out(name, params[name], constraints[name])}") from None
     for name, value in params.items():
         if isinstance(value, Integral) and not isinstance(value, bool | np.timedelta64) and abs(int(value)) >= 2**63:
             whole = any(getattr(rule, "type", None) is Integral for rule in constraints.get(name, ()))

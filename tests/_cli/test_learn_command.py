@@ -144,6 +144,12 @@ def test_wrong_parts_that_are_labelled(files, capsys, given, words):
     assert words in printed(capsys, "learn", "rec.csv", "--labels", "beat", "--output", "m.joblib", *given, code=2).err
 
 
+def test_labels_that_are_instants_are_refused(files, capsys):
+    pd.DataFrame({"time": [0.4, 1.4]}).to_csv("peaks.csv", index=False)
+    err = printed(capsys, "learn", "rec.csv", "--labels", "peaks.csv", "--output", "m.joblib", code=2).err
+    assert "Got 'peaks.csv' with time. Of instants alone, such as R peaks, make ranges about them." in err
+
+
 @pytest.mark.parametrize("names", [["0", "beat", "-1"], [0, 1, -1]])
 def test_a_class_that_may_be_meant_for_unlabelled_is_told_of(files, capsys, names):
     y = np.array(names)[np.where(np.arange(len(FEW)) < 90, LABELS != 0, 2)]

@@ -102,6 +102,8 @@ def test_dates_and_clock_times_in_two_columns(tmp_path):
     assert list(found.times) == list(SECONDS)
     assert found.time_name == "Date and Time"
     assert list(read(path, time_column="Date,Time").times) == list(SECONDS)
+    path = write(tmp_path / "b.csv", "Date,Time,v", ["05/21/2024,1:59 PM,1", "05/21/2024,2:00 PM,2"])
+    assert list(read(path).times) == list(pd.to_datetime(["2024-05-21 13:59", "2024-05-21 14:00"]))
 
 
 def test_clock_times_alone_are_durations(tmp_path):
@@ -109,6 +111,36 @@ def test_clock_times_alone_are_durations(tmp_path):
     found = read(path)
     assert isinstance(found.times, pd.TimedeltaIndex)
     assert found.times[1] - found.times[0] == pd.Timedelta("250ms")
+
+
+def test_minutes_and_seconds_are_durations_as_physionet_writes_them(tmp_path):
+    rows = ["'59:59.500',1,2", "'59:59.750',3,4", "'1:00:00.000',5,6", "'1:00:00.250',7,8"]
+    for first in (0, 2):  # of a file that begins before the hour, or at it
+        path = write(tmp_path / "a.csv", "'Elapsed time','MLII','V5'\n'hh:mm:ss.mmm','mV','mV'", rows[first:])
+        found = read(path)
+        assert found.names == ["MLII", "V5"]
+        assert found.numbers[:, 0].tolist() == [1, 3, 5, 7][first:]
+        assert (found.times == pd.timedelta_range("0:59:59.5", periods=4, freq="250ms")[first:]).all()
+
+
+@pytest.mark.parametrize(("unit", "factor"), [("s", 1), ("ms", 10**3), ("us", 10**6), ("ns", 10**9)])
+def test_times_since_1970_are_dates_where_they_are_said_to_be(tmp_path, unit, factor):
+    since = (1_714_564_800 + 7 * np.arange(N)) * factor
+    path = write(tmp_path / "a.csv", "timestamp,v", [f"{t},{x:.3f}" for t, x in zip(since, X, strict=True)])
+    expected = pd.date_range("2024-05-01 12:00", periods=N, freq="7s", tz="UTC")
+    assert (read(path, epoch=unit).times == expected).all()
+    local = read(path, epoch=unit, time_zone="Asia/Tokyo").times
+    assert local[0].isoformat() == "2024-05-01T21:00:00+09:00"
+    assert read(path).times.dtype == np.float64
+    with pytest.raises(ValueError, match=r"Got '0s-9s', and times from 1.?7145648.* If they count from 1970: --epoch"):
+        Files(Reading()).read(f"{path}:0s-9s", "--query")
+    assert len(Files(Reading(epoch=unit)).read(f"{path}:0s-14s", "--query")) == 2
+
+
+def test_times_beyond_all_dates_are_not_counted_from_1970(tmp_path):
+    path = write(tmp_path / "a.csv", "t,v", ["1e30,1", "2e30,2"])
+    with pytest.raises(ValueError, match=r"'t' must hold s since 1970, as --epoch says. Got numbers from 1e.30 to 2e"):
+        read(path, epoch="s")
 
 
 def test_zones_are_kept(tmp_path):

@@ -48,6 +48,8 @@ TEXTS = {  # text -> names of channels, name of times
     "comments": ("# a\nt,v\n" + lines("{},{}\n", T[:6], X[:6]) + "# b\n" + lines("{},{}\n", T[6:], X[6:]), ["v"], "t"),
     "twice": ("t,v,v\n" + lines("{},{},{}\n", T, X, Y), ["v", "v.1"], "t"),
     "row count": ("no.,t,v\n" + lines("{},{},{}\n", range(1, 13), T, X), ["v"], "t"),
+    "sample count of PhysioNet": ("'sample #','MLII'\n" + lines("{},{}\n", range(12), X), ["MLII"], None),
+    "an apostrophe": ("time,patient's,it's\n" + lines("{},{},{}\n", T, X, Y), ["patient's", "it's"], "time"),
     "a note": ("t,v,note\n" + lines("{},{},fine\n", T, X), ["v"], "t"),
 }
 

@@ -68,6 +68,11 @@ def test_lengths_and_counts(value):
     )
 
 
+def test_a_rule_is_named_as_users_import_it():
+    rule = "in the range [0.0, inf), an instance of FalseDiscoveryRate, an instance of Conformal, an instance of 'str'"
+    refused(lambda: QuerySearcher(threshold=-1).fit(Q), ValueError, rule)
+
+
 def test_numbers_beyond_64_bits_where_they_do_not_matter():
     want = QuerySearcher(n_matches=None).fit(Q).search(S)
     for searcher in (QuerySearcher(n_matches=2**62), QuerySearcher(n_matches=None, max_length=10**30)):

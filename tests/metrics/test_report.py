@@ -106,6 +106,8 @@ def test_segments_labels_and_times():
     assert by_labels.label.tolist() == KINDS and by_labels.summary()["f1"] == 1
     with pytest.raises(ValueError, match="'times' must have a time for each sample"):
         event_report(TRUE, TRUE, times=[1.0, 2.0])
+    with pytest.raises(ValueError, match=r"Got 4, and an event ends at 5. Clip the events to the recording"):
+        event_report([[0, 5]], [[0, 4]], times=[0.0, 1.0, 4.0, 5.0])
     with pytest.raises(ValueError, match="Got 3, and an event ends at"):
         event_report(np.mean(TRUE, axis=1), TRUE)  # peaks
     with pytest.raises(ValueError, match="'found' parameter must hold"):
