@@ -33,13 +33,21 @@ class Run(NamedTuple):
     costs: np.ndarray | None = None  # of each series with each center
 
 
+class Followed(NamedTuple):
+    """Where steps from a center led."""
+
+    cost: float
+    center: np.ndarray
+    costs: np.ndarray | None  # of each member
+
+
 class Tried(NamedTuple):
     """What was found of a cluster when its center was sought anew."""
 
     members: np.ndarray
     gain: float  # what the members would gain by a second center, if that were the best of them
     second: int  # which one that is
-    rival: np.ndarray | None  # the best beginning, followed roughly, of those that the center does not come from
+    rival: Followed | None  # the best beginning, followed roughly, of those that the center does not come from
 
 
 class Problem(NamedTuple):
@@ -51,12 +59,13 @@ class Problem(NamedTuple):
     n_jobs: int | None
     jobs: int  # how many that is
 
-    def each(self, function, members, *given):
-        """The results of a function of some series, in parts as many as jobs, in their order."""
+    def each(self, function, members, z, most=None):
+        """The results of a function of some series and what is known of each, in parts as many as jobs, in order."""
         if self.jobs == 1:
-            return [function(self.metric, self.w, [self.series[k] for k in members], *given)]
-        parts = ([self.series[k] for k in part] for part in parts_for_jobs(members, self.jobs))
-        calls = [delayed(function)(self.metric, self.w, part, *given) for part in parts]
+            return [function(self.metric, self.w, [self.series[k] for k in members], z, most)]
+        parts = parts_for_jobs(np.arange(len(members)), self.jobs)
+        given = (([self.series[members[k]] for k in part], z, None if most is None else most[part]) for part in parts)
+        calls = [delayed(function)(self.metric, self.w, *one) for one in given]
         return in_jobs(calls, self.n_jobs, 0, "clusters", "part")
 
     def costs(self, centers, members=None):
@@ -64,10 +73,13 @@ class Problem(NamedTuple):
         members = range(len(self.series)) if members is None else members
         return np.concatenate(self.each(_costs, members, centers))
 
-    def moved(self, z, members, tol):
-        """A center after a step towards its members; along paths after as many as gain such a share, and one more."""
+    def moved(self, z, members, own, tol):
+        """A center after a step towards its members; along paths after as many as gain such a share, and one more.
+
+        `own` is what the members cost with it.
+        """
         if isinstance(self.metric, ElasticMetric):
-            return self.followed(z, members, tol)[1]
+            return self.followed(z, members, tol, most=own).center
         series = [self.series[k] for k in members]
         if isinstance(self.metric, SoftDTW):
             share = np.full(len(members), 1.0 / len(members))
@@ -76,28 +88,34 @@ class Problem(NamedTuple):
         series = np.array([at_length(y, z) for y in series])
         return series.mean(axis=0) if self.metric._centre == "mean" else lower_median(series)
 
-    def stepped(self, z, members):
-        """What members cost with a center, and where a step along their paths leads from there."""
+    def stepped(self, z, members, most):
+        """What each member costs with a center, where a step along their paths leads, and what they cost there at most.
+
+        `most` is about what they cost at most with the center; None: nobody knows.
+        """
         share = np.ones(len(members))
         if self.metric._centre == "mean":
-            far, *sums = (np.concatenate(of) for of in zip(*self.each(_partner_sums, members, z), strict=True))
-            return float(far.sum()), among_means(z, *sums, share)[0]
+            found = zip(*self.each(_partner_sums, members, z, most), strict=True)
+            far, counts, totals = (np.concatenate(of) for of in found)
+            after, _ = among_means(z, counts, totals, share)
+            return far, after, self.metric._costs_along_paths(z, self.w, (far, counts, totals), after)
         partners = [one for part in self.each(_partners, members, z) for one in part]
         series = [self.series[k] for k in members]
-        return float(self.costs([z], members).sum()), among_medians(z, partners, series, share)[0]
+        return self.costs([z], members)[:, 0], among_medians(z, partners, series, share)[0], None
 
-    def followed(self, z, members, tol, limit=np.inf):
-        """What members cost with the best center on the way from one along their paths, and that center.
+    def followed(self, z, members, tol, limit=np.inf, most=None):
+        """The best center on the way from one along the paths of its members; `most` is what `stepped` takes.
 
         No further where ten more gains like the last would not lead below the limit.
         """
-        least, best, before = np.inf, z, np.inf
+        best, before = Followed(np.inf, z, most), np.inf
         while True:
-            cost, after = self.stepped(z, members)
-            if cost < least:
-                least, best = cost, z
+            far, after, most = self.stepped(z, members, most)
+            cost = float(far.sum())
+            if cost < best.cost:
+                best = Followed(cost, z, far)
             if not before - cost > tol * abs(cost) or cost - FEWER * (before - cost) > limit:
-                return least, best
+                return best
             before, z = cost, after
 
     def lowered(self, centers, max_iter, tol, count):
@@ -142,7 +160,7 @@ class Problem(NamedTuple):
             for c in range(len(centers)):
                 members = np.flatnonzero(labels == c)
                 if len(members) and not np.array_equal(settled.get(c, ()), members):
-                    trial[c] = members, self.moved(centers[c], members, tol)
+                    trial[c] = members, self.moved(centers[c], members, costs[members, c], tol)
             if not trial:
                 break
             found = self.costs([z for _, z in trial.values()])
@@ -170,8 +188,8 @@ class Problem(NamedTuple):
                 centers[c], tried[c] = self._anew(z, members, run.costs[members, c], tol)
             if tol < ROUGH and tried[c].rival is not None:
                 limit = run.costs[members, c].sum() * (1.0 - tol)
-                cost, rival = self.followed(tried[c].rival, members, tol, limit)
-                centers[c], tried[c] = rival if cost < limit else z, tried[c]._replace(rival=None)
+                rival = self.followed(tried[c].rival.center, members, tol, limit, tried[c].rival.costs)
+                centers[c], tried[c] = rival.center if rival.cost < limit else z, tried[c]._replace(rival=None)
         if any(z is not before for z, before in zip(centers, run.centers, strict=True)):
             yield centers
         if len(centers) == 1 or tol < ROUGH:
@@ -199,12 +217,14 @@ class Problem(NamedTuple):
         gains = np.maximum(own[:, np.newaxis] - costs, 0.0).sum(axis=0)
         likely = dict.fromkeys([some[costs.sum(axis=0).argmin()], members[own.argmin()]])
         mean = np.mean([at_length(self.series[k], z) for k in members], axis=0)
-        beginnings = mean, *(self.series[k] for k in likely)
-        found = sorted((self.followed(y, members, max(tol, ROUGH)) for y in beginnings), key=lambda one: one[0])
-        better = tol >= ROUGH and found[0][0] < float(own.sum()) * (1.0 - tol)
-        rival = found[better][1] if len(found) > better else None
+        known = dict(zip(some.tolist(), costs.T, strict=True))
+        beginnings = (mean, None), *((self.series[k], known.get(k)) for k in likely)
+        found = [self.followed(y, members, max(tol, ROUGH), most=most) for y, most in beginnings]
+        found.sort(key=lambda one: one.cost)
+        better = tol >= ROUGH and found[0].cost < float(own.sum()) * (1.0 - tol)
+        rival = found[better] if len(found) > better else None
         tried = Tried(members, float(gains.max()), int(some[gains.argmax()]), rival)
-        return found[0][1] if better else z, tried
+        return found[0].center if better else z, tried
 
     def _filled(self, centers, costs, labels):
         """Make the farthest series the center of each cluster without members, one after the other."""
@@ -241,7 +261,7 @@ def cost_power(metric):
     return getattr(metric, "power", None) or 1.0
 
 
-def _costs(metric, w, series, centers):
+def _costs(metric, w, series, centers, _):
     driver = driver_of(metric, centers, series, w)
     return distances_between(driver, metric, w, centers, series, False).T ** cost_power(metric)
 
@@ -250,12 +270,12 @@ def _uncounted(steps=1, word=""):
     """Steps within an iteration are not told of."""
 
 
-def _partner_sums(metric, w, series, z):
+def _partner_sums(metric, w, series, z, most):
     """For each series what it costs, how many of its points each point of a center meets, and their sums."""
-    return metric._partner_sums(z, w, series)
+    return metric._partner_sums(z, w, series, most)
 
 
-def _partners(metric, w, series, z):
+def _partners(metric, w, series, z, _):
     """For each series the pairs of points (2, K) that should be alike, and how much each counts (K,) or None."""
     # A path needs no distance.
     return [metric._partners(metric._alignment(0.0, metric._problem(z, w, y, None, None))) for y in series]
