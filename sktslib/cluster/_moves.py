@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from functools import partial
 from typing import NamedTuple
 
 import numpy as np
@@ -11,6 +12,7 @@ from ..distances._barycenter_methods import Task, among_means, among_medians, so
 from ..distances._barycenters import CANDIDATES
 from ..distances._metrics.base import Metric
 from ..distances._metrics.elastic import ElasticMetric
+from ..distances._metrics.partners import Partners
 from ..distances._metrics.soft import SoftDTW
 from ..distances._pairwise import distances_between, driver_of
 from ..distances._series import resample
@@ -56,22 +58,22 @@ class Problem(NamedTuple):
     metric: Metric
     series: list  # (channels, n) each
     w: np.ndarray | None  # weights of the centers' points
+    partners: Partners | None  # of averages along paths
     n_jobs: int | None
     jobs: int  # how many that is
 
-    def each(self, function, members, z, most=None):
-        """The results of a function of some series and what is known of each, in parts as many as jobs, in order."""
+    def each(self, function, *given):
+        """The results of a function of some series in parts, as many as jobs; what is given has one item a series."""
         if self.jobs == 1:
-            return [function(self.metric, self.w, [self.series[k] for k in members], z, most)]
-        parts = parts_for_jobs(np.arange(len(members)), self.jobs)
-        given = (([self.series[members[k]] for k in part], z, None if most is None else most[part]) for part in parts)
-        calls = [delayed(function)(self.metric, self.w, *one) for one in given]
+            return [function(*given)]
+        parts = parts_for_jobs(np.arange(len(given[0])), self.jobs)
+        calls = [delayed(function)(*(_some(of, part) for of in given)) for part in parts]
         return in_jobs(calls, self.n_jobs, 0, "clusters", "part")
 
     def costs(self, centers, members=None):
         """What each series, or each of some, adds to the inertia with each of some centers, (n_series, n_centers)."""
-        members = range(len(self.series)) if members is None else members
-        return np.concatenate(self.each(_costs, members, centers))
+        some = self.series if members is None else [self.series[k] for k in members]
+        return np.concatenate(self.each(partial(_costs, self.metric, self.w, centers), some))
 
     def moved(self, z, members, own, tol):
         """A center after a step towards its members; along paths after as many as gain such a share, and one more.
@@ -94,13 +96,14 @@ class Problem(NamedTuple):
         `most` is about what they cost at most with the center; None: nobody knows.
         """
         share = np.ones(len(members))
-        if self.metric._centre == "mean":
-            found = zip(*self.each(_partner_sums, members, z, most), strict=True)
-            far, counts, totals = (np.concatenate(of) for of in found)
-            after, _ = among_means(z, counts, totals, share)
-            return far, after, self.metric._costs_along_paths(z, self.w, (far, counts, totals), after)
-        partners = [one for part in self.each(_partners, members, z) for one in part]
+        if self.partners is not None:
+            parts = self.each(partial(self.partners.sums, z, self.w), members, most)
+            found = parts[0] if len(parts) == 1 else [np.concatenate(of) for of in zip(*parts, strict=True)]
+            after, _ = among_means(z, *found[1:], share)
+            return found[0], after, self.partners.limits_after(z, self.w, found, after)
         series = [self.series[k] for k in members]
+        parts = self.each(partial(_partners, self.metric, self.w, z), series)
+        partners = [one for part in parts for one in part]
         return self.costs([z], members)[:, 0], among_medians(z, partners, series, share)[0], None
 
     def followed(self, z, members, tol, limit=np.inf, most=None):
@@ -261,7 +264,12 @@ def cost_power(metric):
     return getattr(metric, "power", None) or 1.0
 
 
-def _costs(metric, w, series, centers, _):
+def _some(of, part):
+    """Some items of an array, a list, or of nothing."""
+    return [of[k] for k in part] if isinstance(of, list) else None if of is None else of[part]
+
+
+def _costs(metric, w, centers, series):
     driver = driver_of(metric, centers, series, w)
     return distances_between(driver, metric, w, centers, series, False).T ** cost_power(metric)
 
@@ -270,12 +278,7 @@ def _uncounted(steps=1, word=""):
     """Steps within an iteration are not told of."""
 
 
-def _partner_sums(metric, w, series, z, most):
-    """For each series what it costs, how many of its points each point of a center meets, and their sums."""
-    return metric._partner_sums(z, w, series, most)
-
-
-def _partners(metric, w, series, z, _):
+def _partners(metric, w, z, series):
     """For each series the pairs of points (2, K) that should be alike, and how much each counts (K,) or None."""
     # A path needs no distance.
     return [metric._partners(metric._alignment(0.0, metric._problem(z, w, y, None, None))) for y in series]

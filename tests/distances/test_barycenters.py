@@ -13,6 +13,7 @@ from strategies import metrics, pairs, quarters, series, small_sizes, unmeant
 from sktslib import load_ecg_example
 from sktslib.distances import DTW, ERP, WDTW, SoftDTW, barycenter, get_metric, metric_names, pairwise_distances
 from sktslib.distances._kernels.lanes import LANES
+from sktslib.distances._metrics.partners import Partners
 
 pytestmark = unmeant
 
@@ -58,7 +59,7 @@ def test_partners_are_counted_and_summed_as_paths_list_them(X, data):
     w = data.draw(st.sampled_from([None, np.linspace(0.5, 1.5, z.size).reshape(z.shape)]))
     metric = metric._fitted_to([z, *ys])
     with small_sizes(data, "distances._kernels.partner_sums.MOVES", "distances._kernels.compilation.CELLS"):
-        far, counts, totals = metric._partner_sums(z, w, ys)
+        far, counts, totals = Partners(metric, ys).sums(z, w, np.arange(len(ys)))
     np.testing.assert_allclose(far, [metric._distance(z, w, y, None, None) for y in ys], rtol=1e-12)
     for count, total, y in zip(counts, totals, ys, strict=True):
         (i, j), weights = metric._partners(metric._distance(z, w, y, None, None))
@@ -72,7 +73,7 @@ def test_only_matched_points_are_partners_under_lcss():
     rng = np.random.default_rng(5)
     z, y = rng.normal(size=(2, 1, 33))
     metric = get_metric("lcss", {"eps": 0.5})
-    _, (count,), (total,) = metric._partner_sums(z, None, [y])
+    _, (count,), (total,) = Partners(metric, [y]).sums(z, None, np.arange(1))
     i, j = metric.distance(z[0], y[0]).path
     np.testing.assert_array_equal(count, np.bincount(i, minlength=33))
     np.testing.assert_array_equal(total[0], np.bincount(i, y[0, j], 33))
@@ -81,9 +82,9 @@ def test_only_matched_points_are_partners_under_lcss():
 def test_sums_are_the_same_to_the_bit_where_moves_are_not_kept(monkeypatch):
     rng = np.random.default_rng(5)
     z, ys = rng.normal(size=(2, 20)), [rng.normal(size=(2, n)) for n in (40, 7, 90)]
-    want = DTW()._partner_sums(z, None, ys)
+    want = Partners(DTW(), ys).sums(z, None, np.arange(3))
     monkeypatch.setattr("sktslib.distances._kernels.partner_sums.MOVES", 1)
-    for got, one in zip(DTW()._partner_sums(z, None, ys), want, strict=True):
+    for got, one in zip(Partners(DTW(), ys).sums(z, None, np.arange(3)), want, strict=True):
         np.testing.assert_array_equal(got, one)
 
 
@@ -91,7 +92,7 @@ def test_sums_are_the_same_to_the_bit_where_moves_are_not_kept(monkeypatch):
 def test_partners_and_distances_across_blocks_of_series(count):
     metric, rng = DTW(), np.random.default_rng(count)
     z, ys = rng.normal(size=(2, 9)), [rng.normal(size=(2, n)) for n in rng.integers(1, 14, count)]
-    far, counts, totals = metric._partner_sums(z, None, ys)
+    far, counts, totals = Partners(metric, ys).sums(z, None, np.arange(len(ys)))
     for one, count, total, y in zip(far, counts, totals, ys, strict=True):
         found = metric._distance(z, None, y, None, None)
         i, j = found.path
@@ -104,7 +105,7 @@ def test_partners_and_distances_across_blocks_of_series(count):
 def test_partners_where_paths_begin_and_end_elsewhere_and_within_bands(how):
     metric, rng = DTW(**how), np.random.default_rng(3)
     z, ys = rng.integers(-4, 5, (1, 7)) / 4, [rng.integers(-4, 5, (1, n)) / 4 for n in (9, 7, 9, 8, 9)]
-    for one, count, y in zip(*metric._partner_sums(z, None, ys)[:2], ys, strict=True):
+    for one, count, y in zip(*Partners(metric, ys).sums(z, None, np.arange(len(ys)))[:2], ys, strict=True):
         found = metric._distance(z, None, y, None, None)
         assert one == found
         np.testing.assert_array_equal(count, np.bincount(found.path[0], minlength=7))

@@ -147,7 +147,8 @@ def partner_sums(p, x, w, points, compared, summed, lo, hi, start, free, limits)
     p, x, w, points : NamedTuple, ndarray (features, m), ndarray or None, ndarray (3, m)
         The query; without weights (None) they are all 1.
     compared, summed : tuple
-        Features and channels of the series as `scan` takes a collection: (values, begins, lengths).
+        Features and channels of the series as `scan` takes a collection, or some of it: (values, begins, lengths) and
+        (values, begins, number of channels).
     lo, hi : ndarray of shape (m,)
         Query point i may meet the points lo[i] <= j < hi[i] of the series.
     start, free : int
@@ -164,8 +165,7 @@ def partner_sums(p, x, w, points, compared, summed, lo, hi, start, free, limits)
     """
     (features, m), lengths = x.shape, compared[2]
     k, n, order = len(lengths), int(lengths.max()), np.argsort(lengths, kind="stable")  # so that little is padded
-    channels = len(summed[0]) // int(lengths.sum())
-    size = (n + 1) * LANES
+    size, channels, summed = (n + 1) * LANES, summed[2], summed[:2]
     work = np.empty((features, 4, m)), channels_of(np.zeros((features, size))), np.zeros(size), np.empty(size)
     work = *work, np.empty(2 * m * n, np.uint16), np.empty(LANES), np.empty(LANES, np.int64)
     found, cells = (np.empty(k), np.zeros((k, m)), np.zeros((k, channels, m))), cells_of(p, lo, hi)

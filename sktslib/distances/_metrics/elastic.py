@@ -1,19 +1,17 @@
 """What all elastic metric classes share: from two series to the kernels, and from accumulated costs to distances."""
 
-from operator import is_
 from typing import NamedTuple
 
 import numpy as np
 
-from .._kernels import columns, diagonals, lanes, partner_sums, recurrences
-from .._kernels.dispatch import bounds_of, closed_boundary, equal_moves
+from .._kernels import columns, diagonals, lanes, recurrences
+from .._kernels.dispatch import closed_boundary, equal_moves
 from .._series import full_weight
 from .alignment import Alignment
 from .bands import BandedMetric, band, radius_of
 from .subsequences import SubsequenceKernel
 
 INF = np.inf
-ROUNDING = 1e-9  # what a limit that is no more than a guess is raised by
 NO_BAND = np.empty(0, np.int64), np.empty(0, np.int64)
 
 
@@ -192,58 +190,6 @@ class ElasticMetric(BandedMetric):
     def _partners(self, alignment):
         """The pairs of points (2, K) that should be alike, and how much each counts (K,) or None."""
         return alignment.path, None
-
-    def _partner_sums(self, x, w, series, limits=None):
-        """Distances of series (k,), and of each one how many points each point of `x` meets, and their sums.
-
-        These are (k, m) and (k, channels, m). `limits` (k,) are about what the distances are at most: it is faster
-        where they hold.
-        """
-        (channels, m), ends = x.shape, np.array([y.shape[1] for y in series])
-        far, met, total = np.empty(len(series)), np.zeros((len(series), m)), np.zeros((len(series), channels, m))
-        apart = self._needs_equal_lengths or any(self._free(m, int(ends.max())))
-        for n in np.unique(ends).tolist() if apart else [int(ends.max())]:
-            members = np.flatnonzero(ends == n) if apart else np.arange(len(ends))
-            some = [series[k] for k in members]
-            problem = self._problem(x, w, some[int(ends[members].argmax())], None, None)
-            free = self._free_points(problem, False)
-            # Otherwise not all cells of the path are pairs, or not all pairs are partners.
-            plain = all(getattr(type(self), of) is getattr(ElasticMetric, of) for of in ("_partners", "_listed"))
-            if plain and partner_sums.fits(m, n) and self._runs_diagonally(problem, free):
-                features, lo_hi = [self._features(y) for y in some], band(self.window, self.factor, n, m)
-                summed = one_after_another(some, ends[members])
-                as_they_are = all(map(is_, features, some))
-                most = np.full(len(members), INF)
-                if limits is not None and self._is_monotone and self._reports_cost and not self._has_factor:
-                    most = limits[members] * (1.0 + ROUNDING)
-                both = summed if as_they_are else one_after_another(features, ends[members]), summed
-                cost, met[members], total[members] = partner_sums.partner_sums(
-                    problem.record, problem.x, problem.w, problem.points, *both, *lo_hi, *free[2:], most
-                )
-                far[members] = self._reported_costs(cost, problem, features)
-                continue
-            for k, y in zip(members.tolist(), some, strict=True):
-                found = self._distance(x, w, y, None, None)
-                path, counts = self._partners(found)
-                (i, j), counts = path[:, ::-1], None if counts is None else counts[::-1]  # as `partner_sums` adds
-                far[k], met[k] = found, np.bincount(i, counts, m)
-                for row, v in zip(total[k], y[:, j], strict=True):
-                    row[:] = np.bincount(i, v if counts is None else counts * v, m)
-        return far, met, total
-
-    def _costs_along_paths(self, x, w, found, after):
-        """About what series cost at most with `after` in place of `x`: as much as along the paths of `x`, or None.
-
-        `found` is what `_partner_sums` gives of `x`.
-        """
-        record, features, weights, _ = self._query(x, w, x.shape[1])
-        facts, (far, counts, totals) = bounds_of(record), found
-        if facts is None or not facts.squares or features is not x:
-            return None
-        step = after - x if weights is None else weights * (after - x)
-        squares = counts @ (step * (after + x)).sum(axis=0)
-        gained = 2.0 * (totals.reshape(len(far), -1) @ step.ravel())
-        return far + squares - gained
 
     def _reported_costs(self, cost, problem, features):
         """Distances behind accumulated costs (k,) of a query and series of any lengths."""
