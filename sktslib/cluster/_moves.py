@@ -124,10 +124,11 @@ class Problem(NamedTuple):
     def lowered(self, centers, max_iter, tol, count):
         """Assign and move by turns until the inertia falls no more, and go on from elsewhere: it never rises."""
         if not isinstance(self.metric, ElasticMetric):
-            return self._descended(centers, max_iter, tol, count, np.inf)
-        run, tried, swapped = Run(centers, None, np.inf, 0), {}, set()
+            return self._descended(centers, Run([], None, np.inf, 0), max_iter, tol, count)
+        run, tried, swapped = Run([], None, np.inf, 0), {}, set()
         for least in dict.fromkeys((max(tol, ROUGH), tol)):
-            further = self._descended(run.centers, max_iter - run.n_iter, least, count, np.inf)
+            before = run._replace(inertia=np.inf)
+            further = self._descended(run.centers or centers, before, max_iter - run.n_iter, least, count)
             run, gained = further._replace(n_iter=run.n_iter + further.n_iter), True
             while gained:
                 run, gained = self._moved_elsewhere(run, tried, swapped, (max_iter, least, tol), count)
@@ -139,17 +140,17 @@ class Problem(NamedTuple):
         for centers in self._elsewhere(run, tried, swapped, least):
             if run.n_iter >= max_iter:
                 break
-            further = self._descended(centers, max_iter - run.n_iter, least, count, run.inertia)
+            further = self._descended(centers, run, max_iter - run.n_iter, least, count)
             n_iter = run.n_iter + further.n_iter
             if further.inertia < run.inertia * (1.0 - tol):
                 return further._replace(n_iter=n_iter), True
             run = run._replace(n_iter=n_iter)
         return run, False
 
-    def _descended(self, centers, max_iter, tol, count, limit):
-        """Assign and move by turns; no further where one more gain like the last would not lead below the limit."""
-        centers = list(centers)
-        costs = self.costs(centers)
+    def _descended(self, centers, run, max_iter, tol, count):
+        """Assign and move by turns; no further where one more gain like the last would not lead below another run."""
+        centers, limit = list(centers), run.inertia
+        costs = self._costs_after(run, centers)
         labels, settled, inertia = assigned(costs), {}, np.inf
         n_iter = 0
         while n_iter < max_iter:
@@ -174,6 +175,14 @@ class Problem(NamedTuple):
                     settled[c] = members
             labels = assigned(costs)
         return Run(centers, labels, total(costs, labels), n_iter, costs)
+
+    def _costs_after(self, run, centers):
+        """What each series costs with each of some centers, of which a run may have had some in their places."""
+        costs = np.empty((len(self.series), len(centers))) if run.costs is None else run.costs.copy()
+        fresh = [c for c, z in enumerate(centers) if not (run.centers and run.centers[c] is z)]
+        if fresh:
+            costs[:, fresh] = self.costs([centers[c] for c in fresh])
+        return costs
 
     def _elsewhere(self, run, tried, swapped, tol):
         """Yield centers from which the inertia may fall further.
