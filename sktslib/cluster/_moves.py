@@ -231,7 +231,8 @@ class Problem(NamedTuple):
         mean = np.mean([at_length(self.series[k], z) for k in members], axis=0)
         known = dict(zip(some.tolist(), costs.T, strict=True))
         beginnings = (mean, None), *((self.series[k], known.get(k)) for k in likely)
-        found = [self.followed(y, members, max(tol, ROUGH), most=most) for y, most in beginnings]
+        limit = float(own.sum())
+        found = [self.followed(y, members, max(tol, ROUGH), limit, most) for y, most in beginnings]
         found.sort(key=lambda one: one.cost)
         better = tol >= ROUGH and found[0].cost < float(own.sum()) * (1.0 - tol)
         rival = found[better] if len(found) > better else None
