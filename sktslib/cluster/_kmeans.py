@@ -89,7 +89,9 @@ class TimeSeriesKMeans(CollectionClusters):
     Notes
     -----
     A cluster that loses all its series gets the series farthest from its own center as the new center, as in
-    scikit-learn. Where the collection holds fewer different series than `n_clusters`, clusters stay empty.
+    scikit-learn. Where the collection holds fewer different series than `n_clusters`, clusters stay empty. So they may
+    with `soft_dtw`, however many series there are: a series may cost less with a smoother center than with itself, for
+    more of its alignments are cheap there, and then a cluster of its own would raise the inertia.
 
     References
     ----------
