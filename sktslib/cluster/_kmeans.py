@@ -6,6 +6,7 @@ from numbers import Real
 from typing import TYPE_CHECKING
 
 from ..distances._collection import as_collection
+from ..distances._metrics.partners import partners_of
 from ..distances._metrics.soft import SoftDTW
 from ..distances._pairwise import collection_weight
 from ..utils._jobs import count_jobs
@@ -88,7 +89,9 @@ class TimeSeriesKMeans(CollectionClusters):
     Notes
     -----
     A cluster that loses all its series gets the series farthest from its own center as the new center, as in
-    scikit-learn. Where the collection holds fewer different series than `n_clusters`, clusters stay empty.
+    scikit-learn. Where the collection holds fewer different series than `n_clusters`, clusters stay empty. So they may
+    with `soft_dtw`, however many series there are: a series may cost less with a smoother center than with itself, for
+    more of its alignments are cheap there, and then a cluster of its own would raise the inertia.
 
     References
     ----------
@@ -172,7 +175,8 @@ class TimeSeriesKMeans(CollectionClusters):
         if isinstance(self.metric_, SoftDTW):
             self.metric_ = SoftDTW(**{**self.metric_.get_params(), "divergence": False})
         jobs = self.n_jobs, count_jobs(self.n_jobs)
-        problem = Problem(self.metric_, series, collection_weight(self.weight, series), *jobs)
+        weight, partners = collection_weight(self.weight, series), partners_of(self.metric_, series)
+        problem = Problem(self.metric_, series, weight, partners, *jobs)
         given = None if isinstance(self.init, str) else self._given_centers(series)
         if given is None and self.init not in STARTS:
             hint = did_you_mean(self.init, STARTS)

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from functools import partial
 from typing import NamedTuple
 
 import numpy as np
@@ -11,6 +12,7 @@ from ..distances._barycenter_methods import Task, among_means, among_medians, so
 from ..distances._barycenters import CANDIDATES
 from ..distances._metrics.base import Metric
 from ..distances._metrics.elastic import ElasticMetric
+from ..distances._metrics.partners import Partners
 from ..distances._metrics.soft import SoftDTW
 from ..distances._pairwise import distances_between, driver_of
 from ..distances._series import resample
@@ -33,13 +35,21 @@ class Run(NamedTuple):
     costs: np.ndarray | None = None  # of each series with each center
 
 
+class Followed(NamedTuple):
+    """Where steps from a center led."""
+
+    cost: float
+    center: np.ndarray
+    costs: np.ndarray | None  # of each member
+
+
 class Tried(NamedTuple):
     """What was found of a cluster when its center was sought anew."""
 
     members: np.ndarray
     gain: float  # what the members would gain by a second center, if that were the best of them
     second: int  # which one that is
-    rival: np.ndarray | None  # the best beginning, followed roughly, of those that the center does not come from
+    rival: Followed | None  # the best beginning, followed roughly, of those that the center does not come from
 
 
 class Problem(NamedTuple):
@@ -48,26 +58,30 @@ class Problem(NamedTuple):
     metric: Metric
     series: list  # (channels, n) each
     w: np.ndarray | None  # weights of the centers' points
+    partners: Partners | None  # of averages along paths
     n_jobs: int | None
     jobs: int  # how many that is
 
-    def each(self, function, members, *given):
-        """The results of a function of some series, in parts as many as jobs, in their order."""
+    def each(self, function, *given):
+        """The results of a function of some series in parts, as many as jobs; what is given has one item a series."""
         if self.jobs == 1:
-            return [function(self.metric, self.w, [self.series[k] for k in members], *given)]
-        parts = ([self.series[k] for k in part] for part in parts_for_jobs(members, self.jobs))
-        calls = [delayed(function)(self.metric, self.w, part, *given) for part in parts]
+            return [function(*given)]
+        parts = parts_for_jobs(np.arange(len(given[0])), self.jobs)
+        calls = [delayed(function)(*(_some(of, part) for of in given)) for part in parts]
         return in_jobs(calls, self.n_jobs, 0, "clusters", "part")
 
     def costs(self, centers, members=None):
         """What each series, or each of some, adds to the inertia with each of some centers, (n_series, n_centers)."""
-        members = range(len(self.series)) if members is None else members
-        return np.concatenate(self.each(_costs, members, centers))
+        some = self.series if members is None else [self.series[k] for k in members]
+        return np.concatenate(self.each(partial(_costs, self.metric, self.w, centers), some))
 
-    def moved(self, z, members, tol):
-        """A center after a step towards its members; along paths after as many as gain such a share, and one more."""
+    def moved(self, z, members, own, tol):
+        """A center after a step towards its members; along paths after as many as gain such a share, and one more.
+
+        `own` is what the members cost with it.
+        """
         if isinstance(self.metric, ElasticMetric):
-            return self.followed(z, members, tol)[1]
+            return self.followed(z, members, tol, most=own).center
         series = [self.series[k] for k in members]
         if isinstance(self.metric, SoftDTW):
             share = np.full(len(members), 1.0 / len(members))
@@ -76,37 +90,45 @@ class Problem(NamedTuple):
         series = np.array([at_length(y, z) for y in series])
         return series.mean(axis=0) if self.metric._centre == "mean" else lower_median(series)
 
-    def stepped(self, z, members):
-        """What members cost with a center, and where a step along their paths leads from there."""
-        share = np.ones(len(members))
-        if self.metric._centre == "mean":
-            far, *sums = (np.concatenate(of) for of in zip(*self.each(_partner_sums, members, z), strict=True))
-            return float(far.sum()), among_means(z, *sums, share)[0]
-        partners = [one for part in self.each(_partners, members, z) for one in part]
-        series = [self.series[k] for k in members]
-        return float(self.costs([z], members).sum()), among_medians(z, partners, series, share)[0]
+    def stepped(self, z, members, most):
+        """What each member costs with a center, where a step along their paths leads, and what they cost there at most.
 
-    def followed(self, z, members, tol, limit=np.inf):
-        """What members cost with the best center on the way from one along their paths, and that center.
+        `most` is about what they cost at most with the center; None: nobody knows.
+        """
+        share = np.ones(len(members))
+        if self.partners is not None:
+            parts = self.each(partial(self.partners.sums, z, self.w), members, most)
+            found = parts[0] if len(parts) == 1 else [np.concatenate(of) for of in zip(*parts, strict=True)]
+            after, _ = among_means(z, *found[1:], share)
+            return found[0], after, self.partners.limits_after(z, self.w, found, after)
+        series = [self.series[k] for k in members]
+        parts = self.each(partial(_partners, self.metric, self.w, z), series)
+        partners = [one for part in parts for one in part]
+        return self.costs([z], members)[:, 0], among_medians(z, partners, series, share)[0], None
+
+    def followed(self, z, members, tol, limit=np.inf, most=None):
+        """The best center on the way from one along the paths of its members; `most` is what `stepped` takes.
 
         No further where ten more gains like the last would not lead below the limit.
         """
-        least, best, before = np.inf, z, np.inf
+        best, before = Followed(np.inf, z, most), np.inf
         while True:
-            cost, after = self.stepped(z, members)
-            if cost < least:
-                least, best = cost, z
+            far, after, most = self.stepped(z, members, most)
+            cost = float(far.sum())
+            if cost < best.cost:
+                best = Followed(cost, z, far)
             if not before - cost > tol * abs(cost) or cost - FEWER * (before - cost) > limit:
-                return least, best
+                return best
             before, z = cost, after
 
     def lowered(self, centers, max_iter, tol, count):
         """Assign and move by turns until the inertia falls no more, and go on from elsewhere: it never rises."""
         if not isinstance(self.metric, ElasticMetric):
-            return self._descended(centers, max_iter, tol, count, np.inf)
-        run, tried, swapped = Run(centers, None, np.inf, 0), {}, set()
+            return self._descended(centers, Run([], None, np.inf, 0), max_iter, tol, count)
+        run, tried, swapped = Run([], None, np.inf, 0), {}, set()
         for least in dict.fromkeys((max(tol, ROUGH), tol)):
-            further = self._descended(run.centers, max_iter - run.n_iter, least, count, np.inf)
+            before = run._replace(inertia=np.inf)
+            further = self._descended(run.centers or centers, before, max_iter - run.n_iter, least, count)
             run, gained = further._replace(n_iter=run.n_iter + further.n_iter), True
             while gained:
                 run, gained = self._moved_elsewhere(run, tried, swapped, (max_iter, least, tol), count)
@@ -118,17 +140,17 @@ class Problem(NamedTuple):
         for centers in self._elsewhere(run, tried, swapped, least):
             if run.n_iter >= max_iter:
                 break
-            further = self._descended(centers, max_iter - run.n_iter, least, count, run.inertia)
+            further = self._descended(centers, run, max_iter - run.n_iter, least, count)
             n_iter = run.n_iter + further.n_iter
             if further.inertia < run.inertia * (1.0 - tol):
                 return further._replace(n_iter=n_iter), True
             run = run._replace(n_iter=n_iter)
         return run, False
 
-    def _descended(self, centers, max_iter, tol, count, limit):
-        """Assign and move by turns; no further where one more gain like the last would not lead below the limit."""
-        centers = list(centers)
-        costs = self.costs(centers)
+    def _descended(self, centers, run, max_iter, tol, count):
+        """Assign and move by turns; no further where one more gain like the last would not lead below another run."""
+        centers, limit = list(centers), run.inertia
+        costs = self._costs_after(run, centers)
         labels, settled, inertia = assigned(costs), {}, np.inf
         n_iter = 0
         while n_iter < max_iter:
@@ -142,7 +164,7 @@ class Problem(NamedTuple):
             for c in range(len(centers)):
                 members = np.flatnonzero(labels == c)
                 if len(members) and not np.array_equal(settled.get(c, ()), members):
-                    trial[c] = members, self.moved(centers[c], members, tol)
+                    trial[c] = members, self.moved(centers[c], members, costs[members, c], tol)
             if not trial:
                 break
             found = self.costs([z for _, z in trial.values()])
@@ -153,6 +175,14 @@ class Problem(NamedTuple):
                     settled[c] = members
             labels = assigned(costs)
         return Run(centers, labels, total(costs, labels), n_iter, costs)
+
+    def _costs_after(self, run, centers):
+        """What each series costs with each of some centers, of which a run may have had some in their places."""
+        costs = np.empty((len(self.series), len(centers))) if run.costs is None else run.costs.copy()
+        fresh = [c for c, z in enumerate(centers) if not (run.centers and run.centers[c] is z)]
+        if fresh:
+            costs[:, fresh] = self.costs([centers[c] for c in fresh])
+        return costs
 
     def _elsewhere(self, run, tried, swapped, tol):
         """Yield centers from which the inertia may fall further.
@@ -170,8 +200,8 @@ class Problem(NamedTuple):
                 centers[c], tried[c] = self._anew(z, members, run.costs[members, c], tol)
             if tol < ROUGH and tried[c].rival is not None:
                 limit = run.costs[members, c].sum() * (1.0 - tol)
-                cost, rival = self.followed(tried[c].rival, members, tol, limit)
-                centers[c], tried[c] = rival if cost < limit else z, tried[c]._replace(rival=None)
+                rival = self.followed(tried[c].rival.center, members, tol, limit, tried[c].rival.costs)
+                centers[c], tried[c] = rival.center if rival.cost < limit else z, tried[c]._replace(rival=None)
         if any(z is not before for z, before in zip(centers, run.centers, strict=True)):
             yield centers
         if len(centers) == 1 or tol < ROUGH:
@@ -199,12 +229,15 @@ class Problem(NamedTuple):
         gains = np.maximum(own[:, np.newaxis] - costs, 0.0).sum(axis=0)
         likely = dict.fromkeys([some[costs.sum(axis=0).argmin()], members[own.argmin()]])
         mean = np.mean([at_length(self.series[k], z) for k in members], axis=0)
-        beginnings = mean, *(self.series[k] for k in likely)
-        found = sorted((self.followed(y, members, max(tol, ROUGH)) for y in beginnings), key=lambda one: one[0])
-        better = tol >= ROUGH and found[0][0] < float(own.sum()) * (1.0 - tol)
-        rival = found[better][1] if len(found) > better else None
+        known = dict(zip(some.tolist(), costs.T, strict=True))
+        beginnings = (mean, None), *((self.series[k], known.get(k)) for k in likely)
+        limit = float(own.sum())
+        found = [self.followed(y, members, max(tol, ROUGH), limit, most) for y, most in beginnings]
+        found.sort(key=lambda one: one.cost)
+        better = tol >= ROUGH and found[0].cost < float(own.sum()) * (1.0 - tol)
+        rival = found[better] if len(found) > better else None
         tried = Tried(members, float(gains.max()), int(some[gains.argmax()]), rival)
-        return found[0][1] if better else z, tried
+        return found[0].center if better else z, tried
 
     def _filled(self, centers, costs, labels):
         """Make the farthest series the center of each cluster without members, one after the other."""
@@ -241,7 +274,12 @@ def cost_power(metric):
     return getattr(metric, "power", None) or 1.0
 
 
-def _costs(metric, w, series, centers):
+def _some(of, part):
+    """Some items of an array, a list, or of nothing."""
+    return [of[k] for k in part] if isinstance(of, list) else None if of is None else of[part]
+
+
+def _costs(metric, w, centers, series):
     driver = driver_of(metric, centers, series, w)
     return distances_between(driver, metric, w, centers, series, False).T ** cost_power(metric)
 
@@ -250,12 +288,7 @@ def _uncounted(steps=1, word=""):
     """Steps within an iteration are not told of."""
 
 
-def _partner_sums(metric, w, series, z):
-    """For each series what it costs, how many of its points each point of a center meets, and their sums."""
-    return metric._partner_sums(z, w, series)
-
-
-def _partners(metric, w, series, z):
+def _partners(metric, w, z, series):
     """For each series the pairs of points (2, K) that should be alike, and how much each counts (K,) or None."""
     # A path needs no distance.
     return [metric._partners(metric._alignment(0.0, metric._problem(z, w, y, None, None))) for y in series]

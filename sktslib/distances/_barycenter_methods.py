@@ -14,6 +14,7 @@ from scipy.optimize import minimize
 
 from ..utils._jobs import parts_for_jobs
 from ._metrics.base import Metric
+from ._metrics.partners import Partners
 from ._series import full_weight
 
 FIRST_STEP, LAST_STEP = 0.05, 0.005  # of the subgradient method, as in the experiments of Schultz & Jain
@@ -31,13 +32,21 @@ class Task(NamedTuple):
     max_iter: int
     tol: float
     count: Callable  # of the iterations
+    partners: Partners | None = None  # of averages along paths
 
-    def each(self, function):
-        """The function's results for each series, in threads."""
-        return list(self.parallel(delayed(function)(y) for y in self.series))
+    def each(self, function, members=None):
+        """The function's results for each series, or for each of some, in threads."""
+        some = self.series if members is None else [self.series[k] for k in members]
+        return list(self.parallel(delayed(function)(y) for y in some))
 
-    def alignments(self, z):
-        return self.each(lambda y: self.metric._distance(z, self.w, y, None, None))
+    def aligned(self, z, members, limits=None):
+        """Distances of some series, about as large as `limits` at most, and what `centres` needs besides."""
+        if self.partners is None:
+            return (self.each(lambda y: self.metric._distance(z, self.w, y, None, None), members),)
+        parts = parts_for_jobs(np.arange(len(members)), self.parallel.n_jobs)
+        given = ((members[part], None if limits is None else limits[part]) for part in parts)
+        found = self.parallel(delayed(self.partners.sums)(z, self.w, *one) for one in given)
+        return [np.concatenate(of) for of in zip(*found, strict=True)]
 
     def tell(self, costs):
         """Count an iteration and say what the mean distance is; at the beginning there is none to count."""
@@ -47,10 +56,10 @@ class Task(NamedTuple):
 # ----------------------------------------------------------------------------------------------- averages along paths
 def dba(task, z):
     """DTW barycenter averaging (Petitjean et al. 2011): align, then move each point among its partners."""
-    costs, best = [], z
+    costs, best, limits, members = [], z, None, np.arange(len(task.series))
     while True:
-        found = task.alignments(z)
-        cost = float(task.share @ found)
+        found = task.aligned(z, members, limits)
+        cost = float(task.share @ found[0])
         if costs and not cost < costs[-1]:  # the averages need not be better where a cost is no sum of squares
             return best, costs
         best = z
@@ -58,23 +67,23 @@ def dba(task, z):
         task.tell(costs)
         if len(costs) > task.max_iter or cost == 0 or (len(costs) > 1 and costs[-2] - cost <= task.tol * costs[-2]):
             return best, costs
-        z, _ = centres(task, z, found, task.series, task.share)
+        z, _ = centres(task, z, found, members, task.share)
+        limits = None if task.partners is None else task.partners.limits_after(best, task.w, found, z)
 
 
 def subgradient(task, z, rng):
     """Stochastic subgradient method (Schultz & Jain 2018): a small step towards one series at a time."""
-    best, costs, waited, step = z, [float(task.share @ task.alignments(z))], 0, FIRST_STEP
-    task.tell(costs)
     n = len(task.series)
+    best, costs, waited, step = z, [float(task.share @ task.aligned(z, np.arange(n))[0])], 0, FIRST_STEP
+    task.tell(costs)
     weight = full_weight(task.w, z)
     while len(costs) <= task.max_iter and waited < PATIENCE and costs[-1] > 0:
         for k in rng.permutation(n):
-            found = task.metric._distance(z, task.w, task.series[k], None, None)
-            target, count = centres(task, z, [found], [task.series[k]], np.ones(1))
+            target, count = centres(task, z, task.aligned(z, np.array([k])), [k], np.ones(1))
             # A point with many partners must not be thrown beyond them.
             z = z + np.minimum(2 * step * n * task.share[k] * count * weight, 1.0) * (target - z)
             step = max(step - (FIRST_STEP - LAST_STEP) / n, LAST_STEP)
-        cost = float(task.share @ task.alignments(z))
+        cost = float(task.share @ task.aligned(z, np.arange(n))[0])
         waited = 0 if cost < costs[-1] * (1 - task.tol) else waited + 1
         if cost < costs[-1]:
             best = z
@@ -83,13 +92,15 @@ def subgradient(task, z, rng):
     return best, costs
 
 
-def centres(task, z, alignments, series, share):
-    """Where each point of `z` would lie among its partners (channels, m), and their total weight (m,)."""
-    if task.metric._centre == "median":
-        return among_medians(z, task.parallel(delayed(task.metric._partners)(a) for a in alignments), series, share)
-    parts = ([series[k] for k in part] for part in parts_for_jobs(range(len(series)), task.parallel.n_jobs))
-    sums = task.parallel(delayed(task.metric._partner_sums)(z, task.w, part) for part in parts)
-    return among_means(z, *(np.concatenate(of) for of in list(zip(*sums, strict=True))[1:]), share)
+def centres(task, z, found, members, share):
+    """Where each point of `z` would lie among its partners (channels, m), and their total weight (m,).
+
+    `found` is what `aligned` gives of the members, and `share` what each of them counts.
+    """
+    if task.partners is not None:
+        return among_means(z, *found[1:], share)
+    partners = task.parallel(delayed(task.metric._partners)(a) for a in found[0])
+    return among_medians(z, partners, [task.series[k] for k in members], share)
 
 
 def among_means(z, counts, totals, share):
@@ -98,10 +109,8 @@ def among_means(z, counts, totals, share):
     Of each series there are the counts (m,) and the sums (channels, m) of the partners. A point without partners stays.
     """
     total = share @ counts
-    met = total > 0
-    out = z.copy()
-    out[:, met] = (share @ totals.reshape(len(share), -1)).reshape(z.shape)[:, met] / total[met]
-    return out, total
+    sums = (share @ totals.reshape(len(share), -1)).reshape(z.shape)
+    return np.divide(sums, total, out=z.copy(), where=total > 0), total
 
 
 def among_medians(z, partners, series, share):

@@ -27,6 +27,7 @@ from ._barycenter_methods import Task, dba, soft, subgradient
 from ._collection import as_collection
 from ._metrics.elastic import ElasticMetric
 from ._metrics.mixed import Mixed
+from ._metrics.partners import partners_of
 from ._metrics.registry import get_metric
 from ._metrics.soft import SoftDTW
 from ._pairwise import pairwise_distances
@@ -164,7 +165,7 @@ def barycenter(
         Parallel(n_jobs=n_jobs, prefer="threads", require="sharedmem") as parallel,
         progress(None, verbose, "barycenter", "iteration") as count,
     ):
-        task = Task(metric, X, share, w, parallel, max_iter, tol, count)
+        task = Task(metric, X, share, w, parallel, max_iter, tol, count, partners_of(metric, X))
         if method == "subgradient":
             z, cost = subgradient(task, z, rng)
         else:

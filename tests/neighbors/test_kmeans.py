@@ -91,6 +91,16 @@ def test_the_farthest_series_becomes_the_center_of_an_empty_cluster():
     assert (copies.inertia_, len(set(copies.labels_))) == (0.0, 2)
 
 
+def test_a_soft_cluster_stays_empty_where_its_series_costs_less_with_another_center():
+    Z, of = np.array([[1.0, -1, 1, -1], [0, 0, 0, 0]]), SoftDTW(gamma=2.0, divergence=False)
+    model = TimeSeriesKMeans(2, SoftDTW(gamma=2.0), init=Z, max_iter=1).fit(Z)
+    (own, other), _ = pairwise_distances(Z, Z, of)
+    assert other < own
+    np.testing.assert_array_equal(model.labels_, [1, 1])
+    labels = TimeSeriesKMeans(2, SoftDTW(gamma=1.0), init=Z, max_iter=1).fit(Z).labels_
+    np.testing.assert_array_equal(labels, [0, 1])
+
+
 def test_a_center_is_moved_to_another_cluster():
     """Two centers in one of two groups: no assignment moves either of them to the other group of three."""
     Z = np.repeat([[0.0, 0, 0, 0], [1, 1, 1, 1], [40, 40, 40, 40], [60, 60, 60, 60]], 3, axis=0)

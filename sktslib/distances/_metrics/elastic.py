@@ -1,11 +1,10 @@
 """What all elastic metric classes share: from two series to the kernels, and from accumulated costs to distances."""
 
-from operator import is_
 from typing import NamedTuple
 
 import numpy as np
 
-from .._kernels import columns, diagonals, lanes, partner_sums, recurrences
+from .._kernels import columns, diagonals, lanes, recurrences
 from .._kernels.dispatch import closed_boundary, equal_moves
 from .._series import full_weight
 from .alignment import Alignment
@@ -191,40 +190,6 @@ class ElasticMetric(BandedMetric):
     def _partners(self, alignment):
         """The pairs of points (2, K) that should be alike, and how much each counts (K,) or None."""
         return alignment.path, None
-
-    def _partner_sums(self, x, w, series):
-        """Distances of series (k,), and of each one how many points each point of `x` meets, and their sums.
-
-        These are (k, m) and (k, channels, m).
-        """
-        (channels, m), ends = x.shape, np.array([y.shape[1] for y in series])
-        far, met, total = np.empty(len(series)), np.zeros((len(series), m)), np.zeros((len(series), channels, m))
-        apart = self._needs_equal_lengths or any(self._free(m, int(ends.max())))
-        for n in np.unique(ends).tolist() if apart else [int(ends.max())]:
-            members = np.flatnonzero(ends == n) if apart else np.arange(len(ends))
-            some = [series[k] for k in members]
-            problem = self._problem(x, w, some[int(ends[members].argmax())], None, None)
-            free = self._free_points(problem, False)
-            # Otherwise not all cells of the path are pairs, or not all pairs are partners.
-            plain = all(getattr(type(self), of) is getattr(ElasticMetric, of) for of in ("_partners", "_listed"))
-            if plain and partner_sums.fits(m, n) and self._runs_diagonally(problem, free):
-                features, lo_hi = [self._features(y) for y in some], band(self.window, self.factor, n, m)
-                summed = one_after_another(some, ends[members])
-                as_they_are = all(map(is_, features, some))
-                both = summed if as_they_are else one_after_another(features, ends[members]), summed
-                cost, met[members], total[members] = partner_sums.partner_sums(
-                    problem.record, problem.x, problem.w, problem.points, *both, *lo_hi, *free[2:]
-                )
-                far[members] = self._reported_costs(cost, problem, features)
-                continue
-            for k, y in zip(members.tolist(), some, strict=True):
-                found = self._distance(x, w, y, None, None)
-                path, counts = self._partners(found)
-                (i, j), counts = path[:, ::-1], None if counts is None else counts[::-1]  # as `partner_sums` adds
-                far[k], met[k] = found, np.bincount(i, counts, m)
-                for row, v in zip(total[k], y[:, j], strict=True):
-                    row[:] = np.bincount(i, v if counts is None else counts * v, m)
-        return far, met, total
 
     def _reported_costs(self, cost, problem, features):
         """Distances behind accumulated costs (k,) of a query and series of any lengths."""
