@@ -4,7 +4,7 @@ All start from a series and return the best one found, and the objective at the 
 which never rises.
 """
 
-from collections.abc import Callable
+from collections.abc import Callable, Sequence
 from itertools import pairwise
 from typing import NamedTuple
 
@@ -18,13 +18,14 @@ from ._series import full_weight
 
 FIRST_STEP, LAST_STEP = 0.05, 0.005  # of the subgradient method, as in the experiments of Schultz & Jain
 PATIENCE = 10  # epochs without an improvement after which it stops
+NUMBERS = 2**20  # that are held of each point of some series; sums are rounded block by block
 
 
 class Task(NamedTuple):
     """What a barycenter is searched for of."""
 
     metric: Metric
-    series: list  # (channels, n) each
+    series: Sequence  # (channels, n) each
     share: np.ndarray  # of each series in the objective; they add up to 1
     w: np.ndarray | None  # weights of the barycenter's points (channels, m)
     parallel: Parallel
@@ -32,12 +33,16 @@ class Task(NamedTuple):
     tol: float
     count: Callable  # of the iterations
 
-    def each(self, function):
+    def each(self, function, series):
         """The function's results for each series, in threads."""
-        return list(self.parallel(delayed(function)(y) for y in self.series))
+        return list(self.parallel(delayed(function)(y) for y in series))
 
     def alignments(self, z):
-        return self.each(lambda y: self.metric._distance(z, self.w, y, None, None))
+        return self.each(lambda y: self.metric._distance(z, self.w, y, None, None), self.series)
+
+    def distances(self, z):
+        """The same without what they align, which would be held."""
+        return self.each(lambda y: float(self.metric._distance(z, self.w, y, None, None)), self.series)
 
     def tell(self, costs):
         """Count an iteration and say what the mean distance is; at the beginning there is none to count."""
@@ -48,8 +53,9 @@ class Task(NamedTuple):
 def dba(task, z):
     """DTW barycenter averaging (Petitjean et al. 2011): align, then move each point among its partners."""
     costs, best = [], z
+    distances = task.alignments if task.metric._centre == "median" else task.distances
     while True:
-        found = task.alignments(z)
+        found = distances(z)
         cost = float(task.share @ found)
         if costs and not cost < costs[-1]:  # the averages need not be better where a cost is no sum of squares
             return best, costs
@@ -63,7 +69,7 @@ def dba(task, z):
 
 def subgradient(task, z, rng):
     """Stochastic subgradient method (Schultz & Jain 2018): a small step towards one series at a time."""
-    best, costs, waited, step = z, [float(task.share @ task.alignments(z))], 0, FIRST_STEP
+    best, costs, waited, step = z, [float(task.share @ task.distances(z))], 0, FIRST_STEP
     task.tell(costs)
     n = len(task.series)
     weight = full_weight(task.w, z)
@@ -74,7 +80,7 @@ def subgradient(task, z, rng):
             # A point with many partners must not be thrown beyond them.
             z = z + np.minimum(2 * step * n * task.share[k] * count * weight, 1.0) * (target - z)
             step = max(step - (FIRST_STEP - LAST_STEP) / n, LAST_STEP)
-        cost = float(task.share @ task.alignments(z))
+        cost = float(task.share @ task.distances(z))
         waited = 0 if cost < costs[-1] * (1 - task.tol) else waited + 1
         if cost < costs[-1]:
             best = z
@@ -87,9 +93,19 @@ def centres(task, z, alignments, series, share):
     """Where each point of `z` would lie among its partners (channels, m), and their total weight (m,)."""
     if task.metric._centre == "median":
         return among_medians(z, task.parallel(delayed(task.metric._partners)(a) for a in alignments), series, share)
-    parts = ([series[k] for k in part] for part in parts_for_jobs(range(len(series)), task.parallel.n_jobs))
-    sums = task.parallel(delayed(task.metric._partner_sums)(z, task.w, part) for part in parts)
-    return among_means(z, *(np.concatenate(of) for of in list(zip(*sums, strict=True))[1:]), share)
+    sums = []
+    for some, v in in_blocks(series, share, z.size):
+        parts = ([some[k] for k in part] for part in parts_for_jobs(range(len(some)), task.parallel.n_jobs))
+        found = task.parallel(delayed(task.metric._partner_sums)(z, task.w, part) for part in parts)
+        sums.append(added(*(np.concatenate(of) for of in list(zip(*found, strict=True))[1:]), v))
+    return placed(z, *map(sum, zip(*sums, strict=True)))
+
+
+def in_blocks(series, share, numbers):
+    """Yield some series after the other and their shares, so many that little is held of that many numbers of each."""
+    size = max(1, NUMBERS // numbers)
+    for begin in range(0, len(series), size):
+        yield series[begin : begin + size], share[begin : begin + size]
 
 
 def among_means(z, counts, totals, share):
@@ -97,10 +113,19 @@ def among_means(z, counts, totals, share):
 
     Of each series there are the counts (m,) and the sums (channels, m) of the partners. A point without partners stays.
     """
-    total = share @ counts
+    return placed(z, *added(counts, totals, share))
+
+
+def added(counts, totals, share):
+    """The weighted sums over series of the counts (n_series, m) and of the sums (n_series, channels, m)."""
+    return share @ counts, (share @ totals.reshape(len(share), -1)).reshape(totals.shape[1:])
+
+
+def placed(z, total, totals):
+    """The points of `z` among their partners (channels, m), and the total weight of these (m,)."""
     met = total > 0
     out = z.copy()
-    out[:, met] = (share @ totals.reshape(len(share), -1)).reshape(z.shape)[:, met] / total[met]
+    out[:, met] = totals[:, met] / total[met]
     return out, total
 
 
@@ -147,9 +172,11 @@ def soft(task, z):
         return metric._unit * matrix[-1, -1], 2 * w * (x * count - partners), cost
 
     def objective(flat):
-        x = flat.reshape(shape)
-        parts = task.each(lambda y: pair(x, y))
-        return [sum(v * part[k] for v, part in zip(task.share, parts, strict=True)) for k in range(3)]
+        x, total = flat.reshape(shape), [0, 0, 0]
+        for series, share in in_blocks(task.series, task.share, x.size):
+            for v, part in zip(share, task.each(lambda y: pair(x, y), series), strict=True):
+                total = [before + v * of for before, of in zip(total, part, strict=True)]
+        return total
 
     start, _, scale = objective(z.ravel())
     costs, scale = [float(start)], scale or 1.0
