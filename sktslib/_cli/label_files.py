@@ -61,7 +61,7 @@ def read_labels_of(given, recording, files, labelled=None, self_train=False):
     if unlabelled.any():
         line += f"; {unlabelled.sum()} of {len(labels)} samples unlabelled"
     elif any(str(name) == "-1" for name in read.classes):
-        line += "; -1 is one of the classes: with --self-train 3 it means unlabelled"
+        line += "; -1 is one of the classes: with --task segment --self-train 3 it means unlabelled"
     if not len(ranges) or (not (read.code == 0).any() and len(read.classes) < 2):
         raise ValueError(
             "--labels must mark at least one range of two samples or more, and the background between ranges by 0 or "

@@ -52,6 +52,8 @@ class Parser(argparse.ArgumentParser):
             hint = f". Did you mean {near[0]}?" if near else ""
             if "--query" in known and not near:
                 hint = ". The pattern is named with --query FILE"
+            if unknown[0].startswith("--self-train") and "--task" in known:
+                hint = ". It is an option of --task segment, which alone learns from what is unlabelled"
             self.error(f"unrecognized arguments: {' '.join(unknown)}{hint}")
         return options
 

@@ -4,7 +4,7 @@ All start from a series and return the best one found, and the objective at the 
 which never rises.
 """
 
-from collections.abc import Callable
+from collections.abc import Callable, Sequence
 from itertools import pairwise
 from typing import NamedTuple
 
@@ -13,40 +13,92 @@ from joblib import Parallel, delayed
 from scipy.optimize import minimize
 
 from ..utils._jobs import parts_for_jobs
+from ._collection import StoredCollection
 from ._metrics.base import Metric
 from ._metrics.partners import Partners
 from ._series import full_weight
 
 FIRST_STEP, LAST_STEP = 0.05, 0.005  # of the subgradient method, as in the experiments of Schultz & Jain
 PATIENCE = 10  # epochs without an improvement after which it stops
+NUMBERS = 2**20  # that are held of each point of some series; sums are rounded block by block
+
+
+class Blocks:
+    """Collections of partners, one block of series after the other; what is not in memory is read for each turn."""
+
+    def __init__(self, metric, series, numbers):
+        self._metric, self._series = metric, series
+        self.in_memory = not isinstance(series, StoredCollection)
+        self._slices = [*slices_of(len(series), numbers)]
+        self._held = [self._read(of) for of in self._slices] if self.in_memory else None
+
+    def _read(self, of):
+        return Partners(self._metric, self._series[of])
+
+    def __iter__(self):
+        """Yield slices of the series, and their partners."""
+        return zip(self._slices, self._held or map(self._read, self._slices), strict=True)
+
+    def with_series(self, k):
+        """Partners that hold a series, and its index among them."""
+        number, k = divmod(k, self._slices[0].stop)
+        return self._held[number], k
 
 
 class Task(NamedTuple):
     """What a barycenter is searched for of."""
 
     metric: Metric
-    series: list  # (channels, n) each
+    series: Sequence  # (channels, n) each
     share: np.ndarray  # of each series in the objective; they add up to 1
     w: np.ndarray | None  # weights of the barycenter's points (channels, m)
     parallel: Parallel
     max_iter: int
     tol: float
     count: Callable  # of the iterations
-    partners: Partners | None = None  # of averages along paths
+    blocks: Blocks | None = None  # where points move to means of their partners
 
-    def each(self, function, members=None):
-        """The function's results for each series, or for each of some, in threads."""
-        some = self.series if members is None else [self.series[k] for k in members]
-        return list(self.parallel(delayed(function)(y) for y in some))
+    def each(self, function, series):
+        """The function's results for each series, in threads."""
+        return list(self.parallel(delayed(function)(y) for y in series))
 
-    def aligned(self, z, members, limits=None):
-        """Distances of some series, about as large as `limits` at most, and what `centres` needs besides."""
-        if self.partners is None:
-            return (self.each(lambda y: self.metric._distance(z, self.w, y, None, None), members),)
-        parts = parts_for_jobs(np.arange(len(members)), self.parallel.n_jobs)
-        given = ((members[part], None if limits is None else limits[part]) for part in parts)
-        found = self.parallel(delayed(self.partners.sums)(z, self.w, *one) for one in given)
-        return [np.concatenate(of) for of in zip(*found, strict=True)]
+    def aligned(self, z, limits=None):
+        """Distances of the series, about as large as `limits` at most, and what `moved` and `limits_after` need."""
+        if self.blocks is None:
+            return self.each(lambda y: self.metric._distance(z, self.w, y, None, None), self.series), None, None
+        far, sums, found = np.empty(len(self.series)), [], []
+        for of, partners in self.blocks:
+            parts = parts_for_jobs(np.arange(of.stop - of.start), self.parallel.n_jobs)
+            given = ((part, None if limits is None else limits[of][part]) for part in parts)
+            some = self.parallel(delayed(partners.sums)(z, self.w, *one) for one in given)
+            some = [np.concatenate(one) for one in zip(*some, strict=True)]
+            far[of] = some[0]
+            sums.append(added(*some[1:], self.share[of]))
+            if self.blocks.in_memory:
+                found.append(some)
+        return far, [sum(of) for of in zip(*sums, strict=True)], found
+
+    def moved(self, z, far, sums):
+        """Where each point of `z` lies at best among its partners in all series (channels, m)."""
+        if sums is not None:
+            return placed(z, *sums)[0]
+        partners = self.parallel(delayed(self.metric._partners)(a) for a in far)
+        return among_medians(z, partners, self.series, self.share)[0]
+
+    def limits_after(self, x, found, after):
+        """About what the series cost at most with `after` in place of `x`; None where nobody knows."""
+        if not found:
+            return None
+        limits = [p.limits_after(x, self.w, one, after) for (_, p), one in zip(self.blocks, found, strict=True)]
+        return None if any(of is None for of in limits) else np.concatenate(limits)
+
+    def moved_to(self, z, k):
+        """Where each point of `z` lies at best among its partners in one series, and their total weight (m,)."""
+        if self.blocks is not None:
+            partners, at = self.blocks.with_series(k)
+            return among_means(z, *partners.sums(z, self.w, np.array([at]))[1:], np.ones(1))
+        alignment = self.metric._distance(z, self.w, self.series[k], None, None)
+        return among_medians(z, [self.metric._partners(alignment)], [self.series[k]], np.ones(1))
 
     def tell(self, costs):
         """Count an iteration and say what the mean distance is; at the beginning there is none to count."""
@@ -56,10 +108,10 @@ class Task(NamedTuple):
 # ----------------------------------------------------------------------------------------------- averages along paths
 def dba(task, z):
     """DTW barycenter averaging (Petitjean et al. 2011): align, then move each point among its partners."""
-    costs, best, limits, members = [], z, None, np.arange(len(task.series))
+    costs, best, limits = [], z, None
     while True:
-        found = task.aligned(z, members, limits)
-        cost = float(task.share @ found[0])
+        far, sums, found = task.aligned(z, limits)
+        cost = float(task.share @ far)
         if costs and not cost < costs[-1]:  # the averages need not be better where a cost is no sum of squares
             return best, costs
         best = z
@@ -67,23 +119,23 @@ def dba(task, z):
         task.tell(costs)
         if len(costs) > task.max_iter or cost == 0 or (len(costs) > 1 and costs[-2] - cost <= task.tol * costs[-2]):
             return best, costs
-        z, _ = centres(task, z, found, members, task.share)
-        limits = None if task.partners is None else task.partners.limits_after(best, task.w, found, z)
+        z = task.moved(z, far, sums)
+        limits = task.limits_after(best, found, z)
 
 
 def subgradient(task, z, rng):
     """Stochastic subgradient method (Schultz & Jain 2018): a small step towards one series at a time."""
-    n = len(task.series)
-    best, costs, waited, step = z, [float(task.share @ task.aligned(z, np.arange(n))[0])], 0, FIRST_STEP
+    best, costs, waited, step = z, [float(task.share @ task.aligned(z)[0])], 0, FIRST_STEP
     task.tell(costs)
+    n = len(task.series)
     weight = full_weight(task.w, z)
     while len(costs) <= task.max_iter and waited < PATIENCE and costs[-1] > 0:
         for k in rng.permutation(n):
-            target, count = centres(task, z, task.aligned(z, np.array([k])), [k], np.ones(1))
+            target, count = task.moved_to(z, k)
             # A point with many partners must not be thrown beyond them.
             z = z + np.minimum(2 * step * n * task.share[k] * count * weight, 1.0) * (target - z)
             step = max(step - (FIRST_STEP - LAST_STEP) / n, LAST_STEP)
-        cost = float(task.share @ task.aligned(z, np.arange(n))[0])
+        cost = float(task.share @ task.aligned(z)[0])
         waited = 0 if cost < costs[-1] * (1 - task.tol) else waited + 1
         if cost < costs[-1]:
             best = z
@@ -92,15 +144,10 @@ def subgradient(task, z, rng):
     return best, costs
 
 
-def centres(task, z, found, members, share):
-    """Where each point of `z` would lie among its partners (channels, m), and their total weight (m,).
-
-    `found` is what `aligned` gives of the members, and `share` what each of them counts.
-    """
-    if task.partners is not None:
-        return among_means(z, *found[1:], share)
-    partners = task.parallel(delayed(task.metric._partners)(a) for a in found[0])
-    return among_medians(z, partners, [task.series[k] for k in members], share)
+def slices_of(count, numbers):
+    """Slices of so many series that little is held of that many numbers of each."""
+    size = max(1, NUMBERS // numbers)
+    return (slice(begin, min(begin + size, count)) for begin in range(0, count, size))
 
 
 def among_means(z, counts, totals, share):
@@ -108,9 +155,17 @@ def among_means(z, counts, totals, share):
 
     Of each series there are the counts (m,) and the sums (channels, m) of the partners. A point without partners stays.
     """
-    total = share @ counts
-    sums = (share @ totals.reshape(len(share), -1)).reshape(z.shape)
-    return np.divide(sums, total, out=z.copy(), where=total > 0), total
+    return placed(z, *added(counts, totals, share))
+
+
+def added(counts, totals, share):
+    """The weighted sums over series of the counts (n_series, m) and of the sums (n_series, channels, m)."""
+    return share @ counts, (share @ totals.reshape(len(share), -1)).reshape(totals.shape[1:])
+
+
+def placed(z, total, totals):
+    """The points of `z` among their partners (channels, m), and the total weight of these (m,)."""
+    return np.divide(totals, total, out=z.copy(), where=total > 0), total
 
 
 def among_medians(z, partners, series, share):
@@ -156,9 +211,11 @@ def soft(task, z):
         return metric._unit * matrix[-1, -1], 2 * w * (x * count - partners), cost
 
     def objective(flat):
-        x = flat.reshape(shape)
-        parts = task.each(lambda y: pair(x, y))
-        return [sum(v * part[k] for v, part in zip(task.share, parts, strict=True)) for k in range(3)]
+        x, total = flat.reshape(shape), [0, 0, 0]
+        for some in slices_of(len(task.series), x.size):
+            for v, part in zip(task.share[some], task.each(lambda y: pair(x, y), task.series[some]), strict=True):
+                total = [before + v * of for before, of in zip(total, part, strict=True)]
+        return total
 
     start, _, scale = objective(z.ravel())
     costs, scale = [float(start)], scale or 1.0

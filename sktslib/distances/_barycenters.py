@@ -23,11 +23,10 @@ from ..utils.validation import (
     shown,
     sized_series,
 )
-from ._barycenter_methods import Task, dba, soft, subgradient
-from ._collection import as_collection
+from ._barycenter_methods import Blocks, Task, dba, slices_of, soft, subgradient
+from ._collection import as_collection, chosen, lengths_of, part_size
 from ._metrics.elastic import ElasticMetric
 from ._metrics.mixed import Mixed
-from ._metrics.partners import partners_of
 from ._metrics.registry import get_metric
 from ._metrics.soft import SoftDTW
 from ._pairwise import pairwise_distances
@@ -65,7 +64,8 @@ def barycenter(
     Parameters
     ----------
     X : array-like of shape (n_series, length) or (n_series, length, channels), or list of series
-        The collection; a list may hold series of different lengths.
+        The collection; a list may hold series of different lengths. What is not in memory (memory map, zarr, h5py,
+        dask) is read by parts in each iteration, unless the method is "subgradient" or a point's new place a median.
     metric : str or metric object, default="dtw"
         An elastic distance: for "dba" and "subgradient" one with a warping path, for "soft" `SoftDTW`.
     metric_params : dict, optional
@@ -153,11 +153,12 @@ def barycenter(
     max_iter = check_count(max_iter, "max_iter", low=0)
     tol = check_number(tol, "tol", low=0)
     rng = random_numbers(random_state)
-    given, X = X, as_collection(X, "X", channels_first=channels_first)
+    by_parts = method != "subgradient" and metric._centre != "median"
+    given, X = X, as_collection(X, "X", channels_first=channels_first, part=part_size(None) if by_parts else None)
     metric._check_sizes(X, X, ("X", "X"))
-    flat = getattr(given, "ndim", None) == 2 or np.ndim(given[0]) == 1
+    flat = len(X[0]) == 1 and is_flat(given)
     share = shares(series_weight, len(X))
-    X, share = [x for x, v in zip(X, share, strict=True) if v > 0], share[share > 0]
+    X, share = chosen(X, np.flatnonzero(share > 0)), share[share > 0]
     metric = metric._fitted_to(X)
     z = first_guess(init, X, share, metric, weight, rng, n_jobs, bool(channels_first), verbose)
     w = as_weight(weight, z.shape[1], z.shape[0])
@@ -165,13 +166,20 @@ def barycenter(
         Parallel(n_jobs=n_jobs, prefer="threads", require="sharedmem") as parallel,
         progress(None, verbose, "barycenter", "iteration") as count,
     ):
-        task = Task(metric, X, share, w, parallel, max_iter, tol, count, partners_of(metric, X))
+        blocks = Blocks(metric, X, z.size) if metric._centre == "mean" and method != "soft" else None
+        task = Task(metric, X, share, w, parallel, max_iter, tol, count, blocks)
         if method == "subgradient":
             z, cost = subgradient(task, z, rng)
         else:
             z, cost = (dba if method == "dba" else soft)(task, z)
     z = z[0].copy() if flat else (z if channels_first else z.T).copy()
     return (z, np.array(cost)) if return_cost else z
+
+
+def is_flat(X):
+    """Whether series of one channel are given without an axis for it; what is not in memory is not read."""
+    axes = len(getattr(X, "shape", ()))
+    return axes == 2 or (axes != 3 and (len(X[0].shape) if hasattr(X[0], "shape") else np.ndim(X[0])) == 1)
 
 
 def check_method(method, metric):
@@ -234,13 +242,13 @@ def first_guess(init, X, share, metric, weight, rng, n_jobs, channels_first, ver
     if init != "mean":
         hint = did_you_mean(init, ["medoid", "mean"])
         raise ValueError(f"The 'init' parameter must be 'medoid', 'mean' or an array. Got {shown(init)}.{hint}")
-    lengths = {x.shape[1] for x in X}
+    lengths = {*lengths_of(X)}
     if len(lengths) > 1:
         raise ValueError(
             f"init='mean' needs series of one length. Got lengths {min(lengths)} to {max(lengths)}; take init='medoid' "
             "or an array."
         )
-    return np.tensordot(share, np.array(X), axes=1)
+    return sum(np.tensordot(share[of], np.array(X[of]), axes=1) for of in slices_of(len(X), X[0].size))
 
 
 def medoid(X, share, metric, weight, rng, n_jobs, verbose):
@@ -248,7 +256,7 @@ def medoid(X, share, metric, weight, rng, n_jobs, verbose):
     among = np.arange(len(X))
     if weight is not None and np.shape(weight) != (1, len(X[0])):  # weights of channels alone fit any length
         m = len(np.atleast_1d(as_floats(weight, "weight")))
-        among = np.flatnonzero([x.shape[1] == m for x in X])
+        among = np.flatnonzero(np.array(lengths_of(X)) == m)
         if not among.size:
             raise ValueError(
                 f"'weight' must have one value per point of the barycenter, which begins as a series of 'X'. Got {m}, "
@@ -258,8 +266,7 @@ def medoid(X, share, metric, weight, rng, n_jobs, verbose):
         among = np.sort(rng.choice(among, CANDIDATES, replace=False))
     if len(among) == 1:
         return among[0]
-    series = [x.T for x in X]
-    others = None if len(among) == len(X) else series
-    how = {"weight": weight, "n_jobs": n_jobs, "verbose": verbose, "channels_first": False}
-    far = pairwise_distances([series[k] for k in among], others, metric, **how)
+    others = None if len(among) == len(X) else X
+    how = {"weight": weight, "n_jobs": n_jobs, "verbose": verbose, "channels_first": True}
+    far = pairwise_distances([X[k] for k in among], others, metric, **how)
     return among[np.argmin(far @ share)]

@@ -28,18 +28,23 @@ def as_collection(values, name, channels=None, *, missing=None, channels_first=F
     With `channels_first` an array is (n_series, channels, length), and a list holds series (channels, length). None:
     not so, but what looks like it is refused or warned of.
 
-    With `part`, a number of bytes, an array that is not in memory stays where it is: it is a `StoredCollection`, which
-    is read in parts of about this size.
+    With `part`, a number of bytes, an array that is not in memory stays where it is, and so do series of a list: they
+    are a `StoredCollection`, which is read in parts of about this size.
     """
     if isinstance(values, StoredCollection):  # it was validated
         _refuse_channels(values[0], name, channels)
         return values
     asked = channels_first is None
     channels_first = False if asked else check_flag(channels_first, "channels_first")
+    how = channels, missing, channels_first
     if part and is_stored(values) and len(getattr(values, "shape", ())) in (2, 3) and 0 not in values.shape:
         if asked and len(values.shape) == 3:
             refuse_other_layout([values.shape[1:]], name, values.shape)
-        return StoredCollection(values, name, (channels, missing, channels_first), part)
+        return StoredArray(values, name, how, part)
+    if part and isinstance(values, list | tuple) and any(map(is_stored, values)) and all(map(_is_sized, values)):
+        if asked and all(len(v.shape) == 2 for v in values):
+            refuse_other_layout([v.shape for v in values], name)
+        return StoredList(values, name, how, part)
     if hasattr(values, "tocsr") or np.ma.isMaskedArray(values):
         values = as_floats(values, name)  # says why not, or takes a mask off that hides nothing
     if hasattr(values, "columns"):
@@ -65,15 +70,20 @@ def as_collection(values, name, channels=None, *, missing=None, channels_first=F
     points = [as_points(v, f"{name}[{k}]") for k, v in enumerate(values)]
     if asked and all(a.ndim == 2 for a in points):
         refuse_other_layout([a.shape for a in points], name)
-    first = _series(points[0], f"{name}[0]", channels, "the other collection", missing, channels_first)
-    rest = (
-        _series(a, f"{name}[{k}]", len(first), f"{name}[0]", missing, channels_first) for k, a in enumerate(points) if k
-    )
-    return [first, *rest]
+    first = _listed(points[0], 0, name, how)
+    return [first, *(_listed(a, k, name, how, len(first)) for k, a in enumerate(points) if k)]
 
 
-def _series(a, name, channels, like, missing, channels_first):
-    return sized_series(a, name, channels, like, missing, channels_first=channels_first)[0]
+def _listed(a, k, name, how, like_first=None):
+    """A series of a list as (channels, length); all but the first one must have that many channels."""
+    channels, missing, channels_first = how
+    like = (like_first, f"{name}[0]") if k else (channels, "the other collection")
+    return sized_series(a, f"{name}[{k}]", *like, missing, channels_first=channels_first)[0]
+
+
+def _is_sized(a):
+    """Whether it is a series of a known size, which need not be read to know it."""
+    return len(getattr(a, "shape", ())) in (1, 2) and 0 not in a.shape
 
 
 def refuse_other_layout(shapes, name, whole=None):
@@ -122,17 +132,37 @@ def _rows(a, name, channels, missing, channels_first):
 
 def _refuse_channels(first, name, channels, channels_first=True):
     """Refuse another number of channels than this, if there is one."""
-    _series(first, f"{name}[0]", channels, "the other collection", True, channels_first)
+    _listed(first, 0, name, (channels, True, channels_first))
 
 
 class StoredCollection(Sequence):
-    """A collection that is not in memory: series (channels, length), which are read and converted by parts.
+    """Series (channels, length) that are not in memory, and are read and converted when they are asked for.
 
-    All of it is read once to be validated. A part is as many rows as are stored together, or several times as many.
+    Attributes
+    ----------
+    lengths : list of int
+        The length of each series.
+    rows : int
+        How many series should be held at once.
+    """
+
+    def __len__(self):
+        return len(self.lengths)
+
+    def __getitem__(self, k):
+        if isinstance(k, slice):
+            return [self._one(i) for i in range(*k.indices(len(self)))]
+        if not 0 <= k < len(self):  # which ends an iteration
+            raise IndexError(f"There are {len(self)} series. Got the index {k}.")
+        return self._one(int(k))
+
+
+class _Source(StoredCollection):
+    """Base of what reads series; all of it is read once to be validated.
 
     Parameters
     ----------
-    values : array of shape (n_series, length) or (n_series, length, channels)
+    values : array or list of arrays
         What can be sliced.
     name : str
         The parameter's name, for messages.
@@ -143,31 +173,36 @@ class StoredCollection(Sequence):
 
     Attributes
     ----------
-    length : int
-        That of every series.
-    rows : int
-        Series of a part.
     sums : list of float
         The sum of the squares of each series, NaN of one with gaps.
     """
 
     def __init__(self, values, name, how, size):
         self._values, self._name, self._how = values, name, how
-        self._size, together = n_samples(values, name), rows_of_chunk(values) or 1
-        rows = min(size // (8 * prod(values.shape[1:])), self._size)
-        self.rows, self._parts, self._lock = max(together, rows // together * together), {}, Lock()
-        self.length = self[0].shape[1]
+        self._begin(size)
         self.sums = [sum_of_squares(x) for x in self]
 
-    def __len__(self):
-        return self._size
+    @property
+    def has_gaps(self):
+        """Whether values are missing."""
+        return bool(np.isnan(self.sums).any())
 
-    def __getitem__(self, k):
-        if isinstance(k, slice):
-            return [self[i] for i in range(*k.indices(self._size))]
-        if not 0 <= k < self._size:  # which ends an iteration
-            raise IndexError(f"There are {self._size} series. Got the index {k}.")
-        number, row = divmod(int(k), self.rows)
+
+class StoredArray(_Source):
+    """An array (n_series, length) or (n_series, length, channels), read by parts.
+
+    A part is as many rows as are stored together, or several times as many.
+    """
+
+    def _begin(self, size):
+        count, together = n_samples(self._values, self._name), rows_of_chunk(self._values) or 1
+        rows = min(size // (8 * prod(self._values.shape[1:])), count)
+        self.rows, self._parts, self._lock = max(together, rows // together * together), {}, Lock()
+        self.lengths = [0] * count  # how many there are
+        self.lengths = [self[0].shape[1]] * count
+
+    def _one(self, k):
+        number, row = divmod(k, self.rows)
         with self._lock:
             part = self._parts.pop(number, None) or self._read(number * self.rows)
             self._parts[number] = part  # as the last one that was asked for
@@ -178,7 +213,7 @@ class StoredCollection(Sequence):
     def _read(self, begin):
         """The series of a part."""
         self._values = opened(self._values)
-        end, (channels, missing, channels_first) = min(begin + self.rows, self._size), self._how
+        end, (channels, missing, channels_first) = min(begin + self.rows, len(self)), self._how
         a = np.asarray(self._values[begin:end])
         try:
             return _rows(as_floats(a, self._name), self._name, channels, missing, channels_first)
@@ -187,11 +222,6 @@ class StoredCollection(Sequence):
                 raise
             raise ValueError(f"In the series {begin} to {end - 1}, whose indices count from 0: {error}") from None
 
-    @property
-    def has_gaps(self):
-        """Whether values are missing."""
-        return bool(np.isnan(self.sums).any())
-
     def __getstate__(self):
         return {**vars(self), "_values": stored(self._values), "_parts": {}, "_lock": None}
 
@@ -199,9 +229,59 @@ class StoredCollection(Sequence):
         vars(self).update(state, _lock=Lock())
 
 
+class StoredList(_Source):
+    """A list of arrays, one a series, each of which is read by itself; some may be in memory."""
+
+    def _begin(self, size):
+        shapes, channels_first = [v.shape for v in self._values], self._how[2]
+        self.lengths = [shape[channels_first if len(shape) == 2 else 0] for shape in shapes]
+        self._channels = shapes[0][not channels_first] if len(shapes[0]) == 2 else 1
+        self.rows = max(1, size // (8 * max(map(prod, shapes))))
+
+    def _one(self, k):
+        a = np.asarray(opened(self._values[k])[:])
+        return _listed(a, k, self._name, self._how, self._channels)
+
+    def __getstate__(self):
+        return {**vars(self), "_values": [stored(v) for v in self._values]}
+
+
+class StoredView(StoredCollection):
+    """Some series of a stored collection, or what a function makes of each of them.
+
+    Parameters
+    ----------
+    collection : StoredCollection
+        What is read.
+    of : callable, optional
+        Makes of a series another one of its length.
+    chosen : array-like of int, optional
+        Indices of the series; None: all.
+    """
+
+    def __init__(self, collection, of=None, chosen=None):
+        self._collection, self._of, self.rows = collection, of, collection.rows
+        self._chosen = range(len(collection)) if chosen is None else [int(k) for k in chosen]
+        self.lengths = [collection.lengths[k] for k in self._chosen]
+
+    def _one(self, k):
+        x = self._collection[self._chosen[k]]
+        return x if self._of is None else self._of(x)
+
+
 def lengths_of(series):
     """The length of each series, none of which is read."""
-    return [series.length] * len(series) if isinstance(series, StoredCollection) else [x.shape[1] for x in series]
+    return series.lengths if isinstance(series, StoredCollection) else [x.shape[1] for x in series]
+
+
+def each_of(series, of):
+    """What a function makes of each series, another one of its length: where they are not in memory, nor is this."""
+    return StoredView(series, of) if isinstance(series, StoredCollection) else [of(x) for x in series]
+
+
+def chosen(series, indices):
+    """The series of these indices, which stay where they are."""
+    return StoredView(series, None, indices) if isinstance(series, StoredCollection) else [series[k] for k in indices]
 
 
 def has_gaps(series):

@@ -13,11 +13,12 @@ from typing import TYPE_CHECKING
 import numpy as np
 from joblib import delayed
 
-from ..utils._jobs import count_jobs, each_in_jobs
+from ..utils._jobs import count_jobs, counted, each_in_jobs
 from ..utils.validation import check_jobs, check_memory, check_verbose, shown
 from ._blockwise.candidates import KEPT, Candidates, Task
 from ._collection import StoredCollection, as_collection, channel_names, lengths_of, part_size
 from ._kernels.lanes import LANES
+from ._metrics.mixed import Mixed
 from ._metrics.registry import get_metric
 from ._pairwise import by_length, collection_weight
 from ._series import spread
@@ -35,8 +36,9 @@ if TYPE_CHECKING:
 QUERIES = 64
 ENTRIES = 2**20
 ROWS = 1024
-# Bytes of a pair, and sizes of a candidate, in all arrays that are made for them.
+# Bytes of a pair, and more for each term of a sum, and sizes of a candidate, in all arrays that are made for them.
 PAIR = 100
+TERM = 16
 COPIES = 12
 # Bytes for each job where the collection that is searched is not in memory, unless more or less may be taken.
 MEMORY = 2**28
@@ -102,7 +104,7 @@ def nearest_neighbors(
     """Find the nearest neighbours of each series in a collection; exact for every metric.
 
     Elastic distances are not computed for candidates that a lower bound excludes, and no further than needed for the
-    others. All other distances are computed.
+    others; so are the elastic parts of `Mixed`, by what the sum is at least. All other distances are computed.
 
     Parameters
     ----------
@@ -180,7 +182,8 @@ def nearest_neighbors(
     w = collection_weight(weight, X)
     metric = metric._fitted_to(X, None if w is None else [spread(w, m) for m in lengths_of(X)])
     k = int(n_neighbors)
-    rows, columns = _sizes(Y, k, count_jobs(n_jobs), max_memory)
+    pair = PAIR + TERM * len(metric._made) if isinstance(metric, Mixed) else PAIR
+    rows, columns = _sizes(Y, k, count_jobs(n_jobs), max_memory, pair)
     candidates = Candidates(Task(metric, w, k, rows, columns), Y)
     places = []
     for members in by_length(X).values():
@@ -198,7 +201,7 @@ def nearest_neighbors(
     return Neighbors(distances, indices, Pruning(len(X) * available, *counts.tolist()))
 
 
-def _sizes(Y, k, jobs, max_memory):
+def _sizes(Y, k, jobs, max_memory, pair):
     """How many series to find the neighbors of at once, and among how many candidates."""
     if max_memory is None and isinstance(Y, StoredCollection):
         max_memory = MEMORY * jobs
@@ -207,12 +210,12 @@ def _sizes(Y, k, jobs, max_memory):
     # One half is for what is prepared of the candidates, the other one for the pairs.
     of_series = COPIES * 8 * len(Y[0]) * max(lengths_of(Y))
     columns = min(len(Y), max_memory // (2 * (KEPT + jobs) * of_series))
-    rows = min(QUERIES, max_memory // (2 * jobs * PAIR * max(columns + k, 1)))
+    rows = min(QUERIES, max_memory // (2 * jobs * pair * max(columns + k, 1)))
     if columns < min(len(Y), LANES) or not rows:
-        least = max(2 * (KEPT + jobs) * of_series * LANES, 2 * jobs * PAIR * (LANES + k))
+        least = max(2 * (KEPT + jobs) * of_series * LANES, 2 * jobs * pair * (LANES + k))
         raise ValueError(
-            f"The 'max_memory' parameter must leave room for {LANES} candidates and {jobs} jobs, {least} bytes. Got "
-            f"{max_memory}. Raise it, or lower 'n_jobs'."
+            f"The 'max_memory' parameter must leave room for {LANES} candidates and {counted(jobs)}, {least} bytes. "
+            f"Got {max_memory}. Raise it, or lower 'n_jobs'."
         )
     return rows, columns
 

@@ -299,7 +299,7 @@ def _by_bits(metric, X, Y, w, mirrored, out):
                         bit_parallel.accumulated_costs(
                             record, rows[: ends[k]], m, y, n, metric._replaces, costs[k, : ends[k]]
                         )
-            distances = _reported(metric, X[of[0]], record, points[0], costs.T, series)
+            distances = reported(metric, X[of[0]], record, points[0], costs.T, series)
             for k, b in enumerate(members):
                 out[of[: ends[k]], b] = distances[: ends[k], k]
                 if mirrored:
@@ -382,11 +382,11 @@ def _reported_each(metric, X, of, sizes, record, points, costs, series):
     for m in np.unique(sizes):
         some = np.flatnonzero(sizes == m)
         first = some[0]
-        out[some] = _reported(metric, X[of[first]], record, points[first, :, :m], costs[some], series)
+        out[some] = reported(metric, X[of[first]], record, points[first, :, :m], costs[some], series)
     return out
 
 
-def _reported(metric, x, record, points, costs, series):
+def reported(metric, x, record, points, costs, series):
     """Distances behind accumulated costs (n_queries, n_series), which may depend on the series' lengths."""
     out = np.empty_like(costs)
     lengths = np.array([y.shape[1] for y in series])

@@ -225,6 +225,14 @@ class QueryDistances(ClassNamePrefixFeaturesOutMixin, TransformerMixin, Collecti
         self._n_features_out = len(self._queries)
         return self
 
+    def _made_metric(self):
+        if isinstance(self.metric, list | tuple | dict) or hasattr(self.metric, "__array__"):
+            raise TypeError(
+                "The 'metric' parameter, the first one, must be a name, a metric object or a callable. Got "
+                f"{shown(self.metric)}. To compare series with queries, name them: QueryDistances(queries=...)."
+            )
+        return super()._made_metric()
+
     def _learned(self, series, y, mode, lengths, rng):
         """The pieces of labelled series that tell their classes apart."""
         if y is None:

@@ -117,6 +117,11 @@ def count_jobs(n_jobs):
     return effective_n_jobs(check_jobs(n_jobs))
 
 
+def counted(jobs):
+    """Jobs by their number, for messages."""
+    return "1 job" if jobs == 1 else f"{jobs} jobs"
+
+
 def parts_for_jobs(items, n_jobs):
     """Items in parts for so many jobs, none of which is empty."""
     return [part for part in np.array_split(items, count_jobs(n_jobs)) if len(part)]

@@ -136,6 +136,7 @@ def test_what_nobody_looked_through_is_learned_from_too(files, capsys, written, 
         (["--labelled", "a-b", "--self-train", "1"], "must be written START-STOP"),
         (["--labelled", "0-99999", "--self-train", "1"], "must lie in the recording"),
         (["--labelled", "0-100", "--task", "search"], "--labelled needs --self-train"),
+        (["--task", "search", "--self-train", "1"], "It is an option of --task segment, which alone learns"),
         (["--labelled", "0-4", "--self-train", "1"], "What lies outside of --labelled 0-4 does not count."),
     ],
 )
@@ -155,4 +156,4 @@ def test_a_class_that_may_be_meant_for_unlabelled_is_told_of(files, capsys, name
     y = np.array(names)[np.where(np.arange(len(FEW)) < 90, LABELS != 0, 2)]
     pd.DataFrame({"mV": FEW, "beat": y}).to_csv("rec.csv", index=False)
     err = printed(capsys, "learn", "rec.csv", "--labels", "beat", "--output", "m.joblib").err
-    assert "-1 is one of the classes: with --self-train 3 it means unlabelled" in err
+    assert "-1 is one of the classes: with --task segment --self-train 3 it means unlabelled" in err

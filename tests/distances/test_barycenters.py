@@ -5,6 +5,7 @@ import re
 import naive
 import numba
 import numpy as np
+import pandas as pd
 import pytest
 from hypothesis import given
 from hypothesis import strategies as st
@@ -169,6 +170,14 @@ def test_partners_where_paths_begin_and_end_elsewhere_and_within_bands(how):
         found = metric._distance(z, None, y, None, None)
         assert one == found
         np.testing.assert_array_equal(count, np.bincount(found.path[0], minlength=7))
+
+
+def test_tables_of_several_channels():
+    cells = pd.DataFrame([[pd.Series(x), pd.Series(-x[::-1])] for x in X], columns=["a", "b"])
+    got = barycenter(cells)
+    np.testing.assert_array_equal(got, barycenter([np.column_stack([x, -x[::-1]]) for x in X]))
+    assert got.shape[1] == 2
+    assert barycenter(cells[["a"]]).ndim == 1
 
 
 def test_one_step_of_dba_by_hand():

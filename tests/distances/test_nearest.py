@@ -6,12 +6,14 @@ import numpy as np
 import pytest
 from hypothesis import given
 from hypothesis import strategies as st
-from strategies import BANDED, BANDS, has_band, parameters, unmeant, weights
+from strategies import BANDED, BANDS, has_band, parameters, small_sizes, unmeant, weights
 
 from sktslib.distances import (
     DTW,
     CallableMetric,
+    Mixed,
     Neighbors,
+    SoftDTW,
     get_metric,
     metric_names,
     nearest_neighbors,
@@ -108,6 +110,55 @@ def test_equal_distances_come_by_position(p):
     check(nearest_neighbors(Y, None, metric, 3), pairwise_distances(Y, Y, metric), 3, itself=True)
     zeros = nearest_neighbors(np.zeros((2, 5)), np.zeros((40, 5)), metric, 4)
     np.testing.assert_array_equal(zeros.indices, [[0, 1, 2, 3]] * 2)
+
+
+# Sums with one elastic term or several, others before and behind, reported as they are or not, and below zero.
+MIXED = [
+    Mixed({0: "dtw", (1, 2): "dtw"}),
+    Mixed({0: "euclidean", 1: DTW(window=0.2), 2: "dtw"}, [1.0, 0.5, 3.0]),
+    Mixed({(2, 0): "dtw", 1: "sbd"}),
+    Mixed({1: "lcss", 0: "dtw", 2: SoftDTW(divergence=False)}, [2.0, 1.0, 0.1]),
+    Mixed({0: "lcss", 1: "cid_dtw", 2: None}),
+    Mixed({0: "euclidean", 1: "hamming", 2: "manhattan"}),
+]
+if numba.config.DISABLE_JIT:
+    MIXED += [Mixed({0: "twed", (1, 2): get_metric("edr", {"window": 0.3})}), Mixed({0: "erp", 1: "wddtw", 2: "adtw"})]
+
+
+@pytest.mark.parametrize("metric", MIXED)
+@given(data=st.data())
+def test_sums_of_distances(metric, data):
+    rng, k = np.random.default_rng(data.draw(st.integers(0, 10**6))), data.draw(st.sampled_from([1, 3]))
+    size, m = (19, 6) if numba.config.DISABLE_JIT else (90, 19)
+    X, Y = rng.normal(size=(4, m, 3)), rng.normal(size=(size, m, 3)) + 2 * rng.normal(size=(size, 1, 3))
+    Y[rng.integers(size, size=5)] = X[0]  # equal distances
+    if data.draw(st.booleans()):
+        Y = [y[: rng.integers(2, m + 1)] for y in Y]
+    w = data.draw(st.sampled_from([None, rng.random((1, 3)), np.array([[1.0, 0.0, 1.0]]), rng.random((m, 3))]))
+    want = pairwise_distances(X, Y, metric, weight=w, channels_first=False)
+    kept = pairwise_distances(Y, [*Y], metric, channels_first=False)  # both halves, which may differ by rounding
+    each = 576 * 3 * m  # bytes for a candidate, of which 17 are prepared at once
+    with small_sizes(data, "distances._nearest.QUERIES", "distances._nearest.ROWS"):
+        found = nearest_neighbors(X, Y, metric, k, weight=w, channels_first=False)
+        exactly(found, want, k)
+        exactly(nearest_neighbors(Y, None, metric, k, channels_first=False), kept, k, itself=True)
+        few = nearest_neighbors(X, Y, metric, k, weight=w, max_memory=17 * each, channels_first=False)
+        exactly(few, want, k)
+
+
+def exactly(got, distances, k, *, itself=False):
+    check(got, distances, k, itself=itself)
+    np.testing.assert_array_equal(got.distances, np.take_along_axis(distances, got.indices, axis=1))
+
+
+def test_what_is_far_by_the_sum_is_pruned():
+    rng = np.random.default_rng(5)
+    size = 60 if numba.config.DISABLE_JIT else 400
+    Y = rng.normal(size=(size, 12, 2)) + 9 * rng.normal(size=(size, 1, 2))
+    for other in ("dtw", "lcss", "manhattan"):
+        metric = Mixed({0: other, 1: "dtw"})
+        report = nearest_neighbors(Y[:5] + 0.1, Y, metric, channels_first=False).report
+        assert report.bounded + report.abandoned > 0.6 * report.pairs
 
 
 @pytest.mark.parametrize("few", [0, 10**9])

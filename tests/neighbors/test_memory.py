@@ -38,13 +38,13 @@ def test_distances_within_little_memory(cls):
     want = cls("dtw").fit(X).transform(X)
     got = cls("dtw", max_memory="20 kB").fit(X).transform(X)
     np.testing.assert_array_equal(*(a.toarray() if hasattr(a, "toarray") else a for a in (got, want)))
-    with pytest.raises(ValueError, match=r"'max_memory' parameter must leave room for one pair of series and 1 jobs"):
+    with pytest.raises(ValueError, match=r"'max_memory' parameter must leave room for one pair of series and 1 job,"):
         cls("dtw", max_memory=100).fit(X).transform(X)
 
 
 def test_the_memory_that_a_median_needs_is_told():
     X = np.random.default_rng(0).normal(size=(30, 8))
-    with pytest.raises(ValueError, match=r"one pair of series and 1 jobs, 6144 bytes\. Got 6143"):
+    with pytest.raises(ValueError, match=r"one pair of series and 1 job, 6144 bytes\. Got 6143"):
         DistanceKernel("dtw", gamma="median", max_memory=6143).fit(X)
     assert DistanceKernel("dtw", gamma="median", max_memory=6144).fit(X).gamma_ == DistanceKernel("dtw").fit(X).gamma_
 

@@ -145,6 +145,12 @@ def test_weights_of_votes():
         clone(model).set_params(weights=np.zeros_like).fit(fitted, labels).predict(one)
 
 
+@pytest.mark.parametrize("queries", [[[0, 1], [2, 3]], np.eye(3), {"a": [0, 1]}])
+def test_queries_that_are_not_named_are_refused(queries):
+    with pytest.raises(TypeError, match=r"'metric' parameter, the first one.*QueryDistances\(queries=\.\.\.\)"):
+        QueryDistances(queries).fit([[0, 1, 2]])
+
+
 def test_distances_to_queries():
     queries, weight = [X[0, 2:6], X[1, :4]], [1.0, 2.0, 2.0, 1.0]
     for metric, normalize in (("dtw", None), ("euclidean", None), ("dtw", "zscore"), (TWED(nu=0.5), None)):

@@ -4,7 +4,7 @@ from math import ceil, isqrt
 
 from joblib import delayed
 
-from ...utils._jobs import count_jobs, each_in_jobs
+from ...utils._jobs import count_jobs, counted, each_in_jobs
 from .._collection import StoredCollection, lengths_of
 from .._kernels.lanes import LANES
 from .._metrics.lockstep import LockstepMetric
@@ -52,7 +52,7 @@ def compared_by_blocks(compare, metric, X, Y, order, mirrored, how):
         most = [room // (4 * size)] * 2
         if not pairs or not most[0]:
             raise ValueError(
-                f"The 'max_memory' parameter must leave room for one pair of series and {jobs} jobs, "
+                f"The 'max_memory' parameter must leave room for one pair of series and {counted(jobs)}, "
                 f"{at_once * max(4 * size, 2 * PAIR)} bytes. Got {max_memory}. Raise it, or lower 'n_jobs'."
             )
     most = [min(k, s.rows) if isinstance(s, StoredCollection) else k for k, s in zip(most, (X, Y), strict=True)]

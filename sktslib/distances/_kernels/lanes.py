@@ -314,7 +314,7 @@ def _insert(best, cost):
 def _scan(queries, collection, candidates, factors, cells, limits, slack, work, costs):
     """Queries from counts[0] on, see `scan`; whether all are done."""
     p, rows, weighted, points = queries
-    (values, begins, lengths), (order, itself, bounds), (share, more) = collection, candidates, slack
+    (values, begins, lengths), (order, itself, bounds, offsets), (share, more) = collection, candidates, slack
     room, lanes, gap_costs, best, block, counts = work
     row, k = room[0], best.shape[0]
     goes_on = room[2][0] > 0  # in the middle of a block
@@ -347,6 +347,11 @@ def _scan(queries, collection, candidates, factors, cells, limits, slack, work, 
                 for s in range(counts[2]):
                     smallest = minimum(smallest, factors[q, block[s]])
                 most = cutoff / smallest * (1.0 + share) if smallest < BIG else cutoff
+            if offsets.shape[0] > 0:
+                smallest = BIG
+                for s in range(counts[2]):
+                    smallest = minimum(smallest, offsets[q, block[s]])
+                most = cutoff - smallest
             reached = _accumulate(
                 p, points.shape[2], rows[q], weighted, points[q], lanes, gap_costs, cells, most, None, room
             )
@@ -358,11 +363,14 @@ def _scan(queries, collection, candidates, factors, cells, limits, slack, work, 
                 cost = row[lengths[block[s]] * LANES + s]
                 if factors is not None:
                     cost *= factors[q, block[s]]
-                if reached == DONE and cost <= cutoff:
+                apart = cost
+                if offsets.shape[0] > 0:
+                    apart += offsets[q, block[s]]
+                if reached == DONE and apart <= cutoff:
                     costs[q, block[s]] = cost
                     counts[5] += 1
-                    if cost < best[k - 1]:
-                        _insert(best, cost)
+                    if apart < best[k - 1]:
+                        _insert(best, apart)
                 else:
                     counts[4] += 1
     return True
@@ -372,11 +380,12 @@ def scan(queries, collection, candidates, factors, n, lo, hi, k, limits, slack, 
     """Accumulated costs of queries with the series order[query], in that order, infinite where they do not matter.
 
     `queries` are (p, rows, weighted, points), the `collection` (values, begins, lengths) are series of up to n points,
-    one after the other, `candidates` (order, itself, bounds) which of them are compared, which one is the query's own,
-    if any, and their bounds. What matters is at most the query's limit, and at most its k-th smallest cost, with a
-    `slack` (share, more) for rounding: a share of it and more. With `factors`, which are at least 1, a cost counts
-    times that of its pair; the bounds and limits are those of such costs. Returns how many were skipped for their
-    bounds, abandoned, and computed.
+    one after the other, `candidates` (order, itself, bounds, offsets) which of them are compared, which one is the
+    query's own, if any, their bounds, and what is added to their costs, or an empty array. What matters is at most the
+    query's limit, and at most its k-th smallest cost, with a `slack` (share, more) for rounding: a share of it and
+    more. With `factors`, which are at least 1, a cost counts times that of its pair; then there are no offsets. The
+    bounds and limits are those of such sums or products. Returns how many were skipped for their bounds, abandoned, and
+    computed.
     """
     p, rows, _, _ = queries
     room, size = room_for(n), (n + 1) * LANES

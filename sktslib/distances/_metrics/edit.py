@@ -23,14 +23,37 @@ FAR = 0.9  # a share of unmatched points from which on `eps` may be too small
 CATEGORIES = 64  # values that recur, and are no more than these, may be meant to match where they are equal alone
 
 
+def _extremes(series):
+    """The lowest and the highest value of each channel (channels, 1), NaN without a value."""
+    low = high = np.nan
+    for a in series:  # which need not be in memory
+        low, high = np.fmin(low, np.fmin.reduce(a, axis=1)), np.fmax(high, np.fmax.reduce(a, axis=1))
+    return low[:, np.newaxis], high[:, np.newaxis]
+
+
 def _deviation(series):
     """The norm over the channels of the standard deviations of all values; without a value a channel has none."""
-    values = np.concatenate(series, axis=1)
-    values = values[~np.isnan(values).all(axis=1)]
-    low = np.fmin.reduce(values, axis=1, keepdims=True)
-    span = np.fmax.reduce(values, axis=1, keepdims=True) - low
-    scaled = (values - low) / np.where(span > 0.0, span, 1.0)  # squares of large values are not finite
-    return float(np.hypot.reduce(np.nanstd(scaled, axis=1) * span[:, 0]))
+    low, high = _extremes(series)
+    unit = np.where(high > low, high - low, 1.0)  # squares of large values are not finite
+    count, mean, squares = 0, 0.0, 0.0
+    for a in series:
+        count = count + (~np.isnan(a)).sum(axis=1, keepdims=True)
+        mean = mean + np.nansum((a - low) / unit, axis=1, keepdims=True)
+    count = np.maximum(count, 1)
+    mean = mean / count
+    for a in series:
+        squares = squares + np.nansum(((a - low) / unit - mean) ** 2, axis=1, keepdims=True)
+    return float(np.hypot.reduce((np.sqrt(squares / count) * np.nan_to_num(high - low))[:, 0]))
+
+
+def _are_categories(series):
+    """Whether the values are few that recur."""
+    seen, size = np.empty(0), 0
+    for a in series:
+        seen, size = np.union1d(seen, a), size + a.size
+        if len(seen) > CATEGORIES:
+            return False
+    return 2 * len(seen) <= size
 
 
 def point_weights(x, w):
@@ -78,11 +101,9 @@ class MatchingMetric(ElasticMetric):
         ranges of the values. It is too small below SMALL of the standard deviation of either collection, unless it is
         0, or the values are few that recur, as categories do.
         """
-        low = high = np.nan
-        for a in X if Y is X else chain(X, Y):  # which need not be in memory
-            low, high = np.fmin(low, np.fmin.reduce(a, axis=1)), np.fmax(high, np.fmax.reduce(a, axis=1))
-        span = np.nan_to_num(high - low)[:, np.newaxis]
-        eps, largest = float(self.eps), float(np.hypot.reduce(span[:, 0]))
+        both = [X] if Y is X else [X, Y]
+        low, high = _extremes(chain(*both))
+        eps, largest = float(self.eps), float(np.hypot.reduce(np.nan_to_num(high - low)[:, 0]))
         name = type(self).__name__
         if eps >= largest > 0.0:
             warn(
@@ -91,11 +112,8 @@ class MatchingMetric(ElasticMetric):
                 f"Lower it, for example to {USUAL} of the values' standard deviation."
             )
         elif 0.0 < eps < SMALL * largest:
-            both = [[*X]] if Y is X else [[*X], [*Y]]
             deviation = min(map(_deviation, both))
-            values = np.concatenate([a for series in both for a in series], axis=1)
-            distinct = len(np.unique(values)) if eps < SMALL * deviation else 0
-            if distinct > CATEGORIES or 2 * distinct > values.size:
+            if eps < SMALL * deviation and not _are_categories(chain(*both)):
                 warn(
                     f"The 'eps' parameter of {name} should be at least {SMALL:g} of the values' standard deviation, "
                     f"{deviation:.3g}. Got {eps:g}: hardly any points match but equal ones. Raise it, for example to "

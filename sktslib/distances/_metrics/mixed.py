@@ -7,6 +7,7 @@ from typing import TYPE_CHECKING
 
 import numpy as np
 
+from .._collection import each_of
 from .lockstep import LockstepMetric
 from .named_channels import MetricOfChannels
 from .shared_path import SharedPath, why_no_shared_path
@@ -179,7 +180,7 @@ class Mixed(MetricOfChannels):
             if part is not None and counts[key] > 0:
                 part = next(parts)
                 some = None if weights is None else [part.of(w) for w in weights]
-                made.metrics[key] = part.metric._fitted_to([part.of(x) for x in series], some)
+                made.metrics[key] = part.metric._fitted_to(each_of(series, part.of), some)
         return made
 
     # ------------------------------------------------------------------------------------------------------ distances
@@ -216,8 +217,8 @@ class Mixed(MetricOfChannels):
 
 def of_both(part, X, Y):
     """A part's channels of two collections, which may be the same."""
-    of_x = [part.of(x) for x in X]
-    return of_x, of_x if Y is X else [part.of(y) for y in Y]
+    of_x = each_of(X, part.of)
+    return of_x, of_x if Y is X else each_of(Y, part.of)
 
 
 def part_times(part, tx, ty):

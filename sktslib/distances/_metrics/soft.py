@@ -9,7 +9,7 @@ from typing import TYPE_CHECKING, NamedTuple
 import numpy as np
 
 from ...utils._sklearn import Interval
-from .._collection import as_collection
+from .._collection import as_collection, lengths_of, part_size
 from .._kernels import soft_minimum
 from .._series import full_weight, resample
 from .alignment import Alignment
@@ -337,16 +337,19 @@ class GAK(SoftMetric):
         GAK
             Itself.
         """
-        X = as_collection(X, "X", channels_first=channels_first)
+        X = as_collection(X, "X", channels_first=channels_first, part=part_size(None))
         self._check_sizes(X, X, ("X", "X"))
-        points = np.concatenate(X, axis=1)
-        points = points[:, np.linspace(0, points.shape[1] - 1, min(points.shape[1], 1000)).astype(int)]
+        lengths = np.array(lengths_of(X))
+        ends = lengths.cumsum()  # of the series one after the other
+        at = np.linspace(0, ends[-1] - 1, min(ends[-1], 1000)).astype(int)
+        of = np.searchsorted(ends, at, "right")
+        points = np.stack([X[k][:, i] for k, i in zip(of, at - ends[of] + lengths[of], strict=True)], axis=1)
         a, b = np.triu_indices(points.shape[1], 1)
         apart = np.sqrt(((points[:, a] - points[:, b]) ** 2).sum(axis=0))
         apart = apart[apart > 0]
         if not apart.size:
             raise ValueError("'X' must have points that differ. Got one value throughout; give 'sigma' instead.")
-        self.sigma_ = float(np.median(apart) * np.sqrt(np.median([a.shape[1] for a in X])))
+        self.sigma_ = float(np.median(apart) * np.sqrt(np.median(lengths)))
         return self
 
     def _record(self):

@@ -10,7 +10,7 @@ import numpy as np
 
 from ...utils._sizes import check_size
 from ...utils._sklearn import Interval, StrOptions
-from .._collection import as_collection
+from .._collection import as_collection, part_size
 from .._kernels import recurrences
 from .._series import full_weight, normalise
 from .bands import BAND_CONSTRAINTS
@@ -113,7 +113,7 @@ class ADTW(WarpingMetric):
         ADTW
             Itself.
         """
-        self.omega_ = self._omega_of(as_collection(X, "X", channels_first=channels_first))
+        self.omega_ = self._omega_of(as_collection(X, "X", channels_first=channels_first, part=part_size(None)))
         return self
 
     def _fitted_to(self, series, weights=None):
