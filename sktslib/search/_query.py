@@ -6,7 +6,7 @@ from typing import NamedTuple
 import numpy as np
 from sklearn.utils.validation import validate_data
 
-from ..distances._series import normalise
+from ..distances._series import full_weight, normalise
 from ..metrics import event_f1_score
 from ..utils._given_times import is_datetime, name_of, notice_index, times_of
 from ..utils._sampling import check_gap, gap_of, holes, interval, notice_sampling
@@ -14,9 +14,10 @@ from ..utils._sizes import check_query, check_size
 from ..utils._sklearn import Estimator, check_columns, validate_parameter_constraints, warn_of_names
 from ..utils.validation import as_floats, as_series, as_times, as_weight, check_count, check_names, shown, sized_series
 from ._channels.polarity import check_polarity, signs_of, with_polarity
-from ._comparison import Comparison, check_reach
-from ._learning.learned_queries import learn_queries
+from ._comparison import Comparison, check_reach, with_metric
+from ._learning.learned_queries import Learned, learn_queries, length_limits, single
 from ._learning.metric_choice import MetricChoice
+from ._learning.query_weights import share_scale
 from ._learning.self_training import are_unlabelled
 from ._learning.time_labels import Labels, is_background, occurrences, read_labels
 from ._profiles.missing import observed_query
@@ -163,7 +164,8 @@ class QueryEstimator(MetricChoice, Estimator):
     def _read_queries(self, X, y, weight, times):
         """The queries that are given, as they are compared, and their names, if they have any."""
         name, given = ("X", X) if self.query is None else ("query", self.query)
-        weight = self.weight if weight is None else weight
+        weight = self._given_weight(weight)
+        times = times if self._weight_learner is None else None  # they are those of the recording
         names, given = named(self._given_queries(given, name, X), name)
         weight, times = of_names(weight, names, "weight"), of_names(times, names, "times")
         queries = several(given) if names is None else given
@@ -266,7 +268,12 @@ class QueryEstimator(MetricChoice, Estimator):
         """What `y` marks in the recording `X`, or None where it marks nothing or queries are given."""
         listed = several(X)
         given = are_named(X) or (listed and len(listed) > 1)
-        if y is None or not (self.query is None or isinstance(self.query, str)) or given:
+        if y is None and self._weight_learner is not None:
+            raise ValueError(
+                "'y' must be given where 'weight' is MetricWeights, which learns from labels. Got None. Call "
+                "fit(recording, y), with the query, if there is one, as the parameter 'query'."
+            )
+        if y is None or (self._is_fixed and self._weight_learner is None) or given:
             return None
         X = one_query(X, "X")
         if np.asarray(X).ndim == 1:
@@ -301,11 +308,75 @@ class QueryEstimator(MetricChoice, Estimator):
         metric = self.metric_._in_mode(self._mode)._fitted_to([marked.data[:, s:e] for s, e in marked.ranges])
         signs = signs_of(self.polarity, len(marked.data))
         rest = metric, n_templates, self.verbose, signs
-        learned = learn_queries(marked.data, ty, marked.ranges, marked.code, *rest)
-        weight = self.weight if weight is None else weight
-        if weight is not None:
-            learned = [one._replace(w=as_weight(weight, *one.x.shape[::-1])) for one in learned]
-        return [self._compared(one.x, one.w, one.tx, times, interval(ty)) for one in learned], learned
+        if self._weight_learner is not None and self._is_fixed:
+            learned = self._marked_queries(marked)
+        else:
+            learned = learn_queries(marked.data, ty, marked.ranges, marked.code, *rest)
+            weight = self._given_weight(weight)
+            if weight is not None:
+                learned = [one._replace(w=as_weight(weight, *one.x.shape[::-1])) for one in learned]
+        queries = [self._compared(one.x, one.w, one.tx, times, interval(ty)) for one in learned]
+        return (queries, learned) if self._weight_learner is None else self._weighed(queries, learned, marked, ty)
+
+    @property
+    def _is_fixed(self):
+        """Whether the parameter `query` holds queries."""
+        return self.query is not None and not isinstance(self.query, str)
+
+    @property
+    def _weight_learner(self):
+        """What learns the weights of points and channels from labels, if `weight` is that."""
+        return self.weight if hasattr(type(self.weight), "_learned_of_query") else None
+
+    def _given_weight(self, weight):
+        """The weights that `fit` is given, or those of the parameter."""
+        return self.weight if weight is None and self._weight_learner is None else weight
+
+    def _read_fixed(self, X, weight):
+        """Keep the queries of the parameter, whose weights are learned from labels, and the labels that they go by."""
+        if self._weight_learner is not None and self._is_fixed:
+            queries, names = self._read_queries(X, None, weight, None)
+            self._fixed = queries, range(1, len(queries) + 1) if names is None else names.tolist()
+
+    def _marked_queries(self, marked):
+        """The queries of the parameter as if they were learned, each from the occurrences of its class."""
+        queries, names = self._fixed
+        classes, learned = marked.labels.classes.tolist(), []
+        if len(queries) == 1 == len(classes):
+            names = classes
+        for how, name in zip(queries, names, strict=True):
+            if name not in classes:
+                raise ValueError(
+                    "'y' must have the name of each query as a label, or its number from 1, or a single label for one "
+                    f"query. Got {shown(classes)}, and not {name!r}. Give queries in a dict by the labels, or label "
+                    "only what is an occurrence, as in y == 'N'."
+                )
+            number = classes.index(name)
+            lengths = np.diff(single(marked.ranges[marked.code == number + 1]))
+            limits = length_limits(lengths if lengths.size else np.array([how.m]), how.m)
+            learned.append(Learned(how.x, how.w, None, number, limits))
+        return learned
+
+    def _weighed(self, queries, learned, marked, ty):
+        """The queries with weights that are learned from labels, drawn to those that they have."""
+        compared, weights = with_metric(self.metric_, queries), []
+        for k, (how, one) in enumerate(zip(compared, learned, strict=True)):
+            how = how._replace(limits=self._limits_to_learn(how, one))
+            own = marked.ranges[marked.code == one.number + 1]
+            found, w = self._weight_learner._learned_of_query(self, how, marked.data, ty, own)
+            learned[k], weights = one._replace(weights=found), [*weights, w]
+        weights = share_scale(weights, [full_weight(how.w, how.x) for how in queries])
+        return [how._replace(w=w) for how, w in zip(queries, weights, strict=True)], learned
+
+    def _limits_to_learn(self, how, one):
+        """The least and the largest length of what weights are learned from."""
+        return one.limits
+
+    def _keep_weights(self, learned):
+        """Show what learned the weights, of several queries a list."""
+        if self._weight_learner is not None:
+            found = [one.weights for one in learned]
+            self.metric_weights_ = found if len(found) > 1 else found[0]
 
     def _check_columns(self, X):
         """Refuse a table with other columns than the fitted one, and warn of columns without names."""

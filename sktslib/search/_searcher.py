@@ -280,6 +280,7 @@ class QuerySearcher(ProfilingSearcher, PiecewiseSearcher, AnsweredSearcher, Fitt
         self._check_threshold(marked is not None)
         if marked is not None:
             self._check_channels(learned=True)
+            self._read_fixed(X, weight)
             self._choose(marked, weight, times_of(X, times))
             return self._fit_labels(marked, X, weight, times)
         return self._fit_queries(*self._read_queries(X, y, weight, times))

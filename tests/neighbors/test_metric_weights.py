@@ -8,7 +8,7 @@ from naive.weight_learning import margin_loss, pull, warped_terms
 from sklearn.base import clone
 from sklearn.model_selection import GridSearchCV
 
-from sktslib.distances import ADTW, DTW, get_metric, nearest_neighbors, pairwise_distances
+from sktslib.distances import ADTW, DTW, _linear_weights, get_metric, nearest_neighbors, pairwise_distances
 from sktslib.neighbors import (
     KNeighborsTimeSeriesClassifier,
     KNeighborsTimeSeriesRegressor,
@@ -29,7 +29,7 @@ def task_of(series, kind, n_knots=4, k=2):
     series = [np.ascontiguousarray(x.T) for x in series]
     labels = np.unique(Y, return_inverse=True)[1]
     length = 1 if kind == "channels" else series[0].shape[1]
-    basis = _weight_learning.basis_of(kind, 3, length, n_knots)
+    basis = _linear_weights.basis_of(kind, 3, length, n_knots)
     return _weight_learning.Task(DTW(), series, labels, basis, k, 10, None)
 
 
@@ -67,7 +67,7 @@ def test_objective(kind):
         loss = margin_loss([x.T.tolist() for x in task.series], task.labels.tolist(), full, 2)
         return loss + pull(w.ravel().tolist(), 0.3)
 
-    found, gradient = _weight_learning.objective(v, task, _weight_learning.triples_of(task, v, targets, unit), 0.3)
+    found, gradient = _linear_weights.objective(v, task.basis, _weight_learning.triples_of(task, v, targets, unit), 0.3)
     assert found == pytest.approx(wanted(v), rel=1e-9)
     step = np.zeros(len(v))
     step[len(v) // 2] = 1e-6  # so near the best alignments stay the best

@@ -252,6 +252,7 @@ class QuerySegmenter(FittedSegmenter):
         marked = self._annotation(X, y, times)
         self._check_threshold(marked is not None)
         if marked is not None:
+            self._read_fixed(X, weight)
             return self._fit_marked(marked, weight, times_of(X, times))
         self._refuse_self_training()
         if by_itself:
