@@ -1,4 +1,4 @@
-"""Weights of points and channels learned from classes."""
+"""Weights of points and channels learned from labels."""
 
 from __future__ import annotations
 
@@ -10,12 +10,12 @@ import numpy as np
 from sklearn.base import clone
 
 from ..distances._barycenters import random_numbers
-from ..distances._linear_weights import basis_of
 from ..distances._metrics.registry import get_metric
 from ..distances._series import spread
 from ..search._learning.query_weights import QueryTask, choose_pull, learn_weights
 from ..search._profile import Choice
 from ..utils._jobs import progress
+from ..utils._linear_weights import basis_of
 from ..utils._sklearn import Interval, StrOptions
 from ._collection_estimator import CollectionEstimator, read_classes
 from ._weight_learning import Task, choose_alpha, learn
@@ -36,21 +36,27 @@ class MetricWeights(CollectionEstimator):
     other classes: a convex problem. A penalty pulls the weights to equal ones.
 
     ``KNeighborsTimeSeriesClassifier(metric, weight=MetricWeights())`` learns them within its own `fit`, so that
-    cross-validation stays honest. By itself it gives `weight_` for everything else that takes a ``weight``.
+    cross-validation stays honest. So do ``QuerySearcher(metric, query=query, weight=MetricWeights())`` and
+    `QuerySegmenter`, from a recording and labels of its time points: occurrences are to be nearer to the query than
+    what else is found. By itself it gives `weight_` for everything else that takes a ``weight``.
 
     Parameters
     ----------
     metric : str or metric object, optional
         The distance, which must be a sum of terms that weights multiply: ``dtw``, ``ddtw``, ``wdtw``, ``wddtw``,
-        ``euclidean`` and the other lockstep sums. None: ``dtw``, or the metric of the classifier that learns by it.
+        ``euclidean`` and the other lockstep sums. None: ``dtw``, or the metric of the estimator that learns by it.
     kind : {"auto", "points", "channels", "both"}, default="auto"
         What has a weight of its own: points, the same in all channels; channels, the same at all points; or each point
-        in each channel. "auto": points of one channel, else channels. Weights of points need series of one length.
+        in each channel. "auto": points of one channel, else channels. Weights of points need series of one length, or
+        a query.
     alpha : float or "auto", default="auto"
         Strength of the pull to equal weights, above 0. "auto": infinite (equal weights), 1, 0.1 or 0.01, whichever
         classifies best by the nearest neighbor in five-fold cross-validation of the collection, the largest of equals.
+        Of a query, whichever has the best average precision in blocks of the recording that are held out, the largest
+        within one standard error; infinite with fewer than six occurrences.
     n_neighbors : int, default=3
-        How many neighbors of the own class, and of the others, are compared for each series.
+        How many neighbors of the own class, and of the others, are compared for each series. Of a query: how many false
+        matches for each occurrence, the nearest ones.
     n_knots : int, default=25
         Weights of points are linear between so many points, evenly spread, so that neighbors have similar weights.
     max_iter : int, default=5
@@ -58,7 +64,7 @@ class MetricWeights(CollectionEstimator):
     metric_params : dict, optional
         Parameters of the metric.
     n_jobs : int, optional
-        Number of threads; no result depends on it. None: one, or those of the classifier.
+        Number of threads; no result depends on it. None: one, or those of the estimator that learns by it.
     random_state : int, RandomState instance or None, default=None
         Draws the folds that choose `alpha`.
     channels_first : bool, optional
@@ -69,11 +75,12 @@ class MetricWeights(CollectionEstimator):
     Attributes
     ----------
     weight_ : ndarray of shape (length,), (length, channels) or (1, channels)
-        The weights, at least 0 and of mean 1, as `weight` parameters take them: of points, of both, or of channels.
+        The weights, at least 0 and of mean 1, as `weight` parameters take them: of points, of both, or of channels. Of
+        a query they are always of both.
     alpha_ : float
         The strength that was taken; infinite where equal weights are as good as any.
     scores_ : dict
-        The share of series that each `alpha` classified correctly; only where it was chosen.
+        The share of series that each `alpha` classified correctly, or the average precision; only where it was chosen.
     objective_ : ndarray of shape (1 + n_iter,)
         The objective with equal weights and after each iteration; it falls. Empty where nothing was learned.
     n_iter_ : int
@@ -90,7 +97,7 @@ class MetricWeights(CollectionEstimator):
     The loss is that of large margin nearest neighbor classification (Weinberger & Saul 2009), squared and for a
     diagonal metric; the neighbors of the own class are those under equal weights, those of other classes the nearest
     under the current ones. Mei et al. (2016) learn a metric of channels for DTW by such comparisons, too. The exact
-    objective stands on the page of definitions, "Learned weights of collections".
+    objectives stand on the page of definitions, "Learned weights of collections" and "Learned weights of queries".
 
     References
     ----------
@@ -110,6 +117,18 @@ class MetricWeights(CollectionEstimator):
     >>> model = KNeighborsTimeSeriesClassifier("dtw", weight=MetricWeights(alpha=0.1)).fit(X, y)
     >>> model.metric_weights_.weight_.shape
     (1, 2)
+
+    The weights of a query. What tells its occurrences from the rest is the first half:
+
+    >>> from sktslib import QuerySearcher
+    >>> query, recording, y = np.array([2.0, -2, 0, 0]), 0.1 * rng.normal(size=(200, 1)), np.zeros(200)
+    >>> for start in range(0, 200, 20):
+    ...     recording[start : start + 4, 0] += query + [0, 0, *rng.normal(size=2)]
+    ...     recording[start + 10 : start + 14, 0] += query / 2
+    ...     y[start : start + 4] = 1
+    >>> searcher = QuerySearcher("euclidean", query=query, weight=MetricWeights(alpha=0.1)).fit(recording, y)
+    >>> searcher.weight_.round(1).ravel()
+    array([1., 1., 0., 0.])
     """
 
     _parameter_constraints = {

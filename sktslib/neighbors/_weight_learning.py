@@ -7,11 +7,11 @@ from typing import NamedTuple
 import numpy as np
 from joblib import delayed
 
-from ..distances._linear_weights import ALPHAS, Comparisons, by_parameter, equal, learned, weights_of
 from ..distances._metrics.base import Metric
 from ..distances._pairwise import pairwise_distances
 from ..distances._series import spread
 from ..utils._jobs import in_jobs, parts_for_jobs
+from ..utils._linear_weights import ALPHAS, Comparisons, by_parameter, equal, learned, weights_of
 
 FOLDS = 5  # that choose alpha, as in scikit-learn's cross-validation
 

@@ -6,7 +6,7 @@ from typing import NamedTuple
 import numpy as np
 from sklearn.utils.validation import validate_data
 
-from ..distances._series import full_weight, normalise
+from ..distances._series import normalise
 from ..metrics import event_f1_score
 from ..utils._given_times import is_datetime, name_of, notice_index, times_of
 from ..utils._sampling import check_gap, gap_of, holes, interval, notice_sampling
@@ -14,12 +14,12 @@ from ..utils._sizes import check_query, check_size
 from ..utils._sklearn import Estimator, check_columns, validate_parameter_constraints, warn_of_names
 from ..utils.validation import as_floats, as_series, as_times, as_weight, check_count, check_names, shown, sized_series
 from ._channels.polarity import check_polarity, signs_of, with_polarity
-from ._comparison import Comparison, check_reach, with_metric
-from ._learning.learned_queries import Learned, learn_queries, length_limits, single
+from ._comparison import Comparison, check_reach
+from ._learning.learned_queries import learn_queries
 from ._learning.metric_choice import MetricChoice
-from ._learning.query_weights import share_scale
 from ._learning.self_training import are_unlabelled
 from ._learning.time_labels import Labels, is_background, occurrences, read_labels
+from ._learning.weight_choice import WeightChoice
 from ._profiles.missing import observed_query
 from ._several import entry, one_each, several
 
@@ -127,7 +127,7 @@ class Annotation(NamedTuple):
     offset: np.ndarray | None = None  # (channels, 1): of the background; None: the median of its labelled samples
 
 
-class QueryEstimator(MetricChoice, Estimator):
+class QueryEstimator(WeightChoice, MetricChoice, Estimator):
     """Base of the estimators that are fitted on a query, or on several: `_queries` says how each is compared."""
 
     self_train = 0  # of those that do not
@@ -317,66 +317,6 @@ class QueryEstimator(MetricChoice, Estimator):
                 learned = [one._replace(w=as_weight(weight, *one.x.shape[::-1])) for one in learned]
         queries = [self._compared(one.x, one.w, one.tx, times, interval(ty)) for one in learned]
         return (queries, learned) if self._weight_learner is None else self._weighed(queries, learned, marked, ty)
-
-    @property
-    def _is_fixed(self):
-        """Whether the parameter `query` holds queries."""
-        return self.query is not None and not isinstance(self.query, str)
-
-    @property
-    def _weight_learner(self):
-        """What learns the weights of points and channels from labels, if `weight` is that."""
-        return self.weight if hasattr(type(self.weight), "_learned_of_query") else None
-
-    def _given_weight(self, weight):
-        """The weights that `fit` is given, or those of the parameter."""
-        return self.weight if weight is None and self._weight_learner is None else weight
-
-    def _read_fixed(self, X, weight):
-        """Keep the queries of the parameter, whose weights are learned from labels, and the labels that they go by."""
-        if self._weight_learner is not None and self._is_fixed:
-            queries, names = self._read_queries(X, None, weight, None)
-            self._fixed = queries, range(1, len(queries) + 1) if names is None else names.tolist()
-
-    def _marked_queries(self, marked):
-        """The queries of the parameter as if they were learned, each from the occurrences of its class."""
-        queries, names = self._fixed
-        classes, learned = marked.labels.classes.tolist(), []
-        if len(queries) == 1 == len(classes):
-            names = classes
-        for how, name in zip(queries, names, strict=True):
-            if name not in classes:
-                raise ValueError(
-                    "'y' must have the name of each query as a label, or its number from 1, or a single label for one "
-                    f"query. Got {shown(classes)}, and not {name!r}. Give queries in a dict by the labels, or label "
-                    "only what is an occurrence, as in y == 'N'."
-                )
-            number = classes.index(name)
-            lengths = np.diff(single(marked.ranges[marked.code == number + 1]))
-            limits = length_limits(lengths if lengths.size else np.array([how.m]), how.m)
-            learned.append(Learned(how.x, how.w, None, number, limits))
-        return learned
-
-    def _weighed(self, queries, learned, marked, ty):
-        """The queries with weights that are learned from labels, drawn to those that they have."""
-        compared, weights = with_metric(self.metric_, queries), []
-        for k, (how, one) in enumerate(zip(compared, learned, strict=True)):
-            how = how._replace(limits=self._limits_to_learn(how, one))
-            own = marked.ranges[marked.code == one.number + 1]
-            found, w = self._weight_learner._learned_of_query(self, how, marked.data, ty, own)
-            learned[k], weights = one._replace(weights=found), [*weights, w]
-        weights = share_scale(weights, [full_weight(how.w, how.x) for how in queries])
-        return [how._replace(w=w) for how, w in zip(queries, weights, strict=True)], learned
-
-    def _limits_to_learn(self, how, one):
-        """The least and the largest length of what weights are learned from."""
-        return one.limits
-
-    def _keep_weights(self, learned):
-        """Show what learned the weights, of several queries a list."""
-        if self._weight_learner is not None:
-            found = [one.weights for one in learned]
-            self.metric_weights_ = found if len(found) > 1 else found[0]
 
     def _check_columns(self, X):
         """Refuse a table with other columns than the fitted one, and warn of columns without names."""

@@ -8,7 +8,7 @@ from naive.weight_learning import margin_loss, pull, warped_terms
 from sklearn.base import clone
 from sklearn.model_selection import GridSearchCV
 
-from sktslib.distances import ADTW, DTW, _linear_weights, get_metric, nearest_neighbors, pairwise_distances
+from sktslib.distances import ADTW, DTW, get_metric, nearest_neighbors, pairwise_distances
 from sktslib.neighbors import (
     KNeighborsTimeSeriesClassifier,
     KNeighborsTimeSeriesRegressor,
@@ -16,6 +16,7 @@ from sktslib.neighbors import (
     PairwiseDistances,
     _weight_learning,
 )
+from sktslib.utils import _linear_weights
 
 RNG = np.random.default_rng(8)
 Y = np.repeat(["a", "b"], 5)

@@ -5,10 +5,10 @@ from typing import NamedTuple
 import numpy as np
 from joblib import delayed
 
-from ...distances._linear_weights import ALPHAS, Comparisons, by_parameter, equal, learned, weights_of
 from ...distances._series import full_weight, spread
 from ...metrics._matching import pairs_by_iou
 from ...utils._jobs import in_jobs
+from ...utils._linear_weights import ALPHAS, Comparisons, by_parameter, equal, learned, weights_of
 from .._channels.polarity import with_polarity
 from .._comparison import Comparison
 from .._profile import Choice, Search, choose
