@@ -237,8 +237,7 @@ class QuerySegmenter(FittedSegmenter):
             not marked counts as background, unless it looks like those that are. Labels that are all alike are an
             error, unless `query` is set. Without an occurrence labels are ignored, and `X` is the query.
         weight : array-like of shape (m,) or (m, channels), optional
-            Relative weights of the query's points; replaces the parameter, or is what MetricWeights draws them to. Of
-            several queries a list, as are `times`.
+            Relative weights of the query's points; replaces the parameter. Of several queries a list, as are `times`.
         times : array-like of shape (m,), optional
             Strictly increasing sample times of the query, for metrics that use them.
 
