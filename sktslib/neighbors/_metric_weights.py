@@ -128,7 +128,7 @@ class MetricWeights(CollectionEstimator):
     ...     y[start : start + 4] = 1
     >>> searcher = QuerySearcher("euclidean", query=query, weight=MetricWeights(alpha=0.1)).fit(recording, y)
     >>> searcher.weight_.round(1).ravel()
-    array([1., 1., 0., 0.])
+    array([1. , 1. , 0.1, 0.1])
     """
 
     _parameter_constraints = {

@@ -112,7 +112,7 @@ def test_the_objective_is_that_of_the_definition():
 
 # ------------------------------------------------------------------------------------------------------------- learning
 @pytest.mark.parametrize(
-    "estimator", [QuerySearcher("euclidean"), QuerySearcher("dtw"), QuerySegmenter("dtw")], ids=str
+    "estimator", [QuerySearcher("euclidean"), QuerySearcher("dtw"), QuerySegmenter("euclidean")], ids=str
 )
 def test_what_varies_has_less_weight(estimator):
     query = SHAPE[:, np.newaxis]
