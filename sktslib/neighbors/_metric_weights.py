@@ -1,4 +1,4 @@
-"""Weights of points and channels learned from classes."""
+"""Weights of points and channels learned from labels."""
 
 from __future__ import annotations
 
@@ -11,10 +11,14 @@ from sklearn.base import clone
 
 from ..distances._barycenters import random_numbers
 from ..distances._metrics.registry import get_metric
+from ..distances._series import spread
+from ..search._learning.query_weights import QueryTask, choose_pull, learn_weights
+from ..search._profile import Choice
 from ..utils._jobs import progress
+from ..utils._linear_weights import basis_of
 from ..utils._sklearn import Interval, StrOptions
 from ._collection_estimator import CollectionEstimator, read_classes
-from ._weight_learning import Task, basis_of, choose_alpha, learn
+from ._weight_learning import Task, choose_alpha, learn
 
 if TYPE_CHECKING:
     from typing import Any, Self
@@ -22,10 +26,6 @@ if TYPE_CHECKING:
     from numpy.typing import ArrayLike
 
     from ..utils._types import MetricLike, Sequences
-
-# That "auto" chooses among: equal weights, a pull as strong as the loss that equal weights have about, and a tenth and
-# a hundredth of it.
-ALPHAS = (np.inf, 1.0, 0.1, 0.01)
 
 
 class MetricWeights(CollectionEstimator):
@@ -36,21 +36,27 @@ class MetricWeights(CollectionEstimator):
     other classes: a convex problem. A penalty pulls the weights to equal ones.
 
     ``KNeighborsTimeSeriesClassifier(metric, weight=MetricWeights())`` learns them within its own `fit`, so that
-    cross-validation stays honest. By itself it gives `weight_` for everything else that takes a ``weight``.
+    cross-validation stays honest. So do ``QuerySearcher(metric, query=query, weight=MetricWeights())`` and
+    `QuerySegmenter`, from a recording and labels of its time points: occurrences are to be nearer to the query than
+    what else is found. By itself it gives `weight_` for everything else that takes a ``weight``.
 
     Parameters
     ----------
     metric : str or metric object, optional
         The distance, which must be a sum of terms that weights multiply: ``dtw``, ``ddtw``, ``wdtw``, ``wddtw``,
-        ``euclidean`` and the other lockstep sums. None: ``dtw``, or the metric of the classifier that learns by it.
+        ``euclidean`` and the other lockstep sums. None: ``dtw``, or the metric of the estimator that learns by it.
     kind : {"auto", "points", "channels", "both"}, default="auto"
         What has a weight of its own: points, the same in all channels; channels, the same at all points; or each point
-        in each channel. "auto": points of one channel, else channels. Weights of points need series of one length.
+        in each channel. "auto": points of one channel, else channels. Weights of points need series of one length, or
+        a query.
     alpha : float or "auto", default="auto"
         Strength of the pull to equal weights, above 0. "auto": infinite (equal weights), 1, 0.1 or 0.01, whichever
         classifies best by the nearest neighbor in five-fold cross-validation of the collection, the largest of equals.
+        Of a query, whichever has the best average precision in blocks of the recording that are held out, the largest
+        within one standard error; infinite with fewer than six occurrences.
     n_neighbors : int, default=3
-        How many neighbors of the own class, and of the others, are compared for each series.
+        How many neighbors of the own class, and of the others, are compared for each series. Of a query: how many false
+        matches for each occurrence, the nearest ones.
     n_knots : int, default=25
         Weights of points are linear between so many points, evenly spread, so that neighbors have similar weights.
     max_iter : int, default=5
@@ -58,7 +64,7 @@ class MetricWeights(CollectionEstimator):
     metric_params : dict, optional
         Parameters of the metric.
     n_jobs : int, optional
-        Number of threads; no result depends on it. None: one, or those of the classifier.
+        Number of threads; no result depends on it. None: one, or those of the estimator that learns by it.
     random_state : int, RandomState instance or None, default=None
         Draws the folds that choose `alpha`.
     channels_first : bool, optional
@@ -69,11 +75,12 @@ class MetricWeights(CollectionEstimator):
     Attributes
     ----------
     weight_ : ndarray of shape (length,), (length, channels) or (1, channels)
-        The weights, at least 0 and of mean 1, as `weight` parameters take them: of points, of both, or of channels.
+        The weights, at least 0 and of mean 1, as `weight` parameters take them: of points, of both, or of channels. Of
+        a query they are always of both.
     alpha_ : float
         The strength that was taken; infinite where equal weights are as good as any.
     scores_ : dict
-        The share of series that each `alpha` classified correctly; only where it was chosen.
+        The share of series that each `alpha` classified correctly, or the average precision; only where it was chosen.
     objective_ : ndarray of shape (1 + n_iter,)
         The objective with equal weights and after each iteration; it falls. Empty where nothing was learned.
     n_iter_ : int
@@ -90,7 +97,7 @@ class MetricWeights(CollectionEstimator):
     The loss is that of large margin nearest neighbor classification (Weinberger & Saul 2009), squared and for a
     diagonal metric; the neighbors of the own class are those under equal weights, those of other classes the nearest
     under the current ones. Mei et al. (2016) learn a metric of channels for DTW by such comparisons, too. The exact
-    objective stands on the page of definitions, "Learned weights of collections".
+    objectives stand on the page of definitions, "Learned weights of collections" and "Learned weights of queries".
 
     References
     ----------
@@ -110,6 +117,18 @@ class MetricWeights(CollectionEstimator):
     >>> model = KNeighborsTimeSeriesClassifier("dtw", weight=MetricWeights(alpha=0.1)).fit(X, y)
     >>> model.metric_weights_.weight_.shape
     (1, 2)
+
+    The weights of a query. What tells its occurrences from the rest is the first half:
+
+    >>> from sktslib import QuerySearcher
+    >>> query, recording, y = np.array([2.0, -2, 0, 0]), 0.1 * rng.normal(size=(200, 1)), np.zeros(200)
+    >>> for start in range(0, 200, 20):
+    ...     recording[start : start + 4, 0] += query + [0, 0, *rng.normal(size=2)]
+    ...     recording[start + 10 : start + 14, 0] += query / 2
+    ...     y[start : start + 4] = 1
+    >>> searcher = QuerySearcher("euclidean", query=query, weight=MetricWeights(alpha=0.1)).fit(recording, y)
+    >>> searcher.weight_.round(1).ravel()
+    array([1. , 1. , 0.1, 0.1])
     """
 
     _parameter_constraints = {
@@ -171,8 +190,8 @@ class MetricWeights(CollectionEstimator):
     def _made_metric(self):
         return copy(get_metric("dtw" if self.metric is None else self.metric, self.metric_params))
 
-    def _learned_within(self, estimator, series, y):
-        """A fitted clone for an estimator that has validated the series, and weighs its own metric."""
+    def _made_within(self, estimator):
+        """A clone for another estimator, which has the metric."""
         made = clone(self)
         made._validate()
         if made.metric is not None:
@@ -180,6 +199,13 @@ class MetricWeights(CollectionEstimator):
                 f"The 'metric' parameter of MetricWeights must be None within {type(estimator).__name__}, whose own "
                 f"metric is weighed. Got {made.metric!r}; give it to {type(estimator).__name__} alone."
             )
+        if made.n_jobs is None:
+            made.n_jobs = estimator.n_jobs
+        return made
+
+    def _learned_within(self, estimator, series, y):
+        """A fitted clone for an estimator that has validated the series, and weighs its own metric."""
+        made = self._made_within(estimator)
         for k, x in enumerate(series):
             if np.isnan(x).any():
                 raise ValueError(
@@ -187,7 +213,35 @@ class MetricWeights(CollectionEstimator):
                     "give weights."
                 )
         made.metric_, made.n_channels_ = estimator.metric_, estimator.n_channels_
-        return made._learn(series, y, estimator.n_jobs if made.n_jobs is None else made.n_jobs)
+        return made._learn(series, y, made.n_jobs)
+
+    def _learned_of_query(self, estimator, how, data, ty, ranges):
+        """A fitted clone for a query of a searcher or segmenter, and the weights (channels, m) that it learned.
+
+        They are learned from the occurrences (k, 2) in a recording (channels, n), and drawn to those that it has.
+        """
+        made = self._made_within(estimator)
+        made.metric_, made.n_channels_ = how.metric, len(how.x)
+        made._check_linear()
+        if getattr(estimator, "_is_by_channel", False):
+            raise ValueError(
+                "The 'weight' parameter must not be MetricWeights where a query is compared by channel. Leave out "
+                "'channel_lag', 'lag_tolerance', 'channel_weight' and 'min_channels', or give weights."
+            )
+        kind = made.kind if made.kind != "auto" else "points" if made.n_channels_ == 1 else "channels"
+        basis = basis_of(kind, made.n_channels_, 1 if kind == "channels" else how.m, made.n_knots)
+        choice = Choice(max_overlap=float(getattr(estimator, "max_overlap", 0.0)))
+        rest = choice, basis, made.n_neighbors, made.max_iter
+        task = QueryTask(how, estimator.polarity, data, ty, ranges, *rest)
+        if made.alpha == "auto":
+            made.alpha_, made.scores_ = choose_pull(task, made.n_jobs, made.verbose)
+        else:
+            made.alpha_ = made.alpha
+        with progress(None, made.verbose, "weights", "iteration") as count:
+            learned = learn_weights(task, made.alpha_, count)
+        w = task.before * spread(learned.weights, how.m)
+        made.weight_ = w.T / w.mean()
+        return made._tell(learned.objective), w
 
     def _learn(self, series, y, n_jobs):
         """Learn from a validated collection."""
@@ -202,12 +256,15 @@ class MetricWeights(CollectionEstimator):
         self.alpha_ = self.alpha
         with progress(None, self.verbose, "weights", "iteration") as count:
             if self.alpha == "auto":
-                self.alpha_, scores = choose_alpha(task, ALPHAS, rng, count)
-                self.scores_ = dict(zip(ALPHAS, scores.tolist(), strict=True))
+                self.alpha_, self.scores_ = choose_alpha(task, rng, count)
             learned = learn(task, self.alpha_, count)
         self.weight_ = learned.weights[0] if kind == "points" else learned.weights.T
-        self.objective_ = np.array(learned.objective)
-        self.n_iter_ = max(len(learned.objective) - 1, 0)
+        return self._tell(learned.objective)
+
+    def _tell(self, objective):
+        """Show how the objective fell."""
+        self.objective_ = np.array(objective)
+        self.n_iter_ = max(len(objective) - 1, 0)
         return self
 
     def _kind(self, series):
@@ -223,17 +280,22 @@ class MetricWeights(CollectionEstimator):
         return self.kind
 
     def _check_metric(self, series):
-        """Refuse a metric that is not linear in weights."""
+        """Refuse a metric that is not linear in weights, or compares no series of these lengths."""
+        self._check_linear()
         metric = self.metric_
-        if metric._weighted_power is None:
-            raise ValueError(
-                "The 'metric' parameter must be a sum of terms that weights multiply, such as 'dtw', 'ddtw', 'wdtw' or "
-                f"'euclidean'. Got {metric!r}; learn the weights with one of these, and give 'weight_' to the other."
-            )
         if metric.family == "lockstep" and len({x.shape[1] for x in series}) > 1:
             raise ValueError(
                 f"The 'metric' parameter must be an elastic one for series of several lengths. Got {metric!r}; take "
                 "'dtw', or resample the series."
+            )
+
+    def _check_linear(self):
+        """Refuse a metric that is not linear in weights."""
+        if self.metric_._weighted_power is None:
+            raise ValueError(
+                "The 'metric' parameter must be a sum of terms that weights multiply, such as 'dtw', 'ddtw', 'wdtw' or "
+                f"'euclidean'. Got {self.metric_!r}; learn the weights with one of these, and give 'weight_' to the "
+                "other."
             )
 
     def __sklearn_tags__(self):

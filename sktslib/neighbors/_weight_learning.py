@@ -1,8 +1,4 @@
-"""Weights under which series are near to those of their class and far from the others.
-
-With the alignments held, a distance is linear in the weights, and the objective convex. It is minimised so, then the
-series are aligned anew. See `docs/definitions.rst`, "Learned weights".
-"""
+"""Weights under which series are near to those of their class and far from the others."""
 
 from __future__ import annotations
 
@@ -10,16 +6,13 @@ from typing import NamedTuple
 
 import numpy as np
 from joblib import delayed
-from scipy.optimize import minimize
 
 from ..distances._metrics.base import Metric
 from ..distances._pairwise import pairwise_distances
 from ..distances._series import spread
 from ..utils._jobs import in_jobs, parts_for_jobs
+from ..utils._linear_weights import ALPHAS, Comparisons, by_parameter, equal, learned, weights_of
 
-# A step to the minimum for held alignments may be too long once they are found anew: then a half, a quarter, an eighth.
-STEPS = (1.0, 0.5, 0.25, 0.125)
-TOLERANCE = 1e-3  # of the objective: a smaller relative fall ends the iterations
 FOLDS = 5  # that choose alpha, as in scikit-learn's cross-validation
 
 
@@ -36,38 +29,11 @@ class Task(NamedTuple):
 
     def weights(self, v):
         """The weights (channels, length or 1) of parameters."""
-        return np.tensordot(v, self.basis, 1)
+        return weights_of(v, self.basis)
 
     def of(self, which):
         """The task of some of the series."""
         return self._replace(series=[self.series[k] for k in which], labels=self.labels[which])
-
-
-class Triples(NamedTuple):
-    """Anchors, one of their own class and one of another, and what both distances are of parameters."""
-
-    rows: np.ndarray  # (triples, n_parameters): distance of the own one less that of the other, in units of the margin
-    share: np.ndarray  # of each triple in the objective; they add up to 1
-
-
-class Learned(NamedTuple):
-    """Weights, and how they were found."""
-
-    weights: np.ndarray  # (channels, length or 1), mean 1
-    objective: list  # with equal weights, and after each iteration
-
-
-# ------------------------------------------------------------------------------------------------------------ weights
-def basis_of(kind, n_channels, length, n_knots):
-    """The weights that each parameter stands for; with all parameters 1 they are all 1."""
-    channels = np.eye(n_channels)[:, :, np.newaxis]
-    if kind == "channels":
-        return channels
-    at = np.linspace(0, length - 1, min(n_knots, length))
-    hats = np.array([np.interp(np.arange(length), at, row) for row in np.eye(len(at))])
-    if kind == "points":
-        return np.repeat(hats[:, np.newaxis], n_channels, axis=1)
-    return (channels[:, np.newaxis] * hats[:, np.newaxis]).reshape(-1, n_channels, length)
 
 
 def sums(task, X, Y, w):
@@ -79,11 +45,10 @@ def sums(task, X, Y, w):
 def terms(task, pairs, w):
     """What the parameters are multiplied by in the sums of pairs of series, (pairs, n_parameters)."""
     out = np.empty((len(pairs), len(task.basis)))
-    flat = task.basis.reshape(len(task.basis), -1)
     for row, (i, j) in zip(out, pairs, strict=True):
         x, y = task.series[i], task.series[j]
         found = task.metric._weighted_terms(x, np.ascontiguousarray(spread(w, x.shape[1])), y)
-        row[:] = flat @ (found if task.basis.shape[2] > 1 else found.sum(axis=1, keepdims=True)).ravel()
+        row[:] = by_parameter(found, task.basis)
     return out
 
 
@@ -110,7 +75,7 @@ def triples_of(task, v, targets, unit):
         at += len(own) + len(other)
         rows.append((near[:, np.newaxis] - far).reshape(-1, len(v)) / unit)
         share.append(np.full(len(rows[-1]), 1.0 / len(rows[-1])))
-    return Triples(np.concatenate(rows), np.concatenate(share) / len(share))
+    return Comparisons(np.concatenate(rows), np.concatenate(share) / len(share))
 
 
 def same_class(labels):
@@ -125,16 +90,6 @@ def other_class(labels):
     return labels[:, np.newaxis] != labels
 
 
-def objective(v, task, triples, alpha):
-    """The objective and its gradient by the parameters, with alignments and neighbors held."""
-    rows, share = triples
-    short = np.maximum(1.0 + rows @ v, 0.0)
-    apart = task.weights(v) - 1.0
-    value = share @ short**2 + alpha * np.mean(apart**2)
-    pull = 2.0 * alpha / apart.size * np.tensordot(task.basis, apart, 2)
-    return value, 2.0 * (share * short) @ rows + pull
-
-
 # ----------------------------------------------------------------------------------------------------------- learning
 def learn(task, alpha, count):
     """Weights for a strength of the pull to equal ones; infinite means equal. `count` counts iterations."""
@@ -147,32 +102,11 @@ def learn(task, alpha, count):
     others = other_class(task.labels)
     unit = unit or (float(distances[others].mean()) if others.any() else 0.0)
     if not near or not others.any() or not unit > 0 or alpha == np.inf:  # nothing to learn from
-        return Learned(task.weights(v), [])
-    triples = triples_of(task, v, targets, unit)
-    values = [float(objective(v, task, triples, alpha)[0])]
-    for _ in range(task.max_iter):
-        arguments, bounds = (task, triples, alpha), [(0.0, None)] * len(v)
-        goal = minimize(objective, v, args=arguments, jac=True, bounds=bounds, method="L-BFGS-B").x
-        for step in STEPS:
-            new = v + step * (goal - v)
-            if not new.any():  # nothing tells the classes apart
-                continue
-            aligned = triples_of(task, new, targets, unit)
-            value = float(objective(new, task, aligned, alpha)[0])
-            if value < values[-1]:
-                break
-        else:
-            break
-        v, triples = new, aligned
-        values.append(value)
-        count(1, f"objective {value:.6g}")
-        if values[-2] - value <= TOLERANCE * values[-2]:
-            break
-    w = task.weights(v)
-    return Learned(w / w.mean(), values)
+        return equal(task.basis)
+    return learned(lambda v: triples_of(task, v, targets, unit), task.basis, alpha, task.max_iter, count)
 
 
-def choose_alpha(task, alphas, rng, count):
+def choose_alpha(task, rng, count):
     """The alpha whose weights classify best by the nearest neighbor in cross-validation, and the shares correct.
 
     Of equally good ones the largest, which keeps weights the most equal.
@@ -181,14 +115,14 @@ def choose_alpha(task, alphas, rng, count):
     for label in np.unique(task.labels):
         members = rng.permutation(np.flatnonzero(task.labels == label))
         folds[members] = np.arange(len(members)) % n
-    correct = np.zeros(len(alphas))
+    correct = np.zeros(len(ALPHAS))
     for fold in range(n):
         train, test = np.flatnonzero(folds != fold), np.flatnonzero(folds == fold)
         part, held = task.of(train), task.of(test)
-        for k, alpha in enumerate(alphas):
+        for k, alpha in enumerate(ALPHAS):
             w = learn(part, alpha, count).weights
             found = sums(task, held.series, part.series, w).argmin(axis=1)
             correct[k] += (part.labels[found] == held.labels).sum()
     shares = correct / len(task.labels)
-    best = max(range(len(alphas)), key=lambda k: (shares[k], alphas[k]))
-    return alphas[best], shares
+    best = max(range(len(ALPHAS)), key=lambda k: (shares[k], ALPHAS[k]))
+    return ALPHAS[best], dict(zip(ALPHAS, shares.tolist(), strict=True))

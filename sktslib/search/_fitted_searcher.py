@@ -111,6 +111,7 @@ class FittedSearcher(ThresholdFitting, ChannelQueries, QueryEstimator):
         """Learn the queries of the classes that are marked."""
         queries, learned = self._learn(marked, weight, times)
         self._fit_queries(queries)
+        self._keep_weights(learned)
         return learned
 
     def _learn(self, marked, weight, times):
@@ -124,10 +125,12 @@ class FittedSearcher(ThresholdFitting, ChannelQueries, QueryEstimator):
     def _all_that_fit(self, k):
         """How a learned query is compared, and a choice of matches, to see which of them are occurrences."""
         how = self._searches[k][0]
+        return how._replace(limits=self._limits_to_learn(how)), Choice(max_overlap=float(self.max_overlap))
+
+    def _limits_to_learn(self, how, one=None):
+        shortest, longest = self._limits_of(how)
         # Between occurrences there may be no room but for short matches.
-        if self.min_length == "auto" and not how.by_range:
-            how = how._replace(limits=(None, how.limits[1]))
-        return how, Choice(max_overlap=float(self.max_overlap))
+        return (None if self.min_length == "auto" and not how.by_range else shortest), longest
 
     def _fit_labels(self, marked, X, weight, times):
         """Learn a query and a threshold of each class that is marked."""

@@ -19,6 +19,7 @@ from ._learning.learned_queries import learn_queries
 from ._learning.metric_choice import MetricChoice
 from ._learning.self_training import are_unlabelled
 from ._learning.time_labels import Labels, is_background, occurrences, read_labels
+from ._learning.weight_choice import WeightChoice
 from ._profiles.missing import observed_query
 from ._several import entry, one_each, several
 
@@ -126,7 +127,7 @@ class Annotation(NamedTuple):
     offset: np.ndarray | None = None  # (channels, 1): of the background; None: the median of its labelled samples
 
 
-class QueryEstimator(MetricChoice, Estimator):
+class QueryEstimator(WeightChoice, MetricChoice, Estimator):
     """Base of the estimators that are fitted on a query, or on several: `_queries` says how each is compared."""
 
     self_train = 0  # of those that do not
@@ -163,7 +164,8 @@ class QueryEstimator(MetricChoice, Estimator):
     def _read_queries(self, X, y, weight, times):
         """The queries that are given, as they are compared, and their names, if they have any."""
         name, given = ("X", X) if self.query is None else ("query", self.query)
-        weight = self.weight if weight is None else weight
+        weight = self._given_weight(weight)
+        times = times if self._weight_learner is None else None  # they are those of the recording
         names, given = named(self._given_queries(given, name, X), name)
         weight, times = of_names(weight, names, "weight"), of_names(times, names, "times")
         queries = several(given) if names is None else given
@@ -266,7 +268,12 @@ class QueryEstimator(MetricChoice, Estimator):
         """What `y` marks in the recording `X`, or None where it marks nothing or queries are given."""
         listed = several(X)
         given = are_named(X) or (listed and len(listed) > 1)
-        if y is None or not (self.query is None or isinstance(self.query, str)) or given:
+        if y is None and self._weight_learner is not None:
+            raise ValueError(
+                "'y' must be given where 'weight' is MetricWeights, which learns from labels. Got None. Call "
+                "fit(recording, y), with the query, if there is one, as the parameter 'query'."
+            )
+        if y is None or (self._is_fixed and self._weight_learner is None) or given:
             return None
         X = one_query(X, "X")
         if np.asarray(X).ndim == 1:
@@ -301,11 +308,15 @@ class QueryEstimator(MetricChoice, Estimator):
         metric = self.metric_._in_mode(self._mode)._fitted_to([marked.data[:, s:e] for s, e in marked.ranges])
         signs = signs_of(self.polarity, len(marked.data))
         rest = metric, n_templates, self.verbose, signs
-        learned = learn_queries(marked.data, ty, marked.ranges, marked.code, *rest)
-        weight = self.weight if weight is None else weight
-        if weight is not None:
-            learned = [one._replace(w=as_weight(weight, *one.x.shape[::-1])) for one in learned]
-        return [self._compared(one.x, one.w, one.tx, times, interval(ty)) for one in learned], learned
+        if self._weight_learner is not None and self._is_fixed:
+            learned = self._marked_queries(marked)
+        else:
+            learned = learn_queries(marked.data, ty, marked.ranges, marked.code, *rest)
+            weight = self._given_weight(weight)
+            if weight is not None:
+                learned = [one._replace(w=as_weight(weight, *one.x.shape[::-1])) for one in learned]
+        queries = [self._compared(one.x, one.w, one.tx, times, interval(ty)) for one in learned]
+        return (queries, learned) if self._weight_learner is None else self._weighed(queries, learned, marked, ty)
 
     def _check_columns(self, X):
         """Refuse a table with other columns than the fitted one, and warn of columns without names."""

@@ -53,8 +53,10 @@ class QuerySearcher(ProfilingSearcher, PiecewiseSearcher, AnsweredSearcher, Fitt
     query : array-like of shape (m,) or (m, channels), or list or dict of arrays, optional
         The query, or several, as `fit` takes them; then `fit` takes from `X` the number of channels only, so that a
         searcher with a fixed query can stand in a pipeline.
-    weight : array-like of shape (m,) or (m, channels), optional
-        Relative weights of the query's points, unless `fit` is given some.
+    weight : array-like of shape (m,) or (m, channels), or MetricWeights, optional
+        Relative weights of the query's points, unless `fit` is given some. :class:`~sktslib.neighbors.MetricWeights`:
+        `fit` takes a recording and labels, also of a given `query`, and learns them so that what is labelled is nearer
+        than what else is found. Of several given queries `y` holds the names, or their numbers from 1.
     mode : {"auto", "windows", "subsequence"}, default="auto"
         Candidates: all windows of the query's length, or subsequences of any length, open at begin and end (elastic
         metrics with a path only). "auto" takes windows for lockstep metrics, for those without a path (soft_dtw, gak,
@@ -135,6 +137,8 @@ class QuerySearcher(ProfilingSearcher, PiecewiseSearcher, AnsweredSearcher, Fitt
         (m, channels) and their weights or None. Each candidate counts by the template that it is nearest to.
     classes_ : ndarray of shape (n_classes,)
         The classes that were learned, in the order of the queries, or the names they were given by; else there is none.
+    metric_weights_ : MetricWeights or list of them
+        What learned the weights, with `weight_`; only where they are learned so. Of several queries a list.
     metric_ : Metric
         The metric object.
     normalize_ : str or None
@@ -259,7 +263,8 @@ class QuerySearcher(ProfilingSearcher, PiecewiseSearcher, AnsweredSearcher, Fitt
             Labels of a recording's time points, as `QuerySegmenter.fit` takes them. Each class has a query then, the
             barycenter of its occurrences, weighted by the inverse variance about each point, and a threshold.
         weight : array-like of shape (m,) or (m, channels), optional
-            Relative weights of the query's points; replaces the parameter. Of several queries a list, as are `times`;
+            Relative weights of the query's points; replaces the parameter, or with MetricWeights what the weights
+            begin at and are drawn to. Of several queries a list, as are `times`;
             of queries with names a list or a dict.
         times : array-like of shape (m,), optional
             Strictly increasing sample times of the query, numbers or datetimes, for metrics that use them.
@@ -280,6 +285,7 @@ class QuerySearcher(ProfilingSearcher, PiecewiseSearcher, AnsweredSearcher, Fitt
         self._check_threshold(marked is not None)
         if marked is not None:
             self._check_channels(learned=True)
+            self._read_fixed(X, weight)
             self._choose(marked, weight, times_of(X, times))
             return self._fit_labels(marked, X, weight, times)
         return self._fit_queries(*self._read_queries(X, y, weight, times))

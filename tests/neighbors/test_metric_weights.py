@@ -16,6 +16,7 @@ from sktslib.neighbors import (
     PairwiseDistances,
     _weight_learning,
 )
+from sktslib.utils import _linear_weights
 
 RNG = np.random.default_rng(8)
 Y = np.repeat(["a", "b"], 5)
@@ -29,7 +30,7 @@ def task_of(series, kind, n_knots=4, k=2):
     series = [np.ascontiguousarray(x.T) for x in series]
     labels = np.unique(Y, return_inverse=True)[1]
     length = 1 if kind == "channels" else series[0].shape[1]
-    basis = _weight_learning.basis_of(kind, 3, length, n_knots)
+    basis = _linear_weights.basis_of(kind, 3, length, n_knots)
     return _weight_learning.Task(DTW(), series, labels, basis, k, 10, None)
 
 
@@ -67,7 +68,7 @@ def test_objective(kind):
         loss = margin_loss([x.T.tolist() for x in task.series], task.labels.tolist(), full, 2)
         return loss + pull(w.ravel().tolist(), 0.3)
 
-    found, gradient = _weight_learning.objective(v, task, _weight_learning.triples_of(task, v, targets, unit), 0.3)
+    found, gradient = _linear_weights.objective(v, task.basis, _weight_learning.triples_of(task, v, targets, unit), 0.3)
     assert found == pytest.approx(wanted(v), rel=1e-9)
     step = np.zeros(len(v))
     step[len(v) // 2] = 1e-6  # so near the best alignments stay the best

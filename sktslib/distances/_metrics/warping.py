@@ -62,14 +62,23 @@ class WarpingMetric(ElasticMetric):
     _background_share = 1.5
 
     def _weighted_terms(self, x, w, y):
-        problem = self._problem(x, np.ones_like(x), y, None, None)
-        alignment = self._alignment(0.0, self._problem(x, w, y, None, None))
+        problem = self._problem(x, w, y, None, None)
+        return self._report(self._terms_along(self._alignment(0.0, problem), x), problem)
+
+    def _piece_terms(self, x, problem):
+        alignment = self._alignment(0.0, problem)
+        alignment.path = self._path(problem, whole=True)
+        return self._report_search(self._terms_along(alignment, x), problem)
+
+    def _terms_along(self, alignment, x):
+        """What the weights of the query `x` are multiplied by along a path."""
         (i, j), counts = self._partners(alignment)
-        terms = problem.w[:, i] * (problem.x[:, i] - problem.y[:, j]) ** 2
+        problem = alignment._problem
+        terms = self._query(x, np.ones_like(x), problem.shape[1]).w[:, i] * (problem.x[:, i] - problem.y[:, j]) ** 2
         if counts is not None:
             terms *= counts
         out = np.array([np.bincount(i, row, x.shape[1]) for row in terms])
-        return self._report(out.reshape(-1, *x.shape).sum(axis=0), problem)  # derivatives follow the values
+        return out.reshape(-1, *x.shape).sum(axis=0)  # derivatives follow the values
 
     def _record(self, m, n, search):
         """The parameters of a query of m points, compared with a series of n."""

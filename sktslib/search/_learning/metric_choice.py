@@ -39,7 +39,7 @@ class MetricChoice(MetricParameter):
 
     def _forget_choice(self):
         """Drop what an earlier fit chose."""
-        for name in ("_candidate", "cv_results_", "best_index_", "self_training_"):
+        for name in ("_candidate", "cv_results_", "best_index_", "self_training_", "metric_weights_", "_fixed"):
             vars(self).pop(name, None)
 
     def _choose(self, marked, weight, times):

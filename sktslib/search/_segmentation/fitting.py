@@ -186,6 +186,7 @@ class FittedSegmenter(ThresholdSegmenter, QueryEstimator):
     def _fit_labels(self, marked, weight, times, examples=None):
         """Learn the queries of the classes that are marked, of `examples` if there are some, and the background."""
         queries, learned = self._learn(marked if examples is None else examples, weight, times, self._n_templates)
+        self._keep_weights(learned)
         numbers, limits = [one.number for one in learned], [one.limits for one in learned]
         return self._fit_queries(queries, numbers, limits, marked, times)
 
@@ -204,7 +205,7 @@ class FittedSegmenter(ThresholdSegmenter, QueryEstimator):
 
     def _fit_recording(self, data, times):
         """Take one period of the recording as the query."""
-        if self.weight is not None:
+        if self._given_weight(None) is not None:
             raise ValueError(
                 "'weight' must be None where query='auto': how many points there will be is not known yet."
             )

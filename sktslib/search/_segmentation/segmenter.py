@@ -55,8 +55,8 @@ class QuerySegmenter(FittedSegmenter):
     query : array-like of shape (m,) or (m, channels), list of arrays or "auto", optional
         The query, or several; then `fit` takes from `X` the number of channels only. "auto": `X` is a recording, and
         the query one period of it: the stretch that repeats best, then the average of all, three times over.
-    weight : array-like of shape (m,) or (m, channels), or list of them, optional
-        Relative weights of the query's points, unless `fit` is given some.
+    weight : array-like of shape (m,) or (m, channels), list of them or MetricWeights, optional
+        Relative weights of the query's points, unless `fit` is given some; or learned, as those of `QuerySearcher`.
     background : "auto" or float, default="auto"
         Cost of a background sample. "auto": the cost of the query against a constant signal at its own mean, per sample
         (of several queries the mean over them), 1.5 times for dynamic time warping and its variants. So a stretch is
@@ -117,10 +117,12 @@ class QuerySegmenter(FittedSegmenter):
         Maximum cost of a background sample.
     metric_ : Metric
         The metric object; ``metric_.omega_`` is what "auto" stands for.
+    metric_weights_ : MetricWeights or list of them
+        As that of `QuerySearcher`.
     cv_results_ : dict of arrays or None
         What ``metric="auto"`` compared, as that of GridSearchCV: `params`, `metric`, `omega` (in variances of the
-        queries); `mean_test_score`, event F1, and `mean_margin`, with those of each block; and `rank_test_score`. None
-        with fewer than six occurrences; without labels there is none.
+        queries); `mean_test_score`, event F1, and `mean_margin`, also of each block; and `rank_test_score`. None with
+        fewer than six occurrences; without labels there is none.
     best_index_ : int or None
         The row of it that was taken.
     self_training_ : ndarray of int of shape (n_rounds, n_classes)
@@ -252,6 +254,7 @@ class QuerySegmenter(FittedSegmenter):
         marked = self._annotation(X, y, times)
         self._check_threshold(marked is not None)
         if marked is not None:
+            self._read_fixed(X, weight)
             return self._fit_marked(marked, weight, times_of(X, times))
         self._refuse_self_training()
         if by_itself:

@@ -1,0 +1,102 @@
+"""Weights under which some distances are short and others long.
+
+With the alignments held, a distance is linear in the weights, and the objective convex. It is minimised so, then the
+alignments are found anew. See `docs/definitions.rst`, "Learned weights".
+"""
+
+from __future__ import annotations
+
+from typing import NamedTuple
+
+import numpy as np
+from scipy.optimize import minimize
+
+# That "auto" chooses among: equal weights, a pull as strong as the loss that equal weights have about, and a tenth and
+# a hundredth of it.
+ALPHAS = (np.inf, 1.0, 0.1, 0.01)
+# A step to the minimum for held alignments may be too long once they are found anew: then a half, a quarter, an eighth.
+STEPS = (1.0, 0.5, 0.25, 0.125)
+TOLERANCE = 1e-3  # of the objective: a smaller relative fall ends the iterations
+
+
+class Comparisons(NamedTuple):
+    """Pairs of a distance that is to be short and one that is to be long, and what both are of parameters."""
+
+    rows: np.ndarray  # (comparisons, n_parameters): the short one less the long one, in units of the margin
+    share: np.ndarray  # of each in the objective; they add up to 1
+
+
+class Learned(NamedTuple):
+    """Weights, and how they were found."""
+
+    weights: np.ndarray  # (channels, length or 1), mean 1
+    objective: list  # with equal weights, and after each iteration
+
+
+def basis_of(kind, n_channels, length, n_knots):
+    """The weights that each parameter stands for (n_parameters, channels, length or 1); of ones they are all 1."""
+    channels = np.eye(n_channels)[:, :, np.newaxis]
+    if kind == "channels":
+        return channels
+    at = np.linspace(0, length - 1, min(n_knots, length))
+    hats = np.array([np.interp(np.arange(length), at, row) for row in np.eye(len(at))])
+    if kind == "points":
+        return np.repeat(hats[:, np.newaxis], n_channels, axis=1)
+    return (channels[:, np.newaxis] * hats[:, np.newaxis]).reshape(-1, n_channels, length)
+
+
+def weights_of(v, basis):
+    """The weights (channels, length or 1) of parameters."""
+    return np.tensordot(v, basis, 1)
+
+
+def by_parameter(terms, basis):
+    """What parameters are multiplied by in a sum, of what the weights (channels, length) are multiplied by."""
+    terms = terms if basis.shape[2] > 1 else terms.sum(axis=1, keepdims=True)
+    return basis.reshape(len(basis), -1) @ terms.ravel()
+
+
+def objective(v, basis, compared, alpha):
+    """The objective and its gradient by the parameters, with alignments and neighbors held."""
+    rows, share = compared
+    short = np.maximum(1.0 + rows @ v, 0.0)
+    apart = weights_of(v, basis) - 1.0
+    value = share @ short**2 + alpha * np.mean(apart**2)
+    pull = 2.0 * alpha / apart.size * np.tensordot(basis, apart, 2)
+    return value, 2.0 * (share * short) @ rows + pull
+
+
+def learned(compare, basis, alpha, max_iter, count):
+    """Weights for a strength of the pull to equal ones.
+
+    `compare` gives the comparisons with the alignments that are the best with some parameters, `count` counts
+    iterations.
+    """
+    v = np.ones(len(basis))
+    compared = compare(v)
+    values = [float(objective(v, basis, compared, alpha)[0])]
+    for _ in range(max_iter):
+        arguments, bounds = (basis, compared, alpha), [(0.0, None)] * len(v)
+        goal = minimize(objective, v, args=arguments, jac=True, bounds=bounds, method="L-BFGS-B").x
+        for step in STEPS:
+            new = v + step * (goal - v)
+            if not new.any():  # nothing tells them apart
+                continue
+            aligned = compare(new)
+            value = float(objective(new, basis, aligned, alpha)[0])
+            if value < values[-1]:
+                break
+        else:
+            break
+        v, compared = new, aligned
+        values.append(value)
+        count(1, f"objective {value:.6g}")
+        if values[-2] - value <= TOLERANCE * values[-2]:
+            break
+    w = weights_of(v, basis)
+    return Learned(w / w.mean(), values)
+
+
+def equal(basis):
+    """Equal weights, where there is nothing to learn from."""
+    return Learned(np.ones(basis.shape[1:]), [])
