@@ -45,9 +45,9 @@ def weights(draw, m, channels):
 
 
 @st.composite
-def pairs(draw, low=1, high=9, y_low=1, y_high=9, values=None, equal=False):
+def pairs(draw, low=1, high=9, y_low=1, y_high=9, values=None, equal=False, several=True):
     """A query, a series, the query's weights."""
-    channels = draw(st.sampled_from([1, 1, 2, 3]))
+    channels = draw(st.sampled_from([1, 1, 2, 3])) if several else 1
     x = draw(series(channels, low, high, values))
     y = draw(series(channels, len(x) if equal else y_low, len(x) if equal else y_high, values))
     if x.ndim != y.ndim:

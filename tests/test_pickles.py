@@ -147,7 +147,9 @@ def test_a_few_matches_in_a_long_sequence_are_small():
     y, times = rng.normal(size=n), np.arange(n) / 250
     query = y[500:600].copy()
     for metric in ("euclidean", ShapeDTW(reach=2)):
-        matches = QuerySearcher(metric, n_matches=10).fit(query).search(y[:10_000], times=times[:10_000])
+        # In plain Python the elastic one is sought with a short query.
+        m = 20 if numba.config.DISABLE_JIT and metric != "euclidean" else len(query)
+        matches = QuerySearcher(metric, n_matches=10).fit(query[:m]).search(y[:10_000], times=times[:10_000])
         assert len(matches) == 10
         assert len(pickle.dumps(matches)) < 60_000 < y[:10_000].nbytes
     segments = QuerySegmenter("euclidean").fit(query).segment(y, times=times)

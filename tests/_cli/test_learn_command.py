@@ -61,13 +61,13 @@ def test_seconds_of_labels_count_from_the_begin_of_a_dated_recording(files, caps
     pd.DataFrame({"mV": Y}, index=ZONED).to_csv("rec.csv")
     events = np.array([[140, 205], [330, 395], [501, 566]])
     pd.DataFrame({"start_time": events[:, 0] / 100, "end_time": events[:, 1] / 100}).to_csv("labels.csv", index=False)
-    argv = ["learn", f"rec.csv:{first}-600", "--labels", "labels.csv", "--output", "m.joblib"]
+    argv = ["learn", f"rec.csv:{first}-600", "--labels", "labels.csv", "--output", "m.joblib", "--metric", "euclidean"]
     err = printed(capsys, *argv).err
     assert (
         "labels: 3 ranges of 1, 'start_time' to 'end_time' read as seconds from 2024-03-31 00:59:58+00:00, where" in err
     )
     labels = labels_from_events(events - first, n_samples=N - first)
-    want = QuerySegmenter().fit(pd.DataFrame({"mV": Y[first:]}), labels)
+    want = QuerySegmenter("euclidean").fit(pd.DataFrame({"mV": Y[first:]}), labels)
     np.testing.assert_array_equal(joblib.load("m.joblib").queries_[0], want.queries_[0])
 
 

@@ -253,7 +253,7 @@ def test_a_hole_is_told_in_options_and_bounded_by_a_duration(files, capsys, name
 
 def test_lags_of_channels_are_samples_or_durations(files, capsys):
     dates = pd.date_range("2024-05-01", periods=N, freq="10ms")
-    both = pd.DataFrame({"date": dates, "a": Y, "b": np.roll(Y, 12)})
+    both = pd.DataFrame({"date": dates, "a": Y, "b": np.roll(Y, 12)})[:300]
     both.to_csv("lag.csv", index=False)
     argv = ["search", "lag.csv", "--query", ":40-105", "--metric", "correlation", "--n-matches", "3"]
     searcher = QuerySearcher("correlation", n_matches=3, channel_lag=[0, 12]).fit(both[["a", "b"]][40:105])

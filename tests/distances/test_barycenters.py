@@ -370,7 +370,7 @@ def test_verbose_tells_each_iteration(capsys):
 def test_beats_of_the_example():
     ecg = load_ecg_example()
     sequence = ecg["sequence"]
-    normal = ecg["beats"][ecg["beat_kinds"] == "N"]
+    normal = ecg["beats"][ecg["beat_kinds"] == "N"][: 6 if numba.config.DISABLE_JIT else None]
     beats = [sequence[b - 22 : b + 38 + k % 5] for k, b in enumerate(normal) if b >= 22]
     for how in ({}, {"metric": "twed"}, {"metric": SoftDTW(0.01), "method": "soft", "max_iter": 10}):
         z = barycenter(beats, **how)

@@ -166,9 +166,10 @@ def test_what_is_far_by_the_sum_is_pruned():
 def test_near_ties_come_in_the_order_of_the_matrix_to_the_last_digit(name, few, monkeypatch):
     monkeypatch.setattr(candidates, "FEW_CELLS", few)
     rng = np.random.default_rng(8)
-    size = 5 if numba.config.DISABLE_JIT else 12
-    for channels, ragged in ((1, False), (1, True), (3, False)):
-        base = np.cumsum(rng.normal(size=(16, channels)), axis=0)
+    size, n = (4, 11) if numba.config.DISABLE_JIT else (12, 16)
+    several = [(3, False)] if numba.config.DISABLE_JIT or name in SEVERAL else []
+    for channels, ragged in ((1, False), (1, True), *several):
+        base = np.cumsum(rng.normal(size=(n, channels)), axis=0)
         near = [base + 0.3 * rng.permutation(base) for _ in range(size)]
         near += [a + 1e-15 * rng.normal(size=a.shape) for a in near]
         if ragged and not naive.TABLE[name].same_length:
@@ -189,7 +190,8 @@ def test_near_ties_come_in_the_order_of_the_matrix_to_the_last_digit(name, few, 
 
 def test_what_is_far_is_pruned():
     rng = np.random.default_rng(5)
-    Y = rng.normal(size=(300, 40)) + 5 * np.arange(300)[:, None]
+    size, n = (100, 20) if numba.config.DISABLE_JIT else (300, 40)
+    Y = rng.normal(size=(size, n)) + 5 * np.arange(size)[:, None]
     report = nearest_neighbors(Y[::10] + 0.1, Y, DTW(window=0.1)).report
     assert report.bounded > 0.8 * report.pairs
     report = nearest_neighbors(Y[::10] + 0.1, Y, "dtw").report

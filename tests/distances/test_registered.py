@@ -23,6 +23,7 @@ from sktslib.distances import (
     register_metric,
     time_series_distance,
 )
+from sktslib.distances._blockwise import candidates
 from sktslib.neighbors import KNeighborsTimeSeriesClassifier, PairwiseDistances
 from sktslib.utils.visualisation import plot_search_distance_result
 
@@ -212,17 +213,19 @@ def test_bounds_need_costs_that_are_not_negative():
         recurrence(terms=squares, moves=warped, bounds=True)
 
 
-def test_a_copy_of_a_built_in_recurrence_has_its_bounds():
+def test_a_copy_of_a_built_in_recurrence_has_its_bounds(monkeypatch):
+    monkeypatch.setattr(candidates, "FEW_CELLS", 0)
     metric = register_metric("bounded", Bounded, symmetric=True)()
-    Y = np.random.default_rng(1).normal(size=(100, 60)) + 0.3 * np.arange(100)[:, np.newaxis]
-    got, want = (nearest_neighbors(Y[::20], Y, m, n_neighbors=2) for m in (metric, DTW()))
+    size, n, m = (40, 400, 20) if numba.config.DISABLE_JIT else (100, 4000, 60)
+    Y = np.random.default_rng(1).normal(size=(size, m)) + 0.3 * np.arange(size)[:, np.newaxis]
+    got, want = (nearest_neighbors(Y[::20], Y, own, n_neighbors=2) for own in (metric, DTW()))
     np.testing.assert_array_equal(got.indices, want.indices)
     np.testing.assert_allclose(got.distances, want.distances, rtol=1e-12)
-    assert got.report.bounded == want.report.bounded > 100
-    y = np.random.default_rng(2).normal(size=4000).cumsum()
+    assert got.report.bounded == want.report.bounded > size // 4
+    y = np.random.default_rng(2).normal(size=n).cumsum()
     got, want = (
-        QuerySearcher(m, mode="windows", normalize="zscore", n_matches=3).fit(y[900:960]).search(y)
-        for m in (metric, DTW())
+        QuerySearcher(own, mode="windows", normalize="zscore", n_matches=3).fit(y[300 : 300 + m]).search(y)
+        for own in (metric, DTW())
     )
     np.testing.assert_array_equal(got.start, want.start)
     np.testing.assert_allclose(got.distance, want.distance, rtol=1e-12, atol=1e-12)

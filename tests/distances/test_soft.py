@@ -279,13 +279,14 @@ def test_searches_go_by_windows(name):
 
 def test_beats_of_the_example():
     ecg = load_ecg_example()
-    n = 300 if numba.config.DISABLE_JIT else 1200
+    n, step = (300, 3) if numba.config.DISABLE_JIT else (1200, 1)  # plain loops take every third sample
     normal = [beat for beat in ecg["beats"][ecg["beat_kinds"] == "N"] if 22 <= beat < n - 43]
     for metric in (SoftDTW(gamma=0.1), SBD()):
         how = "zscore" if metric.name == "sbd" else None
-        searcher = QuerySearcher(metric, n_matches=len(normal), normalize=how).fit(ecg["query"], weight=ecg["weight"])
-        matches = searcher.search(ecg["sequence"][:n])
-        found = {int(beat) for beat in normal for start in matches.start if abs(start + 22 - beat) <= 4}
+        searcher = QuerySearcher(metric, n_matches=len(normal), normalize=how)
+        searcher.fit(ecg["query"][::step], weight=ecg["weight"][::step])
+        matches = searcher.search(ecg["sequence"][:n:step])
+        found = {int(beat) for beat in normal for start in step * matches.start if abs(start + 22 - beat) <= 4}
         assert len(found) >= len(normal) - 1, metric
 
 

@@ -2,6 +2,7 @@
 
 import pickle
 
+import numba
 import numpy as np
 import pandas as pd
 import pytest
@@ -22,12 +23,13 @@ from sktslib.metrics import EventScorer, boundary_error, event_f1_score, segment
 from sktslib.model_selection import BlockedSeriesSplit, query_split
 
 ECG = load_ecg_example()
-QUERY, SEQUENCE, WEIGHT = ECG["query"], ECG["sequence"], ECG["weight"]
+N = 600 if numba.config.DISABLE_JIT else 1200
+QUERY, SEQUENCE, WEIGHT, TS = ECG["query"], ECG["sequence"][:N], ECG["weight"], ECG["ts"][:N]
 
 
 def beat_labels():
     labels = np.zeros(len(SEQUENCE), int)
-    for beat in ECG["beats"][ECG["beat_kinds"] == "N"]:
+    for beat in ECG["beats"][(ECG["beat_kinds"] == "N") & (ECG["beats"] < N)]:
         labels[max(0, beat - 20) : beat + 40] = 1 + (labels[max(0, beat - 21)] == 1)
     return labels
 
@@ -120,7 +122,7 @@ def test_queries_learned_from_labels():
     scores = cross_val_score(searcher, COLUMN, LABELS, cv=BlockedSeriesSplit(2))
     assert (scores > 0.5).all()
     fitted = searcher.fit(COLUMN, LABELS)
-    runs = [ECG["sequence"][b - 20 : b + 40] for b in ECG["beats"][ECG["beat_kinds"] == "N"] if b >= 20]
+    runs = [SEQUENCE[b - 20 : b + 40] for b in ECG["beats"][(ECG["beat_kinds"] == "N") & (ECG["beats"] < N)] if b >= 20]
     assert 40 < len(fitted.query_) <= 60
     assert fitted.query_[:, 0].argmax() == pytest.approx(20, abs=2)
     assert abs(fitted.query_.max() - np.mean([run.max() for run in runs])) < 0.1
@@ -182,7 +184,7 @@ def test_classifiers_on_profiles_of_several_queries_and_metrics():
             ("shape", QuerySearcher("euclidean", query=QUERY[10:40], normalize="zscore")),
         ]
     ).set_output(transform="pandas")
-    frame = pd.DataFrame({"ecg": SEQUENCE}, index=pd.date_range("2026-01-01", periods=1200, freq="8ms"))
+    frame = pd.DataFrame({"ecg": SEQUENCE}, index=pd.date_range("2026-01-01", periods=N, freq="8ms"))
     out = features.fit(frame).transform(frame)
     assert list(out.columns) == ["dtw__querysearcher0", "shape__querysearcher0"]
     pd.testing.assert_index_equal(out.index, frame.index)
@@ -214,8 +216,8 @@ def test_weights_and_times_are_routed(routing):
     pipe.fit(QUERY[:, np.newaxis], weight=WEIGHT, times=ECG["tq"])
     want = QuerySearcher(TWED(nu=0.1)).fit(scaled.transform(QUERY[:, np.newaxis]), weight=WEIGHT, times=ECG["tq"])
     np.testing.assert_array_equal(pipe[-1].weight_, want.weight_)
-    got = pipe[-1].profile(scaled.transform(COLUMN), times=ECG["ts"]).distance
-    np.testing.assert_array_equal(got, want.profile(scaled.transform(COLUMN), times=ECG["ts"]).distance)
+    got = pipe[-1].profile(scaled.transform(COLUMN), times=TS).distance
+    np.testing.assert_array_equal(got, want.profile(scaled.transform(COLUMN), times=TS).distance)
     want = (
         QuerySearcher("dtw").fit(scaled.transform(QUERY[:, np.newaxis]), weight=WEIGHT).search(scaled.transform(COLUMN))
     )
@@ -265,7 +267,7 @@ def test_transformers_are_routed_times(routing):
     timed.set_fit_request(times=True).set_transform_request(times=True)
     plain = QuerySearcher("euclidean", query=QUERY[:30])
     plain.set_fit_request(times=False).set_transform_request(times=False)
-    ts = ECG["ts"] ** 1.01
+    ts = TS**1.01
     union = FeatureUnion([("timed", timed), ("plain", plain)])
     got = union.fit_transform(COLUMN, times=pd.to_datetime(ts, unit="s"))
     want = QuerySearcher(TWED(nu=0.1)).fit(QUERY, times=ECG["tq"]).transform(COLUMN, times=ts)

@@ -15,7 +15,7 @@ class Entry:
     kind: str  # "lockstep", "warped" (elastic, with a warping path), "pathless" (elastic, without), "time"
     # Of each parameter the values that cover its cases, some of them twice, so that they are drawn more often.
     values: dict = field(default_factory=dict)
-    values_of_pairs: dict = field(default_factory=dict)  # as `values`, of parameters that searches refuse
+    values_of_pairs: dict = field(default_factory=dict)  # as `values`, of two whole series, instead of them or beside
     degree: int | None  # the distance grows as this power of the unit of the values (None: as no power),
     units: dict = field(default_factory=dict)  # where these parameters grow as these powers
     power: float | str | None = None  # a lockstep distance is this root (or parameter) of a sum over the points
@@ -73,7 +73,8 @@ TABLE = {
         kind="warped",
         degree=1,
         units={"nu": 1, "lmbda": 1},
-        values={"nu": [0.25, 0.0, 0.001, 1.0], "lmbda": [1.0, 0.0, 0.5, 0.1], "p": [2, 1, 3, 1.5]},
+        values={"nu": [0.25, 0.0, 0.001, 1.0], "lmbda": [1.0, 0.0, 0.5, 0.1], "p": [2, 3]},
+        values_of_pairs={"p": [2, 1, 3, 1.5]},  # searches and collections have the norm from the same few lines
         exact_sums="one channel",
     ),
     "wddtw": Entry(**LOGISTIC, values={"g": [0.05, 0.0, 0.5]}),

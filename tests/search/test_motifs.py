@@ -142,7 +142,7 @@ def test_the_pause_behind_a_wide_beat_is_the_discord():
 
 
 def test_jobs_change_nothing_in_threads_and_processes():
-    y = np.random.default_rng(5).normal(size=100 if numba.config.DISABLE_JIT else 300).cumsum()
+    y = np.random.default_rng(5).normal(size=60 if numba.config.DISABLE_JIT else 300).cumsum()
     options = {"metric": "dtw", "metric_params": {"window": 0.2}}
     for call in (motifs, discords):
         alone = call(y, 12, 2, **options)

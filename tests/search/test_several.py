@@ -6,6 +6,7 @@ import pandas as pd
 import pytest
 from hypothesis import given
 from hypothesis import strategies as st
+from numba.core.config import DISABLE_JIT
 from strategies import pairs, plain, small_sizes, unmeant
 
 from sktslib import QuerySearcher, QuerySegmenter
@@ -13,6 +14,8 @@ from sktslib.distances import DTW, TWED, get_metric, metric_names
 from sktslib.search import merge_parts
 
 pytestmark = unmeant
+# Compiled, of what goes the same way for all of them; each by itself is compared with its reference elsewhere.
+LOCKSTEP, WARPED = ("euclidean", "cosine", "minkowski"), ("dtw", "lcss", "msm", "twed")
 TOGETHER = [
     "search._channels.by_channel.DISTANCES",
     "distances._kernels.lockstep.sliding.GROUP",
@@ -111,7 +114,7 @@ def test_what_lists_of_queries_refuse():
         QuerySearcher().fit(a).search([a, a], times=[a])
 
 
-@pytest.mark.parametrize("name", [*metric_names("lockstep"), "dtw", "twed"])
+@pytest.mark.parametrize("name", [*(metric_names("lockstep") if DISABLE_JIT else LOCKSTEP), "dtw", "twed"])
 @given(data=st.data())
 def test_each_start_counts_at_its_best_length(name, data):
     x, y, w = data.draw(pairs(low=2, high=6, y_low=12, y_high=16, values=plain))
@@ -204,7 +207,7 @@ def test_what_scales_refuse():
 SUMS = [name for name in naive.SUMS if not naive.TABLE[name].same_length]  # not those of slopes, between two points
 
 
-@pytest.mark.parametrize("name", [*naive.WARPED, *SUMS])
+@pytest.mark.parametrize("name", [*(naive.WARPED if DISABLE_JIT else WARPED), *SUMS])
 @pytest.mark.parametrize("mode", ["auto", "windows"])
 def test_costs_of_an_explanation_add_up(name, mode):
     rng = np.random.default_rng(7)

@@ -161,7 +161,7 @@ def test_matches_are_reported_as_soon_as_nothing_can_beat_them():
 
 def test_a_memory_map_is_never_read_whole(tmp_path):
     compiled = not numba.config.DISABLE_JIT  # plain loops take a sequence too short for memory to show
-    n, channels = (60_000 if compiled else 2_000), 8
+    n, channels = (60_000 if compiled else 1_000), 8
     y = np.memmap(tmp_path / "y", dtype=np.float64, mode="w+", shape=(n, channels))
     y[:] = np.sin(np.arange(n)[:, np.newaxis] / (7.0 + np.arange(channels)))
     searcher = QuerySearcher("euclidean", threshold=1.0, n_matches=None).fit(np.asarray(y[500:540]))
