@@ -290,7 +290,7 @@ def range_costs(queries, series, start, length, transitions, bounds, state, out)
 
 @kernel
 def difference_of(a, b):
-    """How much more state `b` costs than `a`, if that is the same everywhere up to rounding, and starts agree; or NaN."""
+    """How much more state `b` costs than `a`; NaN if that differs by more than rounding somewhere, or starts differ."""
     offset = b[2, 0] - a[2, 0]
     largest = abs(offset)
     for r in (0, 2, 3):
