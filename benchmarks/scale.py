@@ -11,6 +11,10 @@ not count. Workers of dask count for themselves; their figures are of the client
 `--rows limits` tells what two threads reach on this machine: how many times as fast they read, copy, and multiply what
 lies in the caches of different levels and in memory, as one does with half of it. No recording is needed.
 
+`--rows bench-threads --bench PATH/run.py [--workloads 'pw128_*' ...]` runs this package's side of a side-by-side
+benchmark, see `sktslib_adapter.py`, with one thread and with two, each workload in processes of its own, and prints how
+many times as fast two are, of those that take one 50 ms or more.
+
 `--rows soak --points 1000000000` sends so many points through a stream; they are made as they are sent.
 """
 
@@ -34,6 +38,7 @@ from sktslib import QuerySearcher, QuerySegmenter
 from sktslib.metrics import labels_from_events
 
 FS, BEST, PIECE = 360.0, 10, 2**22
+LEAST = 0.05  # seconds of a row of the side-by-side benchmark that two threads are to make faster
 HALF = 54  # samples from the R peak to either border of a marked beat
 
 
@@ -179,6 +184,24 @@ def print_limits():
         print(f"| {work.__name__} | {size} | {speed} | {2 * one / two:.2f} |", flush=True)
 
 
+def print_bench_threads():
+    """How many times as fast two threads are, by a side-by-side benchmark's own program."""
+    with tempfile.TemporaryDirectory() as folder:
+        out = Path(folder) / "results.json"
+        options = ["--peers", "sktslib", "--threads", "1,2", "--out", str(out)]
+        here = dict(os.environ, SKTSLIB_BENCH=str(Path(__file__).parent), SKTSLIB_PYTHON=sys.executable)
+        subprocess.run(
+            [sys.executable, given.bench, *given.workloads, *options], check=True, env=here, stdout=sys.stderr
+        )
+        rows = json.loads(out.read_text())["rows"]
+    seconds = {(row["workload"], row["threads"]): row["min_s"] for row in rows if "min_s" in row}
+    print("| workload | one, s | two, s | two against one |\n| --- | --- | --- | --- |")
+    for (name, threads), one in seconds.items():
+        if threads == 1 and one >= LEAST and (name, 2) in seconds:
+            two = seconds[name, 2]
+            print(f"| {name} | {one:.4f} | {two:.4f} | {one / two:.2f} |")
+
+
 # ----------------------------------------------------------------------------------------------------------- the table
 def files(folder, n):
     """The recording as a file for numpy and, where zarr is installed, as one for zarr."""
@@ -225,6 +248,11 @@ def main():
     if given.rows == ["limits"]:
         print_limits()
         return
+    if given.rows == ["bench-threads"]:
+        if given.bench is None:
+            raise SystemExit("--bench: the benchmark's program is needed. Got none.")
+        print_bench_threads()
+        return
     if given.ecg is None:
         raise SystemExit("--ecg: the recording is needed. Got none.")
     if given.rows == ["soak"]:
@@ -251,8 +279,10 @@ if __name__ == "__main__":
     parser.add_argument("--ecg", metavar="FILE")
     parser.add_argument("--points", type=int, default=100_000_000)
     parser.add_argument("--folder", help="where the recordings are written")
-    rows = ["search", "windows", "segmentation", "dask", "killed", "limits", "soak"]
-    parser.add_argument("--rows", nargs="+", choices=rows, default=rows[:-2])
+    rows = ["search", "windows", "segmentation", "dask", "killed", "limits", "bench-threads", "soak"]
+    parser.add_argument("--rows", nargs="+", choices=rows, default=rows[:-3])
+    parser.add_argument("--bench", metavar="FILE", help="the program of a side-by-side benchmark")
+    parser.add_argument("--workloads", nargs="+", default=["*"], help="those of them")
     for name in ("--row", "--file"):
         parser.add_argument(name, help=argparse.SUPPRESS)
     parser.add_argument("--jobs", type=int, help=argparse.SUPPRESS)

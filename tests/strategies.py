@@ -56,6 +56,14 @@ def pairs(draw, low=1, high=9, y_low=1, y_high=9, values=None, equal=False, seve
 
 
 @st.composite
+def collections(draw):
+    """Series of several lengths, all with as many axes."""
+    channels = draw(st.sampled_from([1, 2]))
+    X = [draw(series(channels, low=1, high=7)) for _ in range(draw(st.integers(1, 5)))]
+    return X if all(x.ndim == X[0].ndim for x in X) else [x.reshape(len(x), -1) for x in X]
+
+
+@st.composite
 def times(draw, n):
     steps = draw(st.lists(st.integers(1, 12).map(lambda k: k / 4), min_size=n, max_size=n))
     return np.cumsum(steps)
@@ -116,7 +124,7 @@ SIZES = {
     "search._streaming.incremental_profile.FEW": [1, 5, 32],
     "search._streaming.parts.FIRST": [1, 9, 2**12],
     "distances._kernels.diagonals.KEPT": [1, 2**23],
-    "distances._kernels.scratch.MOST": [0, 2**19],
+    "distances._kernels.scratch.MOST": [0, 2**20],
     "distances._kernels.partner_sums.MOVES": [1, 2**22],
     "search._segmentation.stretches.LEAD": [1, 4],
     "search._segmentation.stretches.FULL": [1, 2, 16],
@@ -138,6 +146,7 @@ SIZES = {
     "distances._kernels.lockstep.sliding.LEAST": [1, 2**20],
     "search._profiles.compared_windows.BLOCK": [1, 7, 2**13],
     "distances._kernels.lockstep.sliding.GROUP": [1, 2**16],
+    "distances._kernels.lockstep.shared_moments.WINDOWS": [1, 300, 2**19],
     "distances._kernels.lockstep.sliding.HELD": [1, 2**18],
     "distances._kernels.lockstep.sliding.LEAST_ROWS": [1, 8],
     "distances._kernels.lockstep.sliding.SPECTRA": [1, 2**23],
@@ -146,7 +155,7 @@ SIZES = {
     "search._profiles.scale_limits.TERMS": [1, 60, 2**19],
     "search._sources.MOST_TERMS": [1, 9, 2**19],
     "search._motifs.nearest_pairs.EACH": [1, 3, 64],
-    "search._streaming.chunked_sequence.CHUNK": [1, 16, 2**17],
+    "search._streaming.chunked_sequence.CHUNK": [1, 16, 2**19],
     "search._streaming.chunked_sequence.LONG": [1, 2**22],
     "search._streaming.chunked_sequence.RARE": [0, 1, 32],
     "search._streaming.ranges.LEAST": [10, 50, 2**16],

@@ -26,7 +26,7 @@ RECORDS = [
     lockstep_terms.PearsonRecord(-1.0),
     lockstep_terms.PearsonRecord(1.5),
 ]
-CUTS = ["GROUP", "HELD", "LEAST_ROWS", "SPECTRA"]
+CUTS = [f"sliding.{name}" for name in ("GROUP", "HELD", "LEAST_ROWS", "SPECTRA")] + ["shared_moments.WINDOWS"]
 KINDS = ["noise", "walk", "offset", "step", "spike", "flat", "copies"]
 
 
@@ -70,7 +70,7 @@ def test_sliding_profile_equals_the_exact_kernels(data):
             moments.normalise_one(x, w, scaling, query)
     size = data.draw(st.sampled_from([None, 512])) if m >= 128 else None
     want, got, alone = np.empty((3, count, n - m + 1))
-    with small_sizes(data, *(f"distances._kernels.lockstep.sliding.{name}" for name in CUTS)):
+    with small_sizes(data, *(f"distances._kernels.lockstep.{name}" for name in CUTS)):
         sliding.profiles(record, queries, W, y, scaling, got, size=size)
         for k in range(count):
             kernels.profile(record, queries[k], y, full[k], scaling, want[k])

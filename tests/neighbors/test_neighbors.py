@@ -145,12 +145,6 @@ def test_weights_of_votes():
         clone(model).set_params(weights=np.zeros_like).fit(fitted, labels).predict(one)
 
 
-@pytest.mark.parametrize("queries", [[[0, 1], [2, 3]], np.eye(3), {"a": [0, 1]}])
-def test_queries_that_are_not_named_are_refused(queries):
-    with pytest.raises(TypeError, match=r"'metric' parameter, the first one.*QueryDistances\(queries=\.\.\.\)"):
-        QueryDistances(queries).fit([[0, 1, 2]])
-
-
 def test_distances_to_queries():
     queries, weight = [X[0, 2:6], X[1, :4]], [1.0, 2.0, 2.0, 1.0]
     for metric, normalize in (("dtw", None), ("euclidean", None), ("dtw", "zscore"), (TWED(nu=0.5), None)):
@@ -385,6 +379,9 @@ def test_threads_and_later_edits_change_nothing():
         (lambda: QueryDistances("euclidean", mode="subsequence").fit(X), "mode='subsequence' needs an elastic metric"),
         (lambda: QueryDistances(queries=[[1, 2]], weight=[1, 2, 3]).fit(X), "'weight' must have one value per point"),
         (lambda: QueryDistances(queries=RAGGED).fit(X), r"'queries\[0\]' must have as many channels"),
+        (lambda: QueryDistances([[0, 1], [2, 3]]).fit(X), r"'metric' parameter, the first.*QueryDistances\(queries="),
+        (lambda: QueryDistances(np.eye(3)).fit(X), r"'metric' parameter, the first one.*QueryDistances\(queries="),
+        (lambda: QueryDistances({"a": [0, 1]}).fit(X), r"'metric' parameter, the first.*QueryDistances\(queries="),
         (lambda: PairwiseDistances("dtv").fit(X), "Did you mean 'dtw'"),
         (lambda: PairwiseDistances(Euclidean()).fit(X[0]), "Reshape your data"),
         (

@@ -214,6 +214,103 @@ def advance(wide, queries, series, begin_at, offset, rules, state, best, begin):
 
 
 @kernel
+def _advance_lanes(wide, queries, series, step, first, last, offset, rules, state, room, best, begin):
+    """Samples [first, last) of each lane, as many at a time as there is room for."""
+    (Y, own, costs, starts), (background, transitions, shortest, longest) = room, rules
+    k = transitions.shape[0] - 1
+    while first < last:
+        count = min(own.shape[0] // LANES, last - first)
+        for c in range(Y.shape[0]):
+            for t in range(count + 1):
+                for lane in range(LANES):
+                    Y[c, t * LANES + lane] = series[c, lane * step + first + t]
+        for t in range(count):
+            for lane in range(LANES):
+                own[t * LANES + lane] = background[lane * step + first + t]
+        here = own, transitions, shortest, longest
+        found = costs[: count * (k + 1) * LANES]
+        _advance(wide, queries, (Y, None), 0, offset + first, here, state, found, starts)
+        for t in range(count):
+            for b in range(k + 1):
+                for lane in range(LANES):
+                    best[lane, first + t + 1, b] = costs[(t * (k + 1) + b) * LANES + lane]
+            for q in range(k):
+                for lane in range(LANES):
+                    begin[lane, first + t, q] = starts[(t * k + q) * LANES + lane]
+        first += count
+
+
+def advance_lanes(queries, series, step, first, last, rules, state, at_once, best, begin):
+    """Go on from sample `first` to sample `last` in LANES stretches of a series, each of which counts from its start.
+
+    Stretch i begins at ``i * step``; `series` and the costs of background in `rules` are those of the series. Fills
+    ``best[i, t + 1]`` and ``begin[i, t]`` behind sample t of stretch i. So many samples as `at_once` are computed
+    before they are put in their places, all in one call: between two another thread may take the interpreter.
+    """
+    k, m = best.shape[2] - 1, queries[3][-1]
+    sizes = (at_once, at_once * (k + 1), at_once * k)
+    room = np.empty((len(series), (at_once + 1) * LANES)), *(np.empty(size * LANES) for size in sizes)
+    for a, b in pieces(last - first, COST * m * LANES):
+        _advance_lanes(True, queries, series, step, first + a, first + b, 0, rules, state, room, best, begin)
+
+
+@kernel
+def _range_costs(wide, queries, series, start, length, rules, first, last, begin_with, state, room, out):
+    """The costs of ranges, LANES of them side by side, from the group `first` to the group `last`."""
+    (Y, costs, starts), n = room, series.shape[1]
+    for group in range(first, last):
+        some = slice(group * LANES, min((group + 1) * LANES, start.shape[0]))
+        here, long, to = start[some], length[some], out[some]
+        width = long[-1]
+        for c in range(Y.shape[0]):
+            for t in range(width + 1):
+                for lane in range(LANES):
+                    # What is before a range does not matter, nor what is behind it.
+                    inside = t > 0 and lane < here.shape[0]
+                    Y[c, t * LANES + lane] = series[c, min(here[lane] + t, n - 1)] if inside else 0.0
+        for r in range(state.shape[0]):
+            for j in range(state.shape[1]):
+                state[r, j] = begin_with[r, j]
+        _advance(wide, queries, (Y, None), 0, 0, rules, state, costs[: width * 2 * LANES], starts)
+        for lane in range(here.shape[0]):
+            to[lane] = costs[((long[lane] - 1) * 2 + 1) * LANES + lane]
+
+
+def range_costs(queries, series, start, length, transitions, bounds, state, out):
+    """Fill in the costs of a query against ranges of a series, which ascend by their length.
+
+    `series` (channels, n + 1) has a sample in front that no range holds.
+    """
+    most, groups = int(length[-1]), -(-len(start) // LANES)
+    rules = np.full(most * LANES, INF), transitions, *bounds
+    room = np.empty((len(series), (most + 1) * LANES)), np.empty(2 * most * LANES), np.empty(most * LANES)
+    for a, b in pieces(groups, COST * most * queries[3][-1] * LANES):
+        _range_costs(True, queries, series, start, length, rules, a, b, state, state.copy(), room, out)
+
+
+@kernel
+def difference_of(a, b):
+    """How much more state `b` costs than `a`; NaN if that differs by more than rounding somewhere, or starts differ."""
+    offset = b[2, 0] - a[2, 0]
+    largest = abs(offset)
+    for r in (0, 2, 3):
+        for j in range(a.shape[1]):
+            if np.isfinite(a[r, j]) != np.isfinite(b[r, j]):
+                return np.nan
+            if np.isfinite(b[r, j]):
+                largest = max(largest, abs(b[r, j]))
+    for r in (0, 2, 3):
+        for j in range(a.shape[1]):
+            if np.isfinite(b[r, j]) and not abs(a[r, j] + offset - b[r, j]) <= 1e-12 * largest:
+                return np.nan
+    for r in (0, 3):
+        for j in range(a.shape[1]):
+            if np.isfinite(b[r, j]) and a[r + 1, j] != b[r + 1, j]:
+                return np.nan
+    return offset
+
+
+@kernel
 def _windows(cost, lengths, begin_at, end, background, transitions, edges, best):
     k = cost.shape[0]
     for t in range(begin_at, end):

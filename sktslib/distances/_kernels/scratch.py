@@ -9,7 +9,7 @@ import threading
 
 import numpy as np
 
-MOST = 2**19  # entries that are kept; larger arrays are made anew
+MOST = 2**20  # entries that are kept; larger arrays are made anew
 
 
 class _Kept(threading.local):

@@ -2,7 +2,7 @@
 
 import numpy as np
 
-from ...distances._kernels.one_pass import INF, LANES, advance
+from ...distances._kernels.one_pass import INF, LANES, range_costs
 
 ALONE = np.full((2, 2), INF)  # nothing may follow a repetition
 ANY_LENGTH = np.ones(1), np.full(1, 2.0**62)
@@ -50,20 +50,7 @@ def costs_of_ranges(queries, series, start, end, query):
     for q in np.unique(query):
         one, own = queries.one(q), np.flatnonzero(query == q)
         own = own[np.argsort(end[own] - start[own], kind="stable")]
-        for some in np.split(own, range(LANES, len(own), LANES)):
-            out[some] = _costs(one, series, start[some], (end - start)[some])
+        found = np.empty(len(own))
+        range_costs(one, series, start[own], (end - start)[own], ALONE, ANY_LENGTH, one.state(LANES), found)
+        out[own] = found
     return out
-
-
-def _costs(one, series, start, length):
-    """The costs of at most LANES ranges, of which the last is the longest."""
-    width, count = int(length[-1]), len(start)
-    places = np.zeros((width + 1, LANES), np.int64)
-    places[:, :count] = np.minimum(start + np.arange(width + 1)[:, np.newaxis], series.shape[1] - 1)
-    lanes = np.take(series, places, axis=1)
-    lanes[:, 0] = 0.0  # what is before a range does not matter
-    best, begin = np.empty((width, 2, LANES)), np.empty(width * LANES)
-    rules = np.full(width * LANES, INF), ALONE, *ANY_LENGTH
-    state = one.state(LANES)
-    advance(True, one, (lanes.reshape(len(series), -1), None), 0, 0, rules, state, best.reshape(-1), begin)
-    return best[length - 1, 1, np.arange(count)]

@@ -12,7 +12,7 @@ from typing import NamedTuple
 
 import numpy as np
 
-from ...distances._kernels.one_pass import INF, LANES, advance
+from ...distances._kernels.one_pass import INF, LANES, advance, advance_lanes, difference_of
 from .listing import costs_of_ranges
 from .partial import open_begin
 from .undecided import Parts, Undecided, joined_parts
@@ -225,18 +225,9 @@ def _side_by_side(queries, series, rules, shape, partial):
     while 2 * marks[-1] < width:
         marks.append(2 * marks[-1])
     marks.append(width)
-    places = np.arange(AT_ONCE + 1)[:, np.newaxis] + step * np.arange(LANES)
-    costs, starts = np.empty((AT_ONCE, k + 1, LANES)), np.empty((AT_ONCE, k, LANES))
     for mark in marks:
-        while done < mark:
-            size = min(AT_ONCE, mark - done)
-            lanes = np.take(series, places[: size + 1] + done, axis=1).reshape(len(series), -1)
-            own = np.take(rules[0], places[:size] + done).reshape(-1), *rules[1:]
-            out = costs[:size].reshape(-1), starts[:size].reshape(-1)
-            advance(True, queries, (lanes, None), 0, done, own, state, *out)
-            best[:, done + 1 : done + size + 1] = costs[:size].transpose(2, 0, 1)
-            begin[:, done : done + size] = starts[:size].transpose(2, 0, 1)
-            done += size
+        advance_lanes(queries, series, step, done, mark, tuple(rules), state, AT_ONCE, best, begin)
+        done = mark
         states.append(state.copy())
     return _Lanes(best, begin, marks, states)
 
@@ -289,11 +280,5 @@ def _lane(state, lane, at):
 
 def difference(a, b):
     """How much more state `b` costs than `a`, if that is the same everywhere up to rounding, and starts agree."""
-    costs, finite = b[[0, 2, 3]], np.isfinite(b[[0, 2, 3]])
-    offset = b[2, 0] - a[2, 0]
-    if not (np.isfinite(a[[0, 2, 3]]) == finite).all():
-        return None
-    slack = 1e-12 * np.abs(costs[finite]).max(initial=abs(offset))
-    same = np.abs(a[[0, 2, 3]][finite] + offset - costs[finite]) <= slack
-    starts = (a[[1, 4]] == b[[1, 4]]) | ~finite[[0, 2]]
-    return offset if same.all() and starts.all() else None
+    offset = difference_of(a, b)
+    return None if np.isnan(offset) else offset

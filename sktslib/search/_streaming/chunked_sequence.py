@@ -8,7 +8,7 @@ from ...utils.validation import as_series
 from .._sources import CandidateReader, Source, Whole
 from .chunks import Clock, Entrance
 
-CHUNK = 2**17  # samples read at a time, unless the sequence says how it is stored
+CHUNK = 2**19  # samples read at a time, unless the sequence says how it is stored: few, so that threads wait less
 # A sequence in memory is searched by chunks where its profile would take 64 MB or more: below, the whole profile is as
 # fast. And where the best matches, of a query's length each, are so small a share of it that few candidates wait.
 LONG = 2**22

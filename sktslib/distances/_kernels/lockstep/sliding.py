@@ -13,34 +13,32 @@ the exact kernels of `lockstep_drivers`. So every distance of such a profile is 
 one.
 """
 
+from functools import partial
 from typing import NamedTuple
 
 import numpy as np
 
-from ..compilation import block_size, kernel
+from ..compilation import block_size
 from ..lower_bounds import slide
 from ..running_moments import (
     EPS,
     ERROR,
     SMALL,
     SMALLEST,
-    TINY,
-    add_dots,
     add_products,
     add_squares,
-    end_dots,
     find_constants,
     judge_products,
     judge_squares,
     moments_about,
-    normalised_windows,
     rounding,
     standardise,
     to_range,
     weighted_moments,
 )
 from ..scratch import scratch
-from . import lockstep_drivers, lockstep_terms
+from . import lockstep_drivers, lockstep_terms, shared_moments
+from .shared_moments import dots, fill_rows, finish_products
 
 SLACK = 2 * ERROR / SMALL  # so large is the relative error of a distance at most
 LEAST = 2**20  # terms of a profile; with fewer the exact kernels take no millisecond
@@ -49,7 +47,6 @@ HELD = block_size(2**18, 1)  # samples of all channels held for all queries: wit
 LEAST_ROWS = 8  # transforms at a time: the library computes several side by side
 SPECTRA = block_size(2**23, 1)  # samples of the queries that are transformed at a time: 64 MB
 SHORTEST_FFT = 128  # shorter queries are faster by direct sums
-DOTS = block_size(512, 8)  # direct dot products at a time
 SQUARES = (lockstep_terms.SquaredRecord, lockstep_terms.EuclideanRecord)
 PRODUCTS = (lockstep_terms.CosineRecord, lockstep_terms.PearsonRecord)
 
@@ -68,53 +65,6 @@ def slack(record, x, w, n_windows, scaling):
 
 
 # ------------------------------------------------------------------------------------------------------ dot products
-@kernel(fastmath={"reassoc", "contract"})
-def _rows(y, first, step, squared, rows, norm):
-    """rows[r] = the samples from `first + r * step` on less their mean (or the squares of that), 0 behind the end."""
-    n_rows, size = rows.shape
-    for r in range(n_rows):
-        begin = first + r * step
-        v = y[begin : min(begin + size, y.shape[0])]
-        total = 0.0
-        for t in range(v.shape[0]):
-            total += v[t]
-        mean = total / max(v.shape[0], 1)
-        row, square = rows[r], 0.0
-        if squared:
-            for t in range(v.shape[0]):
-                d = (v[t] - mean) * (v[t] - mean)
-                row[t] = d
-                square += d * d
-        else:
-            for t in range(v.shape[0]):
-                d = v[t] - mean
-                row[t] = d
-                square += d * d
-        row[v.shape[0] :] = 0.0
-        if not square > TINY:  # the error of what underflowed is not known
-            for t in range(v.shape[0]):
-                square = np.inf if v[t] != mean else square
-        norm[r, 0], norm[r, 1] = np.sqrt(square), mean
-
-
-@kernel(fastmath={"reassoc", "contract"})
-def _dots(v, x, out):
-    """out[j] = sum of x[i] v[j + i]; four points at a time, so that sums stay in registers."""
-    m = x.shape[0]
-    for first in range(0, out.shape[0], DOTS):
-        o = out[first : first + DOTS]
-        o[:] = 0.0
-        for i in range(0, m - 3, 4):
-            a, b, c, d = x[i], x[i + 1], x[i + 2], x[i + 3]
-            t = v[first + i : first + i + o.shape[0] + 3]
-            for k in range(o.shape[0]):
-                o[k] += a * t[k] + b * t[k + 1] + c * t[k + 2] + d * t[k + 3]
-        for i in range(m - m % 4, m):
-            t = v[first + i : first + i + o.shape[0]]
-            for k in range(o.shape[0]):
-                o[k] += x[i] * t[k]
-
-
 def fft_size(m, n):
     """The size of the transforms that costs least per window of m samples in n, by counting operations."""
     sizes = [
@@ -124,14 +74,16 @@ def fft_size(m, n):
     return min(sizes, key=lambda s: np.log2(s) * s / (s - m + 1) * (1.5 if s > 2**15 else 1.0))
 
 
+def row_size(m, n):
+    """Samples of a row of windows of m samples."""
+    return fft_size(m, n) if m >= SHORTEST_FFT else 4072 + m - 1
+
+
 class Correlator:
     """Sliding dot products of short series of m points with blocks of a long one's channels."""
 
-    def __init__(self, m, n, channels=1, size=None):
-        self.m = m
-        if size is None:
-            size = fft_size(m, n) if m >= SHORTEST_FFT else 4072 + m - 1
-        self.size, self.step = size, size - m + 1
+    def __init__(self, m, size, n, channels=1):
+        self.m, self.size, self.step = m, size, size - m + 1
         self.direct = m < SHORTEST_FFT
         self.n_rows = min(max(1, GROUP // size), max(LEAST_ROWS, HELD // (size * channels)))
         self.n_rows = min(self.n_rows, -(-(n - m + 1) // self.step))
@@ -163,7 +115,7 @@ class Correlator:
         """
         n_rows = min(self.n_rows, -(-(len(y) - self.m + 1 - first) // self.step))
         rows, norm = (out if self.direct else self._rows)[:n_rows], np.empty((n_rows, 2))
-        _rows(y, first, self.step, squared, rows, norm)
+        fill_rows(y, first, self.step, squared, rows, norm)
         return (rows if self.direct else np.fft.rfft(rows, axis=1, out=out[:n_rows])), norm
 
     def dot(self, loaded, kernel, keep=False):
@@ -173,16 +125,16 @@ class Correlator:
         """
         if self.direct:
             out = np.empty((len(loaded), self.step)) if keep else self._rows[: len(loaded), : self.step]
-            for row, dots in zip(loaded, out, strict=True):
-                _dots(row, kernel, dots)
+            for row, found in zip(loaded, out, strict=True):
+                dots(row, kernel, found)
             return out
         product = np.multiply(loaded, kernel, out=self._product[: len(loaded)])
         return np.fft.irfft(product, self.size, axis=1, out=None if keep else self._rows[: len(loaded)])
 
-    @property
-    def error(self):
-        """Bound of a dot product's error, relative to the norms of the row and of the short series."""
-        return EPS * (np.sqrt(self.m) if self.direct else np.log2(self.size))
+
+def dot_error(m, size):
+    """Bound of a dot product's error, relative to the norms of the row and of the short series."""
+    return EPS * (np.sqrt(m) if m < SHORTEST_FFT else np.log2(size))
 
 
 # ----------------------------------------------------------------------------------------------------------- queries
@@ -199,8 +151,8 @@ class _Part(NamedTuple):
     norms: tuple  # of it times its weights, and of these
 
 
-def _parts(x, w, squares, scaling, correlator):
-    """The channels of a query that count."""
+def _parts(x, w, squares, scaling, correlated):
+    """The channels of a query that count; `correlated` makes of series what they are correlated with."""
     parts, weight = [], np.ones_like(x) if w is None else w
     largest = np.abs(x).max()
     if not (squares or SMALLEST < largest < 1.0 / SMALLEST):  # of products the query's size does not count
@@ -213,7 +165,7 @@ def _parts(x, w, squares, scaling, correlator):
     rests[counts] = (weight * centred).sum(axis=1)[counts] / totals[counts]
     centred -= rests[:, np.newaxis]
     own = weight * centred
-    kernels, averages = correlator.kernels(own), [None] * len(x) if w is None else correlator.kernels(w)
+    kernels, averages = correlated(own), [None] * len(x) if w is None else correlated(w)
     squared, norms = (own * centred).sum(axis=1), np.sqrt([(own**2).sum(axis=1), (weight**2).sum(axis=1)]).T
     for k in counts.tolist():
         # Of squares only differences of means count: they are taken less the query's, to keep their digits.
@@ -230,16 +182,10 @@ class _Samples:
         self._y, self._scaling, self._how, self._weighted, self._correlator = y, scaling, how, weighted, correlator
         self._rooms = [correlator.room(("samples", k)) for k in range(len(y))]
         self._squares = [correlator.room(("squares", k)) for k in range(len(y))] if weighted else None
-        # Moments are of a query where its weights or its mean count, else of the samples alone.
-        self.shared = not weighted and scaling in (1, 2)
         # Rows a little longer than needed: a distance of a power of two between arrays would put them all in the same
         # places of the first-level cache.
-        many = correlator.positions + 40
-        self._moments, self._scales = scratch("moments", (4, many)), scratch("scales", (len(y), many))
-        self._sums = scratch("of all channels", (3, many))
+        self._moments = scratch("moments", (4, correlator.positions + 40))
         self._moments[1] = 1.0  # the scale of windows that are not normalised
-        # Sums over the channels where moments are shared: squares, norms of rows as scaled (their norm), errors.
-        self.sums = None
 
     def load(self, first, last):
         """Take the windows [first, last)."""
@@ -247,29 +193,14 @@ class _Samples:
         self._loaded = [load(y, first, room) for y, room in zip(self._y, self._rooms, strict=True)]
         if self._weighted:
             self._of_squares = [load(y, first, room, True) for y, room in zip(self._y, self._squares, strict=True)]
-        if not self.shared:
-            return
-        m, step, each = self._correlator.m, self._correlator.step, len(self._loaded)
-        (mean, _, spread, error), sums = self._known(self._moments), tuple(self._known(self._sums))
-        for k, (y, (_, rows)) in enumerate(zip(self._y, self._loaded, strict=True)):
-            of_windows = mean, self.scale(k), spread, error
-            normalised_windows(y, m, first, self._scaling, rows[:, 0], step, *of_windows, *sums, k, each)
-        self.sums = sums if each > 1 else (spread, sums[1], error)
-
-    def _known(self, rows):
-        return rows[:, : self._last - self._first]
 
     def loaded(self, k):
         """Transforms of a channel, and the norm and mean of each row."""
         return self._loaded[k]
 
-    def scale(self, k):
-        """What each window of a channel is scaled by, where moments are shared."""
-        return self._known(self._scales)[k]
-
     def moments(self, part):
-        """Mean, scale, spread and error of the windows of a query's channel, where they are not shared."""
-        mean, scale, spread, error = moments = self._known(self._moments)
+        """Mean, scale, spread and error of the windows of a query's channel."""
+        mean, scale, spread, error = moments = self._moments[:, : self._last - self._first]
         if not self._weighted:
             self._find(part.channel, part.origin, part.mean, *moments)
             return moments
@@ -277,7 +208,7 @@ class _Samples:
         (loaded, rows), (squares, rows_q) = self._loaded[k], self._of_squares[k]
         s = correlator.dot(loaded, part.averages, keep=True)
         q = correlator.dot(squares, part.averages)
-        bounds = rows, rows_q, correlator.error, part.norms[1]
+        bounds = rows, rows_q, dot_error(correlator.m, correlator.size), part.norms[1]
         about = part.total, part.origin, part.mean, self._how
         weighted_moments(s, q, *bounds, correlator.step, *about, mean, spread, error)
         if self._scaling:
@@ -304,19 +235,41 @@ def profiles(record, X, W, y, scaling, out, size=None):
     The queries (n_queries, channels, m) are normalised already; `W` may be None. A block of samples is transformed once
     for all of them, and moments that do not depend on the query are found once. `size` replaces that of the transforms.
     """
-    correlator = Correlator(X.shape[2], y.shape[1], len(y), size)
-    together = max(1, SPECTRA // (len(y) * correlator.size))
+    size = row_size(X.shape[2], y.shape[1]) if size is None else size
+    together = max(1, SPECTRA // (len(y) * size))
+    find = _by_samples if W is None and scaling in (1, 2) else _profiles
     for at in range(0, len(X), together):
         some = slice(at, at + together)
-        _profiles(record, X[some], W if W is None else W[some], y, scaling, correlator, out[some])
+        find(record, X[some], W if W is None else W[some], y, scaling, size, out[some])
+
+
+def _by_samples(record, X, _, y, scaling, size, out):
+    """The profiles where moments are those of the samples alone."""
+    squares, m = isinstance(record, SQUARES), X.shape[2]
+    correlated = partial(shared_moments.correlated, size=size, direct=m < SHORTEST_FFT)
+    queries = [_parts(x, None, squares, scaling, correlated) for x in X]
+    own = [sum(part.own + part.total * part.mean * part.mean for part in parts) for parts in queries]
+    wrong = [dot_error(m, size) * np.sqrt(sum(part.norms[0] ** 2 for part in parts)) for parts in queries]
+    kernels = np.array([[part.kernel for part in parts] for parts in queries])
+    sizes, ones = (m, size - m + 1, m < SHORTEST_FFT), np.ones_like(X[0])
+
+    def directly(q, which):
+        if len(which):
+            _directly(record, X[q], ones, y, scaling, which, out[q])
+
+    of_queries = kernels, np.array(own), np.array(wrong)
+    shared_moments.profiles(record, squares, of_queries, y, sizes, scaling, directly, out)
 
 
 @np.errstate(over="ignore", invalid="ignore")  # what is not finite is computed again
-def _profiles(record, X, W, y, scaling, correlator, out):
-    squares, m, step = isinstance(record, SQUARES), X.shape[2], correlator.step
-    add, judge, end = (add_squares, judge_squares, _end_squares) if squares else _OF_PRODUCTS
+def _profiles(record, X, W, y, scaling, size, out):
+    """The profiles where moments are of each query."""
+    squares, m = isinstance(record, SQUARES), X.shape[2]
+    correlator = Correlator(m, size, y.shape[1], len(y))
+    step, wrong = correlator.step, dot_error(m, size)
+    add, judge = (add_squares, judge_squares) if squares else (add_products, judge_products)
     weights = [None] * len(X) if W is None else W
-    queries = [_parts(x, w, squares, scaling, correlator) for x, w in zip(X, weights, strict=True)]
+    queries = [_parts(x, w, squares, scaling, correlator.kernels) for x, w in zip(X, weights, strict=True)]
     norms = [sum(part.own + part.total * part.mean * part.mean for part in parts) for parts in queries]
     how = 0 if scaling else (1 if squares else 2)  # means count
     share = rounding(m) / 2 + 4 * EPS if how == 1 else 0.0
@@ -332,62 +285,17 @@ def _profiles(record, X, W, y, scaling, correlator, out):
             for part in parts:
                 more = part is not parts[0]
                 loaded, rows = samples.loaded(part.channel)
-                if samples.shared:
-                    dot, scale = correlator.dot(loaded, part.kernel), samples.scale(part.channel)
-                    if part is parts[-1]:
-                        wrong = correlator.error * np.sqrt(sum(part.norms[0] ** 2 for part in parts))
-                        count = end(record, dot, step, scale, wrong, *samples.sums, more, *here, out[q, first:last])
-                    else:
-                        add_dots(dot, step, scale, a, more)
-                    continue
                 moments, of_query = samples.moments(part), (part.own, part.mean, part.total)
                 dot = correlator.dot(loaded, part.kernel)
-                add(dot, step, correlator.error * part.norms[0] * rows[:, 0], *moments, *of_query, a, b, c, more)
-            if not samples.shared:
-                count = judge(*here)
-                if squares:
-                    lockstep_drivers.finish_all(record, a, 0.0, b, out[q, first:last])
-                else:
-                    _finish_products(record, a, norm, b, out[q, first:last])
+                add(dot, step, wrong * part.norms[0] * rows[:, 0], *moments, *of_query, a, b, c, more)
+            count = judge(*here)
+            if squares:
+                lockstep_drivers.finish_all(record, a, 0.0, b, out[q, first:last])
+            else:
+                finish_products(record, a, norm, b, out[q, first:last])
             if count:
                 which = np.flatnonzero(doubtful[: last - first]) + first
                 _directly(record, X[q], np.ones_like(X[q]) if W is None else W[q], y, scaling, which, out[q])
-
-
-@kernel(error_model="numpy")
-def _finish_products(p, a, norm, b, out):
-    """out[j] = the distance behind products a[j] and the squares of the query and of a window, `norm` and b[j].
-
-    First all cosines, so that what has no branch is done side by side.
-    """
-    root = np.sqrt(norm)
-    for j in range(a.shape[0]):
-        both = root * np.sqrt(b[j])
-        a[j] = a[j] / both if both > 0.0 else (1.0 if b[j] == norm else 0.0)
-    for j in range(a.shape[0]):
-        out[j] = lockstep_terms.finish(p, a[j], 1.0, 1.0)
-
-
-# What follows a query's last products is one call: between two of them another thread may take the interpreter.
-@kernel(error_model="numpy")
-def _end_squares(p, dot, step, scale, wrong, squares, rows, errors, more, a, b, c, own, share, doubtful, out):
-    """Add the last channel's products, and make distances of the sums; how many are in doubt."""
-    end_dots(dot, step, scale, True, own, wrong, squares, rows, errors, a, b, c, more)
-    count = judge_squares(a, b, c, own, share, doubtful)
-    lockstep_drivers.finish_all(p, a, 0.0, b, out)
-    return count
-
-
-@kernel(error_model="numpy")
-def _end_products(p, dot, step, scale, wrong, squares, rows, errors, more, a, b, c, own, share, doubtful, out):
-    """The same of products."""
-    end_dots(dot, step, scale, False, own, wrong, squares, rows, errors, a, b, c, more)
-    count = judge_products(a, b, c, own, share, doubtful)
-    _finish_products(p, a, own, b, out)
-    return count
-
-
-_OF_PRODUCTS = add_products, judge_products, _end_products
 
 
 def _directly(record, x, w, y, scaling, which, out):

@@ -1,0 +1,211 @@
+"""Profiles of windows that are normalised, where all windows count alike: all of a stretch in one call.
+
+The scheme is that of `sliding`. Moments are those of the samples alone, so that each block of samples is transformed,
+and its moments found, once for all queries. One call does it all, for between two calls another thread may take the
+interpreter, and waits for it when it comes back. A block is two rows of windows: the real and the imaginary part of one
+transform, since a query is real.
+"""
+
+from math import frexp, ldexp
+
+import numpy as np
+
+from ..compilation import block_size, inner, kernel, pieces
+from ..running_moments import TINY, add_dots, end_dots, judge_products, judge_squares, normalised_windows
+from ..scratch import scratch
+from . import lockstep_terms
+from .lockstep_drivers import finish_all
+from .transforms import backward, forward, room_of, turns
+
+DOTS = block_size(512, 8)  # direct dot products at a time
+WINDOWS = block_size(2**19, 40)  # windows at a time of which it is noted which are in doubt
+COST = 16  # so many times what a cell of a recurrence takes a sample takes
+BITS = 4  # by so many bits norms of two rows may differ before one is scaled to the other
+
+
+@kernel(fastmath={"reassoc", "contract"})
+def fill_rows(y, first, step, squared, rows, norm):
+    """rows[r] = the samples from `first + r * step` on less their mean (or the squares of that), 0 behind the end."""
+    n_rows, size = rows.shape
+    for r in range(n_rows):
+        begin = first + r * step
+        v = y[begin : min(begin + size, y.shape[0])]
+        total = 0.0
+        for t in range(v.shape[0]):
+            total += v[t]
+        mean = total / max(v.shape[0], 1)
+        row, square = rows[r], 0.0
+        if squared:
+            for t in range(v.shape[0]):
+                d = (v[t] - mean) * (v[t] - mean)
+                row[t] = d
+                square += d * d
+        else:
+            for t in range(v.shape[0]):
+                d = v[t] - mean
+                row[t] = d
+                square += d * d
+        row[v.shape[0] :] = 0.0
+        if not square > TINY:  # the error of what underflowed is not known
+            for t in range(v.shape[0]):
+                square = np.inf if v[t] != mean else square
+        norm[r, 0], norm[r, 1] = np.sqrt(square), mean
+
+
+@kernel(fastmath={"reassoc", "contract"})
+def dots(v, x, out):
+    """out[j] = sum of x[i] v[j + i]; four points at a time, so that sums stay in registers."""
+    m = x.shape[0]
+    for first in range(0, out.shape[0], DOTS):
+        o = out[first : first + DOTS]
+        o[:] = 0.0
+        for i in range(0, m - 3, 4):
+            a, b, c, d = x[i], x[i + 1], x[i + 2], x[i + 3]
+            t = v[first + i : first + i + o.shape[0] + 3]
+            for k in range(o.shape[0]):
+                o[k] += a * t[k] + b * t[k + 1] + c * t[k + 2] + d * t[k + 3]
+        for i in range(m - m % 4, m):
+            t = v[first + i : first + i + o.shape[0]]
+            for k in range(o.shape[0]):
+                o[k] += x[i] * t[k]
+
+
+@kernel(error_model="numpy")
+def finish_products(p, a, norm, b, out):
+    """out[j] = the distance behind products a[j] and the squares of the query and of a window, `norm` and b[j].
+
+    First all cosines, so that what has no branch is done side by side.
+    """
+    root = np.sqrt(norm)
+    for j in range(a.shape[0]):
+        both = root * np.sqrt(b[j])
+        a[j] = a[j] / both if both > 0.0 else (1.0 if b[j] == norm else 0.0)
+    for j in range(a.shape[0]):
+        out[j] = lockstep_terms.finish(p, a[j], 1.0, 1.0)
+
+
+@inner
+def _level(rows, norms, bounds, by):
+    """Scale the second row to the first where their norms are far from each other.
+
+    Then `bounds` are those of the rows whose transforms' errors they share, and `by` undoes it. What is not finite is
+    left out, and its bound infinite.
+    """
+    by[:] = 1.0
+    for r in range(2):
+        bounds[r] = norms[r, 0]
+        if not norms[r, 0] < np.inf:
+            rows[r, :] = 0.0
+            bounds[r] = 0.0
+    if bounds[0] > 0.0 and bounds[1] > 0.0:
+        power = frexp(bounds[0])[1] - frexp(bounds[1])[1]
+        if abs(power) > BITS:
+            factor = ldexp(1.0, power)
+            by[1] = 1.0 / factor
+            bounds[1] *= factor
+            for t in range(rows.shape[1]):
+                rows[1, t] *= factor
+    both = np.sqrt(bounds[0] * bounds[0] + bounds[1] * bounds[1])
+    for r in range(2):
+        bounds[r] = both * by[r] if norms[r, 0] < np.inf else np.inf
+
+
+@kernel(error_model="numpy")
+def _profiles(record, squares, y, sizes, scaling, queries, roots, rooms, first, last, doubtful, out):
+    """Fill out[q, first:last] and doubtful[q]; how many are in doubt. `first` and what follows it are whole blocks."""
+    m, step, direct = sizes
+    kernels, of_queries, wrongs = queries
+    rows, spectra, dot, norms, bounds, by, moments, scales, sums, room = rooms
+    channels, count = y.shape[0], 0
+    for begin in range(first, last, 2 * step):
+        end = min(begin + 2 * step, last)
+        here = end - begin
+        mean, spread, error = moments[0, :here], moments[1, :here], moments[2, :here]
+        of_rows = moments[3, :here]
+        total, norm_of, errors = (
+            (sums[0, :here], sums[1, :here], sums[2, :here]) if channels > 1 else (spread, of_rows, error)
+        )
+        for k in range(channels):
+            fill_rows(y[k], begin, step, False, rows, norms)
+            if direct:
+                bounds[:] = norms[:, 0]
+                spectra[k] = rows
+            else:
+                _level(rows, norms, bounds, by[k])
+                forward(rows, spectra[k], roots, room)
+            scale = scales[k, :here]
+            normalised_windows(
+                y[k], m, begin, scaling, bounds, step, mean, scale, spread, error, total, norm_of, errors, k, channels
+            )
+        a, b, c = sums[3, :here], sums[4, :here], sums[5, :here]
+        for q in range(kernels.shape[0]):
+            for k in range(channels):
+                if direct:
+                    for r in range(2):
+                        dots(spectra[k, r], kernels[q, k, 0], dot[r, :step])
+                else:
+                    backward(spectra[k], kernels[q, k], dot, roots, room)
+                    if by[k, 1] != 1.0:
+                        dot[1] *= by[k, 1]
+                scale = scales[k, :here]
+                if k < channels - 1:
+                    add_dots(dot, step, scale, a, k > 0)
+                else:
+                    end_dots(
+                        dot, step, scale, squares, of_queries[q], wrongs[q], total, norm_of, errors, a, b, c, k > 0
+                    )
+            doubts, found = doubtful[q, begin - first : end - first], out[q, begin:end]
+            if squares:
+                count += judge_squares(a, b, c, of_queries[q], 0.0, doubts)
+                finish_all(record, a, 0.0, b, found)
+            else:
+                count += judge_products(a, b, c, of_queries[q], 0.0, doubts)
+                finish_products(record, a, of_queries[q], b, found)
+    return count
+
+
+def correlated(x, size, direct):
+    """The channels of a short series as `profiles` takes them: transforms (channels, 2, size), or themselves."""
+    if direct:
+        return x[:, np.newaxis]
+    roots = turns(size)
+    out, wave, room = np.empty((len(x), 2, size)), np.empty((2, size)), np.empty(room_of(roots))
+    for row, to in zip(x, out, strict=True):
+        wave[:] = 0.0
+        wave[0, : len(row)] = row / size  # a power of two
+        forward(wave, to, roots, room)
+    return out
+
+
+def profiles(record, squares, queries, y, sizes, scaling, directly, out):
+    """Fill out[q] with the distances of queries to all windows; what is in doubt is computed by `directly`.
+
+    `queries`: what they are correlated with (n_queries, channels, ..), their sums of squares, and the errors of dot
+    products with a row of norm 1. `sizes`: points of a query, windows of a row, and whether products are direct.
+    """
+    kernels, (_, step, direct), channels, n_windows = queries[0], sizes, len(y), out.shape[1]
+    size, many = step + sizes[0] - 1, 2 * step + 40  # no distance of a power of two between rows, see `sliding`
+    roots = turns(16 if direct else size)
+    rooms = (
+        scratch("rows", (2, size)),
+        scratch("spectra", (channels, 2, size)),
+        scratch("dots", (2, size)),
+        np.empty((2, 2)),
+        np.empty(2),
+        np.ones((channels, 2)),
+        scratch("moments", (4, many)),
+        scratch("scales", (channels, many)),
+        scratch("sums", (6, many)),
+        scratch("columns", room_of(roots)),
+    )
+    together = max(WINDOWS // (2 * step * len(kernels)), 1)  # blocks
+    for first in range(0, n_windows, 2 * step * together):
+        last = min(first + 2 * step * together, n_windows)
+        doubtful, count = scratch("doubtful", (len(kernels), last - first), np.bool_), 0
+        for a, b in pieces(-(-(last - first) // (2 * step)), COST * size * channels * len(kernels)):
+            begin, end = first + 2 * step * a, min(first + 2 * step * b, last)
+            here = doubtful[:, begin - first : end - first]
+            count += _profiles(record, squares, y, sizes, scaling, queries, roots, rooms, begin, end, here, out)
+        if count:
+            for q, doubts in enumerate(doubtful):
+                directly(q, np.flatnonzero(doubts) + first)
