@@ -85,3 +85,11 @@ def test_the_factor_of_a_kernel_needs_no_matrix(metric, weight, monkeypatch):
     assert kernel.gamma_ == want
     monkeypatch.setattr(DistanceKernel, "_distances", None)
     assert kernel.fit(X).gamma_ == want
+
+
+def test_a_kernel_whose_gamma_is_known_computes_no_distances_to_fit(monkeypatch):
+    def refuse(*_):
+        raise AssertionError
+
+    monkeypatch.setattr(DistanceKernel, "_distances", refuse)
+    assert DistanceKernel(gamma=0.5).fit([[0, 1], [2, 3]]).gamma_ == 0.5

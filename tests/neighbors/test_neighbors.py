@@ -393,11 +393,3 @@ def test_threads_and_later_edits_change_nothing():
 def test_wrong_input(call, message):
     with pytest.raises((ValueError, TypeError), match=message):
         call()
-
-
-def test_a_kernel_whose_gamma_is_known_computes_no_distances_to_fit(monkeypatch):
-    def refuse(*_):
-        raise AssertionError
-
-    monkeypatch.setattr(DistanceKernel, "_distances", refuse)
-    assert DistanceKernel(gamma=0.5).fit([[0, 1], [2, 3]]).gamma_ == 0.5
