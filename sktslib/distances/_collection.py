@@ -58,7 +58,7 @@ def as_collection(values, name, channels=None, *, missing=None, channels_first=F
                 refuse_other_layout([a.shape[1:]], name, a.shape)
             return _rows(a, name, channels, missing, channels_first)
         if values.ndim > 1 and values.shape[1] > 1:
-            asked = channels_first = False  # a column is a channel
+            asked, how = False, (channels, missing, False)  # a column is a channel
         values = _cells(values, name)
     if not isinstance(values, list | tuple) or not len(values):
         raise TypeError(f"{name!r} must be an array or a list of series, at least one. Got {shown(values)}.")
