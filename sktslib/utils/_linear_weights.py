@@ -66,11 +66,11 @@ def objective(v, basis, compared, alpha):
     return value, 2.0 * (share * short) @ rows + pull
 
 
-def learned(compare, basis, alpha, max_iter, count):
+def learned(compare, basis, alpha, max_iter, count, before=1.0):
     """Weights for a strength of the pull to equal ones.
 
     `compare` gives the comparisons with the alignments that are the best with some parameters, `count` counts
-    iterations.
+    iterations. The weights are factors of those `before`.
     """
     v = np.ones(len(basis))
     compared = compare(v)
@@ -80,7 +80,7 @@ def learned(compare, basis, alpha, max_iter, count):
         goal = minimize(objective, v, args=arguments, jac=True, bounds=bounds, method="L-BFGS-B").x
         for step in STEPS:
             new = v + step * (goal - v)
-            if not new.any():  # nothing tells them apart
+            if not (before * weights_of(new, basis)).any():  # nothing tells them apart
                 continue
             aligned = compare(new)
             value = float(objective(new, basis, aligned, alpha)[0])

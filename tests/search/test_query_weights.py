@@ -169,6 +169,20 @@ def test_weights_are_drawn_to_those_before():
     assert gone.weight_ is None and not hasattr(gone, "metric_weights_")  # a part without an occurrence
 
 
+def test_what_tells_nothing_apart_is_not_left_without_weight():
+    rng = np.random.default_rng(0)
+    recorded, starts = 0.3 * rng.standard_normal(196), 4 + 24 * np.arange(8)
+    for s in starts:  # where the query has weight, decoys are nearer to it than all occurrences
+        recorded[s : s + LENGTH] += np.r_[SHAPE[:4], 5.0 * rng.choice([-1.0, 1.0], 4)]
+        recorded[s + 16 : s + 16 + 4] = SHAPE[4:]
+    y = labels_from_events(np.column_stack([starts, starts + LENGTH]), n_samples=len(recorded))
+    before = np.repeat([0.0, 1.0], 4)
+    weight = MetricWeights(alpha=1e-4, n_knots=8, max_iter=2)
+    model = QuerySearcher("euclidean", query=SHAPE, weight=weight).fit(recorded[:, np.newaxis], y, weight=before)
+    assert (model.weight_[:4] == 0).all() and model.weight_.max() == 1.0  # none of them NaN
+    assert (np.diff(model.metric_weights_.objective_) < 0).all()
+
+
 @pytest.mark.parametrize("kind", ["auto", "both"])
 def test_a_channel_of_noise_has_less_weight(kind):
     recorded, y = recording(channels=2, seed=2, spread=0.5)

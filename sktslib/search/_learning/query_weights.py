@@ -136,7 +136,7 @@ def learn_weights(task, alpha, count):
     unit = near.sum(axis=1).mean() if len(near) and len(far) else 0.0
     if not unit > 0:
         return equal(task.basis)
-    return learned(lambda v: comparisons(task, v, unit), task.basis, alpha, task.max_iter, count)
+    return learned(lambda v: comparisons(task, v, unit), task.basis, alpha, task.max_iter, count, task.before)
 
 
 def average_precision(task, factors):
