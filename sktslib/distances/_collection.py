@@ -120,7 +120,7 @@ def _rows(a, name, channels, missing, channels_first):
     if a.ndim not in (2, 3):
         layout = "(n_series, channels, length)" if channels_first else "(n_series, length, channels)"
         layout_hint = (
-            "an array of one series has shape (1, length)" if a.ndim < 2 else f"what is behind axis 1 makes {layout}"
+            "an array of one series has shape (1, length)" if a.ndim < 2 else "one axis for channels is enough"
         )
         raise ValueError(
             f"{name!r} must be a collection of series: an array (n_series, length) or {layout}, or "
