@@ -69,7 +69,7 @@ def make_recording(events):
 
 recording, labels = make_recording(30)
 other, truth = make_recording(30)
-for name, weight in (("equal", MetricWeights(alpha=1e9)), ("learned", MetricWeights())):
+for name, weight in (("equal", MetricWeights(alpha=np.inf)), ("learned", MetricWeights())):
     searcher = QuerySearcher("euclidean", query=query, weight=weight).fit(recording, labels)
     print(f"{name} weights: F1 of {searcher.score(other, truth):.3f} in another recording")
 

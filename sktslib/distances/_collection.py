@@ -2,6 +2,7 @@
 
 from collections.abc import Sequence
 from math import prod
+from pathlib import PurePath
 from threading import Lock
 
 import numpy as np
@@ -60,6 +61,8 @@ def as_collection(values, name, channels=None, *, missing=None, channels_first=F
         if values.ndim > 1 and values.shape[1] > 1:
             asked, how = False, (channels, missing, False)  # a column is a channel
         values = _cells(values, name)
+    if isinstance(values, str | PurePath):
+        as_floats(values, name)  # says what to do with the name of a file
     if not isinstance(values, list | tuple) or not len(values):
         raise TypeError(f"{name!r} must be an array or a list of series, at least one. Got {shown(values)}.")
     if np.ndim(values[0]) == 0 and not hasattr(values[0], "__array__"):
@@ -116,9 +119,12 @@ def _rows(a, name, channels, missing, channels_first):
     """The series of an array."""
     if a.ndim not in (2, 3):
         layout = "(n_series, channels, length)" if channels_first else "(n_series, length, channels)"
+        layout_hint = (
+            "an array of one series has shape (1, length)" if a.ndim < 2 else "one axis for channels is enough"
+        )
         raise ValueError(
             f"{name!r} must be a collection of series: an array (n_series, length) or {layout}, or "
-            f"a list of series. Got shape {a.shape}. Reshape your data: an array of one series has shape (1, length)."
+            f"a list of series. Got shape {a.shape}. Reshape your data: {layout_hint}."
         )
     refuse_empty(a, name)
     found = 1 if a.ndim == 2 else a.shape[1 if channels_first else 2]

@@ -3,8 +3,11 @@
 from __future__ import annotations
 
 from copy import copy
+from inspect import signature
 from typing import TYPE_CHECKING
 
+from ..utils._names import did_you_mean
+from ..utils.validation import shown
 from ._metrics.base import Metric
 from ._metrics.custom import own_metric
 from ._metrics.registry import get_metric, metric_class
@@ -18,6 +21,18 @@ class MetricParameter:
 
     _channel_names = None  # of the data that the estimator is fitted on, if these have any
     _named_defaults = {}  # parameters that go with a metric's name: in this estimator it stands for them, too
+
+    def __new__(cls, *_args: Any, **params: Any) -> Self:
+        """Refuse unknown parameters by the name of the class that is called, which Python's message may not have."""
+        names = cls._get_param_names()
+        unknown = next((name for name in params if name not in names), None)
+        if unknown is not None and all(p.kind != p.VAR_KEYWORD for p in signature(cls.__init__).parameters.values()):
+            raise TypeError(
+                f"{cls.__name__}() got an unexpected keyword argument {unknown!r}.{did_you_mean(unknown, names)} A "
+                f"parameter of the metric would be given as metric_params={{{unknown!r}: {shown(params[unknown])}}}. "
+                f"Valid parameters are: {names!r}."
+            )
+        return super().__new__(cls)
 
     def _made_metric(self):
         """A metric object of its own: a caller may go on to change theirs."""

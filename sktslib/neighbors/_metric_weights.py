@@ -44,14 +44,15 @@ class MetricWeights(CollectionEstimator):
     ----------
     metric : str or metric object, optional
         The distance, which must be a sum of terms that weights multiply: ``dtw``, ``ddtw``, ``wdtw``, ``wddtw``,
-        ``euclidean`` and the other lockstep sums. None: ``dtw``, or the metric of the estimator that learns by it.
+        ``euclidean`` and the other lockstep sums. None: ``dtw``, or the metric of the estimator that learns by it,
+        which alone has one then.
     kind : {"auto", "points", "channels", "both"}, default="auto"
         What has a weight of its own: points, the same in all channels; channels, the same at all points; or each point
         in each channel. "auto": points of one channel, else channels. Weights of points need series of one length, or
         a query.
     alpha : float or "auto", default="auto"
-        Strength of the pull to equal weights, above 0. "auto": infinite (equal weights), 1, 0.1 or 0.01, whichever
-        classifies best by the nearest neighbor in five-fold cross-validation of the collection, the largest of equals.
+        Strength of the pull to equal weights, above 0; infinite keeps them equal. "auto": infinite, 1, 0.1 or 0.01,
+        whichever classifies best by the nearest neighbor in five-fold cross-validation, the largest of equals.
         Of a query, whichever has the best average precision in blocks of the recording that are held out, the largest
         within one standard error; infinite with fewer than six occurrences.
     n_neighbors : int, default=3
@@ -62,13 +63,14 @@ class MetricWeights(CollectionEstimator):
     max_iter : int, default=5
         How often series are aligned anew at most.
     metric_params : dict, optional
-        Parameters of the metric.
+        Parameters of the metric. None within another estimator, as `metric`.
     n_jobs : int, optional
         Number of threads; no result depends on it. None: one, or those of the estimator that learns by it.
     random_state : int, RandomState instance or None, default=None
-        Draws the folds that choose `alpha`.
+        Draws the folds that choose `alpha`. Of a query it means nothing: the blocks are drawn by no chance.
     channels_first : bool, optional
-        Whether the channels come before time, see :func:`sktslib.distances.pairwise_distances`.
+        Whether the channels come before time, see :func:`sktslib.distances.pairwise_distances`. Within another
+        estimator it means nothing.
     verbose : int, default=0
         Above 0: a bar on stderr counts the iterations and tells the objective.
 
@@ -134,7 +136,7 @@ class MetricWeights(CollectionEstimator):
     _parameter_constraints = {
         **{k: v for k, v in CollectionEstimator._parameter_constraints.items() if k not in ("weight", "nan_policy")},
         "kind": [StrOptions({"auto", "points", "channels", "both"})],
-        "alpha": [StrOptions({"auto"}), Interval(Real, 0, None, closed="neither")],
+        "alpha": [StrOptions({"auto"}), Interval(Real, 0, None, closed="right")],
         "n_neighbors": [Interval(Integral, 1, None, closed="left")],
         "n_knots": [Interval(Integral, 2, None, closed="left")],
         "max_iter": [Interval(Integral, 1, None, closed="left")],
@@ -199,6 +201,11 @@ class MetricWeights(CollectionEstimator):
                 f"The 'metric' parameter of MetricWeights must be None within {type(estimator).__name__}, whose own "
                 f"metric is weighed. Got {made.metric!r}; give it to {type(estimator).__name__} alone."
             )
+        if made.metric_params is not None:
+            raise ValueError(
+                f"The 'metric_params' parameter of MetricWeights must be None within {type(estimator).__name__}, whose "
+                f"own metric is weighed. Got {made.metric_params!r}; give them to {type(estimator).__name__}."
+            )
         if made.n_jobs is None:
             made.n_jobs = estimator.n_jobs
         return made
@@ -221,13 +228,8 @@ class MetricWeights(CollectionEstimator):
         They are learned from the occurrences (k, 2) in a recording (channels, n), and drawn to those that it has.
         """
         made = self._made_within(estimator)
-        made.metric_, made.n_channels_ = how.metric, len(how.x)
-        made._check_linear()
-        if getattr(estimator, "_is_by_channel", False):
-            raise ValueError(
-                "The 'weight' parameter must not be MetricWeights where a query is compared by channel. Leave out "
-                "'channel_lag', 'lag_tolerance', 'channel_weight' and 'min_channels', or give weights."
-            )
+        made._check_query(estimator, how.metric)
+        made.n_channels_ = len(how.x)
         kind = made.kind if made.kind != "auto" else "points" if made.n_channels_ == 1 else "channels"
         basis = basis_of(kind, made.n_channels_, 1 if kind == "channels" else how.m, made.n_knots)
         choice = Choice(max_overlap=float(getattr(estimator, "max_overlap", 0.0)))
@@ -242,6 +244,22 @@ class MetricWeights(CollectionEstimator):
         w = task.before * spread(learned.weights, how.m)
         made.weight_ = w.T / w.mean()
         return made._tell(learned.objective), w
+
+    def _check_query(self, estimator, metric):
+        """Refuse a searcher or segmenter whose weights cannot be learned."""
+        self.metric_ = metric
+        if isinstance(estimator.metric, str) and estimator.metric.lower() == "auto":
+            raise ValueError(
+                "The 'metric' parameter must be a sum of terms that weights multiply, such as 'dtw' or 'euclidean', "
+                "where 'weight' is MetricWeights. Got 'auto', which chooses among penalties of 'adtw'; name a metric, "
+                "or leave out 'weight'."
+            )
+        self._check_linear()
+        if getattr(estimator, "_is_by_channel", False):
+            raise ValueError(
+                "The 'weight' parameter must not be MetricWeights where a query is compared by channel. Leave out "
+                "'channel_lag', 'lag_tolerance', 'channel_weight' and 'min_channels', or give weights."
+            )
 
     def _learn(self, series, y, n_jobs):
         """Learn from a validated collection."""

@@ -76,7 +76,10 @@ def check_labels(y, n):
     """Labels of n time points as an array (n,)."""
     y = np.asarray(y)
     if y.shape != (n,):
-        raise ValueError(f"'y' must have one label per time point, shape ({n},). Got shape {y.shape}.")
+        raise ValueError(
+            f"'y' must have one label per time point, shape ({n},). Got shape {y.shape}. Of ranges make labels by "
+            f"sktslib.metrics.labels_from_events(ranges, n_samples={n})."
+        )
     return y
 
 
@@ -272,6 +275,11 @@ class QueryEstimator(WeightChoice, MetricChoice, Estimator):
             raise ValueError(
                 "'y' must be given where 'weight' is MetricWeights, which learns from labels. Got None. Call "
                 "fit(recording, y), with the query, if there is one, as the parameter 'query'."
+            )
+        if given and self._weight_learner is not None:
+            raise ValueError(
+                f"'X' must be one recording where 'weight' is MetricWeights. Got {len(X)} series. Give several queries "
+                "as the parameter 'query', a dict by their labels, and learn from one recording."
             )
         if y is None or (self._is_fixed and self._weight_learner is None) or given:
             return None

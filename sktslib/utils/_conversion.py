@@ -1,6 +1,7 @@
 """What was given as an array of float64, or why it cannot be one, and how messages show it."""
 
 from datetime import date, timedelta
+from pathlib import PurePath
 
 import numpy as np
 
@@ -9,6 +10,7 @@ NO_NUMBERS = [
     ((timedelta, np.timedelta64), "durations"),
     ((date, np.datetime64), "dates"),
 ]
+FILES = set(".csv .dat .edf .feather .h5 .hdf5 .mat .npy .npz .parquet .tsv .txt .xlsx".split())
 
 
 def shown(value):
@@ -36,6 +38,11 @@ def converted(values, name):
         count = int(np.ma.getmaskarray(values).sum())
         raise ValueError(
             f"{name!r} must not have masked values. Got {count}; fill them first, for example with {name}.filled(0.0)."
+        )
+    if isinstance(values, PurePath) or (isinstance(values, str) and PurePath(values).suffix.lower() in FILES):
+        raise TypeError(
+            f"{name!r} must hold real numbers. Got the name of a file, {shown(str(values))}. Read it first, for "
+            "example by numpy.load or pandas.read_csv."
         )
     try:
         a = refuse_columns(values, name) if hasattr(values, "columns") else np.asarray(values)

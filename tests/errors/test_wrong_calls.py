@@ -1,11 +1,14 @@
 """Unknown names, parameters that do not go together, functions of the caller's: errors that name the way out."""
 
+from pathlib import Path
+
 import numpy as np
 import pytest
 from inputs import EUCLIDEAN_DICT, Q2, Q, S, T, entry, one, refused
 
 from sktslib import QuerySearcher, QuerySegmenter, get_distance_dict, time_series_search
 from sktslib import distances as d
+from sktslib.neighbors import KNeighborsTimeSeriesClassifier, KNeighborsTimeSeriesRegressor
 from sktslib.search.search_utils import elastic_search, lockstep_search, start_sequences_index
 
 pytestmark = pytest.mark.usefixtures("_nothing_is_printed")
@@ -264,3 +267,26 @@ CASES = {
 def test_error(case):
     call, error, *parts = CASES[case]
     refused(call, error, *parts)
+
+
+def test_unknown_parameters_are_refused_by_the_name_of_the_class():
+    for cls in (KNeighborsTimeSeriesClassifier, KNeighborsTimeSeriesRegressor, QuerySearcher):
+        with pytest.raises(TypeError, match=rf"^{cls.__name__}\(\) got .* 'window'.* metric_params={{'window': 0.1}}"):
+            cls("dtw", window=0.1)
+    with pytest.raises(TypeError, match="Did you mean 'n_neighbors'"):
+        KNeighborsTimeSeriesClassifier(n_neigbors=3)
+
+    class Own(KNeighborsTimeSeriesClassifier):
+        def __init__(self, own=1, **rest):
+            super().__init__(**rest)
+
+    assert Own(own=2, n_neighbors=3).n_neighbors == 3
+
+
+def test_names_of_files_and_axes_too_many():
+    for call in (KNeighborsTimeSeriesClassifier().fit, QuerySearcher().fit):
+        for name in ("beat.csv", Path("beats", "100")):
+            with pytest.raises(TypeError, match=r"Got the name of a file, 'beat.*Read it first"):
+                call(name, [0])
+    with pytest.raises(ValueError, match=r"shape \(3, 4, 5, 6\)\. Reshape your data: one axis for channels is enough"):
+        KNeighborsTimeSeriesClassifier().fit(np.zeros((3, 4, 5, 6)), [0, 1, 0])

@@ -249,8 +249,10 @@ def test_within_pipelines_and_grids():
     [
         ({}, None, "'y' must be given where 'weight' is MetricWeights"),
         ({"metric": "msm"}, Y, "'metric' parameter must be a sum of terms"),
-        ({"metric": "auto"}, Y, "'metric' parameter must be a sum of terms"),
+        ({"metric": "auto"}, Y, "'metric' parameter must be a sum of terms.*Got 'auto', which chooses"),
         ({"weight": MetricWeights("dtw")}, Y, "must be None within QuerySearcher"),
+        ({"weight": MetricWeights(metric_params={"window": 0.1})}, Y, "'metric_params'.* must be None within QueryS"),
+        ({}, np.array([[4, 12], [28, 36]]), "Of ranges make labels by sktslib.metrics.labels_from_events"),
         ({"weight": MetricWeights(alpha=0.0)}, Y, "'alpha' parameter"),
         ({"channel_lag": [0]}, Y, "where a query is compared by channel"),
         ({}, np.arange(len(Y)) // 24 % 3 * Y, r"\[1, 2\]"),
@@ -264,6 +266,25 @@ def test_errors(parameters, y, message):
         model.fit(X, y)
 
 
-def test_a_class_is_no_weights():
-    with pytest.raises((TypeError, ValueError), match="weight"):
-        QuerySearcher("euclidean", query=SHAPE, weight=MetricWeights).fit(X, Y)
+def test_what_learns_is_the_parameter_itself():
+    for weight, given in ((MetricWeights, None), ([LEARNED, LEARNED], None), (None, LEARNED)):
+        for cls in (QuerySearcher, QuerySegmenter):
+            queries = [SHAPE, DECOY] if isinstance(weight, list) else SHAPE
+            with pytest.raises(TypeError, match="MetricWeights must be the parameter 'weight', Query"):
+                cls("euclidean", query=queries, weight=weight).fit(X, Y, weight=given)
+
+
+def test_one_recording_is_learned_from():
+    for given in ([X, X], {"a": X, "b": X}):
+        with pytest.raises(
+            ValueError, match=r"'X' must be one recording where 'weight' is MetricWeights\. Got 2 series"
+        ):
+            QuerySearcher("euclidean", query=SHAPE, weight=LEARNED).fit(given, Y)
+
+
+def test_an_infinite_alpha_keeps_the_weights():
+    before = np.arange(1.0, LENGTH + 1)
+    model = QuerySearcher("euclidean", query=SHAPE, weight=MetricWeights(alpha=np.inf)).fit(X, Y, weight=before)
+    np.testing.assert_allclose(model.weight_[:, 0], before / LENGTH)
+    assert model.metric_weights_.alpha_ == np.inf
+    assert (MetricWeights("euclidean", alpha=np.inf).fit(X[:80].reshape(10, 8), np.arange(10) % 2).weight_ == 1.0).all()

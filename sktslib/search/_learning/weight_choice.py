@@ -27,11 +27,24 @@ class WeightChoice:
 
     def _given_weight(self, weight):
         """The weights that `fit` is given, or those of the parameter."""
+        for given in (weight, self.weight):
+            for value in given if isinstance(given, list) else [given]:
+                if hasattr(value, "_learned_of_query") and value is not self._weight_learner:
+                    raise TypeError(
+                        f"MetricWeights must be the parameter 'weight', {type(self).__name__}(weight=MetricWeights()): "
+                        f"no class, no entry of a list, and not what 'fit' is given. Got {shown(given)}."
+                    )
         return self.weight if weight is None and self._weight_learner is None else weight
 
     def _read_fixed(self, X, weight):
-        """Keep the queries of the parameter, whose weights are learned from labels, and the labels that they go by."""
-        if self._weight_learner is not None and self._is_fixed:
+        """Keep the queries of the parameter, whose weights are learned from labels, and the labels that they go by.
+
+        What cannot be learned is refused here, before a metric is chosen, which takes long.
+        """
+        if self._weight_learner is None:
+            return
+        self._weight_learner._made_within(self)._check_query(self, self.metric_)
+        if self._is_fixed:
             queries, names = self._read_queries(X, None, weight, None)
             self._fixed = queries, None if names is None else names.tolist()
 
