@@ -61,6 +61,10 @@ class Buffer:
         """Drop the entries before one."""
         self.first = min(max(self.first, before), self.end)
 
+    def shrink(self):
+        """Hold no more memory than the entries take; the next append makes room again."""
+        self._array, self._offset = self.values.copy(), self.first
+
     def _make_room(self, count):
         held, room = self.values, self._array.shape[len(self._axes)]
         size, (before, after) = len(self) + count, self._shape
