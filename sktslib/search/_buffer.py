@@ -19,7 +19,7 @@ ROOM = 64  # entries that a buffer has room for, at least
 
 
 class Buffer:
-    """The last entries of an array that grows along one axis; it doubles, so that each entry is moved a few times.
+    """The last entries of an array that grows along one axis, with so much room that each is moved a few times at most.
 
     Attributes
     ----------
@@ -61,12 +61,18 @@ class Buffer:
         """Drop the entries before one."""
         self.first = min(max(self.first, before), self.end)
 
+    def shrink(self):
+        """Hold no more memory than the entries take; the next append makes room again."""
+        self._array, self._offset = self.values.copy(), self.first
+
     def _make_room(self, count):
         held, room = self.values, self._array.shape[len(self._axes)]
         size, (before, after) = len(self) + count, self._shape
-        # Where little is left of much the room shrinks again; with half of it free nothing need be made.
-        if not 2 * size <= room <= 16 * size + 16 * ROOM:
-            self._array = np.empty((*before, 2 * size + ROOM, *after), self.dtype)
+        # It doubles, unless few are held and many come: to move those few each time takes less than memory for more.
+        least = min(2 * size, size + 2 * len(self))
+        # Where little is left of much the room shrinks again.
+        if not least <= room <= 16 * (size + ROOM):
+            self._array = np.empty((*before, least + ROOM, *after), self.dtype)
         self._array[(*self._axes, slice(0, len(self)))] = held
         self._offset = self.first
 

@@ -215,6 +215,18 @@ def test_parts_of_a_recording_agree_soon(name, monkeypatch):
     np.testing.assert_array_equal(profile.start, searcher.profile(y).start)
 
 
+@pytest.mark.parametrize("max_overlap", [0.0, 1.0])
+def test_the_limit_that_a_part_of_windows_begins_with_is_not_too_low(max_overlap):
+    # The nearest windows are those of stretches, one in each, so that the limit is the distance of the last match.
+    x, k = np.array([0.0, 9.0, -9.0, 0.0]), 6
+    y = np.tile(x, 80)
+    y[::4] += np.linspace(0.01, 0.8, 80)[np.random.default_rng(0).permutation(80)]
+    searcher = QuerySearcher("euclidean", n_matches=k, max_overlap=max_overlap).fit(x)
+    found, want = merge_parts([searcher.begin().feed(y)]), searcher.search(y)
+    assert len(found) == k
+    assert (found.start.tolist(), found.distance.tolist()) == (want.start.tolist(), want.distance.tolist())
+
+
 def test_where_parts_never_agree_the_search_goes_on_through_them(monkeypatch):
     y, x = np.zeros(900), np.array([1.0, 0.0])
     y[0] = 1.0  # the best of all paths begins there, and goes on for ever

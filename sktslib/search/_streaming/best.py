@@ -83,6 +83,8 @@ class MatchPool:
 
     def take(self, feed, found, reader):
         """Take the candidates that a profile gave last."""
+        if self._is_best and self._of_one_length and self.limit == self.first_limit:
+            self._begin_limit(found, feed)
         rows = self._near(found)
         if rows.size:
             self._new.append(rows)
@@ -113,7 +115,7 @@ class MatchPool:
             self._open = rows
             return
         if self._is_best:
-            self._tighten(np.array([rows[0] * (1.0 + 3.0 * self.slack), *rows[1:]]), feed)
+            self._tighten(self._at_most(rows), feed)
             rows = self._within(rows, self.slack)
         rows = rows[:, np.argsort(rows[1], kind="stable")]
         last = np.maximum.accumulate(rows[2])
@@ -161,6 +163,23 @@ class MatchPool:
         return self._within(matches)
 
     # ------------------------------------------------------------------------------------------ the limit that falls
+    @property
+    def _of_one_length(self):
+        return self.how.mode == "windows" and self.how.lengths is None
+
+    def _begin_limit(self, found, feed):
+        """Lower the limit by the nearest window of each stretch of its length, for without one all windows wait."""
+        stretches = found.distance[: len(found.distance) // self.how.m * self.how.m].reshape(-1, self.how.m)
+        if len(stretches) < self.choice.n_matches:
+            return
+        nearest = np.argmin(stretches, axis=1) + np.arange(0, stretches.size, self.how.m)
+        rows = self._near(Candidates(*(column[nearest] for column in found[:3]), found.slack))
+        self._tighten(self._at_most(rows), feed)
+
+    def _at_most(self, rows):
+        """Candidates whose distances are no less than exact ones."""
+        return np.array([rows[0] * (1.0 + 3.0 * self.slack), *rows[1:]])
+
     def _tighten(self, rows, feed):
         """Lower the limit to what k matches come before, whatever is unknown; candidates stand in their order."""
         k, overlap = self.choice.n_matches, self.choice.max_overlap
@@ -182,7 +201,7 @@ class MatchPool:
         """How many of the chosen candidates one can overlap at most that comes no later than the last of them."""
         if self.choice.max_overlap == 1.0 or not len(chosen):
             return 1
-        if self.how.mode == "windows" and self.how.lengths is None:
+        if self._of_one_length:
             return 2  # all are of one length
         first, last = np.sort(rows[1][chosen]), np.sort(rows[2][chosen])
         _, start, end = rows[:, rows[0] <= rows[0][chosen[-1]]]

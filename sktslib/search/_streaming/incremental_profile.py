@@ -89,6 +89,12 @@ class IncrementalProfile:
             self._ty.forget(self._y.first)
         self._full = 2 * (self.seen - self.first) + LEAST_HELD
 
+    def shrink(self):
+        """Hold no more memory than the samples take."""
+        for buffer in (self._y, self._ty):
+            if buffer is not None:
+                buffer.shrink()
+
     def share(self, other):
         """Hold the samples that another profile holds, as long as both take and forget the same ones."""
         self._y, self._ty = other._y, other._ty

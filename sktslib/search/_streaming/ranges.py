@@ -153,4 +153,6 @@ def run(source, searches, begin, end, whole=False, count=None):
                 part.feed.forget(needed)
         if count is not None:
             count()
+    for part in parts:  # all parts are held until the last one is done
+        part.feed.shrink()
     return parts
