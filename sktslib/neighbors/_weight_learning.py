@@ -103,7 +103,11 @@ def learn(task, alpha, count):
     unit = unit or (float(distances[others].mean()) if others.any() else 0.0)
     if not near or not others.any() or not unit > 0 or alpha == np.inf:  # nothing to learn from
         return equal(task.basis)
-    return learned(lambda v: triples_of(task, v, targets, unit), task.basis, alpha, task.max_iter, count)
+
+    def compare(v):
+        return triples_of(task, v, targets, unit)
+
+    return learned(compare(v), compare, task.basis, alpha, task.max_iter, count)
 
 
 def choose_alpha(task, rng, count):

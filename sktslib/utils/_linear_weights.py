@@ -66,14 +66,13 @@ def objective(v, basis, compared, alpha):
     return value, 2.0 * (share * short) @ rows + pull
 
 
-def learned(compare, basis, alpha, max_iter, count, before=1.0):
+def learned(compared, compare, basis, alpha, max_iter, count, before=1.0):
     """Weights for a strength of the pull to equal ones.
 
-    `compare` gives the comparisons with the alignments that are the best with some parameters, `count` counts
-    iterations. The weights are factors of those `before`.
+    `compare` gives the comparisons with the alignments that are the best with some parameters, `compared` those of
+    ones; `count` counts iterations. The weights are factors of those `before`.
     """
     v = np.ones(len(basis))
-    compared = compare(v)
     values = [float(objective(v, basis, compared, alpha)[0])]
     for _ in range(max_iter):
         arguments, bounds = (basis, compared, alpha), [(0.0, None)] * len(v)

@@ -1,5 +1,6 @@
 """Weights of a query under which its labelled occurrences are nearer to it than what else it finds."""
 
+from functools import partial
 from typing import NamedTuple
 
 import numpy as np
@@ -121,22 +122,27 @@ def near_and_far(task, v):
 
 
 def comparisons(task, v, unit):
+    """What the objective is made of, with the alignments that are the best with some parameters."""
+    return compared(*near_and_far(task, v), unit)
+
+
+def compared(near, far, lost, unit):
     """Each occurrence beside each false match; one without a candidate is as far as what is false."""
-    near, far, lost = near_and_far(task, v)
-    rows = (near[:, np.newaxis] - far).reshape(-1, len(v)) / unit
+    rows = (near[:, np.newaxis] - far).reshape(-1, near.shape[1]) / unit
     share = np.full(len(rows), (1.0 - lost) / max(len(rows), 1))
-    return Comparisons(np.concatenate([rows, np.zeros((1, len(v)))]), np.append(share, lost))
+    return Comparisons(np.concatenate([rows, np.zeros((1, near.shape[1]))]), np.append(share, lost))
 
 
 def learn_weights(task, alpha, count):
     """Factors of the weights for a strength of the pull to those before; with nothing to learn from they are 1."""
     if alpha == np.inf or not len(task.ranges):
         return equal(task.basis)
-    near, far, _ = near_and_far(task, np.ones(len(task.basis)))
+    near, far, lost = near_and_far(task, np.ones(len(task.basis)))
     unit = near.sum(axis=1).mean() if len(near) and len(far) else 0.0
     if not unit > 0:
         return equal(task.basis)
-    return learned(lambda v: comparisons(task, v, unit), task.basis, alpha, task.max_iter, count, task.before)
+    first = compared(near, far, lost, unit)
+    return learned(first, partial(comparisons, task, unit=unit), task.basis, alpha, task.max_iter, count, task.before)
 
 
 def average_precision(task, factors):
