@@ -115,7 +115,7 @@ def test_moments_see_their_own_window_alone(m):
 @pytest.mark.parametrize("rule", [{"n_matches": 3}, {"n_matches": None}, {"n_matches": None, "max_overlap": 0.5}])
 def test_matches_are_those_of_the_exact_profile(name, how, rule, monkeypatch):
     rng = np.random.default_rng(5)
-    unit = 10 if numba.config.DISABLE_JIT else 20
+    unit = 5 if numba.config.DISABLE_JIT else 20
     y = np.sin(np.arange(200 * unit) / 9.0) + 0.1 * rng.normal(size=200 * unit)
     x = y[35 * unit : 45 * unit].copy()
     for start in (5 * unit, 75 * unit, 190 * unit):
@@ -209,7 +209,7 @@ def test_windows_computed_together_are_those_computed_alone(name, how, kind):
     rng = np.random.default_rng(3)
     y, x = recording(kind, rng, 2, 900), rng.normal(size=(2, 30))
     reader = CandidateReader(Comparison(get_metric(name), x, normalize=how), Whole(y, None))
-    start = rng.permutation(870)[: 100 if numba.config.DISABLE_JIT else 400]
+    start = rng.permutation(870)[: 40 if numba.config.DISABLE_JIT else 400]
     want = [reader.distances(start[k : k + 1], start[k : k + 1] + 30)[0] for k in range(len(start))]
     np.testing.assert_array_equal(reader.distances(start, start + 30), want)
 
