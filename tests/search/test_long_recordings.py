@@ -37,7 +37,7 @@ def kinds(n):
 @pytest.mark.parametrize("kind", kinds(8))
 def test_the_best_matches_need_little_memory(kind, rule, tmp_path, monkeypatch):
     compiled = not numba.config.DISABLE_JIT
-    n = 100_000 if compiled else 600
+    n = 200_000 if compiled else 600
     y = np.memmap(tmp_path / "y", dtype=np.float64, mode="w+", shape=n)
     y[:] = kinds(n)[kind]
     x = np.sin(np.arange(20) / 7.0)
