@@ -115,7 +115,7 @@ def test_moments_see_their_own_window_alone(m):
 @pytest.mark.parametrize("rule", [{"n_matches": 3}, {"n_matches": None}, {"n_matches": None, "max_overlap": 0.5}])
 def test_matches_are_those_of_the_exact_profile(name, how, rule, monkeypatch):
     rng = np.random.default_rng(5)
-    unit = 5 if numba.config.DISABLE_JIT else 20
+    unit = 10 if numba.config.DISABLE_JIT else 20
     y = np.sin(np.arange(200 * unit) / 9.0) + 0.1 * rng.normal(size=200 * unit)
     x = y[35 * unit : 45 * unit].copy()
     for start in (5 * unit, 75 * unit, 190 * unit):
