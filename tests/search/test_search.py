@@ -134,10 +134,10 @@ def test_window_profile_beside_a_huge_offset():
 @pytest.mark.parametrize(("name", "how"), [(name, how) for name in metric_names("lockstep") for how in ways(name)])
 def test_a_copy_of_the_query_is_at_distance_zero(name, how):
     rng = np.random.default_rng(2)
-    y = naive.domain(name, rng.normal(size=(900, 2)))
-    profile = QuerySearcher(name, normalize=how).fit(y[613:650], weight=rng.random(37)).profile(y)
-    assert profile.distance[613] == pytest.approx(0, abs=1e-15)
-    assert (np.delete(profile.distance, 613) > 1e-3).all()
+    y = naive.domain(name, rng.normal(size=(600, 2)))
+    profile = QuerySearcher(name, normalize=how).fit(y[540:577], weight=rng.random(37)).profile(y)
+    assert profile.distance[540] == pytest.approx(0, abs=1e-15)
+    assert (np.delete(profile.distance, 540) > 1e-3).all()
 
 
 @given(
