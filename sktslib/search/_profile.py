@@ -183,7 +183,7 @@ class Search:
             for part, own in self.parts:
                 if channel in part.channels:
                     return own.path(start, end)
-                counted += list(part.channels)
+                counted += np.asarray(part.channels).tolist()
         else:
             return self.path(start, end)
         raise ValueError(

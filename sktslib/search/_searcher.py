@@ -103,7 +103,8 @@ class QuerySearcher(ProfilingSearcher, PiecewiseSearcher, AnsweredSearcher, Fitt
         any number of them.
     channel_lag : int, timedelta, list or dict, optional
         Compared by channel: how many samples, or what time, behind the match's start the query of each channel begins;
-        of each channel in a list, or in a dict by names or numbers (0 for those left out). See Notes.
+        of each channel in a list, or in a dict by names or numbers (0 for those left out). Labels mark what a match
+        is then, from the start of the first channel to the end of the last. See Notes.
     lag_tolerance : int or timedelta, default=0
         Compared by channel: how much earlier or later a channel may begin; it counts at the lag that it fits best. Less
         than half of a match's length.
@@ -277,14 +278,13 @@ class QuerySearcher(ProfilingSearcher, PiecewiseSearcher, AnsweredSearcher, Fitt
         self._check_parameters()
         self._check_limits(None if self.min_length == "auto" else self.min_length, self.max_length)
         self._check_choice()
-        self._check_channels(learned=False)
+        self._check_channels()
         self._resolve()
         for name in ("classes_", "_background_label", "_counts", "_answers"):  # of an earlier fit
             vars(self).pop(name, None)
         marked = self._annotation(X, y, times)
         self._check_threshold(marked is not None)
         if marked is not None:
-            self._check_channels(learned=True)
             self._read_fixed(X, weight)
             self._choose(marked, weight, times_of(X, times))
             return self._fit_labels(marked, X, weight, times)

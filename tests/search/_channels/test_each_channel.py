@@ -131,7 +131,7 @@ def test_the_path_of_a_channel_is_that_of_its_window(data):
     loaded = pickle.loads(pickle.dumps(matches))
     for k, c in np.ndindex(len(matches), len(x)):
         if weights[c] == 0:
-            with pytest.raises(ValueError, match="'channel' .* must be a channel that is compared"):
+            with pytest.raises(ValueError, match=r"'channel' .* must be a channel that is compared"):
                 matches.path(k, c)
             continue
         lag = params["channel_lag"][c] if matches.lag is None else matches.lag[k, c]
