@@ -266,10 +266,10 @@ class Matches(Ranges, RangeTable):
         -------
         SearchDisplay
         """
-        from ..utils.visualisation import plot_search_distance_result
+        from ..utils.visualisation import SearchDisplay
 
         own = self if self.sequence is None else self._alone()
-        return plot_search_distance_result(own, own._to_draw(sequence), ts, ax=ax, **style)
+        return SearchDisplay.from_predictions(own, own._to_draw(sequence), times=ts, ax=ax, **style)
 
     def _alone(self):
         """The same as matches in the one of several sequences in which all of them lie."""

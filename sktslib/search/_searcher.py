@@ -19,7 +19,7 @@ from ._fitted_searcher import FittedSearcher
 from ._learning.dialogue import AnsweredSearcher
 from ._learning.time_labels import with_background
 from ._profiling_searcher import ProfilingSearcher
-from ._query import event_score, owned, refuse_sample_weight
+from ._query import event_score, one_query, owned, refuse_sample_weight
 from ._several import matches_of, refuse_several, several, within
 from ._streaming.chunked_sequence import n_samples
 from ._streaming.piecewise import PiecewiseSearcher
@@ -261,7 +261,9 @@ class QuerySearcher(ProfilingSearcher, PiecewiseSearcher, AnsweredSearcher, Fitt
             The query, or several, in a dict by their names, which are the labels of matches; with the parameter `query`
             set, any series of the same channels; with `y`, a recording.
         y : array-like of shape (n,), optional
-            Labels of a recording's time points, as `QuerySegmenter.fit` takes them. Each class has a query then, the
+            Labels of a recording's time points, as `QuerySegmenter.fit` takes them: each run of one label is an
+            occurrence, so that those without background between them are a single long one; make labels of ranges by
+            :func:`sktslib.metrics.labels_from_events`, which leaves a sample of it. Each class has a query then, the
             barycenter of its occurrences, weighted by the inverse variance about each point, and a threshold.
         weight : array-like of shape (m,) or (m, channels), optional
             Relative weights of the query's points; replaces the parameter, or with MetricWeights what the weights
@@ -287,7 +289,7 @@ class QuerySearcher(ProfilingSearcher, PiecewiseSearcher, AnsweredSearcher, Fitt
         if marked is not None:
             self._read_fixed(X, weight)
             self._choose(marked, weight, times_of(X, times))
-            return self._fit_labels(marked, X, weight, times)
+            return self._fit_labels(marked, one_query(X, "X"), weight, times)
         return self._fit_queries(*self._read_queries(X, y, weight, times))
 
     def search(self, X: Sequences, times: Times | None = None) -> Matches:
