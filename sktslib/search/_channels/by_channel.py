@@ -107,6 +107,14 @@ def with_lags(how, like):
     return how if by is None or by.is_joint else relaid(how, by)._replace(max_gap=like.max_gap)
 
 
+def have_lags_of(how, like):
+    """Whether channels lie in matches as those of a query do, if these have lags."""
+    by, own = how.by_channel, like.by_channel
+    if own is None or own.is_joint:
+        return True
+    return by is not None and all(np.array_equal(*pair) for pair in zip(by[:3], own[:3], strict=True))
+
+
 def at_lags(y, by, start):
     """The samples (channels, m) of each channel that takes part, from its start on; zeros of the others."""
     out = np.zeros((len(y), int(by.length[by.taking_part].max())))

@@ -12,7 +12,7 @@ from sklearn.utils.validation import check_is_fitted
 
 from ...utils._positions import as_positions
 from ...utils.validation import shown
-from .._channels.by_channel import as_given, at_lags, with_lags, without_lags
+from .._channels.by_channel import as_given, at_lags, have_lags_of, with_lags, without_lags
 from .._profile import Search
 from .._results import Matches
 from .answers import Answers, relearned, threshold_of_answers
@@ -75,8 +75,8 @@ class AnsweredSearcher:
         TypeError
             If `matches` are none, or their numbers no integers.
         ValueError
-            If nothing is answered, a match is both good and bad, or `matches` are of another number of queries or
-            channels.
+            If nothing is answered, a match is both good and bad, `matches` are of another number of queries or
+            channels or of other lags, or channels with lags have several lengths or are compared by times.
         IndexError
             If there is no match of a number.
 
@@ -98,6 +98,9 @@ class AnsweredSearcher:
 
         A query about whose matches nothing is answered stays as it is, with its threshold; with a false discovery rate
         that of `matches`, with `percentile` one of the largest expected F1, too.
+
+        Compared by channel with lags the samples of a match are those of each channel at the lag, and times the sign,
+        with which it was found; all channels must have as many points.
         """
         check_is_fitted(self)
         self._check_matches(matches)
@@ -168,6 +171,13 @@ class AnsweredSearcher:
                 f"number of channels ({self.n_features_in_}) and of queries ({len(self._queries)}). Got matches of "
                 f"{channels.pop()} and {count}. Search with this one, searcher.candidates(X)."
             )
+        for reader, how in zip(readers, self._queries * (len(readers) // count), strict=True):
+            if not have_lags_of(reader.how, how):
+                raise ValueError(
+                    "The 'matches' parameter of relearn must be those of this searcher, or of one relearned from it, "
+                    "whose channels have the same lags and lengths. Got matches by others. Search with this one, "
+                    "searcher.candidates(X)."
+                )
 
 
 def _turned(matches, i, by):

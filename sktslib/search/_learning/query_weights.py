@@ -171,7 +171,7 @@ def average_precision(task, factors):
 
 
 def held_out(task, block, alpha, first):
-    """The average precision in a block with what is learned from the rest, which begins with the `first` comparisons."""
+    """The average precision in a block with what is learned from the rest, from the first comparisons on."""
     factors = learned_from(first, task.without(block), alpha, lambda *_: None).weights
     return average_precision(task.within(block), factors)
 

@@ -5,6 +5,7 @@ import pandas as pd
 import pytest
 from hypothesis import given
 from hypothesis import strategies as st
+from sklearn.base import clone
 from strategies import quarters, unmeant
 
 from sktslib import QuerySearcher
@@ -217,6 +218,14 @@ def test_answers_that_cannot_be_learned_from_are_refused():
     searcher = QuerySearcher("correlation", channel_lag=LAGS, n_matches=2).fit([short])
     with pytest.raises(ValueError, match=r"'relearn' .* as many points each\. Got \[9, 16, 16\]"):
         searcher.relearn(searcher.search(y), good=[0])
+    lagged = QuerySearcher("correlation", channel_lag=LAGS, n_matches=2).fit(x)
+    for other in (
+        searcher,
+        QuerySearcher("correlation").fit(x),
+        clone(lagged).set_params(channel_lag=[1, 5, 2]).fit(x),
+    ):
+        with pytest.raises(ValueError, match=r"'matches' .* the same lags and lengths"):
+            lagged.relearn(other.search(y), good=[0])
     times = np.arange(len(y), dtype=float)
     timed = QuerySearcher(TWED(nu=0.5), channel_lag=LAGS, n_matches=2).fit(x, times=times[:M])
     with pytest.raises(ValueError, match=r"'relearn' .* compares no times .* Time Warp Edit"):
