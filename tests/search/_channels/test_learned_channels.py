@@ -1,5 +1,6 @@
 """Queries compared by channel that are learned: from labels, with lags, with a metric that is chosen, from answers."""
 
+import numba
 import numpy as np
 import pandas as pd
 import pytest
@@ -84,6 +85,15 @@ def test_the_query_of_each_channel_is_the_mean_of_what_lies_at_its_lag(data):
     np.testing.assert_allclose(searcher.query_, want, atol=1e-12)
 
 
+@pytest.fixture
+def _few_candidates(monkeypatch):
+    """Without the compiler each takes its time."""
+    candidates = QuerySearcher._candidates
+    if numba.config.DISABLE_JIT:
+        monkeypatch.setattr(QuerySearcher, "_candidates", lambda self: candidates(self)[-3:])
+
+
+@pytest.mark.usefixtures("_few_candidates")
 def test_lags_with_labels_are_durations_and_keep_error_rates():
     x, y, labels = recording()
     times = pd.date_range("2024-01-01", periods=len(y), freq="20ms")
@@ -110,6 +120,7 @@ def test_labels_are_of_whole_occurrences():
 
 
 # ------------------------------------------------------------------------------------------------------ metric="auto"
+@pytest.mark.usefixtures("_few_candidates")
 def test_a_metric_that_is_chosen_of_one_channel_is_that_of_windows():
     _, y, labels = recording(noise=1.5, lags=[0])
     one = QuerySearcher("auto", channel_lag=0).fit(y, labels)
