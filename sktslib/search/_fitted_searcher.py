@@ -88,7 +88,7 @@ class FittedSearcher(ThresholdFitting, ChannelQueries, QueryEstimator):
         self._learned_thresholds = [None] * len(queries)
         given = zip(*map(as_given, queries), strict=True)
         self.query_, self.weight_ = (self._of_each(list(each)) for each in given)
-        self.alternatives_ = [[(x.T, None if w is None else w.T) for x, w in how.alternatives] for how in queries]
+        self.alternatives_ = [[as_given(one) for one in how.versions[1:]] for how in queries]
         return self
 
     def _resolve(self):

@@ -131,7 +131,8 @@ def parts_for_jobs(items, n_jobs):
 def progress(total, verbose, name, unit):
     """A function that counts steps, with a word about them; a bar on stderr shows both unless `verbose` is 0.
 
-    A bar within another one is taken away at its end. `total` is None where nobody knows it.
+    A bar within another one is taken away at its end. `total` is None where nobody knows it; if it is 0 then, the bar
+    goes as well.
     """
     if not verbose:
         yield _nothing
@@ -147,6 +148,8 @@ def progress(total, verbose, name, unit):
                 bar.set_postfix_str(word)
 
         yield count
+        if total is None and not bar.n:  # a bar of nothing says nothing
+            bar.leave = False
 
 
 def _nothing(steps=1, word=""):

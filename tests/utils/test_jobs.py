@@ -8,6 +8,7 @@ from calls_in_jobs import CALLS, IN_JOBS, Q, S, ranges
 from joblib import delayed, parallel_config
 
 from sktslib import QuerySearcher, QuerySegmenter
+from sktslib.neighbors import MetricWeights
 from sktslib.utils._jobs import in_jobs, progress
 
 UP = "\x1b[A"  # what a bar within another one ends with
@@ -53,6 +54,16 @@ def test_bars_within_others_go_again(capsys):
     assert err.endswith("\n")
     assert "outer: 100%" in err.rpartition("\r")[2]
     assert "inner" in err
+
+
+@pytest.mark.parametrize("steps", [0, 1])
+def test_a_bar_of_nothing_goes_again(steps, capsys):
+    with progress(None, 1, "weights", "iteration") as count:
+        for _ in range(steps):
+            count()
+    assert bool(capsys.readouterr().err.rpartition("\r")[2].strip()) == bool(steps)
+    MetricWeights(alpha=np.inf, kind="channels", verbose=1).fit([[0.0], [1], [2], [3]], [0, 0, 1, 1])
+    assert not capsys.readouterr().err.rpartition("\r")[2].strip()
 
 
 def test_a_bar_ends_with_an_error(capsys):

@@ -353,7 +353,6 @@ def test_thresholds_labels_and_grids_know_channels():
 
 
 # ------------------------------------------------------------------------------------------------------------- errors
-LABELS = np.repeat([0, 1, 0], 10)
 ROW = np.arange(6.0).reshape(-1, 2)
 HOLEY = np.column_stack([[1.0, np.nan, 2.0], [1.0, 2.0, 1.0]])
 
@@ -387,14 +386,3 @@ HOLEY = np.column_stack([[1.0, np.nan, 2.0], [1.0, 2.0, 1.0]])
 def test_what_cannot_be_compared_by_channel_is_refused(params, query, words):
     with pytest.raises((ValueError, TypeError), match=words):
         QuerySearcher(**{"metric": "correlation", **params}).fit(query)
-
-
-def test_learned_queries_have_no_lags():
-    y = np.random.default_rng(10).normal(size=(30, 2))
-    with pytest.raises(ValueError, match=r"'channel_lag' .* learned from labels"):
-        QuerySearcher("correlation", channel_lag=[0, 1]).fit(y, LABELS)
-    with pytest.raises(ValueError, match=r"'metric' .* 'auto'"):
-        QuerySearcher("auto", channel_lag=0).fit(y, LABELS)
-    lagged = QuerySearcher("correlation", channel_lag=[0, 1], n_matches=2).fit(y[:5])
-    with pytest.raises(ValueError, match=r"'relearn' .* lags of 0"):
-        lagged.relearn(lagged.search(y), good=[0])
