@@ -3,13 +3,16 @@
 import sys
 from contextlib import contextmanager
 from multiprocessing import TimeoutError as JobTimeout
+from threading import Condition, Thread
 
 import numpy as np
-from joblib import Parallel, effective_n_jobs
+from joblib import Parallel, effective_n_jobs, parallel_config
+from joblib.parallel import ThreadingBackend, get_active_backend
 
 from .validation import check_jobs
 
 MANY = 10_000  # steps from which on a bar writes thousands and millions
+AT_ONCE = 2  # calls for each job that are begun and whose results are not taken
 # What the engines say of a process that is gone, by the module that is loaded where they are used.
 LOST = {
     "concurrent.futures.process": ["BrokenProcessPool"],
@@ -56,8 +59,13 @@ def losses_explained(name):
 
 
 def _results(calls, total, n_jobs):
-    if total == 1:  # joblib takes longer than a short search
+    backend, usual = get_active_backend(prefer="threads")
+    in_threads = type(backend) is ThreadingBackend
+    jobs = backend.effective_n_jobs(usual if check_jobs(n_jobs) is None else n_jobs) if in_threads else None
+    if total == 1 or jobs == 1:
         return (call(*arguments, **keywords) for call, arguments, keywords in calls)
+    if in_threads:
+        return _Threads(calls, total, jobs, AT_ONCE * jobs, backend.get_nested_backend()).results()
     # Large arrays are files to other processes of this machine, which may write to what they read of them.
     options = {"n_jobs": check_jobs(n_jobs), "prefer": "threads", "mmap_mode": "c"}
     try:
@@ -66,6 +74,80 @@ def _results(calls, total, n_jobs):
         parallel = Parallel(**options)
     _hear_of_losses(parallel._backend)
     return parallel((_called, (call, [_is_plain(a) for a in given], *given), more) for call, given, more in calls)
+
+
+def jobs_are_threads():
+    """Whether calls in jobs may change what they share."""
+    return type(get_active_backend(prefer="threads")[0]) is ThreadingBackend
+
+
+def for_each(function, items, jobs):
+    """The results of a function, which may change what is shared, of each item; in so many threads."""
+    if jobs == 1 or len(items) < 2:
+        return [function(item) for item in items]
+    calls, nested = [(function, (item,), {}) for item in items], get_active_backend()[0].get_nested_backend()
+    return list(_Threads(calls, len(items), jobs, len(items), nested).results())
+
+
+class _Threads:
+    """Calls in threads of this process, of which the caller's is one; each begins the next call, in their order.
+
+    joblib looks every 10 ms whether its threads have ended, which is longer than many a call.
+    """
+
+    def __init__(self, calls, total, jobs, most, nested):
+        self.calls, self.total, self.jobs, self.most, self.nested = iter(calls), total, min(jobs, total), most, nested
+        self.found, self.begun, self.taken = {}, 0, 0  # results and errors by number, until they are taken
+        self.change = Condition()
+
+    def results(self):
+        """Yield the results in the order of the calls; an error stands where the result would."""
+        try:
+            for _ in range(self.jobs - 1):
+                Thread(target=self._work, daemon=True).start()
+            while self.taken < self.total:
+                self._work(self.taken)
+                result, error = self.found.pop(self.taken)
+                if error is not None:
+                    raise error
+                yield result
+                with self.change:
+                    self.taken += 1
+                    self.change.notify_all()
+        finally:  # also where nobody wants the rest
+            with self.change:
+                self.total = 0
+                self.change.notify_all()
+
+    def _work(self, until=None):
+        """Do calls as long as there are any; the caller's thread, as long as the result is missing that it needs."""
+        backend, jobs = self.nested
+        with parallel_config(backend, n_jobs=jobs):  # of jobs within a call
+            while True:
+                with self.change:
+                    self.change.wait_for(lambda: self._is_over(until) or self._has_room())
+                    if self._is_over(until):
+                        return
+                    number, self.begun = self.begun, self.begun + 1
+                    given, error = _outcome(next, self.calls)
+                found = (None, error) if error else _outcome(given[0], *given[1], **given[2])
+                with self.change:
+                    self.found[number] = found
+                    self.change.notify_all()
+
+    def _is_over(self, until):
+        return until in self.found if until is not None else self.begun >= self.total
+
+    def _has_room(self):
+        return self.begun < min(self.total, self.taken + self.most)
+
+
+def _outcome(call, *given, **more):
+    """What a call returns, or the error that it raises."""
+    try:
+        return call(*given, **more), None
+    except Exception as error:
+        return None, error
 
 
 def _hear_of_losses(backend):

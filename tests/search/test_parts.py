@@ -111,9 +111,11 @@ def assert_same(got, want):
 
 @contextmanager
 def small_parts(data):
-    names = ("ranges.LEAST", "parts.LEAD", "parts.FIRST", "parts.ROOM", "best.ROOM")
+    names = ("ranges.LEAST", "ranges.LEADS", "parts.LEAD", "parts.FIRST", "parts.ROOM", "best.ROOM")
     names += tuple(f"chunked_sequence.{name}" for name in ("CHUNK", "LONG", "RARE"))
-    others = "search._profiles.near_windows.LEAST", "distances._kernels.scratch.MOST"
+    others = ("distances._kernels.scratch.MOST", "search._profiles.near_windows.LEAST")
+    others += tuple(f"search._profiles.{name}" for name in ("near_windows.BLOCK", "compared_windows.BLOCK"))
+    others += ("search._profiles.compared_windows.EACH", "utils._jobs.AT_ONCE")
     with small_sizes(data, *(f"search._streaming.{name}" for name in names), *others):
         yield
 
@@ -199,6 +201,7 @@ def spied(monkeypatch):
 
     monkeypatch.setattr(parts.QueryPart, "follows", spy)
     monkeypatch.setattr(ranges, "LEAST", 150)
+    monkeypatch.setattr(ranges, "LEADS", 0)
     return seen
 
 
