@@ -1,9 +1,11 @@
 """Calls that know nothing of each other, in jobs, and bars that show how far long work has come."""
 
 import sys
+from collections import deque
+from concurrent.futures import ThreadPoolExecutor
 from contextlib import contextmanager
+from functools import partial
 from multiprocessing import TimeoutError as JobTimeout
-from threading import Condition, Thread
 
 import numpy as np
 from joblib import Parallel, effective_n_jobs, parallel_config
@@ -62,10 +64,10 @@ def _results(calls, total, n_jobs):
     backend, usual = get_active_backend(prefer="threads")
     in_threads = type(backend) is ThreadingBackend
     jobs = backend.effective_n_jobs(usual if check_jobs(n_jobs) is None else n_jobs) if in_threads else None
-    if total == 1 or jobs == 1:
+    if total <= 1 or jobs == 1:
         return (call(*arguments, **keywords) for call, arguments, keywords in calls)
     if in_threads:
-        return _Threads(calls, total, jobs, AT_ONCE * jobs, backend.get_nested_backend()).results()
+        return _in_threads(calls, min(jobs, total))
     # Large arrays are files to other processes of this machine, which may write to what they read of them.
     options = {"n_jobs": check_jobs(n_jobs), "prefer": "threads", "mmap_mode": "c"}
     try:
@@ -85,69 +87,26 @@ def for_each(function, items, jobs):
     """The results of a function, which may change what is shared, of each item; in so many threads."""
     if jobs == 1 or len(items) < 2:
         return [function(item) for item in items]
-    calls, nested = [(function, (item,), {}) for item in items], get_active_backend()[0].get_nested_backend()
-    return list(_Threads(calls, len(items), jobs, len(items), nested).results())
+    return list(_in_threads(((function, (item,), {}) for item in items), min(jobs, len(items))))
 
 
-class _Threads:
-    """Calls in threads of this process, of which the caller's is one; each begins the next call, in their order.
+def _in_threads(calls, jobs):
+    """Yield the results of calls in so many threads, some of which are begun ahead.
 
     joblib looks every 10 ms whether its threads have ended, which is longer than many a call.
     """
-
-    def __init__(self, calls, total, jobs, most, nested):
-        self.calls, self.total, self.jobs, self.most, self.nested = iter(calls), total, min(jobs, total), most, nested
-        self.found, self.begun, self.taken = {}, 0, 0  # results and errors by number, until they are taken
-        self.change = Condition()
-
-    def results(self):
-        """Yield the results in the order of the calls; an error stands where the result would."""
-        try:
-            for _ in range(self.jobs - 1):
-                Thread(target=self._work, daemon=True).start()
-            while self.taken < self.total:
-                self._work(self.taken)
-                result, error = self.found.pop(self.taken)
-                if error is not None:
-                    raise error
-                yield result
-                with self.change:
-                    self.taken += 1
-                    self.change.notify_all()
-        finally:  # also where nobody wants the rest
-            with self.change:
-                self.total = 0
-                self.change.notify_all()
-
-    def _work(self, until=None):
-        """Do calls as long as there are any; the caller's thread, as long as the result is missing that it needs."""
-        backend, jobs = self.nested
-        with parallel_config(backend, n_jobs=jobs):  # of jobs within a call
-            while True:
-                with self.change:
-                    self.change.wait_for(lambda: self._is_over(until) or self._has_room())
-                    if self._is_over(until):
-                        return
-                    number, self.begun = self.begun, self.begun + 1
-                    given, error = _outcome(next, self.calls)
-                found = (None, error) if error else _outcome(given[0], *given[1], **given[2])
-                with self.change:
-                    self.found[number] = found
-                    self.change.notify_all()
-
-    def _is_over(self, until):
-        return until in self.found if until is not None else self.begun >= self.total
-
-    def _has_room(self):
-        return self.begun < min(self.total, self.taken + self.most)
-
-
-def _outcome(call, *given, **more):
-    """What a call returns, or the error that it raises."""
+    backend, within = get_active_backend(prefer="threads")[0].get_nested_backend()
+    threads = ThreadPoolExecutor(jobs, initializer=partial(parallel_config, backend, n_jobs=within))
+    begun = deque()
     try:
-        return call(*given, **more), None
-    except Exception as error:
-        return None, error
+        for call, given, more in calls:
+            begun.append(threads.submit(call, *given, **more))
+            if len(begun) == AT_ONCE * jobs:
+                yield begun.popleft().result()
+        while begun:
+            yield begun.popleft().result()
+    finally:  # after an error or an interrupt, too, and where nobody wants the rest
+        threads.shutdown(wait=False, cancel_futures=True)
 
 
 def _hear_of_losses(backend):
