@@ -14,7 +14,7 @@ from .undecided import Undecided
 
 BLOCK = 2**13  # samples that are computed one by one before it is looked what is decided
 WINDOWS = 2**17  # the same where the segments are windows
-AHEAD = 8  # rounds that are handed out together, for each job
+AHEAD = 16  # rounds that are handed out together, for each job
 
 
 class SegmentTable(NamedTuple):
