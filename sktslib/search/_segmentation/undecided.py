@@ -100,7 +100,11 @@ class Undecided:
 
     def count_from(self, zeros):
         """Behind boundaries costs count from other zeros: pairs (boundary, how much more they cost than there)."""
-        self._zeros += zeros
+        for at, zero in zeros:
+            if at == self._best.end - 1:  # the last row goes with what is to come, as the state behind it does
+                self.best[-1] -= zero
+                at -= 1
+            self._zeros.append((at, zero))
 
     def extend(self, other, zero):
         """Take the rows that follow from another, whose first is the last one here and costs so much more here."""
