@@ -33,6 +33,13 @@ class Buffer:
         self._array = np.empty((*before, ROOM, *after), dtype)
         self.first = self.end = self._offset = first  # entry k is at k - offset
 
+    @classmethod
+    def of(cls, values, first=0):
+        """A buffer of entries, whose array is its own from now on."""
+        buffer = cls(after=values.shape[1:], dtype=values.dtype, first=first)
+        buffer._array, buffer.end = values, first + len(values)
+        return buffer
+
     def __len__(self):
         return self.end - self.first
 

@@ -214,12 +214,14 @@ def advance(wide, queries, series, begin_at, offset, rules, state, best, begin):
 
 
 @kernel
-def _advance_lanes(wide, queries, series, step, first, last, offset, rules, state, room, best, begin):
+def _advance_lanes(wide, queries, series, step, first, last, offset, rules, state, marks, states, room, best, begin):
     """Samples [first, last) of each lane, as many at a time as there is room for."""
     (Y, own, costs, starts), (background, transitions, shortest, longest) = room, rules
-    k = transitions.shape[0] - 1
+    k, mark = transitions.shape[0] - 1, 0
     while first < last:
-        count = min(own.shape[0] // LANES, last - first)
+        while marks[mark] <= first:
+            mark += 1
+        count = min(own.shape[0] // LANES, min(last, marks[mark]) - first)
         for c in range(Y.shape[0]):
             for t in range(count + 1):
                 for lane in range(LANES):
@@ -229,29 +231,36 @@ def _advance_lanes(wide, queries, series, step, first, last, offset, rules, stat
                 own[t * LANES + lane] = background[lane * step + first + t]
         here = own, transitions, shortest, longest
         found = costs[: count * (k + 1) * LANES]
-        _advance(wide, queries, (Y, None), 0, offset + first, here, state, found, starts)
-        for t in range(count):
-            for b in range(k + 1):
-                for lane in range(LANES):
-                    best[lane, first + t + 1, b] = costs[(t * (k + 1) + b) * LANES + lane]
-            for q in range(k):
-                for lane in range(LANES):
-                    begin[lane, first + t, q] = starts[(t * k + q) * LANES + lane]
+        _advance(wide, queries, (Y, None), 0, first, here, state, found, starts)
+        for lane in range(LANES if first >= marks[0] else 1):
+            at = lane * step + first
+            for t in range(count):
+                for b in range(k + 1):
+                    best[at + t + 1, b] = costs[(t * (k + 1) + b) * LANES + lane]
+                for q in range(k):
+                    begin[at + t, q] = starts[(t * k + q) * LANES + lane] + (offset + lane * step)
         first += count
+        if first == marks[mark]:
+            for r in range(state.shape[0]):
+                for j in range(state.shape[1]):
+                    states[mark, r, j] = state[r, j]
 
 
-def advance_lanes(queries, series, step, first, last, rules, state, at_once, best, begin):
-    """Go on from sample `first` to sample `last` in LANES stretches of a series, each of which counts from its start.
+def advance_lanes(queries, series, step, offset, rules, state, marks, states, at_once, best, begin):
+    """Compute LANES stretches of a series, each of which counts samples from its start; changes `state`.
 
-    Stretch i begins at ``i * step``; `series` and the costs of background in `rules` are those of the series. Fills
-    ``best[i, t + 1]`` and ``begin[i, t]`` behind sample t of stretch i. So many samples as `at_once` are computed
-    before they are put in their places, all in one call: between two another thread may take the interpreter.
+    Stretch i begins at ``i * step`` and ends after the last of the `marks`; `series` and the costs of background in
+    `rules` are those of the series. Fills ``best[t + 1]`` and ``begin[t]`` behind sample t of the series, which counts
+    as t + `offset` there: of each stretch but the first from the first mark on, where the one before it ends; and the
+    `states` after each mark. So many samples as `at_once` are computed before they are put in their places, all in one
+    call: between two another thread may take the interpreter.
     """
-    k, m = best.shape[2] - 1, queries[3][-1]
+    k, m = best.shape[1] - 1, queries[3][-1]
     sizes = (at_once, at_once * (k + 1), at_once * k)
     room = np.empty((len(series), (at_once + 1) * LANES)), *(np.empty(size * LANES) for size in sizes)
-    for a, b in pieces(last - first, COST * m * LANES):
-        _advance_lanes(True, queries, series, step, first + a, first + b, 0, rules, state, room, best, begin)
+    rest = rules, state, marks, states, room, best, begin
+    for a, b in pieces(int(marks[-1]), COST * m * LANES):
+        _advance_lanes(True, queries, series, step, a, b, offset, *rest)
 
 
 @kernel
@@ -289,8 +298,11 @@ def range_costs(queries, series, start, length, transitions, bounds, state, out)
 
 
 @kernel
-def difference_of(a, b):
-    """How much more state `b` costs than `a`; NaN if that differs by more than rounding somewhere, or starts differ."""
+def difference_of(a, b, later):
+    """How much more state `b` costs than `a`; NaN if that differs by more than rounding somewhere, or starts differ.
+
+    Samples of `a` are counted from so much `later`.
+    """
     offset = b[2, 0] - a[2, 0]
     largest = abs(offset)
     for r in (0, 2, 3):
@@ -305,9 +317,18 @@ def difference_of(a, b):
                 return np.nan
     for r in (0, 3):
         for j in range(a.shape[1]):
-            if np.isfinite(b[r, j]) and a[r + 1, j] != b[r + 1, j]:
+            if np.isfinite(b[r, j]) and a[r + 1, j] + later != b[r + 1, j]:
                 return np.nan
     return offset
+
+
+@kernel
+def differences_of(then, last, step, out):
+    """The same of each lane but the first, with the state `then`, and the lane before it with its `last` one."""
+    shape = then.shape[0], then.shape[1] // LANES, LANES
+    a, b = then.reshape(shape), last.reshape(shape)
+    for lane in range(1, LANES):
+        out[lane] = difference_of(a[:, :, lane], b[:, :, lane - 1], float(step))
 
 
 @kernel

@@ -9,12 +9,12 @@ from ...utils._jobs import count_jobs, each_in_jobs
 from .._sources import Whole
 from .listing import depends_on_path, listed_costs
 from .stream_costs import Columns, paths_of
-from .stretches import LANES, counted_from, difference, rounds
+from .stretches import LANES, difference, rounds
 from .undecided import Undecided
 
 BLOCK = 2**13  # samples that are computed one by one before it is looked what is decided
 WINDOWS = 2**17  # the same where the segments are windows
-AHEAD = 8  # rounds that are handed out together, for each job
+AHEAD = 16  # rounds that are handed out together, for each job
 
 
 class SegmentTable(NamedTuple):
@@ -153,18 +153,16 @@ class Segmentation:
         zero = 0.0 if shape.fresh else difference(one.begin, paths.state)
         if zero is None:
             one = paths.compute(*task, self._lists, paths.state, rows)
-        state, parts = one.end, [] if one.found is None else [one.found]
+        parts = [] if one.found is None else [one.found]
         if one.rows is not rows:
-            zero += one.rows.moved
             if shape.fresh or parts:
                 parts = parts if shape.fresh else rows.follow(shape.at + shape.lead, one.found, one.first, zero)
                 self._rows = one.rows
             else:
-                rows.append(one.rows.best[1:] + zero, one.rows.starts)
-                state = counted_from(state, -zero)
+                rows.extend(one.rows, zero)
         for some in parts:
             self._tell(some, listed=one.listed if some is one.found else None)
-        paths.take(shape, state)
+        paths.take(shape, one.end)
         self._next = shape.at + LANES * shape.step
         self._count(shape.end - shape.at if shape.fresh else shape.end - shape.at - shape.lead)
         if one.rows is not self._rows:

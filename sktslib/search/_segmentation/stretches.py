@@ -12,10 +12,10 @@ from typing import NamedTuple
 
 import numpy as np
 
-from ...distances._kernels.one_pass import INF, LANES, advance, advance_lanes, difference_of
+from ...distances._kernels.one_pass import INF, LANES, advance, advance_lanes, difference_of, differences_of
 from .listing import costs_of_ranges
 from .partial import open_begin
-from .undecided import Parts, Undecided, joined_parts
+from .undecided import Parts, Undecided
 
 LEAD = 4  # query lengths after which stretches of a series mostly agree
 FULL = 16  # leads that a stretch has in a long series
@@ -138,19 +138,19 @@ def rounds(at, end, m, fresh, ended):
 
 
 class _Lanes(NamedTuple):
-    """What a round's stretches give, each counting costs and samples from its own start."""
+    """What a round's stretches give, each counting costs from its own start."""
 
-    best: np.ndarray  # (LANES, width + 1, k + 1)
-    begin: np.ndarray  # (LANES, width, k)
-    marks: list  # samples after which the states were kept; the last one is the end
-    states: list
+    best: np.ndarray  # (width of the round + 1, k + 1); of stretches but the first from the first mark on
+    begin: np.ndarray  # (width of the round, k)
+    marks: np.ndarray  # samples after which the states were kept; the last one is the end
+    states: np.ndarray
 
 
 class Joined(NamedTuple):
     """What is decided within a round, and what is not."""
 
     found: Parts | None  # None: nothing is decided
-    first: int  # the label at the first boundary, see `Undecided.decide`
+    first: int | None  # the label at the first boundary, see `Undecided.decide`
     listed: int  # segments from this one on have the cost of their range
     rows: Undecided
     begin: np.ndarray | None  # the state where the first stretch must meet the one before
@@ -176,47 +176,37 @@ def compute(queries, series, rules, shape, listed, known=None, rows=None):
     """
     *rules, partial = rules
     lanes = _side_by_side(queries, series, rules, shape, partial)
-    at, lead, fresh = shape.at, shape.lead, shape.fresh
-    if known is None:
-        skip = 0 if fresh else lead
-        if fresh:
-            rows = Undecided.anew(at, rules[1])
-        else:
-            rows = Undecided(at + lead, lanes.best[0, lead], rules[1], unknown=True)
-        rows.append(lanes.best[0, skip + 1 :], lanes.begin[0, skip:] + at)
-        first, known, begin = 1, _lane(lanes.states[-1], 0, at), _lane(lanes.states[0], 0, at)
-        parts, label = _collect([], None, rows.settle(queries.live(known)))
+    at, fresh = shape.at, shape.fresh
+    begin = _lane(lanes.states[0], 0, at) if known is None else None
+    zeros, end = _joined(queries, series, rules, shape, lanes, known)
+    skip = 0 if fresh else shape.lead
+    if rows is None:
+        rows = Undecided(at + skip, lanes.best[skip:], lanes.begin[skip:], rules[1], fresh=fresh, unknown=not fresh)
     else:
-        first, parts, label, begin = 0, [], None, None
-    for lane in range(first, LANES):
-        known = _join(queries, series, rules, shape, lanes, lane, known, rows)
-        parts, label = _collect(parts, label, rows.settle(queries.live(known)))
-    if not parts:
-        return Joined(None, label, 0, rows, begin, known)
-    found = joined_parts(parts)
-    known_from = at + (lead if begin is not None and not fresh else 0)  # what comes from before has no cost yet
+        rows.append(lanes.best[skip + 1 :], lanes.begin[skip:])
+    rows.count_from(zeros)
+    settled = rows.settle(queries.live(end))
+    if settled is None:
+        return Joined(None, None, 0, rows, begin, end)
+    rows.shrink()
+    found, label = settled
+    known_from = at + (skip if begin is not None else 0)  # what comes from before has no cost yet
     k = int(np.searchsorted(found.start, known_from)) if listed else len(found.start)
     k += int(found.hidden[:1].sum() > 0)  # the first may be a part
     some = slice(k, None)
     if k < len(found.start):
         ranges = found.start[some] - at, found.end[some] - at, found.label[some] - 1
         found.cost[some] = costs_of_ranges(queries, series, *ranges)
-    return Joined(found, label, k, rows, begin, known)
-
-
-def _collect(parts, label, settled):
-    """The parts so far with those that are settled, and the label at the first boundary of all."""
-    if settled is None:
-        return parts, label
-    return [*parts, settled[0]], settled[1] if label is None else label
+    return Joined(found, label, k, rows, begin, end)
 
 
 def _side_by_side(queries, series, rules, shape, partial):
     """The stretches of a round."""
     step, lead = shape.step, shape.lead
-    k, width = len(queries.first) - 1, step + lead
-    best, begin = np.empty((LANES, width + 1, k + 1)), np.empty((LANES, width, k))
-    state, states, done = queries.state(LANES), [], 0
+    k, n, width = len(queries.first) - 1, LANES * step + lead, step + lead
+    best, begin = np.empty((n + 1, k + 1)), np.empty((n, k))
+    best[0] = Undecided.first_row(k)
+    state = queries.state(LANES)
     if shape.fresh and partial:
         first = queries.state()
         open_begin(first, queries)
@@ -224,39 +214,50 @@ def _side_by_side(queries, series, rules, shape, partial):
     marks = [lead]
     while 2 * marks[-1] < width:
         marks.append(2 * marks[-1])
-    marks.append(width)
-    for mark in marks:
-        advance_lanes(queries, series, step, done, mark, tuple(rules), state, AT_ONCE, best, begin)
-        done = mark
-        states.append(state.copy())
+    marks = np.array([*marks, width])
+    states = np.empty((len(marks), *state.shape))
+    advance_lanes(queries, series, step, shape.at, tuple(rules), state, marks, states, AT_ONCE, best, begin)
     return _Lanes(best, begin, marks, states)
 
 
-def _join(queries, series, rules, shape, lanes, lane, known, rows):
-    """Add the rows of a stretch behind those of the one before it, whose last state is `known`; the last state then."""
-    at, begin, done, zero = shape.at + lane * shape.step, lane * shape.step, shape.lead, None
-    for mark, then in zip(lanes.marks, lanes.states, strict=True):
+def _joined(queries, series, rules, shape, lanes, known):
+    """Where costs count from another zero, see `Undecided.count_from`, and the last state of the round.
+
+    `known` is the state that the first stretch must meet; None: there is none.
+    """
+    zeros, apart = [], np.empty(LANES)
+    differences_of(lanes.states[0], lanes.states[-1], shape.step, apart)
+    for lane in range(known is None, LANES):
+        at = shape.at + lane * shape.step
+        if known is None and not np.isnan(apart[lane]):  # the stretch before it holds, and this one meets it
+            zeros.append((at + shape.lead, apart[lane]))
+            continue
+        if known is None:
+            known = _lane(lanes.states[-1], lane - 1, at - shape.step)
+        done, zero, known = _meet(queries, series, rules, shape, lanes, lane, known)
+        zeros.append((at + done, zero))
+    return zeros, _lane(lanes.states[-1], LANES - 1, at) if known is None else known
+
+
+def _meet(queries, series, rules, shape, lanes, lane, known):
+    """Let what is `known` of the stretch before go on in place of a stretch until it meets that.
+
+    How far it went, how much more it costs from there on, and None; or its last state, if it never meets the stretch.
+    """
+    begin, at, done = lane * shape.step, shape.at + lane * shape.step, shape.lead
+    for mark, then in zip(lanes.marks.tolist(), lanes.states, strict=True):
         if mark > done:
             a, b = begin + done, begin + mark
             own = rules[0][a:b], *rules[1:]
             piece = np.ascontiguousarray(series[:, a : b + 1])
-            rows.append(*in_order(queries, (piece, None), 0, at + done, own, known))
+            in_place = in_order(queries, (piece, None), 0, at + done, own, known)
+            lanes.best[a + 1 : b + 1], lanes.begin[a:b] = in_place
             done = mark
         zero = difference(_lane(then, lane, at), known)
         if zero is not None:
-            break
-    else:
-        zero = _least(known)
-        rows.shift(zero)
-        return counted_from(known, zero)
-    rest = lanes.best[lane, done + 1 :]
-    known = _lane(lanes.states[-1], lane, at)
-    if len(rows) <= 4 * (shape.step + shape.lead):
-        rows.shift(zero)
-    else:  # where nothing is decided for long, old rows are left as they are
-        rest, known = rest + zero, counted_from(known, -zero)
-    rows.append(rest, lanes.begin[lane, done:] + at)
-    return known
+            return done, zero, None
+    zero = _least(known)
+    return done, zero, counted_from(known, zero)
 
 
 def _least(state):
@@ -280,5 +281,5 @@ def _lane(state, lane, at):
 
 def difference(a, b):
     """How much more state `b` costs than `a`, if that is the same everywhere up to rounding, and starts agree."""
-    offset = difference_of(a, b)
+    offset = difference_of(a, b, 0.0)
     return None if np.isnan(offset) else offset

@@ -18,13 +18,6 @@ class Parts(NamedTuple):
     hidden: np.ndarray  # how many of the query's first points lie before the series
 
 
-def joined_parts(parts):
-    """Segments as one table."""
-    none = np.empty(0, np.int64)
-    empty = Parts(none, none, none, np.empty(0), none)
-    return Parts(*(np.concatenate(each) for each in zip(empty, *parts, strict=True)))
-
-
 class Undecided:
     """The rows behind the last node that is decided, a boundary with the label of the part that ends there.
 
@@ -38,20 +31,27 @@ class Undecided:
         Whether what is before it is not known: then it is no node yet, and paths may come from before it.
     """
 
-    def __init__(self, base, row, transitions, *, fresh=False, unknown=False):
-        k = len(row) - 1
+    def __init__(self, base, best, starts, transitions, *, fresh=False, unknown=False):
         self.base, self.fresh, self.unknown, self._transitions = base, fresh, unknown, transitions
-        self._best, self._starts = Buffer(after=(k + 1,), first=base), Buffer(after=(k,), first=base)
-        self._best.append(row[np.newaxis])
-        self._codes, self._coded = Buffer(after=(k + 1,), dtype=np.int64, first=base), 0  # see `branch`; filled rows
+        self._best, self._starts = Buffer.of(best, base), Buffer(after=starts.shape[1:], first=base)
+        self._codes, self._coded = Buffer(after=best.shape[1:], dtype=np.int64, first=base), 0  # see `branch`
         self._given = None  # starts before the series, where its begin may cut a repetition off
-        self.moved = 0.0  # how far zero was moved while what is before the first row was unknown
+        self._starts = Buffer.of(self._cut(starts), base)
+        if self._given is not None:
+            self._given.append(starts)
+        self._zeros = []  # see `count_from`
         self._due = 0  # rows there must be before it pays to look what is decided
 
     @classmethod
     def anew(cls, at, transitions):
         """The first row of a series that begins at a sample."""
-        return cls(at, np.array([0.0] + [np.inf] * (len(transitions) - 1)), transitions, fresh=True)
+        k = len(transitions) - 1
+        return cls(at, cls.first_row(k)[np.newaxis], np.empty((0, k)), transitions, fresh=True)
+
+    @staticmethod
+    def first_row(k):
+        """The costs of what leads to the begin of a series."""
+        return np.array([0.0] + [np.inf] * k)
 
     def __len__(self):
         return len(self._best)
@@ -98,11 +98,34 @@ class Undecided:
         if self._given is not None:
             self._given.values[-1] = starts
 
-    def shift(self, cost):
-        """Count all costs from another zero."""
-        self.best[:] -= cost
-        if self.unknown:
-            self.moved += cost
+    def count_from(self, zeros):
+        """Behind boundaries costs count from other zeros: pairs (boundary, how much more they cost than there)."""
+        for at, zero in zeros:
+            if at == self._best.end - 1:  # the last row goes with what is to come, as the state behind it does
+                self.best[-1] -= zero
+                at -= 1
+            self._zeros.append((at, zero))
+
+    def extend(self, other, zero):
+        """Take the rows that follow from another, whose first is the last one here and costs so much more here."""
+        self.count_from([(other.base, zero), *other._zeros])
+        self.append(other.best[1:], other.starts)
+
+    def shrink(self):
+        """Hold no more memory than the rows take."""
+        for rows in (self._best, self._starts, self._given, self._codes):
+            if rows is not None:
+                rows.shrink()
+
+    def _between(self, start, end):
+        """What is to be added to differences of the costs at boundaries [start, end), as they count from zeros."""
+        out = np.zeros(len(start))
+        if self._zeros:
+            at, zeros = (np.array(column) for column in zip(*self._zeros, strict=True))
+            first, last = np.searchsorted(at, start), np.searchsorted(at, end)
+            for k in np.flatnonzero(first < last):
+                out[k] = zeros[first[k] : last[k]].sum()
+        return out
 
     def drop(self, best):
         """Replace all costs, some paths being dropped."""
@@ -147,8 +170,10 @@ class Undecided:
         hidden = np.zeros_like(start)
         if self._given is not None and len(start):
             hidden[0] = max(self.base - int(self.given[end[0] - 1, labels[0] - 1]), 0)
-        found = Parts(start + self.base, end + self.base, labels, cost, hidden)
+        start, end = start + self.base, end + self.base
+        found = Parts(start, end, labels, cost + self._between(start, end), hidden)
         self.base += j
+        self._zeros = [one for one in self._zeros if one[0] >= self.base]
         self._coded, self._given, self.fresh, self.unknown = 0, None, self.fresh and j == 0, False
         for rows in (self._best, self._starts, self._codes):
             rows.forget(self.base)
@@ -163,6 +188,6 @@ class Undecided:
             s, label = int(found.start[0]) - self.base, int(found.label[0])
             first = before(self.best, s, self._transitions, label)
             paid = self.best[s, first] + (0.0 if self.fresh and not s else self._transitions[first, label])
-            found.cost[0] += zero - paid
+            found.cost[0] += zero + self._between([s + self.base], [self._best.end - 1])[0] - paid
             base = s + self.base
         return [self.decide(base - self.base, first)[0], found]
