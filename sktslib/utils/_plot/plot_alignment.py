@@ -62,6 +62,17 @@ class AlignmentDisplay:
     See Also
     --------
     sktslib.utils.visualisation.plot_alignment : Makes and draws it.
+
+    Examples
+    --------
+    >>> import matplotlib
+    >>> matplotlib.use("Agg")
+    >>> from sktslib.distances import dtw
+    >>> from sktslib.utils.visualisation import AlignmentDisplay
+    >>> x, y = [0, 1, 2], [0, 0, 1, 2]
+    >>> display = AlignmentDisplay.from_predictions(x, y, dtw(x, y).path)
+    >>> len(display.pair_lines_[0].get_segments())
+    4
     """
 
     def __init__(
