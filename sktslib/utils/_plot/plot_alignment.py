@@ -69,10 +69,9 @@ class AlignmentDisplay:
     >>> matplotlib.use("Agg")
     >>> from sktslib.distances import dtw
     >>> from sktslib.utils.visualisation import AlignmentDisplay
-    >>> x, y = [0, 1, 2], [0, 0, 1, 2]
-    >>> display = AlignmentDisplay.from_predictions(x, y, dtw(x, y).path)
+    >>> display = AlignmentDisplay.from_predictions([0, 2], [0, 0, 2], dtw([0, 2], [0, 0, 2]).path)
     >>> len(display.pair_lines_[0].get_segments())
-    4
+    3
     """
 
     def __init__(
