@@ -150,7 +150,6 @@ SIZES = {
     "distances._kernels.lockstep.sliding.GROUP": [1, 2**16],
     "distances._kernels.lockstep.shared_moments.WINDOWS": [1, 300, 2**19],
     "distances._kernels.lockstep.sliding.HELD": [1, 2**18],
-    "distances._kernels.lockstep.sliding.LEAST_ROWS": [1, 8],
     "distances._kernels.lockstep.sliding.SPECTRA": [1, 2**23],
     "search._profiles.near_windows.BLOCK": [1, 7, 2**16],
     "search._profiles.scale_limits.BLOCK": [1, 7, 2**13],
