@@ -23,7 +23,7 @@ COST = 16  # so many times what a cell of a recurrence takes a sample takes
 BITS = 4  # by so many bits norms of two rows may differ before one is scaled to the other
 
 
-@kernel(fastmath={"reassoc", "contract"})
+@inner(fastmath={"reassoc", "contract"})
 def fill_rows(y, first, step, squared, rows, norm):
     """rows[r] = the samples from `first + r * step` on less their mean (or the squares of that), 0 behind the end."""
     n_rows, size = rows.shape
@@ -52,7 +52,7 @@ def fill_rows(y, first, step, squared, rows, norm):
         norm[r, 0], norm[r, 1] = np.sqrt(square), mean
 
 
-@kernel(fastmath={"reassoc", "contract"})
+@inner(fastmath={"reassoc", "contract"})
 def dots(v, x, out):
     """out[j] = sum of x[i] v[j + i]; four points at a time, so that sums stay in registers."""
     m = x.shape[0]
@@ -85,6 +85,13 @@ def finish_products(p, a, norm, b, out):
 
 
 @inner
+def scale_row(row, factor):
+    """Multiply a row. In numba's own way to do it there is a message, which takes two seconds to compile."""
+    for t in range(row.shape[0]):
+        row[t] *= factor
+
+
+@inner
 def _level(rows, norms, by):
     """Scale the second row to the first where their norms are far from each other; `by` undoes it.
 
@@ -103,8 +110,7 @@ def _level(rows, norms, by):
             factor = ldexp(1.0, power)
             by[1] = 1.0 / factor
             b *= factor
-            for t in range(rows.shape[1]):
-                rows[1, t] *= factor
+            scale_row(rows[1], factor)
     both = np.sqrt(a * a + b * b)
     for r in range(2):
         norms[r, 0] = both * by[r] if norms[r, 0] < np.inf else np.inf
@@ -135,7 +141,7 @@ def dot_rows(spectra, own, by, step, direct, out, roots, room):
             both = out[2 * k : 2 * k + 2]
             backward(spectra[k], own, both, roots, room)
             if by[k, 1] != 1.0:
-                both[1] *= by[k, 1]
+                scale_row(both[1], by[k, 1])
 
 
 @kernel(error_model="numpy")

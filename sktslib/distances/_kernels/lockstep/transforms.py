@@ -196,7 +196,7 @@ def forward(wave, out, roots, room):
         _store_columns(re, im, out, at, rows)
 
 
-@kernel
+@inner
 def backward(transform, other, out, roots, room):
     """Fill `out` with the wave whose transform is that of one wave times the conjugate of another's."""
     of_rows, of_columns, between = roots
