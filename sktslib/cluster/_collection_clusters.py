@@ -32,6 +32,7 @@ ROWS = 2**11  # series whose centers are searched for at once; of no influence o
 class CollectionClusters(ClassNamePrefixFeaturesOutMixin, ClusterMixin, TransformerMixin, CollectionEstimator):
     """Base of the estimators that divide a collection among centers."""
 
+    _power = 1.0  # of the distances that inertia adds up
     _parameter_constraints = {
         **CollectionEstimator._parameter_constraints,
         "n_clusters": [Interval(Integral, 1, None, closed="left")],
@@ -76,7 +77,7 @@ class CollectionClusters(ClassNamePrefixFeaturesOutMixin, ClusterMixin, Transfor
         w, gaps = collection_weight(self._used_weight, centers), has_gaps(X) or has_gaps(centers)
         size = min(ROWS, getattr(X, "rows", ROWS), -(-len(X) // jobs))
         places = [slice(begin, begin + size) for begin in range(0, len(X), size)]
-        calls = (delayed(nearest_centers)(self.metric_, w, centers, X[part], gaps) for part in places)
+        calls = (delayed(nearest_centers)(self.metric_, w, centers, X[part], self._power, gaps) for part in places)
         found = each_in_jobs(calls, len(places), self.n_jobs, self.verbose, "nearest centers", "block")
         return [np.concatenate(of) for of in zip(*found, strict=True)]
 

@@ -5,13 +5,17 @@ same to the bit. A series whose bound is above its limit is left out, and those 
 soon as all are above theirs. The triangle inequality is not used: few elastic distances obey it.
 """
 
+from copy import copy
+
 import numpy as np
+from joblib import delayed
 
 from ..distances._blockwise.candidates import Pruned
 from ..distances._kernels.compilation import block_size
 from ..distances._metrics.elastic import ElasticMetric
 from ..distances._pairwise import by_length, counts_alone, distances_between, driver_of
 from ..distances._series import spread
+from ..utils._jobs import in_jobs
 from ..utils.validation import shown
 
 FEW_CELLS = block_size(2**19, 1)  # of a center with all series of one length: bounds cost as much as computing them
@@ -19,10 +23,11 @@ MOST = np.finfo(float).max  # a limit that excludes infinite costs alone
 
 
 class Compared:
-    """A collection that centers are compared with. What is prepared of it is shared by threads."""
+    """A collection that centers are compared with: costs are distances to a power. With `gaps` NaN are left out."""
 
-    def __init__(self, metric, w, series, gaps=False):
-        self.metric, self.w, self.series, self.gaps, self._prepared = metric, w, series, gaps, {}
+    def __init__(self, metric, w, series, power, gaps=False):
+        self.metric, self.w, self.series, self.power, self.gaps = metric, w, series, power, gaps
+        self._prepared = {}  # of each length of centers
         lengths = [y.shape[1] for y in series]
         self._cells = sum(lengths) * max(lengths) / len(set(lengths))
         self._prunes = (
@@ -35,7 +40,7 @@ class Compared:
         )
 
     def __reduce__(self):
-        return Compared, (self.metric, self.w, self.series, self.gaps)
+        return Compared, (self.metric, self.w, self.series, self.power, self.gaps)
 
     def _pruned(self, center):
         m = center.shape[1]
@@ -47,22 +52,22 @@ class Compared:
         """Whether limits save anything."""
         return self._prunes and self._cells >= FEW_CELLS
 
-    def guesses(self, centers):
-        """A center for each series, which may be near."""
-        least = np.zeros((len(self.series), len(centers)))
+    def bounds(self, centers):
+        """Numbers (n_series, n_centers) that costs are above."""
+        least = np.full((len(self.series), len(centers)), -np.inf)
         if self.prunes():
             for of in by_length(centers).values():
                 some = [centers[c] for c in of]
-                least[:, of] = self._pruned(some[0]).at_least(some)[1].T
-        return least.argmin(axis=1)
+                least[:, of] = np.nextafter(self._pruned(some[0]).at_least(some)[1].T, -np.inf)
+        return least
 
-    def __call__(self, centers, limits, asked):
+    def costs(self, centers, limits, asked):
         """What the series cost with centers (n_series, n_centers), and where that is known.
 
         That is so where it is `asked` and not above the `limits` of the series, and where it costs nothing more.
         """
         if not self.prunes():
-            found = costs_between(self.metric, self.w, centers, self.series, self.gaps)
+            found = costs_between(self.metric, self.w, centers, self.series, self.power, self.gaps)
             return found, np.ones(found.shape, bool)
         found = np.full(asked.shape, np.inf)
         for of in by_length(centers).values():
@@ -73,11 +78,7 @@ class Compared:
         """Costs of centers of one length, infinite where they are not asked for or above the limits."""
         pruned, limits = self._pruned(centers[0]), np.minimum(limits, MOST)
         found, itself = np.full(asked.shape, np.inf), np.full(len(centers), -1)
-        if (limits < MOST).any():
-            of_length, bounds = pruned.at_least(centers)
-        else:
-            of_length, bounds = pruned.queries(centers), np.zeros(asked.shape)
-        bounds = np.where(asked, bounds - limits, np.inf)
+        of_length, bounds = pruned.queries(centers), np.where(asked, -limits, np.inf)  # `Costs` knows of others
         offsets, counts = np.repeat(-limits[np.newaxis], len(centers), axis=0), np.zeros(3, int)
         for members in pruned.kinds:
             members = members[asked[:, members].any(axis=0)]
@@ -88,33 +89,52 @@ class Compared:
         return found
 
 
+class Parts:
+    """The same for parts of a collection, one for each job, which the calls of joblib share out."""
+
+    def __init__(self, parts, n_jobs):
+        self.parts, self.n_jobs = parts, n_jobs  # positions of series, and these as they are compared
+
+    def bounds(self, centers):
+        """See `Compared`."""
+        return np.concatenate(self._each([delayed(part.bounds)(centers) for _, part in self.parts]))
+
+    def costs(self, centers, limits, asked):
+        """See `Compared`."""
+        calls = [delayed(part.costs)(centers, limits[of], asked[of]) for of, part in self.parts]
+        return [np.concatenate(found) for found in zip(*self._each(calls), strict=True)]
+
+    def _each(self, calls):
+        return in_jobs(calls, self.n_jobs, 0, "clusters", "part")
+
+
 class Costs:
     """What series cost with centers: where it is `known` it is one of the `values`, elsewhere above it.
 
     Parameters
     ----------
-    compare : callable
-        See `Compared.__call__`.
+    compared : Compared or Parts
+        The series.
     centers : list of ndarray of shape (channels, m)
         The centers.
-    n : int
-        Number of series.
     """
 
-    def __init__(self, compare, centers, n):
-        self.compare, self.centers = compare, list(centers)
-        self.values, self.known = np.full((n, len(centers)), -np.inf), np.zeros((n, len(centers)), bool)
+    def __init__(self, compared, centers):
+        self.compared, self.centers = compared, list(centers)
+        self.values = compared.bounds(self.centers)
+        self.known = np.zeros(self.values.shape, bool)
 
     def copy(self):
         """The same, to be changed."""
-        other = Costs(self.compare, self.centers, 0)
-        other.values, other.known = self.values.copy(), self.known.copy()
+        other = copy(self)
+        other.centers, other.values, other.known = list(self.centers), self.values.copy(), self.known.copy()
         return other
 
-    def put(self, c, center, values=-np.inf, known=False):
+    def put(self, c, center, values=0.0, known=False):
         """Take another center in place of one, of which some costs may be known."""
         self.centers[c] = center
-        self.values[:, c], self.known[:, c] = np.where(known, values, -np.inf), known
+        self.values[:, c] = np.where(known, values, self.compared.bounds([center])[:, 0])
+        self.known[:, c] = known
 
     def of(self, members, c):
         """Known costs of some series with a center."""
@@ -126,14 +146,18 @@ class Costs:
         if not len(columns):
             return
         asked = asked[:, columns]
-        found, known = self.compare([self.centers[c] for c in columns], limits, asked)
+        found, known = self.compared.costs([self.centers[c] for c in columns], limits, asked)
         least = np.where(asked, limits[:, np.newaxis], self.values[:, columns])
         known_before = self.known[:, columns]
         self.values[:, columns] = np.where(known_before, self.values[:, columns], np.where(known, found, least))
         self.known[:, columns] = known | known_before
 
-    def ask_own(self, labels):
-        """Find out what the series cost with one center each."""
+    def ask_own(self, labels=None):
+        """Find out what the series cost with one center each, which seems to be near if none is given."""
+        if labels is None:
+            if self.values.max() == -np.inf:
+                return
+            labels = self.values.argmin(axis=1)
         own = np.zeros_like(self.known)
         own[np.arange(len(labels)), labels] = True
         self.ask(np.full(len(labels), np.inf), own & ~self.known)
@@ -153,12 +177,10 @@ class Costs:
         return assigned(self.nearest())
 
 
-def nearest_centers(metric, w, centers, series, gaps):
-    """The cheapest center of each series, of equally cheap ones the first, and what it costs; with gaps NaN may be."""
-    compare = Compared(metric, w, series, gaps)
-    costs = Costs(compare, centers, len(series))
-    if compare.prunes():
-        costs.ask_own(compare.guesses(centers))
+def nearest_centers(metric, w, centers, series, power, gaps):
+    """The cheapest center of each series, of equally cheap ones the first, and what it costs."""
+    costs = Costs(Compared(metric, w, series, power, gaps), centers)
+    costs.ask_own()
     labels = costs.labels()
     return labels, costs.of(np.arange(len(labels)), labels)
 
@@ -175,12 +197,7 @@ def assigned(costs):
     return labels
 
 
-def cost_power(metric):
-    """The power of distances that inertia adds up: sums are added without their root."""
-    return getattr(metric, "power", None) or 1.0
-
-
-def costs_between(metric, w, centers, series, gaps=False):
-    """What each series adds to the inertia with each center, (n_series, n_centers); with gaps NaN are left out."""
+def costs_between(metric, w, centers, series, power, gaps=False):
+    """What each series costs with each center, (n_series, n_centers)."""
     driver = driver_of(metric, centers, series, w, gaps)
-    return distances_between(driver, metric, w, centers, series, False).T ** cost_power(metric)
+    return distances_between(driver, metric, w, centers, series, False).T ** power

@@ -172,7 +172,7 @@ class TimeSeriesKMeans(CollectionClusters):
         """A function that runs one start, and the number of starts."""
         if isinstance(self.metric_, SoftDTW):
             self.metric_ = SoftDTW(**{**self.metric_.get_params(), "divergence": False})
-        problem = Problem.of(self.metric_, series, collection_weight(self.weight, series), self.n_jobs)
+        problem = Problem.of(self.metric_, series, collection_weight(self.weight, series), self._power, self.n_jobs)
         given = None if isinstance(self.init, str) else self._given_centers(series)
         if given is None and self.init not in STARTS:
             hint = did_you_mean(self.init, STARTS)
@@ -198,3 +198,8 @@ class TimeSeriesKMeans(CollectionClusters):
         collection_weight(self.weight, given)
         self.metric_._check_sizes(given, series, ("init", "X"))
         return [z.copy() for z in given]
+
+    @property
+    def _power(self):
+        """Sums are added up without their root."""
+        return getattr(self.metric_, "power", None) or 1.0

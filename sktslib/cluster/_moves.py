@@ -16,7 +16,7 @@ from ..distances._metrics.partners import Partners, partners_of
 from ..distances._metrics.soft import SoftDTW
 from ..distances._series import resample
 from ..utils._jobs import count_jobs, in_jobs, parts_for_jobs
-from ._costs import Compared, Costs, costs_between
+from ._costs import Compared, Costs, Parts, costs_between
 
 ROUGH = 1e-2  # share that steps must gain while beginnings are compared; what is best is then followed further
 FEWER = 10.0  # gains like the last one, which those of all further steps hardly add up to
@@ -57,41 +57,36 @@ class Problem(NamedTuple):
     metric: Metric
     series: list  # (channels, n) each
     w: np.ndarray | None  # weights of the centers' points
+    power: float  # of the distances that inertia adds up
     partners: Partners | None  # of averages along paths
     n_jobs: int | None
-    parts: list  # indices of some of the series, and these as they are compared with centers; as many as jobs
+    compared: Parts
 
     @classmethod
-    def of(cls, metric, series, w, n_jobs):
+    def of(cls, metric, series, w, power, n_jobs):
         """The problem, with all that is prepared of its series."""
         parts = parts_for_jobs(np.arange(len(series)), count_jobs(n_jobs))
-        parts = [(part, Compared(metric, w, [series[k] for k in part])) for part in parts]
-        return cls(metric, series, w, partners_of(metric, series), n_jobs, parts)
-
-    def compared(self, centers, limits, asked):
-        """What `Compared` gives of all series."""
-        calls = [delayed(compare)(centers, limits[part], asked[part]) for part, compare in self.parts]
-        found = in_jobs(calls, self.n_jobs, 0, "clusters", "part")
-        return found[0] if len(found) == 1 else [np.concatenate(of) for of in zip(*found, strict=True)]
+        parts = [(part, Compared(metric, w, [series[k] for k in part], power)) for part in parts]
+        return cls(metric, series, w, power, partners_of(metric, series), n_jobs, Parts(parts, n_jobs))
 
     def costs_with(self, indices, limits):
         """What all series cost (n_indices, n_series) with some of them as centers, infinite above their limits."""
-        costs = Costs(self.compared, [self.series[k] for k in indices], len(self.series))
-        costs.ask(limits, ~costs.known)
-        return np.where(costs.known, costs.values, np.inf).T
+        costs = Costs(self.compared, [self.series[k] for k in indices])
+        costs.ask(limits, costs.values < limits[:, np.newaxis])
+        return np.ascontiguousarray(np.where(costs.known, costs.values, np.inf).T)  # so that sums of rows round alike
 
     def each(self, function, *given):
         """The results of a function of some series in parts, as many as jobs; what is given has one item a series."""
-        if len(self.parts) == 1:
+        if len(self.compared.parts) == 1:
             return [function(*given)]
-        parts = parts_for_jobs(np.arange(len(given[0])), len(self.parts))
+        parts = parts_for_jobs(np.arange(len(given[0])), len(self.compared.parts))
         calls = [delayed(function)(*(_some(of, part) for of in given)) for part in parts]
         return in_jobs(calls, self.n_jobs, 0, "clusters", "part")
 
     def costs(self, centers, members):
         """What each of some series adds to the inertia with each of some centers, (n_members, n_centers)."""
         some = [self.series[k] for k in members]
-        return np.concatenate(self.each(partial(costs_between, self.metric, self.w, centers), some))
+        return np.concatenate(self.each(partial(costs_between, self.metric, self.w, centers, power=self.power), some))
 
     def moved(self, z, members, own, tol):
         """A center after a step towards its members; along paths after as many as gain such a share, and one more.
@@ -185,7 +180,7 @@ class Problem(NamedTuple):
             if not trial:
                 break
             moved = [z for _, z in trial.values()]
-            found = self.compared(moved, np.full(len(labels), np.inf), labels[:, np.newaxis] == list(trial))
+            found = self.compared.costs(moved, np.full(len(labels), np.inf), labels[:, np.newaxis] == list(trial))
             for (c, (members, z)), column, known in zip(trial.items(), *(of.T for of in found), strict=True):
                 if column[members].sum() < costs.of(members, c).sum():
                     costs.put(c, z, column, known)
@@ -197,8 +192,8 @@ class Problem(NamedTuple):
     def _costs_after(self, run, centers):
         """What each series costs with each of some centers, of which a run may have had some in their places."""
         if run.costs is None:
-            costs, labels = Costs(self.compared, centers, len(self.series)), [c.guesses(centers) for _, c in self.parts]
-            costs.ask_own(np.concatenate(labels))
+            costs = Costs(self.compared, centers)
+            costs.ask_own()
             return costs
         costs = run.costs.copy()
         for c, z in enumerate(centers):
@@ -231,14 +226,22 @@ class Problem(NamedTuple):
             return
         first, second = np.partition(run.costs.nearest(2), 1, axis=1)[:, :2].T
         loss = np.bincount(run.labels, second - first, len(centers))
-        pairs = [(loss[c] - of.gain, c, of.second) for c in range(len(centers)) for a, of in tried.items() if a != c]
-        # A series is a poor center before it moves, so that a swap may pay that seems to cost something, yet not all.
-        pairs = [(cost, c, k) for cost, c, k in sorted(pairs) if cost < run.inertia]
-        fresh = {(k, np.flatnonzero(run.labels == c).tobytes()): (c, k) for _, c, k in pairs}
-        for swap in [swap for swap in fresh if swap not in swapped][:SWAPS]:
-            swapped.add(swap)
-            c, k = fresh[swap]
-            yield [*run.centers[:c], self.series[k], *run.centers[c + 1 :]]
+        gains, seconds = (np.array([getattr(of, name) for of in tried.values()]) for name in ("gain", "second"))
+        change = loss[:, np.newaxis] - gains
+        change[list(tried), np.arange(len(tried))] = np.inf  # a center that is moved to its own series
+        members = [np.flatnonzero(run.labels == c).tobytes() for c in range(len(centers))]
+        like = dict(zip(members, range(len(centers)), strict=True))  # those without series are alike
+        places, tries = [of.ravel() for of in np.indices(change.shape)], 0
+        for at in np.lexsort((seconds[places[1]], places[0], change.ravel())):
+            c, a = (of[at] for of in places)
+            # A series is a poor center before it moves, so a swap may pay that seems to cost something, yet not all.
+            if tries == SWAPS or not change[c, a] < run.inertia:
+                return
+            k, of = int(seconds[a]), members[c]
+            if (k, of) not in swapped:
+                swapped.add((k, of))
+                tries += 1
+                yield [*run.centers[: like[of]], self.series[k], *run.centers[like[of] + 1 :]]
 
     def _anew(self, z, members, own, tol):
         """A better center of some series than `z`, found from other beginnings, or `z` itself; what else was found.
