@@ -18,18 +18,21 @@ from ..distances._series import spread
 from ..utils._jobs import in_jobs
 from ..utils.validation import shown
 
-FEW_CELLS = block_size(2**19, 1)  # of a center with all series of one length: bounds cost as much as computing them
+# Measured with DTW and MSM, with and without a band: below these, bounds cost as much as computing what they exclude.
+PAIR_CELLS = block_size(2**10, 1)  # of a center with a series
+FEW_CELLS = block_size(2**20, 1)  # of a center with all series, divided by the number of their lengths
+ONCE = 20  # times as many of all centers together, where what is prepared serves only once
 MOST = np.finfo(float).max  # a limit that excludes infinite costs alone
 
 
 class Compared:
     """A collection that centers are compared with: costs are distances to a power. With `gaps` NaN are left out."""
 
-    def __init__(self, metric, w, series, power, gaps=False):
-        self.metric, self.w, self.series, self.power, self.gaps = metric, w, series, power, gaps
+    def __init__(self, metric, w, series, power, gaps=False, few=1.0):
+        self.metric, self.w, self.series, self.power, self.gaps, self.few = metric, w, series, power, gaps, few
         self._prepared = {}  # of each length of centers
         lengths = [y.shape[1] for y in series]
-        self._cells = sum(lengths) * max(lengths) / len(set(lengths))
+        self._pair_cells, self._cells = max(lengths) ** 2, sum(lengths) * max(lengths) / len(set(lengths))
         self._prunes = (
             isinstance(metric, ElasticMetric)
             and metric._has_lanes
@@ -40,7 +43,7 @@ class Compared:
         )
 
     def __reduce__(self):
-        return Compared, (self.metric, self.w, self.series, self.power, self.gaps)
+        return Compared, (self.metric, self.w, self.series, self.power, self.gaps, self.few)
 
     def _pruned(self, center):
         m = center.shape[1]
@@ -50,7 +53,7 @@ class Compared:
 
     def prunes(self):
         """Whether limits save anything."""
-        return self._prunes and self._cells >= FEW_CELLS
+        return self._prunes and self._pair_cells >= PAIR_CELLS and self._cells >= FEW_CELLS * self.few
 
     def bounds(self, centers):
         """Numbers (n_series, n_centers) that costs are above."""
@@ -179,7 +182,7 @@ class Costs:
 
 def nearest_centers(metric, w, centers, series, power, gaps):
     """The cheapest center of each series, of equally cheap ones the first, and what it costs."""
-    costs = Costs(Compared(metric, w, series, power, gaps), centers)
+    costs = Costs(Compared(metric, w, series, power, gaps, ONCE / len(centers)), centers)
     costs.ask_own()
     labels = costs.labels()
     return labels, costs.of(np.arange(len(labels)), labels)
