@@ -91,6 +91,9 @@ class TimeSeriesKMeans(CollectionClusters):
     with `soft_dtw`, however many series there are: a series may cost less with a smoother center than with itself, for
     more of its alignments are cheap there, and then a cluster of its own would raise the inertia.
 
+    Elastic distances are computed only as far as they tell which centers are nearest, where series have some 30 points
+    or more; no result depends on it.
+
     References
     ----------
     Petitjean F, Ketterlin A, Gancarski P. A global averaging method for dynamic time warping, with applications to

@@ -5,7 +5,7 @@ from itertools import pairwise
 
 import numpy as np
 import pytest
-from hypothesis import given, settings
+from hypothesis import given
 from hypothesis import strategies as st
 from naive.clustering import inertia
 from sklearn.base import clone
@@ -63,15 +63,14 @@ def test_soft_centers_follow_the_gradient():
     assert SOFT.divergence
 
 
-@settings(max_examples=20)
 @given(st.data())
 def test_what_is_left_out_changes_nothing(data):
     """Series are compared with some centers as far as their limits; what comes out is what all distances give."""
     lengths = st.just(6) if data.draw(st.booleans()) else st.integers(3, 8)
     values = st.integers(0, 2).map(float)  # so that ties are many
-    many = st.lists(lengths, min_size=9, max_size=20)
+    many = st.lists(lengths, min_size=9, max_size=14)
     Z = [np.array(data.draw(st.lists(values, min_size=n, max_size=n))) for n in data.draw(many)]
-    metric = data.draw(st.sampled_from(["dtw", DTW(window=0.9), "msm", ERP(g=0.5), "adtw", "twed", "edr"]))
+    metric = data.draw(st.sampled_from(["dtw", DTW(window=0.9), ERP(g=0.5), "twed"]))
     one_length = len({len(z) for z in Z}) == 1
     weight = np.arange(1.0, len(Z[0]) + 1) if one_length and data.draw(st.booleans()) else None
     k, seed = data.draw(st.integers(1, 6)), data.draw(st.integers(0, 9))
