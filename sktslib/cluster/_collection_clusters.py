@@ -6,15 +6,16 @@ from numbers import Integral
 from typing import TYPE_CHECKING
 
 import numpy as np
+from joblib import delayed
 from sklearn.base import ClassNamePrefixFeaturesOutMixin, ClusterMixin, TransformerMixin
 
 from ..distances._barycenters import random_numbers
-from ..distances._collection import is_matrix
+from ..distances._collection import has_gaps, is_matrix
 from ..distances._pairwise import collection_weight
 from ..neighbors._collection_estimator import CollectionEstimator
-from ..utils._jobs import progress
+from ..utils._jobs import count_jobs, each_in_jobs, progress
 from ..utils._sklearn import Interval
-from ..utils.validation import shown
+from ._costs import nearest_centers
 
 if TYPE_CHECKING:
     from typing import Any
@@ -25,11 +26,13 @@ if TYPE_CHECKING:
 
 
 STARTS = ["k-means++", "random"]
+ROWS = 2**11  # series whose centers are searched for at once; of no influence on any result
 
 
 class CollectionClusters(ClassNamePrefixFeaturesOutMixin, ClusterMixin, TransformerMixin, CollectionEstimator):
     """Base of the estimators that divide a collection among centers."""
 
+    _power = 1.0  # of the distances that inertia adds up
     _parameter_constraints = {
         **CollectionEstimator._parameter_constraints,
         "n_clusters": [Interval(Integral, 1, None, closed="left")],
@@ -66,9 +69,17 @@ class CollectionClusters(ClassNamePrefixFeaturesOutMixin, ClusterMixin, Transfor
         made = [z[0].copy() if self._flat else (z if self.channels_first else z.T).copy() for z in centers]
         return np.array(made) if len({z.shape for z in made}) == 1 else made
 
-    def _costs_of(self, X):
-        """What each series adds to the inertia with each center, (n_series, n_clusters)."""
-        return self.transform(X)
+    def _nearest(self, X):
+        """The nearest center of each series, and what it adds to the inertia."""
+        X, centers, jobs = self._checked(X), self._centers, count_jobs(self.n_jobs)
+        self.metric_._check_sizes(centers, X, ("X", "Y"))
+        self.metric_._warn_of_scale(centers, X)
+        w, gaps = collection_weight(self._used_weight, centers), has_gaps(X) or has_gaps(centers)
+        size = min(ROWS, getattr(X, "rows", ROWS), -(-len(X) // jobs))
+        places = [slice(begin, begin + size) for begin in range(0, len(X), size)]
+        calls = (delayed(nearest_centers)(self.metric_, w, centers, X[part], self._power, gaps) for part in places)
+        found = each_in_jobs(calls, len(places), self.n_jobs, self.verbose, "nearest centers", "block")
+        return [np.concatenate(of) for of in zip(*found, strict=True)]
 
     def predict(self, X: Sequences) -> NDArray[np.intp]:
         """The nearest center of each series.
@@ -83,7 +94,7 @@ class CollectionClusters(ClassNamePrefixFeaturesOutMixin, ClusterMixin, Transfor
         ndarray of int of shape (n_series,)
             Of equally near centers the first.
         """
-        return assigned(self._costs_of(X))
+        return self._nearest(X)[0]
 
     def transform(self, X: Sequences) -> NDArray[np.float64]:
         """Distances of each series from all centers.
@@ -114,8 +125,7 @@ class CollectionClusters(ClassNamePrefixFeaturesOutMixin, ClusterMixin, Transfor
         float
             At most 0, where distances are not negative.
         """
-        costs = self._costs_of(X)
-        return -float(costs[np.arange(len(costs)), assigned(costs)].sum())
+        return -float(self._nearest(X)[1].sum())
 
     def fit_predict(self, X: Sequences, y: Any = None) -> NDArray[np.intp]:
         """Divide a collection, and give the label of each series.
@@ -134,18 +144,6 @@ class CollectionClusters(ClassNamePrefixFeaturesOutMixin, ClusterMixin, Transfor
         return self.fit(X).labels_
 
 
-def assigned(costs):
-    """The cheapest center of each series (n_series, n_clusters), of equally cheap ones the first."""
-    labels = costs.argmin(axis=1)
-    far = np.flatnonzero(costs[np.arange(len(costs)), labels] == np.inf)
-    if len(far):
-        raise ValueError(
-            f"Each series must have a finite distance from some center. Got none for series {shown(far.tolist())}, as "
-            "it is where a band is narrower than lengths differ. Widen the band, or take more clusters."
-        )
-    return labels
-
-
 def drawn(init, costs_from, sizes, rng):
     """Indices of k of n series to begin with.
 
@@ -154,7 +152,8 @@ def drawn(init, costs_from, sizes, rng):
     init : {"k-means++", "random"}
         "k-means++": each is drawn in proportion to what it costs with those before.
     costs_from : callable
-        Gives for indices of series the costs (n_indices, n) of all series with these as centers.
+        Gives for indices of series the costs (n_indices, n) of all series with these as centers; of those above
+        limits (n,) as much as it likes, if that is above them.
     sizes : pair of int
         n and k.
     rng : RandomState
@@ -164,7 +163,7 @@ def drawn(init, costs_from, sizes, rng):
     if init == "random":
         return rng.choice(n, k, replace=False).tolist()
     chosen = [int(rng.randint(n))]
-    least = costs_from(chosen)[0]
+    least = costs_from(chosen, np.full(n, np.inf))[0]
     trials = 2 + int(np.log(k))
     while len(chosen) < k:
         share = least - min(least.min(), 0.0)  # soft distances may be negative
@@ -175,7 +174,7 @@ def drawn(init, costs_from, sizes, rng):
             share = np.ones(n)
             share[chosen] = 0.0
         trial = rng.choice(n, trials, p=share / share.sum())
-        costs = np.minimum(costs_from(trial), least)
+        costs = np.minimum(costs_from(trial, least), least)
         best = int(np.argmin(costs.sum(axis=1)))
         chosen.append(int(trial[best]))
         least = costs[best]

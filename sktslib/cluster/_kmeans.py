@@ -6,15 +6,13 @@ from numbers import Real
 from typing import TYPE_CHECKING
 
 from ..distances._collection import as_collection
-from ..distances._metrics.partners import partners_of
 from ..distances._metrics.soft import SoftDTW
 from ..distances._pairwise import collection_weight
-from ..utils._jobs import count_jobs
 from ..utils._names import did_you_mean
 from ..utils._sklearn import Interval
 from ..utils.validation import shown
 from ._collection_clusters import STARTS, CollectionClusters, drawn
-from ._moves import Problem, cost_power
+from ._moves import Problem
 
 if TYPE_CHECKING:
     from typing import Any, Self
@@ -92,6 +90,9 @@ class TimeSeriesKMeans(CollectionClusters):
     scikit-learn. Where the collection holds fewer different series than `n_clusters`, clusters stay empty. So they may
     with `soft_dtw`, however many series there are: a series may cost less with a smoother center than with itself, for
     more of its alignments are cheap there, and then a cluster of its own would raise the inertia.
+
+    Elastic distances are computed only as far as they tell which centers are nearest, where series have some 30 points
+    or more; no result depends on it.
 
     References
     ----------
@@ -174,9 +175,7 @@ class TimeSeriesKMeans(CollectionClusters):
         """A function that runs one start, and the number of starts."""
         if isinstance(self.metric_, SoftDTW):
             self.metric_ = SoftDTW(**{**self.metric_.get_params(), "divergence": False})
-        jobs = self.n_jobs, count_jobs(self.n_jobs)
-        weight, partners = collection_weight(self.weight, series), partners_of(self.metric_, series)
-        problem = Problem(self.metric_, series, weight, partners, *jobs)
+        problem = Problem.of(self.metric_, series, collection_weight(self.weight, series), self._power, self.n_jobs)
         given = None if isinstance(self.init, str) else self._given_centers(series)
         if given is None and self.init not in STARTS:
             hint = did_you_mean(self.init, STARTS)
@@ -184,13 +183,10 @@ class TimeSeriesKMeans(CollectionClusters):
                 f"The 'init' parameter must be 'k-means++', 'random' or the centers. Got {shown(self.init)}.{hint}"
             )
 
-        def costs_from(indices):
-            return problem.costs([series[k] for k in indices]).T
-
         def run(count):
             centers = given
             if given is None:
-                centers = [series[k] for k in drawn(self.init, costs_from, (len(series), self.n_clusters), rng)]
+                centers = [series[k] for k in drawn(self.init, problem.costs_with, (len(series), self.n_clusters), rng)]
             return problem.lowered(centers, self.max_iter, self.tol, count)
 
         return run, self.n_init if given is None else 1
@@ -206,5 +202,7 @@ class TimeSeriesKMeans(CollectionClusters):
         self.metric_._check_sizes(given, series, ("init", "X"))
         return [z.copy() for z in given]
 
-    def _costs_of(self, X):
-        return self.transform(X) ** cost_power(self.metric_)
+    @property
+    def _power(self):
+        """Sums are added up without their root."""
+        return getattr(self.metric_, "power", None) or 1.0

@@ -8,7 +8,8 @@ import numpy as np
 
 from ..utils._names import did_you_mean
 from ..utils.validation import shown
-from ._collection_clusters import STARTS, CollectionClusters, assigned, drawn
+from ._collection_clusters import STARTS, CollectionClusters, drawn
+from ._costs import assigned
 from ._moves import Run
 from ._swaps import swapped
 
@@ -160,7 +161,7 @@ class TimeSeriesKMedoids(CollectionClusters):
         finite = np.where(far, 1.0 + 2.0 * n * np.abs(D, where=~far, out=np.zeros_like(D)).max(), D)
 
         def run(count):
-            begin = drawn(self.init, D.__getitem__, (n, k), rng) if given is None else given
+            begin = drawn(self.init, lambda rows, limits: D[rows], (n, k), rng) if given is None else given
             medoids, n_iter = swapped(finite, begin, self.max_iter)
             costs = D[medoids].T
             labels = assigned(costs)

@@ -12,12 +12,11 @@ from ..distances._barycenter_methods import Task, among_means, among_medians, so
 from ..distances._barycenters import CANDIDATES
 from ..distances._metrics.base import Metric
 from ..distances._metrics.elastic import ElasticMetric
-from ..distances._metrics.partners import Partners
+from ..distances._metrics.partners import Partners, partners_of
 from ..distances._metrics.soft import SoftDTW
-from ..distances._pairwise import distances_between, driver_of
 from ..distances._series import resample
-from ..utils._jobs import in_jobs, parts_for_jobs
-from ._collection_clusters import assigned
+from ..utils._jobs import count_jobs, in_jobs, parts_for_jobs
+from ._costs import Compared, Costs, Parts, costs_between
 
 ROUGH = 1e-2  # share that steps must gain while beginnings are compared; what is best is then followed further
 FEWER = 10.0  # gains like the last one, which those of all further steps hardly add up to
@@ -32,7 +31,7 @@ class Run(NamedTuple):
     labels: np.ndarray
     inertia: float
     n_iter: int
-    costs: np.ndarray | None = None  # of each series with each center
+    costs: Costs | None = None  # of each series with each center
 
 
 class Followed(NamedTuple):
@@ -58,22 +57,36 @@ class Problem(NamedTuple):
     metric: Metric
     series: list  # (channels, n) each
     w: np.ndarray | None  # weights of the centers' points
+    power: float  # of the distances that inertia adds up
     partners: Partners | None  # of averages along paths
     n_jobs: int | None
-    jobs: int  # how many that is
+    compared: Parts
+
+    @classmethod
+    def of(cls, metric, series, w, power, n_jobs):
+        """The problem, with all that is prepared of its series."""
+        parts = parts_for_jobs(np.arange(len(series)), count_jobs(n_jobs))
+        parts = [(part, Compared(metric, w, [series[k] for k in part], power)) for part in parts]
+        return cls(metric, series, w, power, partners_of(metric, series), n_jobs, Parts(parts, n_jobs))
+
+    def costs_with(self, indices, limits):
+        """What all series cost (n_indices, n_series) with some of them as centers, infinite above their limits."""
+        costs = Costs(self.compared, [self.series[k] for k in indices])
+        costs.ask(limits, costs.values < limits[:, np.newaxis])
+        return np.ascontiguousarray(np.where(costs.known, costs.values, np.inf).T)  # so that sums of rows round alike
 
     def each(self, function, *given):
         """The results of a function of some series in parts, as many as jobs; what is given has one item a series."""
-        if self.jobs == 1:
+        if len(self.compared.parts) == 1:
             return [function(*given)]
-        parts = parts_for_jobs(np.arange(len(given[0])), self.jobs)
+        parts = parts_for_jobs(np.arange(len(given[0])), len(self.compared.parts))
         calls = [delayed(function)(*(_some(of, part) for of in given)) for part in parts]
         return in_jobs(calls, self.n_jobs, 0, "clusters", "part")
 
-    def costs(self, centers, members=None):
-        """What each series, or each of some, adds to the inertia with each of some centers, (n_series, n_centers)."""
-        some = self.series if members is None else [self.series[k] for k in members]
-        return np.concatenate(self.each(partial(_costs, self.metric, self.w, centers), some))
+    def costs(self, centers, members):
+        """What each of some series adds to the inertia with each of some centers, (n_members, n_centers)."""
+        some = [self.series[k] for k in members]
+        return np.concatenate(self.each(partial(costs_between, self.metric, self.w, centers, power=self.power), some))
 
     def moved(self, z, members, own, tol):
         """A center after a step towards its members; along paths after as many as gain such a share, and one more.
@@ -149,39 +162,44 @@ class Problem(NamedTuple):
 
     def _descended(self, centers, run, max_iter, tol, count):
         """Assign and move by turns; no further where one more gain like the last would not lead below another run."""
-        centers, limit = list(centers), run.inertia
-        costs = self._costs_after(run, centers)
-        labels, settled, inertia = assigned(costs), {}, np.inf
+        costs, limit = self._costs_after(run, centers), run.inertia
+        labels, settled, inertia = costs.labels(), {}, np.inf
         n_iter = 0
         while n_iter < max_iter:
             n_iter += 1
-            labels = self._filled(centers, costs, labels)
+            labels = self._filled(costs, labels)
             before, inertia = inertia, total(costs, labels)
             count(1, f"inertia {min(inertia, limit):.8g}")
             if before - inertia <= tol * abs(inertia) or inertia - (before - inertia) > limit:
                 break
             trial = {}
-            for c in range(len(centers)):
+            for c, center in enumerate(costs.centers):
                 members = np.flatnonzero(labels == c)
                 if len(members) and not np.array_equal(settled.get(c, ()), members):
-                    trial[c] = members, self.moved(centers[c], members, costs[members, c], tol)
+                    trial[c] = members, self.moved(center, members, costs.of(members, c), tol)
             if not trial:
                 break
-            found = self.costs([z for _, z in trial.values()])
-            for (c, (members, z)), column in zip(trial.items(), found.T, strict=True):
-                if column[members].sum() < costs[members, c].sum():
-                    centers[c], costs[:, c] = z, column
+            moved = [z for _, z in trial.values()]
+            found = self.compared.costs(moved, np.full(len(labels), np.inf), labels[:, np.newaxis] == list(trial))
+            for (c, (members, z)), column, known in zip(trial.items(), *(of.T for of in found), strict=True):
+                if column[members].sum() < costs.of(members, c).sum():
+                    costs.put(c, z, column, known)
                 else:  # it would not move at the next turn, either
                     settled[c] = members
-            labels = assigned(costs)
-        return Run(centers, labels, total(costs, labels), n_iter, costs)
+            labels = costs.labels()
+        return Run(costs.centers, labels, total(costs, labels), n_iter, costs)
 
     def _costs_after(self, run, centers):
         """What each series costs with each of some centers, of which a run may have had some in their places."""
-        costs = np.empty((len(self.series), len(centers))) if run.costs is None else run.costs.copy()
-        fresh = [c for c, z in enumerate(centers) if not (run.centers and run.centers[c] is z)]
-        if fresh:
-            costs[:, fresh] = self.costs([centers[c] for c in fresh])
+        if run.costs is None:
+            costs = Costs(self.compared, centers)
+            costs.ask_own()
+            return costs
+        costs = run.costs.copy()
+        for c, z in enumerate(centers):
+            if run.centers[c] is not z:
+                costs.put(c, z)
+        costs.ask_own(run.labels)
         return costs
 
     def _elsewhere(self, run, tried, swapped, tol):
@@ -197,25 +215,33 @@ class Problem(NamedTuple):
                 tried.pop(c, None)
                 continue
             if c not in tried or not np.array_equal(tried[c].members, members):
-                centers[c], tried[c] = self._anew(z, members, run.costs[members, c], tol)
+                centers[c], tried[c] = self._anew(z, members, run.costs.of(members, c), tol)
             if tol < ROUGH and tried[c].rival is not None:
-                limit = run.costs[members, c].sum() * (1.0 - tol)
+                limit = run.costs.of(members, c).sum() * (1.0 - tol)
                 rival = self.followed(tried[c].rival.center, members, tol, limit, tried[c].rival.costs)
                 centers[c], tried[c] = rival.center if rival.cost < limit else z, tried[c]._replace(rival=None)
         if any(z is not before for z, before in zip(centers, run.centers, strict=True)):
             yield centers
         if len(centers) == 1 or tol < ROUGH:
             return
-        first, second = np.partition(run.costs, 1, axis=1)[:, :2].T
+        first, second = np.partition(run.costs.nearest(2), 1, axis=1)[:, :2].T
         loss = np.bincount(run.labels, second - first, len(centers))
-        pairs = [(loss[c] - of.gain, c, of.second) for c in range(len(centers)) for a, of in tried.items() if a != c]
-        # A series is a poor center before it moves, so that a swap may pay that seems to cost something, yet not all.
-        pairs = [(cost, c, k) for cost, c, k in sorted(pairs) if cost < run.inertia]
-        fresh = {(k, np.flatnonzero(run.labels == c).tobytes()): (c, k) for _, c, k in pairs}
-        for swap in [swap for swap in fresh if swap not in swapped][:SWAPS]:
-            swapped.add(swap)
-            c, k = fresh[swap]
-            yield [*run.centers[:c], self.series[k], *run.centers[c + 1 :]]
+        gains, seconds = (np.array([getattr(of, name) for of in tried.values()]) for name in ("gain", "second"))
+        change = loss[:, np.newaxis] - gains
+        change[list(tried), np.arange(len(tried))] = np.inf  # a center that is moved to its own series
+        members = [np.flatnonzero(run.labels == c).tobytes() for c in range(len(centers))]
+        like = dict(zip(members, range(len(centers)), strict=True))  # those without series are alike
+        places, tries = [of.ravel() for of in np.indices(change.shape)], 0
+        for at in np.lexsort((seconds[places[1]], places[0], change.ravel())):
+            c, a = (of[at] for of in places)
+            # A series is a poor center before it moves, so a swap may pay that seems to cost something, yet not all.
+            if tries == SWAPS or not change[c, a] < run.inertia:
+                return
+            k, of = int(seconds[a]), members[c]
+            if (k, of) not in swapped:
+                swapped.add((k, of))
+                tries += 1
+                yield [*run.centers[: like[of]], self.series[k], *run.centers[like[of] + 1 :]]
 
     def _anew(self, z, members, own, tol):
         """A better center of some series than `z`, found from other beginnings, or `z` itself; what else was found.
@@ -239,24 +265,24 @@ class Problem(NamedTuple):
         tried = Tried(members, float(gains.max()), int(some[gains.argmax()]), rival)
         return found[0].center if better else z, tried
 
-    def _filled(self, centers, costs, labels):
+    def _filled(self, costs, labels):
         """Make the farthest series the center of each cluster without members, one after the other."""
-        for c in range(len(centers)):
+        for c in range(len(costs.centers)):
             if (labels == c).any():
                 continue
-            own = costs[np.arange(len(labels)), labels]
+            own = costs.of(np.arange(len(labels)), labels)
             farthest = int(np.argmax(own))
             # A weight fixes the length of centers, and has that of all series.
-            column = self.costs([self.series[farthest]])[:, 0]
+            column = self.costs_with([farthest], own)[0]
             if column[farthest] < own[farthest]:
-                centers[c], costs[:, c] = self.series[farthest], column
-                labels = assigned(costs)
+                costs.put(c, self.series[farthest], column, column <= own)
+                labels = costs.labels()
         return labels
 
 
 def total(costs, labels):
     """The sum of what the series cost with their own centers."""
-    return float(costs[np.arange(len(labels)), labels].sum())
+    return float(costs.of(np.arange(len(labels)), labels).sum())
 
 
 def at_length(y, z):
@@ -269,19 +295,9 @@ def lower_median(series):
     return np.quantile(series, 0.5, axis=0, method="lower")
 
 
-def cost_power(metric):
-    """The power of distances that inertia adds up: sums are added without their root."""
-    return getattr(metric, "power", None) or 1.0
-
-
 def _some(of, part):
     """Some items of an array, a list, or of nothing."""
     return [of[k] for k in part] if isinstance(of, list) else None if of is None else of[part]
-
-
-def _costs(metric, w, centers, series):
-    driver = driver_of(metric, centers, series, w)
-    return distances_between(driver, metric, w, centers, series, False).T ** cost_power(metric)
 
 
 def _uncounted(steps=1, word=""):

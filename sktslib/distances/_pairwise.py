@@ -160,7 +160,7 @@ def collection_weight(weight, X, *, one_length=False):
 
 def _distance_blocks(metric, X, Y, w, mirrored, gaps, how):
     """Yield the positions in both collections and the distances of block by block; with `gaps` NaN are left out."""
-    driver = _by_pairs if gaps else driver_of(metric, X, Y, w)
+    driver = driver_of(metric, X, Y, w, gaps)
     order = [np.arange(len(series)) for series in (X, Y)]
     if driver is _by_lanes or getattr(metric, "_pairs_by_length", False):  # so that little is padded
         order = [np.argsort(lengths_of(series), kind="stable") for series in (X, Y)]
@@ -195,8 +195,10 @@ def counts_alone(metric, w):
     return getattr(metric, "_replaces", None) is not None and w is None and metric.window is None
 
 
-def driver_of(metric, X, Y, w):
+def driver_of(metric, X, Y, w, gaps=False):
     """What fills a table (n_series_X, n_series_Y) with the distances of series such as those of X and of Y."""
+    if gaps:
+        return _by_pairs
     if isinstance(metric, Mixed):
         return _by_parts
     if hasattr(metric, "_pairwise"):

@@ -102,6 +102,13 @@ class Resampled(MetaEstimatorMixin, Estimator):
         -------
         Resampled
             Itself.
+
+        Raises
+        ------
+        TypeError
+            If `estimator` cannot be fitted.
+        ValueError
+            If a parameter is out of its range, or the sampling rate of `X` is neither given nor told by its times.
         """
         self._validate()
         if not hasattr(self.estimator, "fit"):

@@ -26,7 +26,7 @@ RECORDS = [
     lockstep_terms.PearsonRecord(-1.0),
     lockstep_terms.PearsonRecord(1.5),
 ]
-CUTS = [f"sliding.{name}" for name in ("GROUP", "HELD", "LEAST_ROWS", "SPECTRA")] + ["shared_moments.WINDOWS"]
+CUTS = [f"sliding.{name}" for name in ("GROUP", "HELD", "SPECTRA")] + ["shared_moments.WINDOWS"]
 KINDS = ["noise", "walk", "offset", "step", "spike", "flat", "copies"]
 
 

@@ -5,14 +5,17 @@ from itertools import pairwise
 
 import numpy as np
 import pytest
+from hypothesis import given
+from hypothesis import strategies as st
 from naive.clustering import inertia
 from sklearn.base import clone
 from sklearn.cluster import KMeans
 from sklearn.model_selection import GridSearchCV
 from sklearn.pipeline import make_pipeline
 from sklearn.tree import DecisionTreeClassifier
+from strategies import SIZES
 
-from sktslib.cluster import TimeSeriesKMeans
+from sktslib.cluster import TimeSeriesKMeans, TimeSeriesKMedoids
 from sktslib.distances import DTW, ERP, SoftDTW, pairwise_distances
 
 RNG = np.random.default_rng(8)
@@ -58,6 +61,39 @@ def test_soft_centers_follow_the_gradient():
     assert models[1].inertia_ < models[0].inertia_ < found[0]
     assert models[0].metric_ == of
     assert SOFT.divergence
+
+
+@given(st.data())
+def test_what_is_left_out_changes_nothing(data):
+    """Series are compared with some centers as far as their limits; what comes out is what all distances give."""
+    lengths = st.just(6) if data.draw(st.booleans()) else st.integers(3, 8)
+    values = st.integers(0, 2).map(float)  # so that ties are many
+    many = st.lists(lengths, min_size=9, max_size=14)
+    Z = [np.array(data.draw(st.lists(values, min_size=n, max_size=n))) for n in data.draw(many)]
+    metric = data.draw(st.sampled_from(["dtw", DTW(window=0.9), ERP(g=0.5), "twed"]))
+    one_length = len({len(z) for z in Z}) == 1
+    weight = np.arange(1.0, len(Z[0]) + 1) if one_length and data.draw(st.booleans()) else None
+    k, seed = data.draw(st.integers(1, 6)), data.draw(st.integers(0, 9))
+    params = {"n_clusters": k, "metric": metric, "weight": weight, "random_state": seed, "max_iter": 5}
+    with pytest.MonkeyPatch.context() as patch:
+        patch.setattr("sktslib.cluster._costs.FEW_CELLS", np.inf)
+        plain = TimeSeriesKMeans(**params).fit(Z)
+    names = [f"cluster.{name}" for name in ("_costs.FEW_CELLS", "_costs.PAIR_CELLS", "_collection_clusters.ROWS")]
+    with pytest.MonkeyPatch.context() as patch:
+        for name in names:
+            module, _, size = name.rpartition(".")
+            patch.setattr(f"sktslib.{module}.{size}", min(SIZES[name]))
+        for jobs in (None, 2):
+            model = TimeSeriesKMeans(**params, n_jobs=jobs).fit(Z)
+            np.testing.assert_array_equal(model.labels_, plain.labels_)
+            for a, b in zip(model.cluster_centers_, plain.cluster_centers_, strict=True):
+                np.testing.assert_array_equal(a, b)
+            assert (model.inertia_, model.n_iter_) == (plain.inertia_, plain.n_iter_)
+        table = model.transform(Z)
+        np.testing.assert_array_equal(model.predict(Z), table.argmin(axis=1))
+        assert model.score(Z) == -table.min(axis=1).sum()
+        medoids = TimeSeriesKMedoids(k, metric, weight=weight, random_state=seed).fit(Z)
+        np.testing.assert_array_equal(medoids.predict(Z[::-1]), medoids.labels_[::-1])
 
 
 def test_shapes_are_found_and_starts_compared():

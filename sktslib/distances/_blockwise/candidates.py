@@ -1,6 +1,6 @@
 """Candidates for nearest neighbours: a collection that is searched, prepared where and when it is needed."""
 
-from functools import cache, partial
+from functools import cache, cached_property, partial
 from threading import Lock
 from typing import NamedTuple
 
@@ -144,7 +144,7 @@ class Pruned:
     """Candidates prepared for series of one length under an elastic distance; `x` is one of those."""
 
     def __init__(self, metric, Y, x, w, k):
-        self.metric, self.w, self.k, self.m = metric, w, k, x.shape[1]
+        self.metric, self.Y, self.w, self.k, self.m = metric, Y, w, k, x.shape[1]
         self.features = [metric._features(y) for y in Y]
         self.lengths = np.array([f.shape[1] for f in self.features])
         begins = np.cumsum([0, *[f.size for f in self.features[:-1]]])
@@ -156,10 +156,12 @@ class Pruned:
         self.kinds = _kinds(self.lengths, self.exact)
         self.coarse_w = None if w is None else _coarse(w)
         self.traits = metric._traits(self.features) if metric._has_factor else None
-        # A band makes bounds tight. Without one they tell little, and a look at the averaged series tells more.
-        self.coarse = None
-        if metric.window is None and (w is None or self.coarse_w.any()):
-            self.coarse = [_coarse(y) for y in Y]
+
+    @cached_property
+    def coarse(self):
+        """The averaged series. A band makes bounds tight; without one they tell little, and a look at these more."""
+        looked_at = self.metric.window is None and (self.w is None or self.coarse_w.any())
+        return [_coarse(y) for y in self.Y] if looked_at else None
 
     def distances(self, X, itself, known):
         """Distances, infinite where they are surely above the k-th best, and what became of the pairs.
@@ -183,11 +185,15 @@ class Pruned:
             out[:, members] = self._scan(of_length(n), n, order, itself, bounds, factors, cutoff, counts)[:, members]
         return out, counts
 
-    def prepared(self, X):
-        """What gives the queries as they are compared with series of n points, and the bounds of accumulated costs."""
+    def queries(self, X):
+        """What gives the queries as they are compared with series of n points."""
         queries = cache(lambda n: self.metric._queries(X, self.w, n))
         # Only a few metrics' parameters depend on the candidates' length.
-        of_length = queries if self.metric._needs_equal_lengths else lambda n: queries(0)
+        return queries if self.metric._needs_equal_lengths else lambda n: queries(0)
+
+    def prepared(self, X):
+        """The same, and the bounds of accumulated costs."""
+        of_length = self.queries(X)
         return of_length, self.bounds.of(of_length, len(X)) * self.share
 
     def look(self, X, bounds, itself):

@@ -18,6 +18,9 @@ def laid_out(a):
 
 def envelopes_of(a, first, last):
     lower, upper = np.empty((2, *a.shape[:-1], len(first)))
+    if not first.any() and (last == a.shape[-1]).all():  # without a band each point meets all of them
+        lower[...], upper[...] = a.min(axis=-1, keepdims=True), a.max(axis=-1, keepdims=True)
+        return lower, upper
     envelopes(a.reshape(-1, a.shape[-1]), first, last, *(v.reshape(-1, len(first)) for v in (lower, upper)))
     return lower, upper
 
