@@ -9,6 +9,7 @@ import numpy as np
 import pytest
 from hypothesis import given
 from hypothesis import strategies as st
+from inputs import Slices
 from strategies import small_sizes
 
 from sktslib import QuerySearcher, QuerySegmenter
@@ -34,16 +35,6 @@ def segments(metric, y, query=Y[:20], **parameters):
     return [cut.start, cut.end, cut.cost]
 
 
-class Sliced:
-    """A sequence that is not in memory, and so is read by chunks."""
-
-    def __init__(self, values):
-        self.values, self.shape = values, values.shape
-
-    def __getitem__(self, at):
-        return self.values[at]
-
-
 CALLS = {
     "pair": lambda n: path(get_metric("dtw"), Y[:70], Y[20:n]),
     "pair, band": lambda n: path(get_metric("erp", {"window": 0.2}), Y[:70], Y[20:n]),
@@ -67,8 +58,8 @@ CALLS = {
     "windows, lockstep": lambda n: found("euclidean", Y[:n], normalize="zscore", n_matches=3),
     "windows, threshold": lambda n: found("msm", Y[:n], mode="windows", n_matches=None, threshold=12.0),
     "windows, scales": lambda n: found("dtw", Y[:n], mode="windows", scales=[0.5, 1], n_matches=3),
-    "chunks": lambda n: found("msm", Sliced(Y[:n]), n_matches=3),
-    "chunks of windows": lambda n: found("erp", Sliced(Y[:n]), mode="windows", n_matches=3),
+    "chunks": lambda n: found("msm", Slices(Y[:n]), n_matches=3),
+    "chunks of windows": lambda n: found("erp", Slices(Y[:n]), mode="windows", n_matches=3),
     "segments side by side": lambda n: segments("msm", Y[:n], query=Y[:2], background=0.25),
     "segments": lambda n: segments("dtw", Y[:n], background=0.3),
     "segments, limits": lambda n: segments("edr", Y[:n], background=0.3, max_length=30),

@@ -58,6 +58,12 @@ class Pruning:
         Pairs that were begun and found to be above it.
     computed : int
         Pairs whose distance was computed.
+
+    Examples
+    --------
+    >>> from sktslib.distances import nearest_neighbors
+    >>> nearest_neighbors([[0, 1, 2]], [[0, 1, 1], [5, 5, 5]], metric="euclidean").report.pairs
+    2
     """
 
     pairs: int
@@ -78,6 +84,13 @@ class Neighbors:
         Their positions in the collection; of equally near ones the first.
     report : Pruning
         What was computed and what was not.
+
+    Examples
+    --------
+    >>> from sktslib.distances import nearest_neighbors
+    >>> distances, indices = nearest_neighbors([[0, 1, 2]], [[0, 1, 1], [5, 5, 5]], metric="euclidean")
+    >>> distances, indices
+    (array([[1.]]), array([[0]]))
     """
 
     distances: np.ndarray

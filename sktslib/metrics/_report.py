@@ -59,6 +59,13 @@ class EventReport:
         Of a found event the query of another class that is nearest to its samples; -1 where there is none.
     next_distance : ndarray of shape (n,) or None
         Its distance there, or its cost: near that of the match itself where the two are easily confused.
+
+    Examples
+    --------
+    >>> from sktslib.metrics import event_report
+    >>> report = event_report([(0, 10), (20, 30)], [(1, 11), (40, 50)])
+    >>> report.kind.tolist(), report.start_error.tolist()
+    (['hit', 'missed', 'false'], [1.0, nan, nan])
     """
 
     kind: np.ndarray
@@ -140,7 +147,13 @@ class EventReport:
         return pd.Series(values)
 
     def to_frame(self) -> DataFrame:
-        """Return a pandas DataFrame, one row an event, missing values where an event is lacking."""
+        """Return a table, one row an event.
+
+        Returns
+        -------
+        DataFrame
+            A column for each attribute that is not None; missing values where an event is lacking.
+        """
         import pandas as pd
 
         columns = {one.name: getattr(self, one.name) for one in fields(self) if getattr(self, one.name) is not None}

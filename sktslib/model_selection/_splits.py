@@ -79,6 +79,11 @@ class BlockedSeriesSplit:
         ------
         train, test : ndarray of int
             Ascending.
+
+        Raises
+        ------
+        ValueError
+            If a block would leave no samples to train on, or to test on.
         """
         n = len(X)
         # More blocks than samples leave some empty, as one more does, and a gap of all samples leaves none.

@@ -33,7 +33,19 @@ if TYPE_CHECKING:
 class QueryMatches(NamedTuple):
     """Where each query lies best in each series, and how far it is: three arrays (n_series, n_queries).
 
-    Ranges are half-open ``[start, end)`` in samples; without a candidate they are -1 and the distance infinite.
+    Attributes
+    ----------
+    start, end : ndarray of int of shape (n_series, n_queries)
+        Half-open ranges ``[start, end)`` in samples; -1 without a candidate.
+    distance : ndarray of shape (n_series, n_queries)
+        The distances; infinite without a candidate.
+
+    Examples
+    --------
+    >>> from sktslib.neighbors import QueryDistances
+    >>> query_distances = QueryDistances("euclidean", queries=[[1, 2]]).fit([[0, 1, 2, 0], [1, 2, 0, 0]])
+    >>> query_distances.locate([[0, 0, 1, 2]]).start
+    array([[2]])
     """
 
     start: np.ndarray
@@ -196,6 +208,14 @@ class QueryDistances(ClassNamePrefixFeaturesOutMixin, TransformerMixin, Collecti
         -------
         QueryDistances
             Itself.
+
+        Raises
+        ------
+        TypeError
+            If the first parameter, `metric`, was given queries.
+        ValueError
+            If parameters exclude each other, such as `queries` and `n_queries`, or if queries are to be learned and
+            `y` is missing or holds one class, or a series has missing values.
         """
         self._fit_collection(X)
         mode = resolve_mode(self.metric_, self.mode, self.normalize)

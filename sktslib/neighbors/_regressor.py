@@ -82,6 +82,13 @@ class KNeighborsTimeSeriesRegressor(MultiOutputMixin, RegressorMixin, WeightedNe
         -------
         KNeighborsTimeSeriesRegressor
             Itself.
+
+        Raises
+        ------
+        TypeError
+            If `y` holds text.
+        ValueError
+            If `y` is missing, not finite, or has not one target a series.
         """
         self._fit_collection(X)
         if y is None:

@@ -36,6 +36,14 @@ class Shapelet(NamedTuple):
         What it tells of the classes: bits, or the F-statistic.
     label : object
         The class that it was chosen for, that of its series.
+
+    Examples
+    --------
+    >>> from sktslib.neighbors import QueryDistances
+    >>> series = [[0, 0, 5, 0, 0], [0, 5, 0, 0, 0], [0, 0, 0, 0, 0], [0, 0, 0, 0, 1]]
+    >>> learned = QueryDistances("euclidean", n_queries=1, query_lengths=(3, 3)).fit(series, [1, 1, 0, 0])
+    >>> learned.shapelets_[0].length
+    3
     """
 
     series: int

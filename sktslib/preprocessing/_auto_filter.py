@@ -89,7 +89,9 @@ class AutoFilter(Filter):
 
     The labels that `fit` takes are those of `QuerySegmenter.fit`, so that both may stand in one pipeline. -1 means, as
     with ``self_train``, that nobody looked: events without a mark are looked for there as everywhere, and the band
-    learns from those that it finds.
+    learns from those that it finds. Events of one class that follow each other without background are one long event,
+    which has the spectrum of all of them: label their ranges by :func:`sktslib.metrics.labels_from_events`, which
+    leaves a sample of background between them.
 
     Examples
     --------

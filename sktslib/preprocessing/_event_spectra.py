@@ -140,7 +140,7 @@ def band_of(found):
     """
     frequencies, events, _ = found
     noise, some = _noise(found), np.maximum(events, 0.0)
-    scale = np.maximum(noise, some).max(axis=1, keepdims=True)  # of squares that would not be numbers else
+    scale = np.maximum(noise, np.abs(events)).max(axis=1, keepdims=True)  # of squares that would not be numbers else
     # The first frequency is that of the mean.
     each = min(EDGES // 2, len(frequencies))
     edges = np.concatenate([np.arange(1, each), np.geomspace(each, len(frequencies), EDGES // 2)])

@@ -102,6 +102,13 @@ class Resampled(MetaEstimatorMixin, Estimator):
         -------
         Resampled
             Itself.
+
+        Raises
+        ------
+        TypeError
+            If `estimator` cannot be fitted.
+        ValueError
+            If a parameter is out of its range, or the sampling rate of `X` is neither given nor told by its times.
         """
         self._validate()
         if not hasattr(self.estimator, "fit"):
@@ -297,7 +304,12 @@ class _ResampledRange:
         self.how, self.first, self.y = search.how, 0, x.reshape(len(x), -1).T
 
     def path(self, start, end, shown=None):
-        i, j = self._search.path(*self._range, shown)
+        return self._in_samples(*self._search.path(*self._range, shown))
+
+    def channel_path(self, start, end, channel):
+        return self._in_samples(*self._search.channel_path(*self._range, channel))
+
+    def _in_samples(self, i, j):
         return np.array([i, np.rint(self._at[j]).astype(np.int64)])
 
     def explain(self, start, end):

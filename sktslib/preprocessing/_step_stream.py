@@ -53,6 +53,11 @@ class StepStream:
         -------
         ndarray of the shape of X
             The transformed samples, in the container that ``set_output`` of the transformer says.
+
+        Raises
+        ------
+        ValueError
+            If the samples are not what the transformer takes; the message says in which chunk.
         """
         step = self._transformer
         if hasattr(X, "__len__") and len(X) == 0:  # as when nothing came in time

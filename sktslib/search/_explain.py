@@ -5,11 +5,9 @@ from dataclasses import dataclass
 import numpy as np
 
 from ..distances._metrics.elastic import ElasticMetric
-from ..distances._metrics.mixed import Mixed
 from ..distances._metrics.time import ratios
 from ..distances._series import full_weight
 from ..utils._sizes import check_size
-from ._channels.by_channel import parts_of, signed
 from ._profiles.window_profile import scaled_path
 
 
@@ -45,8 +43,9 @@ class Explanation:
 
 def explain(search, start, end):
     """The explanation of the candidate [start, end) of a search."""
-    m, own = search.how.m, _aligns_parts(search)
-    path = scaled_path(np.tile(np.arange(m), (2, 1)), m, start, end) if own else search.path(start, end)
+    m = search.how.m
+    alone = search.aligns_parts
+    path = scaled_path(np.tile(np.arange(m), (2, 1)), m, start, end) if alone else search.path(start, end)
     cost = _costs(search, start, end)
     first = search.first  # small numbers have more digits behind the point
     pace = start - first + path[0] * ((end - start - 1) / max(m - 1, 1))
@@ -59,38 +58,25 @@ def explain(search, start, end):
 def _costs(search, start, end):
     if search.how.by_channel is not None:
         return _by_channel(search, start)
-    if _aligns_parts(search):
+    if search.aligns_parts:
         return _by_part(search, start, end)
     return (_elastic if isinstance(search.how.metric, ElasticMetric) else _lockstep)(search, start, end)
 
 
-def _aligns_parts(search):
-    """Whether each part of a metric aligns its channels by itself."""
-    how = search.how
-    return isinstance(how.metric, Mixed) and how.by_channel is None and not how.metric._has_path
-
-
 def _by_part(search, start, end):
     """The costs of the parts of a metric times their weights, each along its own alignment."""
-    how, cost = search.how, np.zeros(search.how.x.shape)
-    for part in how.metric._parts(len(how.x)):
-        tx = how.tx if part.metric.uses_times else None
-        one = how._replace(metric=part.metric, x=part.of(how.x), w=part.of(how.w), tx=tx)
-        if one.w is None or one.w.any():
-            own = type(search)(one, part.of(search.y), search.ty, search.first)
-            cost[part.channels] = part.weight * _costs(own, start, end).T
+    cost = np.zeros(search.how.x.shape)
+    for part, own in search.parts:
+        cost[part.channels] = part.weight * _costs(own, start, end).T
     return cost.T
 
 
 def _by_channel(search, start):
     """Each channel's costs times its weight, where its points lie in the query; 0 of those without a vote."""
-    shares, cost = search.shares(np.array([start])), np.zeros(search.how.x.shape)
-    lag, sign, votes = shares.lag[0] - search.how.by_channel.lag, shares.sign[0], shares.votes[0]
-    for c, lead, weight, how in parts_of(search.how):
-        if votes[c]:
-            first, m = start + lead + int(lag[c]), how.m
-            own = type(search)(signed(how, sign[c]), np.ascontiguousarray(search.y[c : c + 1]), search.ty, search.first)
-            cost[c, lead : lead + m] = weight * _costs(own, first, first + m)[:, 0]
+    cost = np.zeros(search.how.x.shape)
+    for (c, lead, weight, how), own, first, _, votes in search.channel_windows(start):
+        if votes:
+            cost[c, lead : lead + how.m] = weight * _costs(own, first, first + how.m)[:, 0]
     return cost.T
 
 

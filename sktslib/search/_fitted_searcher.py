@@ -30,7 +30,7 @@ from ._query import QueryEstimator
 from ._several import entry, one_each, several
 from ._streaming.chunked_sequence import ChunkedSequence, HeldSequence, is_long
 from ._streaming.dask_arrays import DaskSequence, is_dask
-from ._streaming.ranges import checked, goes_by_chunks, jobs_within, profile_ranges, search_ranges
+from ._streaming.ranges import checked, goes_by_parts, jobs_within, profile_ranges, search_ranges
 
 
 class Call(NamedTuple):
@@ -88,7 +88,7 @@ class FittedSearcher(ThresholdFitting, ChannelQueries, QueryEstimator):
         self._learned_thresholds = [None] * len(queries)
         given = zip(*map(as_given, queries), strict=True)
         self.query_, self.weight_ = (self._of_each(list(each)) for each in given)
-        self.alternatives_ = [[(x.T, None if w is None else w.T) for x, w in how.alternatives] for how in queries]
+        self.alternatives_ = [[as_given(one) for one in how.versions[1:]] for how in queries]
         return self
 
     def _resolve(self):
@@ -236,7 +236,7 @@ class FittedSearcher(ThresholdFitting, ChannelQueries, QueryEstimator):
             for group in groups:
                 some = [own[n] for n in group]
                 work = delayed(self._found_in)(some, source, place, jobs)
-                calls.append(Call(work, jobs, by_parts or goes_by_chunks(source, some)))
+                calls.append(Call(work, jobs, goes_by_parts(source, some, jobs)))
                 numbers += [len(readers) + n for n in group]
             sources.append(source)
             readers += [source.reader(how) for how, _ in own]

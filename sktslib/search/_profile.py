@@ -7,8 +7,10 @@ from typing import NamedTuple
 import numpy as np
 
 from ..distances._metrics.elastic import ElasticMetric
+from ..distances._metrics.mixed import Mixed
 from ..distances._series import alike, base_of, full_weight, normalise, places, resample
 from ..utils._sizes import check_query
+from ._channels.by_channel import Part, parts_of, signed
 from ._comparison import check_lengths, check_reach, check_room
 from ._explain import explain
 from ._profiles.near_windows import Rule
@@ -17,6 +19,21 @@ from ._profiles.window_profile import scaled_path, window_profile, window_shares
 from ._selection import Profile, select, select_exactly
 
 MOST_TERMS = 2**19  # of windows that are computed together
+
+
+class ChannelWindow(NamedTuple):
+    """Where a channel that is compared by itself lies in a candidate."""
+
+    part: Part
+    search: "Search"  # of the channel alone, with its sign
+    start: int
+    distance: float  # unweighted
+    votes: bool  # whether its distance is in the sum
+
+    def path(self, first):
+        """Alignment of the channel, whose query's first point has a number; without a pair if it is infinitely far."""
+        path = self.search.path(self.start, self.start + self.part.how.m)
+        return path[:, : path.shape[1] if np.isfinite(self.distance) else 0] + np.array([[first], [0]])
 
 
 class Search:
@@ -127,6 +144,52 @@ class Search:
     def cost(self, start, end, shown=None):
         """Accumulated cost of the query, or of a part of its points, and [start, end), in a subsequence search."""
         return self.how.metric._cost(self.piece(start, end, shown), whole=self.whole)
+
+    def channel_windows(self, start):
+        """The windows of the channels that take part in a candidate, where these are compared by themselves."""
+        shares, by = self.shares(np.array([start])), self.how.by_channel
+        for part in parts_of(self.how):
+            c = part.channel
+            y = np.ascontiguousarray(self.y[c : c + 1])
+            own = Search(signed(part.how, shares.sign[0, c]), y, self.ty, self.first)
+            at = start + part.lead + int(shares.lag[0, c] - by.lag[c])
+            yield ChannelWindow(part, own, at, float(shares.distance[0, c]), bool(shares.votes[0, c]))
+
+    @property
+    def aligns_parts(self):
+        """Whether each part of the metric aligns its channels by itself."""
+        how = self.how
+        return isinstance(how.metric, Mixed) and how.by_channel is None and not how.metric._has_path
+
+    @property
+    def parts(self):
+        """These parts, each with a search of its channels; those that count something."""
+        for part in self.how.metric._parts(len(self.how.x)):
+            tx = self.how.tx if part.metric.uses_times else None
+            one = self.how._replace(metric=part.metric, x=part.of(self.how.x), w=part.of(self.how.w), tx=tx)
+            if one.w is None or one.w.any():
+                yield part, Search(one, part.of(self.y), self.ty, self.first)
+
+    def channel_path(self, start, end, channel):
+        """Alignment of a channel with its window in [start, end), the query's points as they were given."""
+        counted = []
+        if self.how.by_channel is not None:
+            for window in self.channel_windows(start):
+                c = window.part.channel
+                if c == channel:
+                    return window.path(self.how.by_channel.first[c])
+                counted.append(c)
+        elif self.aligns_parts:
+            for part, own in self.parts:
+                if channel in part.channels:
+                    return own.path(start, end)
+                counted += np.asarray(part.channels).tolist()
+        else:
+            return self.path(start, end)
+        raise ValueError(
+            "The 'channel' parameter must be a channel that is compared: one in which the query has points and that "
+            f"counts something. These are {sorted(counted)}. Got {channel}."
+        )
 
     def path(self, start, end, shown=None):
         """Alignment of the query, or of a part of its points, with [start, end); indices into both as a whole."""

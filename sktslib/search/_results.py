@@ -4,11 +4,13 @@ from __future__ import annotations
 
 from dataclasses import dataclass, replace
 from functools import cached_property
+from numbers import Integral
 from typing import TYPE_CHECKING
 
 import numpy as np
 
 from ..utils._positions import distinct
+from ..utils.validation import unknown_name
 from ._buffer import kept_times, times_in
 from ._range_table import RangeTable
 from ._selection import Ranges
@@ -129,10 +131,51 @@ class Matches(Ranges, RangeTable):
         """Scale and offset (2, n_matches, channels)."""
         return self._source.beside(self.start, self.end)
 
-    def path(self, k: int) -> NDArray[np.intp]:
-        """Alignment of the k-th match: query indices and sequence indices, an array (2, K); computed when asked for."""
+    def path(self, k: int, channel: int | str | None = None) -> NDArray[np.intp]:
+        """Alignment of the k-th match with its query; computed when asked for.
+
+        Parameters
+        ----------
+        k : int
+            The match's place in the list, from 0.
+        channel : int or str, optional
+            Number or name of a channel, whose path is given: where channels are compared by themselves, or by
+            `Mixed`, each has one of its own. Elsewhere all channels share one.
+
+        Returns
+        -------
+        ndarray of int of shape (2, K)
+            Query indices and sequence indices. Of a channel that is compared by itself these are rows of
+            ``searcher.query_`` and samples of its window, at its lag and with its sign; none, shape (2, 0), where it
+            is infinitely far. Compared by channel, without `channel`: the samples of the match, one by one, and their
+            numbers in it.
+
+        Raises
+        ------
+        ValueError
+            If the metric has no warping path, or there is no such channel, or it is not compared.
+
+        Examples
+        --------
+        >>> from sktslib import QuerySearcher
+        >>> query = [[0, 0], [2, 3], [0, 0], [0, 0]]
+        >>> sequence = [[9, 9], [0, 9], [2, 0], [0, 0], [0, 3], [9, 0]]
+        >>> matches = QuerySearcher("dtw", channel_lag=[0, 1]).fit(query).search(sequence)
+        >>> matches.path(0, channel=1)
+        array([[0, 0, 1, 2, 3],
+               [2, 3, 4, 5, 5]])
+        """
         search, start, end = self._found(k)
-        return search.path(start, end)
+        return search.path(start, end) if channel is None else search.channel_path(start, end, self._channel(channel))
+
+    def _channel(self, channel):
+        """The number of a channel, which has it or a name."""
+        names, count = self.channels or [], len(self._source.readers[0].how.x)
+        if isinstance(channel, str) and channel in names:
+            return names.index(channel)
+        if isinstance(channel, Integral) and not isinstance(channel, bool) and 0 <= channel < count:
+            return int(channel)
+        raise unknown_name("channel", channel, [*names, *range(count)], type(self).__name__)
 
     def explain(self, k: int) -> Explanation:
         """Where the k-th match fits and where it does not: costs per query point and channel, advance and delay.
@@ -223,10 +266,10 @@ class Matches(Ranges, RangeTable):
         -------
         SearchDisplay
         """
-        from ..utils.visualisation import plot_search_distance_result
+        from ..utils.visualisation import SearchDisplay
 
         own = self if self.sequence is None else self._alone()
-        return plot_search_distance_result(own, own._to_draw(sequence), ts, ax=ax, **style)
+        return SearchDisplay.from_predictions(own, own._to_draw(sequence), times=ts, ax=ax, **style)
 
     def _alone(self):
         """The same as matches in the one of several sequences in which all of them lie."""

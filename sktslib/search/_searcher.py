@@ -19,7 +19,7 @@ from ._fitted_searcher import FittedSearcher
 from ._learning.dialogue import AnsweredSearcher
 from ._learning.time_labels import with_background
 from ._profiling_searcher import ProfilingSearcher
-from ._query import event_score, owned, refuse_sample_weight
+from ._query import event_score, one_query, owned, refuse_sample_weight
 from ._several import matches_of, refuse_several, several, within
 from ._streaming.chunked_sequence import n_samples
 from ._streaming.piecewise import PiecewiseSearcher
@@ -103,7 +103,8 @@ class QuerySearcher(ProfilingSearcher, PiecewiseSearcher, AnsweredSearcher, Fitt
         any number of them.
     channel_lag : int, timedelta, list or dict, optional
         Compared by channel: how many samples, or what time, behind the match's start the query of each channel begins;
-        of each channel in a list, or in a dict by names or numbers (0 for those left out). See Notes.
+        of each channel in a list, or in a dict by names or numbers (0 for those left out). Labels mark what a match
+        is then, from the start of the first channel to the end of the last. See Notes.
     lag_tolerance : int or timedelta, default=0
         Compared by channel: how much earlier or later a channel may begin; it counts at the lag that it fits best. Less
         than half of a match's length.
@@ -260,7 +261,9 @@ class QuerySearcher(ProfilingSearcher, PiecewiseSearcher, AnsweredSearcher, Fitt
             The query, or several, in a dict by their names, which are the labels of matches; with the parameter `query`
             set, any series of the same channels; with `y`, a recording.
         y : array-like of shape (n,), optional
-            Labels of a recording's time points, as `QuerySegmenter.fit` takes them. Each class has a query then, the
+            Labels of a recording's time points, as `QuerySegmenter.fit` takes them: each run of one label is an
+            occurrence, so that those without background between them are a single long one; make labels of ranges by
+            :func:`sktslib.metrics.labels_from_events`, which leaves a sample of it. Each class has a query then, the
             barycenter of its occurrences, weighted by the inverse variance about each point, and a threshold.
         weight : array-like of shape (m,) or (m, channels), optional
             Relative weights of the query's points; replaces the parameter, or with MetricWeights what the weights
@@ -277,17 +280,16 @@ class QuerySearcher(ProfilingSearcher, PiecewiseSearcher, AnsweredSearcher, Fitt
         self._check_parameters()
         self._check_limits(None if self.min_length == "auto" else self.min_length, self.max_length)
         self._check_choice()
-        self._check_channels(learned=False)
+        self._check_channels()
         self._resolve()
         for name in ("classes_", "_background_label", "_counts", "_answers"):  # of an earlier fit
             vars(self).pop(name, None)
         marked = self._annotation(X, y, times)
         self._check_threshold(marked is not None)
         if marked is not None:
-            self._check_channels(learned=True)
             self._read_fixed(X, weight)
             self._choose(marked, weight, times_of(X, times))
-            return self._fit_labels(marked, X, weight, times)
+            return self._fit_labels(marked, one_query(X, "X"), weight, times)
         return self._fit_queries(*self._read_queries(X, y, weight, times))
 
     def search(self, X: Sequences, times: Times | None = None) -> Matches:

@@ -1,15 +1,20 @@
 """Calls that know nothing of each other, in jobs, and bars that show how far long work has come."""
 
 import sys
+from collections import deque
+from concurrent.futures import ThreadPoolExecutor
 from contextlib import contextmanager
+from functools import partial
 from multiprocessing import TimeoutError as JobTimeout
 
 import numpy as np
-from joblib import Parallel, effective_n_jobs
+from joblib import Parallel, effective_n_jobs, parallel_config
+from joblib.parallel import ThreadingBackend, get_active_backend
 
 from .validation import check_jobs
 
 MANY = 10_000  # steps from which on a bar writes thousands and millions
+AT_ONCE = 2  # calls for each job that are begun and whose results are not taken
 # What the engines say of a process that is gone, by the module that is loaded where they are used.
 LOST = {
     "concurrent.futures.process": ["BrokenProcessPool"],
@@ -56,8 +61,13 @@ def losses_explained(name):
 
 
 def _results(calls, total, n_jobs):
-    if total == 1:  # joblib takes longer than a short search
+    backend, usual = get_active_backend(prefer="threads")
+    in_threads = type(backend) is ThreadingBackend
+    jobs = backend.effective_n_jobs(usual if check_jobs(n_jobs) is None else n_jobs) if in_threads else None
+    if total <= 1 or jobs == 1:
         return (call(*arguments, **keywords) for call, arguments, keywords in calls)
+    if in_threads:
+        return _in_threads(calls, min(jobs, total))
     # Large arrays are files to other processes of this machine, which may write to what they read of them.
     options = {"n_jobs": check_jobs(n_jobs), "prefer": "threads", "mmap_mode": "c"}
     try:
@@ -66,6 +76,37 @@ def _results(calls, total, n_jobs):
         parallel = Parallel(**options)
     _hear_of_losses(parallel._backend)
     return parallel((_called, (call, [_is_plain(a) for a in given], *given), more) for call, given, more in calls)
+
+
+def jobs_are_threads():
+    """Whether calls in jobs may change what they share."""
+    return type(get_active_backend(prefer="threads")[0]) is ThreadingBackend
+
+
+def for_each(function, items, jobs):
+    """The results of a function, which may change what is shared, of each item; in so many threads."""
+    if jobs == 1 or len(items) < 2:
+        return [function(item) for item in items]
+    return list(_in_threads(((function, (item,), {}) for item in items), min(jobs, len(items))))
+
+
+def _in_threads(calls, jobs):
+    """Yield the results of calls in so many threads, some of which are begun ahead.
+
+    joblib looks every 10 ms whether its threads have ended, which is longer than many a call.
+    """
+    backend, within = get_active_backend(prefer="threads")[0].get_nested_backend()
+    threads = ThreadPoolExecutor(jobs, initializer=partial(parallel_config, backend, n_jobs=within))
+    begun = deque()
+    try:
+        for call, given, more in calls:
+            begun.append(threads.submit(call, *given, **more))
+            if len(begun) == AT_ONCE * jobs:
+                yield begun.popleft().result()
+        while begun:
+            yield begun.popleft().result()
+    finally:  # after an error or an interrupt, too, and where nobody wants the rest
+        threads.shutdown(wait=False, cancel_futures=True)
 
 
 def _hear_of_losses(backend):
@@ -131,7 +172,8 @@ def parts_for_jobs(items, n_jobs):
 def progress(total, verbose, name, unit):
     """A function that counts steps, with a word about them; a bar on stderr shows both unless `verbose` is 0.
 
-    A bar within another one is taken away at its end. `total` is None where nobody knows it.
+    A bar within another one is taken away at its end. `total` is None where nobody knows it; if it is 0 then, the bar
+    goes as well.
     """
     if not verbose:
         yield _nothing
@@ -147,6 +189,8 @@ def progress(total, verbose, name, unit):
                 bar.set_postfix_str(word)
 
         yield count
+        if total is None and not bar.n:  # a bar of nothing says nothing
+            bar.leave = False
 
 
 def _nothing(steps=1, word=""):

@@ -83,7 +83,7 @@ def test_of_a_ragged_collection_with_itself(name):
     lengths = [9] * 9 if naive.TABLE[name].same_length else [9, 4, 12, 1, 9, 7, 20, 13, 5]
     X = [
         naive.domain(name, rng.normal(size=n) + 2 * rng.normal())
-        for n in (lengths if numba.config.DISABLE_JIT else 5 * lengths)
+        for n in (lengths[3:] if numba.config.DISABLE_JIT else 5 * lengths)
     ]
     for p in [{}, *(BANDED[:2] if has_band(name) else [])]:
         metric = get_metric(name, p)

@@ -26,7 +26,7 @@ RECORDS = [
     lockstep_terms.PearsonRecord(-1.0),
     lockstep_terms.PearsonRecord(1.5),
 ]
-CUTS = [f"sliding.{name}" for name in ("GROUP", "HELD", "LEAST_ROWS", "SPECTRA")] + ["shared_moments.WINDOWS"]
+CUTS = [f"sliding.{name}" for name in ("GROUP", "HELD", "SPECTRA")] + ["shared_moments.WINDOWS"]
 KINDS = ["noise", "walk", "offset", "step", "spike", "flat", "copies"]
 
 
@@ -209,7 +209,7 @@ def test_windows_computed_together_are_those_computed_alone(name, how, kind):
     rng = np.random.default_rng(3)
     y, x = recording(kind, rng, 2, 900), rng.normal(size=(2, 30))
     reader = CandidateReader(Comparison(get_metric(name), x, normalize=how), Whole(y, None))
-    start = rng.permutation(870)[: 100 if numba.config.DISABLE_JIT else 400]
+    start = rng.permutation(870)[: 40 if numba.config.DISABLE_JIT else 400]
     want = [reader.distances(start[k : k + 1], start[k : k + 1] + 30)[0] for k in range(len(start))]
     np.testing.assert_array_equal(reader.distances(start, start + 30), want)
 

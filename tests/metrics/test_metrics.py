@@ -9,6 +9,7 @@ import pandas as pd
 import pytest
 from hypothesis import given
 from hypothesis import strategies as st
+from naive import runs
 
 from sktslib import metrics
 from sktslib.metrics import (
@@ -21,17 +22,6 @@ from sktslib.metrics import (
 
 
 # --------------------------------------------------------------------------------------------------- brute force
-def runs(labels):
-    """All runs, background too: (start, end, label)."""
-    found = []
-    for i, label in enumerate(labels):
-        if found and found[-1][2] == label:
-            found[-1][1] = i + 1
-        else:
-            found.append([i, i + 1, label])
-    return found
-
-
 def slow_events(labels):
     return [(start, end) for start, end, label in runs(labels) if label != 0]
 

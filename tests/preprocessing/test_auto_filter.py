@@ -174,6 +174,13 @@ def test_events_in_silence_are_found_without_a_warning():
     assert_array_equal(find_look_alikes(X.T, ranges, code)[0][:, 0], STARTS[8:])
 
 
+def test_a_constant_recording_is_no_overflow():
+    y = np.zeros(40, int)
+    for start in (2, 10, 18, 26):
+        y[start : start + 5] = 1
+    assert AutoFilter(RATE).fit(np.full((40, 1), 1e127), y).band_ == (None, None)
+
+
 def test_detectability_is_of_medians_and_tails():
     events, others = np.linspace(0.5, 1.0, 21), np.linspace(-1.0, 0.0, 21)  # worst ones of 20: 0.525 and -0.05
     assert detectability([Gains(events, others)]) == pytest.approx(1.25 / (1.25 + 0.225 + 0.45))

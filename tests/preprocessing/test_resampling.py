@@ -111,6 +111,12 @@ def test_matches_are_those_of_the_recording_s_own_samples():
     assert_array_equal(found.cut()[1], RECORDING[found.start[1] : found.end[1]])
     path = found.path(1)
     assert path[1, 0] == pytest.approx(found.start[1], abs=1) and path[1, -1] == pytest.approx(found.end[1], abs=2)
+    late = np.column_stack([RECORDING, np.roll(RECORDING, 20)])
+    lagged = Resampled(QuerySearcher("dtw", channel_lag=[0, 10], n_matches=1), 100, 200).fit(
+        np.column_stack([BUMP] * 2)
+    )
+    one = lagged.search(late)
+    assert one.path(0, channel=1)[1, 0] == pytest.approx(one.start[0] + 20, abs=1)
     assert search_in(searcher, RECORDING, DATES).to_frame().equals(searcher.search(RECORDING, DATES).to_frame())
     again = pickle.loads(pickle.dumps(found))
     assert again.to_frame().equals(found.to_frame())

@@ -270,6 +270,17 @@ def test_threshold_learned_of_each_kind():
     assert QuerySearcher("dtw").fit(BUMP).threshold_ is None
 
 
+@pytest.mark.parametrize("cls", [QuerySearcher, QuerySegmenter])
+def test_a_list_of_one_recording_is_that_recording(cls):
+    X, ranges = recording([BUMP, BUMP, STEP, BUMP])
+    y = labels_from_events(ranges, [1, 1, 2, 1], n_samples=len(X))
+    want = cls("dtw").fit(X, y).predict(X)
+    for one in ([X], (X,)):
+        np.testing.assert_array_equal(cls("dtw").fit(one, y).predict(X), want)
+    with pytest.raises(ValueError, match="'y' must be None where 'X' is a list of queries"):
+        cls("dtw").fit([X, X], y)
+
+
 def test_learned_threshold_is_midway():
     class Found:
         start, end = np.array([0, 10, 20, 30]), np.array([5, 15, 25, 35])

@@ -11,6 +11,7 @@ import pandas as pd
 import pytest
 from hypothesis import given
 from hypothesis import strategies as st
+from inputs import Slices
 from strategies import parameters, small_sizes, unmeant
 
 from sktslib import QuerySearcher, QuerySegmenter, load_ecg_example
@@ -32,16 +33,6 @@ WINDOWS = [
 ]
 SUBSEQUENCES = [(name, {"mode": "subsequence"}) for name in ("dtw", "dtw", *naive.WARPED)]
 STRETCHES = ["noise", "integers", "constant", "ramp", "query"]
-
-
-class Sliced:
-    """A sequence that is not in memory."""
-
-    def __init__(self, values):
-        self.values, self.shape = values, values.shape
-
-    def __getitem__(self, part):
-        return self.values[part]
 
 
 @st.composite
@@ -111,9 +102,11 @@ def assert_same(got, want):
 
 @contextmanager
 def small_parts(data):
-    names = ("ranges.LEAST", "parts.LEAD", "parts.FIRST", "parts.ROOM", "best.ROOM")
+    names = ("ranges.LEAST", "ranges.LEADS", "parts.LEAD", "parts.FIRST", "parts.ROOM", "best.ROOM")
     names += tuple(f"chunked_sequence.{name}" for name in ("CHUNK", "LONG", "RARE"))
-    others = "search._profiles.near_windows.LEAST", "distances._kernels.scratch.MOST"
+    others = ("distances._kernels.scratch.MOST", "search._profiles.near_windows.LEAST")
+    others += tuple(f"search._profiles.{name}" for name in ("near_windows.BLOCK", "compared_windows.BLOCK"))
+    others += ("search._profiles.compared_windows.EACH", "utils._jobs.AT_ONCE")
     with small_sizes(data, *(f"search._streaming.{name}" for name in names), *others):
         yield
 
@@ -126,7 +119,7 @@ def test_parts_give_what_one_search_of_the_whole_does(search, n_jobs, in_memory,
     rows = searcher.transform(y, times=ty)
     searcher.set_params(n_jobs=n_jobs)
     with small_parts(data):
-        given = y if in_memory else Sliced(y)
+        given = y if in_memory else Slices(y)
         assert_same(searcher.search(given, times=ty), want)
         got = searcher.profile(given, times=ty)
         np.testing.assert_array_equal(got.start, profile.start)
@@ -135,7 +128,7 @@ def test_parts_give_what_one_search_of_the_whole_does(search, n_jobs, in_memory,
         equal(got.distance, profile.distance, **({} if not profile._slack else {"rtol": 1e-9, "atol": 1e-9}))
         equal(searcher.transform(given, times=ty), rows, **({} if not profile._slack else {"rtol": 1e-9, "atol": 1e-9}))
         searcher.set_params(n_jobs=None)
-        assert_same(searcher.search(Sliced(y), times=ty), want)
+        assert_same(searcher.search(Slices(y), times=ty), want)
         assert_same(searcher.search(y, times=ty), want)
 
 
@@ -199,6 +192,7 @@ def spied(monkeypatch):
 
     monkeypatch.setattr(parts.QueryPart, "follows", spy)
     monkeypatch.setattr(ranges, "LEAST", 150)
+    monkeypatch.setattr(ranges, "LEADS", 0)
     return seen
 
 
@@ -287,7 +281,7 @@ def test_each_sample_of_what_is_read_by_chunks_has_a_time(found_by, count):
     found_by.fit([0.0, 1.0, 0.0])
     find = found_by.search if isinstance(found_by, QuerySearcher) else found_by.segment
     with pytest.raises(ValueError, match=rf"must have one time per point, shape \(60,\). Got shape \({count},\)"):
-        find(Sliced(np.zeros(60)), times=np.arange(float(count)))
+        find(Slices(np.zeros(60)), times=np.arange(float(count)))
 
 
 def test_h5py_files_are_opened_from_any_folder(tmp_path, monkeypatch):

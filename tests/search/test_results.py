@@ -363,6 +363,14 @@ def test_matches_in_one_of_several_sequences_are_drawn():
     plt.close("all")
 
 
+def test_unknown_styles_are_those_of_the_display():
+    pytest.importorskip("matplotlib")
+    found = QuerySearcher("dtw").fit(QUERY).search(FULL), QuerySegmenter("dtw").fit(QUERY).segment(FULL)
+    for one, name in zip(found, ("SearchDisplay", "SegmentationDisplay"), strict=True):
+        with pytest.raises(TypeError, match=rf"^{name}\.plot\(\) got an unexpected keyword argument 'color'"):
+            one.plot(color="red")
+
+
 def test_a_pickle_of_few_matches_is_small():
     ecg = load_ecg_example()
     matches = QuerySearcher("euclidean", n_matches=12).fit(ecg.query).search(ecg.sequence, times=ecg.ts)

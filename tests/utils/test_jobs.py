@@ -1,6 +1,8 @@
 """Bars that show how far long calls have come, and jobs."""
 
 import re
+import threading
+from time import sleep
 
 import numpy as np
 import pytest
@@ -8,7 +10,9 @@ from calls_in_jobs import CALLS, IN_JOBS, Q, S, ranges
 from joblib import delayed, parallel_config
 
 from sktslib import QuerySearcher, QuerySegmenter
-from sktslib.utils._jobs import in_jobs, progress
+from sktslib.neighbors import MetricWeights
+from sktslib.utils import _jobs
+from sktslib.utils._jobs import each_in_jobs, for_each, in_jobs, progress
 
 UP = "\x1b[A"  # what a bar within another one ends with
 
@@ -55,6 +59,16 @@ def test_bars_within_others_go_again(capsys):
     assert "inner" in err
 
 
+@pytest.mark.parametrize("steps", [0, 1])
+def test_a_bar_of_nothing_goes_again(steps, capsys):
+    with progress(None, 1, "weights", "iteration") as count:
+        for _ in range(steps):
+            count()
+    assert bool(capsys.readouterr().err.rpartition("\r")[2].strip()) == bool(steps)
+    MetricWeights(alpha=np.inf, kind="channels", verbose=1).fit([[0.0], [1], [2], [3]], [0, 0, 1, 1])
+    assert not capsys.readouterr().err.rpartition("\r")[2].strip()
+
+
 def test_a_bar_ends_with_an_error(capsys):
     def fails(x, y):
         raise ValueError("no distance")
@@ -71,6 +85,68 @@ def test_results_are_in_order_whatever_runs_the_jobs(backend, verbose):
     with parallel_config(backend, n_jobs=1):
         found = in_jobs([delayed(divmod)(k, 3) for k in range(5)], None, verbose, "jobs", "job")
     assert found == [divmod(k, 3) for k in range(5)]
+
+
+def late(k, least=0):
+    """The number, the later the less it is; those below `least` are refused."""
+    sleep(0.002 * (5 - k % 5))
+    if k < least:
+        raise ValueError(f"refused: {k}")
+    return k
+
+
+@pytest.mark.parametrize("n_jobs", [2, 3, 20])
+@pytest.mark.parametrize("at_once", [1, 2])
+def test_threads_begin_calls_in_order_and_not_too_far_ahead(n_jobs, at_once, monkeypatch):
+    monkeypatch.setattr(_jobs, "AT_ONCE", at_once)
+    begun, before = [], threading.active_count()
+    calls = (begun.append(k) or delayed(late)(k) for k in range(12))
+    for k, found in enumerate(each_in_jobs(calls, 12, n_jobs, 0, "numbers", "number")):
+        assert found == k
+        assert begun == [*range(len(begun))]
+        assert len(begun) <= k + at_once * min(n_jobs, 12)
+        assert threading.active_count() <= before + n_jobs
+    while threading.active_count() > before:
+        sleep(0.001)
+
+
+def test_an_error_in_a_thread_stands_where_its_result_would():
+    found = each_in_jobs([delayed(late)(k, 4 * (k > 2)) for k in range(9)], 9, 3, 0, "numbers", "number")
+    assert [next(found) for _ in range(3)] == [0, 1, 2]
+    with pytest.raises(ValueError, match="refused: 3"):
+        next(found)
+    assert list(found) == []
+
+
+def test_threads_end_where_nobody_wants_the_rest():
+    before, begun = threading.active_count(), []
+    calls = (begun.append(k) or delayed(late)(k) for k in range(1000))
+    for found in each_in_jobs(calls, 1000, 2, 0, "numbers", "number"):
+        if found == 3:
+            break
+    del found
+    while threading.active_count() > before:
+        sleep(0.001)
+    assert len(begun) < 20
+
+
+def test_jobs_within_jobs():
+    def inner(k):
+        return sum(in_jobs([delayed(late)(j) for j in range(k)], 2, 0, "numbers", "number"))
+
+    assert in_jobs([delayed(inner)(k) for k in range(5)], 2, 0, "sums", "sum") == [0, 0, 1, 3, 6]
+
+
+@pytest.mark.parametrize("jobs", [1, 2, 3])
+def test_items_that_threads_share(jobs):
+    out = np.zeros(10)
+
+    def fill(k):
+        out[k] = late(k)
+        return -k
+
+    assert for_each(fill, range(10), jobs) == [-k for k in range(10)]
+    np.testing.assert_array_equal(out, np.arange(10))
 
 
 @pytest.mark.parametrize("name", CALLS)

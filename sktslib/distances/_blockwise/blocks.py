@@ -4,21 +4,21 @@ from math import ceil, isqrt
 
 from joblib import delayed
 
-from ...utils._jobs import count_jobs, counted, each_in_jobs
+from ...utils._jobs import AT_ONCE, count_jobs, counted, each_in_jobs
 from .._collection import StoredCollection, lengths_of
 from .._kernels.lanes import LANES
 from .._metrics.lockstep import LockstepMetric
 from .._metrics.sbd import SBD
 
-# Of no influence on any result: pairs of points, and of series, that a block may hold, and blocks for each job.
+# Of no influence on any result: pairs of points, and of series, that a block may hold, and blocks for each job; where
+# all take one time, few, for each is prepared by itself.
 CELLS = 2**30
 ENTRIES = 2**18
 SHARE = 8
-# Bytes of a pair, and sizes of a series, in all arrays that are made for a block; and blocks of a job at once, one of
-# which waits or is looked at.
+EVEN = 2
+# Bytes of a pair, and sizes of a series, in all arrays that are made for a block.
 PAIR = 40
 COPIES = 6
-AT_ONCE = 2
 
 
 def compared_by_blocks(compare, metric, X, Y, order, mirrored, how):
@@ -43,7 +43,7 @@ def compared_by_blocks(compare, metric, X, Y, order, mirrored, how):
     """
     n_jobs, verbose, max_memory, shares, name = how
     jobs = count_jobs(n_jobs)
-    pairs, most = _pairs_of_block(metric, X, Y, jobs), [len(X), len(Y)]
+    pairs, most = _pairs_of_block(metric, X, Y, jobs, mirrored), [len(X), len(Y)]
     if max_memory is not None:
         at_once = AT_ONCE * jobs * shares
         room = max_memory // at_once
@@ -65,11 +65,12 @@ def compared_by_blocks(compare, metric, X, Y, order, mirrored, how):
         yield *place, found
 
 
-def _pairs_of_block(metric, X, Y, jobs):
+def _pairs_of_block(metric, X, Y, jobs, mirrored):
     """How many pairs of series a block may hold."""
     m, n = max(lengths_of(X)), max(lengths_of(Y))
     cells = max(m, n) if isinstance(metric, LockstepMetric | SBD) else m * n
-    return max(1, min(ENTRIES, CELLS // cells, ceil(len(X) * len(Y) / (1 if jobs == 1 else SHARE * jobs))))
+    share = SHARE if mirrored or m > min(lengths_of(X)) or n > min(lengths_of(Y)) else EVEN
+    return max(1, min(ENTRIES, CELLS // cells, ceil(len(X) * len(Y) / (1 if jobs == 1 else share * jobs))))
 
 
 def _blocks(order, mirrored, pairs, most):

@@ -87,8 +87,10 @@ class _LinkedCompiler(Compiler):
 INNER = {"nogil": True, "no_cpython_wrapper": True, "no_cfunc_wrapper": True, "pipeline_class": _LinkedCompiler}
 
 
-def inner(function, **options):
+def inner(function=None, **options):
     """Compile a function that only kernels call (decorator); once for all numbers that are written in a call."""
+    if function is None:
+        return partial(inner, **options)
     made = njit(**INNER, **options)(function)
     if isinstance(made, Dispatcher):  # else the compiler is switched off
         made.get_call_template = partial(_template_of_types, made.get_call_template)

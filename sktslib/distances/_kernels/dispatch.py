@@ -109,6 +109,14 @@ def recurrence(
     callable
         The decorator; it returns the class as it is. Pass that to `register_metric`.
 
+    Raises
+    ------
+    TypeError
+        If `terms` or `moves` is not callable, a flag is not True or False, or `bounds` is none of what it may be.
+    ValueError
+        If `size` is not 1, 2 or 3, or facts exclude each other: bounds without `monotone`, lags without a closed
+        boundary.
+
     Examples
     --------
     >>> from typing import NamedTuple

@@ -6,7 +6,7 @@ the window, so that a huge value beside a window leaves no trace in it.
 
 import numpy as np
 
-from .compilation import block_size, kernel
+from .compilation import block_size, inner, kernel
 
 EPS = 2.0**-52
 TINY, HUGE = 1e-270, 1e300  # sums of squares between them lost nothing to underflow, and did not overflow
@@ -18,7 +18,7 @@ RUN = block_size(1024, 4)
 PIECE = block_size(1024, 8)  # windows at a time whose sums stay in the first-level cache
 
 
-@kernel
+@inner
 def _run_on(y, b, count, after):
     """after[:, k] = sums of y - y[b] and of its square over the k samples from b on."""
     base = y[b]
@@ -31,7 +31,7 @@ def _run_on(y, b, count, after):
             after[0, k + 1], after[1, k + 1] = done_s + s, done_q + q
 
 
-@kernel
+@inner
 def _run_both(y, b, m, before, after):
     """The same, and before[:, m - k] = sums of y - y[b + m] over the k samples before b + m.
 
@@ -224,7 +224,7 @@ def add_products(dot, step, wrong, lift, scale, spread, error, own, mean_x, tota
 
 
 # Where moments do not depend on the query: what windows add is summed up once for all queries.
-@kernel
+@inner
 def add_windows(norms, step, scale, spread, error, squares, rows, errors, more, last):
     """Add a channel's windows to their squares, to the norms of their rows as scaled, and to their errors.
 
@@ -248,7 +248,7 @@ def add_windows(norms, step, scale, spread, error, squares, rows, errors, more, 
                 to_e[j] += e[j]
 
 
-@kernel
+@inner
 def row_norms(norms, step, scale, rows):
     """The norms of the rows of windows as scaled."""
     for r in range(norms.shape[0]):
@@ -257,7 +257,7 @@ def row_norms(norms, step, scale, rows):
             to[j] = norms[r] * by[j]
 
 
-@kernel
+@inner
 def normalised_windows(y, m, first, scaling, norms, step, mean, scale, spread, error, squares, rows, errors, k, each):
     """Moments of the windows of channel k of `each`, as scaled, and their sums over channels; of one alone the rows'.
 
@@ -272,7 +272,7 @@ def normalised_windows(y, m, first, scaling, norms, step, mean, scale, spread, e
         add_windows(norms, step, scale, spread, error, squares, rows, errors, k > 0, k == each - 1)
 
 
-@kernel
+@inner
 def add_dots(dot, step, scale, a, more):
     """Add a channel's products to a, or begin anew."""
     for r in range(dot.shape[0]):
@@ -287,7 +287,7 @@ def add_dots(dot, step, scale, a, more):
                     to[j] = d[j] * by[j]
 
 
-@kernel
+@inner
 def end_dots(dot, step, scale, differences, own, wrong, squares, rows, errors, a, b, c, more):
     """Add the last channel's products, and make of their sums what the channels one by one would have given.
 

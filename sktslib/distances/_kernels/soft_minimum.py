@@ -15,7 +15,7 @@ from typing import NamedTuple
 
 import numpy as np
 
-from .compilation import kernel, pieces
+from .compilation import inner, kernel, pieces
 
 INF = np.inf
 NO_COSTS = np.empty((0, 0))
@@ -35,7 +35,7 @@ class Soft(NamedTuple):
     triangle: float  # k is multiplied by 1 - lag / triangle, and is 0 from that lag on; infinity: by 1
 
 
-@kernel
+@inner
 def _local_kernels(p, x, w, y, j, lo, hi, cost, share, power):
     """Local kernels exp(-c) = share * 2^power of the query's points lo..hi with point j of the series."""
     cost[lo:hi] = 0.0

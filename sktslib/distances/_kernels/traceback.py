@@ -7,7 +7,7 @@ equal costs a segment is preferred to background, and the first query to the oth
 
 import numpy as np
 
-from .compilation import budgets, kernel, pieces
+from .compilation import budgets, inner, kernel, pieces
 
 INF = np.inf
 ROOM = 4096  # segments that are traced at a time
@@ -72,7 +72,7 @@ def trace(best, begin, transitions, base, fresh, j, label):
     return *found, cost, label
 
 
-@kernel
+@inner
 def branch(best, begin, transitions, base, codes, known):
     """Fill the rows of `codes` (n + 1, k + 1) behind row `known`: by which node the path to each node leaves row 0."""
     width = best.shape[1]

@@ -69,6 +69,13 @@ def register_metric(
     type
         The metric class.
 
+    Raises
+    ------
+    TypeError
+        If `made_of` is neither of the two, or a function of the recurrence takes other arguments.
+    ValueError
+        If `name` is no identifier, or a name is one of the package's own.
+
     Notes
     -----
     What numba compiles for a recurrence is kept on disk under a hash of its functions and of all they refer to: an

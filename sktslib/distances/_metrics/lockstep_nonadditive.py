@@ -140,6 +140,11 @@ class Mahalanobis(LockstepMetric):
         -------
         Mahalanobis
             Itself.
+
+        Raises
+        ------
+        ValueError
+            If `X` is no collection of at least two series of one length, or holds missing values.
         """
         from sklearn.covariance import LedoitWolf
 

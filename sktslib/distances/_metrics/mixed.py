@@ -105,7 +105,8 @@ class Mixed(MetricOfChannels):
     def _path(self, pair):
         raise ValueError(
             "The Mixed Distance has no warping path of its own: each part aligns its channels by itself. Take the path "
-            "of a part, metric.metrics[key](x, y).path, or search by mode='subsequence', in which all share one."
+            "of a part, metric.metrics[key](x, y).path, of a match matches.path(k, channel); or search by "
+            "mode='subsequence', in which all share one."
         )
 
     def _exponent(self, channels):

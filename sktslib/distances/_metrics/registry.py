@@ -54,6 +54,13 @@ def metric_names(
     -------
     list of str
 
+    Raises
+    ------
+    TypeError
+        If `multivariate`, `metric` or `symmetric` is not True, False or None.
+    ValueError
+        If there is no such family.
+
     Examples
     --------
     >>> from sktslib.distances import metric_names
@@ -113,6 +120,13 @@ def get_metric(metric: MetricLike, params: Any = None) -> Metric:
     Returns
     -------
     Metric
+
+    Raises
+    ------
+    TypeError
+        If `metric` is none of these, or `params` no dictionary.
+    ValueError
+        If the name or a parameter is unknown, which the message lists, or a value is out of its range.
 
     Examples
     --------

@@ -336,6 +336,11 @@ class GAK(SoftMetric):
         -------
         GAK
             Itself.
+
+        Raises
+        ------
+        ValueError
+            If all points are equal, so that nothing can be estimated.
         """
         X = as_collection(X, "X", channels_first=channels_first, part=part_size(None))
         self._check_sizes(X, X, ("X", "X"))

@@ -74,12 +74,53 @@ class Shares(NamedTuple):
 # ----------------------------------------------------------------------------------------------------------- the query
 def placed(how, by):
     """A query (channels, m) compared by channel."""
-    channels, total = len(how.x), int((by.lead + by.length)[by.taking_part].max())
-    x, w = np.zeros((2, channels, total))
-    for c in np.flatnonzero(by.lead + by.length <= total):
-        own, there = (slice(at, at + by.length[c]) for at in (by.first[c], by.lead[c]))
-        x[c, there], w[c, there] = how.x[c, own], 1.0 if how.w is None else how.w[c, own]
-    return how._replace(x=x, w=w, by_channel=by)
+    return relaid(how._replace(by_channel=by._replace(lag=np.zeros_like(by.lag))), by)
+
+
+def relaid(how, by):
+    """A query, all versions of it, that holds the points of each channel where they lie by other lags."""
+    old, channels, total = how.by_channel, len(how.x), int((by.lead + by.length)[by.taking_part].max())
+    versions = []
+    for x, w in ((how.x, how.w), *how.alternatives):
+        new = np.zeros((2, channels, total))
+        for c in np.flatnonzero((by.lead + by.length <= total) & (old.length == by.length)):
+            own, there = (slice(at, at + by.length[c]) for at in (old.lead[c], by.lead[c]))
+            new[0, c, there], new[1, c, there] = x[c, own], 1.0 if w is None else w[c, own]
+        versions.append(tuple(new))
+    (x, w), *alternatives = versions
+    return how._replace(x=x, w=w, alternatives=tuple(alternatives), by_channel=by)
+
+
+def without_lags(how):
+    """A query whose channels begin together, of one length; those that do not take part are zeros."""
+    by = how.by_channel
+    if by is None or by.is_joint:
+        return how
+    length = np.where(np.isin(np.arange(len(by.lag)), by.taking_part), by.length, 0)
+    none = np.zeros_like(by.lag)
+    return relaid(how, by._replace(lag=none, first=none, length=length, tolerance=0))._replace(max_gap=None)
+
+
+def with_lags(how, like):
+    """The same again with the lags of a query."""
+    by = like.by_channel
+    return how if by is None or by.is_joint else relaid(how, by)._replace(max_gap=like.max_gap)
+
+
+def have_lags_of(how, like):
+    """Whether channels lie in matches as those of a query do, if these have lags."""
+    by, own = how.by_channel, like.by_channel
+    if own is None or own.is_joint:
+        return True
+    return by is not None and all(np.array_equal(*pair) for pair in zip(by[:3], own[:3], strict=True))
+
+
+def at_lags(y, by, start):
+    """The samples (channels, m) of each channel that takes part, from its start on; zeros of the others."""
+    out = np.zeros((len(y), int(by.length[by.taking_part].max())))
+    for c in by.taking_part:
+        out[c] = y[c, start[c] : start[c] + out.shape[1]]
+    return out
 
 
 def as_given(how):

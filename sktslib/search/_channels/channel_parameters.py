@@ -11,11 +11,17 @@ from .by_channel import ByChannel, placed
 
 LONGEST = 10**7  # samples of a lag, as of a window
 LARGEST = 1e100  # weight of a channel: times any distance, a number
+SHORTEST = 2  # points of a channel that are learned from labels
 
 
 def is_duration(value):
     """Whether it is a length of time, not a number."""
     return isinstance(value, timedelta | np.timedelta64)
+
+
+def counts_of(how):
+    """What the distance of each channel counts by the metric; 0 of those that it does not compare."""
+    return [share for _, share in how.metric._by_channel(len(how.x))]
 
 
 class ChannelRule(NamedTuple):
@@ -44,16 +50,8 @@ class ChannelRule(NamedTuple):
 
     def with_channels(self, how, first, length, names):
         """A query (channels, m) compared by channel; channel c has the points `first[c]` to first[c] + length[c]."""
-        channels = len(how.x)
-        lag, weight = (
-            self._of_each(values, name, (channels, how.x.shape[1]), names, default)
-            for name, values, default in (("channel_lag", self.lag, 0), ("channel_weight", self.weight, 1.0))
-        )
-        lag = np.array([self._samples(value, "channel_lag", how) for value in lag], np.int64)
-        tolerance = self._samples(self.tolerance, "lag_tolerance", how)
-        weight = np.array([check_number(v, "channel_weight", low=0.0, high=LARGEST, owner=self.owner) for v in weight])
-        weight *= [share for _, share in how.metric._by_channel(channels)]
-        by = ByChannel(lag, first, length, weight, tolerance, self.votes)
+        _, lag, tolerance, weight, _ = self.in_samples(how, names)
+        by = ByChannel(lag, first, length, weight * counts_of(how), tolerance, self.votes)
         count = len(by.taking_part)
         if not count:
             raise ValueError(
@@ -74,6 +72,36 @@ class ChannelRule(NamedTuple):
                 )
         return placed(how, by)
 
+    def in_samples(self, how, names):
+        """The same with an array of lags, of samples, and one of weights, an entry for each channel of a query."""
+        lag, weight = (
+            self._of_each(values, name, how.x.shape, names, default)
+            for name, values, default in (("channel_lag", self.lag, 0), ("channel_weight", self.weight, 1.0))
+        )
+        lag = np.array([self._samples(value, "channel_lag", how) for value in lag], np.int64)
+        tolerance = self._samples(self.tolerance, "lag_tolerance", how)
+        weight = np.array([check_number(v, "channel_weight", low=0.0, high=LARGEST, owner=self.owner) for v in weight])
+        return self._replace(lag=lag, tolerance=tolerance, weight=weight)
+
+    def aligned(self, marked, shares):
+        """A marked recording without the lags, `in_samples`: channels, of such shares, begin and end together.
+
+        What is marked are whole occurrences, from where the first channel begins to where the last one ends.
+        """
+        lag = self.lag[self.weight * shares > 0].max(initial=0)
+        if lag == 0:
+            return marked
+        short = marked.ranges[marked.ranges[:, 1] - marked.ranges[:, 0] < lag + SHORTEST]
+        if len(short):
+            start, end = short[0].tolist()
+            raise ValueError(
+                f"The 'channel_lag' parameter of {self.owner} must be less than the length of what is labelled, for "
+                f"labels mark whole occurrences, from the start of the first channel to the end of the last. Got a lag "
+                f"of {lag} samples and an occurrence from {start} to {end}. Label up to the end of the last channel."
+            )
+        data = [np.roll(row, -min(own, lag)) for row, own in zip(marked.data, self.lag, strict=True)]
+        return marked._replace(data=np.array(data), ranges=marked.ranges - [0, lag])
+
     def _check_tolerance(self, by):
         """Refuse a tolerance by which two matches that do not overlap may be the same windows at other lags."""
         length = int((by.lead + by.length)[by.taking_part].max())
@@ -82,16 +110,6 @@ class ChannelRule(NamedTuple):
                 f"The 'lag_tolerance' parameter of {self.owner} must be less than half of a match's length, {length} "
                 f"samples here: the same windows would be found as two matches. Got {shown(self.tolerance)}. If the "
                 "channels are that free of each other, search for each of them by itself."
-            )
-
-    def refuse_lags(self):
-        """Occurrences that are labelled are learned over one range in all channels."""
-        values = self.lag.values() if isinstance(self.lag, dict) else np.ravel(np.array(self.lag, object))
-        if self.lag is not None and any(is_duration(v) or v != 0 for v in values):
-            raise ValueError(
-                f"The 'channel_lag' parameter of {self.owner} must be None or 0 where queries are learned from "
-                f"labels: these mark one range for all channels, and what is learned holds their lags. Got "
-                f"{shown(self.lag)}. Label whole occurrences, and let 'lag_tolerance' say how much lags differ."
             )
 
     def _of_each(self, values, name, shape, names, default):

@@ -2,9 +2,10 @@
 
 import numpy as np
 
+from ...utils._sampling import interval
 from ...utils.validation import shown
 from .by_channel import in_range
-from .channel_parameters import ChannelRule, by_channels, points_of
+from .channel_parameters import ChannelRule, by_channels, counts_of, points_of
 
 COMPARED_BY_CHANNEL = "'channel_lag', 'lag_tolerance', 'channel_weight' and 'min_channels' to compare channels together"
 
@@ -37,6 +38,21 @@ class ChannelQueries:
     def _by_channel(self, how, first, length):
         return self._limited(self._rule.with_channels(how, first, length, self._channel_names))
 
+    def _choose(self, marked, weight, times):
+        if self._rule is not None:  # what compares metrics knows times as numbers alone
+            self._rule = self._rule.in_samples(self._of_recording(marked, times), self._channel_names)
+        super()._choose(marked, weight, times)
+
+    def _learn(self, marked, weight, times):
+        if self._rule is not None:
+            marked = self._rule.aligned(marked, counts_of(self._of_recording(marked, times)))
+        return super()._learn(marked, weight, times)
+
+    def _of_recording(self, marked, times):
+        """A recording as if it were the query."""
+        ty = self._as_times(times, marked.data.shape[1])
+        return self._compared(marked.data, None, ty, times, interval(ty))
+
     def _learned_by_channel(self, how):
         """A query that was learned from labels as it is compared."""
         if self._rule is None:
@@ -49,17 +65,26 @@ class ChannelQueries:
         """The queries as they lie in matches; pictures ask for them."""
         return self._of_each([in_range(how) for how in self._queries])
 
-    def _check_joint(self):
-        """What lies in a match is an occurrence of the query in all channels at once."""
-        if any(how.by_channel is not None and not how.by_channel.is_joint for how in self._queries):
-            raise ValueError(
-                "'relearn' must be called of a searcher whose channels begin and end together: lags of 0, a "
-                f"'lag_tolerance' of 0, and points in all channels. Got channel_lag={shown(self.channel_lag)} and "
-                f"lag_tolerance={shown(self.lag_tolerance)}. Cut the good matches out, matches.cut(), and fit a query "
-                "of them."
-            )
+    def _check_one_length(self):
+        """What is learned from matches is averaged in all channels at once, each from where it lies in a match."""
+        for how in self._queries:
+            by = how.by_channel
+            if by is None or by.is_joint:
+                continue
+            length = by.length[by.taking_part]
+            if length.min() < length.max():
+                raise ValueError(
+                    "'relearn' must be called of a searcher whose channels have as many points each. Got "
+                    f"{shown(by.length.tolist())} of a query. Cut the good matches out, matches.cut(), and fit a query "
+                    "of them."
+                )
+            if how.tx is not None:
+                raise ValueError(
+                    f"'relearn' must be called of a searcher by a metric that compares no times where channels have "
+                    f"lags, for their samples have times of their own. Got {self.metric_.full_name}."
+                )
 
-    def _check_channels(self, learned):
+    def _check_channels(self):
         """Channels by themselves are compared in windows, of one length each."""
         if self._rule is None:
             return
@@ -73,10 +98,3 @@ class ChannelQueries:
                 "The 'scales' parameter must be None where queries are compared by channel, for lags do not scale. Got "
                 f"{shown(self.scales)}. Leave out {COMPARED_BY_CHANNEL}."
             )
-        if learned:
-            self._rule.refuse_lags()
-            if isinstance(self.metric, str) and self.metric == "auto":
-                raise ValueError(
-                    "The 'metric' parameter must not be 'auto' where queries are learned from labels and compared by "
-                    "channel. Name one, such as 'correlation'."
-                )

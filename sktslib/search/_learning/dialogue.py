@@ -12,6 +12,7 @@ from sklearn.utils.validation import check_is_fitted
 
 from ...utils._positions import as_positions
 from ...utils.validation import shown
+from .._channels.by_channel import as_given, at_lags, have_lags_of, with_lags, without_lags
 from .._profile import Search
 from .._results import Matches
 from .answers import Answers, relearned, threshold_of_answers
@@ -74,8 +75,8 @@ class AnsweredSearcher:
         TypeError
             If `matches` are none, or their numbers no integers.
         ValueError
-            If nothing is answered, a match is both good and bad, or `matches` are of another number of queries or
-            channels.
+            If nothing is answered, a match is both good and bad, `matches` are of another number of queries or
+            channels or of other lags, or channels with lags have several lengths or are compared by times.
         IndexError
             If there is no match of a number.
 
@@ -97,10 +98,13 @@ class AnsweredSearcher:
 
         A query about whose matches nothing is answered stays as it is, with its threshold; with a false discovery rate
         that of `matches`, with `percentile` one of the largest expected F1, too.
+
+        Compared by channel with lags the samples of a match are those of each channel at the lag, and times the sign,
+        with which it was found; all channels must have as many points.
         """
         check_is_fitted(self)
         self._check_matches(matches)
-        self._check_joint()
+        self._check_one_length()
         numbers = {name: _numbers(value, matches, name) for name, value in (("good", good), ("bad", bad))}
         both = np.intersect1d(*numbers.values())
         if len(both):
@@ -112,18 +116,19 @@ class AnsweredSearcher:
         new._answers, queries, thresholds = [], [], []
         for k, before in enumerate(self._answered):
             own = {name: some[query[some] == k] for name, some in numbers.items()}
-            read = {name: tuple(_turned(matches, i) for i in some) for name, some in own.items()}
+            mine = self._queries[k]
+            read = {name: tuple(_turned(matches, i, mine.by_channel) for i in some) for name, some in own.items()}
             answers = before._replace(good=before.good + read["good"], bad=before.bad + read["bad"])
             new._answers.append(answers)
             is_new, known = any(map(len, own.values())), self._threshold_beside(matches, k)
-            how = relearned(answers, self._searches[k][0].limits) if is_new else self._queries[k]
-            queries.append(how._replace(limits=self._queries[k].limits))
+            how = relearned(answers, self._searches[k][0].limits) if is_new else without_lags(mine)
+            queries.append(with_lags(how, mine)._replace(limits=mine.limits) if is_new else mine)
             if not is_new and (known is not None or self.percentile is None):
                 thresholds.append(known)
                 continue
             rest = np.setdiff1d(np.flatnonzero(query == k), np.concatenate([*own.values()]))
             rest = rest[np.linspace(0, len(rest) - 1, min(len(rest), MOST_OTHERS)).round().astype(int)]
-            pieces = answers.good, answers.bad, (_turned(matches, i) for i in rest)
+            pieces = answers.good, answers.bad, (_turned(matches, i, mine.by_channel) for i in rest)
             far = (np.array([Search(how, *piece).nearest() for piece in some]) for some in pieces)
             thresholds.append(threshold_of_answers(*far))
         new.threshold = new.percentile = None
@@ -148,7 +153,8 @@ class AnsweredSearcher:
             return self._answers
         counts = getattr(self, "_counts", [1] * len(self._queries))
         return [
-            Answers(how.unsigned, count, how.w is not None) for how, count in zip(self._queries, counts, strict=True)
+            Answers(without_lags(how.unsigned), count, as_given(how)[1] is not None)
+            for how, count in zip(self._queries, counts, strict=True)
         ]
 
     def _check_matches(self, matches):
@@ -165,11 +171,25 @@ class AnsweredSearcher:
                 f"number of channels ({self.n_features_in_}) and of queries ({len(self._queries)}). Got matches of "
                 f"{channels.pop()} and {count}. Search with this one, searcher.candidates(X)."
             )
+        for reader, how in zip(readers, self._queries * (len(readers) // count), strict=True):
+            if not have_lags_of(reader.how, how):
+                raise ValueError(
+                    "The 'matches' parameter of relearn must be those of this searcher, or of one relearned from it, "
+                    "whose channels have the same lags and lengths. Got matches by others. Search with this one, "
+                    "searcher.candidates(X)."
+                )
 
 
-def _turned(matches, i):
-    """The samples (channels, n) of a match and their times, with the signs that the query was given with."""
+def _turned(matches, i, by):
+    """The samples (channels, n) of a match and their times, with the signs that the query was given with.
+
+    Of a query with lags those of each channel are where it was found.
+    """
     y, ty = matches._source.piece(matches, i)
+    if by is not None and not by.is_joint:
+        start, lag = int(matches.start[i]), by.lag if matches.lag is None else matches.lag[i]
+        search = matches._source.search(i, start, int(matches.end[i]))
+        y = at_lags(search.y, by, start - search.first + lag + by.first)
     return (y, ty) if matches.polarity is None else (y * np.reshape(matches.polarity[i], (-1, 1)), ty)
 
 

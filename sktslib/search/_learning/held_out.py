@@ -4,6 +4,7 @@ import numpy as np
 
 from ...distances._series import full_weight
 from ...utils._jobs import as_plain
+from .._channels.by_channel import parts_of
 from .._profile import Search
 from .._segmentation.background import Background
 from .._segmentation.optimal import background_cost, constant_cost, segment
@@ -64,6 +65,21 @@ def unit_of(tried, queries):
     return known._replace(limit=known.limit / factor, slope=known.slope / factor)
 
 
+def left_over(how, found):
+    """Costs of matches as shares of those of their query against a constant; of the channels that vote in each."""
+    how = how._replace(scale_limits=None)  # a constant is within none
+    if how.by_channel is None:
+        cost = found.distance if how.mode == "subsequence" else how.metric._segment_cost(found.distance, how.m)
+        return cost / max(constant_cost(how) * how.m, LEAST)
+    shares = found.reader.shares(found.start, found.end, found.version)
+    cost, whole = np.zeros((2, len(found.start)))
+    for c, _, weight, one in parts_of(how):
+        votes = shares.votes[:, c]
+        cost[votes] += weight * one.metric._segment_cost(shares.distance[votes, c], one.m)
+        whole[votes] += weight * constant_cost(one) * one.m
+    return cost / np.maximum(whole, LEAST)
+
+
 def evidence_of_matches(trial, marked, block, weight, ty):
     """The evidence of a trial of a searcher; a share is the cost of a match by that of its query against a constant."""
     marked = marked._replace(data=as_plain(marked.data))
@@ -76,9 +92,7 @@ def evidence_of_matches(trial, marked, block, weight, ty):
         within, (before, outside) = block.holds(ranges), block.rest_of(ranges)
         learned = found._replace(start=before[:, 0], end=before[:, 1], distance=found.distance[outside])
         threshold = learn_threshold(learned, rest.ranges[rest.code == one.number + 1])
-        ranges, distance = ranges[within], found.distance[within]
-        cost = distance if how.mode == "subsequence" else how.metric._segment_cost(distance, how.m)
-        share = cost / max(constant_cost(how) * how.m, LEAST)
-        accepted = ranges if threshold is None else ranges[distance <= threshold]
+        ranges, share = ranges[within], left_over(how, found)[within]
+        accepted = ranges if threshold is None else ranges[found.distance[within] <= threshold]
         parts.append(evidence_of(marked.ranges[own & (marked.code == one.number + 1)], ranges, share, accepted))
     return joined(parts)

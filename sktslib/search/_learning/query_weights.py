@@ -133,16 +133,33 @@ def compared(near, far, lost, unit):
     return Comparisons(np.concatenate([rows, np.zeros((1, near.shape[1]))]), np.append(share, lost))
 
 
-def learn_weights(task, alpha, count):
-    """Factors of the weights for a strength of the pull to those before; with nothing to learn from they are 1."""
-    if alpha == np.inf or not len(task.ranges):
-        return equal(task.basis)
+class First(NamedTuple):
+    """The comparisons with the weights before, in units of the distance of the occurrences there."""
+
+    comparisons: Comparisons
+    unit: float
+
+
+def first_comparisons(task):
+    """What learning begins with, whatever the pull; None where there is nothing to learn from."""
+    if not len(task.ranges):
+        return None
     near, far, lost = near_and_far(task, np.ones(len(task.basis)))
     unit = near.sum(axis=1).mean() if len(near) and len(far) else 0.0
-    if not unit > 0:
+    return First(compared(near, far, lost, unit), unit) if unit > 0 else None
+
+
+def learn_weights(task, alpha, count):
+    """Factors of the weights for a strength of the pull to those before; with nothing to learn from they are 1."""
+    return learned_from(first_comparisons(task) if alpha < np.inf else None, task, alpha, count)
+
+
+def learned_from(first, task, alpha, count):
+    """The same with what it begins with."""
+    if first is None or alpha == np.inf:
         return equal(task.basis)
-    first = compared(near, far, lost, unit)
-    return learned(first, partial(comparisons, task, unit=unit), task.basis, alpha, task.max_iter, count, task.before)
+    compare = partial(comparisons, task, unit=first.unit)
+    return learned(first.comparisons, compare, task.basis, alpha, task.max_iter, count, task.before)
 
 
 def average_precision(task, factors):
@@ -153,9 +170,10 @@ def average_precision(task, factors):
     return float((np.cumsum(right) / np.arange(1, len(right) + 1))[right].sum() / len(task.ranges))
 
 
-def held_out(task, block, alpha):
-    """The average precision in a block with what is learned from the rest."""
-    return average_precision(task.within(block), learn_weights(task.without(block), alpha, lambda *_: None).weights)
+def held_out(task, block, alpha, first):
+    """The average precision in a block with what is learned from the rest, from the first comparisons on."""
+    factors = learned_from(first, task.without(block), alpha, lambda *_: None).weights
+    return average_precision(task.within(block), factors)
 
 
 def choose_pull(task, n_jobs, verbose):
@@ -167,7 +185,11 @@ def choose_pull(task, n_jobs, verbose):
     blocks = blocks_of(task.ranges, task.data.shape[1])
     if not blocks:
         return np.inf, {}
-    calls = [delayed(held_out)(task, block, alpha) for alpha in ALPHAS for block in blocks]
+    begin = [delayed(first_comparisons)(task.without(block)) for block in blocks]
+    first = in_jobs(begin, n_jobs, 0, "choose alpha", "block")
+    calls = [
+        delayed(held_out)(task, block, alpha, one) for alpha in ALPHAS for block, one in zip(blocks, first, strict=True)
+    ]
     scores = np.reshape(in_jobs(calls, n_jobs, verbose, "choose alpha", "trial"), (len(ALPHAS), len(blocks)))
     mean = scores.mean(axis=1)
     top = int(mean.argmax())

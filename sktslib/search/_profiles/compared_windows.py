@@ -1,17 +1,25 @@
 """Windows of a sequence as they are compared: normalised exactly, or by running moments."""
 
 from copy import copy
+from functools import partial
 
 import numpy as np
 from numpy.lib.stride_tricks import sliding_window_view
 
 from ...distances._kernels import lower_bounds, moments, running_moments
 from ...distances._series import SCALINGS, deviation, full_weight, normalise
+from ...utils._jobs import for_each
 
-BLOCK = 2**13  # windows whose moments stay in the second-level cache
+BLOCK = 2**16  # windows whose moments are found at a time
 SAMPLE = 128  # samples that tell of an offset
 LARGE = 16  # times the spread: offsets that are taken off first
 UNCERTAINTY = 1e-8  # of the values' scale: what running moments may be wrong by
+EACH = 8  # stretches of windows for each thread
+
+
+def stretch(n, block, jobs):
+    """How many of n windows threads take at a time, in whole blocks."""
+    return n if jobs == 1 else block * max(1, n // (block * EACH * jobs))
 
 
 def less_offset(y):
@@ -54,7 +62,7 @@ class Windows:
         """Scale and shift of these windows."""
         return np.ascontiguousarray(self.scale[:, which]), np.ascontiguousarray(self.shift[:, which])
 
-    def find_moments(self, largest):
+    def find_moments(self, largest, jobs=1):
         """Find what normalises each window, and which are beyond running moments.
 
         They are to be compared with queries of values up to `largest`, as compared.
@@ -65,13 +73,18 @@ class Windows:
             return
         self.samples = less_offset(self.y)
         self.uncertainty = UNCERTAINTY * (largest + deviation(self.y).max() if self.normalize == "mean" else 1.0)
-        unknown, room = 0, np.empty((5, min(BLOCK, self.n)))
-        for k in np.flatnonzero(self.weight.any(axis=1)):  # the other channels count nothing
-            for first in range(0, self.n, BLOCK):
-                unknown += self._fill_moments(k, first, min(first + BLOCK, self.n), room)
-        if unknown:
+        size = stretch(self.n, BLOCK, jobs)
+        if sum(for_each(partial(self._fill_stretch, size), range(0, self.n, size), jobs)):
             self.unknown = np.flatnonzero(np.isnan(self.scale).any(axis=0))
             self.scale[:, self.unknown] = self.shift[:, self.unknown] = 0.0
+
+    def _fill_stretch(self, size, begin):
+        """Fill scale and shift of so many windows from one on; how many are unknown."""
+        unknown, end, room = 0, min(begin + size, self.n), np.empty((5, min(BLOCK, self.n)))
+        for k in np.flatnonzero(self.weight.any(axis=1)):  # the other channels count nothing
+            for first in range(begin, end, BLOCK):
+                unknown += self._fill_moments(k, first, min(first + BLOCK, end), room)
+        return unknown
 
     def _fill_moments(self, k, first, last, room):
         """Fill scale and shift of the windows [first, last) in one channel; how many are unknown."""

@@ -8,6 +8,8 @@ Costs above the limit so found are not computed to the end. The others are found
 so that the choice is the same, ties and roundings included.
 """
 
+from functools import partial
+from threading import Lock
 from typing import NamedTuple
 
 import numpy as np
@@ -17,12 +19,13 @@ from ...distances._kernels import dispatch, lanes, lower_bounds, window_bounds
 from ...distances._metrics.bands import band
 from ...distances._metrics.elastic import ElasticMetric, PreparedPair
 from ...distances._series import SCALINGS, full_weight, normalise
+from ...utils._jobs import for_each
 from .._selection import select
-from .compared_windows import Windows
+from .compared_windows import Windows, stretch
 from .scale_limits import allowed_windows, covered
 
 LEAST = 2**18  # points of all windows together; with fewer the whole profile takes no time
-BLOCK = 2**13  # windows whose samples, ranges and bounds stay in the second-level cache
+BLOCK = 2**16  # windows bounded at a time; of fewer threads wait for each other more often
 SAMPLE = 128  # windows that tell which points cost most
 FIRST = 16  # points entered before the first windows are compared
 SEEDS = 512  # windows compared first, at least
@@ -30,11 +33,12 @@ FEW = 32  # windows of a block: fewer are compared sooner than bounded a second 
 
 
 class Rule(NamedTuple):
-    """How matches are selected."""
+    """How matches are selected, and how many threads look for them."""
 
     n_matches: int | None = None
     threshold: float | None = None
     max_overlap: float = 0.0
+    jobs: int = 1
 
     def below(self, distance):
         """The same where no match is farther than a distance."""
@@ -149,6 +153,7 @@ class _Known:
         self.windows, self.rule, self.by_moments, self.more = windows, rule, by_moments, more
         self.low, self.limit = np.zeros(windows.n), np.inf
         self.where, self.costs = np.empty(0, np.int64), np.empty(0)
+        self.lock = Lock()
 
     def tighten(self, cost):
         """Take a cost that no match is above, as it may come out here, once from the exact one and once more."""
@@ -172,7 +177,7 @@ class _Known:
         self.where, self.costs = np.append(self.where, which[found]), np.append(self.costs, costs[found])
         k = self.rule.n_matches
         if k == 1:
-            self.tighten(self.costs.min())
+            self.tighten(costs[found].min())
         elif k is not None:
             rule = {"n_matches": 2 * k - 1, "max_overlap": self.rule.max_overlap}
             chosen = select(self.costs, self.where, self.where + self.windows.m, **rule)
@@ -188,10 +193,13 @@ class _Known:
 
 # ------------------------------------------------------------------------------------------------------------ search
 class _Cascade:
-    """One query and one sequence, of which windows without gaps alone count, `among` all; `near` is the search."""
+    """One query and one sequence, of which windows without gaps alone count, `among` all; `near` is the search.
+
+    Threads share what is known. When one of them hears of a limit decides how much is computed, and no result.
+    """
 
     def __init__(self, metric, x, windows, rule, among=None):
-        self.metric, self.windows, self.among = metric, windows, among
+        self.metric, self.windows, self.among, self.jobs = metric, windows, among, rule.jobs
         normalize, w, m = windows.normalize, windows.w, windows.m
         self.x = normalise(x, windows.weight, normalize)
         record, features, weight, points = metric._query(self.x, w, m)
@@ -206,7 +214,7 @@ class _Cascade:
         self.bounds = None
         if plain and facts is not None:
             if windows.scale is None:
-                windows.find_moments(np.abs(self.x).max())
+                windows.find_moments(np.abs(self.x).max(), rule.jobs)
             self.bounds = _Bounds.of(self.problem, *self.band, self.windows.uncertainty)
         self.known = _Known(windows, rule, self.by_moments, 0.0 if metric._reports_cost else 2e-12 * m)
         self.known.tighten(np.inf if rule.threshold is None else metric._limit(rule.threshold, self.problem))
@@ -265,10 +273,17 @@ class _Cascade:
 
     def _enter(self, *ways):
         """Enter points into the bounds that are not above the limit yet, each way on its own."""
+        windows, known = self.windows, self.known
+        size = stretch(windows.n, BLOCK, self.jobs)
+        for_each(partial(self._enter_stretch, ways, size), range(0, windows.n, size), self.jobs)
+        if not self.by_moments:
+            known.low[windows.unknown[known.low[windows.unknown] < np.inf]] = 0.0
+
+    def _enter_stretch(self, ways, size, begin):
         windows, known, reach = self.windows, self.known, self.bounds.remaining.reach
         # Fresh memory for each block would cost more than its use.
         room = np.empty(3 * len(self.x) * (min(BLOCK, windows.n) + windows.m - 1))
-        for first in range(0, windows.n, BLOCK):
+        for first in range(begin, min(begin + size, windows.n), BLOCK):
             low, y = known.low[first : first + BLOCK], None
             for kernel, order, goes_on in ways:
                 candidates = low <= known.limit
@@ -289,8 +304,6 @@ class _Cascade:
                 kernel(self.problem.record, *sides, order, known.limit, bounds)
                 if not goes_on:
                     np.maximum(low, bounds, out=low)
-        if not self.by_moments:
-            known.low[windows.unknown[known.low[windows.unknown] < np.inf]] = 0.0
 
     def _seed(self):
         """Compare the most promising window of each stretch, so that a limit is known."""
@@ -299,7 +312,7 @@ class _Cascade:
             size = max(1, len(low) // max(SEEDS, 8 * k))
             some = len(low) // size * size
             best = np.argmin(low[:some].reshape(-1, size), axis=1) + np.arange(0, some, size)
-            self._compare(best[self.known.is_open(best)])
+            self._compare_each(np.array_split(best, self.jobs))
 
     def _rest(self):
         """Compare what is left, a few of the most promising windows first, then along the sequence."""
@@ -307,17 +320,21 @@ class _Cascade:
         candidates = np.flatnonzero(known.is_open(slice(None)))
         size = SEEDS // 2
         if len(candidates) > size:
-            self._compare(np.sort(candidates[np.argpartition(known.low[candidates], size)[:size]]))
-        at = 0
+            best = np.sort(candidates[np.argpartition(known.low[candidates], size)[:size]])
+            self._compare_each(np.array_split(best, self.jobs))
+        at, batches = 0, []
         while at < len(candidates):
-            batch = candidates[at : at + size]
-            self._compare(batch[known.is_open(batch)])
+            batches.append(candidates[at : at + size])
             at, size = at + size, min(2 * size, BLOCK)
+        self._compare_each(batches)
+
+    def _compare_each(self, batches):
+        for_each(self._compare, batches, self.jobs)
 
     def _compare(self, which):
-        """Find the costs of windows as far as the limit goes."""
+        """Find the costs of windows that may be within the limit, as far as it goes."""
         x, m = self.problem.x, self.windows.m
-        for part in self._batches(which):
+        for part in self._batches(which[self.known.is_open(which)]):
             costs = np.empty(len(part))
             if self.by_moments:
                 remaining = self.bounds.remaining
@@ -332,4 +349,5 @@ class _Cascade:
             if self.metric._has_factor:
                 found = np.flatnonzero(costs < np.inf)
                 costs[found] = self.metric._scaled(costs[found], x, features[found])
-            self.known.learn(part, costs)
+            with self.known.lock:
+                self.known.learn(part, costs)

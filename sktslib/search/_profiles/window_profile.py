@@ -4,6 +4,7 @@ from functools import partial
 
 import numpy as np
 
+from ...distances._kernels.scratch import scratch
 from ...distances._metrics.lockstep import LockstepMetric
 from ...distances._series import places
 from .._channels.by_channel import channel_profiles, each_alone, shares_of
@@ -30,6 +31,12 @@ def window_profiles(hows, y, ty, rules, *, exactly=False, room=None):
     """
     known = iter(_known([one for how in hows for one in how.versions], y, ty, exactly, room))
     return [_nearest(how, y, ty, rule, exactly, known) for how, rule in zip(hows, rules, strict=True)]
+
+
+def profiles_at_once(hows, y, ty, rules):
+    """The same in memory that the thread uses again, so copy what is to stay."""
+    room = scratch("profiles", (sum(how.n_versions for how in hows) * y.shape[1],))
+    return window_profiles(hows, y, ty, rules, room=room)
 
 
 def _nearest(how, y, ty, rule, exactly, known):
@@ -90,6 +97,13 @@ def _known(versions, y, ty, exactly, room):
     return first.metric._profiles(np.stack([one.x for one in versions]), W, y, first.normalize, room)
 
 
+def prunes(how, rule, n):
+    """Whether windows that a rule cannot choose are left out, of n samples."""
+    if rule is None or how.mode != "windows" or how.by_channel is not None or how.lengths is not None:
+        return False
+    return applies(how.metric, rule, how.tx is not None, how.m * (n - how.m + 1))
+
+
 def _has_gaps(how, y, ty):
     # A sum is not finite if one of its terms is not; what overflows is looked at term by term.
     return len(how.holes(ty)) > 0 or (not np.isfinite(y.sum()) and np.isnan(y).any())
@@ -103,7 +117,7 @@ def _windows_of(how, y, ty, rule, exactly, known):
     gaps = known is None and _has_gaps(how, y, ty)
     metric, x, w, m, n = how.metric, how.x, how.w, how.m, y.shape[1]
     if how.lengths is None:
-        if rule is not None and applies(metric, rule, how.tx is not None, m * (n - m + 1)):
+        if prunes(how, rule, n):
             pieces = how.runs(y, ty) if gaps else np.array([[0, n]])
             return Profile(*near_windows(metric, x, w, y, how.normalize, rule, pieces, how.scale_limits), m)
         if known is None:

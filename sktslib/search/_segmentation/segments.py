@@ -217,9 +217,9 @@ class Segments(RangeTable):
         -------
         SegmentationDisplay
         """
-        from ...utils.visualisation import plot_segmentation
+        from ...utils.visualisation import SegmentationDisplay
 
-        return plot_segmentation(self, self._to_draw(sequence), ts, ax=ax, **style)
+        return SegmentationDisplay.from_predictions(self, self._to_draw(sequence), times=ts, ax=ax, **style)
 
     def plot_repetitions(
         self, query: Queries | None = None, ax: Axes | None = None, *, title: str | None = None

@@ -12,7 +12,7 @@ from ...distances._kernels.scratch import scratch
 from .._buffer import Buffer
 from .._comparison import check_lengths
 from .._profiles.normalized_ranges import range_profile
-from .._profiles.window_profile import sharing, window_profiles
+from .._profiles.window_profile import profiles_at_once, sharing
 from .._selection import Candidates, From, Profile
 
 ENDLESS = 2**62
@@ -149,8 +149,7 @@ class WindowProfile(IncrementalProfile):
             first = max(min(feed.needed for feed in ready), ready[0].first)
             samples = ready[0].cut(first, ready[0].seen)
             hows, rules = [feed.how for feed in ready], [feed.rule for feed in ready]
-            room = scratch("profiles", (sum(how.n_versions for how in hows) * (ready[0].seen - first),))
-            found = iter(window_profiles(hows, *samples, rules, room=room))
+            found = iter(profiles_at_once(hows, *samples, rules))
         for feed in feeds:
             end = feed._upto(last)
             if end == feed.done:

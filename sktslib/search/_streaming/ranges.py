@@ -5,10 +5,10 @@ from itertools import pairwise
 import numpy as np
 from joblib import delayed
 
-from ...utils._jobs import count_jobs, in_jobs, progress
+from ...utils._jobs import count_jobs, in_jobs, jobs_are_threads, progress
 from .._comparison import check_lengths, check_room
 from .._profile import Choice, Search
-from .._profiles.window_profile import sharing, window_profiles
+from .._profiles.window_profile import profiles_at_once, prunes, sharing, window_profiles
 from .._selection import Profile
 from .._several import Found, chosen
 from .incremental_profile import share_samples
@@ -17,6 +17,7 @@ from .parts import QueryPart, first_of, joined, take_together
 LEAST = 2**16  # samples of a range: shorter ones are not worth their own column
 WHOLE = 2**22  # distances of whole profiles that are held at a time: 32 MB
 EACH = 4  # ranges of each job, so that one that is late is not waited for long
+LEADS = 64  # times its lead that a range takes at least, but for one of each job
 
 
 def jobs_within(n_jobs, n, calls):
@@ -29,8 +30,7 @@ def jobs_within(n_jobs, n, calls):
 
 def cut(n, jobs, lead, piece=1):
     """Where the ranges of n samples begin and end, at multiples of a piece."""
-    least = max(LEAST, 2 * lead)
-    count = min(EACH * jobs, n // least)
+    count = min(EACH * jobs, n // max(LEAST, 2 * lead), max(n // max(LEADS * lead, 1), jobs))
     count = max(count - count % jobs if count > jobs else count, 1) if jobs > 1 else 1
     inner = {round(k * n / count / piece) * piece for k in range(1, count)}
     return sorted({0, n, *(at for at in inner if 0 < at < n)}) if n else [0, 0]
@@ -39,21 +39,37 @@ def cut(n, jobs, lead, piece=1):
 def search_ranges(source, searches, jobs=1, verbose=0):
     """What each search finds in a sequence, in ranges for so many jobs."""
     searches = checked(source, searches)
-    if jobs > 1 or not source.in_memory:
+    if _is_cut(source, searches, jobs):
         return _by_parts(source, searches, jobs, verbose)
     found = [None] * len(searches)
     for group in sharing([how for how, _ in searches]):
         some = [searches[k] for k in group]
-        if goes_by_chunks(source, some):
+        if _is_by_chunks(source, some):
             several = _by_parts(source, some, jobs, verbose)
         else:
-            several = [chosen(source.reader(how), profile, choice) for how, choice, profile in _profiles(source, some)]
+            profiles = _profiles(source, some, jobs)
+            several = [chosen(source.reader(how), profile, choice) for how, choice, profile in profiles]
         for k, one in zip(group, several, strict=True):
             found[k] = one
     return found
 
 
-def goes_by_chunks(source, searches):
+def _is_cut(source, searches, jobs):
+    """Whether a sequence is read by chunks or each job searches a range of it.
+
+    Where windows are left out threads search all of it together: each knows at once the limit that another one found.
+    """
+    if not source.in_memory or jobs == 1:
+        return not source.in_memory
+    return not (jobs_are_threads() and all(prunes(how, choice.rule, len(source)) for how, choice in searches))
+
+
+def goes_by_parts(source, searches, jobs):
+    """Whether searches of one group are made by chunks or in ranges, which a bar counts."""
+    return _is_cut(source, searches, jobs) or _is_by_chunks(source, searches)
+
+
+def _is_by_chunks(source, searches):
     """Whether one job makes searches of one group by chunks, not by whole profiles, which are many or long."""
     if source.goes_by_chunks(*searches[0]):
         return True
@@ -65,12 +81,13 @@ def _at_once(source):
     return max(WHOLE // max(len(source), 1), 1)
 
 
-def _profiles(source, searches):
+def _profiles(source, searches, jobs):
     """Yield how each query of one group is compared, what is chosen, and its profile over a sequence in memory."""
     size = _at_once(source)
     for at in range(0, len(searches), size):
         some = searches[at : at + size]
-        of_queries = _of_whole(source, [how for how, _ in some], [choice.rule for _, choice in some])
+        rules = [choice.rule and choice.rule._replace(jobs=jobs) for _, choice in some]
+        of_queries = _of_whole(source, [how for how, _ in some], rules)
         yield from ((*search, profile) for search, profile in zip(some, of_queries, strict=True))
 
 
@@ -101,7 +118,41 @@ def profile_ranges(source, queries, jobs=1, verbose=0):
         for group in sharing([how for how, _ in searches]):
             profiles.update(zip(group, _of_whole(source, [searches[k][0] for k in group]), strict=True))
         return [profiles[k] for k in range(len(queries))]
+    if source.in_memory and jobs_are_threads() and all(_is_of_windows(how) for how, _ in searches):
+        return _filled(source, [how for how, _ in searches], jobs, verbose)
     return _results(source, searches, jobs, verbose, "profile", whole=True)
+
+
+def _is_of_windows(how):
+    return how.mode == "windows" and how.lengths is None
+
+
+def _filled(source, queries, jobs, verbose):
+    """The profiles of windows of one length over a sequence in memory, which threads fill in place."""
+    out, places = [np.empty(len(source) - how.m + 1) for how in queries], []
+    for group in sharing(queries):
+        check_lengths(queries[group[0]].m, *queries[group[0]].limits)
+        n = len(out[group[0]])
+        size = min(source.size, max(LEAST, -(-n // (EACH * jobs))))
+        places += [(group, at, min(at + size, n)) for at in range(0, n, size)]
+    given = ((group, [queries[k] for k in group], [out[k] for k in group], a, b) for group, a, b in places)
+    calls = [delayed(_fill)(source, *of) for _, *of in given]
+    slack = [0.0] * len(queries)
+    for (group, *_), found in zip(places, in_jobs(calls, jobs, verbose, "profile", "part"), strict=True):
+        for k, one in zip(group, found, strict=True):
+            slack[k] = max(slack[k], one)
+    return [Profile(*of) for of in zip(out, [None] * len(out), [how.m for how in queries], slack, strict=True)]
+
+
+def _fill(source, hows, out, begin, end):
+    """Fill in the windows [begin, end) of profiles that are found together; their slack."""
+    reach, n = hows[0].reach, len(source)
+    first, last = max(begin - reach, 0), min(end - 1 + hows[0].m + reach, n)
+    y, ty = np.ascontiguousarray(source.y[:, first:last]), source.ty[first:last] if hows[0].reads_times else None
+    found = profiles_at_once(hows, y, ty, [None] * len(hows))
+    for profile, distance in zip(found, out, strict=True):
+        distance[begin:end] = profile.distance[begin - first : end - first]
+    return [profile._slack for profile in found]
 
 
 def _of_whole(source, queries, rules=None):

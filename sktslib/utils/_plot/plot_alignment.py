@@ -62,6 +62,16 @@ class AlignmentDisplay:
     See Also
     --------
     sktslib.utils.visualisation.plot_alignment : Makes and draws it.
+
+    Examples
+    --------
+    >>> import matplotlib
+    >>> matplotlib.use("Agg")
+    >>> from sktslib.distances import dtw
+    >>> from sktslib.utils.visualisation import AlignmentDisplay
+    >>> display = AlignmentDisplay.from_predictions([0, 2], [0, 0, 2], dtw([0, 2], [0, 0, 2]).path)
+    >>> len(display.pair_lines_[0].get_segments())
+    3
     """
 
     def __init__(

@@ -149,6 +149,11 @@ class CostMatrixDisplay:
         Returns
         -------
         display : CostMatrixDisplay
+
+        Raises
+        ------
+        TypeError
+            If `alignment` has no cost matrix.
         """
         if not hasattr(alignment, "cost_matrix"):
             raise TypeError(

@@ -51,6 +51,15 @@ class WeightedQueryDisplay:
     See Also
     --------
     sktslib.utils.visualisation.plot_weight_query : Makes and draws it.
+
+    Examples
+    --------
+    >>> import matplotlib
+    >>> matplotlib.use("Agg")
+    >>> from sktslib.utils.visualisation import WeightedQueryDisplay
+    >>> display = WeightedQueryDisplay.from_predictions([0, 1, 2], [1.0, 0.5, 1.0])
+    >>> display.query_lines_[0].get_array().tolist()
+    [1.0, 0.5, 1.0]
     """
 
     def __init__(self, x: ArrayLike, query: Queries, weight: ArrayLike | None) -> None:

@@ -10,6 +10,7 @@ import pandas as pd
 import pytest
 from hypothesis import given
 from hypothesis import strategies as st
+from inputs import Slices
 from sklearn.base import clone
 from sklearn.model_selection import ParameterGrid
 from strategies import quarters, small_sizes, unmeant
@@ -23,16 +24,6 @@ pytestmark = [pytest.mark.usefixtures("_plain_kernels_may_overflow"), unmeant]
 
 NETWORK = (9, 40, 400) if numba.config.DISABLE_JIT else (30, 100, 2000)  # channels, points and samples
 METRICS = [("correlation", None), ("euclidean", "zscore"), ("euclidean", None), ("dtw", None), ("dtw", "mean")]
-
-
-class Sliced:
-    """A sequence that is not in memory."""
-
-    def __init__(self, values):
-        self.values, self.shape = values, values.shape
-
-    def __getitem__(self, part):
-        return self.values[part]
 
 
 def padded(x, leads=None):
@@ -134,8 +125,8 @@ def test_chunks_parts_and_streams_find_the_same(name, normalize, data):
     with small_sizes(data), pytest.MonkeyPatch.context() as patch:
         patch.setattr(ranges, "LEAST", few)
         for one, want in ((clone(searcher).set_params(threshold=None).fit(query), whole), (near, found)):
-            equal(one.search(Sliced(y)), want)
-            np.testing.assert_array_equal(one.profile(Sliced(y)).distance, profile.distance)
+            equal(one.search(Slices(y)), want)
+            np.testing.assert_array_equal(one.profile(Slices(y)).distance, profile.distance)
             parallel = clone(one).set_params(n_jobs=2).fit(query)
             equal(parallel.search(y), want)
             np.testing.assert_array_equal(parallel.profile(y).distance, profile.distance)
@@ -193,7 +184,7 @@ def test_transforms_of_fourier_change_no_match(name, params, monkeypatch):
     np.testing.assert_allclose(near.distance, profile.distance, rtol=1e-9)
     equal(searcher.search(y), exact)
     monkeypatch.setattr("sktslib.search._streaming.chunked_sequence.CHUNK", 128)
-    equal(searcher.search(Sliced(y)), exact)
+    equal(searcher.search(Slices(y)), exact)
     assert sorted(exact.start[: 2 if params else 1]) == starts[: 2 if params else 1]
 
 
@@ -353,7 +344,6 @@ def test_thresholds_labels_and_grids_know_channels():
 
 
 # ------------------------------------------------------------------------------------------------------------- errors
-LABELS = np.repeat([0, 1, 0], 10)
 ROW = np.arange(6.0).reshape(-1, 2)
 HOLEY = np.column_stack([[1.0, np.nan, 2.0], [1.0, 2.0, 1.0]])
 
@@ -387,14 +377,3 @@ HOLEY = np.column_stack([[1.0, np.nan, 2.0], [1.0, 2.0, 1.0]])
 def test_what_cannot_be_compared_by_channel_is_refused(params, query, words):
     with pytest.raises((ValueError, TypeError), match=words):
         QuerySearcher(**{"metric": "correlation", **params}).fit(query)
-
-
-def test_learned_queries_have_no_lags():
-    y = np.random.default_rng(10).normal(size=(30, 2))
-    with pytest.raises(ValueError, match=r"'channel_lag' .* learned from labels"):
-        QuerySearcher("correlation", channel_lag=[0, 1]).fit(y, LABELS)
-    with pytest.raises(ValueError, match=r"'metric' .* 'auto'"):
-        QuerySearcher("auto", channel_lag=0).fit(y, LABELS)
-    lagged = QuerySearcher("correlation", channel_lag=[0, 1], n_matches=2).fit(y[:5])
-    with pytest.raises(ValueError, match=r"'relearn' .* lags of 0"):
-        lagged.relearn(lagged.search(y), good=[0])

@@ -116,6 +116,62 @@ def test_chunks_streams_and_several_queries_find_the_same(data):
         pd.testing.assert_frame_equal(*frames, check_exact=True, check_dtype=False)
 
 
+@given(data=st.data())
+def test_the_path_of_a_channel_is_that_of_its_window(data):
+    x, y, params = data.draw(problems())
+    lead = data.draw(st.integers(0, 2))
+    query = np.pad(padded(x), ((lead, 0), (0, 0)), constant_values=np.nan)
+    query[:, 0] = np.r_[padded(x)[:, 0], [np.nan] * lead]  # one channel begins before the others
+    leads = [0, *[lead] * (len(x) - 1)]
+    weights = params.get("channel_weight", [1.0] * len(x))
+    _, params = votes_of(data, params, sum(v > 0 for v in weights))
+    chosen = [data.draw(st.sampled_from(PARTS)) for _ in x]
+    metric = Mixed({c: one for c, (one, _) in enumerate(chosen)})
+    matches = QuerySearcher(metric, n_matches=2, **params).fit([query]).search(y.T)
+    loaded = pickle.loads(pickle.dumps(matches))
+    for k, c in np.ndindex(len(matches), len(x)):
+        if weights[c] == 0:
+            with pytest.raises(ValueError, match=r"'channel' .* must be a channel that is compared"):
+                matches.path(k, c)
+            continue
+        lag = params["channel_lag"][c] if matches.lag is None else matches.lag[k, c]
+        sign = 1 if matches.polarity is None else np.reshape(matches.polarity[k], -1)[c]
+        first = matches.start[k] + lag + leads[c]
+        want, name = np.tile(np.arange(len(x[c])), (2, 1)), chosen[c][1]
+        if np.isinf(matches.channel_distance[k, c]):
+            want = want[:, :0]
+        elif name[0] in ("dtw", "lcss"):
+            want = naive.elastic(name[0], sign * np.array(x[c]), y[c, first : first + len(x[c])], **name[1]).path
+        for one in (matches, loaded):
+            np.testing.assert_array_equal(one.path(k, c), want + np.array([[leads[c]], [first]]))
+
+
+def test_channels_have_paths_by_name_and_share_those_of_one_metric():
+    rng = np.random.default_rng(5)
+    x, y = rng.normal(size=(9, 3)), rng.normal(size=(60, 3))
+    queries, table = [pd.DataFrame(x, columns=list("abc"))], pd.DataFrame(y, columns=list("abc"))
+    matches = QuerySearcher("dtw", channel_lag={"c": 4}, normalize="zscore").fit(queries).search(table)
+    scaled = [(a - a.mean()) / a.std() for a in (x[:, 2], y[matches.start[0] + 4 :][:9, 2])]
+    want = naive.elastic("dtw", *scaled).path + np.array([[0], [matches.start[0] + 4]])
+    np.testing.assert_array_equal(matches.path(0, "c"), want)
+    np.testing.assert_array_equal(matches.path(0, channel=2), want)
+    for name in ("d", -1, 3, True, 1.0):
+        with pytest.raises(ValueError, match=r"Unknown channel .* of Matches.* Valid: 0, 1, 2, a, b, c"):
+            matches.path(0, name)
+    joint = QuerySearcher("dtw", mode="windows").fit(x).search(y)
+    np.testing.assert_array_equal(joint.path(0, 1), joint.path(0))
+    parts = QuerySearcher(Mixed({(0, 2): "dtw", 1: None}), mode="windows").fit(x).search(y)
+    start = parts.start[0]
+    own = naive.elastic("dtw", x[:, [0, 2]], y[start : start + 9, [0, 2]]).path + np.array([[0], [start]])
+    np.testing.assert_array_equal([parts.path(0, 0), parts.path(0, 2)], [own, own])
+    with pytest.raises(ValueError, match=r"These are \[0, 2\]. Got 1"):
+        parts.path(0, 1)
+    soft = QuerySearcher(Mixed({0: SoftDTW(), 1: "dtw", 2: "dtw"}), channel_lag=0).fit(x).search(y)
+    with pytest.raises(ValueError, match="has no warping path"):
+        soft.path(0, 0)
+    assert soft.path(0, 1)[1, 0] == soft.start[0]
+
+
 def test_parts_are_fitted_to_their_own_channels():
     rng = np.random.default_rng(0)
     x, y = rng.normal(size=(20, 3)) * [1, 10, 1], rng.normal(size=(90, 3)) * [1, 10, 1]

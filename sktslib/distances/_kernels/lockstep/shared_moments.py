@@ -23,7 +23,7 @@ COST = 16  # so many times what a cell of a recurrence takes a sample takes
 BITS = 4  # by so many bits norms of two rows may differ before one is scaled to the other
 
 
-@kernel(fastmath={"reassoc", "contract"})
+@inner(fastmath={"reassoc", "contract"})
 def fill_rows(y, first, step, squared, rows, norm):
     """rows[r] = the samples from `first + r * step` on less their mean (or the squares of that), 0 behind the end."""
     n_rows, size = rows.shape
@@ -52,7 +52,7 @@ def fill_rows(y, first, step, squared, rows, norm):
         norm[r, 0], norm[r, 1] = np.sqrt(square), mean
 
 
-@kernel(fastmath={"reassoc", "contract"})
+@inner(fastmath={"reassoc", "contract"})
 def dots(v, x, out):
     """out[j] = sum of x[i] v[j + i]; four points at a time, so that sums stay in registers."""
     m = x.shape[0]
@@ -85,29 +85,63 @@ def finish_products(p, a, norm, b, out):
 
 
 @inner
-def _level(rows, norms, bounds, by):
-    """Scale the second row to the first where their norms are far from each other.
+def scale_row(row, factor):
+    """Multiply a row. In numba's own way to do it there is a message, which takes two seconds to compile."""
+    for t in range(row.shape[0]):
+        row[t] *= factor
 
-    Then `bounds` are those of the rows whose transforms' errors they share, and `by` undoes it. What is not finite is
-    left out, and its bound infinite.
+
+@inner
+def _level(rows, norms, by):
+    """Scale the second row to the first where their norms are far from each other; `by` undoes it.
+
+    The norms become what the error of a row is relative to: rows transformed together share theirs. What is not finite
+    is left out, and stays infinite.
     """
+    a, b = norms[0, 0], norms[1, 0]
     by[:] = 1.0
     for r in range(2):
-        bounds[r] = norms[r, 0]
         if not norms[r, 0] < np.inf:
             rows[r, :] = 0.0
-            bounds[r] = 0.0
-    if bounds[0] > 0.0 and bounds[1] > 0.0:
-        power = frexp(bounds[0])[1] - frexp(bounds[1])[1]
+    a, b = a if a < np.inf else 0.0, b if b < np.inf else 0.0
+    if a > 0.0 and b > 0.0:
+        power = frexp(a)[1] - frexp(b)[1]
         if abs(power) > BITS:
             factor = ldexp(1.0, power)
             by[1] = 1.0 / factor
-            bounds[1] *= factor
-            for t in range(rows.shape[1]):
-                rows[1, t] *= factor
-    both = np.sqrt(bounds[0] * bounds[0] + bounds[1] * bounds[1])
+            b *= factor
+            scale_row(rows[1], factor)
+    both = np.sqrt(a * a + b * b)
     for r in range(2):
-        bounds[r] = both * by[r] if norms[r, 0] < np.inf else np.inf
+        norms[r, 0] = both * by[r] if norms[r, 0] < np.inf else np.inf
+
+
+@kernel(error_model="numpy")
+def load_rows(y, first, step, squared, direct, rows, spectra, norms, by, roots, room):
+    """Take the samples from `first` on, or their squares, as `dot_rows` takes them: two rows of windows at a time.
+
+    `norms` of each row: what its error is relative to, and the mean that was taken off.
+    """
+    for k in range(spectra.shape[0]):
+        of_both = norms[2 * k : 2 * k + 2]
+        fill_rows(y, first + 2 * k * step, step, squared, spectra[k] if direct else rows, of_both)
+        if not direct:
+            _level(rows, of_both, by[k])
+            forward(rows, spectra[k], roots, room)
+
+
+@kernel
+def dot_rows(spectra, own, by, step, direct, out, roots, room):
+    """Dot products of a short series with the windows of rows: the first `step` of each row of `out`."""
+    for k in range(spectra.shape[0]):
+        if direct:
+            for r in range(2):
+                dots(spectra[k, r], own[0], out[2 * k + r, :step])
+        else:
+            both = out[2 * k : 2 * k + 2]
+            backward(spectra[k], own, both, roots, room)
+            if by[k, 1] != 1.0:
+                scale_row(both[1], by[k, 1])
 
 
 @kernel(error_model="numpy")
@@ -115,7 +149,7 @@ def _profiles(record, squares, y, sizes, scaling, queries, roots, rooms, first, 
     """Fill out[q, first:last] and doubtful[q]; how many are in doubt. `first` and what follows it are whole blocks."""
     m, step, direct = sizes
     kernels, of_queries, wrongs = queries
-    rows, spectra, dot, norms, bounds, by, moments, scales, sums, room = rooms
+    rows, spectra, dot, norms, by, moments, scales, sums, room = rooms
     channels, count = y.shape[0], 0
     for begin in range(first, last, 2 * step):
         end = min(begin + 2 * step, last)
@@ -126,28 +160,15 @@ def _profiles(record, squares, y, sizes, scaling, queries, roots, rooms, first, 
             (sums[0, :here], sums[1, :here], sums[2, :here]) if channels > 1 else (spread, of_rows, error)
         )
         for k in range(channels):
-            fill_rows(y[k], begin, step, False, rows, norms)
-            if direct:
-                bounds[:] = norms[:, 0]
-                spectra[k] = rows
-            else:
-                _level(rows, norms, bounds, by[k])
-                forward(rows, spectra[k], roots, room)
-            scale = scales[k, :here]
-            normalised_windows(
-                y[k], m, begin, scaling, bounds, step, mean, scale, spread, error, total, norm_of, errors, k, channels
-            )
+            one, scale = slice(k, k + 1), scales[k, :here]
+            load_rows(y[k], begin, step, False, direct, rows, spectra[one], norms, by[one], roots, room)
+            of_channel = mean, scale, spread, error, total, norm_of, errors, k, channels
+            normalised_windows(y[k], m, begin, scaling, norms[:, 0], step, *of_channel)
         a, b, c = sums[3, :here], sums[4, :here], sums[5, :here]
         for q in range(kernels.shape[0]):
             for k in range(channels):
-                if direct:
-                    for r in range(2):
-                        dots(spectra[k, r], kernels[q, k, 0], dot[r, :step])
-                else:
-                    backward(spectra[k], kernels[q, k], dot, roots, room)
-                    if by[k, 1] != 1.0:
-                        dot[1] *= by[k, 1]
-                scale = scales[k, :here]
+                one, scale = slice(k, k + 1), scales[k, :here]
+                dot_rows(spectra[one], kernels[q, k], by[one], step, direct, dot, roots, room)
                 if k < channels - 1:
                     add_dots(dot, step, scale, a, k > 0)
                 else:
@@ -165,9 +186,9 @@ def _profiles(record, squares, y, sizes, scaling, queries, roots, rooms, first, 
 
 
 def correlated(x, size, direct):
-    """The channels of a short series as `profiles` takes them: transforms (channels, 2, size), or themselves."""
+    """The channels of a short series as `dot_rows` takes them: transforms (channels, 2, size), or themselves."""
     if direct:
-        return x[:, np.newaxis]
+        return np.ascontiguousarray(x)[:, np.newaxis]
     roots = turns(size)
     out, wave, room = np.empty((len(x), 2, size)), np.empty((2, size)), np.empty(room_of(roots))
     for row, to in zip(x, out, strict=True):
@@ -191,7 +212,6 @@ def profiles(record, squares, queries, y, sizes, scaling, directly, out):
         scratch("spectra", (channels, 2, size)),
         scratch("dots", (2, size)),
         np.empty((2, 2)),
-        np.empty(2),
         np.ones((channels, 2)),
         scratch("moments", (4, many)),
         scratch("scales", (channels, many)),

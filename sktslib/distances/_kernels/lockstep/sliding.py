@@ -38,13 +38,13 @@ from ..running_moments import (
 )
 from ..scratch import scratch
 from . import lockstep_drivers, lockstep_terms, shared_moments
-from .shared_moments import dots, fill_rows, finish_products
+from .shared_moments import correlated, dot_rows, finish_products, load_rows
+from .transforms import room_of, turns
 
 SLACK = 2 * ERROR / SMALL  # so large is the relative error of a distance at most
 LEAST = 2**20  # terms of a profile; with fewer the exact kernels take no millisecond
 GROUP = 2**16  # samples at a time: they, their transforms and their sums stay in the second-level cache
 HELD = block_size(2**18, 1)  # samples of all channels held for all queries: with what is known of them 10 MB
-LEAST_ROWS = 8  # transforms at a time: the library computes several side by side
 SPECTRA = block_size(2**23, 1)  # samples of the queries that are transformed at a time: 64 MB
 SHORTEST_FFT = 128  # shorter queries are faster by direct sums
 SQUARES = (lockstep_terms.SquaredRecord, lockstep_terms.EuclideanRecord)
@@ -65,71 +65,66 @@ def slack(record, x, w, n_windows, scaling):
 
 
 # ------------------------------------------------------------------------------------------------------ dot products
-def fft_size(m, n):
-    """The size of the transforms that costs least per window of m samples in n, by counting operations."""
-    sizes = [
-        2**k for k in range(int(m - 1).bit_length() + 1, max(int(n - 1).bit_length(), int(m - 1).bit_length() + 1) + 1)
-    ]
+def fft_size(m, n, weighted=False):
+    """The size of the transforms that costs least per window of m samples in n, by counting operations.
+
+    Moments with weights are found from the transforms, and lose digits to samples far from a window: rows stay short.
+    """
+    least, most = int(m - 1).bit_length() + 1, int(n - 1).bit_length()
+    sizes = [2**k for k in range(least, max(least, min(most, least + 1) if weighted else most) + 1)]
     # A transform that leaves the second-level cache takes about half as long again.
     return min(sizes, key=lambda s: np.log2(s) * s / (s - m + 1) * (1.5 if s > 2**15 else 1.0))
 
 
-def row_size(m, n):
+def row_size(m, n, weighted=False):
     """Samples of a row of windows of m samples."""
-    return fft_size(m, n) if m >= SHORTEST_FFT else 4072 + m - 1
+    return fft_size(m, n, weighted) if m >= SHORTEST_FFT else 4072 + m - 1
 
 
 class Correlator:
-    """Sliding dot products of short series of m points with blocks of a long one's channels."""
+    """Sliding dot products of short series of m points with blocks of a long one's channels: some pairs of rows."""
 
     def __init__(self, m, size, n, channels=1):
         self.m, self.size, self.step = m, size, size - m + 1
         self.direct = m < SHORTEST_FFT
-        self.n_rows = min(max(1, GROUP // size), max(LEAST_ROWS, HELD // (size * channels)))
-        self.n_rows = min(self.n_rows, -(-(n - m + 1) // self.step))
-        self._rows = scratch("rows", (self.n_rows, size))
-        self._product = None if self.direct else self.room("product")
+        both, n_windows = 2 * size, n - m + 1
+        self.n_pairs = min(max(1, min(GROUP, HELD // channels) // both), -(-n_windows // (2 * self.step)))
+        self._rows, self._roots = scratch("rows", (2, size)), turns(16 if self.direct else size)
+        self._columns = scratch("columns", room_of(self._roots))
 
     @property
     def positions(self):
         """How many windows are computed at a time."""
-        return self.n_rows * self.step
+        return 2 * self.n_pairs * self.step
 
     def room(self, name):
         """Memory for what is loaded of one channel."""
-        if self.direct:
-            return scratch(name, self._rows.shape)
-        return scratch(name, (self.n_rows, self.size // 2 + 1), np.complex128)
+        return scratch(name, (self.n_pairs, 2, self.size))
 
     def kernels(self, x):
         """Short series (k, m) as they are correlated with."""
-        if self.direct:
-            return np.ascontiguousarray(x)
-        spectra = np.fft.rfft(x, self.size, axis=1)
-        return np.conj(spectra, out=spectra)
+        return correlated(x, self.size, self.direct)
 
     def load(self, y, first, out, squared=False):
         """Take the samples from `first` on, or their squares, into room for them.
 
-        Returns them as they are correlated, and the norm and the mean of each row of windows.
+        Returns them as they are correlated, and of each row of windows what errors are relative to, and the mean.
         """
-        n_rows = min(self.n_rows, -(-(len(y) - self.m + 1 - first) // self.step))
-        rows, norm = (out if self.direct else self._rows)[:n_rows], np.empty((n_rows, 2))
-        fill_rows(y, first, self.step, squared, rows, norm)
-        return (rows if self.direct else np.fft.rfft(rows, axis=1, out=out[:n_rows])), norm
+        n_pairs = min(self.n_pairs, -(-(len(y) - self.m + 1 - first) // (2 * self.step)))
+        norms, by = np.empty((2 * n_pairs, 2)), np.ones((n_pairs, 2))
+        of_all = self._rows, out[:n_pairs], norms, by, self._roots, self._columns
+        load_rows(y, first, self.step, squared, self.direct, *of_all)
+        return (out[:n_pairs], by), norms
 
-    def dot(self, loaded, kernel, keep=False):
+    def dot(self, loaded, kernel, name="dots"):
         """Dot products with the windows of what was loaded, less its mean: the first `step` of each row.
 
-        They lie in memory that the next ones take, unless they are to `keep`.
+        They lie in memory of that name, which the next ones take.
         """
-        if self.direct:
-            out = np.empty((len(loaded), self.step)) if keep else self._rows[: len(loaded), : self.step]
-            for row, found in zip(loaded, out, strict=True):
-                dots(row, kernel, found)
-            return out
-        product = np.multiply(loaded, kernel, out=self._product[: len(loaded)])
-        return np.fft.irfft(product, self.size, axis=1, out=None if keep else self._rows[: len(loaded)])
+        spectra, by = loaded
+        out = self.room(name)[: len(spectra)].reshape(-1, self.size)
+        dot_rows(spectra, kernel, by, self.step, self.direct, out, self._roots, self._columns)
+        return out
 
 
 def dot_error(m, size):
@@ -151,8 +146,8 @@ class _Part(NamedTuple):
     norms: tuple  # of it times its weights, and of these
 
 
-def _parts(x, w, squares, scaling, correlated):
-    """The channels of a query that count; `correlated` makes of series what they are correlated with."""
+def _parts(x, w, squares, scaling, prepared):
+    """The channels of a query that count; `prepared` makes of series what they are correlated with."""
     parts, weight = [], np.ones_like(x) if w is None else w
     largest = np.abs(x).max()
     if not (squares or SMALLEST < largest < 1.0 / SMALLEST):  # of products the query's size does not count
@@ -165,7 +160,7 @@ def _parts(x, w, squares, scaling, correlated):
     rests[counts] = (weight * centred).sum(axis=1)[counts] / totals[counts]
     centred -= rests[:, np.newaxis]
     own = weight * centred
-    kernels, averages = correlated(own), [None] * len(x) if w is None else correlated(w)
+    kernels, averages = prepared(own), [None] * len(x) if w is None else prepared(w)
     squared, norms = (own * centred).sum(axis=1), np.sqrt([(own**2).sum(axis=1), (weight**2).sum(axis=1)]).T
     for k in counts.tolist():
         # Of squares only differences of means count: they are taken less the query's, to keep their digits.
@@ -206,7 +201,7 @@ class _Samples:
             return moments
         correlator, k = self._correlator, part.channel
         (loaded, rows), (squares, rows_q) = self._loaded[k], self._of_squares[k]
-        s = correlator.dot(loaded, part.averages, keep=True)
+        s = correlator.dot(loaded, part.averages, "averages")
         q = correlator.dot(squares, part.averages)
         bounds = rows, rows_q, dot_error(correlator.m, correlator.size), part.norms[1]
         about = part.total, part.origin, part.mean, self._how
@@ -235,7 +230,7 @@ def profiles(record, X, W, y, scaling, out, size=None):
     The queries (n_queries, channels, m) are normalised already; `W` may be None. A block of samples is transformed once
     for all of them, and moments that do not depend on the query are found once. `size` replaces that of the transforms.
     """
-    size = row_size(X.shape[2], y.shape[1]) if size is None else size
+    size = row_size(X.shape[2], y.shape[1], W is not None) if size is None else size
     together = max(1, SPECTRA // (len(y) * size))
     find = _by_samples if W is None and scaling in (1, 2) else _profiles
     for at in range(0, len(X), together):
@@ -246,8 +241,7 @@ def profiles(record, X, W, y, scaling, out, size=None):
 def _by_samples(record, X, _, y, scaling, size, out):
     """The profiles where moments are those of the samples alone."""
     squares, m = isinstance(record, SQUARES), X.shape[2]
-    correlated = partial(shared_moments.correlated, size=size, direct=m < SHORTEST_FFT)
-    queries = [_parts(x, None, squares, scaling, correlated) for x in X]
+    queries = [_parts(x, None, squares, scaling, partial(correlated, size=size, direct=m < SHORTEST_FFT)) for x in X]
     own = [sum(part.own + part.total * part.mean * part.mean for part in parts) for parts in queries]
     wrong = [dot_error(m, size) * np.sqrt(sum(part.norms[0] ** 2 for part in parts)) for parts in queries]
     kernels = np.array([[part.kernel for part in parts] for parts in queries])

@@ -10,7 +10,7 @@ from typing import NamedTuple
 
 import numpy as np
 
-from ..compilation import inner, kernel
+from ..compilation import inner, kernel, step
 from ..simd import REGISTER
 from ..simd_memory import makers, store
 
@@ -56,6 +56,12 @@ def room_of(roots):
     return 2, max(roots.rows.shape[1], roots.columns.shape[1]) * REGISTER
 
 
+@step
+def _turns_of(roots, k):
+    """Cosines and sines of the roots k, 2 k and 3 k: those of the second, third and last of four rows."""
+    return roots[0, k], roots[1, k], roots[0, 2 * k], roots[1, 2 * k], roots[0, 3 * k], roots[1, 3 * k]
+
+
 @inner
 def _forth(re, im, roots):
     """Transform columns, REGISTER of them side by side, by fours; out of order."""
@@ -64,9 +70,7 @@ def _forth(re, im, roots):
     while span >= 4:
         part, turn = span // 4 * REGISTER, rows // span
         for j in range(span // 4):
-            c1, s1 = roots[0, j * turn], roots[1, j * turn]
-            c2, s2 = roots[0, 2 * j * turn], roots[1, 2 * j * turn]
-            c3, s3 = roots[0, 3 * j * turn], roots[1, 3 * j * turn]
+            c1, s1, c2, s2, c3, s3 = _turns_of(roots, j * turn)
             for begin in range(j * REGISTER, rows * REGISTER, span * REGISTER):
                 second, third, last = begin + part, begin + 2 * part, begin + 3 * part
                 a, b, c, d = load(re, begin), load(re, second), load(re, third), load(re, last)
@@ -114,9 +118,7 @@ def _back(re, im, roots):
     while span <= rows:
         part, turn = span // 4 * REGISTER, rows // span
         for j in range(span // 4):
-            c1, s1 = roots[0, j * turn], roots[1, j * turn]
-            c2, s2 = roots[0, 2 * j * turn], roots[1, 2 * j * turn]
-            c3, s3 = roots[0, 3 * j * turn], roots[1, 3 * j * turn]
+            c1, s1, c2, s2, c3, s3 = _turns_of(roots, j * turn)
             for begin in range(j * REGISTER, rows * REGISTER, span * REGISTER):
                 second, third, last = begin + part, begin + 2 * part, begin + 3 * part
                 a, e = load(re, begin), load(im, begin)
@@ -194,7 +196,7 @@ def forward(wave, out, roots, room):
         _store_columns(re, im, out, at, rows)
 
 
-@kernel
+@inner
 def backward(transform, other, out, roots, room):
     """Fill `out` with the wave whose transform is that of one wave times the conjugate of another's."""
     of_rows, of_columns, between = roots

@@ -1,0 +1,243 @@
+"""Queries compared by channel that are learned: from labels, with lags, with a metric that is chosen, from answers."""
+
+import numba
+import numpy as np
+import pandas as pd
+import pytest
+from hypothesis import given
+from hypothesis import strategies as st
+from sklearn.base import clone
+from strategies import quarters, unmeant
+
+from sktslib import QuerySearcher
+from sktslib.distances import TWED, Mixed
+from sktslib.search._learning.held_out import left_over
+from sktslib.search._several import Found
+from sktslib.search._sources import CandidateReader, Whole
+
+pytestmark = [pytest.mark.usefixtures("_plain_kernels_may_overflow"), unmeant]
+
+LAGS, M, EVERY = [0, 5, 2], 16, 50
+STARTS = np.arange(20, 360, EVERY)
+
+
+def recording(seed=0, noise=0.3, lags=LAGS):
+    """A pattern, a recording that repeats it with lags, and the labels of the whole occurrences."""
+    rng = np.random.default_rng(seed)
+    x, y = rng.normal(size=(M, len(lags))).cumsum(axis=0), noise * rng.normal(size=(400, len(lags)))
+    labels = np.zeros(len(y), int)
+    for start in STARTS:
+        labels[start : start + M + max(lags)] = 1
+        for c, lag in enumerate(lags):
+            y[start + lag : start + lag + M, c] += x[:, c]
+    return x, y, labels
+
+
+def aligned(y, lags=LAGS):
+    """A recording whose channels are earlier by their lags."""
+    n = len(y) - max(lags)
+    return np.column_stack([y[lag : lag + n, c] for c, lag in enumerate(lags)])
+
+
+def shortened(labels, by):
+    """Labels each of whose occurrences ends earlier."""
+    return np.where(np.append(labels[by:], [0] * by) > 0, labels, 0)[: len(labels) - by]
+
+
+# ------------------------------------------------------------------------------------------------------------- labels
+@pytest.mark.parametrize(
+    "metric", ["euclidean", "correlation", "dtw", Mixed({0: "dtw", 1: "euclidean", 2: "sqeuclidean"})]
+)
+@pytest.mark.parametrize("rest", [{}, {"min_channels": 2, "channel_weight": [1, 2, 0.5]}])
+def test_lags_with_labels_are_those_of_a_recording_without_lags(metric, rest):
+    _, y, labels = recording()
+    lagged = QuerySearcher(metric, channel_lag=LAGS, **rest).fit(y, labels)
+    plain = QuerySearcher(metric, channel_lag=0, **rest).fit(aligned(y), shortened(labels, max(LAGS)))
+    np.testing.assert_array_equal(lagged.query_, plain.query_)
+    np.testing.assert_array_equal(lagged.weight_, plain.weight_)
+    found, want = lagged.search(y), plain.search(aligned(y))
+    np.testing.assert_array_equal([found.start, found.distance], [want.start, want.distance])
+    assert found.distance[-1] < lagged.threshold_ < lagged.candidates(y).distance[len(STARTS)]
+    assert (found.end - want.end == max(LAGS)).all()
+    assert lagged.score(y, labels) == 1.0
+    again = QuerySearcher(metric, channel_lag=LAGS, **rest).fit(y, lagged.predict(y))
+    np.testing.assert_allclose(again.query_, lagged.query_, atol=0.5)
+
+
+@given(data=st.data())
+def test_the_query_of_each_channel_is_the_mean_of_what_lies_at_its_lag(data):
+    lags = data.draw(st.lists(st.integers(0, 4), min_size=1, max_size=3))
+    channels, m, count = len(lags), data.draw(st.integers(2, 4)), data.draw(st.integers(3, 4))
+    weight = [data.draw(st.sampled_from([0.0 if c else 1.0, 1.0, 2.0])) for c in range(channels)]
+    longest = max(lag for lag, w in zip(lags, weight, strict=True) if w > 0)
+    gaps = [data.draw(st.integers(1, 3)) for _ in range(count)]
+    n = sum(gap + m + longest for gap in gaps) + data.draw(st.integers(0, 2))
+    y = np.array([data.draw(st.lists(quarters, min_size=n, max_size=n)) for _ in range(channels)]).T
+    labels, starts, at = np.zeros(n, int), [], 0
+    for gap in gaps:
+        starts, at = [*starts, at + gap], at + gap + m + longest
+        labels[starts[-1] : at] = 1
+    searcher = QuerySearcher("euclidean", channel_lag=lags, channel_weight=weight).fit(y, labels)
+    want = np.full((m, channels), np.nan)
+    for c, lag in enumerate(lags):
+        if weight[c] > 0:
+            want[:, c] = np.mean([y[s + lag : s + lag + m, c] for s in starts], axis=0)
+    np.testing.assert_allclose(searcher.query_, want, atol=1e-12)
+
+
+@pytest.fixture
+def _few_candidates(monkeypatch):
+    """Without the compiler each takes its time."""
+    candidates = QuerySearcher._candidates
+    if numba.config.DISABLE_JIT:
+        monkeypatch.setattr(QuerySearcher, "_candidates", lambda self: candidates(self)[-3:])
+
+
+@pytest.mark.usefixtures("_few_candidates")
+def test_lags_with_labels_are_durations_and_keep_error_rates():
+    x, y, labels = recording()
+    times = pd.date_range("2024-01-01", periods=len(y), freq="20ms")
+    lag = {c: pd.Timedelta(20 * lag, "ms") for c, lag in enumerate(LAGS)}
+    for metric in ("correlation", "auto"):
+        by_time = QuerySearcher(metric, channel_lag=lag, lag_tolerance=pd.Timedelta("20ms")).fit(y, labels, times=times)
+        want = QuerySearcher(metric, channel_lag=LAGS, lag_tolerance=1).fit(y, labels)
+        assert list(by_time.search(y, times=times)) == list(want.search(y))
+        assert sorted(want.search(y).start) == STARTS.tolist()
+    kept = QuerySearcher("correlation", channel_lag=LAGS, threshold="conformal:0.2").fit(y, labels)
+    assert set(kept.search(y).start) <= set(STARTS.tolist()) and len(kept.search(y)) >= 5
+    two = np.where(np.arange(len(y)) < 200, labels, 2 * labels)
+    both = QuerySearcher("correlation", channel_lag=LAGS).fit(y, two)
+    assert both.classes_.tolist() == [1, 2] and both.query_[0].shape == x.shape
+
+
+def test_labels_are_of_whole_occurrences():
+    _, y, labels = recording()
+    words = r"'channel_lag' .* less than .* what is labelled.*a lag of 21 .* from 20 to 41\. Label up to the end"
+    with pytest.raises(ValueError, match=words):
+        QuerySearcher("correlation", channel_lag=[0, 21, 0]).fit(y, labels)
+    left_out = {"channel_lag": [0, 21, 0], "channel_weight": [1, 0, 1]}
+    assert QuerySearcher("correlation", **left_out).fit(y, labels).query_.shape == (M + max(LAGS), 3)
+
+
+# ------------------------------------------------------------------------------------------------------ metric="auto"
+@pytest.mark.usefixtures("_few_candidates")
+def test_a_metric_that_is_chosen_of_one_channel_is_that_of_windows():
+    _, y, labels = recording(noise=1.5, lags=[0])
+    one = QuerySearcher("auto", channel_lag=0).fit(y, labels)
+    want = QuerySearcher("auto", mode="windows").fit(y, labels)
+    assert one.best_index_ == want.best_index_ and one.threshold_ == pytest.approx(want.threshold_)
+    for name in ("mean_test_score", "mean_margin", "rank_test_score"):
+        np.testing.assert_allclose(one.cv_results_[name], want.cv_results_[name], rtol=1e-9)
+    assert len(np.unique(one.cv_results_["mean_margin"])) > 1
+    for limits in (None, (0.1, 9)):  # within which no constant is
+        limited = QuerySearcher("auto", mode="windows", scale_limits=limits).fit(y, labels).cv_results_
+        assert (limited["mean_margin"] > -2).all() and len(np.unique(limited["mean_margin"])) > 1
+
+
+@pytest.mark.parametrize("metric", ["euclidean", "sqeuclidean", "dtw", "correlation"])
+def test_what_matches_leave_over_is_that_of_the_channels_that_vote(metric):
+    x, y, _ = recording(noise=1.0)
+    weight = [1.0, 2.0, 0.5]
+    searcher = QuerySearcher(metric, channel_lag=LAGS, channel_weight=weight, min_channels=2, n_matches=None).fit(x)
+    matches = searcher.search(y)
+    (how,), none = searcher._queries, np.zeros(len(matches), int)
+    reader = CandidateReader(how, Whole(np.ascontiguousarray(y.T), None))
+    found = Found(matches.start, matches.end, matches.distance, reader, none)
+    power = 2 if metric == "euclidean" else 1
+    constant = [
+        QuerySearcher(metric, mode="windows").fit(a).search(np.full(M, a.mean())).distance[0] ** power for a in x.T
+    ]
+    for k, share in enumerate(left_over(how, found)):
+        voters = np.flatnonzero(matches.votes[k])
+        cost = sum(weight[c] * matches.channel_distance[k, c] ** power for c in voters)
+        assert share == pytest.approx(cost / sum(weight[c] * constant[c] for c in voters))
+
+
+# ------------------------------------------------------------------------------------------------------------ answers
+@pytest.mark.parametrize("metric", ["euclidean", "dtw", "correlation"])
+def test_answers_about_matches_with_lags_are_those_without_lags(metric):
+    x, y, _ = recording(noise=0.8)
+    rest = {"min_channels": 2, "n_matches": 7, "normalize": None if metric == "correlation" else "zscore"}
+    lagged = QuerySearcher(metric, channel_lag=LAGS, **rest).fit(x)
+    plain = QuerySearcher(metric, channel_lag=0, **rest).fit(x)
+    found, want = lagged.search(y), plain.search(aligned(y))
+    np.testing.assert_array_equal(found.start, want.start)
+    for answers in ({"good": [0, 1, 2, 4], "bad": [5]}, {"good": [3], "bad": [6]}):
+        lagged, plain = lagged.relearn(found, **answers), plain.relearn(want, **answers)
+        np.testing.assert_array_equal(lagged.query_, plain.query_)
+        np.testing.assert_array_equal(lagged.weight_, plain.weight_)
+        assert lagged.threshold_ == plain.threshold_
+    assert lagged.weight_ is not None and (lagged.query_ != x).any()
+    np.testing.assert_array_equal(lagged.search(y).start, plain.search(aligned(y)).start)
+
+
+def test_what_is_learned_of_answers_lies_where_each_channel_was_found():
+    x, y, _ = recording(noise=0.2)
+    rng = np.random.default_rng(1)
+    for start in STARTS:  # each channel a little late
+        for c in range(3):
+            y[start - 5 : start + M + 12, c] = np.roll(y[start - 5 : start + M + 12, c], rng.integers(0, 3))
+    y[:, 1] *= -1
+    query = np.full((M + 3, 3), np.nan)
+    query[3:, :2], query[:M, 2] = x[:, :2], x[:, 2]  # one begins three samples before
+    params = {"channel_lag": [0, 5, 5], "lag_tolerance": 4, "polarity": "channels", "channel_weight": [1, 1, 2]}
+    searcher = QuerySearcher("euclidean", n_matches=7, **params).fit([query])
+    matches = searcher.search(y)
+    assert len(np.unique(matches.lag[:, 0])) > 1 and (matches.polarity[:, 1] == -1).all()
+    good, first = [0, 2, 3], [3, 3, 0]
+    pieces = [
+        [matches.polarity[k, c] * y[matches.start[k] + matches.lag[k, c] + first[c] :][:M, c] for c in range(3)]
+        for k in good
+    ]
+    want, own = np.mean([x.T, *pieces], axis=0), searcher.relearn(matches, good=good).query_
+    for c in range(3):
+        np.testing.assert_allclose(own[first[c] : first[c] + M, c], want[c], rtol=1e-12)
+        assert np.isnan(own[:, c]).sum() == 3
+    loaded = searcher.relearn(pd.read_pickle(pickled(matches)), good=good)
+    np.testing.assert_array_equal(loaded.query_, own)
+    assert 3 <= len(loaded.search(y)) <= 7
+
+
+def pickled(matches):
+    """A file of them."""
+    import io
+    import pickle
+
+    return io.BytesIO(pickle.dumps(matches))
+
+
+def test_answers_make_alternatives_with_lags():
+    x, y, _ = recording(noise=0.1)
+    other = np.random.default_rng(3).normal(size=x.shape).cumsum(axis=0)
+    for start in STARTS[1::2]:
+        for c, lag in enumerate(LAGS):
+            y[start + lag : start + lag + M, c] += 0.5 * other[:, c]
+    searcher = QuerySearcher("euclidean", channel_lag=LAGS, n_matches=7).fit(x)
+    matches = searcher.search(y)
+    good = np.flatnonzero(np.isin(matches.start, STARTS))
+    new = searcher.relearn(matches, good=good)
+    plain = QuerySearcher("euclidean", channel_lag=0, n_matches=7).fit(x)
+    want = plain.relearn(plain.search(aligned(y)), good=good)
+    assert len(want.alternatives_[0]) == 1 and new.alternatives_[0][0][0].shape == x.shape
+    np.testing.assert_array_equal(new.alternatives_[0][0][0], want.alternatives_[0][0][0])
+    np.testing.assert_array_equal(new.search(y).distance, want.search(aligned(y)).distance)
+
+
+def test_answers_that_cannot_be_learned_from_are_refused():
+    x, y, _ = recording()
+    short = np.where(np.arange(M)[:, np.newaxis] < [9, M, M], x, np.nan)
+    searcher = QuerySearcher("correlation", channel_lag=LAGS, n_matches=2).fit([short])
+    with pytest.raises(ValueError, match=r"'relearn' .* as many points each\. Got \[9, 16, 16\]"):
+        searcher.relearn(searcher.search(y), good=[0])
+    lagged = QuerySearcher("correlation", channel_lag=LAGS, n_matches=2).fit(x)
+    for other in (
+        searcher,
+        QuerySearcher("correlation").fit(x),
+        clone(lagged).set_params(channel_lag=[1, 5, 2]).fit(x),
+    ):
+        with pytest.raises(ValueError, match=r"'matches' .* the same lags and lengths"):
+            lagged.relearn(other.search(y), good=[0])
+    times = np.arange(len(y), dtype=float)
+    timed = QuerySearcher(TWED(nu=0.5), channel_lag=LAGS, n_matches=2).fit(x, times=times[:M])
+    with pytest.raises(ValueError, match=r"'relearn' .* compares no times .* Time Warp Edit"):
+        timed.relearn(timed.search(y, times=times), good=[0])
