@@ -143,7 +143,7 @@ SIZES = {
     "neighbors._median.BITS": [1, 3, 16],
     "distances._blockwise.candidates.FEW_CELLS": [0, 200_000],
     "cluster._collection_clusters.ROWS": [1, 5, 2**11],
-    "cluster._costs.FEW_CELLS": [0, 0, 2**20],
+    "cluster._costs.FEW_CELLS": [0, 0, 2**22],
     "cluster._costs.PAIR_CELLS": [0, 0, 2**10],
     "distances._nearest.QUERIES": [1, 3, 64],
     "distances._nearest.ROWS": [1, 5, 1024],

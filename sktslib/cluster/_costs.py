@@ -20,8 +20,8 @@ from ..utils.validation import shown
 
 # Measured with DTW and MSM, with and without a band: below these, bounds cost as much as computing what they exclude.
 PAIR_CELLS = block_size(2**10, 1)  # of a center with a series
-FEW_CELLS = block_size(2**20, 1)  # of a center with all series, divided by the number of their lengths
-ONCE = 20  # times as many of all centers together, where what is prepared serves only once
+FEW_CELLS = block_size(2**22, 1)  # of a center with all series, divided by the number of their lengths
+ONCE = 5  # times as many of all centers together, where what is prepared serves only once
 MOST = np.finfo(float).max  # a limit that excludes infinite costs alone
 
 
@@ -100,10 +100,14 @@ class Parts:
 
     def bounds(self, centers):
         """See `Compared`."""
+        if len(self.parts) == 1:  # joblib takes longer than a small comparison
+            return self.parts[0][1].bounds(centers)
         return np.concatenate(self._each([delayed(part.bounds)(centers) for _, part in self.parts]))
 
     def costs(self, centers, limits, asked):
         """See `Compared`."""
+        if len(self.parts) == 1:
+            return self.parts[0][1].costs(centers, limits, asked)
         calls = [delayed(part.costs)(centers, limits[of], asked[of]) for of, part in self.parts]
         return [np.concatenate(found) for found in zip(*self._each(calls), strict=True)]
 
