@@ -76,7 +76,7 @@ def _all_fit(series):
     if hasattr(series, "sums"):
         return FEW < min(series.sums) and max(series.sums) < MANY and math.isfinite(sum(series.sums))
     whole = series[0].base
-    if whole is not None and whole.ndim == 2 and len(whole) == len(series):
+    if isinstance(whole, np.ndarray) and whole.ndim == 2 and len(whole) == len(series):  # not a file
         rows = all(map(is_, map(attrgetter("base"), series), repeat(whole)))
         rows = rows and {*map(attrgetter("size"), series)} == {whole.shape[1]}
         if rows and sum_of_squares(whole) < MANY and np.abs(whole[:, 0]).min() > SEEN:
