@@ -1,10 +1,10 @@
 """Calls that know nothing of each other, in jobs, and bars that show how far long work has come."""
 
 import sys
+import threading
 from collections import deque
 from concurrent.futures import ThreadPoolExecutor
 from contextlib import contextmanager
-from functools import partial
 from multiprocessing import TimeoutError as JobTimeout
 
 import numpy as np
@@ -96,8 +96,14 @@ def _in_threads(calls, jobs):
     joblib looks every 10 ms whether its threads have ended, which is longer than many a call.
     """
     backend, within = get_active_backend(prefer="threads")[0].get_nested_backend()
-    threads = ThreadPoolExecutor(jobs, initializer=partial(parallel_config, backend, n_jobs=within))
-    begun = deque()
+    ended = threading.Event()
+    unwanted = *getattr(threading.current_thread(), "unwanted", ()), ended
+
+    def begin():
+        parallel_config(backend, n_jobs=within)
+        threading.current_thread().unwanted = unwanted
+
+    threads, begun = ThreadPoolExecutor(jobs, initializer=begin), deque()
     try:
         for call, given, more in calls:
             begun.append(threads.submit(call, *given, **more))
@@ -106,6 +112,7 @@ def _in_threads(calls, jobs):
         while begun:
             yield begun.popleft().result()
     finally:  # after an error or an interrupt, too, and where nobody wants the rest
+        ended.set()  # calls that run look for it, for Python waits for them at its end
         threads.shutdown(wait=False, cancel_futures=True)
 
 

@@ -10,6 +10,7 @@ from calls_in_jobs import CALLS, IN_JOBS, Q, S, ranges
 from joblib import delayed, parallel_config
 
 from sktslib import QuerySearcher, QuerySegmenter
+from sktslib.distances import pairwise_distances
 from sktslib.neighbors import MetricWeights
 from sktslib.utils import _jobs
 from sktslib.utils._jobs import each_in_jobs, for_each, in_jobs, progress
@@ -128,6 +129,30 @@ def test_threads_end_where_nobody_wants_the_rest():
     while threading.active_count() > before:
         sleep(0.001)
     assert len(begun) < 20
+
+
+@pytest.mark.parametrize("within", [1, 2])
+def test_calls_end_that_run_while_another_one_fails(within):
+    asked = []
+
+    def asks(x, y):
+        asked.append(threading.current_thread())
+        sleep(0.001)
+        return 1.0
+
+    def work(k):
+        if not k:
+            while not asked:
+                sleep(0.001)
+            raise ValueError("no distance")
+        return pairwise_distances(np.zeros((300, 2)), metric=asks, n_jobs=within)  # for a minute
+
+    with pytest.raises(ValueError, match="no distance"):
+        in_jobs([delayed(work)(k) for k in range(2)], 2, 0, "numbers", "number")
+    for thread in set(asked):
+        thread.join(2)
+        assert not thread.is_alive()
+    assert pairwise_distances([[0.0, 1.0], [2.0, 3.0]], metric=asks)[0, 1] == 1.0  # who calls is wanted
 
 
 def test_jobs_within_jobs():

@@ -5,6 +5,7 @@ import logging
 import os
 import signal
 import threading
+from concurrent.futures import CancelledError
 from contextlib import contextmanager
 from functools import partial
 from time import perf_counter
@@ -195,10 +196,17 @@ SECONDS = 0.03  # that a piece should take
 MOST = 2**50  # cells of a piece; pieces that end sooner than they may would double without end
 
 
+def stop_if_unwanted():
+    """Leave a call of a thread for whose result nobody waits any longer; `utils._jobs` tells its threads."""
+    if any(event.is_set() for event in getattr(threading.current_thread(), "unwanted", ())):
+        raise CancelledError
+
+
 def budgets():
     """How many cells to compute before the next look, without end: more while that is fast."""
     size = CELLS
     while True:
+        stop_if_unwanted()
         started = perf_counter()
         yield size
         took = perf_counter() - started
@@ -207,6 +215,7 @@ def budgets():
 
 def pieces(count, cells):
     """Half-open ranges that make up range(count), of items with so many cells each."""
+    stop_if_unwanted()
     return ((0, count),) if count * cells <= CELLS else _cut(count, cells)
 
 

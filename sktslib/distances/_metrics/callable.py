@@ -9,7 +9,7 @@ import numpy as np
 from numba.core.dispatcher import Dispatcher
 
 from ...utils.validation import check_names, shown
-from .._kernels.compilation import kernel, pieces
+from .._kernels.compilation import kernel, pieces, stop_if_unwanted
 from .base import Metric
 
 if TYPE_CHECKING:
@@ -88,6 +88,7 @@ class CallableMetric(Metric):
         return True
 
     def _distance(self, x, w, y, tx, ty):
+        stop_if_unwanted()
         x, y = _as_given(x), _as_given(y)
         arguments = dict(self.parameters or {})
         if w is not None:
