@@ -31,7 +31,7 @@ def nearest(given, valid):
     if not isinstance(given, str):
         return None
     # Capital letters alone must not hide the nearest name.
-    told = {str(name).lower(): valid[name] if isinstance(valid, dict) else name for name in valid}
+    told = {str(name).lower(): valid[name] if isinstance(valid, dict) else str(name) for name in valid}
     meant = MEANT.get(given.lower().replace("-", "").replace("_", "").replace(" ", ""))
     near = [meant] if meant in told else difflib.get_close_matches(given.lower(), told, n=1, cutoff=0.5)
     return told[near[0]] if near else None

@@ -46,10 +46,10 @@ def unknown_name(what, given, valid, owner="", aliases=None):
 
     `aliases` are valid, too, but not listed: a dictionary of what to call them.
     """
-    valid = sorted(str(name) for name in valid)
+    valid = sorted(valid, key=str)
     hint = did_you_mean(given, {**(aliases or {}), **{name: name for name in valid}})
     of = f" of {owner}" if owner else ""
-    return ValueError(f"Unknown {what} {shown(given)}{of}.{hint} Valid: {', '.join(valid)}.")
+    return ValueError(f"Unknown {what} {shown(given)}{of}.{hint} Valid: {', '.join(map(str, valid))}.")
 
 
 def check_names(names, valid, what, owner=""):
