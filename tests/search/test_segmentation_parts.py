@@ -1,5 +1,6 @@
 """Segmentations in rounds, jobs and chunks: none of these changes a result."""
 
+import gc
 import tracemalloc
 
 import joblib
@@ -227,10 +228,14 @@ def test_memory_is_bounded(metric, monkeypatch):
         y = np.tile(np.concatenate([query, np.full(16, 5.0)]), repeats) + rng.normal(size=20 * repeats) * 0.01
         segmenter = QuerySegmenter(metric, background=1.0).fit(query)
         segmenter.segment(y[:500])
-        tracemalloc.start()
-        segments = segmenter.segment(y)
-        peaks.append(tracemalloc.get_traced_memory()[1])
-        tracemalloc.stop()
+        tries = []
+        for _ in range(2):  # garbage of other tests and kernels that are loaded do not count
+            gc.collect()
+            tracemalloc.start()
+            segments = segmenter.segment(y)
+            tries.append(tracemalloc.get_traced_memory()[1])
+            tracemalloc.stop()
+        peaks.append(min(tries))
         assert len(segments) == repeats
     assert peaks[1] - peaks[0] <= 24 * 300 * 20
 
