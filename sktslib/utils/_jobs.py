@@ -84,10 +84,30 @@ def jobs_are_threads():
 
 
 def for_each(function, items, jobs):
-    """The results of a function, which may change what is shared, of each item; in so many threads."""
-    if jobs == 1 or len(items) < 2:
-        return [function(item) for item in items]
-    return list(_in_threads(((function, (item,), {}) for item in items), min(jobs, len(items))))
+    """The results of a function, which may change what is shared, of each item; in so many threads, one the caller's.
+
+    What it does may take less time than a thread that waits for the others needs to hear of it.
+    """
+    left, out = deque(enumerate(items)), [None] * len(items)
+
+    def work():
+        while left:
+            try:
+                k, item = left.popleft()
+            except IndexError:  # another thread was faster
+                return
+            out[k] = function(item)
+
+    others = min(jobs, len(items)) - 1
+    if others < 1:
+        work()
+        return out
+    with _threads(others) as threads:
+        begun = [threads.submit(work) for _ in range(others)]
+        work()
+        for one in begun:
+            one.result()
+    return out
 
 
 def _in_threads(calls, jobs):
@@ -95,6 +115,19 @@ def _in_threads(calls, jobs):
 
     joblib looks every 10 ms whether its threads have ended, which is longer than many a call.
     """
+    begun = deque()
+    with _threads(jobs) as threads:
+        for call, given, more in calls:
+            begun.append(threads.submit(call, *given, **more))
+            if len(begun) == AT_ONCE * jobs:
+                yield begun.popleft().result()
+        while begun:
+            yield begun.popleft().result()
+
+
+@contextmanager
+def _threads(jobs):
+    """So many threads; at the end, also after an error or an interrupt, what they do is not waited for."""
     backend, within = get_active_backend(prefer="threads")[0].get_nested_backend()
     ended = threading.Event()
     unwanted = *getattr(threading.current_thread(), "unwanted", ()), ended
@@ -103,15 +136,10 @@ def _in_threads(calls, jobs):
         parallel_config(backend, n_jobs=within)
         threading.current_thread().unwanted = unwanted
 
-    threads, begun = ThreadPoolExecutor(jobs, initializer=begin), deque()
+    threads = ThreadPoolExecutor(jobs, initializer=begin)
     try:
-        for call, given, more in calls:
-            begun.append(threads.submit(call, *given, **more))
-            if len(begun) == AT_ONCE * jobs:
-                yield begun.popleft().result()
-        while begun:
-            yield begun.popleft().result()
-    finally:  # after an error or an interrupt, too, and where nobody wants the rest
+        yield threads
+    finally:
         ended.set()  # calls that run look for it, for Python waits for them at its end
         threads.shutdown(wait=False, cancel_futures=True)
 
