@@ -100,7 +100,7 @@ class Parts:
 
     def bounds(self, centers):
         """See `Compared`."""
-        if len(self.parts) == 1:  # joblib takes longer than a small comparison
+        if len(self.parts) == 1:  # what jobs take besides is longer than a small comparison
             return self.parts[0][1].bounds(centers)
         return np.concatenate(self._each([delayed(part.bounds)(centers) for _, part in self.parts]))
 

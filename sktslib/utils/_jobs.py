@@ -62,7 +62,7 @@ def losses_explained(name):
 
 def _results(calls, total, n_jobs):
     backend, usual = get_active_backend(prefer="threads")
-    in_threads = type(backend) is ThreadingBackend
+    in_threads = jobs_are_threads()
     jobs = backend.effective_n_jobs(usual if check_jobs(n_jobs) is None else n_jobs) if in_threads else None
     if total <= 1 or jobs == 1:
         return (call(*arguments, **keywords) for call, arguments, keywords in calls)

@@ -7,6 +7,7 @@ import numpy as np
 from numpy.lib.stride_tricks import sliding_window_view
 
 from ...distances._kernels import lower_bounds, moments, running_moments
+from ...distances._kernels.scratch import scratch
 from ...distances._series import SCALINGS, deviation, full_weight, normalise
 from ...utils._jobs import for_each
 
@@ -80,7 +81,7 @@ class Windows:
 
     def _fill_stretch(self, size, begin):
         """Fill scale and shift of so many windows from one on; how many are unknown."""
-        unknown, end, room = 0, min(begin + size, self.n), np.empty((5, min(BLOCK, self.n)))
+        unknown, end, room = 0, min(begin + size, self.n), scratch("moments of windows", (5, min(BLOCK, self.n)))
         for k in np.flatnonzero(self.weight.any(axis=1)):  # the other channels count nothing
             for first in range(begin, end, BLOCK):
                 unknown += self._fill_moments(k, first, min(first + BLOCK, end), room)

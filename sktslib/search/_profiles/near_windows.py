@@ -16,6 +16,7 @@ import numpy as np
 
 from ...distances._blockwise import collection_bounds
 from ...distances._kernels import dispatch, lanes, lower_bounds, window_bounds
+from ...distances._kernels.scratch import scratch
 from ...distances._metrics.bands import band
 from ...distances._metrics.elastic import ElasticMetric, PreparedPair
 from ...distances._series import SCALINGS, full_weight, normalise
@@ -281,8 +282,8 @@ class _Cascade:
 
     def _enter_stretch(self, ways, size, begin):
         windows, known, reach = self.windows, self.known, self.bounds.remaining.reach
-        # Fresh memory for each block would cost more than its use.
-        room = np.empty(3 * len(self.x) * (min(BLOCK, windows.n) + windows.m - 1))
+        # Fresh memory for each stretch, which may be a block, would cost more than its use.
+        room = scratch("ranges of windows", (3 * len(self.x) * (min(BLOCK, windows.n) + windows.m - 1),))
         for first in range(begin, min(begin + size, windows.n), BLOCK):
             low, y = known.low[first : first + BLOCK], None
             for kernel, order, goes_on in ways:
