@@ -111,7 +111,7 @@ def accumulated_costs(p, rows, m, series, from_on, replaces, out):
 
 
 def padded(series):
-    """Series (channels, n) one after the other in whole words, as `channels_of` gives them, their begins and lengths."""
+    """Series (channels, n) one after the other in whole words, as `channels_of` gives them, with begins and lengths."""
     lengths = np.array([y.shape[1] for y in series])
     sizes = lengths + -lengths % WORD
     begins, out = np.cumsum(sizes) - sizes, np.zeros((len(series[0]), sizes.sum()))
