@@ -204,6 +204,17 @@ def test_without_a_header_a_first_column_of_even_steps_is_times(tmp_path):
 
 
 # ----------------------------------------------------------------------------------------------------------- channels
+def test_times_that_are_compared_are_told(tmp_path):
+    path = write(tmp_path / "a.csv", "stamp,v", [f"{1000 + k / 4},{x}" for k, x in enumerate(np.r_[X, X])])
+    (note,) = read(path).notes
+    assert "column 'stamp' increases like times and is compared: --time-column stamp reads it" in note
+    rounded = write(tmp_path / "b.csv", "v,seconds", [f"{x},{k // 4}" for k, x in enumerate(X)])
+    (note,) = read(rounded, time_column="none").notes
+    assert "column 'seconds' increases like times and is compared: --columns v leaves it out" in note
+    assert read(path, time_column="stamp", columns="v").notes == []
+    assert read(path, columns="stamp,v").notes == []  # as it was asked for
+
+
 @pytest.mark.parametrize(("decimal", "thousands"), [(",", "."), (".", ",")])
 def test_a_text_among_numbers_is_refused_whatever_the_decimal_mark(tmp_path, decimal, thousands):
     rows = [f"{k};{v + 5000:,.3f}".replace(",", "t").replace(".", decimal) for k, v in enumerate(X)]
