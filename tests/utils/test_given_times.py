@@ -289,9 +289,7 @@ WARNED = r"(^The column 'time'|^Column 0) of '(X|sequence)' increases like times
 
 
 @pytest.mark.parametrize(
-    "times",
-    [T, T.round(3), T.astype(np.float32), np.r_[T[:150], T[150:] + 9], 1e9 + T],
-    ids=["even", "rounded", "float32", "hole", "from 1970"],
+    "times", [T, T.round(3), T.astype(np.float32), 1e9 + T], ids=["even", "rounded", "float32", "from 1970"]
 )
 def test_times_among_the_channels_are_noticed(times):
     X = np.column_stack([times, V])
@@ -321,6 +319,7 @@ def test_other_channels_are_not_taken_for_times():
     assert column_of_times(bent, ()) is None
     assert column_of_times(np.column_stack([ramp, V])[:29], ()) is None  # too few
     assert column_of_times(np.column_stack([ramp, V])[:2], ("T", "a", "b")) == 0
+    assert column_of_times(np.column_stack([ramp**1.1, V]), ("time", "a", "b")) == 0
     assert column_of_times(np.column_stack([V, np.zeros(200)]), ("a", "b", "t")) is None
 
 
