@@ -117,10 +117,12 @@ def errors_of(where, parameters=(), data=None):
     Warnings are notes in the same words.
     """
 
-    def tell(message, *args, **kwargs):
+    def tell(message, category, *args, **kwargs):
+        from ..utils._given_times import ColumnOfTimes
         from .output import note
 
-        note(f"warning: {in_options(str(message), parameters)}")
+        if category is not ColumnOfTimes:  # which was told when the columns were chosen
+            note(f"warning: {in_options(str(message), parameters)}")
 
     try:
         with warnings.catch_warnings():

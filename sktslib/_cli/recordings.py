@@ -5,6 +5,7 @@ from dataclasses import dataclass, field, replace
 
 import numpy as np
 
+from ..utils._given_times import column_of_times
 from ..utils.validation import as_times, as_weight, shown, unknown_name
 from .slices import HOW, samples_of, split_slice
 from .tables import FORMATS, read_table
@@ -126,7 +127,10 @@ def _recording(table, reading, option, weighted, sliced, besides):
         times, time_name = _by_rate(len(frame), reading.rate or table.rate)
         recording = Recording(table.path, option, frame, times, time_name, notes=notes)
         chosen = _chosen(table, reading, option)
-        return recording.take(chosen) if chosen else recording
+        if chosen:
+            return recording.take(chosen)
+        _note_times(table.path, frame, recording.names, reading, notes)
+        return recording
     frame, index = _without_index(table, notes)
     if index is None and not table.header and reading.time_column is None:
         index = _nameless_times(frame, table.path, notes)
@@ -138,6 +142,7 @@ def _recording(table, reading, option, weighted, sliced, besides):
     if names is None:
         names = [c for c in frame if c not in (*of_times, weight_name, *besides)]
         names = _without_text(frame, names, table, notes)
+        _note_times(table.path, np.column_stack([_numbers(frame[c]) for c in names]), names, reading, notes)
     if not names:
         raise ValueError(
             f"--columns must name at least one column of values. Got none in {option}: {listed(table.names)}. "
@@ -276,6 +281,18 @@ def _without_text(frame, names, table, notes):
         else:
             notes.append(f"{table.path}: column {name!r} holds no numbers and was left out")
     return kept
+
+
+def _note_times(path, values, names, reading, notes):
+    """Say of a column that is compared, and was not named, that it looks like times."""
+    k = column_of_times(values, names)
+    if k is not None:
+        rest = ",".join(name for name in names if name != names[k])
+        as_times = "" if reading.time_column == NO_TIMES else f"--time-column {names[k]} reads it as times, "
+        notes.append(
+            f"{path}: column {names[k]!r} increases like times and is compared: {as_times}--columns {rest} leaves it "
+            "out"
+        )
 
 
 def _numbers(column):

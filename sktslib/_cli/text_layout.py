@@ -26,7 +26,7 @@ MISSING = {"", "-", "--", "---", "nan", "na", "n/a", "null", "none", "<na>"} | S
 EMPTY_CELLS = sorted({"-", "--", "---", *(error.upper() for error in SPREADSHEET_ERRORS)})  # besides those of pandas
 UNIT = re.compile(
     r"[(\[].*[)\]]|-|%|°\s?[CFc]?|deg.*|[cdfhkmnpuµMGT]?(s|sec|Hz|V|A|W|g|G|m|N|Pa|bar|T|C|F|K|L|l|rad|J|min|h)"
-    r"(\s?[/·*^²³]?.{0,5})?|[mM]?[Bb]ar|bpm|rpm|1|counts?|a\.?u\.?|raw|yyyy.*|hh.*"
+    r"(\s?[/·*^²³]?.{0,5})?|[mM]?[Bb]ar|bpm|rpm|1|counts?|a\.?u\.?|raw|yyyy.*|hh.*|mm:.*"
 )
 SINGLE_QUOTED = re.compile(r"\s*'[^']*'\s*(?:[\t;|,]|$)")  # the first cell of a line
 TIME_WORD = re.compile(r"(?i)(date|time|zeit|uhrzeit|datum|heure|temps|fecha|hora|timestamp|t\b)")

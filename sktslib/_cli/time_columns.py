@@ -5,9 +5,9 @@ import warnings
 
 import numpy as np
 
+from ..utils._given_times import NAME
 from .text_layout import KINDS, MINUTES, ZONE
 
-NAME = re.compile(r"(?i)(time.*|t|date.*|.*timestamp|zeit.*|uhrzeit|datum|seconds?|secs?|elapsed.*)")
 OFFSET = re.compile(rf".*\d{ZONE.removesuffix('?')}")
 MONTH_FIRST = "month/day/year (--day-first: day/month/year)"
 SEVERAL = "the times have several offsets from UTC"
@@ -39,7 +39,7 @@ def time_columns(frame):
     clocks = [name for name, kind in kinds.items() if kind == "clock"]
     if dates and clocks:
         return [dates[0], clocks[0]]
-    named = [name for name in kinds if NAME.fullmatch(re.sub(r"\s*[(\[].*", "", name))]
+    named = [name for name in kinds if NAME.fullmatch(name)]
     named = named or [name for name, kind in kinds.items() if name == "" and kind in ("datetime", "date")]
     dated = [name for name in named if kinds[name] not in ("number", "text")]
     numbers = [name for name in named if kinds[name] == "number"]

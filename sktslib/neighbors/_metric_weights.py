@@ -257,8 +257,9 @@ class MetricWeights(CollectionEstimator):
         self._check_linear()
         if getattr(estimator, "_is_by_channel", False):
             raise ValueError(
-                "The 'weight' parameter must not be MetricWeights where a query is compared by channel. Leave out "
-                "'channel_lag', 'lag_tolerance', 'channel_weight' and 'min_channels', or give weights."
+                "The 'weight' parameter must be an array or None where queries are compared by channel. Got "
+                f"{self!r}. Leave out 'channel_lag', 'lag_tolerance', 'channel_weight' and 'min_channels', or give the "
+                "weights to 'fit'."
             )
 
     def _learn(self, series, y, n_jobs):

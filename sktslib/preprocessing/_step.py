@@ -9,7 +9,7 @@ import numpy as np
 from sklearn.base import OneToOneFeatureMixin, TransformerMixin
 from sklearn.utils.validation import check_is_fitted, validate_data
 
-from ..utils._given_times import name_of, notice_index, times_of
+from ..utils._given_times import name_of, notice_column, notice_index, times_of
 from ..utils._sizes import check_size
 from ..utils._sklearn import Estimator, check_columns, warn_of_names
 from ..utils.validation import as_points, as_times, refuse_missing
@@ -76,6 +76,7 @@ class RecordingTransformer(OneToOneFeatureMixin, TransformerMixin, Estimator):
                 "numpy.reshape(X, (-1, 1)) if it has a single channel."
             )
         self._learn(recording, y)
+        notice_column(X, recording.y.T)
         notice_index(X, recording.given)
         self._notice(recording)
         return self

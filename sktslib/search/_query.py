@@ -8,7 +8,7 @@ from sklearn.utils.validation import validate_data
 
 from ..distances._series import normalise
 from ..metrics import event_f1_score
-from ..utils._given_times import is_datetime, name_of, notice_index, times_of
+from ..utils._given_times import is_datetime, name_of, notice_column, notice_index, times_of
 from ..utils._sampling import check_gap, gap_of, holes, interval, notice_sampling
 from ..utils._sizes import check_query, check_size
 from ..utils._sklearn import Estimator, check_columns, validate_parameter_constraints, warn_of_names
@@ -174,7 +174,9 @@ class QueryEstimator(WeightChoice, MetricChoice, Estimator):
         queries = several(given) if names is None else given
         if y is not None and self.query is None and (names is not None or (queries and len(queries) > 1)):
             raise ValueError(
-                "'y' must be None where 'X' is a list of queries: they are given, not learned from labels."
+                f"'X' must be one recording where 'y' is given. Got {len(queries)} series. If they are labelled "
+                "recordings, join them, numpy.concatenate(X) and numpy.concatenate(y), where each begins and ends with "
+                "background; if they are queries, which are not learned from labels, leave 'y' out."
             )
         if names is None and (queries is None or len(queries) == 1):
             one = (one_query(given, "X"), None) if self.query is None else (one_query(X, "X"), given)
@@ -220,6 +222,7 @@ class QueryEstimator(WeightChoice, MetricChoice, Estimator):
         data = as_series(X, "X", missing=self.nan_policy == "omit" if missing is None else missing)
         validate_data(self, X if hasattr(X, "columns") else data.T, skip_check_array=True, reset=True)
         self.metric_ = self.metric_._named(self._channel_names)
+        notice_column(X, data.T)
         return data
 
     @property

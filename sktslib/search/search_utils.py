@@ -8,6 +8,7 @@ import numpy as np
 
 from ..distances._distance_dict import ENTRY_KEYS, check_channels, is_active, read_entries, read_entry
 from ..distances._metrics.elastic import ElasticMetric
+from ..utils._given_times import notice_column
 from ..utils._jobs import progress
 from ..utils.validation import (
     as_floats,
@@ -54,6 +55,7 @@ def check_inputs(query, sequence, tq, ts, weight):
         tq, weight, name = None, tq, "weight (the fourth argument, without ts)"
     x = as_series(one_query(query, "query"), "query")
     y = as_series(sequence, "sequence", channels=x.shape[0], like="'query'")
+    notice_column(sequence, y.T, "sequence", "ts")
     w = as_weight(weight, x.shape[1], x.shape[0], name=name)
     return x, w, y, as_times(tq, x.shape[1], "tq"), as_times(ts, y.shape[1], "ts")
 

@@ -10,6 +10,14 @@ from ._warnings import warn
 
 ISO = re.compile(r"\s*\d{4}-\d\d")
 ZONE = re.compile(r"[T ]\d.*?([Zz]|[+-]\d\d(?::?\d\d)?)\s*$")
+NAME = re.compile(r"(?i)(time.*|t|date.*|.*timestamp|zeit.*|uhrzeit|datum|seconds?|secs?|elapsed.*)(\s*[(\[].*)?")
+EVEN = 0.5  # steps that rounded times may lie beside even ones
+FEW = 30  # fewer samples may well increase evenly by chance
+HEAD = 1000  # samples that tell of nearly every channel that it holds no times
+
+
+class ColumnOfTimes(UserWarning):
+    """Of times that are compared as a channel."""
 
 
 def given_times(times, name):
@@ -170,3 +178,48 @@ def notice_index(X, times):
             "The index of 'X' holds floats that do not increase, so it is not taken for times. If it holds times, sort "
             "the rows with X.sort_index() and drop those that repeat; else pass X.reset_index(drop=True)."
         )
+
+
+# --------------------------------------------------------------------------------------------- times among the channels
+def column_of_times(a, names):
+    """The number of a column of `a` (n, channels) that holds times, as far as that shows; else None.
+
+    It has a name of times and never falls, or it increases always, and evenly at first. Where all channels do, they are
+    no times.
+    """
+    if a.ndim != 2 or a.shape[1] < 2 or len(a) < 2:
+        return None
+    head = a[:HEAD].T
+    named = [isinstance(name, str) and NAME.fullmatch(name) is not None for name in names]
+    found = [k for k, is_name in enumerate(named) if is_name and _rises(head[k]) and _rises(a[:, k])]
+    even = [k for k, column in enumerate(head) if _is_even(column)]
+    found += [k for k in even if (a[1:, k] > a[:-1, k]).all()] if len(even) < len(head) else []
+    return next(iter(found), None)
+
+
+def _rises(column):
+    return bool((column[1:] >= column[:-1]).all() and column[-1] > column[0])
+
+
+def _is_even(column):
+    """Whether a column lies along a straight line that increases, but for roundings."""
+    line, step = np.linspace(column[0], column[-1], len(column), retstep=True)
+    return len(column) >= FEW and bool(step > 0 and (np.abs(column - line) <= EVEN * step).all())
+
+
+def notice_column(X, a, name="X", times="times"):
+    """Warn of times that are compared as a channel of `X`, which is `a` as an array."""
+    columns = getattr(X, "columns", None)
+    k = column_of_times(a, () if columns is None else columns)
+    if k is None:
+        return
+    if columns is None:
+        column, own, rest = f"Column {k} of {name!r}", f"{name}[:, {k}]", f"numpy.delete({name}, {k}, axis=1)"
+    else:
+        column, own = f"The column {columns[k]!r} of {name!r}", f"{name}[{columns[k]!r}]"
+        rest = f"{name}.drop({'columns=' if hasattr(X, 'iloc') else ''}{columns[k]!r})"
+    warn(
+        f"{column} increases like times, and is compared as a channel. If it holds times, take it out, {rest}, and "
+        f"give it as {times}={own} where times are wanted; if it does not, ignore this warning.",
+        ColumnOfTimes,
+    )

@@ -8,7 +8,7 @@ from contextlib import contextmanager
 from multiprocessing import TimeoutError as JobTimeout
 
 import numpy as np
-from joblib import Parallel, effective_n_jobs, parallel_config
+from joblib import Parallel, parallel_config
 from joblib.parallel import ThreadingBackend, get_active_backend
 
 from .validation import check_jobs
@@ -61,9 +61,8 @@ def losses_explained(name):
 
 
 def _results(calls, total, n_jobs):
-    backend, usual = get_active_backend(prefer="threads")
     in_threads = jobs_are_threads()
-    jobs = backend.effective_n_jobs(usual if check_jobs(n_jobs) is None else n_jobs) if in_threads else None
+    jobs = count_jobs(n_jobs) if in_threads else None
     if total <= 1 or jobs == 1:
         return (call(*arguments, **keywords) for call, arguments, keywords in calls)
     if in_threads:
@@ -189,8 +188,10 @@ def as_plain(a):
 
 
 def count_jobs(n_jobs):
-    """How many calls run at once."""
-    return effective_n_jobs(check_jobs(n_jobs))
+    """How many calls run at once, in threads where nothing else is set: processes that others began may start some."""
+    backend, usual = get_active_backend(prefer="threads")
+    n_jobs = check_jobs(n_jobs)
+    return 1 if n_jobs == 1 else backend.effective_n_jobs(usual if n_jobs is None else n_jobs)
 
 
 def counted(jobs):
@@ -210,7 +211,7 @@ def progress(total, verbose, name, unit):
     A bar within another one is taken away at its end. `total` is None where nobody knows it; if it is 0 then, the bar
     goes as well.
     """
-    if not verbose:
+    if not verbose or sys.stderr is None:  # as where Python has no console
         yield _nothing
         return
     from tqdm.auto import tqdm

@@ -5,7 +5,7 @@ import builtins
 import numpy as np
 import pandas as pd
 import pytest
-from scipy.io import wavfile
+from scipy.io import savemat, wavfile
 
 from sktslib._cli.recordings import Files, compared
 from sktslib._cli.tables import Reading
@@ -115,8 +115,8 @@ def test_clock_times_alone_are_durations(tmp_path):
 
 def test_minutes_and_seconds_are_durations_as_physionet_writes_them(tmp_path):
     rows = ["'59:59.500',1,2", "'59:59.750',3,4", "'1:00:00.000',5,6", "'1:00:00.250',7,8"]
-    for first in (0, 2):  # of a file that begins before the hour, or at it
-        path = write(tmp_path / "a.csv", "'Elapsed time','MLII','V5'\n'hh:mm:ss.mmm','mV','mV'", rows[first:])
+    for first, unit in ((0, "mm:ss"), (0, "hh:mm:ss"), (2, "hh:mm:ss")):  # the file begins before the hour, or at it
+        path = write(tmp_path / "a.csv", f"'Elapsed time','MLII','V5'\n'{unit}.mmm','mV','mV'", rows[first:])
         found = read(path)
         assert found.names == ["MLII", "V5"]
         assert found.numbers[:, 0].tolist() == [1, 3, 5, 7][first:]
@@ -204,6 +204,23 @@ def test_without_a_header_a_first_column_of_even_steps_is_times(tmp_path):
 
 
 # ----------------------------------------------------------------------------------------------------------- channels
+def test_files_of_other_kinds_are_not_read_as_text(tmp_path):
+    savemat(tmp_path / "a.mat", {"a": np.arange(100.0)})
+    with pytest.raises(ValueError, match=r"a\.mat', which is no text\. Files are CSV"):
+        read(tmp_path / "a.mat")
+
+
+def test_times_that_are_compared_are_told(tmp_path):
+    path = write(tmp_path / "a.csv", "stamp,v", [f"{1000 + k / 4},{x}" for k, x in enumerate(np.r_[X, X])])
+    (note,) = read(path).notes
+    assert "column 'stamp' increases like times and is compared: --time-column stamp reads it" in note
+    rounded = write(tmp_path / "b.csv", "v,seconds", [f"{x},{k // 4}" for k, x in enumerate(X)])
+    (note,) = read(rounded, time_column="none").notes
+    assert "column 'seconds' increases like times and is compared: --columns v leaves it out" in note
+    assert read(path, time_column="stamp", columns="v").notes == []
+    assert read(path, columns="stamp,v").notes == []  # as it was asked for
+
+
 @pytest.mark.parametrize(("decimal", "thousands"), [(",", "."), (".", ",")])
 def test_a_text_among_numbers_is_refused_whatever_the_decimal_mark(tmp_path, decimal, thousands):
     rows = [f"{k};{v + 5000:,.3f}".replace(",", "t").replace(".", decimal) for k, v in enumerate(X)]

@@ -285,7 +285,11 @@ def test_queries_by_name():
     np.testing.assert_array_equal(weighted.weight_[1], [[0.5], [1.0]])
     refused(lambda: QuerySearcher().fit({"a": Q, "b": [1, np.nan]}), ValueError, "In X['b']: 'X' must be finite")
     refused(lambda: QuerySearcher().fit({"a": Q, "b": None}), TypeError, "X['b']", "Got None")
-    refused(lambda: QuerySearcher().fit({"a": Q}, np.zeros(8)), ValueError, "'y' must be None where 'X' is a list")
+    refused(
+        lambda: QuerySearcher().fit({"a": Q}, np.zeros(8)),
+        ValueError,
+        "one recording where 'y' is given. Got 1",
+    )
     refused(lambda: QuerySearcher().fit({"aa": Q, "b": Q}, weight={"aaa": Q}), ValueError, "Did you mean 'aa'?")
     for wrong in ({}, {"": Q}, {"0": Q}, {1: Q, "a": Q}, {(1, 2): Q}):
         refused(lambda wrong=wrong: QuerySearcher().fit(wrong), ValueError, "'X' as a dictionary must hold queries by")

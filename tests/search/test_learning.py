@@ -277,7 +277,7 @@ def test_a_list_of_one_recording_is_that_recording(cls):
     want = cls("dtw").fit(X, y).predict(X)
     for one in ([X], (X,)):
         np.testing.assert_array_equal(cls("dtw").fit(one, y).predict(X), want)
-    with pytest.raises(ValueError, match="'y' must be None where 'X' is a list of queries"):
+    with pytest.raises(ValueError, match="'X' must be one recording where 'y' is given"):
         cls("dtw").fit([X, X], y)
 
 

@@ -108,7 +108,7 @@ def test_what_lists_of_queries_refuse():
         ValueError, match=r"'weight' must be a list with one entry for each of the 2 queries\. Got ndarray"
     ):
         QuerySearcher().fit([a, a], weight=a)
-    with pytest.raises(ValueError, match="'y' must be None where 'X' is a list of queries"):
+    with pytest.raises(ValueError, match="'X' must be one recording where 'y' is given"):
         QuerySearcher().fit([a, a], y=[1, 2])
     with pytest.raises(ValueError, match="'times' must be a list with one entry for each of the 2 sequences"):
         QuerySearcher().fit(a).search([a, a], times=[a])

@@ -7,9 +7,11 @@ import pandas as pd
 import pytest
 from sklearn.model_selection import train_test_split
 
-from sktslib import QuerySearcher, QuerySegmenter
+from sktslib import QuerySearcher, QuerySegmenter, get_distance_dict, time_series_search
 from sktslib.distances import TWED
-from sktslib.utils._given_times import given_times, times_of
+from sktslib.preprocessing import RunningBaseline
+from sktslib.search import discords
+from sktslib.utils._given_times import column_of_times, given_times, times_of
 
 QUERY = np.array([0.0, 5.0, 0.0])
 Y = np.random.default_rng(0).normal(size=60)
@@ -279,6 +281,46 @@ def test_holes_and_uneven_steps_are_noticed():
         QuerySearcher("euclidean").fit(QUERY).search(Y, times=uneven)
     assert len(QuerySearcher("euclidean", max_gap=0.1).fit(QUERY).search(Y, times=hole)) == 1
     assert len(QuerySearcher("twed").fit(QUERY, times=[0, 1, 2]).search(Y, times=uneven)) == 1
+
+
+T = np.arange(200) / 360
+V = np.random.default_rng(5).normal(size=(200, 2))
+WARNED = r"(^The column 'time'|^Column 0) of '(X|sequence)' increases like times.*(X|sequence)(\['time'\]|\[:, 0\])"
+
+
+@pytest.mark.parametrize(
+    "times", [T, T.round(3), T.astype(np.float32), 1e9 + T], ids=["even", "rounded", "float32", "from 1970"]
+)
+def test_times_among_the_channels_are_noticed(times):
+    X = np.column_stack([times, V])
+    table = pd.DataFrame(X, columns=["time", "a", "b"])
+    calls = [
+        lambda X: QuerySearcher("euclidean").fit(X),
+        lambda X: QuerySegmenter("euclidean", query=X[:9] if isinstance(X, np.ndarray) else X.iloc[:9]).fit(X),
+        lambda X: RunningBaseline(9).fit(X),
+        lambda X: discords(X, 20, metric="euclidean"),
+        lambda X: time_series_search(get_distance_dict(["Euclidean Distance"]), X[:9], X),
+    ]
+    for k, call in enumerate(calls):
+        for given in (X, table) if k < 4 else (X,):
+            with pytest.warns(UserWarning, match=WARNED) as found:
+                call(given)
+            assert {one.filename for one in found} == {__file__}
+    frame = pytest.importorskip("polars").DataFrame({"a": V[:, 0], "seconds (s)": times})
+    with pytest.warns(UserWarning, match=r"X\.drop\('seconds \(s\)'\), and give it as times=X\['seconds \(s\)'\]"):
+        QuerySearcher("euclidean").fit(frame)
+
+
+def test_other_channels_are_not_taken_for_times():
+    ramp = np.arange(200.0)
+    for X in (V, T[:, np.newaxis], np.column_stack([ramp, 2 * ramp]), np.column_stack([-ramp, V])):
+        assert column_of_times(X, ()) is None
+    bent = np.column_stack([ramp**1.1, V])  # increases always, but not along a line
+    assert column_of_times(bent, ()) is None
+    assert column_of_times(np.column_stack([ramp, V])[:29], ()) is None  # too few
+    assert column_of_times(np.column_stack([ramp, V])[:2], ("T", "a", "b")) == 0
+    assert column_of_times(np.column_stack([ramp**1.1, V]), ("time", "a", "b")) == 0
+    assert column_of_times(np.column_stack([V, np.zeros(200)]), ("a", "b", "t")) is None
 
 
 def test_arrays_are_as_they_were_given():

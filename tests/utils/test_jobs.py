@@ -1,6 +1,8 @@
 """Bars that show how far long calls have come, and jobs."""
 
+import multiprocessing
 import re
+import sys
 import threading
 from time import sleep
 
@@ -13,7 +15,7 @@ from sktslib import QuerySearcher, QuerySegmenter
 from sktslib.distances import pairwise_distances
 from sktslib.neighbors import MetricWeights
 from sktslib.utils import _jobs
-from sktslib.utils._jobs import each_in_jobs, for_each, in_jobs, progress
+from sktslib.utils._jobs import count_jobs, each_in_jobs, for_each, in_jobs, progress
 
 UP = "\x1b[A"  # what a bar within another one ends with
 
@@ -46,6 +48,20 @@ def test_a_segmentation_counts_each_sample_but_those_missing(capsys):
     got = segmenter.set_params(verbose=1).segment(y)
     np.testing.assert_array_equal(ranges(got), ranges(want))
     assert "12.0k/12.0k" in capsys.readouterr().err
+
+
+def test_without_a_console_there_is_no_bar(monkeypatch):
+    monkeypatch.setattr(sys, "stderr", None)
+    with progress(2, 1, "outer", "step") as count:
+        count()
+
+
+def test_processes_of_a_pool_have_threads_as_others_do(monkeypatch):
+    monkeypatch.setitem(multiprocessing.current_process()._config, "daemon", True)
+    assert count_jobs(3) == 3
+    assert (count_jobs(None), count_jobs(1)) == (1, 1)
+    with parallel_config("threading", n_jobs=5):
+        assert (count_jobs(None), count_jobs(2)) == (5, 2)
 
 
 def test_bars_within_others_go_again(capsys):

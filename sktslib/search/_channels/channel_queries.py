@@ -74,14 +74,15 @@ class ChannelQueries:
             length = by.length[by.taking_part]
             if length.min() < length.max():
                 raise ValueError(
-                    "'relearn' must be called of a searcher whose channels have as many points each. Got "
-                    f"{shown(by.length.tolist())} of a query. Cut the good matches out, matches.cut(), and fit a query "
+                    "'relearn' must be called of a searcher each of whose queries has as many points in every channel. "
+                    f"Got {shown(by.length.tolist())} points. Cut the good matches out, matches.cut(), and fit a query "
                     "of them."
                 )
             if how.tx is not None:
                 raise ValueError(
                     f"'relearn' must be called of a searcher by a metric that compares no times where channels have "
-                    f"lags, for their samples have times of their own. Got {self.metric_.full_name}."
+                    f"lags, for their samples have times of their own. Got {self.metric_.full_name}. Take another "
+                    "metric, or leave 'channel_lag' out."
                 )
 
     def _check_channels(self):

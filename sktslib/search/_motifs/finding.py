@@ -10,7 +10,7 @@ import numpy as np
 
 from ...distances._metrics.registry import get_metric
 from ...distances._series import normalise
-from ...utils._given_times import times_of
+from ...utils._given_times import notice_column, times_of
 from ...utils._plot.plot_data import names_of
 from ...utils._warnings import warn
 from ...utils.validation import as_series, as_times, as_weight, check_count, check_jobs, check_number, check_verbose
@@ -189,6 +189,7 @@ def discords(
 def _rows(sequence, length, metric, normalize, other, metric_params, weight, max_overlap, times):
     """The windows that are compared, the times of what they lie in, and the names of the channels."""
     y = as_series(sequence, "sequence")
+    notice_column(sequence, y.T, "sequence")
     z = y if other is None else as_series(other, "other", channels=len(y), like="'sequence'")
     m = check_count(length, "length", low=2)
     for series, name in ((y, "sequence"), (z, "other")):

@@ -1,8 +1,12 @@
 """Axes, colors and texts shared by the displays. matplotlib is imported when a picture is drawn."""
 
+import functools
+import inspect
 from datetime import UTC, timedelta, timezone
 
 import numpy as np
+
+from ..validation import unknown_name
 
 FEW_HOURS = timedelta(hours=6)  # ticks of so many hours are an hour apart at most, as clocks are put forward and back
 MAX_ROWS = 8  # channels drawn in a new figure; more rows cannot be read
@@ -12,6 +16,24 @@ GRAY = "0.65"
 # Okabe & Ito's colors, distinguished whatever the eye's color vision; yellow, which is faint on white, comes last.
 BLUE, VERMILION = "#0072B2", "#D55E00"
 COLORS = (BLUE, "#E69F00", "#009E73", "#CC79A7", "#56B4E9", VERMILION, "#F0E442")
+
+
+class Display:
+    """Base of the displays: an unknown parameter of `plot`, which others pass on to it, is answered with the valid."""
+
+    def __init_subclass__(cls, **more):
+        super().__init_subclass__(**more)
+        plot, valid = cls.plot, list(inspect.signature(cls.plot).parameters)[1:]
+
+        @functools.wraps(plot)
+        def checked(self, *args, **style):
+            for name in style:
+                if name not in valid:
+                    message = unknown_name("parameter", name, valid, f"{cls.__name__}.plot")
+                    raise TypeError(f"{message} Restyle what is drawn by the attributes of what 'plot' returns.")
+            return plot(self, *args, **style)
+
+        cls.plot = checked
 
 
 def make_axes(ax, n_rows, *, height=2.2, width=10.0, what="channels"):

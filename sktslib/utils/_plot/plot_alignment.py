@@ -7,7 +7,7 @@ from typing import TYPE_CHECKING
 import numpy as np
 
 from ..validation import check_count, check_number
-from .axes import BLUE, VERMILION, add_title, label_rows, make_axes
+from .axes import BLUE, VERMILION, Display, add_title, label_rows, make_axes
 from .envelope import draw_series
 from .plot_data import as_path, as_series, channel_names, found_in, query_of
 from .time_axis import Times, View, as_times
@@ -24,7 +24,7 @@ N_PAIRS = 100  # joining lines drawn when nothing else is asked for
 SECONDS_PER_DAY = 86_400.0
 
 
-class AlignmentDisplay:
+class AlignmentDisplay(Display):
     """Two series, one above the other, and the pairs of a warping path between them.
 
     It is made by `plot_alignment`, which describes the picture.

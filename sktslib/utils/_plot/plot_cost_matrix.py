@@ -6,7 +6,7 @@ from typing import TYPE_CHECKING
 
 import numpy as np
 
-from .axes import BLUE, VERMILION, add_colorbar, add_title, make_axes, make_cmap, make_norm
+from .axes import BLUE, VERMILION, Display, add_colorbar, add_title, make_axes, make_cmap, make_norm
 from .plot_data import as_path, as_series
 
 if TYPE_CHECKING:
@@ -20,7 +20,7 @@ BESIDE = 0.22  # height of the panels with the series, of that of the matrix
 MOST_CELLS = 2000  # rows and columns of the image; a larger matrix is drawn by every k-th
 
 
-class CostMatrixDisplay:
+class CostMatrixDisplay(Display):
     """Accumulated costs of an alignment as an image, with its path and the two series beside it.
 
     Parameters

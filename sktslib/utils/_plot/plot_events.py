@@ -6,7 +6,7 @@ from typing import TYPE_CHECKING
 
 import numpy as np
 
-from .axes import GRAY, add_legend, add_title, label_rows, label_times, make_axes
+from .axes import GRAY, Display, add_legend, add_title, label_rows, label_times, make_axes
 from .envelope import are_narrow, areas, column_borders, coverage, draw_series, draw_stack, inside, is_dense, make_room
 from .plot_data import as_series, channel_names, field, found_in
 from .time_axis import as_times
@@ -23,7 +23,7 @@ COLORS = {"hit": "#0072B2", "missed": "#E69F00", "false": "#CC79A7"}  # Okabe & 
 LANE, GAP = 0.07, 0.02  # heights of the two lanes below a sequence, and between them
 
 
-class EventsDisplay:
+class EventsDisplay(Display):
     """Found events beside the true ones, in two lanes below the sequence: what was hit, what was missed, what is false.
 
     A true and a found event agree as in `sktslib.metrics.event_f1_score`, whose value the legend gives. More events

@@ -9,6 +9,7 @@ import numpy as np
 from .axes import (
     GRAY,
     VERMILION,
+    Display,
     add_colorbar,
     add_legend,
     add_title,
@@ -28,7 +29,7 @@ if TYPE_CHECKING:
     from .._types import Queries, Sequences, Times
 
 
-class ExplanationDisplay:
+class ExplanationDisplay(Display):
     """The query colored by what its points cost, the match on the query's time base, and its lag.
 
     Parameters

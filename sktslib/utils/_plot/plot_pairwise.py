@@ -6,7 +6,7 @@ from typing import TYPE_CHECKING
 
 import numpy as np
 
-from .axes import add_colorbar, add_legend, add_title, class_colors, make_axes, make_cmap, make_norm
+from .axes import Display, add_colorbar, add_legend, add_title, class_colors, make_axes, make_cmap, make_norm
 from .envelope import draw_columns
 from .plot_data import as_series, of_estimator
 
@@ -22,7 +22,7 @@ MOST_NAMES = 40  # rows that are named
 MOST_CELLS = 2000  # rows and columns of the image; a larger map is drawn by every k-th
 
 
-class PairwiseDisplay:
+class PairwiseDisplay(Display):
     """Distances of a collection as a heat map, series that are alike side by side, with the dendrogram that orders it.
 
     Series are joined by hierarchical clustering (`scipy.cluster.hierarchy`); of asymmetric distances the mean of both

@@ -6,7 +6,7 @@ from typing import TYPE_CHECKING
 
 import numpy as np
 
-from .axes import BLUE, GRAY, VERMILION, add_legend, add_title, label_channels, label_times, make_axes
+from .axes import BLUE, GRAY, VERMILION, Display, add_legend, add_title, label_channels, label_times, make_axes
 from .envelope import LONG, areas, column_borders, coverage, draw_series, draw_stack, inside, is_dense, make_room
 from .plot_data import as_ranges, as_series, channel_names, field, of_estimator
 from .time_axis import as_times
@@ -19,7 +19,7 @@ if TYPE_CHECKING:
     from .._types import Sequences, Times
 
 
-class ProfileDisplay:
+class ProfileDisplay(Display):
     """The distance of every candidate of a search, the threshold, and where the matches are.
 
     The distance of a window stands at its start, that of a subsequence at its end; with a sequence, its first channel

@@ -7,7 +7,7 @@ from typing import TYPE_CHECKING
 
 import numpy as np
 
-from .axes import COLORS, add_legend, add_title, label_channels, make_axes
+from .axes import COLORS, Display, add_legend, add_title, label_channels, make_axes
 from .plot_data import as_series, channel_names, numbered, of_estimator
 
 if TYPE_CHECKING:
@@ -21,7 +21,7 @@ MOST_LINES = 300  # repetitions that are drawn one by one; of more the density i
 CELLS = 400, 200  # columns and rows of the density, at most
 
 
-class RepetitionsDisplay:
+class RepetitionsDisplay(Display):
     """Repetitions of a query, their mean and their spread.
 
     More than 300 repetitions are drawn as their density: how many pass through each cell of an image.

@@ -6,7 +6,7 @@ from typing import TYPE_CHECKING
 
 import numpy as np
 
-from .axes import GRAY, add_legend, add_title, label_times, make_axes
+from .axes import GRAY, Display, add_legend, add_title, label_times, make_axes
 from .plot_data import field, found_in
 from .plot_events import COLORS
 from .time_axis import as_times
@@ -24,7 +24,7 @@ MANY = 500  # events in view from which on their markers are small
 MARKERS = {"hit": "o", "missed": "X", "false": "D"}
 
 
-class EventReportDisplay:
+class EventReportDisplay(Display):
     """Distances of hits, misses and false ones along time, and how far the borders of the hits are off.
 
     Parameters

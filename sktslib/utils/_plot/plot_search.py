@@ -9,6 +9,7 @@ import numpy as np
 
 from .axes import (
     GRAY,
+    Display,
     add_colorbar,
     add_legend,
     add_title,
@@ -47,7 +48,7 @@ RANK_SIZE = 8.0  # points
 COLOR_BY = "auto", "distance", "query", "label"
 
 
-class SearchDisplay:
+class SearchDisplay(Display):
     """A sequence and the occurrences found in it.
 
     The sequence is gray, each occurrence colored by its distance, or by its query or class, the best one on top. Where

@@ -7,7 +7,7 @@ from typing import TYPE_CHECKING
 
 import numpy as np
 
-from .axes import GRAY, add_legend, add_title, class_colors, label_rows, make_axes
+from .axes import GRAY, Display, add_legend, add_title, class_colors, label_rows, make_axes
 from .envelope import (
     LONG,
     are_narrow,
@@ -34,7 +34,7 @@ if TYPE_CHECKING:
 DARK, LIGHT = 0.42, 0.2  # opacity of the areas of neighbors
 
 
-class SegmentationDisplay:
+class SegmentationDisplay(Display):
     """A sequence cut into repetitions of patterns.
 
     Boundaries are dashed lines; repetitions are shaded, neighbors in turn light and dark, each class in its color.

@@ -6,7 +6,7 @@ from typing import TYPE_CHECKING
 
 import numpy as np
 
-from .axes import add_colorbar, add_title, label_rows, make_axes, make_cmap, make_norm, pieces_around
+from .axes import Display, add_colorbar, add_title, label_rows, make_axes, make_cmap, make_norm, pieces_around
 from .plot_data import as_series, channel_names, numbered
 from .time_axis import as_times
 
@@ -19,7 +19,7 @@ if TYPE_CHECKING:
     from .._types import Queries, Times
 
 
-class WeightedQueryDisplay:
+class WeightedQueryDisplay(Display):
     """A query colored by the weights of its points.
 
     It is made by `plot_weight_query`, which describes the picture.

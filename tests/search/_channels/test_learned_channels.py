@@ -227,7 +227,7 @@ def test_answers_that_cannot_be_learned_from_are_refused():
     x, y, _ = recording()
     short = np.where(np.arange(M)[:, np.newaxis] < [9, M, M], x, np.nan)
     searcher = QuerySearcher("correlation", channel_lag=LAGS, n_matches=2).fit([short])
-    with pytest.raises(ValueError, match=r"'relearn' .* as many points each\. Got \[9, 16, 16\]"):
+    with pytest.raises(ValueError, match=r"'relearn' .* in every channel\. Got \[9, 16, 16\] points\. Cut"):
         searcher.relearn(searcher.search(y), good=[0])
     lagged = QuerySearcher("correlation", channel_lag=LAGS, n_matches=2).fit(x)
     for other in (
