@@ -160,6 +160,7 @@ SIZES = {
     "distances._kernels.lockstep.shared_moments.WINDOWS": [1, 300, 2**19],
     "distances._kernels.lockstep.sliding.HELD": [1, 2**18],
     "distances._kernels.lockstep.sliding.SPECTRA": [1, 2**23],
+    "distances._kernels.window_bounds.BLOCK": [1, 40, 2**13],
     "search._profiles.near_windows.BLOCK": [1, 7, 2**16],
     "search._profiles.scale_limits.BLOCK": [1, 7, 2**13],
     "search._profiles.scale_limits.TERMS": [1, 60, 2**19],

@@ -5,6 +5,7 @@ import threading
 from collections import deque
 from concurrent.futures import ThreadPoolExecutor
 from contextlib import contextmanager
+from functools import partial
 from multiprocessing import TimeoutError as JobTimeout
 
 import numpy as np
@@ -82,11 +83,27 @@ def jobs_are_threads():
     return type(get_active_backend(prefer="threads")[0]) is ThreadingBackend
 
 
-def for_each(function, items, jobs):
-    """The results of a function, which may change what is shared, of each item; in so many threads, one the caller's.
+@contextmanager
+def shared(jobs):
+    """A function `for_each(function, items)`, whose results are those of each item, in so many threads.
 
-    What it does may take less time than a thread that waits for the others needs to hear of it.
+    The function may change what is shared. The caller's thread is one of them, for what is to be done may take less
+    time than one that waits for the others needs to hear of it; these stay until the block ends.
     """
+    if jobs == 1:
+        yield one_by_one
+        return
+    with _threads(jobs - 1) as threads:
+        yield partial(_among, threads, jobs - 1)
+
+
+def one_by_one(function, items):
+    """The results of a function of each item."""
+    return [function(item) for item in items]
+
+
+def _among(threads, others, function, items):
+    """The same by the caller's thread and so many others."""
     left, out = deque(enumerate(items)), [None] * len(items)
 
     def work():
@@ -97,15 +114,10 @@ def for_each(function, items, jobs):
                 return
             out[k] = function(item)
 
-    others = min(jobs, len(items)) - 1
-    if others < 1:
-        work()
-        return out
-    with _threads(others) as threads:
-        begun = [threads.submit(work) for _ in range(others)]
-        work()
-        for one in begun:
-            one.result()
+    begun = [threads.submit(work) for _ in range(min(others, len(items) - 1))]
+    work()
+    for one in begun:
+        one.result()
     return out
 
 

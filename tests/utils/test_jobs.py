@@ -15,7 +15,7 @@ from sktslib import QuerySearcher, QuerySegmenter
 from sktslib.distances import pairwise_distances
 from sktslib.neighbors import MetricWeights
 from sktslib.utils import _jobs
-from sktslib.utils._jobs import count_jobs, each_in_jobs, for_each, in_jobs, progress
+from sktslib.utils._jobs import count_jobs, each_in_jobs, in_jobs, progress, shared
 
 UP = "\x1b[A"  # what a bar within another one ends with
 
@@ -183,11 +183,15 @@ def test_items_that_threads_share(jobs):
     out = np.zeros(10)
 
     def fill(k):
-        out[k] = late(k)
+        out[k] += late(k)
         return -k
 
-    assert for_each(fill, range(10), jobs) == [-k for k in range(10)]
-    np.testing.assert_array_equal(out, np.arange(10))
+    with shared(jobs) as for_each:
+        for _ in range(2):
+            assert for_each(fill, range(10)) == [-k for k in range(10)]
+        assert for_each(fill, range(1)) == [0]
+        assert for_each(fill, range(0)) == []
+    np.testing.assert_array_equal(out, 2 * np.arange(10))
 
 
 @pytest.mark.parametrize("name", CALLS)

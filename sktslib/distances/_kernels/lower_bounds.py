@@ -34,24 +34,29 @@ def _extremes(one, other, low, high):
         high[j] = one[1][j] if one[1][j] > other[1][j] else other[1][j]
 
 
-@kernel
-def slide(a, width, low, high):
-    """Minimum and maximum of `width` neighbours in each row, from each position on.
+@inner
+def slide_row(a, width, low, high):
+    """Minimum and maximum of `width` neighbours, from each position on.
 
     Of doubling widths, each made from two of half the width: vector code, unlike a queue of candidates.
     """
-    n = a.shape[1] - width + 1
+    n, below, above = a.shape[0] - width + 1, a, a
+    done = 1  # so many neighbours are included
+    while done < width:
+        step = min(done, width - done)
+        size = below.shape[0] - step
+        wider = np.empty(size), np.empty(size)
+        _extremes((below[:size], above[:size]), (below[step:], above[step:]), wider[0], wider[1])
+        below, above = wider
+        done += step
+    low[:n], high[:n] = below[:n], above[:n]
+
+
+@kernel
+def slide(a, width, low, high):
+    """The same in each row."""
     for k in range(a.shape[0]):
-        below, above = a[k], a[k]
-        done = 1  # so many neighbours are included
-        while done < width:
-            step = min(done, width - done)
-            size = below.shape[0] - step
-            wider = np.empty(size), np.empty(size)
-            _extremes((below[:size], above[:size]), (below[step:], above[step:]), wider[0], wider[1])
-            below, above = wider
-            done += step
-        low[k, :n], high[k, :n] = below[:n], above[:n]
+        slide_row(a[k], width, low[k], high[k])
 
 
 @kernel

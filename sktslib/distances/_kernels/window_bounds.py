@@ -16,14 +16,17 @@ import numpy as np
 
 from . import lanes
 from .columns import cells_of
-from .compilation import block_size, budgets, inner, kernel, step
+from .compilation import block_size, budgets, inner, kernel, pieces, step
 from .dispatch import accumulate, gap, gap_terms, lag_cost, moves, terms
-from .lower_bounds import LANES, load, splat
+from .lower_bounds import LANES, load, slide_row, splat
+from .scratch import scratch
 from .simd import REGISTER, maximum, minimum
-from .simd_memory import channels_of, fill, makers, some, store
+from .simd_memory import channels_of, copy, fill, makers, some, store
 
 INF = np.inf
 STRIDE = block_size(8, 3)  # points added between two comparisons with the cutoff
+BLOCK = block_size(2**13, 40)  # windows at a time, so that what is known of them stays in the second-level cache
+FEW = block_size(4, 1)  # windows of a block: fewer are compared sooner than bounded a second time
 WIDE = 4 * REGISTER  # windows bounded at a time: loading the numbers takes longer than computing with them
 
 load_wide, _, _ = makers(WIDE, fused=True)
@@ -102,27 +105,27 @@ def _of_window(p, k, i, h, known, j, w, y, low, high, s, c):
     return a, b, gap_terms(p, value, before) + 0.0 * value
 
 
-@kernel
-def by_query(p, query, windows, order, cutoff, bounds):
+@inner
+def _by_query(p, query, ranges, windows, first, order, cutoff, bounds):
     """Add minimum costs of the query points of `order` to the bounds that are not above the cutoff.
 
-    `query` are its `QueryPoints`, `windows` (ranges, scale, shift, uncertainty): `ranges` (3, channels, n) are the
-    minima over so many samples from each one on, the samples, and the maxima.
+    `ranges` (3, channels, n) are the minima over so many samples from each one on, the samples, and the maxima, of the
+    windows from the `first` on, as the bounds are.
     """
     x, w, points, lags, skips, positions = query
-    ranges, scale, shift, uncertainty = windows
+    _, scale, shift, uncertainty = windows
     for j in range(0, bounds.shape[0] - WIDE + 1, WIDE):
         total = load_wide(bounds, j)
         if not some(total <= cutoff):
             continue
-        s, c = load_wide(scale[0], j), load_wide(shift[0], j)
+        s, c = load_wide(scale[0], first + j), load_wide(shift[0], first + j)
         for t0 in range(0, order.shape[0], STRIDE):
             for t in range(t0, min(t0 + STRIDE, order.shape[0])):
                 i = order[t]
                 h, known = max(i - 1, 0), 1.0 if i > 0 else 0.0
                 a, b, _ = _of_query(p, 0, i, h, known, j, x, w, ranges, positions, s, c, uncertainty)
                 for k in range(1, x.shape[0]):
-                    u, v = load_wide(scale[k], j), load_wide(shift[k], j)
+                    u, v = load_wide(scale[k], first + j), load_wide(shift[k], first + j)
                     e, f, _ = _of_query(p, k, i, h, known, j, x, w, ranges, positions, u, v, uncertainty)
                     a, b = a + e, b + f
                 here = points[0, i], points[1, i], points[2, i]
@@ -133,27 +136,27 @@ def by_query(p, query, windows, order, cutoff, bounds):
         store(bounds, j, total)
 
 
-@kernel
-def by_window(p, query, windows, order, cutoff, bounds):
-    """The same the other way round: `query` are `WindowPoints`, `windows` (y, scale, shift).
+@inner
+def _by_window(p, query, windows, first, order, cutoff, bounds):
+    """The same the other way round.
 
     A point left out costs its own gap cost, at least `skips`, and the `minimum_gap_cost` of another one.
     """
     w, points, lags, skips, minimum_gap_cost, low, high = query
-    y, scale, shift = windows
+    y, scale, shift, _ = windows
     for j in range(0, bounds.shape[0] - WIDE + 1, WIDE):
-        total = load_wide(bounds, j)
+        total, at = load_wide(bounds, j), first + j
         if not some(total <= cutoff):
             continue
-        s, c = load_wide(scale[0], j), load_wide(shift[0], j)
+        s, c = load_wide(scale[0], at), load_wide(shift[0], at)
         for t0 in range(0, order.shape[0], STRIDE):
             for t in range(t0, min(t0 + STRIDE, order.shape[0])):
                 i = order[t]
                 h, known = max(i - 1, 0), 1.0 if i > 0 else 0.0
-                a, b, g = _of_window(p, 0, i, h, known, j, w, y, low, high, s, c)
+                a, b, g = _of_window(p, 0, i, h, known, at, w, y, low, high, s, c)
                 for k in range(1, low.shape[0]):
-                    u, v = load_wide(scale[k], j), load_wide(shift[k], j)
-                    e, f, d = _of_window(p, k, i, h, known, j, w, y, low, high, u, v)
+                    u, v = load_wide(scale[k], at), load_wide(shift[k], at)
+                    e, f, d = _of_window(p, k, i, h, known, at, w, y, low, high, u, v)
                     a, b, g = a + e, b + f, g + d
                 here = points[0, i], points[1, i], points[2, i]
                 cost = moves(p, here, lag_cost(p, lags[i], lags[i]), a, b, 0.0, 0.0)[0]
@@ -161,6 +164,57 @@ def by_window(p, query, windows, order, cutoff, bounds):
             if not some(total <= cutoff):
                 break
         store(bounds, j, total)
+
+
+@inner
+def _count_within(bounds, cutoff):
+    count = 0
+    for j in range(bounds.shape[0]):
+        count += bounds[j] <= cutoff
+    return count
+
+
+@kernel
+def _enter(p, of_query, of_window, reach, windows, query_first, orders, cutoff, begin, end, ranges, room, bounds):
+    """Enter points into the bounds [begin, end), see `enter`."""
+    size, m = room.shape[0], of_query.lags.shape[0]
+    for first in range(begin, end, size):
+        low = bounds[first : min(first + size, end)]
+        for turn in range(2):
+            order = orders[turn]
+            if order.shape[0] == 0 or _count_within(low, cutoff) < (1 if turn == 0 else FEW):
+                break
+            entered = low
+            if turn == 1:
+                entered = room[: low.shape[0]]
+                for j in range(low.shape[0]):
+                    entered[j] = 0.0 if low[j] <= cutoff else INF
+            if query_first == (turn == 0):
+                span = low.shape[0] + m - 1
+                for k in range(ranges.shape[1]):
+                    row = ranges[1, k, :span]
+                    copy(windows[0][k], first, first + span, row, 0)
+                    slide_row(row, reach, ranges[0, k], ranges[2, k])
+                _by_query(p, of_query, ranges, windows, first, order, cutoff, entered)
+            else:
+                _by_window(p, of_window, windows, first, order, cutoff, entered)
+            if turn == 1:
+                for j in range(low.shape[0]):
+                    low[j] = max(low[j], entered[j])
+
+
+def enter(p, of_query, of_window, reach, windows, query_first, orders, cutoff, begin, end, bounds):
+    """Add minimum costs of points to the bounds [begin, end) that are not above the cutoff.
+
+    First the points of one way, of the query or of the windows, then by themselves those of the other; either order may
+    be empty. `windows` are (samples, scale, shift, uncertainty) of a whole sequence, as are the bounds.
+    """
+    samples, m = windows[0], len(of_query.lags)
+    size = min(max(BLOCK, m), len(bounds))  # what comes behind a block's last window is looked at twice
+    room = scratch("bounds", (size,)), scratch("ranges of windows", (3, len(samples), size + m - 1))
+    for a, b in pieces(-(-(end - begin) // size), size * len(samples) * sum(map(len, orders))):
+        part = begin + a * size, min(begin + b * size, end)
+        _enter(p, of_query, of_window, reach, windows, query_first, orders, cutoff, *part, *room[::-1], bounds)
 
 
 @kernel

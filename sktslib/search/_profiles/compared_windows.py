@@ -9,7 +9,7 @@ from numpy.lib.stride_tricks import sliding_window_view
 from ...distances._kernels import lower_bounds, moments, running_moments
 from ...distances._kernels.scratch import scratch
 from ...distances._series import SCALINGS, deviation, full_weight, normalise
-from ...utils._jobs import for_each
+from ...utils._jobs import one_by_one
 
 BLOCK = 2**16  # windows whose moments are found at a time
 SAMPLE = 128  # samples that tell of an offset
@@ -50,7 +50,7 @@ class Windows:
         some.y, some.n = np.ascontiguousarray(self.y[:, first:stop]), last - first
         some.samples = some.y if self.samples is self.y else np.ascontiguousarray(self.samples[:, first:stop])
         if self.scale is not None:
-            some.scale, some.shift = self.scale[:, first:last], self.shift[:, first:last]
+            some.scale, some.shift = self.by_moments(slice(first, last))
             some.unknown = self.unknown[(self.unknown >= first) & (self.unknown < last)] - first
         return some
 
@@ -63,19 +63,21 @@ class Windows:
         """Scale and shift of these windows."""
         return np.ascontiguousarray(self.scale[:, which]), np.ascontiguousarray(self.shift[:, which])
 
-    def find_moments(self, largest, jobs=1):
+    def find_moments(self, largest, jobs=1, for_each=one_by_one):
         """Find what normalises each window, and which are beyond running moments.
 
         They are to be compared with queries of values up to `largest`, as compared.
         """
-        self.scale, self.shift = np.zeros((2, len(self.y), self.n))
+        self.scale, self.shift = np.empty((2, len(self.y), self.n))
         if self.normalize is None:
-            self.scale += 1.0
+            self.scale[:], self.shift[:] = 1.0, 0.0
             return
+        none = ~self.weight.any(axis=1)
+        self.scale[none] = self.shift[none] = 0.0
         self.samples = less_offset(self.y)
         self.uncertainty = UNCERTAINTY * (largest + deviation(self.y).max() if self.normalize == "mean" else 1.0)
         size = stretch(self.n, BLOCK, jobs)
-        if sum(for_each(partial(self._fill_stretch, size), range(0, self.n, size), jobs)):
+        if sum(for_each(partial(self._fill_stretch, size), range(0, self.n, size))):
             self.unknown = np.flatnonzero(np.isnan(self.scale).any(axis=0))
             self.scale[:, self.unknown] = self.shift[:, self.unknown] = 0.0
 

@@ -8,7 +8,6 @@ Costs above the limit so found are not computed to the end. The others are found
 so that the choice is the same, ties and roundings included.
 """
 
-from functools import partial
 from threading import Lock
 from typing import NamedTuple
 
@@ -16,21 +15,20 @@ import numpy as np
 
 from ...distances._blockwise import collection_bounds
 from ...distances._kernels import dispatch, lanes, lower_bounds, window_bounds
-from ...distances._kernels.scratch import scratch
 from ...distances._metrics.bands import band
 from ...distances._metrics.elastic import ElasticMetric, PreparedPair
 from ...distances._series import SCALINGS, full_weight, normalise
-from ...utils._jobs import for_each
+from ...utils._jobs import one_by_one, shared
 from .._selection import select
 from .compared_windows import Windows, stretch
 from .scale_limits import allowed_windows, covered
 
 LEAST = 2**18  # points of all windows together; with fewer the whole profile takes no time
 BLOCK = 2**16  # windows bounded at a time; of fewer threads wait for each other more often
+TERMS = 2**19  # points of windows that are compared at a time
 SAMPLE = 128  # windows that tell which points cost most
 FIRST = 16  # points entered before the first windows are compared
 SEEDS = 512  # windows compared first, at least
-FEW = 32  # windows of a block: fewer are compared sooner than bounded a second time
 
 
 class Rule(NamedTuple):
@@ -72,15 +70,19 @@ def near_windows(metric, x, w, y, normalize, rule, pieces, limits=None):
             found[first : last - m + 1] = True if limits is None else allowed_windows(limits, x, w, piece)
     if not found.any():
         return np.empty(0), np.empty(0, np.int64)
+
+    def near_of(windows, among=None):
+        with shared(rule.jobs) as for_each:
+            return _Cascade(metric, x, windows, rule, among, for_each).near()
+
     if found.all():
-        start, distance = _Cascade(metric, x, Windows(x, w, y, normalize), rule).near()
-        return distance, start
+        return near_of(Windows(x, w, y, normalize))
     # Samples of no such window are cut out. What is left touches nowhere but at cuts, which no such window spans: so
     # two windows overlap there if they did before.
     first, last = covered(found, m)
     kept = np.concatenate([y[:, a:b] for a, b in zip(first, last, strict=True)], axis=1)
     among = np.concatenate([found[a:b] for a, b in zip(first, last, strict=True)])[: kept.shape[1] - m + 1]
-    start, distance = _Cascade(metric, x, Windows(x, w, kept, normalize), rule, among).near()
+    distance, start = near_of(Windows(x, w, kept, normalize), among)
     begin = np.cumsum(last - first) - (last - first)
     return distance, start + (first - begin)[np.searchsorted(begin, start, "right") - 1]
 
@@ -88,7 +90,7 @@ def near_windows(metric, x, w, y, normalize, rule, pieces, limits=None):
 def nearest_window(metric, x, windows, limit):
     """Distance and number of the window that is nearest to a query, up to a limit; ties: the first. Or infinite."""
     rule = Rule(1, None if np.isinf(limit) else limit)
-    start, distance = _Cascade(metric, x, windows, rule).near()
+    distance, start = _Cascade(metric, x, windows, rule).near()
     near = np.flatnonzero(distance <= limit)
     if not len(near):
         return np.inf, -1
@@ -199,8 +201,8 @@ class _Cascade:
     Threads share what is known. When one of them hears of a limit decides how much is computed, and no result.
     """
 
-    def __init__(self, metric, x, windows, rule, among=None):
-        self.metric, self.windows, self.among, self.jobs = metric, windows, among, rule.jobs
+    def __init__(self, metric, x, windows, rule, among=None, for_each=one_by_one):
+        self.metric, self.windows, self.among, self.jobs, self.for_each = metric, windows, among, rule.jobs, for_each
         normalize, w, m = windows.normalize, windows.w, windows.m
         self.x = normalise(x, windows.weight, normalize)
         record, features, weight, points = metric._query(self.x, w, m)
@@ -215,7 +217,7 @@ class _Cascade:
         self.bounds = None
         if plain and facts is not None:
             if windows.scale is None:
-                windows.find_moments(np.abs(self.x).max(), rule.jobs)
+                windows.find_moments(np.abs(self.x).max(), rule.jobs, for_each)
             self.bounds = _Bounds.of(self.problem, *self.band, self.windows.uncertainty)
         self.known = _Known(windows, rule, self.by_moments, 0.0 if metric._reports_cost else 2e-12 * m)
         self.known.tighten(np.inf if rule.threshold is None else metric._limit(rule.threshold, self.problem))
@@ -226,31 +228,31 @@ class _Cascade:
             self.beyond = self.beyond[among[self.beyond]]
 
     def near(self):
-        """Starts of the windows that may be chosen, ascending, and their distances."""
+        """Distances of the windows that may be chosen, and where they start, ascending."""
         windows, known = self.windows, self.known
         if self.bounds is None:
             self._seed()
         elif known.low.min() < np.inf:
             # A few points bound all windows; once a limit is known, the others and then the other way round.
-            (kernel, order), second = self._ways()
-            self._enter((kernel, order[:FIRST], True))
+            query_first, order, other = self._ways()
+            self._enter(query_first, order[:FIRST], other[:0])
             self._seed()
-            self._enter((kernel, order[FIRST:], True), (*second, False))
+            self._enter(query_first, order[FIRST:], other)
         self._rest()
         near = known.where[known.costs <= known.limit]
         near = np.sort(np.concatenate([near, self.beyond]))
         distances = [np.empty(0)]
         for part in self._batches(near):
             distances.append(self.metric._windows(self.x, windows.w, windows.exact(part), None, None))
-        return near, np.concatenate(distances)
+        return np.concatenate(distances), near
 
     def _batches(self, which):
-        size = max(1, 2**19 // self.x.size)
+        size = max(1, TERMS // self.x.size)
         return (which[at : at + size] for at in range(0, len(which), size))
 
     @np.errstate(over="ignore")  # of no influence on any result
     def _ways(self):
-        """Both kernels of bounds, the better one first, and the order in which each takes the points."""
+        """Whether bounds by query points are better, and the order of the points in the better way and the other."""
         windows, (of_query, of_window, remaining) = self.windows, self.bounds
         among = None if self.among is None else np.flatnonzero(self.known.low < np.inf)
         count = windows.n if among is None else len(among)
@@ -266,45 +268,25 @@ class _Cascade:
         ranges = np.minimum(below[:, one], below[:, two]), np.maximum(above[:, one], above[:, two])
         low, high = (np.where(of_query.positions[0], rows, a).reshape(z.shape) for a in ranges)
         by_query = _beyond(of_query.x[:, np.newaxis], low, high, self.problem.w)
-        ways = [(window_bounds.by_window, by_window), (window_bounds.by_query, by_query)]
         # The ranges of the sequence must be found first.
-        if np.sort(by_query)[-FIRST:].sum() > 1.5 * np.sort(by_window)[-FIRST:].sum():
-            ways.reverse()
-        return [(kernel, np.argsort(-costs, kind="stable")) for kernel, costs in ways]
+        query_first = bool(np.sort(by_query)[-FIRST:].sum() > 1.5 * np.sort(by_window)[-FIRST:].sum())
+        by_window, by_query = np.argsort(-by_window, kind="stable"), np.argsort(-by_query, kind="stable")
+        return (True, by_query, by_window) if query_first else (False, by_window, by_query)
 
-    def _enter(self, *ways):
+    def _enter(self, query_first, *orders):
         """Enter points into the bounds that are not above the limit yet, each way on its own."""
-        windows, known = self.windows, self.known
+        windows, known, (of_query, of_window, remaining) = self.windows, self.known, self.bounds
+        sides = self.problem.record, of_query, of_window, remaining.reach
+        compared = windows.samples, windows.scale, windows.shift, windows.uncertainty
+
+        def enter(begin):
+            part = begin, min(begin + size, windows.n)
+            window_bounds.enter(*sides, compared, query_first, orders, known.limit, *part, known.low)
+
         size = stretch(windows.n, BLOCK, self.jobs)
-        for_each(partial(self._enter_stretch, ways, size), range(0, windows.n, size), self.jobs)
+        self.for_each(enter, range(0, windows.n, size))
         if not self.by_moments:
             known.low[windows.unknown[known.low[windows.unknown] < np.inf]] = 0.0
-
-    def _enter_stretch(self, ways, size, begin):
-        windows, known, reach = self.windows, self.known, self.bounds.remaining.reach
-        # Fresh memory for each stretch, which may be a block, would cost more than its use.
-        room = scratch("ranges of windows", (3 * len(self.x) * (min(BLOCK, windows.n) + windows.m - 1),))
-        for first in range(begin, min(begin + size, windows.n), BLOCK):
-            low, y = known.low[first : first + BLOCK], None
-            for kernel, order, goes_on in ways:
-                candidates = low <= known.limit
-                if np.count_nonzero(candidates) < (1 if goes_on else FEW):
-                    break
-                if y is None:
-                    last = first + len(low)
-                    y = np.ascontiguousarray(windows.samples[:, first : last + windows.m - 1])
-                    by_moments = windows.by_moments(slice(first, last))
-                bounds = low if goes_on else np.where(candidates, 0.0, np.inf)
-                if kernel is window_bounds.by_query:
-                    ranges = room[: 3 * y.size].reshape(3, *y.shape)
-                    ranges[1] = y
-                    lower_bounds.slide(y, reach, ranges[0], ranges[2])
-                    sides = self.bounds.of_query, (ranges, *by_moments, windows.uncertainty)
-                else:
-                    sides = self.bounds.of_window, (y, *by_moments)
-                kernel(self.problem.record, *sides, order, known.limit, bounds)
-                if not goes_on:
-                    np.maximum(low, bounds, out=low)
 
     def _seed(self):
         """Compare the most promising window of each stretch, so that a limit is known."""
@@ -312,13 +294,17 @@ class _Cascade:
         if k is not None:
             size = max(1, len(low) // max(SEEDS, 8 * k))
             some = len(low) // size * size
-            best = np.argmin(low[:some].reshape(-1, size), axis=1) + np.arange(0, some, size)
-            self._compare_each(np.array_split(best, self.jobs))
+            rows = np.array_split(low[:some].reshape(-1, size), self.jobs)
+            best = np.concatenate(self.for_each(lambda part: np.argmin(part, axis=1), rows))
+            self._compare_each(np.array_split(best + np.arange(0, some, size), self.jobs))
 
     def _rest(self):
         """Compare what is left, a few of the most promising windows first, then along the sequence."""
         known = self.known
-        candidates = np.flatnonzero(known.is_open(slice(None)))
+        size = stretch(len(known.low), BLOCK, self.jobs)
+        parts = [slice(at, at + size) for at in range(0, len(known.low), size)]
+        parts = self.for_each(lambda part: np.flatnonzero(known.is_open(part)) + part.start, parts)
+        candidates = np.concatenate(parts)
         size = SEEDS // 2
         if len(candidates) > size:
             best = np.sort(candidates[np.argpartition(known.low[candidates], size)[:size]])
@@ -326,11 +312,11 @@ class _Cascade:
         at, batches = 0, []
         while at < len(candidates):
             batches.append(candidates[at : at + size])
-            at, size = at + size, min(2 * size, BLOCK)
+            at, size = at + size, min(2 * size, max(TERMS // self.x.size, SEEDS))
         self._compare_each(batches)
 
     def _compare_each(self, batches):
-        for_each(self._compare, batches, self.jobs)
+        self.for_each(self._compare, batches)
 
     def _compare(self, which):
         """Find the costs of windows that may be within the limit, as far as it goes."""

@@ -33,9 +33,10 @@ def window_profiles(hows, y, ty, rules, *, exactly=False, room=None):
     return [_nearest(how, y, ty, rule, exactly, known) for how, rule in zip(hows, rules, strict=True)]
 
 
-def profiles_at_once(hows, y, ty, rules):
-    """The same in memory that the thread uses again, so copy what is to stay."""
-    room = scratch("profiles", (sum(how.n_versions for how in hows) * y.shape[1],))
+def profiles_at_once(hows, y, ty, rules, room=None):
+    """The same in memory that the thread uses again, so copy what is to stay, unless there is `room`."""
+    if room is None or hows[0].n_versions > 1:
+        room = scratch("profiles", (sum(how.n_versions for how in hows) * y.shape[1],))
     return window_profiles(hows, y, ty, rules, room=room)
 
 
@@ -106,7 +107,7 @@ def prunes(how, rule, n):
 
 def _has_gaps(how, y, ty):
     # A sum is not finite if one of its terms is not; what overflows is looked at term by term.
-    return len(how.holes(ty)) > 0 or (not np.isfinite(y.sum()) and np.isnan(y).any())
+    return len(how.holes(ty)) > 0 or (how.gaps and not np.isfinite(y.sum()) and np.isnan(y).any())
 
 
 def _windows_of(how, y, ty, rule, exactly, known):

@@ -5,7 +5,7 @@ from itertools import pairwise
 import numpy as np
 from joblib import delayed
 
-from ...utils._jobs import count_jobs, in_jobs, jobs_are_threads, progress
+from ...utils._jobs import count_jobs, in_jobs, jobs_are_threads, progress, shared
 from .._comparison import check_lengths, check_room
 from .._profile import Choice, Search
 from .._profiles.window_profile import profiles_at_once, prunes, sharing, window_profiles
@@ -135,10 +135,17 @@ def _filled(source, queries, jobs, verbose):
         n = len(out[group[0]])
         size = min(source.size, max(LEAST, -(-n // (EACH * jobs))))
         places += [(group, at, min(at + size, n)) for at in range(0, n, size)]
-    given = ((group, [queries[k] for k in group], [out[k] for k in group], a, b) for group, a, b in places)
-    calls = [delayed(_fill)(source, *of) for _, *of in given]
+
+    def fill(place):
+        group, *part = place
+        found = _fill(source, [queries[k] for k in group], [out[k] for k in group], *part)
+        count()
+        return found
+
     slack = [0.0] * len(queries)
-    for (group, *_), found in zip(places, in_jobs(calls, jobs, verbose, "profile", "part"), strict=True):
+    with progress(len(places), verbose, "profile", "part") as count, shared(jobs) as for_each:
+        several = for_each(fill, places)
+    for (group, *_), found in zip(places, several, strict=True):
         for k, one in zip(group, found, strict=True):
             slack[k] = max(slack[k], one)
     return [Profile(*of) for of in zip(out, [None] * len(out), [how.m for how in queries], slack, strict=True)]
@@ -149,9 +156,12 @@ def _fill(source, hows, out, begin, end):
     reach, n = hows[0].reach, len(source)
     first, last = max(begin - reach, 0), min(end - 1 + hows[0].m + reach, n)
     y, ty = np.ascontiguousarray(source.y[:, first:last]), source.ty[first:last] if hows[0].reads_times else None
-    found = profiles_at_once(hows, y, ty, [None] * len(hows))
+    alone = len(hows) == 1 and first == begin and last == end - 1 + hows[0].m  # then it is found where it is to be
+    found = profiles_at_once(hows, y, ty, [None] * len(hows), out[0][begin:end] if alone else None)
     for profile, distance in zip(found, out, strict=True):
-        distance[begin:end] = profile.distance[begin - first : end - first]
+        here = profile.distance[begin - first : end - first]
+        if not np.may_share_memory(here, distance):
+            distance[begin:end] = here
     return [profile._slack for profile in found]
 
 
