@@ -125,11 +125,15 @@ def made(samples):
 def test_no_samples_travel(monkeypatch):
     n, x = 9_000, ecg()[1]
     held, sizes, read = [], [], []
-    search_range, load = dask_arrays.search_range, chunked_sequence.ChunkedSequence.read
+    search_range, search_alone = dask_arrays.search_range, dask_arrays.search_alone
+    load = chunked_sequence.ChunkedSequence.read
 
-    def spy(work, first, begin, end, arrays, times):
-        held.append((first, begin, end, sum(map(len, arrays))))
-        found = search_range(work, first, begin, end, arrays, times)
+    def spy(work, first, begin, y, *rest):
+        held.append((first, begin, first + len(y)))
+        return search_range(work, first, begin, y, *rest)
+
+    def weighed(y, work, block_id):
+        found = search_alone(y, work=work, block_id=block_id)
         sizes.extend(len(pickle.dumps(one)) for one in (work, found))
         return found
 
@@ -140,6 +144,7 @@ def test_no_samples_travel(monkeypatch):
 
     monkeypatch.setattr(ranges, "LEAST", 1000)
     monkeypatch.setattr(dask_arrays, "search_range", spy)
+    monkeypatch.setattr(dask_arrays, "search_alone", weighed)
     monkeypatch.setattr(chunked_sequence.ChunkedSequence, "read", reads)
     X = da.arange(n, chunks=750).map_blocks(made, dtype=float)
     for metric in ("dtw", "euclidean"):
@@ -148,9 +153,9 @@ def test_no_samples_travel(monkeypatch):
         searcher = QuerySearcher(metric, n_matches=5).fit(x)
         got = searcher.search(X)
         assert_same(got, searcher.search(made(np.arange(n))))
-        assert all(end - first == count for first, _, end, count in held)
-        assert sorted(begin for _, begin, *_ in held) == list(range(0, n, 1500))
-        assert all(begin - first <= 4 * len(x) for first, begin, *_ in held)
+        lead, borders = 4 * len(x) if metric == "dtw" else len(x) - 1, range(1500, n, 1500)
+        alone = [(at, at and at + lead, at + 1500) for at in range(0, n, 1500)]
+        assert sorted(held) == sorted([*alone, *((at - lead, at, at + lead) for at in borders)])
         assert max(sizes) < 20_000
         assert sum(read) < n / 5
         assert len(pickle.dumps(got)) < 30_000
@@ -169,6 +174,13 @@ def test_chunks_are_computed_once():
     with dask.config.set(scheduler="synchronous"):
         dask.compute(*dask_arrays.DaskSequence(searcher, X, None)._tasks(searcher._searches, False))
     assert sorted(calls) == list(range(6))
+
+
+@pytest.mark.parametrize("chunks", [[7], [10, 20, 5], [200, 200, 3], [200, 0, 0], [200] * 3, [100, 100, 100, 119]])
+def test_ranges_hold_two_leads_and_all_chunks(chunks):
+    found = dask_arrays.cut(chunks, 60)
+    assert [k for a, b in found for k in range(a, b)] == list(range(len(chunks)))
+    assert len(found) == 1 or min(sum(chunks[a:b]) for a, b in found) >= 120
 
 
 def test_where_parts_never_agree_samples_are_read(monkeypatch):

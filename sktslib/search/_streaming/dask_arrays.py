@@ -1,12 +1,14 @@
 """Dask arrays, searched where their chunks lie: what travels is the searcher, what parts overlap, and what they found.
 
-Each range of chunks is a task of dask's current scheduler. It takes the chunks and the last samples of those before,
-which are tasks of the array, computed once, and gives a small `QueryPart` of each search. The client joins these, and
-reads samples of the array only where parts do not agree, and for the distances of what lies across borders.
+Each range of chunks is a task of dask's current scheduler, which searches it but for its first samples: what it gives
+needs nothing of the ranges before, so that it is computed where its chunks are read, in one go with that. Each border
+is a small task with the last samples before it and the first ones behind it. The client joins these parts, and reads
+samples of the array only where they do not agree, and for the distances of what lies across borders.
 """
 
 import sys
 from copy import copy
+from itertools import pairwise
 from typing import NamedTuple
 
 import numpy as np
@@ -31,7 +33,7 @@ def is_dask(X):
 
 
 def cut(chunks, lead):
-    """Half-open ranges of the numbers of chunks that make a task each."""
+    """Half-open ranges of the numbers of chunks that make a task each; two leads fit into each of several."""
     least = max(min(sum(chunks) // EACH, MOST), ranges.LEAST, 2 * lead)
     found, first, held = [], 0, 0
     for k, size in enumerate(chunks):
@@ -39,8 +41,9 @@ def cut(chunks, lead):
         if held >= least:
             found.append((first, k + 1))
             first, held = k + 1, 0
-    if held or not found:
+    if held >= 2 * lead or not found:
         found.append((first, len(chunks)))
+    found[-1] = found[-1][0], len(chunks)
     return found
 
 
@@ -63,22 +66,18 @@ class Work(NamedTuple):
     clock: Clock
     searches: list
     whole: bool  # whether the whole profile is asked for
-    n: int  # samples of the recording
+    lead: int  # samples before it that a part takes
+    edges: np.ndarray  # where ranges begin, and the end of the recording
 
 
-class Pieces:
-    """Arrays one after the other, the first of which begins at a sample, sliced by numbers of samples."""
+class Piece:
+    """An array whose first entry has a number, sliced by such numbers."""
 
-    def __init__(self, arrays, first):
-        self.arrays = [as_points(a, "X") if np.ma.isMaskedArray(a) else np.asarray(a) for a in arrays if len(a)]
-        self.edges = first + np.cumsum([0, *map(len, self.arrays)])
+    def __init__(self, array, first):
+        self.array, self.first = array, first
 
     def __getitem__(self, part):
-        within = zip(self.arrays, self.edges[:-1], strict=True)
-        found = [
-            a[max(part.start - e, 0) : part.stop - e] for a, e in within if part.start < e + len(a) and e < part.stop
-        ]
-        return found[0] if len(found) == 1 else np.concatenate(found)
+        return self.array[part.start - self.first : part.stop - self.first]
 
 
 class Block(ChunkedSequence):
@@ -87,28 +86,53 @@ class Block(ChunkedSequence):
     notices = False
 
     def __init__(self, work, X, times):
-        self.searcher, self._clock, self._n = work.searcher, work.clock, work.n
+        self.searcher, self._clock, self._n = work.searcher, work.clock, int(work.edges[-1])
         self._X, self._times, self.size = X, times, chunked_sequence.CHUNK
 
     def __len__(self):
         return self._n
 
     def extent(self, start):
-        return int(self.X.edges[0]), int(self.X.edges[-1])
+        return self.X.first, self.X.first + len(self.X.array)
 
 
-def search_range(work, first, begin, end, arrays, times):
-    """The part of each search that samples [begin, end) give, from the arrays that hold [first, end)."""
-    source = Block(work, Pieces(arrays, first), None if times is None else Pieces(times, first))
-    parts = ranges.run(source, work.searches, begin, end, work.whole)
-    for part in parts:  # what can be decided here needs no samples in the client
+class Found(NamedTuple):
+    """What the samples of a range give, and copies of those that its borders need."""
+
+    parts: list
+    head: tuple  # the first samples and their times, or None
+    tail: tuple  # the last ones
+
+
+def search_range(work, first, begin, y, times, known=None):
+    """The part of each search that the samples from `begin` on give; those that are held begin at the `first`.
+
+    The limits of parts that are `known` hold for these too.
+    """
+    source = Block(work, Piece(y, first), None if times is None else Piece(times, first))
+    parts = ranges.run(source, work.searches, begin, first + len(y), work.whole)
+    for k, part in enumerate(parts):  # what can be decided here needs no samples in the client
+        if known is not None:
+            part.pool.lower(known[k].pool.limit)
         part.pool.decide(part.feed, source.reader(part.how))
     return parts
 
 
-def last_of(chunk, count):
-    """A copy of the last samples of a chunk, which need not be kept for them."""
-    return np.array(chunk[len(chunk) - count :], subok=True)
+def search_alone(y, times=None, *, work, block_id=None):
+    """What a range gives: all but its first samples, unless nothing is before them."""
+    first, lead = int(work.edges[block_id[0]]), work.lead
+    y = as_points(y, "X") if np.ma.isMaskedArray(y) else np.asarray(y)
+    times = None if times is None else times.ravel()
+    parts = search_range(work, first, first and first + lead, y, times)
+    held = [(None, None) if a is None else (a[:lead].copy(), a[len(a) - lead :].copy()) for a in (y, times)]
+    return Found(parts, *zip(*held, strict=True))
+
+
+def search_border(work, at, before, behind):
+    """The parts of the first samples of a range, and those of the rest of it."""
+    held = zip(before.tail, behind.head, strict=True)
+    y, times = (None if tail is None else np.concatenate([tail, head]) for tail, head in held)
+    return search_range(work, at - work.lead, at, y, times, behind.parts), behind.parts
 
 
 class DaskSequence(ChunkedSequence):
@@ -141,42 +165,30 @@ class DaskSequence(ChunkedSequence):
         self.searcher._check_columns(self.X)
         tasks = self._tasks(searches, whole)
         with progress(len(tasks), verbose, name, "part") as count, losses_explained(name):
-            found = dask.compute(*tasks)
+            first, *others = dask.compute(*tasks)
             count(len(tasks))
         if self.timed and len(self) > 1:
             given = as_dates(self.times[: self.size])
             self.searcher._notice_sampling(given, as_times(given, len(given), "times"))
-        return list(found)
+        return [first.parts, *(parts for two in others for parts in two)]
 
     def _tasks(self, searches, whole):
         import dask.array
 
-        searcher = copy(self.searcher)
+        searcher, X = copy(self.searcher), self.X
         vars(searcher).pop("feature_names_in_", None)  # tables are none here, which is told once
-        work = dask.delayed(Work(searcher, self._clock, searches, whole, len(self)), traverse=False)
-        arrays, times = self._chunks(self.X), None
-        sizes = self.X.chunks[0]
+        lead, edges = len(self) - first_of(searches, len(self)), np.cumsum([0, *X.chunks[0]])
+        edges = np.array([0, *(edges[end] for _, end in cut(X.chunks[0], lead))])
+        work = dask.delayed(Work(searcher, self._clock, searches, whole, lead, edges), traverse=False)
+        sizes = tuple(np.diff(edges).tolist())
+        held = [X.rechunk((sizes, *[-1] * (X.ndim - 1)))]
         if self.timed:
-            given = self.times if is_dask(self.times) else dask.array.from_array(as_dates(self.times), name=False)
-            times = self._chunks(given.rechunk((sizes,)))
-        edges, tasks = np.cumsum([0, *sizes]), []
-        search, last = dask.delayed(search_range, pure=False), dask.delayed(last_of, pure=False)
-        for a, b in cut(sizes, len(self) - first_of(searches, len(self))):
-            begin, end = int(edges[a]), int(edges[b])
-            first = first_of(searches, begin)
-            k = int(np.searchsorted(edges, first, "right")) - 1  # the chunk that holds it
-            held = [
-                None
-                if one is None
-                else [*([last(one[k], int(edges[k + 1]) - first)] if k < a else []), *one[min(k + 1, a) : b]]
-                for one in (arrays, times)
-            ]
-            tasks.append(search(work, first, begin, end, *held))
-        return tasks
-
-    @staticmethod
-    def _chunks(X):
-        """The chunks along time as tasks."""
-        if X.ndim == 2:
-            X = X.rechunk({1: -1})
-        return X.to_delayed().ravel().tolist()
+            times = self.times if is_dask(self.times) else dask.array.from_array(as_dates(self.times), name=False)
+            times = times.rechunk((sizes,))
+            held.append(times[:, np.newaxis] if X.ndim == 2 else times)
+        one = (1,) * (X.ndim - 1)
+        shape = {"chunks": ((1,) * len(sizes), *((k,) for k in one)), "meta": np.empty((0, *one), object)}
+        found = dask.array.map_blocks(search_alone, *held, work=work, dtype=object, **shape).to_delayed().ravel()
+        border = dask.delayed(search_border, pure=False)
+        borders = zip(edges[1:-1].tolist(), pairwise(found), strict=True)
+        return [found[0], *(border(work, at, *two) for at, two in borders)]
