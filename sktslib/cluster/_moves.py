@@ -15,7 +15,7 @@ from ..distances._metrics.elastic import ElasticMetric
 from ..distances._metrics.partners import Partners, partners_of
 from ..distances._metrics.soft import SoftDTW
 from ..distances._series import resample
-from ..utils._jobs import count_jobs, in_jobs, parts_for_jobs
+from ..utils._jobs import count_jobs, in_jobs, parts_for_jobs, shared
 from ._costs import Compared, Costs, Parts, costs_between
 
 ROUGH = 1e-2  # share that steps must gain while beginnings are compared; what is best is then followed further
@@ -99,7 +99,9 @@ class Problem(NamedTuple):
         if isinstance(self.metric, SoftDTW):
             share = np.full(len(members), 1.0 / len(members))
             jobs = count_jobs(self.n_jobs)
-            return soft(Task(self.metric, series, share, self.w, jobs, SOFT_STEPS, 0.0, _uncounted), z)[0]
+            with shared(jobs) as for_each:
+                task = Task(self.metric, series, share, self.w, jobs, for_each, SOFT_STEPS, 0.0, _uncounted)
+                return soft(task, z)[0]
         series = np.array([at_length(y, z) for y in series])
         return series.mean(axis=0) if self.metric._centre == "mean" else lower_median(series)
 

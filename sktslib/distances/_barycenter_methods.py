@@ -11,7 +11,7 @@ from typing import NamedTuple
 import numpy as np
 from scipy.optimize import minimize
 
-from ..utils._jobs import for_each, parts_for_jobs
+from ..utils._jobs import parts_for_jobs
 from ._collection import StoredCollection
 from ._metrics.base import Metric
 from ._metrics.partners import Partners
@@ -52,24 +52,21 @@ class Task(NamedTuple):
     share: np.ndarray  # of each series in the objective; they add up to 1
     w: np.ndarray | None  # weights of the barycenter's points (channels, m)
     jobs: int
+    for_each: Callable  # a function's results for each item, by so many jobs
     max_iter: int
     tol: float
     count: Callable  # of the iterations
     blocks: Blocks | None = None  # where points move to means of their partners
 
-    def each(self, function, items):
-        """The function's results for each item, in threads."""
-        return for_each(function, items, self.jobs)
-
     def aligned(self, z, limits=None):
         """Distances of the series, about as large as `limits` at most, and what `moved` and `limits_after` need."""
         if self.blocks is None:
-            return self.each(lambda y: self.metric._distance(z, self.w, y, None, None), self.series), None, None
+            return self.for_each(lambda y: self.metric._distance(z, self.w, y, None, None), self.series), None, None
         far, sums, found = np.empty(len(self.series)), [], []
         for of, partners in self.blocks:
             parts = parts_for_jobs(np.arange(of.stop - of.start), self.jobs)
             given = [(part, None if limits is None else limits[of][part]) for part in parts]
-            some = self.each(lambda one, partners=partners: partners.sums(z, self.w, *one), given)
+            some = self.for_each(lambda one, partners=partners: partners.sums(z, self.w, *one), given)
             some = [np.concatenate(one) for one in zip(*some, strict=True)]
             far[of] = some[0]
             sums.append(added(*some[1:], self.share[of]))
@@ -81,7 +78,7 @@ class Task(NamedTuple):
         """Where each point of `z` lies at best among its partners in all series (channels, m)."""
         if sums is not None:
             return placed(z, *sums)[0]
-        return among_medians(z, self.each(self.metric._partners, far), self.series, self.share)[0]
+        return among_medians(z, self.for_each(self.metric._partners, far), self.series, self.share)[0]
 
     def limits_after(self, x, found, after):
         """About what the series cost at most with `after` in place of `x`; None where nobody knows."""
@@ -211,7 +208,7 @@ def soft(task, z):
     def objective(flat):
         x, total = flat.reshape(shape), [0, 0, 0]
         for some in slices_of(len(task.series), x.size):
-            for v, part in zip(task.share[some], task.each(lambda y: pair(x, y), task.series[some]), strict=True):
+            for v, part in zip(task.share[some], task.for_each(lambda y: pair(x, y), task.series[some]), strict=True):
                 total = [before + v * of for before, of in zip(total, part, strict=True)]
         return total
 

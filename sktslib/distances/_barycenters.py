@@ -7,7 +7,7 @@ from typing import TYPE_CHECKING
 import numpy as np
 from sklearn.utils import check_random_state
 
-from ..utils._jobs import count_jobs, progress
+from ..utils._jobs import count_jobs, progress, shared
 from ..utils._names import did_you_mean
 from ..utils.validation import (
     as_floats,
@@ -161,9 +161,10 @@ def barycenter(
     metric = metric._fitted_to(X)
     z = first_guess(init, X, share, metric, weight, rng, n_jobs, bool(channels_first), verbose)
     w = as_weight(weight, z.shape[1], z.shape[0])
-    with progress(None, verbose, "barycenter", "iteration") as count:
+    jobs = count_jobs(n_jobs)
+    with progress(None, verbose, "barycenter", "iteration") as count, shared(jobs) as for_each:
         blocks = Blocks(metric, X, z.size) if metric._centre == "mean" and method != "soft" else None
-        task = Task(metric, X, share, w, count_jobs(n_jobs), max_iter, tol, count, blocks)
+        task = Task(metric, X, share, w, jobs, for_each, max_iter, tol, count, blocks)
         if method == "subgradient":
             z, cost = subgradient(task, z, rng)
         else:
