@@ -107,6 +107,7 @@ def small_parts(data):
     others = ("distances._kernels.scratch.MOST", "search._profiles.near_windows.LEAST")
     others += tuple(f"search._profiles.{name}" for name in ("near_windows.BLOCK", "compared_windows.BLOCK"))
     others += ("search._profiles.compared_windows.EACH", "utils._jobs.AT_ONCE")
+    others += ("distances._kernels.window_bounds.BLOCK",)
     with small_sizes(data, *(f"search._streaming.{name}" for name in names), *others):
         yield
 

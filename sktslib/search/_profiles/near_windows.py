@@ -24,7 +24,7 @@ from .compared_windows import Windows, stretch
 from .scale_limits import allowed_windows, covered
 
 LEAST = 2**18  # points of all windows together; with fewer the whole profile takes no time
-BLOCK = 2**16  # windows bounded at a time; of fewer threads wait for each other more often
+BLOCK = 2**16  # windows that a thread bounds at a time; of fewer threads wait for each other more often
 TERMS = 2**19  # points of windows that are compared at a time
 SAMPLE = 128  # windows that tell which points cost most
 FIRST = 16  # points entered before the first windows are compared
