@@ -25,7 +25,6 @@ os.environ.setdefault("MPLBACKEND", "Agg")
 COMMON = {"deadline": None, "suppress_health_check": [HealthCheck.too_slow]}
 SHORT = {"derandomize": True, "phases": [Phase.explicit, Phase.generate], **COMMON}
 settings.register_profile("default", derandomize=True, max_examples=15, **COMMON)
-settings.register_profile("quick", max_examples=5, **SHORT)
 settings.register_profile("few", max_examples=2, **SHORT)
 settings.register_profile("thorough", max_examples=320, **COMMON)
 settings.load_profile(os.environ.get("HYPOTHESIS_PROFILE", "default"))

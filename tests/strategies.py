@@ -7,8 +7,14 @@ import naive
 import numpy as np
 import pytest
 from hypothesis import strategies as st
+from numba import config
 
 from sktslib.distances import get_metric
+
+# What takes seconds in plain Python and runs no other lines than tests that take less.
+long_without_compiler = pytest.mark.skipif(
+    config.DISABLE_JIT, reason="takes long in plain Python, whose lines other tests run"
+)
 
 # What is drawn need not be meant: queries longer than sequences, constant ones, values that all lie within `eps`.
 unmeant = pytest.mark.filterwarnings(

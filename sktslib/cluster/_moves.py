@@ -6,7 +6,7 @@ from functools import partial
 from typing import NamedTuple
 
 import numpy as np
-from joblib import Parallel, delayed
+from joblib import delayed
 
 from ..distances._barycenter_methods import Task, among_means, among_medians, soft
 from ..distances._barycenters import CANDIDATES
@@ -98,8 +98,8 @@ class Problem(NamedTuple):
         series = [self.series[k] for k in members]
         if isinstance(self.metric, SoftDTW):
             share = np.full(len(members), 1.0 / len(members))
-            with Parallel(n_jobs=self.n_jobs, prefer="threads", require="sharedmem") as parallel:
-                return soft(Task(self.metric, series, share, self.w, parallel, SOFT_STEPS, 0.0, _uncounted), z)[0]
+            jobs = count_jobs(self.n_jobs)
+            return soft(Task(self.metric, series, share, self.w, jobs, SOFT_STEPS, 0.0, _uncounted), z)[0]
         series = np.array([at_length(y, z) for y in series])
         return series.mean(axis=0) if self.metric._centre == "mean" else lower_median(series)
 

@@ -9,10 +9,9 @@ from itertools import pairwise
 from typing import NamedTuple
 
 import numpy as np
-from joblib import Parallel, delayed
 from scipy.optimize import minimize
 
-from ..utils._jobs import parts_for_jobs
+from ..utils._jobs import for_each, parts_for_jobs
 from ._collection import StoredCollection
 from ._metrics.base import Metric
 from ._metrics.partners import Partners
@@ -52,15 +51,15 @@ class Task(NamedTuple):
     series: Sequence  # (channels, n) each
     share: np.ndarray  # of each series in the objective; they add up to 1
     w: np.ndarray | None  # weights of the barycenter's points (channels, m)
-    parallel: Parallel
+    jobs: int
     max_iter: int
     tol: float
     count: Callable  # of the iterations
     blocks: Blocks | None = None  # where points move to means of their partners
 
-    def each(self, function, series):
-        """The function's results for each series, in threads."""
-        return list(self.parallel(delayed(function)(y) for y in series))
+    def each(self, function, items):
+        """The function's results for each item, in threads."""
+        return for_each(function, items, self.jobs)
 
     def aligned(self, z, limits=None):
         """Distances of the series, about as large as `limits` at most, and what `moved` and `limits_after` need."""
@@ -68,9 +67,9 @@ class Task(NamedTuple):
             return self.each(lambda y: self.metric._distance(z, self.w, y, None, None), self.series), None, None
         far, sums, found = np.empty(len(self.series)), [], []
         for of, partners in self.blocks:
-            parts = parts_for_jobs(np.arange(of.stop - of.start), self.parallel.n_jobs)
-            given = ((part, None if limits is None else limits[of][part]) for part in parts)
-            some = self.parallel(delayed(partners.sums)(z, self.w, *one) for one in given)
+            parts = parts_for_jobs(np.arange(of.stop - of.start), self.jobs)
+            given = [(part, None if limits is None else limits[of][part]) for part in parts]
+            some = self.each(lambda one, partners=partners: partners.sums(z, self.w, *one), given)
             some = [np.concatenate(one) for one in zip(*some, strict=True)]
             far[of] = some[0]
             sums.append(added(*some[1:], self.share[of]))
@@ -82,8 +81,7 @@ class Task(NamedTuple):
         """Where each point of `z` lies at best among its partners in all series (channels, m)."""
         if sums is not None:
             return placed(z, *sums)[0]
-        partners = self.parallel(delayed(self.metric._partners)(a) for a in far)
-        return among_medians(z, partners, self.series, self.share)[0]
+        return among_medians(z, self.each(self.metric._partners, far), self.series, self.share)[0]
 
     def limits_after(self, x, found, after):
         """About what the series cost at most with `after` in place of `x`; None where nobody knows."""

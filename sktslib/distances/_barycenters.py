@@ -5,10 +5,9 @@ from __future__ import annotations
 from typing import TYPE_CHECKING
 
 import numpy as np
-from joblib import Parallel
 from sklearn.utils import check_random_state
 
-from ..utils._jobs import progress
+from ..utils._jobs import count_jobs, progress
 from ..utils._names import did_you_mean
 from ..utils.validation import (
     as_floats,
@@ -162,12 +161,9 @@ def barycenter(
     metric = metric._fitted_to(X)
     z = first_guess(init, X, share, metric, weight, rng, n_jobs, bool(channels_first), verbose)
     w = as_weight(weight, z.shape[1], z.shape[0])
-    with (
-        Parallel(n_jobs=n_jobs, prefer="threads", require="sharedmem") as parallel,
-        progress(None, verbose, "barycenter", "iteration") as count,
-    ):
+    with progress(None, verbose, "barycenter", "iteration") as count:
         blocks = Blocks(metric, X, z.size) if metric._centre == "mean" and method != "soft" else None
-        task = Task(metric, X, share, w, parallel, max_iter, tol, count, blocks)
+        task = Task(metric, X, share, w, count_jobs(n_jobs), max_iter, tol, count, blocks)
         if method == "subgradient":
             z, cost = subgradient(task, z, rng)
         else:

@@ -286,26 +286,15 @@ def by_length(series):
 
 def _by_bits(metric, X, Y, w, mirrored, out):
     """Unweighted counts of points that do not match."""
-    made = _stacked(metric, X, w, by_length(X), 1)
-    for begin in range(0, len(Y), 16):
-        members = range(begin, min(begin + 16, len(Y)))
-        series = [Y[b] for b in members]
-        for of, (m, *_), record, rows, _, points in made:
-            # Of a mirrored table each series is compared with those up to itself.
-            ends = np.searchsorted(of, members, "right") if mirrored else [len(of)] * len(members)
-            costs = np.zeros((len(members), ends[-1]))
-            with np.errstate(over="ignore"):  # words overflow on purpose, and plain Python says so
-                for k, y in enumerate(series):
-                    if ends[k]:
-                        y, n = bit_parallel.padded(y), y.shape[1]
-                        bit_parallel.accumulated_costs(
-                            record, rows[: ends[k]], m, y, n, metric._replaces, costs[k, : ends[k]]
-                        )
-            distances = reported(metric, X[of[0]], record, points[0], costs.T, series)
-            for k, b in enumerate(members):
-                out[of[: ends[k]], b] = distances[: ends[k], k]
-                if mirrored:
-                    out[b, of[: ends[k]]] = distances[: ends[k], k]
+    series = bit_parallel.padded(Y)
+    for of, (m, *_), record, rows, _, points in _stacked(metric, X, w, by_length(X), 1):
+        costs = np.zeros((len(of), len(Y)))
+        from_on = of if mirrored else np.zeros_like(of)
+        bit_parallel.accumulated_costs(record, rows, m, series, from_on, metric._replaces, costs)
+        out[of] = reported(metric, X[of[0]], record, points[0], costs, Y)
+    if mirrored:
+        lower = np.tril_indices(len(out), -1)
+        out[lower] = out.T[lower]
 
 
 def _by_lanes(metric, X, Y, w, mirrored, out):

@@ -9,7 +9,7 @@ import pandas as pd
 import pytest
 from hypothesis import given
 from hypothesis import strategies as st
-from strategies import collections, unmeant
+from strategies import collections, long_without_compiler, unmeant
 
 from sktslib import load_ecg_example
 from sktslib.distances import DTW, ERP, WDTW, SoftDTW, barycenter, get_metric, metric_names, pairwise_distances
@@ -112,6 +112,7 @@ def test_of_identical_series_it_is_the_series(name):
     np.testing.assert_allclose(cost, [0], atol=1e-12)
 
 
+@long_without_compiler
 def test_subgradient_does_as_well_as_averaging():
     a = barycenter(X, return_cost=True)[1]
     b = barycenter(X, method="subgradient", random_state=3, max_iter=100, return_cost=True)[1]
@@ -212,10 +213,11 @@ def test_verbose_tells_each_iteration(capsys):
     assert f"barycenter: {len(cost) - 1}iteration" in err
 
 
+@long_without_compiler
 def test_beats_of_the_example():
     ecg = load_ecg_example()
     sequence = ecg["sequence"]
-    normal = ecg["beats"][ecg["beat_kinds"] == "N"][: 6 if numba.config.DISABLE_JIT else None]
+    normal = ecg["beats"][ecg["beat_kinds"] == "N"]
     beats = [sequence[b - 22 : b + 38 + k % 5] for k, b in enumerate(normal) if b >= 22]
     for how in ({}, {"metric": "twed"}, {"metric": SoftDTW(0.01), "method": "soft", "max_iter": 10}):
         z = barycenter(beats, **how)

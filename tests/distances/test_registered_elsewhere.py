@@ -38,16 +38,14 @@ register_metric("edited", Edited)
 """
 RUN = """
 import sys
-sys.path.insert(0, sys.argv[1])
-import edited
 from sktslib.distances import get_metric
 from sktslib.distances._kernels import diagonals
-print(float(get_metric("edited")([0.0, 0.0], [1.0, 1.0])), sum(diagonals._go_on.stats.cache_hits.values()))
-"""
-OTHER = """
-from sktslib.distances import DTW
-from sktslib.distances._kernels import diagonals
-print(float(DTW()([0.0, 0.0], [1.0, 1.0])))
+for folder in sys.argv[1:]:
+    sys.path.insert(0, folder)
+    for name in ("edited", "helpers"):
+        sys.modules.pop(name, None)
+    import edited
+    print(float(get_metric("edited")([0.0, 0.0], [1.0, 1.0])), sum(diagonals._go_on.stats.cache_hits.values()))
 """
 
 
@@ -60,22 +58,24 @@ def test_an_edited_recurrence_is_never_answered_from_an_old_cache(tmp_path):
         "PYTHONPATH": os.pathsep.join(sys.path),
     }
 
-    def run(code, *arguments):
+    def run(*folders):
         done = subprocess.run(
-            [sys.executable, "-c", code, *arguments], env=environment, check=True, capture_output=True, text=True
+            [sys.executable, "-c", RUN, *folders], env=environment, check=True, capture_output=True, text=True
         )
         return [float(word) for word in done.stdout.split()]
 
-    def edited(more, factor):
-        (tmp_path / "edited.py").write_text(MODULE.format(more=more))
-        (tmp_path / "helpers.py").write_text(HELPERS.format(factor=factor))
-        return run(RUN, str(tmp_path))
+    def edited(name, more, factor):
+        folder = tmp_path / name
+        folder.mkdir()
+        (folder / "edited.py").write_text(MODULE.format(more=more))
+        (folder / "helpers.py").write_text(HELPERS.format(factor=factor))
+        return str(folder)
 
-    assert edited("", 1.0) == [2.0, 0]
-    assert edited(" + 1.0", 1.0) == [4.0, 0]  # the recurrence itself was edited
-    assert edited("", 3.0) == [5.0, 0]  # a value that its helper looks up was edited
-    assert edited("", 1.0) == [2.0, 1]  # the first one again, which was kept
-    assert run(OTHER) == [2.0]  # a program that knows nothing of the module reads the same cache
+    first = edited("first", "", 1.0)
+    assert run(first) == [2.0, 0]
+    # The recurrence itself was edited; a value that its helper looks up was edited.
+    assert run(edited("recurrence", " + 1.0", 1.0), edited("helper", "", 3.0)) == [4.0, 0, 5.0, 0]
+    assert run(first) == [2.0, 1]  # the first one again, which was kept
 
 
 MAIN = """

@@ -6,7 +6,7 @@ import numpy as np
 import pytest
 from hypothesis import given
 from hypothesis import strategies as st
-from strategies import small_sizes
+from strategies import long_without_compiler, small_sizes
 
 from sktslib import QuerySearcher
 from sktslib.distances import get_metric
@@ -100,6 +100,7 @@ def test_moments_see_their_own_window_alone(m):
         assert error[j] <= 1e-10 * exact
 
 
+@long_without_compiler
 @pytest.mark.parametrize(
     ("name", "how"),
     [
@@ -115,12 +116,11 @@ def test_moments_see_their_own_window_alone(m):
 @pytest.mark.parametrize("rule", [{"n_matches": 3}, {"n_matches": None}, {"n_matches": None, "max_overlap": 0.5}])
 def test_matches_are_those_of_the_exact_profile(name, how, rule, monkeypatch):
     rng = np.random.default_rng(5)
-    unit = 10 if numba.config.DISABLE_JIT else 20
-    y = np.sin(np.arange(200 * unit) / 9.0) + 0.1 * rng.normal(size=200 * unit)
-    x = y[35 * unit : 45 * unit].copy()
-    for start in (5 * unit, 75 * unit, 190 * unit):
-        y[start : start + 10 * unit] = x  # ties
-    y[100 * unit : 125 * unit] = 0.5
+    y = np.sin(np.arange(4000) / 9.0) + 0.1 * rng.normal(size=4000)
+    x = y[700:900].copy()
+    for start in (100, 1500, 3800):
+        y[start : start + 200] = x  # ties
+    y[2000:2500] = 0.5
     searcher = QuerySearcher(name, normalize=how, **rule).fit(x)
     want = searcher.search(y)
     monkeypatch.setattr(sliding, "LEAST", 1)
@@ -179,11 +179,11 @@ def test_choice_by_batches_is_that_of_the_whole(data):
     np.testing.assert_array_equal(distance, exact[want])
 
 
+@long_without_compiler
 def test_long_queries_and_few_windows():
     rng = np.random.default_rng(1)
     y = rng.normal(size=(1, 9000)).cumsum(axis=1)
-    many = [] if numba.config.DISABLE_JIT else [(4000, 8000)]
-    for m, n in (*many, (7900, 8000), (3000, 3300)):
+    for m, n in ((4000, 8000), (7900, 8000), (3000, 3300)):
         x = y[:, 500 : 500 + m].copy()
         got, want = np.empty(n - m + 1), np.empty(n - m + 1)
         part = np.ascontiguousarray(y[:, :n])

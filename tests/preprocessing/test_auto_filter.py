@@ -6,6 +6,7 @@ from naive import preprocessing as naive
 from numpy.testing import assert_allclose, assert_array_equal
 from sklearn.model_selection import GridSearchCV
 from sklearn.pipeline import make_pipeline
+from strategies import long_without_compiler
 
 from sktslib import QuerySegmenter, segment_in
 from sktslib.metrics import event_f1_score, labels_from_events
@@ -273,6 +274,7 @@ def test_labels_that_tell_nothing_are_refused():
         AutoFilter(RATE).fit(X, Y[:-1])
 
 
+@long_without_compiler
 def test_it_stands_in_a_pipeline_and_a_grid():
     X = planted("random walk")[:1500]
     last = QuerySegmenter("euclidean", query=4 * TONE, background=1.0)

@@ -12,6 +12,7 @@ from sklearn.base import clone
 from sklearn.model_selection import GridSearchCV
 from sklearn.pipeline import make_pipeline
 from sklearn.preprocessing import StandardScaler
+from strategies import long_without_compiler
 
 from sktslib import QuerySearcher, QuerySegmenter, load_ecg_example
 from sktslib.distances import DTW, LCSS, TWED, Euclidean, dtw, get_metric
@@ -30,6 +31,7 @@ def beat_labels():
     return labels
 
 
+@long_without_compiler
 @pytest.mark.parametrize(
     "parameters", [{"metric": "dtw", "min_length": None}, {"metric": "euclidean", "scales": (0.9, 1.1)}]
 )
@@ -62,6 +64,7 @@ def test_predict_gives_ranks_and_the_better_one_wins():
     assert labels[0] == 0
 
 
+@long_without_compiler
 def test_score_is_the_event_f1():
     searcher = QuerySearcher("dtw", n_matches=12).fit(QUERY, weight=WEIGHT)
     matches = searcher.search(SEQUENCE)
@@ -76,6 +79,7 @@ def test_score_is_the_event_f1():
     assert labels.sum() == (segments.end - segments.start).sum()
 
 
+@long_without_compiler
 @pytest.mark.parametrize("estimator", [QuerySearcher(DTW(alpha=0.7), n_matches=3), QuerySegmenter(TWED(nu=0.1))])
 def test_clone_pickle_and_parameters(estimator):
     again = clone(estimator)

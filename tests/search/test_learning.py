@@ -6,7 +6,7 @@ import numpy as np
 import pytest
 from hypothesis import given
 from hypothesis import strategies as st
-from strategies import pairs, plain
+from strategies import long_without_compiler, pairs, plain
 
 from sktslib import QuerySearcher, QuerySegmenter, load_ecg_example
 from sktslib.distances import barycenter
@@ -221,7 +221,7 @@ def test_a_few_marks_among_many_occurrences_find_them_all(k):
     assert len(QuerySegmenter("euclidean").fit(X[:12], y[:12]).segment(X)) == 24  # one occurrence, hardly background
 
 
-@pytest.mark.skipif(numba.config.DISABLE_JIT, reason="takes long in plain Python, whose lines other tests run")
+@long_without_compiler
 def test_learned_beats_of_all_kinds():
     fitted = QuerySegmenter("dtw").fit(COLUMN, KINDS)
     assert fitted.classes_.tolist() == ["F", "N", "V"]

@@ -9,6 +9,7 @@ from sklearn.base import clone
 from sklearn.model_selection import GridSearchCV
 from sklearn.pipeline import make_pipeline
 from sklearn.preprocessing import StandardScaler
+from strategies import long_without_compiler
 
 from sktslib import QuerySearcher, QuerySegmenter, search_in
 from sktslib.distances import ADTW, DTW
@@ -119,6 +120,7 @@ def test_shares_are_of_a_background_of_factor_one():
 
 
 # -------------------------------------------------------------------------------------------------------- the segmenter
+@long_without_compiler
 def test_segmenter_chooses_by_labels(few):
     X, y = recording()
     fitted = QuerySegmenter("auto").fit(X, y)
@@ -153,6 +155,7 @@ def test_what_stretches_is_found_by_what_stretches():
     assert score[0] == score[1] == 1.0
 
 
+@long_without_compiler
 @pytest.mark.parametrize("given", [0.3, "auto"])
 def test_classes_channels_gaps_and_times(few, given):
     X, y = recording(channels=2, sizes=(1.0, -1.0))

@@ -3,6 +3,7 @@
 import naive
 import numpy as np
 import pytest
+from strategies import long_without_compiler
 
 from sktslib import QuerySearcher
 from sktslib.metrics import labels_from_events
@@ -29,6 +30,7 @@ HOW = {
 }
 
 
+@long_without_compiler
 @pytest.mark.parametrize("kind", HOW)
 def test_ranges_and_channels_have_decoys_that_are_searched_for_alike(kind):
     x, y, parameters = HOW[kind]

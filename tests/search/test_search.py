@@ -6,7 +6,7 @@ import numpy as np
 import pytest
 from hypothesis import given
 from hypothesis import strategies as st
-from strategies import pairs, parameters, plain, quarters, times, unmeant
+from strategies import long_without_compiler, pairs, parameters, plain, quarters, times, unmeant
 
 from sktslib import QuerySearcher, get_distance_dict, load_ecg_example
 from sktslib.distances import DTW, LCSS, TWED, dtw, get_metric, metric_names
@@ -122,6 +122,7 @@ def test_window_profile_equals_the_reference(name, data):
     np.testing.assert_array_equal(got.end, got.start + len(x))
 
 
+@long_without_compiler
 def test_window_profile_beside_a_huge_offset():
     y = np.concatenate([np.full(700, 1e6), 1e-3 * np.sin(np.arange(900) / 5), np.full(500, -1e6)])
     x = np.sin(np.arange(80) / 5)
@@ -197,6 +198,7 @@ def test_percentile_of_several_queries_and_sequences_is_of_each():
             assert len(want) > 1
 
 
+@long_without_compiler
 def test_percentile_of_a_profile_by_running_sums_is_exact(monkeypatch):
     rng = np.random.default_rng(2)
     monkeypatch.setattr(sliding, "LEAST", 1)

@@ -7,7 +7,7 @@ import numpy as np
 import pytest
 from hypothesis import given
 from hypothesis import strategies as st
-from strategies import pairs, parameters, plain, times, unmeant
+from strategies import long_without_compiler, pairs, parameters, plain, times, unmeant
 
 from sktslib import QuerySegmenter, get_distance_dict, load_ecg_example, time_series_segmentation
 from sktslib.distances import DTW, LCSS, TWED, get_metric, metric_names
@@ -198,6 +198,7 @@ def test_bounds_and_transitions_of_each_query():
     assert (np.diff([long.start, long.end], axis=0)[0][long.label == 2] >= 4).all()
 
 
+@long_without_compiler
 def test_functional_segmentation_is_that_of_the_segmenter():
     ecg = load_ecg_example()
     cfg = get_distance_dict(["Dynamic Time Warping", "Euclidean Distance", "twed"])

@@ -10,7 +10,7 @@ import numpy as np
 import pytest
 from hypothesis import given
 from hypothesis import strategies as st
-from strategies import small_sizes, unmeant
+from strategies import long_without_compiler, small_sizes, unmeant
 
 from sktslib import QuerySegmenter
 from sktslib.distances import ADTW, DDTW, DTW, ERP, LCSS, TWED, WDTW, Euclidean
@@ -186,6 +186,7 @@ def test_times_and_holes_by_chunks():
         np.testing.assert_array_equal(got.path(3), want.path(3))
 
 
+@long_without_compiler
 @pytest.mark.parametrize("dtype", [np.float64, np.float32, np.int16])
 def test_a_memory_map_is_read_by_chunks(dtype, tmp_path, monkeypatch):
     rng = np.random.default_rng(2)

@@ -7,7 +7,7 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 from numba.core.config import DISABLE_JIT
-from strategies import pairs, plain, small_sizes, unmeant
+from strategies import long_without_compiler, pairs, plain, small_sizes, unmeant
 
 from sktslib import QuerySearcher, QuerySegmenter
 from sktslib.distances import DTW, TWED, get_metric, metric_names
@@ -163,6 +163,7 @@ def test_each_start_counts_at_its_best_length(name, data):
     np.testing.assert_array_equal(got.end, matches.end[by_time])
 
 
+@long_without_compiler
 def test_a_stretched_copy_is_found_at_its_scale():
     x = np.sin(np.arange(60) / 5.0) * np.hanning(60)
     long = np.interp(np.linspace(0, 59, 75), np.arange(60), x)
@@ -326,6 +327,7 @@ def rows(matches):
     )
 
 
+@long_without_compiler
 @given(st.data())
 def test_queries_searched_for_together_are_found_as_each_alone(data):
     rng = np.random.default_rng(data.draw(st.integers(0, 2**20)))

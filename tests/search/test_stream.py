@@ -4,12 +4,11 @@ import pickle
 import tracemalloc
 
 import naive
-import numba
 import numpy as np
 import pytest
 from hypothesis import given
 from hypothesis import strategies as st
-from strategies import parameters, unmeant
+from strategies import long_without_compiler, parameters, unmeant
 
 from sktslib import QuerySearcher, QuerySegmenter
 from sktslib.distances import get_metric
@@ -159,13 +158,13 @@ def test_matches_are_reported_as_soon_as_nothing_can_beat_them():
     assert list(stream.update([5])) == [(1, 4, 0.0)]
 
 
+@long_without_compiler
 def test_a_memory_map_is_never_read_whole(tmp_path):
-    compiled = not numba.config.DISABLE_JIT  # plain loops take a sequence too short for memory to show
-    n, channels = (60_000 if compiled else 1_000), 8
+    n, channels = 60_000, 8
     y = np.memmap(tmp_path / "y", dtype=np.float64, mode="w+", shape=(n, channels))
     y[:] = np.sin(np.arange(n)[:, np.newaxis] / (7.0 + np.arange(channels)))
     searcher = QuerySearcher("euclidean", threshold=1.0, n_matches=None).fit(np.asarray(y[500:540]))
-    size, chunked_sequence.CHUNK = chunked_sequence.CHUNK, 2000 if compiled else 200
+    size, chunked_sequence.CHUNK = chunked_sequence.CHUNK, 2000
     try:
         searcher.search(y[:4000])
         tracemalloc.start()
@@ -175,8 +174,7 @@ def test_a_memory_map_is_never_read_whole(tmp_path):
     finally:
         chunked_sequence.CHUNK = size
     assert 500 in matches.start
-    if compiled:
-        assert peak < y.nbytes / 4
+    assert peak < y.nbytes / 4
 
 
 @pytest.mark.parametrize("library", ["zarr", "h5py", "dask.array"])

@@ -31,16 +31,17 @@ def _matches(p, rows, i, y, j):
 
 
 @inner
-def _indels(p, rows, m, y, n, begin, end, words, before):
+def _indels(p, rows, m, y, start, n, begin, end, words, before):
     """Points of both series that are no part of their longest common subsequence, once query point m - 1 is done."""
+    size = -(-n // WORD)
     if begin == 0:
-        for k in range(words.shape[1]):
+        for k in range(size):
             words[0, k] = ALL
     for i in range(begin, end):
         carry = NONE
-        for k in range(words.shape[1]):
+        for k in range(size):
             old = words[0, k]
-            both = old & _matches(p, rows, i, y, k * WORD)
+            both = old & _matches(p, rows, i, y, start + k * WORD)
             total = old + both
             over = ONE if total < old else NONE
             total += carry
@@ -54,22 +55,23 @@ def _indels(p, rows, m, y, n, begin, end, words, before):
 
 
 @inner
-def _edits(p, rows, m, y, n, begin, end, words, before):
+def _edits(p, rows, m, y, start, n, begin, end, words, before):
     """Points to insert, delete or replace, up to query point `end` - 1; `before` those up to point `begin` - 1."""
+    size = -(-n // WORD)
     if begin == 0:
-        for k in range(words.shape[1]):
+        for k in range(size):
             words[0, k], words[1, k] = ALL, NONE  # the cells rise, fall, along the series
     count, last = n if begin == 0 else int(before), np.uint64((n - 1) % WORD)
     for i in range(begin, end):
         rises, falls = ONE, NONE  # from the row before, left of the word
-        for k in range(words.shape[1]):
+        for k in range(size):
             up, down = words[0, k], words[1, k]
-            equal = _matches(p, rows, i, y, k * WORD)
+            equal = _matches(p, rows, i, y, start + k * WORD)
             vertical = equal | down
             equal |= falls
             horizontal = (((equal & up) + up) ^ up) | equal
             more, less = down | ~(horizontal | up), up & horizontal
-            at = last if k == words.shape[1] - 1 else TOP
+            at = last if k == size - 1 else TOP
             more_out, less_out = (more >> at) & ONE, (less >> at) & ONE
             more, less = (more << ONE) | rises, (less << ONE) | falls
             words[0, k], words[1, k] = less | ~(vertical | more), more & vertical
@@ -82,28 +84,37 @@ def _edits(p, rows, m, y, n, begin, end, words, before):
 
 
 @kernel
-def _accumulate(p, rows, m, y, n, replaces, begin, end, words, out):
-    """Query points [begin, end) of all queries, one query after the other."""
-    for q in range(begin // m, -(-end // m)):
-        first, last = max(begin - q * m, 0), min(end - q * m, m)
+def _accumulate(p, rows, m, series, from_on, replaces, begin, end, words, out):
+    """Query points [begin, end) of all pairs, one pair after the other: each query with all series."""
+    y, begins, lengths = series
+    for pair in range(begin // m, -(-end // m)):
+        q, b = pair // len(lengths), pair % len(lengths)
+        if b < from_on[q]:
+            continue
+        first, last = max(begin - pair * m, 0), min(end - pair * m, m)
         if replaces:
-            out[q] = _edits(p, rows[q], m, y, n, first, last, words, out[q])
+            out[q, b] = _edits(p, rows[q], m, y, begins[b], lengths[b], first, last, words, out[q, b])
         else:
-            out[q] = _indels(p, rows[q], m, y, n, first, last, words, out[q])
+            out[q, b] = _indels(p, rows[q], m, y, begins[b], lengths[b], first, last, words, out[q, b])
 
 
-def accumulated_costs(p, rows, m, y, n, replaces, out):
-    """Costs `out` of queries (n_queries, channels, 4, m or more) with a series, see `padded`.
+def accumulated_costs(p, rows, m, series, from_on, replaces, out):
+    """Costs `out` of queries (n_queries, channels, 4, m or more) with series, see `padded`.
 
-    `replaces`: whether a point can be replaced at the cost of one, as in EDR, and not of two, as in LCSS.
+    Query q is compared with those `from_on[q]` on. `replaces`: whether a point can be replaced at the cost of one, as
+    in EDR, and not of two, as in LCSS.
     """
-    words = np.empty((2, len(y[0]) // WORD), np.uint64)
-    for begin, end in pieces(len(rows) * m, COST * words.shape[1]):
-        _accumulate(p, rows, m, y, n, replaces, begin, end, words, out)
+    words = np.empty((2, -(-int(series[2].max()) // WORD)), np.uint64)
+    with np.errstate(over="ignore"):  # words overflow on purpose, and plain Python says so
+        for begin, end in pieces(out.size * m, COST * words.shape[1]):
+            _accumulate(p, rows, m, series, from_on, replaces, begin, end, words, out)
 
 
-def padded(y):
-    """A series (channels, n) in whole words, as `channels_of` gives it."""
-    out = np.zeros((y.shape[0], y.shape[1] + -y.shape[1] % WORD))  # numpy.pad takes longer than a short comparison
-    out[:, : y.shape[1]] = y
-    return channels_of(out)
+def padded(series):
+    """Series (channels, n) one after the other in whole words, as `channels_of` gives them, with begins and lengths."""
+    lengths = np.array([y.shape[1] for y in series])
+    sizes = lengths + -lengths % WORD
+    begins, out = np.cumsum(sizes) - sizes, np.zeros((len(series[0]), sizes.sum()))
+    for y, begin in zip(series, begins, strict=True):
+        out[:, begin : begin + y.shape[1]] = y
+    return channels_of(out), begins, lengths

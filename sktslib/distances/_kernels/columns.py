@@ -188,14 +188,17 @@ def _advance(p, rows, points, y, tx, ty, j, at, lo, hi, radius, top, col, start,
 
 
 # ------------------------------------------------------------------------------------------------------------ drivers
-def rows_of(p, x, w):
-    """What the recurrence takes of each point of weighted queries (count, channels, m): (count, channels, 4, m)."""
-    before = np.zeros((2, *x.shape))
+def rows_of(p, x, w, size):
+    """What the recurrence takes of each point of weighted queries (count, channels, m): (count, channels, 4, size).
+
+    Zeros follow the points.
+    """
+    before, m = np.zeros((2, *x.shape)), x.shape[2]
     before[0, ..., 1:], before[1, ..., 1:] = x[..., :-1], w[..., :-1]
-    out = np.empty((*x.shape[:2], 4, x.shape[2]))
+    out = np.zeros((*x.shape[:2], 4, size))
     with np.errstate(all="ignore"):  # as in compiled code
         for r, values in enumerate(row(p, x, before[0], w, before[1])):
-            out[:, :, r] = values
+            out[:, :, r, :m] = values
     return out
 
 

@@ -264,10 +264,9 @@ def accumulated_costs(p, sizes, rows, weighted, points, Y, lo, hi, cutoff, ends,
 
 def padded(record, x, w):
     """Rows (count, channels, 4, m) of queries as the kernels take them, and whether they are weighted."""
-    rows, m = rows_of(record, x, w), x.shape[-1]
-    out = np.zeros((*rows.shape[:-1], m + -m % ROWS))
-    out[..., :m] = rows
-    return out, has_weights(record, rows)
+    m = x.shape[2]
+    rows = rows_of(record, x, w, m + -m % ROWS)
+    return rows, has_weights(record, rows[..., :m])
 
 
 def packed(series, n):

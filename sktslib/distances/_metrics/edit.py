@@ -79,6 +79,7 @@ def matched(path, problem, eps):
 class MatchingMetric(ElasticMetric):
     """An edit distance of counts: two points match, or do not."""
 
+    _costs_by_values = False
     _parameter_constraints = {"eps": [Interval(Real, 0, None, closed="left")], **BAND_CONSTRAINTS}
 
     def __init__(self, eps: float = 1.0, *, window: float | str | None = None, factor: int | None = None) -> None:
@@ -297,6 +298,7 @@ class MSM(GapCostMetric):
     """
 
     name, full_name = "msm", "Move-Split-Merge"
+    _costs_by_values = False
     entry_parameters = {"c": 1.0}
     _parameter_constraints = {"c": [Interval(Real, 0, None, closed="left")], **BAND_CONSTRAINTS}
     _can_be_cut = False  # a point left of another may be cheaper than a new one

@@ -44,7 +44,8 @@ class PreparedPair(NamedTuple):
         """What the recurrence takes of each query point, (channels, 4, m)."""
         if self.x is None:
             return None
-        return columns.rows_of(self.record, self.x[np.newaxis], full_weight(self.w, self.x)[np.newaxis])[0]
+        x = self.x[np.newaxis]
+        return columns.rows_of(self.record, x, full_weight(self.w, self.x)[np.newaxis], x.shape[2])[0]
 
     @property
     def runs_diagonally(self):
@@ -108,6 +109,7 @@ class ElasticMetric(BandedMetric):
     _reports_cost = True  # whether the accumulated cost is the distance
     _replaces = None  # of counts of points, all of one cost: whether a point that does not match counts as one, or two
     _is_monotone = True  # whether costs never fall along a path, so that a cutoff may end it
+    _costs_by_values = True  # whether weights and costs of a query's points may depend on its values
 
     @property
     def _needs_equal_lengths(self):
@@ -132,9 +134,13 @@ class ElasticMetric(BandedMetric):
 
     def _queries(self, X, w, n):
         """Series of one length as one `Query`, whose arrays have the series as their first axis."""
-        made = [self._query(x, w, n) for x in X]
-        weights = np.array([full_weight(q.w, q.x) for q in made])
-        return Query(made[0].record, np.array([q.x for q in made]), weights, np.array([q.points for q in made]))
+        if self._costs_by_values:
+            made = [self._query(x, w, n) for x in X]
+            weights = np.array([full_weight(q.w, q.x) for q in made])
+            return Query(made[0].record, np.array([q.x for q in made]), weights, np.array([q.points for q in made]))
+        record, x, w, points = self._query(X[0], w, n)
+        x = np.concatenate([self._features(a) for a in X]).reshape(len(X), *x.shape)
+        return Query(record, x, np.broadcast_to(full_weight(w, x[0]), x.shape), np.tile(points, (len(X), 1, 1)))
 
     def _problem(self, x, w, y, tx, ty, *, search=False):
         tx, ty = (tx, ty) if self.uses_times else (None, None)

@@ -45,6 +45,7 @@ class SharedPath(WarpingMetric):
         The metrics of the channels. A penalty for each move that stretches is paid in each part.
     """
 
+    _costs_by_values = True
     name = full_name = "Mixed Distance along one path"
     _parameter_constraints = {"metric": "no_validation"}
 

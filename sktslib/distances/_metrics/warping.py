@@ -60,6 +60,7 @@ class WarpingMetric(ElasticMetric):
     """Dynamic time warping of squared differences, of the values or of what is made of them."""
 
     _background_share = 1.5
+    _costs_by_values = False
 
     def _weighted_terms(self, x, w, y):
         problem = self._problem(x, w, y, None, None)
@@ -168,6 +169,10 @@ class DTW(WarpingMetric):
     @property
     def _reach(self):
         return int(self.alpha < 1)
+
+    @property
+    def _costs_by_values(self):
+        return self.alpha < 1
 
     @property
     def _has_lanes(self):

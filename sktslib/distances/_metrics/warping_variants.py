@@ -302,6 +302,7 @@ class Frechet(ElasticMetric):
     2.0
     """
 
+    _costs_by_values = False
     name, full_name = "frechet", "Frechet Distance"
 
     def _check_search(self, mode):

@@ -13,7 +13,7 @@ from hypothesis import strategies as st
 from inputs import Slices
 from sklearn.base import clone
 from sklearn.model_selection import ParameterGrid
-from strategies import quarters, small_sizes, unmeant
+from strategies import long_without_compiler, quarters, small_sizes, unmeant
 
 from sktslib import QuerySearcher
 from sktslib.search import merge_parts
@@ -173,6 +173,7 @@ def test_lags_of_zero_give_the_distance_of_all_channels_where_that_is_a_sum():
 TOLERANT = {"lag_tolerance": 2, "min_channels": 3, "polarity": "any"}
 
 
+@long_without_compiler
 @pytest.mark.parametrize(("name", "params"), [("sqeuclidean", {}), ("correlation", TOLERANT)])
 def test_transforms_of_fourier_change_no_match(name, params, monkeypatch):
     x, y, lags, starts = recording(np.random.default_rng(2))
@@ -273,6 +274,7 @@ def test_nothing_that_is_found_spans_a_hole_and_a_gap_takes_its_own_channel_alon
 
 
 # -------------------------------------------------------------------------------------------- what else a searcher does
+@long_without_compiler
 def test_explanations_add_up_and_matches_are_tables():
     x, y, lags, _ = recording(np.random.default_rng(8))
     x[:3, 1] = np.nan
@@ -298,6 +300,7 @@ def test_explanations_add_up_and_matches_are_tables():
     assert ending[matches.end[0] - 1] == pytest.approx(matches.distance[0], rel=1e-9)
 
 
+@long_without_compiler
 def test_pictures_show_the_query_where_it_lies_in_the_range():
     x, y, lags, _ = recording(np.random.default_rng(11))
     searcher = QuerySearcher("correlation", channel_lag=lags).fit(x)

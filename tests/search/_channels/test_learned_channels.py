@@ -7,7 +7,7 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 from sklearn.base import clone
-from strategies import quarters, unmeant
+from strategies import long_without_compiler, quarters, unmeant
 
 from sktslib import QuerySearcher
 from sktslib.distances import TWED, Mixed
@@ -93,7 +93,7 @@ def _few_candidates(monkeypatch):
         monkeypatch.setattr(QuerySearcher, "_candidates", lambda self: candidates(self)[-3:])
 
 
-@pytest.mark.usefixtures("_few_candidates")
+@long_without_compiler
 def test_lags_with_labels_are_durations_and_keep_error_rates():
     x, y, labels = recording()
     times = pd.date_range("2024-01-01", periods=len(y), freq="20ms")

@@ -7,7 +7,7 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 from inputs import Slices
-from strategies import unmeant, weights
+from strategies import long_without_compiler, unmeant, weights
 
 from sktslib import QuerySearcher
 from sktslib.distances import DTW
@@ -122,6 +122,7 @@ def test_few_distances_are_computed(monkeypatch):
     assert sum(computed) == 1
 
 
+@long_without_compiler
 @pytest.mark.usefixtures("any_size")
 @pytest.mark.parametrize("rule", [{"n_matches": 1}, {"n_matches": 9}, {"n_matches": None, "threshold": 9.0}])
 def test_chunks_streams_and_gaps(rule, monkeypatch):

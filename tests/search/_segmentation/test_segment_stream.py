@@ -9,7 +9,7 @@ import pandas as pd
 import pytest
 from hypothesis import example, given
 from hypothesis import strategies as st
-from strategies import unmeant
+from strategies import long_without_compiler, unmeant
 
 from sktslib import QuerySegmenter
 from sktslib.distances import DDTW, DTW, ERP, LCSS, TWED, WDTW, Euclidean
@@ -195,6 +195,7 @@ def gap_cost(found, segmenter, y):
     return total
 
 
+@long_without_compiler
 def test_costs_of_long_windows_are_those_of_the_whole_recording():
     rng = np.random.default_rng(1)
     query, y = rng.normal(size=120), rng.normal(size=12_000)  # enough windows for Fourier transforms
