@@ -142,7 +142,8 @@ def _recording(table, reading, option, weighted, sliced, besides):
     if names is None:
         names = [c for c in frame if c not in (*of_times, weight_name, *besides)]
         names = _without_text(frame, names, table, notes)
-        _note_times(table.path, np.column_stack([_numbers(frame[c]) for c in names]), names, reading, notes)
+        if len(names) > 1:
+            _note_times(table.path, np.column_stack([_numbers(frame[c]) for c in names]), names, reading, notes)
     if not names:
         raise ValueError(
             f"--columns must name at least one column of values. Got none in {option}: {listed(table.names)}. "

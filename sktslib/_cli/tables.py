@@ -208,7 +208,7 @@ def _encoding(file, given):
         if head.startswith(mark):
             return encoding, None
     zeros = [head[k::2].count(0) for k in (0, 1)]
-    if sum(zeros) > len(head) / 4:  # letters and digits are zero in every second byte
+    if sum(zeros) > len(head) / 4 and 10 * min(zeros) < max(zeros):  # letters and digits are zero in every second byte
         return ("utf-16-be" if zeros[0] > zeros[1] else "utf-16-le"), None
     if 0 in head[:512]:  # MATLAB's files, HDF5 and the like, whose bytes may all be letters otherwise
         raise UnicodeDecodeError("charmap", head, head.index(0), head.index(0) + 1, "no letter")
