@@ -12,14 +12,15 @@ from time import perf_counter
 
 from numba import _dynfunc, njit
 from numba.core.codegen import JITCodeLibrary
-from numba.core.compiler import Compiler, DefaultPassBuilder
+from numba.core.compiler import Compiler, DefaultPassBuilder, Flags
 from numba.core.compiler_lock import global_compiler_lock
 from numba.core.compiler_machinery import LoweringPass, register_pass
 from numba.core.dispatcher import Dispatcher
 from numba.core.environment import lookup_environment
 from numba.core.sigutils import normalize_signature
+from numba.core.targetconfig import ConfigStack
 from numba.core.typed_passes import NativeLowering
-from numba.core.types import unliteral
+from numba.core.types import Function, Type, unliteral
 
 from .cache import KernelCache
 
@@ -69,13 +70,35 @@ class _Announce(LoweringPass):
         return True
 
 
-class _LinkedCompiler(Compiler):
-    """numba's compiler for such functions."""
+class _QuickFlags(Flags):
+    """Options of the compiler, compared as they were set.
+
+    numba compares all it knows with their defaults, a few times for each operator of a kernel.
+    """
+
+    __slots__ = ()
+
+    def __hash__(self):
+        return hash(frozenset(self._values))
+
+    def __eq__(self, other):
+        return self._values == other._values if isinstance(other, _QuickFlags) else super().__eq__(other)
+
+
+class _KernelCompiler(Compiler):
+    """numba's compiler for functions that Python calls."""
+
+    def __init__(self, typing_context, target_context, library, args, return_type, flags, locals):
+        super().__init__(typing_context, target_context, library, args, return_type, _QuickFlags(flags), locals)
+
+
+class _LinkedCompiler(_KernelCompiler):
+    """The same for functions that only kernels call."""
 
     def __init__(self, typing_context, target_context, library, args, return_type, flags, locals):
         library = library or _LinkedLibrary(target_context.codegen(), "linked")
-        super().__init__(typing_context, target_context, library, args, return_type, flags, locals)
         flags.no_compile = True
+        super().__init__(typing_context, target_context, library, args, return_type, flags, locals)
 
     def define_pipelines(self):
         builder = DefaultPassBuilder.define_nopython_pipeline(self.state)
@@ -123,7 +146,7 @@ def kernel(function=None, *, keep=True, **options):
     """
     if function is None:
         return partial(kernel, keep=keep, **options)
-    made = njit(nogil=True, no_cfunc_wrapper=True, **options)(function)
+    made = njit(nogil=True, no_cfunc_wrapper=True, pipeline_class=_KernelCompiler, **options)(function)
     if isinstance(made, Dispatcher):  # else the compiler is switched off
         if keep:
             made._cache = KernelCache(function)
@@ -137,7 +160,7 @@ _seconds = [0.0]  # that this process has spent on it
 
 def _compile_whole(compile_, kernel, signature):
     """Compile a kernel, or load it; once in a process a log record says where its time goes."""
-    with interrupts_held(), global_compiler_lock, _no_garbage_collection():
+    with interrupts_held(), global_compiler_lock, _no_garbage_collection(), _types_remembered(kernel.typingctx):
         began, compiled, before = perf_counter(), sum(kernel.stats.cache_misses.values()), _seconds[0]
         entry = compile_(signature)
         _set_environments(kernel.overloads[tuple(normalize_signature(signature)[0])].library)
@@ -158,6 +181,38 @@ def _set_environments(library):
         environment = lookup_environment(variable.name)
         if environment is not None:
             library.codegen.set_env(variable.name, environment)
+
+
+_signatures = {}  # of numba's functions, by the types they are called with and the compiler's options
+
+
+@contextmanager
+def _types_remembered(context):
+    """Remember which of numba's functions take which types; it tries all of them anew for each operator of a kernel."""
+    if "resolve_function_type" in vars(context):
+        yield
+        return
+    context.resolve_function_type = partial(_resolve, context, context.resolve_function_type)
+    try:
+        yield
+    finally:
+        del context.resolve_function_type
+
+
+def _resolve(context, resolve, function, args, keywords):
+    if not isinstance(function, Type):
+        function = context._lookup_global(function) or function
+    if type(function) is not Function or keywords:
+        return resolve(function, args, keywords)
+    key = id(function), tuple(args), ConfigStack.top_or_none()
+    if key not in _signatures:
+        signature = resolve(function, args, keywords)
+        if signature is None or signature.args not in function._impl_keys:
+            return signature
+        _signatures[key] = signature, function._impl_keys[signature.args], function  # which keeps its id
+    signature, implementation, _ = _signatures[key]
+    function._impl_keys[signature.args] = implementation
+    return signature
 
 
 @contextmanager
