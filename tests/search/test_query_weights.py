@@ -254,7 +254,7 @@ def test_within_pipelines_and_grids():
         ({"weight": MetricWeights(metric_params={"window": 0.1})}, Y, "'metric_params'.* must be None within QueryS"),
         ({}, np.array([[4, 12], [28, 36]]), "Of ranges make labels by sktslib.metrics.labels_from_events"),
         ({"weight": MetricWeights(alpha=0.0)}, Y, "'alpha' parameter"),
-        ({"channel_lag": [0]}, Y, "where a query is compared by channel"),
+        ({"channel_lag": [0]}, Y, "where queries are compared by channel"),
         ({}, np.arange(len(Y)) // 24 % 3 * Y, r"\[1, 2\]"),
         ({"query": {"a": SHAPE}}, np.where(Y, "b", ""), "not 'a'"),
         ({"query": [SHAPE, DECOY]}, Y, "and not 2"),
