@@ -283,10 +283,10 @@ class _Cascade:
             part = begin, min(begin + size, windows.n)
             window_bounds.enter(*sides, compared, query_first, orders, known.limit, *part, known.low)
 
+        unbounded = windows.unknown[known.low[windows.unknown] < np.inf]  # what moments say of them is wrong
         size = stretch(windows.n, BLOCK, self.jobs)
         self.for_each(enter, range(0, windows.n, size))
-        if not self.by_moments:
-            known.low[windows.unknown[known.low[windows.unknown] < np.inf]] = 0.0
+        known.low[unbounded] = 0.0
 
     def _seed(self):
         """Compare the most promising window of each stretch, so that a limit is known."""

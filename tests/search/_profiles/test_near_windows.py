@@ -147,6 +147,22 @@ def test_chunks_streams_and_gaps(rule, monkeypatch):
             np.testing.assert_array_equal(matches.distance, profile.distance[chosen])
 
 
+@pytest.mark.usefixtures("any_size")
+@pytest.mark.parametrize(("name", "parameters"), [("cid_dtw", {"window": 0.1}), ("lcss", {"eps": 0.2, "window": 0.1})])
+@pytest.mark.parametrize("shift", [0, 1, 2])
+def test_windows_beyond_moments_are_not_bounded_by_them(name, parameters, shift, monkeypatch):
+    monkeypatch.setattr(near_windows, "SEEDS", 20)  # so that few windows are compared before bounds leave others out
+    rng = np.random.default_rng(0)
+    y = rng.normal(size=300).cumsum()
+    y[100:200] = 1e5 + 1e-4 * rng.normal(size=100)  # too little beside its offset
+    begin = 140 + shift
+    x = y[begin : begin + 24] + 1e-6 * rng.normal(size=24)
+    searcher = QuerySearcher(name, metric_params=parameters, normalize="zscore", mode="windows").fit(x)
+    distance, match = searcher.profile(y).distance, searcher.search(y)
+    assert (match.start[0], match.distance[0]) == (distance.argmin(), distance.min())
+    assert match.start[0] == begin
+
+
 @pytest.mark.parametrize("how", [1, 2, 3])
 @pytest.mark.parametrize("weighted", [False, True])
 def test_windows_are_normalised_up_to_their_uncertainty(how, weighted):
