@@ -7,16 +7,21 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 from inputs import Slices
-from strategies import long_without_compiler, unmeant, weights
+from strategies import long_without_compiler, small_sizes, unmeant, weights
 
 from sktslib import QuerySearcher
 from sktslib.distances import DTW
-from sktslib.distances._kernels import moments
+from sktslib.distances._kernels import moments, window_bounds
 from sktslib.search._profiles import near_windows
 from sktslib.search._streaming import chunked_sequence
 
 pytestmark = unmeant
 
+BLOCKS = [
+    "distances._kernels.window_bounds.BLOCK",
+    "search._profiles.compared_windows.BLOCK",
+    "search._profiles.near_windows.BLOCK",
+]
 KINDS = ["noise", "walk", "offset", "flat", "copies", "steps", "spike"]
 METRICS = [
     ("dtw", {"window": 0.2}),
@@ -78,7 +83,8 @@ def test_matches_are_those_of_the_whole_profile(name, parameters, data):
     chosen = naive.select(
         profile.distance, profile.start, profile.end, searcher.n_matches, searcher.threshold, searcher.max_overlap
     )
-    got = searcher.search(y)
+    with small_sizes(data, *BLOCKS):
+        got = searcher.set_params(n_jobs=data.draw(st.sampled_from([1, 1, 2]))).search(y)
     np.testing.assert_array_equal(got.start, profile.start[chosen])
     np.testing.assert_array_equal(got.distance, profile.distance[chosen])
 
@@ -120,6 +126,31 @@ def test_few_distances_are_computed(monkeypatch):
     match = searcher.search(y)
     assert (match.start[0], match.distance[0]) == (want.argmin(), want.min())
     assert sum(computed) == 1
+
+
+@pytest.mark.usefixtures("any_size")
+@pytest.mark.parametrize("channels", [1, 2])
+@pytest.mark.parametrize("query_first", [False, True])
+def test_bounds_of_a_band_of_no_width_are_the_costs_in_each_block(channels, query_first, monkeypatch):
+    rng = np.random.default_rng(channels)
+    y, x, found = rng.normal(size=(230, channels)), rng.normal(size=(20, channels)), []
+    ways, rest = near_windows._Cascade._ways, near_windows._Cascade._rest
+
+    def seen(search):
+        found.append(search.known.low.copy())
+        rest(search)
+
+    monkeypatch.setattr(window_bounds, "BLOCK", 40)
+    monkeypatch.setattr(near_windows, "BLOCK", 90)
+    monkeypatch.setattr(near_windows._Cascade, "_ways", lambda search: (query_first, *ways(search)[1:]))
+    monkeypatch.setattr(near_windows._Cascade, "_rest", seen)
+    narrow = {"window": "sakoe-chiba", "factor": 0}
+    searcher = QuerySearcher("dtw", metric_params=narrow, normalize="zscore", n_matches=None, threshold=1e3, n_jobs=2)
+    distance = searcher.fit(x).profile(y).distance
+    assert len(searcher.search(y))
+    bounded = found[0] > 0  # but for the last ones of a block, which fill no vector
+    assert bounded.mean() > 0.5 and bounded[-90:].any()
+    np.testing.assert_allclose(found[0][bounded], distance[bounded], rtol=1e-5)
 
 
 @long_without_compiler
