@@ -264,7 +264,7 @@ def beats_in(job, found):
 def summary(job, searches, segments, by):
     """Say in a few lines what the tables and the picture show."""
     text = [
-        "Coloured: the occurrences, numbered from the best, which has the smallest distance. Shaded: the repetitions.",
+        "Colored: the occurrences, numbered from the best, which has the smallest distance. Shaded: the repetitions.",
     ]
     if job.marks is not None:
         held = {name: _count(job, found) for name, found in [*searches.items(), (f"segmentation by {by}", segments)]}

@@ -9,6 +9,7 @@ from datetime import timedelta
 from typing import NamedTuple
 
 SCALE = "scale the columns: --scale zscore"
+LONG = 3  # lengths of the query; a repetition that is longer holds several
 WORDS = {"none": None, "all": None, "true": True, "false": False}
 
 
@@ -158,3 +159,29 @@ def in_options(message, parameters):
         message = re.sub(rf"\b(set|with) '{one.name}'", rf"\1 {one.option}", message)
     message = message.replace("scale query and sequences, for example with sklearn.preprocessing.StandardScaler", SCALE)
     return re.sub(r",? for example (with|by) numpy\.\w+", "", message).replace("pandas.Timedelta('1s')", "500ms")
+
+
+def hints(estimator, segments):
+    """What a segmentation leaves to be said: which options give another."""
+    from .output import write_numbers
+
+    longest = estimator.max_length
+    if not len(segments):
+        short = isinstance(longest, int) and 2 * longest < min(map(len, estimator.queries_))
+        yield (
+            f"--max-length {longest} is in samples, and the query has more than twice as many: raise it, or leave it "
+            "out"
+            if short
+            else "a higher --background takes what costs more for repetitions, too"
+        )
+        return
+    if estimator.background == "auto":
+        yield (
+            f"a sample of background costs {write_numbers([estimator.background_])[0]}; a repetition that costs far "
+            "more than the others may be none: a lower --background leaves it out"
+        )
+    if segments.stretch.max() > LONG:
+        yield (
+            f"repetitions are up to {segments.stretch.max():.1f} times as long as the query: bound them with "
+            "--max-length, or take a metric whose cost of stretching is in the unit of the values (--metric adtw)"
+        )

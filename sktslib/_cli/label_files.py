@@ -95,7 +95,7 @@ def _of_column(name, recording):
     if recording.others is None or name not in recording.others:
         there = [] if recording.others is None else recording.others.columns
         error = no_column("--labels", name, {recording.option: there})
-        raise ValueError(f"{error} It may be a file of ranges, too.")
+        raise ValueError(str(error).replace("a column. Got", "a file of ranges that exists, or a column. Got", 1))
     column = recording.others[name]
     if column.dtype.kind in "biuf":
         values = column.fillna(0).to_numpy()

@@ -3,11 +3,11 @@
 import argparse
 from datetime import timedelta
 
-from .estimator_options import add_parameters, given, parameters_of, parse_metric
+from .estimator_options import add_parameters, given, hints, parameters_of, parse_metric
 from .figures import Drawn, DrawnQuery, channel_labels, draw
 from .label_files import label_column_name, read_labels_of
 from .options import DEFAULT_MATCHES, add_output, add_reading, errors_of, reading_of, with_bar
-from .output import check_picture, check_writable, counted, note, print_frame, ranges_frame, write_numbers
+from .output import check_picture, check_writable, counted, note, print_frame, ranges_frame
 from .recordings import Files, compared
 from .scaling import add_scale, scale_of, scaled_values, scaler_of, unscaled
 from .slices import HOW, parse_slice, samples_of, unit_of
@@ -15,7 +15,6 @@ from .slices import HOW, parse_slice, samples_of, unit_of
 APART = ("metric", "metric_params", "query", "weight")  # given in a way of their own
 NO_MATTER = ("n_jobs", "verbose")  # to results: a saved estimator takes them, too
 NOUNS = {"search": ("match", "matches"), "segment": ("repetition", "repetitions")}
-LONG = 3  # lengths of the query; a repetition that is longer holds several
 WARNING = "a file of another's making can run any code when it is loaded"
 
 
@@ -93,16 +92,8 @@ def run(options):
     name = NOUNS[options.task][len(found) != 1]
     unit = "" if recording.time_name is None else f"; times as in {recording.time_name!r}"
     note(f"{len(found)} {name} by {described(estimator)}; ranges are half-open, [start, end) in samples{unit}")
-    if getattr(estimator, "background", None) == "auto" and len(found):
-        note(
-            f"a sample of background costs {write_numbers([estimator.background_])[0]}; a repetition that costs far "
-            "more than the others may be none: a lower --background leaves it out"
-        )
-    if options.task == "segment" and len(found) and found.stretch.max() > LONG:
-        note(
-            f"repetitions are up to {found.stretch.max():.1f} times as long as the query: bound them with "
-            "--max-length, or take a metric whose cost of stretching is in the unit of the values (--metric adtw)"
-        )
+    for text in hints(estimator, found) if options.task == "segment" and (len(found) or options.model is None) else ():
+        note(text)
     about = {"recording": recording.title, "queries": titles, "estimator": described(estimator)}
     about |= {"columns": recording.names, "samples": len(recording), "time_column": recording.time_name}
     about |= {} if scaler is None else {"scale": scale_of(scaler, recording.names)}

@@ -134,7 +134,7 @@ def layout_of(lines, *, separator=None, decimal=None, thousands=None, header=Non
     Layout or None
     """
     quote = "'" if any(SINGLE_QUOTED.match(line) for line in lines) and not any('"' in line for line in lines) else '"'
-    lines = [line.replace(quote, '"') for line in lines]
+    written, lines = lines, [line.replace(quote, '"') for line in lines]
     content = [(k, line) for k, line in enumerate(lines) if line.strip() and not line.lstrip().startswith("#")]
     content = content if header is None else [(k, line) for k, line in content if k >= header]
     if not content:
@@ -166,6 +166,7 @@ def layout_of(lines, *, separator=None, decimal=None, thousands=None, header=Non
         names = [*names, ""] if ends_empty else ["", *names]
     separator = ";" if best.separator == NONE else best.separator
     comment = "#" if before and not within else None
+    skipped = [(k, written[k]) for k, _ in skipped]
     return Layout(separator, best.decimal, thousands, comment, start, names, kinds, skipped, quote)
 
 

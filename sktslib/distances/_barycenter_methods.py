@@ -18,6 +18,7 @@ from ._metrics.partners import Partners
 from ._series import full_weight
 
 FIRST_STEP, LAST_STEP = 0.05, 0.005  # of the subgradient method, as in the experiments of Schultz & Jain
+NOISE = 1e-12  # of a difference of sums, relative to them
 PATIENCE = 10  # epochs without an improvement after which it stops
 NUMBERS = 2**20  # that are held of each point of some series; sums are rounded block by block
 
@@ -201,9 +202,12 @@ def soft(task, z):
     def pair(x, y):
         """Soft-DTW of both series, its gradient by x, and the mean cost of their alignments."""
         matrix, E = metric._expected(x, task.w, y)
+        centre = x.mean(axis=1, keepdims=True)  # less it, what is common to both costs no digits
+        x, y = x - centre, y - centre
         count, partners = E.sum(axis=0), y @ E
-        cost = (w * (x * x * count - 2 * x * partners + (y * y) @ E)).sum()
-        return metric._unit * matrix[-1, -1], 2 * w * (x * count - partners), cost
+        own = w * (x * x * count + (y * y) @ E)
+        cost = (own - 2 * w * x * partners).sum()
+        return metric._unit * matrix[-1, -1], 2 * w * (x * count - partners), max(cost - NOISE * own.sum(), 0.0)
 
     def objective(flat):
         x, total = flat.reshape(shape), [0, 0, 0]

@@ -109,6 +109,7 @@ class Matches(Ranges, RangeTable):
     votes: np.ndarray | None = None
     channel_distance: np.ndarray | None = None
     lag: np.ndarray | None = None
+    _time_name: str | None = None  # of the axis of pictures
     _by_channel = "votes", "channel_distance", "lag"
     _each = ("query", "sequence", "start", "end", "distance", "label", "polarity", *RATES, *_by_channel)
     _columns = (*_each[:5], "scale", "offset", *_each[5:])

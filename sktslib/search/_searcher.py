@@ -9,7 +9,7 @@ import numpy as np
 from sklearn.utils.validation import check_is_fitted
 
 from ..distances._series import NORMALIZATIONS
-from ..utils._given_times import times_of
+from ..utils._given_times import time_name, times_of
 from ..utils._plot.plot_data import names_of
 from ..utils._sklearn import JOBS, Interval, StrOptions
 from ._channels.polarity import POLARITIES
@@ -326,7 +326,9 @@ class QuerySearcher(ProfilingSearcher, PiecewiseSearcher, AnsweredSearcher, Fitt
                 source.y = owned(source.y, sequence)
         given = None if all(t is None for t in given) else given if listed else given[0]
         rest = self._most, given, self._classes, names_of(X), limits
-        return matches_of(found, count, *rest, calibrations=calibrations, listed=listed)
+        return matches_of(
+            found, count, *rest, calibrations=calibrations, listed=listed, name=time_name(X[0] if listed else X, times)
+        )
 
     def predict(self, X: Sequences, times: Times | None = None) -> NDArray[Any]:
         """Label each time point: 0 outside of occurrences, else the rank of the best one over it, from 1.

@@ -90,6 +90,7 @@ def matches_of(
     calibrations=None,
     listed=False,
     by_time=False,
+    name=None,
 ):
     """The table of what was found of each query, of all in each sequence in turn.
 
@@ -112,6 +113,8 @@ def matches_of(
         Whether the sequences came as a list.
     by_time : bool
         Whether they are in order of time, not the best first.
+    name : str, optional
+        What the times are called.
     """
     which = np.repeat(np.arange(len(found)), [len(one.start) for one in found])
     start, end, distance, version = (np.concatenate([one[k] for one in found]) for k in (0, 1, 2, 4))
@@ -153,4 +156,5 @@ def matches_of(
         None if by is None else shares.votes,
         None if by is None else shares.distance,
         shares.lag if by is not None and by.tolerance else None,
+        name,
     )

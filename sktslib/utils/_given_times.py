@@ -12,6 +12,7 @@ ISO = re.compile(r"\s*\d{4}-\d\d")
 ZONE = re.compile(r"[T ]\d.*?([Zz]|[+-]\d\d(?::?\d\d)?)\s*$")
 NAME = re.compile(r"(?i)(time.*|t|date.*|.*timestamp|zeit.*|uhrzeit|datum|seconds?|secs?|elapsed.*)(\s*[(\[].*)?")
 EVEN = 0.5  # steps that rounded times may lie beside even ones
+STRAIGHT = 0.0025  # of their range, too: a short piece of a smooth curve is nearly straight
 FEW = 30  # fewer samples may well increase evenly by chance
 HEAD = 1000  # samples that tell of nearly every channel that it holds no times
 
@@ -148,6 +149,12 @@ def times_of(X, times):
     return None
 
 
+def time_name(X, times):
+    """What the caller's times are called, by the name of a Series or of the index of a table; None without."""
+    name = getattr(getattr(X, "index", None) if times is None else times, "name", None)
+    return name if isinstance(name, str) and name else None
+
+
 def name_of(times):
     """What the times are called that `times_of` gives."""
     return "X.index" if times is None else "times"
@@ -204,7 +211,9 @@ def _rises(column):
 def _is_even(column):
     """Whether a column lies along a straight line that increases, but for roundings."""
     line, step = np.linspace(column[0], column[-1], len(column), retstep=True)
-    return len(column) >= FEW and bool(step > 0 and (np.abs(column - line) <= EVEN * step).all())
+    return len(column) >= FEW and bool(
+        step > 0 and (np.abs(column - line) <= min(EVEN, STRAIGHT * len(column)) * step).all()
+    )
 
 
 def notice_column(X, a, name="X", times="times"):

@@ -145,6 +145,11 @@ def test_wrong_parts_that_are_labelled(files, capsys, given, words):
     assert words in printed(capsys, "learn", "rec.csv", "--labels", "beat", "--output", "m.joblib", *given, code=2).err
 
 
+def test_labels_that_are_nowhere(files, capsys):
+    err = printed(capsys, "learn", "rec.csv", "--labels", "missing.csv", "--output", "m.joblib", code=2).err
+    assert "--labels must name a file of ranges that exists, or a column. Got 'missing.csv'; the recording has" in err
+
+
 def test_labels_that_are_instants_are_refused(files, capsys):
     pd.DataFrame({"time": [0.4, 1.4]}).to_csv("peaks.csv", index=False)
     err = printed(capsys, "learn", "rec.csv", "--labels", "peaks.csv", "--output", "m.joblib", code=2).err

@@ -356,6 +356,12 @@ def test_segment_prints_the_repetitions_of_the_estimator(files, capsys):
     cost = QuerySegmenter().fit(ECG.query, weight=ECG.weight).background_
     assert f"a sample of background costs {cost:.4f}; " in err
     assert "times as long as the query" not in err
+    command = ["segment", "rec.csv", "--query", "beat.csv"]
+    for more, hint in (
+        (["--max-length", "5"], "--max-length 5 is in samples, and the query has more than twice as many"),
+        (["--background", "1e-9"], "a higher --background takes"),
+    ):
+        assert hint in printed(capsys, *command, *more, code=1).err.splitlines()[-1]
     wave = np.sin(np.arange(20) * 0.3)
     pd.DataFrame({"v": np.r_[wave, np.full(80, wave[-1]), wave]}).to_csv("rest.csv", index=False)
     _, err = table(capsys, "segment", "rest.csv", "--query", ":0-20", "--metric", "dtw")

@@ -109,6 +109,9 @@ def test_what_is_skipped_or_left_out_is_said(tmp_path):
         "line 1 is neither names nor numbers and was skipped: 'Device;ABC;'",
         "line 3 is neither names nor numbers and was skipped: 's;°C;%'",
     ]
+    path.write_text("'Device','A 'B'\n'time','v'\n" + lines("'{}','{}'\n", T, X), encoding="utf-8")
+    (note,) = read(path).notes
+    assert note.endswith("""skipped: "'Device','A 'B'\"""")
     path.write_text(TEXTS["a note"][0], encoding="utf-8")
     assert read(path).notes == [f"{path}: column 'note' holds no numbers and was left out"]
     path.write_text(TEXTS["row count"][0], encoding="utf-8")

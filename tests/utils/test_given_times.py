@@ -318,6 +318,11 @@ def test_other_channels_are_not_taken_for_times():
     bent = np.column_stack([ramp**1.1, V])  # increases always, but not along a line
     assert column_of_times(bent, ()) is None
     assert column_of_times(np.column_stack([ramp, V])[:29], ()) is None  # too few
+    swing = np.sin(np.linspace(-0.5, 0.5, 60))  # nearly straight: half a step beside a line at most
+    assert column_of_times(np.column_stack([swing, V[:60]]), ()) is None
+    assert column_of_times(np.column_stack([np.floor(ramp / 7), V]), ()) is None  # a counter
+    rounded = np.round(ramp / 120, 3)[:60]
+    assert column_of_times(np.column_stack([rounded, V[:60]]), ()) == 0
     assert column_of_times(np.column_stack([ramp, V])[:2], ("T", "a", "b")) == 0
     assert column_of_times(np.column_stack([ramp**1.1, V]), ("time", "a", "b")) == 0
     assert column_of_times(np.column_stack([V, np.zeros(200)]), ("a", "b", "t")) is None

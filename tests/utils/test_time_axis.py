@@ -10,6 +10,7 @@ import pytest
 from matplotlib.dates import date2num, num2date
 from pictures import DATES, SEQUENCE, Found
 
+from sktslib import QuerySearcher, QuerySegmenter
 from sktslib.utils._plot import time_axis
 from sktslib.utils._plot.envelope import reduced
 from sktslib.utils._plot.time_axis import as_times
@@ -89,6 +90,23 @@ def test_times_with_a_zone_are_drawn_at_their_instant_and_written_in_their_zone(
     assert SearchDisplay(FOUND, SEQUENCE, fixed).times.label == "time (UTC+05:00)"
     mixed = [t.astimezone(UTC) if k % 2 else t for k, t in enumerate(given[2])]
     assert SearchDisplay(FOUND, SEQUENCE, mixed).times.label == "time (UTC)"
+
+
+def test_the_name_of_numbers_is_drawn():
+    """The axis says the unit that the index says, also where the result holds the samples alone."""
+    times = np.arange(200) / 120
+    table = pd.DataFrame({"a": SEQUENCE}, index=pd.Index(times, name="time (s)"))
+    searcher = QuerySearcher("euclidean").fit(SEQUENCE[:9])
+    segments = QuerySegmenter("euclidean").fit(SEQUENCE[:9]).segment(table)
+    for found in (searcher.search(table), searcher.search([table]), segments):
+        display = found.plot(sequence=table)
+        assert display.axes_[-1].get_xlabel() == "time (s)"
+    assert searcher.search(table)[:1].plot().ax_.get_xlabel() == "time (s)"
+    assert ProfileDisplay.from_estimator(searcher, table).times.label == "time (s)"
+    named = searcher.search(SEQUENCE, times=pd.Series(times, name="t (s)"))
+    assert named.plot().ax_.get_xlabel() == "t (s)"
+    assert named.plot(ts=times).ax_.get_xlabel() == "time"
+    assert SearchDisplay(FOUND, SEQUENCE, pd.Series(times, name="sample")).times.label == "time"
 
 
 def test_the_zone_of_polars_is_kept():

@@ -182,8 +182,10 @@ def _enter(p, of_query, of_window, reach, windows, query_first, orders, cutoff, 
         low = bounds[first : min(first + size, end)]
         for turn in range(2):
             order = orders[turn]
-            if order.shape[0] == 0 or _count_within(low, cutoff) < (1 if turn == 0 else FEW):
+            if _count_within(low, cutoff) < (1 if turn == 0 else FEW):
                 break
+            if order.shape[0] == 0:
+                continue
             entered = low
             if turn == 1:
                 entered = room[: low.shape[0]]

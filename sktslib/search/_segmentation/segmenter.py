@@ -9,7 +9,7 @@ from typing import TYPE_CHECKING
 import numpy as np
 from sklearn.utils.validation import check_is_fitted
 
-from ...utils._given_times import times_of
+from ...utils._given_times import time_name, times_of
 from ...utils._plot.plot_data import names_of
 from ...utils._sklearn import Interval, StrOptions
 from .._channels.polarity import POLARITIES
@@ -291,7 +291,7 @@ class QuerySegmenter(FittedSegmenter):
         partial = np.diff(found.shown, axis=1)[:, 0] < np.array([how.m for how in self._queries])[found.query]
         sources = Sources(readers, found.query, version=found.version)
         rest = found.query, partial, given, sources, names_of(X), found.shown, sources.signs, *rates
-        return Segments(found.start, found.end, label, found.cost, *rest)
+        return Segments(found.start, found.end, label, found.cost, *rest, _time_name=time_name(X, times))
 
     def _segmentation(self, X, times):
         """The source of the samples, the segments, the times as given, the queries, and what segments by others."""

@@ -97,6 +97,7 @@ class Segments(RangeTable):
     qvalue: np.ndarray | None = None
     pvalue: np.ndarray | None = None
     false_per_hour: np.ndarray | None = None
+    _time_name: str | None = None  # of the axis of pictures
     _columns = ("start", "end", "label", "cost", "stretch", "polarity", *RATES)
     _each = ("start", "end", "label", "cost", "query", "partial", "_shown", "polarity", *RATES)
     _measure, _counted = "cost", {"label": "labels"}

@@ -94,12 +94,12 @@ class ProfileDisplay(Display):
             )
         self.thresholds = [None if t is None else float(t) for t in thresholds]
         self.sequence = None if sequence is None else as_series(sequence, "sequence")
-        given = field(matches, "times") if times is None else times
+        given, called = (times, None) if times is not None else (field(matches, "times"), field(matches, "_time_name"))
         longest = max(map(len, self.profiles))
         n = max(longest, _size(given), 0 if self.sequence is None else len(self.sequence))
         if self.sequence is None and given is None and matches is not None and len(matches.end):
             n = max(n, int(np.max(matches.end)))  # of windows there are fewer than of samples
-        self.times = as_times(given, n, "times", sequence, field(matches, "_max_gap"))
+        self.times = as_times(given, n, "times", sequence, field(matches, "_max_gap"), called)
         self.channels = channel_names(1 if self.sequence is None else self.sequence.shape[1], sequence, matches)
         several = len(profiles) > 1
         default = [f"query {k}" for k in range(len(profiles))] if several else ["distance"]

@@ -103,8 +103,8 @@ class SearchDisplay(Display):
 
     def __init__(self, res: Any, sequence: Sequences, ts: ArrayLike | None = None) -> None:
         self.sequence = as_series(sequence, "sequence")
-        given = field(res, "times") if ts is None else ts
-        self.times = as_times(given, len(self.sequence), "ts", sequence, field(res, "_max_gap"))
+        given, called = (ts, None) if ts is not None else (field(res, "times"), field(res, "_time_name"))
+        self.times = as_times(given, len(self.sequence), "ts", sequence, field(res, "_max_gap"), called)
         self.channels = channel_names(self.sequence.shape[1], sequence, res)
         start, end = field(res, "start"), field(res, "end")
         # A functional result keeps the whole profile under "distance".

@@ -92,8 +92,8 @@ class SegmentationDisplay(Display):
     def __init__(self, segments: Any, sequence: Sequences, ts: ArrayLike | None = None) -> None:
         self.sequence = as_series(sequence, "sequence")
         n = len(self.sequence)
-        given = field(segments, "times") if ts is None else ts
-        self.times = as_times(given, n, "ts", sequence, field(segments, "_max_gap"))
+        given, called = (ts, None) if ts is not None else (field(segments, "times"), field(segments, "_time_name"))
+        self.times = as_times(given, n, "ts", sequence, field(segments, "_max_gap"), called)
         self.channels = channel_names(self.sequence.shape[1], sequence, segments)
         self.start = self.end = self.label = np.empty(0, int)  # boundaries alone say nothing of repetitions
         self.partial, self.names = np.empty(0, bool), None

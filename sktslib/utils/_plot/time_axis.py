@@ -8,7 +8,7 @@ from typing import NamedTuple
 import numpy as np
 
 from .. import validation
-from .._given_times import given_times
+from .._given_times import given_times, time_name
 from .._sampling import LONG, edges, end_times, holes
 
 DAY = 86_400_000_000  # microseconds; matplotlib's axes count days
@@ -134,8 +134,11 @@ class Times:
         return float(self._positions(np.array([stamp.to_datetime64()]))[0])
 
 
-def as_times(times, n, name, series=None, max_gap=None):
-    """Return the times of `n` samples; without times, those of the index of `series`, or the sample indices."""
+def as_times(times, n, name, series=None, max_gap=None, called=None):
+    """Return the times of `n` samples; without times, those of the index of `series`, or the sample indices.
+
+    Numbers are `called` so, or by the name of their Series, on the axis.
+    """
     index = getattr(series, "index", None)
     if hasattr(times, "samples"):  # those of some samples, which the result of a stream knows
         if not hasattr(index, "tz"):
@@ -154,7 +157,9 @@ def as_times(times, n, name, series=None, max_gap=None):
     if array.dtype.kind == "M" and array.shape == (n,) and (array[1:] > array[:-1]).all() and not np.isnat(array[0]):
         return Times(array, label, True, zone, max_gap)
     numbers = validation.as_times(array, n, name)
-    return Times(numbers, "time (s)" if array.dtype.kind == "m" else label, max_gap=max_gap)
+    called = time_name(None, times) if called is None else called
+    label = "time (s)" if array.dtype.kind == "m" else label if called in (None, "sample") else called
+    return Times(numbers, label, max_gap=max_gap)
 
 
 def _without_zone(times):
