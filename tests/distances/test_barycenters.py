@@ -156,6 +156,14 @@ def test_soft_of_identical_series_nears_the_series():
     assert far[2] < 1e-2
 
 
+@pytest.mark.parametrize("value", [-2.18838598, 0.1, 0.7, 1e8 + 0.1])
+@pytest.mark.parametrize("n", [2, 3, 7])
+def test_soft_of_constant_series_is_the_series(value, n):
+    x = np.full(n, value)  # the cost of their alignments is 0, and less than 0 by rounding for some values
+    np.testing.assert_allclose(barycenter([x, x, x], SoftDTW(), method="soft", init=x), x, rtol=1e-12)
+    np.testing.assert_allclose(barycenter([x], SoftDTW(1e-3), method="soft", init=x), x, rtol=1e-12)
+
+
 def test_small_gamma_is_as_good_as_averaging():
     z = barycenter(X, SoftDTW(0.01), method="soft")
     assert pairwise_distances([z], X).mean() < 1.1 * barycenter(X, return_cost=True)[1][-1]

@@ -12,7 +12,9 @@ import time
 from pathlib import Path
 
 import numba
+import numpy as np
 import pytest
+from numba.extending import overload
 
 from sktslib.distances._kernels import cache as store
 from sktslib.distances._kernels import compilation
@@ -72,6 +74,41 @@ def test_functions_that_kernels_call_work_in_every_process(folder):
         assert called(call) == (1.5, found)
         with pytest.raises(ValueError, match=r"'too large', 3\.5"):
             kernel(call)(3.5)
+
+
+def inverse(a):
+    return 1.0 / a
+
+
+@overload(inverse)
+def _inverse(a):
+    return lambda a: 1.0 / a
+
+
+@needs_compiler
+def test_what_is_known_of_a_function_is_not_known_for_other_options(folder):
+    """Functions of numba's are compiled with the options of the kernel; what is remembered of them must tell those."""
+
+    def call(a):
+        return inverse(a)
+
+    for _ in range(2):
+        assert kernel(call, error_model="numpy", keep=False)(0.0) == np.inf
+        with pytest.raises(ZeroDivisionError):
+            kernel(call, keep=False)(0.0)
+
+
+@needs_compiler
+def test_a_linked_kernel_is_the_same_to_python_and_to_kernels(folder):
+    linked = kernel(double, linked=True)
+
+    def call(a):
+        return linked(a) + 1.0
+
+    assert called(call) == (4.0, False)
+    assert not linked.overloads  # no code of its own for kernels
+    assert linked(1.5) == 3.0
+    assert called(call) == (4.0, True)
 
 
 @needs_compiler

@@ -129,13 +129,15 @@ def _template_of_types(get_call_template, args, keywords):
 step = partial(inner, forceinline=True)
 
 
-def kernel(function=None, *, keep=True, **options):
+def kernel(function=None, *, keep=True, linked=False, **options):
     """Compile a function that Python calls at its first call, without the GIL, and keep it on disk (decorator).
 
     Parameters
     ----------
     keep : bool, default=True
         Whether to keep what is compiled: not where a caller's function is compiled into it.
+    linked : bool, default=False
+        Whether kernels that call it take it as an `inner` function, which compiles faster and may run a little slower.
     **options
         Those of `numba.njit`, such as `fastmath`.
 
@@ -145,12 +147,15 @@ def kernel(function=None, *, keep=True, **options):
     in which an interrupt ends as a SystemError.
     """
     if function is None:
-        return partial(kernel, keep=keep, **options)
+        return partial(kernel, keep=keep, linked=linked, **options)
     made = njit(nogil=True, no_cfunc_wrapper=True, pipeline_class=_KernelCompiler, **options)(function)
     if isinstance(made, Dispatcher):  # else the compiler is switched off
         if keep:
             made._cache = KernelCache(function)
         made.compile = partial(_compile_whole, made.compile, made)
+        if linked:
+            twin = inner(function, **options)
+            made.get_call_template, made.get_overload = twin.get_call_template, twin.get_overload
     return made
 
 

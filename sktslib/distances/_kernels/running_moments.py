@@ -68,7 +68,7 @@ def moments(y, m, first, mean, spread, error):
     moments_about(y, m, 0.0, first, mean, spread, error)
 
 
-@kernel(error_model="numpy")
+@kernel(linked=True, error_model="numpy")
 def moments_about(y, m, origin, first, mean, spread, error):
     """The same with means less an `origin`, so that they keep their digits under an offset.
 
@@ -77,7 +77,10 @@ def moments_about(y, m, origin, first, mean, spread, error):
     is a sample of the window, at most a factor m is lost where the mean's share is taken off.
     """
     end = first + mean.shape[0]  # of the windows' starts
-    before, next_before, after = np.zeros((2, m + 1)), np.zeros((2, m + 1)), np.zeros((2, m + 1))
+    before, next_before, after = np.empty((2, m + 1)), np.empty((2, m + 1)), np.empty((2, m + 1))
+    for k in range(m + 1):  # numba's zeros take a quarter of a second to compile
+        for r in range(2):
+            before[r, k] = next_before[r, k] = after[r, k] = 0.0
     relative = rounding(m)
     share = 1.0 / m
     for b in range(first, end + m - 1, m):
@@ -100,7 +103,7 @@ def moments_about(y, m, origin, first, mean, spread, error):
         before, next_before = next_before, before
 
 
-@kernel
+@kernel(linked=True)
 def find_constants(y, m, first, products, mean, spread, error):
     """Tell constant windows from those whose squares over- or underflow, whose error is infinite.
 
@@ -150,7 +153,7 @@ def weighted_moments(s, q, norm_s, norm_q, bound, w_norm, step, total, origin, m
 
 # ------------------------------------------------------------------------------------------------------- accumulation
 # One array is written per loop: the compiler gives up on vector code where too many arrays might overlap.
-@kernel(error_model="numpy")
+@kernel(linked=True, error_model="numpy")
 def standardise(lift, scale, spread, error, total, scaling):
     """What the normalisation of each window makes of its moments: its mean, `lift`, becomes 0; fills `scale`."""
     lift[:] = 0.0
@@ -258,18 +261,20 @@ def row_norms(norms, step, scale, rows):
 
 
 @inner
-def normalised_windows(y, m, first, scaling, norms, step, mean, scale, spread, error, squares, rows, errors, k, each):
-    """Moments of the windows of channel k of `each`, as scaled, and their sums over channels; of one alone the rows'.
+def normalised_windows(
+    y, m, first, scaling, norms, step, mean, scale, spread, error, squares, rows, errors, several, more, last
+):
+    """Moments of the windows of a channel, as scaled, and of `several` (True or None) their sums; of one the rows'.
 
     All at once, for between two calls another thread may take the interpreter, and wait for it.
     """
     moments_about(y, m, 0.0, first, mean, spread, error)
     find_constants(y, m, first, False, mean, spread, error)
     standardise(mean, scale, spread, error, float(m), scaling)
-    if each == 1:
-        row_norms(norms, step, scale, rows)
+    if several is not None:
+        add_windows(norms, step, scale, spread, error, squares, rows, errors, more, last)
     else:
-        add_windows(norms, step, scale, spread, error, squares, rows, errors, k > 0, k == each - 1)
+        row_norms(norms, step, scale, rows)
 
 
 @inner
@@ -288,12 +293,12 @@ def add_dots(dot, step, scale, a, more):
 
 
 @inner
-def end_dots(dot, step, scale, differences, own, wrong, squares, rows, errors, a, b, c, more):
+def end_dots(dot, step, scale, products, own, wrong, squares, rows, errors, a, b, c, more):
     """Add the last channel's products, and make of their sums what the channels one by one would have given.
 
-    A sum of products of norms is at most the product of the norms of both.
+    A sum of products of norms is at most the product of the norms of both. `products` is True or None.
     """
-    if differences:
+    if products is None:
         wrong = 2.0 * wrong
     for r in range(dot.shape[0]):
         for first in range(r * step, min((r + 1) * step, a.shape[0]), PIECE):
@@ -303,21 +308,21 @@ def end_dots(dot, step, scale, differences, own, wrong, squares, rows, errors, a
             to_a, to_b, to_c = a[first:end], b[first:end], c[first:end]
             if not more:
                 to_a[:] = 0.0
-            if differences:
-                for j in range(d.shape[0]):
-                    to_b[j] = own + v[j]
-                for j in range(d.shape[0]):
-                    to_a[j] = own + v[j] - 2.0 * (to_a[j] + d[j] * by[j])
-            else:
+            if products is not None:
                 for j in range(d.shape[0]):
                     to_b[j] = v[j]
                 for j in range(d.shape[0]):
                     to_a[j] += d[j] * by[j]
+            else:
+                for j in range(d.shape[0]):
+                    to_b[j] = own + v[j]
+                for j in range(d.shape[0]):
+                    to_a[j] = own + v[j] - 2.0 * (to_a[j] + d[j] * by[j])
             for j in range(n.shape[0]):
                 to_c[j] = wrong * n[j] + e[j]
 
 
-@kernel(error_model="numpy")
+@kernel(linked=True, error_model="numpy")
 def judge_squares(a, b, c, norm, share, doubtful):
     """Mark what may be wrong by more than it may; `share` is what the means' errors make of the sum of squares."""
     for j in range(a.shape[0]):
@@ -332,7 +337,7 @@ def judge_squares(a, b, c, norm, share, doubtful):
     return count
 
 
-@kernel(error_model="numpy")
+@kernel(linked=True, error_model="numpy")
 def judge_products(a, b, c, norm, share, doubtful):
     """The error of the window's norm counts as one of the products does; see `add_products`."""
     count = 0

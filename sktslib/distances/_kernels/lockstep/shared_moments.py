@@ -70,7 +70,7 @@ def dots(v, x, out):
                 o[k] += x[i] * t[k]
 
 
-@kernel(error_model="numpy")
+@kernel(linked=True, error_model="numpy")
 def finish_products(p, a, norm, b, out):
     """out[j] = the distance behind products a[j] and the squares of the query and of a window, `norm` and b[j].
 
@@ -116,7 +116,7 @@ def _level(rows, norms, by):
         norms[r, 0] = both * by[r] if norms[r, 0] < np.inf else np.inf
 
 
-@kernel(error_model="numpy")
+@kernel(linked=True, error_model="numpy")
 def load_rows(y, first, step, squared, direct, rows, spectra, norms, by, roots, room):
     """Take the samples from `first` on, or their squares, as `dot_rows` takes them: two rows of windows at a time.
 
@@ -130,7 +130,7 @@ def load_rows(y, first, step, squared, direct, rows, spectra, norms, by, roots, 
             forward(rows, spectra[k], roots, room)
 
 
-@kernel
+@kernel(linked=True)
 def dot_rows(spectra, own, by, step, direct, out, roots, room):
     """Dot products of a short series with the windows of rows: the first `step` of each row of `out`."""
     for k in range(spectra.shape[0]):
@@ -145,8 +145,12 @@ def dot_rows(spectra, own, by, step, direct, out, roots, room):
 
 
 @kernel(error_model="numpy")
-def _profiles(record, squares, y, sizes, scaling, queries, roots, rooms, first, last, doubtful, out):
-    """Fill out[q, first:last] and doubtful[q]; how many are in doubt. `first` and what follows it are whole blocks."""
+def _profiles(record, products, several, y, sizes, scaling, queries, roots, rooms, first, last, doubtful, out):
+    """Fill out[q, first:last] and doubtful[q]; how many are in doubt. `first` and what follows it are whole blocks.
+
+    `products`, whether they count and not squares, and `several` channels are True or None: what is None is left out
+    by the compiler.
+    """
     m, step, direct = sizes
     kernels, of_queries, wrongs = queries
     rows, spectra, dot, norms, by, moments, scales, sums, room = rooms
@@ -157,31 +161,30 @@ def _profiles(record, squares, y, sizes, scaling, queries, roots, rooms, first, 
         mean, spread, error = moments[0, :here], moments[1, :here], moments[2, :here]
         of_rows = moments[3, :here]
         total, norm_of, errors = (
-            (sums[0, :here], sums[1, :here], sums[2, :here]) if channels > 1 else (spread, of_rows, error)
+            (spread, of_rows, error) if several is None else (sums[0, :here], sums[1, :here], sums[2, :here])
         )
         for k in range(channels):
             one, scale = slice(k, k + 1), scales[k, :here]
             load_rows(y[k], begin, step, False, direct, rows, spectra[one], norms, by[one], roots, room)
-            of_channel = mean, scale, spread, error, total, norm_of, errors, k, channels
+            of_channel = mean, scale, spread, error, total, norm_of, errors, several, k > 0, k == channels - 1
             normalised_windows(y[k], m, begin, scaling, norms[:, 0], step, *of_channel)
         a, b, c = sums[3, :here], sums[4, :here], sums[5, :here]
         for q in range(kernels.shape[0]):
             for k in range(channels):
                 one, scale = slice(k, k + 1), scales[k, :here]
                 dot_rows(spectra[one], kernels[q, k], by[one], step, direct, dot, roots, room)
-                if k < channels - 1:
+                if several is not None and k < channels - 1:
                     add_dots(dot, step, scale, a, k > 0)
                 else:
-                    end_dots(
-                        dot, step, scale, squares, of_queries[q], wrongs[q], total, norm_of, errors, a, b, c, k > 0
-                    )
+                    of_both = of_queries[q], wrongs[q], total, norm_of, errors
+                    end_dots(dot, step, scale, products, *of_both, a, b, c, k > 0)
             doubts, found = doubtful[q, begin - first : end - first], out[q, begin:end]
-            if squares:
-                count += judge_squares(a, b, c, of_queries[q], 0.0, doubts)
-                finish_all(record, a, 0.0, b, found)
-            else:
+            if products is not None:
                 count += judge_products(a, b, c, of_queries[q], 0.0, doubts)
                 finish_products(record, a, of_queries[q], b, found)
+            else:
+                count += judge_squares(a, b, c, of_queries[q], 0.0, doubts)
+                finish_all(record, a, 0.0, b, found)
     return count
 
 
@@ -218,6 +221,7 @@ def profiles(record, squares, queries, y, sizes, scaling, directly, out):
         scratch("sums", (6, many)),
         scratch("columns", room_of(roots)),
     )
+    kind = None if squares else True, True if channels > 1 else None
     together = max(WINDOWS // (2 * step * len(kernels)), 1)  # blocks
     for first in range(0, n_windows, 2 * step * together):
         last = min(first + 2 * step * together, n_windows)
@@ -225,7 +229,7 @@ def profiles(record, squares, queries, y, sizes, scaling, directly, out):
         for a, b in pieces(-(-(last - first) // (2 * step)), COST * size * channels * len(kernels)):
             begin, end = first + 2 * step * a, min(first + 2 * step * b, last)
             here = doubtful[:, begin - first : end - first]
-            count += _profiles(record, squares, y, sizes, scaling, queries, roots, rooms, begin, end, here, out)
+            count += _profiles(record, *kind, y, sizes, scaling, queries, roots, rooms, begin, end, here, out)
         if count:
             for q, doubts in enumerate(doubtful):
                 directly(q, np.flatnonzero(doubts) + first)

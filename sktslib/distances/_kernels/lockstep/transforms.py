@@ -178,7 +178,7 @@ def _turn(re, im, between, at, columns, sign):
         store(im, here, y * c + x * s)
 
 
-@kernel
+@kernel(linked=True)
 def forward(wave, out, roots, room):
     """Fill `out` with the transform of a wave (2, N)."""
     of_rows, of_columns, between = roots
