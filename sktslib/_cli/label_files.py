@@ -94,8 +94,7 @@ def _with_unlabelled(labels, labelled, recording):
 def _of_column(name, recording):
     if recording.others is None or name not in recording.others:
         there = [] if recording.others is None else recording.others.columns
-        error = no_column("--labels", name, {recording.option: there})
-        raise ValueError(str(error).replace("a column. Got", "a file of ranges that exists, or a column. Got", 1))
+        raise no_column("--labels", name, {recording.option: there}, "a file of ranges that exists, or a column")
     column = recording.others[name]
     if column.dtype.kind in "biuf":
         values = column.fillna(0).to_numpy()

@@ -323,13 +323,13 @@ def _refuse_text(column, option, table):
     )
 
 
-def no_column(option, name, tables):
+def no_column(option, name, tables, wanted="a column"):
     """The error of a column that no table has."""
     there = "; ".join(f"{of} has {listed(table)}" for of, table in tables.items())
     known = [column for table in tables.values() for column in table]
     near = str(unknown_name("column", name, known)).partition("Did you mean ")[2].partition("?")[0]
     hint = f" Did you mean {near}?" if near else ""
-    return ValueError(f"{option} must name a column. Got {name!r}; {there}.{hint}")
+    return ValueError(f"{option} must name {wanted}. Got {name!r}; {there}.{hint}")
 
 
 def listed(names):

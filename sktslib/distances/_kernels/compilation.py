@@ -154,8 +154,8 @@ def kernel(function=None, *, keep=True, linked=False, **options):
             made._cache = KernelCache(function)
         made.compile = partial(_compile_whole, made.compile, made)
         if linked:
-            twin = inner(function, **options)
-            made.get_call_template, made.get_overload = twin.get_call_template, twin.get_overload
+            within = inner(function, **options)  # what kernels that call it compile
+            made.get_call_template, made.get_overload = within.get_call_template, within.get_overload
     return made
 
 
