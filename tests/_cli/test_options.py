@@ -62,7 +62,10 @@ WRONG = {
     "model": (["search", "rec.csv", "--model", "no"], "--model must name a file that `sktslib learn` saved. Got 'no'"),
     "no model": (["search", "rec.csv", "--model", "rec.csv"], "--model must name a file that `sktslib learn` saved."),
     "fixed": (["search", "rec.csv", "--model", "m", "--threshold", "1"], "--threshold must be left out with --model"),
-    "labels": (["learn", "rec.csv", "--labels", "no", "--output", "m"], "--labels must name a column. Got 'no'"),
+    "labels": (
+        ["learn", "rec.csv", "--labels", "no", "--output", "m"],
+        "--labels must name a file of ranges that exists, or a column. Got 'no'",
+    ),
     "no labels": (
         ["learn", "rec.csv", "--labels", "flat.csv", "--output", "m"],
         "none of the 1 ranges lies in the recording",
