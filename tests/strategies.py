@@ -162,6 +162,8 @@ SIZES = {
     "distances._kernels.lockstep.sliding.SPECTRA": [1, 2**23],
     "distances._kernels.window_bounds.BLOCK": [1, 40, 2**13],
     "search._profiles.near_windows.BLOCK": [1, 7, 2**16],
+    "search._profiles.near_windows.TERMS": [1, 60, 2**19],
+    "search._profiles.near_windows.SEEDS": [2, 512],
     "search._profiles.scale_limits.BLOCK": [1, 7, 2**13],
     "search._profiles.scale_limits.TERMS": [1, 60, 2**19],
     "search._sources.MOST_TERMS": [1, 9, 2**19],

@@ -21,6 +21,8 @@ BLOCKS = [
     "distances._kernels.window_bounds.BLOCK",
     "search._profiles.compared_windows.BLOCK",
     "search._profiles.near_windows.BLOCK",
+    "search._profiles.near_windows.TERMS",
+    "search._profiles.near_windows.SEEDS",
 ]
 KINDS = ["noise", "walk", "offset", "flat", "copies", "steps", "spike"]
 METRICS = [
