@@ -111,6 +111,8 @@ class Files:
                 hint = f" A part of a file is written {HOW}." if ":" in given[2:] and part is None else ""
                 raise ValueError(f"{error}{hint}") from None
         recording = _recording(self._tables[path], self.reading, option, weighted, part is not None, besides)
+        if self.reading.columns is None:
+            _note_times(recording, self.reading)
         return recording if part is None else recording.cut(part)
 
     def check(self):
@@ -127,10 +129,7 @@ def _recording(table, reading, option, weighted, sliced, besides):
         times, time_name = _by_rate(len(frame), reading.rate or table.rate)
         recording = Recording(table.path, option, frame, times, time_name, notes=notes)
         chosen = _chosen(table, reading, option)
-        if chosen:
-            return recording.take(chosen)
-        _note_times(table.path, frame, recording.names, reading, notes)
-        return recording
+        return recording.take(chosen) if chosen else recording
     frame, index = _without_index(table, notes)
     if index is None and not table.header and reading.time_column is None:
         index = _nameless_times(frame, table.path, notes)
@@ -142,8 +141,6 @@ def _recording(table, reading, option, weighted, sliced, besides):
     if names is None:
         names = [c for c in frame if c not in (*of_times, weight_name, *besides)]
         names = _without_text(frame, names, table, notes)
-        if len(names) > 1:
-            _note_times(table.path, np.column_stack([_numbers(frame[c]) for c in names]), names, reading, notes)
     if not names:
         raise ValueError(
             f"--columns must name at least one column of values. Got none in {option}: {listed(table.names)}. "
@@ -284,15 +281,16 @@ def _without_text(frame, names, table, notes):
     return kept
 
 
-def _note_times(path, values, names, reading, notes):
+def _note_times(recording, reading):
     """Say of a column that is compared, and was not named, that it looks like times."""
-    k = column_of_times(values, names)
+    names = recording.names
+    k = column_of_times(recording.numbers, names)
     if k is not None:
         rest = ",".join(name for name in names if name != names[k])
         as_times = "" if reading.time_column == NO_TIMES else f"--time-column {names[k]} reads it as times, "
-        notes.append(
-            f"{path}: column {names[k]!r} increases like times and is compared: {as_times}--columns {rest} leaves it "
-            "out"
+        recording.notes.append(
+            f"{recording.path}: column {names[k]!r} increases like times and is compared: {as_times}--columns {rest} "
+            "leaves it out"
         )
 
 

@@ -230,11 +230,13 @@ def progress(total, verbose, name, unit):
 
     scale = total is not None and total >= MANY
     with tqdm(total=total, desc=name, unit=unit, unit_scale=scale, leave=None) as bar:
+        lock = threading.Lock()  # tqdm adds without one, and threads count what they have done
 
         def count(steps=1, word=""):
-            bar.update(steps)
-            if word:
-                bar.set_postfix_str(word)
+            with lock:
+                bar.update(steps)
+                if word:
+                    bar.set_postfix_str(word)
 
         yield count
         if total is None and not bar.n:  # a bar of nothing says nothing
