@@ -60,7 +60,10 @@ def normalise(a, w, how, alike=0.0, base=0.0):
     if center == "minimum":
         out = a - low
     elif center == "median":
-        out = a - _median(a, weight)
+        below, above = _middle(a, weight)
+        middle = 0.5 * below + 0.5 * above
+        out = a - middle
+        out -= 0.5 * (below - middle) + 0.5 * (above - middle)  # under an offset it lies between two numbers
     else:
         out = a - _mean(a, weight)
         out -= _mean(out, weight)  # under an offset the mean lies between two numbers
@@ -70,7 +73,8 @@ def normalise(a, w, how, alike=0.0, base=0.0):
     elif scale == "deviation":
         spread = np.sqrt(_mean(out * out, weight))
     elif scale == "median deviation":
-        spread = _median(np.abs(out), weight)
+        below, above = _middle(np.abs(out), weight)
+        spread = 0.5 * below + 0.5 * above
         constant |= spread <= near
     some = constant.any()
     if spread is not None:
@@ -108,10 +112,12 @@ def _mean(a, w):
     return (w * a).sum(axis=-1, keepdims=True) / np.where(total > 0, total, 1.0)
 
 
-def _median(a, w):
-    """The weighted median of each channel: where exactly half of the weight lies below, the middle between two."""
+def _middle(a, w):
+    """The two values of each channel between which its weighted median lies; mostly they are one value twice."""
     if w is None:
-        return np.median(a, axis=-1, keepdims=True)
+        below, above = (a.shape[-1] - 1) // 2, a.shape[-1] // 2
+        parted = np.partition(a, (below, above), axis=-1)
+        return parted[..., below : below + 1], parted[..., above : above + 1]
     seen = w > 0
     order = np.argsort(np.where(seen, a, np.inf), axis=-1)
     values = np.take_along_axis(a, order, axis=-1)
@@ -120,7 +126,7 @@ def _median(a, w):
     first = np.argmax(below >= half * (1.0 - 1e-12), axis=-1)[..., np.newaxis]
     after = np.where(np.take_along_axis(below, first, axis=-1) <= half * (1.0 + 1e-12), first + 1, first)
     first, after = (np.minimum(k, most) for k in (first, after))
-    return 0.5 * np.take_along_axis(values, first, axis=-1) + 0.5 * np.take_along_axis(values, after, axis=-1)
+    return np.take_along_axis(values, first, axis=-1), np.take_along_axis(values, after, axis=-1)
 
 
 def _in_reach(a, spread):

@@ -12,7 +12,7 @@ def labels_from_events(events: ArrayLike, kinds: ArrayLike | None = None, *, n_s
 
     It is the inverse of `events_from_labels`, and what `fit` of the estimators takes as `y`. Between two events of one
     class at least one time point of background is left, for else they would be one run. Events that overlap are cut
-    halfway through what they have in common.
+    halfway through what they have in common; if one lies within another, the outer one keeps its longer side.
 
     Parameters
     ----------
@@ -47,12 +47,12 @@ def labels_from_events(events: ArrayLike, kinds: ArrayLike | None = None, *, n_s
         raise ValueError(
             f"The 'kinds' parameter must have one class for each of the {len(ranges)} events. Got shape {kinds.shape}."
         )
-    order = np.argsort(ranges[:, 0], kind="stable")
+    order = np.argsort(ranges.mean(axis=1), kind="stable")  # of nested ones the outer keeps its longer side
     ranges, kinds = ranges[order].copy(), kinds[order]
     for k in range(1, len(ranges)):
         gap = int(kinds[k] == kinds[k - 1])
         if ranges[k - 1, 1] + gap > ranges[k, 0]:
-            cut = (ranges[k - 1, 1] + ranges[k, 0]) // 2
+            cut = (ranges[k - 1 : k + 1, 0].max() + ranges[k - 1 : k + 1, 1].min()) // 2
             ranges[k - 1, 1], ranges[k, 0] = cut, cut + gap
     try:
         labels = np.zeros(n, dtype=kinds.dtype)

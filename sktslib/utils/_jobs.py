@@ -157,9 +157,10 @@ def _threads(jobs):
 
 def _hear_of_losses(backend):
     """Have joblib told of a call that dask gives up; it would wait for it forever (seen up to joblib 1.6)."""
-    if type(backend).__name__ != "DaskDistributedBackend" or "submit" in vars(backend):
+    name = "submit" if hasattr(backend, "submit") else "apply_async"  # before joblib 1.5
+    if type(backend).__name__ != "DaskDistributedBackend" or name in vars(backend):
         return
-    submit = backend.submit
+    submit = getattr(backend, name)
 
     def heard(batch, callback=None):
         def tell(future):
@@ -170,7 +171,7 @@ def _hear_of_losses(backend):
         future.add_done_callback(tell)
         return future
 
-    backend.submit = heard
+    setattr(backend, name, heard)
 
 
 def _lost():

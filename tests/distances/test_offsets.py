@@ -4,6 +4,7 @@ import math
 from decimal import Decimal, localcontext
 from fractions import Fraction
 
+import naive
 import numpy as np
 import pytest
 from hypothesis import given
@@ -60,6 +61,19 @@ def same_from_afar(rng, m, n):
 
 
 # ------------------------------------------------------------------------------------------------------------- offsets
+@pytest.mark.parametrize("m", [2, 3, 4, 6, 8])
+@pytest.mark.parametrize("weighted", [False, True])
+def test_medians_under_an_offset_keep_the_digits_of_the_values(m, weighted):
+    rng = np.random.default_rng(0)
+    w = np.resize([1.0, 0.5, 0.5, 1.0], m) if weighted else np.ones(m)
+    for _ in range(20):
+        v = rng.integers(-9, 10, m).astype(float)
+        want = naive.normalise(v, w, "robust")  # of whole numbers and halves, which are exact
+        # A step is the last bit of a value above 1: the middle between two values is no float.
+        got = normalise((1.0 + 2.0**-52 * (v + 10.0))[np.newaxis], w[np.newaxis], "robust")[0]
+        np.testing.assert_allclose(got, want, rtol=1e-15)
+
+
 @pytest.mark.parametrize("how", HOW)
 @pytest.mark.parametrize("offset", OFFSETS)
 @given(st.data())

@@ -81,6 +81,31 @@ def test_labels_keep_events_apart(drawn, same):
     assert touching.tolist() == ["a"] * 5 + [""] + ["a"] * 3 + ["b"] * 2
 
 
+@given(st.lists(st.tuples(st.integers(0, 8), st.integers(2, 12)), min_size=2, max_size=2), st.booleans())
+def test_two_events_are_cut_halfway_through_what_they_share(drawn, same):
+    (s, _), (t, _) = first, second = [(start, start + length) for start, length in drawn]
+    kinds, labels = [1, 1 if same else 2], np.zeros(24, int)
+    shared = sorted(set(range(*first)) & set(range(*second)))
+    at = {k: sum(event) for k, event in enumerate((first, second))}
+    order = sorted(at, key=at.get)
+    got = labels_from_events([first, second], kinds, n_samples=24)
+    for k in order:
+        own = list(range(*(first, second)[k]))
+        if shared:
+            cut = shared[0] + len(shared) // 2
+            own = [i for i in own if i < cut] if k == order[0] else [i for i in own if i >= cut + same]
+        elif same and k == order[1] and max(s, t) == min(first[1], second[1]):
+            own = own[1:]
+        labels[own] = kinds[k]
+    np.testing.assert_array_equal(got, labels)
+
+
+def test_an_event_within_another_is_kept():
+    within = labels_from_events([[0, 10], [2, 4], [7, 9]], ["a", "b", "c"], n_samples=11)
+    assert within.tolist() == ["", "", "b"] + ["a"] * 5 + ["c"] + [""] * 2
+    assert labels_from_events([[0, 8], [0, 2]], [1, 2], n_samples=8).tolist() == [2] + [1] * 7
+
+
 def test_labels_from_events_refuses():
     with pytest.raises(ValueError, match="'kinds' parameter must have one class for each of the 2 events"):
         labels_from_events([[0, 1], [2, 3]], [1], n_samples=5)
