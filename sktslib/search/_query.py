@@ -347,6 +347,8 @@ class QueryEstimator(WeightChoice, MetricChoice, Estimator):
             hint = (
                 "Reshape your data to (length, channels)"
                 if np.asarray(X).ndim == 1
+                else "Time runs along the first axis, so pass X.T"
+                if np.shape(X)[:1] == (self.n_features_in_,)
                 else "Time runs along the first axis"
             )
             raise ValueError(
