@@ -8,12 +8,12 @@ Everything but the share is as it comes. Each row is a recording and a way to ge
   record's normal ones, are the query in turn, from 0.25 s before the R peak to 0.4 s after it. A repetition is right if
   both of its ends lie within 150 ms of those of an annotated beat, cut in the same way. Least and mean F1.
 - "labels": the annotations of the first five minutes, 0.15 s to either side of the R peak, F1 of the rest.
-- "one stride": labelled strides of the walk as it was measured, in turn, the swing axis or all six channels, on the
-  foot itself. The recording from the first labelled sample to the last one.
+- "one stride": labeled strides of the walk as it was measured, in turn, the swing axis or all six channels, on the
+  foot itself. The recording from the first labeled sample to the last one.
 - "other foot": the mean stride of the left foot, the right foot being the recording.
 - "labels" of the walk: the strides of the first half of the right foot, every other one, F1 of the rest.
 
-The data are not part of the repository: MIT-BIH Arrhythmia Database (Moody & Mark 2001); gaitmap (MIT licence).
+The data are not part of the repository: MIT-BIH Arrhythmia Database (Moody & Mark 2001); gaitmap (MIT license).
 """
 
 import os

@@ -2,7 +2,7 @@
 
     python benchmarks/answers.py FOLDER
 
-FOLDER holds the records that `beats.py` reads. Behind a band-pass of 5 to 20 Hz one labelled beat is the query. Five
+FOLDER holds the records that `beats.py` reads. Behind a band-pass of 5 to 20 Hz one labeled beat is the query. Five
 times the two matches of the first five minutes of which `Matches.uncertain` is least certain are answered from the
 annotations, and `relearn` takes the answers: ten of them, each of which says "a beat" or "none". The searcher then
 finds the beats of the other 25 minutes. Beside it stand the searcher that knows of one match alone that it is a beat,

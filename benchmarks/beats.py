@@ -4,7 +4,7 @@
 
 FOLDER holds `ecg_mitbih<record>_annotated_360hz.npz` of records 100, 105, 108 and 116 of the MIT-BIH Arrhythmia
 Database with their annotations; README.md says what is in them. From raw signal to F1: the first five minutes are
-labelled, a beat from 70 samples before its R peak to 140 after, cut where two touch; in the rest the R peak of a
+labeled, a beat from 70 samples before its R peak to 140 after, cut where two touch; in the rest the R peak of a
 repetition is where the filtered signal is largest in absolute value. wfdb's xqrs and NeuroKit's detector are run where
 these packages are installed.
 """

@@ -8,7 +8,7 @@ All labels are of a record's first five minutes, the scores of what is behind th
 - `first k`: `fit` gets the record up to the end of its k-th beat, and every beat in it is marked;
 - `k of 5 min`: `fit` gets five minutes in which k beats are marked, and the others stand in the background;
 - `1/5 unmarked`, `1/2 unmarked`: of the marks of five minutes so many are left out, drawn at random;
-- `k, trained`: as `first k`, and with the rest of the five minutes unlabelled, in three rounds of self-training;
+- `k, trained`: as `first k`, and with the rest of the five minutes unlabeled, in three rounds of self-training;
 - `k, auto`: the same with ``metric="auto"``;
 - `shifted`: both borders of every mark are off by up to 40 ms, drawn at random;
 - `all`: every beat of the five minutes is marked; behind a running median instead of `AutoFilter`, too.
@@ -45,7 +45,7 @@ def first(k):
 
 
 def trained(k, **how):
-    """The same with the rest of the five minutes unlabelled."""
+    """The same with the rest of the five minutes unlabeled."""
 
     def found(signal, peaks):
         stop = peaks[k - 1] + AFTER

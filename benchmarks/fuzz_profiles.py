@@ -11,7 +11,7 @@ from sktslib.distances import get_metric
 from sktslib.distances._kernels.lockstep import sliding as sliding_kernels
 from sktslib.search._profiles import near_windows
 
-SHARP = naive.names(is_sharp=True)  # the last bit of a normalised value may decide
+SHARP = naive.names(is_sharp=True)  # the last bit of a normalized value may decide
 HOW = [None, "zscore", "mean", "minmax"]
 PLAIN = ["quarters", "symbols", "normal", "rounded", "walk"]
 
@@ -44,7 +44,7 @@ def draw_times(case, name, m, n):
 
 
 def windows(case, lengths=None, missing=False):
-    """Profiles by windows of all metrics, normalised or not, and the matches."""
+    """Profiles by windows of all metrics, normalized or not, and the matches."""
     with as_if_large(case):
         some_windows(case, lengths, missing)
 

@@ -1,10 +1,10 @@
-"""Constrained normalisation beside the whole profile filtered afterwards, and beside a search without limits.
+"""Constrained normalization beside the whole profile filtered afterwards, and beside a search without limits.
 
     python benchmarks/limits.py FILE GAIT [POINTS]
 
 FILE is a record of the MIT-BIH Arrhythmia Database as `.npz` with `counts`; it is repeated, with noise of its own, up
 to POINTS samples, ten million by default. The other sequence is a random walk. Queries have 300 points, windows are
-z-normalised and compared by dynamic time warping with a band of 5 %, and limits are 30 %. Seconds of one thread; all is
+z-normalized and compared by dynamic time warping with a band of 5 %, and limits are 30 %. Seconds of one thread; all is
 compiled before.
 
 GAIT is the walk of gaitmap's example data as `.npz`: all windows that fit, by the mean stride, on the swing axis of the

@@ -5,7 +5,7 @@
 
 BasicMotions: 80 series of three accelerations and three rates of turning; nearest neighbors, trained on 20 series drawn
 by the seed, scored by the share of right classes among the other 60. Gait: a walk with six channels of each foot. A
-searcher learns from a stretch of six labelled strides of the left foot, drawn by the seed, and finds those of the right
+searcher learns from a stretch of six labeled strides of the left foot, drawn by the seed, and finds those of the right
 foot, whose sideways channels are turned round; scored by the event F1, averaged over the least intersection over union
 0.5, 0.55 to 0.95. Channels are
 scaled to unit deviation by what is trained on.

@@ -36,8 +36,8 @@ def main(file):
 
         return run
 
-    timed("motif, 100,000, z-normalised Euclid", ours(motifs, hundred, LENGTH), signal[:3000])
-    timed("discord, 100,000, z-normalised Euclid", ours(discords, hundred, LENGTH), signal[:3000])
+    timed("motif, 100,000, z-normalized Euclid", ours(motifs, hundred, LENGTH), signal[:3000])
+    timed("discord, 100,000, z-normalized Euclid", ours(discords, hundred, LENGTH), signal[:3000])
     timed("motif, 20,000, DTW, band 10 %", ours(motifs, twenty, 100, **BAND), signal[:3000])
     timed("discord, 20,000, DTW, band 10 %", ours(discords, twenty, 100, **BAND), signal[:3000])
     try:

@@ -1,4 +1,4 @@
-"""Subsequences that are normalised each by itself: planted heart beats, stretched, scaled and shifted, and the time.
+"""Subsequences that are normalized each by itself: planted heart beats, stretched, scaled and shifted, and the time.
 
     python benchmarks/normalized_ranges.py FOLDER/ecg_mitbih100_annotated_360hz.npz
 

@@ -2,9 +2,9 @@
 
     python benchmarks/segmentation_gait.py FOLDER       # holds gait_walk_205hz.npz; or $SKTSLIB_DATA
 
-The recording is as it was measured: no scaling, no filter. Found strides and labelled ones pair off where they share at
-least half of what they cover together; a stride is false if it lies within the labelled part and has no partner. The
-data: example of gaitmap (MIT licence), MaD-Lab Erlangen.
+The recording is as it was measured: no scaling, no filter. Found strides and labeled ones pair off where they share at
+least half of what they cover together; a stride is false if it lies within the labeled part and has no partner. The
+data: example of gaitmap (MIT license), MaD-Lab Erlangen.
 
 The feet are mirror images: of the six channels those across the direction of walking (acc_y, gyr_x, gyr_z) have the
 other sign in the right foot. A constant signal explains them better there than the left foot's template does, and
@@ -14,7 +14,7 @@ costs a little more than a sample of background. "mirrored" turns the signs, as 
 stride find them.
 
 Then the same of a segmenter with metric="auto" that learned from the labels of the whole left foot, standing included;
-"elsewhere" are repetitions outside of the labelled part of the right foot, where there are standing and the first and
+"elsewhere" are repetitions outside of the labeled part of the right foot, where there are standing and the first and
 last steps. The turn of the left foot carries no labels: once it counts as background, once its samples are missing.
 """
 
@@ -32,7 +32,7 @@ SIDEWAYS = (1, 3, 5)
 
 
 def rate(segments, strides, fs):
-    """Strides found, false ones among the labelled, mean distance of the borders in milliseconds."""
+    """Strides found, false ones among the labeled, mean distance of the borders in milliseconds."""
     apart, taken = [], set()
     for a, b in strides:
         common = np.minimum(segments.end, b) - np.maximum(segments.start, a)

@@ -3,7 +3,7 @@
 FOLDER holds ucr_GunPoint.npz and ucr_ItalyPowerDemand.npz, each with the arrays `X_train`, `X_test` (n, channels,
 length), `y_train` and `y_test`: the sets of the UCR archive in its own split.
 
-Ten pieces of the training series are learned as queries of z-normalised, centered or raw Euclidean distance; which of
+Ten pieces of the training series are learned as queries of z-normalized, centered or raw Euclidean distance; which of
 the three is chosen by cross-validation on the training set alone. Accuracies on the test set are those of five seeds;
 seconds are those of learning, transforming and classifying the training set once, in this process, of all cores' time.
 The first one is that of a process in which nothing ran before.

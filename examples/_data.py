@@ -22,7 +22,7 @@ def load_japanese_vowels():
 def load_gait():
     """Return the walk (3964, 6) of a right foot at 102.4 Hz, the left foot's mean stride (107, 6), strides, names.
 
-    Accelerations are in m/s^2, rates of turning in degrees per second; strides are labelled ranges of samples.
+    Accelerations are in m/s^2, rates of turning in degrees per second; strides are labeled ranges of samples.
     """
     with np.load(FOLDER / "gait.npz") as data:
         walk, stride = (data[name] * data["scale"] for name in ("right", "template"))

@@ -25,7 +25,7 @@ print(walk.std().round(1).to_dict())
 
 searcher = QuerySearcher("euclidean", normalize="zscore", scales=(0.85, 1.2), max_overlap=0.2, n_matches=len(labelled))
 matches = searcher.fit(query).search(walk, times=np.arange(len(walk)) / 102.4)
-EventsDisplay.from_predictions(labelled, matches, walk, title="strides: labelled, and the thirty best matches")
+EventsDisplay.from_predictions(labelled, matches, walk, title="strides: labeled, and the thirty best matches")
 
 # %%
 # Which channel makes a match good or bad? ``explain`` says what each point of the query costs in each channel. The

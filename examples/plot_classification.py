@@ -2,7 +2,7 @@
 Gun or finger: classifiers over elastic distances
 =================================================
 
-GunPoint holds the height of a hand that draws a gun or points a finger. Neighbours and support vector machines of
+GunPoint holds the height of a hand that draws a gun or points a finger. Neighbors and support vector machines of
 scikit-learn tell them apart by distances of whole series, whose parameters `GridSearchCV` chooses on fifty series.
 """
 

@@ -3,7 +3,7 @@ Nine speakers: clusters and maps of series of different lengths
 ===============================================================
 
 JapaneseVowels holds two vowels spoken by nine men, as twelve coefficients over 7 to 29 points in time. scikit-learn's
-estimators cannot take such ragged series, but many of them take distances or a graph of neighbours.
+estimators cannot take such ragged series, but many of them take distances or a graph of neighbors.
 """
 
 import matplotlib.pyplot as plt
@@ -30,9 +30,9 @@ tsne = TSNE(metric="precomputed", init="random", perplexity=15, random_state=0).
 print(f"HDBSCAN: {clusters.max() + 1} clusters, adjusted Rand index {adjusted_rand_score(speaker, clusters):.2f}")
 
 # %%
-# The graph of neighbours
+# The graph of neighbors
 # -----------------------
-# Isomap and DBSCAN need near neighbours only. The transformers give them as a sparse matrix.
+# Isomap and DBSCAN need near neighbors only. The transformers give them as a sparse matrix.
 
 isomap = make_pipeline(
     KNeighborsTimeSeriesTransformer("dtw", n_neighbors=10), Isomap(n_neighbors=10, metric="precomputed")

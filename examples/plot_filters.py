@@ -2,7 +2,7 @@
 Filters before a segmentation
 =============================
 
-An electrocardiogram with drift and mains hum. `AutoFilter` learns from labelled beats which frequencies tell them from
+An electrocardiogram with drift and mains hum. `AutoFilter` learns from labeled beats which frequencies tell them from
 everything else, and the segmenter behind it finds the others.
 """
 
@@ -20,7 +20,7 @@ t = np.arange(len(ecg.sequence)) / RATE
 spoiled = ecg.sequence + 0.8 * np.sin(2 * np.pi * 0.3 * t) + 0.15 * np.sin(2 * np.pi * 50 * t)
 
 # %%
-# The first five seconds are labelled: a beat from 0.1 seconds before its R peak to 0.2 after.
+# The first five seconds are labeled: a beat from 0.1 seconds before its R peak to 0.2 after.
 peaks = np.array([k for k in range(20, 600) if ecg.sequence[k] == ecg.sequence[k - 20 : k + 21].max()])
 peaks = peaks[ecg.sequence[peaks] > 0.5]
 y = labels_from_events(np.column_stack([peaks - 12, peaks + 24]), n_samples=600)

@@ -2,7 +2,7 @@
 The strides of a walk
 =====================
 
-A sensor on the right foot recorded a walk of two times 20 metres. The query is the mean of four strides of the *left*
+A sensor on the right foot recorded a walk of two times 20 meters. The query is the mean of four strides of the *left*
 foot. Where does each stride begin and end?
 """
 
@@ -30,12 +30,12 @@ display = segments.plot()
 display.ax_.set(xlabel="time (s)", ylabel="swing (degrees/s)")
 
 # %%
-# By hand 30 strides were labelled; the first step was not, nor the last one.
+# By hand 30 strides were labeled; the first step was not, nor the last one.
 
-EventsDisplay.from_predictions(labelled, segments, swing, title="strides: labelled, and found")
+EventsDisplay.from_predictions(labelled, segments, swing, title="strides: labeled, and found")
 nearest = [np.abs(segments.start - start).argmin() for start, _ in labelled]
 apart = np.abs(segments.start[nearest] - labelled[:, 0]) / 102.4
-print(f"of the {len(labelled)} labelled strides the farthest start is {1000 * apart.max():.0f} ms away")
+print(f"of the {len(labelled)} labeled strides the farthest start is {1000 * apart.max():.0f} ms away")
 
 # %%
 # Each stride can be laid over the query, so that the same phase of all of them is at the same place.

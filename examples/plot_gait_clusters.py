@@ -2,7 +2,7 @@
 Kinds of strides by k-means
 ===========================
 
-A walk of two times 20 metres has a turn in its middle. The strides are cut by a segmenter that knows one mean stride of
+A walk of two times 20 meters has a turn in its middle. The strides are cut by a segmenter that knows one mean stride of
 the other foot. Do they fall into groups, without anyone saying what a turn is?
 """
 

@@ -1,8 +1,8 @@
 """
-Choosing metric and threshold by labelled beats
-===============================================
+Choosing metric and threshold by labeled beats
+==============================================
 
-How far may a match be from the query to count? Where some of a recording is labelled, `GridSearchCV` answers. The
+How far may a match be from the query to count? Where some of a recording is labeled, `GridSearchCV` answers. The
 twelve normal beats of the packaged electrocardiogram are the labels; ectopic beats are not to be found.
 """
 
@@ -21,7 +21,7 @@ X = ecg.sequence[:, np.newaxis]  # time points are rows, channels columns
 
 # %%
 # A label per sample: the query has its R peak at sample 22 of 65, so a normal beat spans the same around its own.
-# Neighbouring beats get different labels, which keeps them apart.
+# Neighboring beats get different labels, which keeps them apart.
 
 y = np.zeros(len(X), int)
 for k, peak in enumerate(ecg.beats[ecg.beat_kinds == "N"]):

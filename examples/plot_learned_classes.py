@@ -2,7 +2,7 @@
 Classes of beats, learned from labels
 =====================================
 
-The beats of the first five seconds were labelled by eye. `fit` learns from them what each class looks like, how far it
+The beats of the first five seconds were labeled by eye. `fit` learns from them what each class looks like, how far it
 may vary, and what the background is; then it finds the beats of the other five.
 """
 

@@ -3,7 +3,7 @@ Which points tell the classes apart
 ===================================
 
 In GunPoint an actor draws a gun, or only points with the finger. All points of a series count alike in a distance, but
-they do not all tell which of the two it was. Weights can be learned from labelled series, within the classifier.
+they do not all tell which of the two it was. Weights can be learned from labeled series, within the classifier.
 """
 
 import matplotlib.pyplot as plt
@@ -50,7 +50,7 @@ ax.legend()
 
 # %%
 # A query has weights, too. Here each occurrence begins with the same wave and goes on as it likes, and what has half
-# the size is none. Of a query and a labelled recording a searcher learns which part to go by, and where to stop.
+# the size is none. Of a query and a labeled recording a searcher learns which part to go by, and where to stop.
 
 rng = np.random.default_rng(0)
 query = np.concatenate([np.sin(np.linspace(0, 3 * np.pi, 30)), np.zeros(30)])[:, np.newaxis]

@@ -16,7 +16,7 @@ ecg = load_ecg_example()
 length = 65  # samples, half a second: about one beat
 
 # %%
-# All pairs of windows are compared, each normalised by its own mean and deviation. Two entries with the same `query`
+# All pairs of windows are compared, each normalized by its own mean and deviation. Two entries with the same `query`
 # are the two windows of a motif.
 
 pairs = motifs(ecg.sequence, length, n=2, times=ecg.ts)

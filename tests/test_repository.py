@@ -56,3 +56,17 @@ def test_the_reference_lists_what_is_public(name):
 @pytest.mark.parametrize("name", metric_names())
 def test_every_distance_is_defined(name):
     assert f"``{name}``" in read("docs/definitions.rst")
+
+
+BRITISH = re.compile(  # names in code and options aside
+    r"(?<![\w`./])(?<!--)((un)?labelled|neighbour\w*|centred?|behaviour|colour\w*|favour|licence"
+    r"|(re|un)?(normal|standard|minim|maxim|penal|optim)is(e[ds]?|ing|ations?))(?![\w`(])",
+    flags=re.IGNORECASE,
+)
+
+
+@pytest.mark.parametrize("page", sorted([*ROOT.glob("*.md"), *ROOT.glob("docs/*.rst")]), ids=lambda page: page.name)
+def test_pages_are_spelled_the_american_way(page):
+    for number, line in enumerate(page.read_text(encoding="utf-8").splitlines(), 1):
+        found = BRITISH.search(line)
+        assert found is None, f"{page.name}, line {number}: {found[0]}"

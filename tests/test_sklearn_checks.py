@@ -51,7 +51,7 @@ def expected_failures(estimator):
         return {}
     return {
         "check_methods_subset_invariance": "rows are time points: what is found in a piece of a series depends on its "
-        "neighbours, and a piece may be shorter than the query",
+        "neighbors, and a piece may be shorter than the query",
         "check_methods_sample_order_invariance": "rows are time points: in another order they are another series",
     }
 

@@ -118,7 +118,7 @@ def add_pairwise_arguments(parser, argv=()):
     without = ("Y", "metric", "metric_params", "weight")
     parameters = add_parameters(parser, "parameters", pairwise_distances, without)
     add_scale(parser, "of all series together (of one file: of the column itself)")
-    add_output(parser, "draw the distances as colours into a file (.png, .svg, ...)")
+    add_output(parser, "draw the distances as colors into a file (.png, .svg, ...)")
     add_reading(parser, without=("--weight-column",))
     parser.set_defaults(parameters=parameters)
 

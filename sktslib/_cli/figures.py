@@ -170,7 +170,7 @@ def draw_alignment(x, y, path, tx, ty, title):
 
 
 def draw_matrix(distances, names, title):
-    """Draw the distances of all pairs as colours."""
+    """Draw the distances of all pairs as colors."""
     from matplotlib.figure import Figure
 
     size = min(12.0, 3.0 + 0.35 * len(names))

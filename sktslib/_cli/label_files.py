@@ -30,7 +30,7 @@ def read_labels_of(given, recording, files, labelled=None, self_train=False):
     files : Files
         How files are read.
     labelled : str, optional
-        The part that was looked through, START-STOP; the rest is unlabelled.
+        The part that was looked through, START-STOP; the rest is unlabeled.
     self_train : bool
         Whether the label -1 means that nobody looked.
 
@@ -51,7 +51,7 @@ def read_labels_of(given, recording, files, labelled=None, self_train=False):
     elif labelled is not None:
         raise ValueError(
             "--labelled needs --self-train, such as --self-train 3, by which --task segment learns from what is "
-            "unlabelled, too. To learn from the labelled part alone, write RECORDING:START-STOP. "
+            "unlabeled, too. To learn from the labeled part alone, write RECORDING:START-STOP. "
             f"Got {labelled!r}."
         )
     known, unlabelled = known_labels(labels, self_train)
@@ -59,9 +59,9 @@ def read_labels_of(given, recording, files, labelled=None, self_train=False):
     ranges, _ = occurrences(read.code)
     line = f"labels: {len(ranges)} ranges of {listed(read.classes)}, {how}"
     if unlabelled.any():
-        line += f"; {unlabelled.sum()} of {len(labels)} samples unlabelled"
+        line += f"; {unlabelled.sum()} of {len(labels)} samples unlabeled"
     elif any(str(name) == "-1" for name in read.classes):
-        line += "; -1 is one of the classes: with --task segment --self-train 3 it means unlabelled"
+        line += "; -1 is one of the classes: with --task segment --self-train 3 it means unlabeled"
     if not len(ranges) or (not (read.code == 0).any() and len(read.classes) < 2):
         raise ValueError(
             "--labels must mark at least one range of two samples or more, and the background between ranges by 0 or "
@@ -72,7 +72,7 @@ def read_labels_of(given, recording, files, labelled=None, self_train=False):
 
 
 def _with_unlabelled(labels, labelled, recording):
-    """Labels with the number -1 for what is unlabelled, also where a file's other labels are texts."""
+    """Labels with the number -1 for what is unlabeled, also where a file's other labels are texts."""
     out = labels
     if labels.dtype.kind == "U":
         out = labels.astype(object)

@@ -53,7 +53,7 @@ class Parser(argparse.ArgumentParser):
             if "--query" in known and not near:
                 hint = ". The pattern is named with --query FILE"
             if unknown[0].startswith("--self-train") and "--task" in known:
-                hint = ". It is an option of --task segment, which alone learns from what is unlabelled"
+                hint = ". It is an option of --task segment, which alone learns from what is unlabeled"
             self.error(f"unrecognized arguments: {' '.join(unknown)}{hint}")
         return options
 

@@ -16,7 +16,7 @@ def note(text):
 
 
 def decimals_of(step):
-    """How many decimals tell neighbours apart that lie `step` apart."""
+    """How many decimals tell neighbors apart that lie `step` apart."""
     return next((d for d in range(12) if abs(round(step, d) - step) <= 0.1 * step), 12)
 
 

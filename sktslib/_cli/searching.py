@@ -383,7 +383,7 @@ def run_learn(options):
         note(f"metric {why}: {estimator.metric_!r}{rest}")
     for k, counts in enumerate(getattr(estimator, "self_training_", ()), 1):
         taken = (f"{count} of {name}" for name, count in zip(estimator.classes_, counts, strict=True))
-        note(f"self-training, round {k}: {', '.join(taken)} in what is unlabelled")
+        note(f"self-training, round {k}: {', '.join(taken)} in what is unlabeled")
     queries = _learned(estimator, scaler)
     lengths = ", ".join(f"{query.title}: {len(query.values)} samples" for query in queries)
     note(f"learned {counted(queries, 'template')}: {lengths}")

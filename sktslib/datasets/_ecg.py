@@ -41,7 +41,7 @@ def load_ecg_example() -> Bunch:
         beat_kinds : ndarray of shape (17,)
             Class of each beat: "N" normal, "V" wide and ectopic, "F" in between.
         DESCR : str
-            Where the data come from, what was done to them, and their licence.
+            Where the data come from, what was done to them, and their license.
 
     Notes
     -----

@@ -122,7 +122,7 @@ def barycenter(
     points within `eps`. A point without partners stays. Whatever the metric, a step that does not lower the mean
     distance is not taken.
 
-    "soft" minimises the mean of s(x, y), as Cuturi & Blondel do, whatever the metric's `divergence`: the divergence
+    "soft" minimizes the mean of s(x, y), as Cuturi & Blondel do, whatever the metric's `divergence`: the divergence
     rewards a rough series. (They divide each term by its series' length; ``series_weight=1 / lengths`` does that.) Its
     result is smooth, and smoother than the series even where all are equal.
 
@@ -201,7 +201,7 @@ def check_method(method, metric):
     if getattr(metric, "do_sign_norm", False):
         raise ValueError(
             "The 'do_sign_norm' parameter of DTW must be False in a barycenter, whose own scale would be arbitrary. "
-            "Got True; normalise the collection beforehand."
+            "Got True; normalize the collection beforehand."
         )
 
 

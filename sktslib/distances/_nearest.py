@@ -1,4 +1,4 @@
-"""Nearest neighbours in a collection, exact, with as little computed as that needs.
+"""Nearest neighbors in a collection, exact, with as little computed as that needs.
 
 Candidates come block by block, LANES at a time, the most promising first. A candidate whose lower bound is above the
 k-th best distance so far is skipped, and a block ends as soon as all its lanes are above it.
@@ -31,7 +31,7 @@ if TYPE_CHECKING:
 
     from ..utils._types import MetricLike, Sequences
 
-# Series whose neighbours are searched for at once, pairs that this may be, and series of a call; of no influence on any
+# Series whose neighbors are searched for at once, pairs that this may be, and series of a call; of no influence on any
 # result.
 QUERIES = 64
 ENTRIES = 2**20
@@ -46,7 +46,7 @@ MEMORY = 2**28
 
 @dataclass(frozen=True)
 class Pruning:
-    """What became of the pairs of a neighbour search.
+    """What became of the pairs of a neighbor search.
 
     Attributes
     ----------
@@ -74,7 +74,7 @@ class Pruning:
 
 @dataclass(frozen=True)
 class Neighbors:
-    """Nearest neighbours; unpacks into distances and indices.
+    """Nearest neighbors; unpacks into distances and indices.
 
     Attributes
     ----------
@@ -114,7 +114,7 @@ def nearest_neighbors(
     verbose: int = 0,
     channels_first: bool | None = None,
 ) -> Neighbors:
-    """Find the nearest neighbours of each series in a collection; exact for every metric.
+    """Find the nearest neighbors of each series in a collection; exact for every metric.
 
     Elastic distances are not computed for candidates that a lower bound excludes, and no further than needed for the
     others; so are the elastic parts of `Mixed`, by what the sum is at least. All other distances are computed.
@@ -122,14 +122,14 @@ def nearest_neighbors(
     Parameters
     ----------
     X : array-like of shape (n_series, length) or (n_series, length, channels), or list of series
-        The series whose neighbours are searched for; a list may hold series of different lengths. An array that is not
+        The series whose neighbors are searched for; a list may hold series of different lengths. An array that is not
         in memory (memory map, zarr, h5py, dask) is read by parts.
     Y : like X, optional
         The collection to search; None: `X`, each series without itself.
     metric : str, metric object or callable, default="dtw"
         The distance, from a series of `X` to one of `Y`.
     n_neighbors : int, default=1
-        Number of neighbours, at most the number of series to choose from.
+        Number of neighbors, at most the number of series to choose from.
     metric_params : dict, optional
         Parameters of the metric.
     weight : array-like of shape (length,), (length, channels) or (1, channels), optional

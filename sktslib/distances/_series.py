@@ -1,4 +1,4 @@
-"""Series normalised by their weighted moments, as searches do window by window, and at another number of points."""
+"""Series normalized by their weighted moments, as searches do window by window, and at another number of points."""
 
 from typing import NamedTuple
 
@@ -41,7 +41,7 @@ def full_weight(w, x):
 
 
 def normalise(a, w, how, alike=0.0, base=0.0):
-    """Normalise each channel of each series `(..., channels, m)` by center and scale; constant ones become zeros.
+    """Normalize each channel of each series `(..., channels, m)` by center and scale; constant ones become zeros.
 
     `how` is one of NORMALIZATIONS; `w` (channels, m). A channel is constant if its points of positive weight
     differ by no more than the share `alike` of their largest size. The series are given less a `base`.

@@ -21,7 +21,7 @@ if TYPE_CHECKING:
 class BlockedSeriesSplit:
     """Split one long recording into contiguous test blocks, each with what lies apart from it for training.
 
-    Neighbouring samples are alike, so a random split would test on what was trained on; and an event cut into single
+    Neighboring samples are alike, so a random split would test on what was trained on; and an event cut into single
     samples is none. Of the training samples, those within `gap` of the test block are left out.
 
     Parameters

@@ -1,4 +1,4 @@
-"""Collections of series in scikit-learn: distances, kernels, neighbours and matches of queries as transformers."""
+"""Collections of series in scikit-learn: distances, kernels, neighbors and matches of queries as transformers."""
 
 from ._classifier import KNeighborsTimeSeriesClassifier
 from ._graphs import KNeighborsTimeSeriesTransformer, RadiusNeighborsTimeSeriesTransformer

@@ -1,4 +1,4 @@
-"""Classification by the vote of nearest neighbours."""
+"""Classification by the vote of nearest neighbors."""
 
 from __future__ import annotations
 
@@ -20,7 +20,7 @@ if TYPE_CHECKING:
 
 
 class KNeighborsTimeSeriesClassifier(ClassifierMixin, WeightedNeighbors):
-    """Classification by the vote of the nearest neighbours, scikit-learn's over series of any length.
+    """Classification by the vote of the nearest neighbors, scikit-learn's over series of any length.
 
     The same as a pipeline of `PairwiseDistances` and ``KNeighborsClassifier(metric="precomputed")``, without the
     distances among the training series, which that pipeline computes for nothing.
@@ -30,9 +30,9 @@ class KNeighborsTimeSeriesClassifier(ClassifierMixin, WeightedNeighbors):
     metric : str, metric object or callable, default="dtw"
         The distance: a registered name, an object such as ``DTW(alpha=0.7)``, or a function of two series.
     n_neighbors : int, default=1
-        Number of neighbours.
+        Number of neighbors.
     weights : {"uniform", "distance"} or callable, default="uniform"
-        Weight of the neighbours' votes, as in ``KNeighborsClassifier``; equal votes go to the first class.
+        Weight of the neighbors' votes, as in ``KNeighborsClassifier``; equal votes go to the first class.
     metric_params : dict, optional
         Parameters of the metric.
     weight : MetricWeights or array-like of shape (length,), (length, channels) or (1, channels), optional

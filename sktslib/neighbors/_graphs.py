@@ -1,4 +1,4 @@
-"""Nearest neighbours as sparse graphs, for estimators that take "precomputed"."""
+"""Nearest neighbors as sparse graphs, for estimators that take "precomputed"."""
 
 from __future__ import annotations
 
@@ -36,13 +36,13 @@ def _nearest_observed(X, Y, metric, n_neighbors, *, n_jobs, max_memory, verbose,
 
 
 def sparse_graph(distances, indices, counts, mode, n_fitted):
-    """Neighbours, so many a row, as a sparse matrix whose rows keep their order, the nearest first."""
+    """Neighbors, so many a row, as a sparse matrix whose rows keep their order, the nearest first."""
     data = np.ones(len(distances)) if mode == "connectivity" else distances
     return csr_matrix((data, indices, np.cumsum([0, *counts])), shape=(len(counts), n_fitted))
 
 
 class Neighbors(CollectionEstimator):
-    """What the estimators with a number of neighbours share."""
+    """What the estimators with a number of neighbors share."""
 
     _parameter_constraints = {
         **CollectionEstimator._parameter_constraints,
@@ -58,7 +58,7 @@ class Neighbors(CollectionEstimator):
         Parameters
         ----------
         X : array-like of shape (n_series, length) or (n_series, length, channels), list of series, or DataFrame
-            The series. None: the fitted ones, none of which is its own neighbour.
+            The series. None: the fitted ones, none of which is its own neighbor.
         n_neighbors : int, optional
             How many; None: the parameter.
         return_distance : bool, default=True
@@ -95,7 +95,7 @@ class Neighbors(CollectionEstimator):
 
 
 class KNeighborsTimeSeriesTransformer(CollectionTransformer, Neighbors):
-    """The graph of nearest neighbours in the fitted collection, after scikit-learn's ``KNeighborsTransformer``.
+    """The graph of nearest neighbors in the fitted collection, after scikit-learn's ``KNeighborsTransformer``.
 
     The graph feeds estimators that take ``metric="precomputed"``, such as Isomap, DBSCAN or t-SNE.
 
@@ -105,9 +105,9 @@ class KNeighborsTimeSeriesTransformer(CollectionTransformer, Neighbors):
         The distance: a registered name, an object such as ``DTW(alpha=0.7)``, or a function of two series.
     mode : {"distance", "connectivity"}, default="distance"
         What the graph holds. In "distance" it has ``n_neighbors + 1`` entries a row, since each fitted series counts
-        as its own first neighbour, which is not one to the estimators behind.
+        as its own first neighbor, which is not one to the estimators behind.
     n_neighbors : int, default=5
-        Number of neighbours.
+        Number of neighbors.
     metric_params : dict, optional
         Parameters of the metric.
     weight : array-like of shape (length,), (length, channels) or (1, channels), optional
@@ -198,7 +198,7 @@ class KNeighborsTimeSeriesTransformer(CollectionTransformer, Neighbors):
 
 
 class RadiusNeighborsTimeSeriesTransformer(CollectionTransformer):
-    """The graph of neighbours within a radius, after scikit-learn's ``RadiusNeighborsTransformer``.
+    """The graph of neighbors within a radius, after scikit-learn's ``RadiusNeighborsTransformer``.
 
     Parameters
     ----------
@@ -207,7 +207,7 @@ class RadiusNeighborsTimeSeriesTransformer(CollectionTransformer):
     mode : {"distance", "connectivity"}, default="distance"
         What the graph holds.
     radius : float, default=1.0
-        The largest distance of a neighbour, inclusive.
+        The largest distance of a neighbor, inclusive.
     metric_params : dict, optional
         Parameters of the metric.
     weight : array-like of shape (length,), (length, channels) or (1, channels), optional

@@ -64,7 +64,7 @@ class QueryDistances(ClassNamePrefixFeaturesOutMixin, TransformerMixin, Collecti
         The queries; a list, or a dict by their names, may hold queries of different lengths. None: the series given to
         `fit`, or what is learned from them.
     n_queries : int, optional
-        Number of queries to learn from labelled series: pieces of them (shapelets) whose distances tell the classes
+        Number of queries to learn from labeled series: pieces of them (shapelets) whose distances tell the classes
         apart, as many of each class. None: nothing is learned.
     n_candidates : int, default=1000
         Pieces that are drawn and compared with all series to learn; all of them where there are no more.
@@ -83,7 +83,7 @@ class QueryDistances(ClassNamePrefixFeaturesOutMixin, TransformerMixin, Collecti
         Candidates: all windows of the query's length, or subsequences of any length, open at begin and end (elastic
         metrics only). "auto" takes windows for lockstep metrics and where `normalize` is set.
     normalize : {None, "zscore", "mean", "minmax", "robust"}, default=None
-        How query and each window are normalised, per channel and by weighted moments.
+        How query and each window are normalized, per channel and by weighted moments.
     min_length, max_length : int, optional
         Bounds of the length of matches of a subsequence search, in samples.
     nan_policy : {"raise", "omit"}, default="raise"
@@ -254,7 +254,7 @@ class QueryDistances(ClassNamePrefixFeaturesOutMixin, TransformerMixin, Collecti
         return super()._made_metric()
 
     def _learned(self, series, y, mode, lengths, rng):
-        """The pieces of labelled series that tell their classes apart."""
+        """The pieces of labeled series that tell their classes apart."""
         if y is None:
             raise ValueError("'n_queries' learns from labels, one a series. Got y=None; call fit(X, y).")
         classes, labels = read_classes(y, series)

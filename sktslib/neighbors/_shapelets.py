@@ -1,4 +1,4 @@
-"""Shapelets: pieces of labelled series whose distances from the series tell the classes apart."""
+"""Shapelets: pieces of labeled series whose distances from the series tell the classes apart."""
 
 from __future__ import annotations
 

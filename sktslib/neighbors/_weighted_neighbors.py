@@ -62,8 +62,8 @@ class WeightedNeighbors(Neighbors):
         none = np.flatnonzero(total == 0.0)
         if len(none):
             raise ValueError(
-                f"The neighbours of each series must have some weight. Got none for series {shown(none.tolist())}: "
-                f"weights={self.weights!r} gives all their neighbours 0, as it does at infinite distances with "
+                f"The neighbors of each series must have some weight. Got none for series {shown(none.tolist())}: "
+                f"weights={self.weights!r} gives all their neighbors 0, as it does at infinite distances with "
                 "'distance'. Take weights='uniform', or weights that are not 0."
             )
         return indices, weights, total

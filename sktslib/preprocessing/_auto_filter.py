@@ -17,7 +17,7 @@ ALIGNED = 2  # times: of the first, blurred typical event the band is too low, a
 
 
 class AutoFilter(Filter):
-    """Keep the frequencies at which labelled events stand out from everything else.
+    """Keep the frequencies at which labeled events stand out from everything else.
 
     `fit` takes off the typical event, the median of its class, at each event, and compares two power spectral
     densities: that of the typical event, S, and that of what is left, N, which is background and how events differ.
@@ -134,14 +134,14 @@ class AutoFilter(Filter):
         code = read_labels(y).code
         if len(code) > 1 and code.all():
             warn(
-                "'y' should leave samples of background, labelled by 0 or an empty text, from which events stand out "
+                "'y' should leave samples of background, labeled by 0 or an empty text, from which events stand out "
                 f"in the band. Got a class for each of the {len(code)} samples. Label the events alone."
             )
         marked = occurrences(np.minimum(code, 1))
         if not len(marked[0]):
             raise ValueError(
                 "'y' must mark events from their first sample to their last, by labels other than 0 and the empty "
-                f"text, or -1 for what is unlabelled. Got no event of 2 samples or more, in {len(code)} sample(s) with "
+                f"text, or -1 for what is unlabeled. Got no event of 2 samples or more, in {len(code)} sample(s) with "
                 f"{int((code > 0).sum())} labels. Widen marks of points, for example with labels_from_events; without "
                 "labels use BandPass."
             )

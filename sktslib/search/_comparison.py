@@ -20,7 +20,7 @@ from ._profiles.scale_limits import ScaleLimits
 
 MODES = ("auto", "windows", "subsequence")
 LONGEST = 10**7  # samples of a window
-LONGER = 2  # times the query: the longest subsequence that is normalised by itself, unless it is said
+LONGER = 2  # times the query: the longest subsequence that is normalized by itself, unless it is said
 APART = 64  # samples: windows further from each other are not computed together
 ALONE = -1  # the same where none are
 
@@ -91,7 +91,7 @@ class Comparison(NamedTuple):
 
     @property
     def by_range(self):
-        """Whether candidates are subsequences that are normalised each by itself, and not found along open paths."""
+        """Whether candidates are subsequences that are normalized each by itself, and not found along open paths."""
         return self.mode == "subsequence" and self.normalize is not None
 
     @property
@@ -169,7 +169,7 @@ def with_metric(metric, queries):
 
 
 def resolve_mode(metric, mode, normalize):
-    """What candidates metric, mode and normalisation mean together: "windows" or "subsequence"."""
+    """What candidates metric, mode and normalization mean together: "windows" or "subsequence"."""
     if metric.family == "time":
         raise ValueError(
             f"{metric.full_name} has no search: it measures how two aligned series lie in time. Compute it on a match."
@@ -224,7 +224,7 @@ def check_reach(metric, a, what, normalize, check=check_size, total=None):
         if normalize is not None:
             raise ValueError(
                 f"The 'normalize' parameter must be None with the {metric.full_name}, which is not defined for all "
-                f"normalised values. Got {normalize!r}."
+                f"normalized values. Got {normalize!r}."
             )
         metric._check_values(a, what)
     power = metric._exponent(len(a)) if normalize in (None, "mean") else 1.0
@@ -232,7 +232,7 @@ def check_reach(metric, a, what, normalize, check=check_size, total=None):
 
 
 def warn_of_query(how):
-    """Warn of a query that normalisation makes zeros of."""
+    """Warn of a query that normalization makes zeros of."""
     if how.normalize in (None, "mean") or any(one.compared_query.any() for one in each_alone(how)):
         return
     spread = NORMALIZATIONS[how.normalize].scale

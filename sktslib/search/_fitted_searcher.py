@@ -92,7 +92,7 @@ class FittedSearcher(ThresholdFitting, ChannelQueries, QueryEstimator):
         return self
 
     def _resolve(self):
-        """See what candidates metric, mode and normalisation mean together."""
+        """See what candidates metric, mode and normalization mean together."""
         chosen = getattr(self, "_candidate", None)
         self.normalize_ = self.normalize if chosen is None else chosen.normalize
         of_windows = self.scales, self.scale_limits, self.offset_limit

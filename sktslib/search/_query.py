@@ -93,7 +93,7 @@ def refuse_sample_weight(sample_weight):
 
 
 def known_labels(y, self_train):
-    """Labels with background for what is unlabelled, and which are that: none unless an estimator trains itself."""
+    """Labels with background for what is unlabeled, and which are that: none unless an estimator trains itself."""
     unlabelled = are_unlabelled(y) if self_train else np.zeros(len(y), bool)
     if unlabelled.any():
         y = y.copy()
@@ -102,7 +102,7 @@ def known_labels(y, self_train):
 
 
 def event_score(y, found, n, self_train=0):
-    """Event F1 of ranges found among n time points against labels; what reaches into unlabelled ones does not count."""
+    """Event F1 of ranges found among n time points against labels; what reaches into unlabeled ones does not count."""
     y, unlabelled = known_labels(check_labels(y, n), self_train)
     known = [not unlabelled[s:e].any() for s, e in zip(found.start, found.end, strict=True)]
     return event_f1_score(read_labels(y).code, np.column_stack([found.start, found.end])[np.array(known, bool)])
@@ -127,7 +127,7 @@ class Annotation(NamedTuple):
     ranges: np.ndarray  # (k, 2), the occurrences
     code: np.ndarray  # (k,), their labels
     unlabelled: np.ndarray | None = None  # (n,): samples of which nobody knows; None where there are none
-    offset: np.ndarray | None = None  # (channels, 1): of the background; None: the median of its labelled samples
+    offset: np.ndarray | None = None  # (channels, 1): of the background; None: the median of its labeled samples
 
 
 class QueryEstimator(WeightChoice, MetricChoice, Estimator):
@@ -174,7 +174,7 @@ class QueryEstimator(WeightChoice, MetricChoice, Estimator):
         queries = several(given) if names is None else given
         if y is not None and self.query is None and (names is not None or (queries and len(queries) > 1)):
             raise ValueError(
-                f"'X' must be one recording where 'y' is given. Got {len(queries)} series. If they are labelled "
+                f"'X' must be one recording where 'y' is given. Got {len(queries)} series. If they are labeled "
                 "recordings, join them, numpy.concatenate(X) and numpy.concatenate(y), where each begins and ends with "
                 "background; if they are queries, which are not learned from labels, leave 'y' out."
             )
@@ -347,6 +347,8 @@ class QueryEstimator(WeightChoice, MetricChoice, Estimator):
             hint = (
                 "Reshape your data to (length, channels)"
                 if np.asarray(X).ndim == 1
+                else "Time runs along the first axis, so pass X.T"
+                if np.shape(X)[:1] == (self.n_features_in_,)
                 else "Time runs along the first axis"
             )
             raise ValueError(

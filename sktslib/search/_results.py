@@ -53,7 +53,7 @@ class Matches(Ranges, RangeTable):
     channels : list of str or None
         Names of the channels, the columns of the sequence where it was a table or a column of one.
     scale, offset : ndarray of shape (n_matches,) or (n_matches, channels), or None
-        In a search with normalisation or limits: the standard deviation of each match over that of the query, and its
+        In a search with normalization or limits: the standard deviation of each match over that of the query, and its
         mean less that of the query, as `scale_limits` and `offset_limit` bound them. The query that is multiplied by
         the scale about its mean and shifted by the offset lies on the match. The scale is NaN where the query is
         constant. Of motifs and discords beside the nearest window; compared by channel of each channel's window at its

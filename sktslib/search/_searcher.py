@@ -55,14 +55,14 @@ class QuerySearcher(ProfilingSearcher, PiecewiseSearcher, AnsweredSearcher, Fitt
         searcher with a fixed query can stand in a pipeline.
     weight : array-like of shape (m,) or (m, channels), or MetricWeights, optional
         Relative weights of the query's points, unless `fit` is given some. :class:`~sktslib.neighbors.MetricWeights`:
-        `fit` takes a recording and labels, also of a given `query`, and learns them so that what is labelled is nearer
+        `fit` takes a recording and labels, also of a given `query`, and learns them so that what is labeled is nearer
         than what else is found. Of several given queries `y` holds the names, or their numbers from 1.
     mode : {"auto", "windows", "subsequence"}, default="auto"
         Candidates: all windows of the query's length, or subsequences of any length, open at begin and end (elastic
         metrics with a path only). "auto" takes windows for lockstep metrics, for those without a path (soft_dtw, gak,
         sbd), and where `normalize`, `scales` or a limit of scale or offset is set.
     normalize : {None, "zscore", "mean", "minmax", "robust"}, default=None
-        How query and each window are normalised, per channel and by weighted moments; in a subsequence search each
+        How query and each window are normalized, per channel and by weighted moments; in a subsequence search each
         range by itself, all by plain moments. With ``metric="auto"`` and labels None leaves the choice to them.
     n_matches : int, None or "auto", default="auto"
         How many occurrences at most; None: as many as fit. "auto": None in streams, with a `threshold` or a
@@ -71,7 +71,7 @@ class QuerySearcher(ProfilingSearcher, PiecewiseSearcher, AnsweredSearcher, Fitt
         The largest distance of an occurrence, inclusive, or the rule that finds it: `FalseDiscoveryRate`, or the text
         ``"fdr:0.05"``, in each sequence and for each query anew; `Conformal`, or ``"conformal:0.1"``, by labels. None:
         with labels, the one learned for each class: midway between the last match and the next, where F1 in the
-        labelled recording is best; else no bound.
+        labeled recording is best; else no bound.
     percentile : float in [0, 100], optional
         Instead of `threshold`, a learned one too: the threshold is this percentile of the finite distances of the
         profile, in each sequence and for each query anew. With 0 what is as near as the best, with 100 all that fit.
@@ -88,9 +88,9 @@ class QuerySearcher(ProfilingSearcher, PiecewiseSearcher, AnsweredSearcher, Fitt
         Uniform scaling: windows of these multiples of the query's length, all in the range or those of the list, are
         resampled to its length, and each start counts at the one that fits best.
     scale_limits : tuple (least, largest), optional
-        Constrained normalisation: a window, or a range with `normalize`, is a candidate only if its standard deviation,
+        Constrained normalization: a window, or a range with `normalize`, is a candidate only if its standard deviation,
         over that of the query, lies between these two, inclusive, in every channel; ``(0.7, 1.4)``, for example. So
-        flat noise, which normalisation makes as large as the query, is none. Compared by channel each channel keeps
+        flat noise, which normalization makes as large as the query, is none. Compared by channel each channel keeps
         them by itself. See `Matches.scale`.
     offset_limit : float, list or dict of float, optional
         The same of the mean: how far it may be from that of the query, in the unit of the data; a number, or one for
@@ -143,7 +143,7 @@ class QuerySearcher(ProfilingSearcher, PiecewiseSearcher, AnsweredSearcher, Fitt
     metric_ : Metric
         The metric object.
     normalize_ : str or None
-        How windows are normalised: `normalize`, or what ``metric="auto"`` chose.
+        How windows are normalized: `normalize`, or what ``metric="auto"`` chose.
     cv_results_, best_index_ : dict of arrays and int, or None
         What ``metric="auto"`` compared, as GridSearchCV has it, and the row that was taken, see `QuerySegmenter`.
     n_features_in_ : int
@@ -152,7 +152,7 @@ class QuerySearcher(ProfilingSearcher, PiecewiseSearcher, AnsweredSearcher, Fitt
     Notes
     -----
     If `channel_lag`, `lag_tolerance`, `channel_weight` or `min_channels` is set, each channel of a query is a query of
-    its own: normalised and weighted by itself, at its own length, lag and sign, and the distance of a candidate is the
+    its own: normalized and weighted by itself, at its own length, lag and sign, and the distance of a candidate is the
     weighted sum of the channels' distances. A channel has no points where the query begins or ends with NaN in it; a
     query in a list or dict of queries may be a dict of one-dimensional arrays by channel. Candidates are windows.
 

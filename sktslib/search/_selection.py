@@ -339,7 +339,7 @@ def select_exactly(distance, start, end, exact, slack, *, n_matches=None, thresh
                 continue
         if batch is not None and (not waiting or batch.distance[at] * (1.0 - slack) <= waiting[0][0]):
             first, at = at, at + 1
-            if waiting:  # all that may be less than the one that waits, neighbours of it mostly
+            if waiting:  # all that may be less than the one that waits, neighbors of it mostly
                 least = batch.distance[first : first + TOGETHER] * (1.0 - slack)
                 at = first + int(np.searchsorted(least, waiting[0][0], "right"))
             free = chosen.free(batch.start[first:at], batch.end[first:at])

@@ -91,7 +91,7 @@ class CandidateReader:
         return windows[seen], None if ty is None else times[seen], seen
 
     def _by_version(self, start, end):
-        """Exact distances (versions, n) of candidates; windows are computed together with their neighbours."""
+        """Exact distances (versions, n) of candidates; windows are computed together with their neighbors."""
         out = np.empty((self.how.n_versions, len(start)))
         for which in neighbours(start, self.how.m, self.how.apart):
             first, last = int(start[which[0]]), int(end[which[-1]])

@@ -134,13 +134,18 @@ def times_of(X, times):
     if times is not None:
         return given_times(times, "times")
     index = getattr(X, "index", None)
+    if getattr(getattr(index, "dtype", None), "kind", None) in ("i", "u"):
+        _refuse_shuffled(index)
+    return index_times(index)
+
+
+def index_times(index):
+    """The times that an index of a pandas object holds; else None, as for integers."""
     kind = getattr(getattr(index, "dtype", None), "kind", None)
     if kind in ("M", "m"):
         return given_times(index, "X.index")
     if kind == "f":
         return np.asarray(index, float) if _increases(index) else None
-    if kind in ("i", "u"):
-        _refuse_shuffled(index)
     if kind == "O" and getattr(index, "nlevels", 1) == 1:
         first = _first(np.asarray(index[:1]))
         text = isinstance(first, str) and ISO.match(first)

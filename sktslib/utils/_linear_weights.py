@@ -1,6 +1,6 @@
 """Weights under which some distances are short and others long.
 
-With the alignments held, a distance is linear in the weights, and the objective convex. It is minimised so, then the
+With the alignments held, a distance is linear in the weights, and the objective convex. It is minimized so, then the
 alignments are found anew. See `docs/definitions.rst`, "Learned weights".
 """
 

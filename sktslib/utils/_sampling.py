@@ -88,7 +88,7 @@ def numbers_of(steps):
 def interval(t):
     """The usual step of times (n,), the mean of those that are no holes; None for a single time, and without times.
 
-    Not their median: that of rounded times is one of two neighbouring values.
+    Not their median: that of rounded times is one of two neighboring values.
     """
     if t is None or len(t) < 2:
         return None

@@ -304,7 +304,10 @@ def as_times(times, length, name, origin=None):
         return None
     given, t = _seconds(times, name, origin)
     if t.shape != (length,):
-        raise ValueError(f"{name!r} must have one time per point, shape ({length},). Got shape {t.shape}.")
+        raise ValueError(
+            f"{name!r} must have one time per point, shape ({length},). Got shape {t.shape}. Pass the time of each "
+            "row, or None to count samples."
+        )
     refuse_missing(t, name, "Every point needs a time.")
     rises = t[1:] > t[:-1]
     if not rises.all():
@@ -313,6 +316,8 @@ def as_times(times, length, name, origin=None):
         local = given.dtype.kind == "M" and getattr(given, "tz", None) is None
         if local and rises.sum() == len(rises) - 1 and given[k + 1] < given[k]:
             way_out += " Local times repeat where a clock is set back: give them with their zone."
+        elif t[k + 1] <= t[0]:
+            way_out += " Where several recordings stand one below the other, cut them apart there."
         raise ValueError(
             f"{name!r} must be strictly increasing. Got {given[k]} at index {k} and then {given[k + 1]}. {way_out}"
         )

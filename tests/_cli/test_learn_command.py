@@ -113,7 +113,7 @@ def test_what_nobody_looked_through_is_learned_from_too(files, capsys, written, 
     frame.to_csv("labels.csv", index=False)
     learn = "learn", "rec.csv", "--labels", labels, "--output", "m.joblib", "--self-train", "2", *more
     err = printed(capsys, *learn).err
-    assert f"{len(FEW) - half} of {len(FEW)} samples unlabelled" in err
+    assert f"{len(FEW) - half} of {len(FEW)} samples unlabeled" in err
     numbers = labels_from_events(events, n_samples=len(FEW))
     numbers[half:] = -1
     want = QuerySegmenter(self_train=2).fit(FEW[:, None], numbers)
@@ -121,7 +121,7 @@ def test_what_nobody_looked_through_is_learned_from_too(files, capsys, written, 
     np.testing.assert_array_equal(saved.queries_[0], want.queries_[0])
     np.testing.assert_array_equal(saved.self_training_, want.self_training_)
     assert want.self_training_[0, 0] > 0 and saved.classes_.tolist() == ["beat" if texts else 7]
-    assert f"round 1: {want.self_training_[0, 0]} of {saved.classes_[0]} in what is unlabelled" in err
+    assert f"round 1: {want.self_training_[0, 0]} of {saved.classes_[0]} in what is unlabeled" in err
     same(
         table(capsys, "segment", "rec.csv", "--model", "m.joblib", "--columns", "mV")[0],
         want.segment(FEW),
@@ -161,4 +161,4 @@ def test_a_class_that_may_be_meant_for_unlabelled_is_told_of(files, capsys, name
     y = np.array(names)[np.where(np.arange(len(FEW)) < 90, LABELS != 0, 2)]
     pd.DataFrame({"mV": FEW, "beat": y}).to_csv("rec.csv", index=False)
     err = printed(capsys, "learn", "rec.csv", "--labels", "beat", "--output", "m.joblib").err
-    assert "-1 is one of the classes: with --task segment --self-train 3 it means unlabelled" in err
+    assert "-1 is one of the classes: with --task segment --self-train 3 it means unlabeled" in err

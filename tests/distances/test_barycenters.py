@@ -1,4 +1,4 @@
-"""Barycenters: what they minimise, what they promise, and real series."""
+"""Barycenters: what they minimize, what they promise, and real series."""
 
 import re
 

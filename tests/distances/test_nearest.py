@@ -1,4 +1,4 @@
-"""Nearest neighbours: those of the full matrix of distances, whatever was pruned."""
+"""Nearest neighbors: those of the full matrix of distances, whatever was pruned."""
 
 import naive
 import numba

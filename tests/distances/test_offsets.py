@@ -31,7 +31,7 @@ OFFSETS = {"none": (0.0, 1.0), "1e6": (2.0**20, 2.0**-10), "1e10": (-(2.0**33), 
 
 
 def exactly(v, how, w=None):
-    """One channel normalised, by sums of sixty digits."""
+    """One channel normalized, by sums of sixty digits."""
     with localcontext() as context:
         context.prec = 60
         v = [Decimal(a.numerator) / Decimal(a.denominator) for a in map(Fraction, v)]
@@ -187,7 +187,7 @@ def test_slopes_have_a_scale_under_an_offset():
 @pytest.mark.parametrize("least", [1, 2**40])
 @pytest.mark.parametrize("name", ["euclidean", "correlation", "cosine", "manhattan", "dtw"])
 def test_stretches_of_other_sizes(name, least, monkeypatch):
-    """Each window is normalised by itself, whatever there is beside it."""
+    """Each window is normalized by itself, whatever there is beside it."""
     monkeypatch.setattr(sliding, "LEAST", least)
     monkeypatch.setattr(near_windows, "LEAST", least)
     rng = np.random.default_rng(10)

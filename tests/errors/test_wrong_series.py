@@ -146,7 +146,7 @@ def test_fit_of_estimators(cls):
         "The queries must have the same number of channels. Got 1 in X[0] and 2 in X[2]. Select the same columns",
     )
     refused(lambda: cls(query=[Q2, Q2, Q]).fit(Q2), ValueError, "In query[2]: 'query' must have as many channels as")
-    refused(lambda: cls().fit([Q, S], np.ones(8)), ValueError, "labelled recordings, join them")
+    refused(lambda: cls().fit([Q, S], np.ones(8)), ValueError, "labeled recordings, join them")
     refused(lambda: cls().fit([Q, S], weight=np.ones(8)), ValueError, "'weight' must be a list with one entry for each")
     refused(lambda: cls(query=Q2).fit(Q), ValueError, "'query' must have as many channels as", "1. Got 2")
     refused(

@@ -7,7 +7,7 @@ from .series import INF
 
 
 def cross_correlation_sum(x, y, lags):
-    """The normalised cross-correlations of templates with channels, summed at their lags, as EQcorrscan computes them.
+    """The normalized cross-correlations of templates with channels, summed at their lags, as EQcorrscan computes them.
 
     x and y are lists of one-dimensional templates and channels. A constant template or window correlates with nothing.
     """

@@ -69,7 +69,7 @@ def gradient(v):
 
 
 def keogh_derivative(v):
-    """Derivative estimate of Keogh & Pazzani 2001; the first and the last copy their neighbours."""
+    """Derivative estimate of Keogh & Pazzani 2001; the first and the last copy their neighbors."""
     last = len(v) - 1
     out = np.zeros(v.shape)
     if last == 1:
@@ -82,7 +82,7 @@ def keogh_derivative(v):
 
 
 def descriptor(v, reach):
-    """Shape descriptor of Zhao & Itti 2018: each point's edge-padded neighbourhood, as channels."""
+    """Shape descriptor of Zhao & Itti 2018: each point's edge-padded neighborhood, as channels."""
     last = len(v) - 1
     rows = [[a for k in range(i - reach, i + reach + 1) for a in v[min(max(k, 0), last)]] for i in range(len(v))]
     return np.array(rows)

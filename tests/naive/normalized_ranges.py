@@ -1,4 +1,4 @@
-"""Subsequences that are normalised each by itself: every range is compared with the query as a whole series."""
+"""Subsequences that are normalized each by itself: every range is compared with the query as a whole series."""
 
 import numpy as np
 

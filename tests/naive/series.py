@@ -1,4 +1,4 @@
-"""Series as arrays of points, their weights, lengths and normalisations."""
+"""Series as arrays of points, their weights, lengths and normalizations."""
 
 import math
 from collections import namedtuple
@@ -122,7 +122,7 @@ def normalise(v, weight=None, how=None):
 
 
 def filled(v):
-    """A series whose missing values are interpolated between their neighbours, per channel."""
+    """A series whose missing values are interpolated between their neighbors, per channel."""
     out = points(v).copy()
     for c in range(out.shape[1]):
         seen = [i for i in range(len(out)) if not math.isnan(out[i, c])]

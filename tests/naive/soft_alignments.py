@@ -74,7 +74,7 @@ def expected_alignment(x, y, weight=None, *, gamma=None, sigma=None, triangular=
 
 def sbd(x, y, weight=None):
     """
-    Shape-based distance (Paparrizos & Gravano 2015): 1 - the largest normalised cross-correlation over all shifts.
+    Shape-based distance (Paparrizos & Gravano 2015): 1 - the largest normalized cross-correlation over all shifts.
 
     Weighted: products and squares at a query point count w_i, also the squares of the series points it meets at this
     shift; series points that meet no query point count fully. So d(x, x) = 0 and the ratio stays within [-1, 1].

@@ -127,7 +127,7 @@ def test_the_classifier_is_scikit_learn_s_over_our_distances(weights):
 
 
 def test_weights_of_votes():
-    """Of one neighbour at distance 1 and two at distance 2: by numbers, by closeness, by a function."""
+    """Of one neighbor at distance 1 and two at distance 2: by numbers, by closeness, by a function."""
     fitted, labels, one = [[1.0], [2.0], [-2.0]], ["near", "far", "far"], [[0.0]]
     for weights, share in (("uniform", 1 / 3), ("distance", 1 / 2), (lambda d: d**-2.0, 2 / 3)):
         model = KNeighborsTimeSeriesClassifier("euclidean", n_neighbors=3, weights=weights).fit(fitted, labels)

@@ -91,7 +91,7 @@ def test_what_is_unlabelled_is_no_class():
     want = AutoFilter(RATE).fit(X, y)
     y[N // 2 :] = -1
     assert AutoFilter(RATE).fit(X, y).band_ == want.band_
-    with pytest.raises(ValueError, match="-1 for what is unlabelled"):
+    with pytest.raises(ValueError, match="-1 for what is unlabeled"):
         AutoFilter(RATE).fit(X, np.where(y == 1, 0, y))
 
 

@@ -1,4 +1,4 @@
-"""Decoys and held-out occurrences of normalised ranges and of queries compared by channel: searches one by one."""
+"""Decoys and held-out occurrences of normalized ranges and of queries compared by channel: searches one by one."""
 
 import naive
 import numpy as np

@@ -97,7 +97,7 @@ OTHERS = () if numba.config.DISABLE_JIT else {*metric_names("lockstep")} - {"euc
 
 
 def ways(name):
-    """How windows compared by this distance are normalised here."""
+    """How windows compared by this distance are normalized here."""
     return [None] if name in naive.POSITIVE else HOWS[:3] if name in OTHERS else HOWS
 
 
@@ -112,7 +112,7 @@ def test_window_profile_equals_the_reference(name, data):
         tq, ts = data.draw(times(len(x))), data.draw(times(len(y)))
     p = data.draw(parameters(name))
     if how is not None and naive.TABLE[name].is_sharp and name != "braycurtis":
-        return  # whether normalised points are equal, zero, or just within eps, is a matter of the last bit
+        return  # whether normalized points are equal, zero, or just within eps, is a matter of the last bit
     want = naive.windows(name, x, y, w, normalize=how, tq=tq, ts=ts, **p)
     searcher = QuerySearcher(get_metric(name, p), mode="windows", normalize=how).fit(x, weight=w, times=tq)
     got = searcher.profile(y, times=ts)

@@ -104,7 +104,7 @@ def test_drift_is_followed(kinds):
     segments = trained.segment(X)
     for s, e, label, _ in segments:
         assert kind[np.argmin(np.abs(ranges.mean(axis=1) - (s + e) / 2))] == label
-    # Of the unlabelled part nothing is known, so nothing there is wrong.
+    # Of the unlabeled part nothing is known, so nothing there is wrong.
     assert trained.score(X, y) == event_f1_score(np.where(labelled, y, 0), ranges_of(segments[labelled[segments.end]]))
 
 

@@ -106,6 +106,17 @@ def test_the_name_of_numbers_is_drawn():
     named = searcher.search(SEQUENCE, times=pd.Series(times, name="t (s)"))
     assert named.plot().ax_.get_xlabel() == "t (s)"
     assert named.plot(ts=times).ax_.get_xlabel() == "time"
+
+
+def test_results_of_functions_are_drawn_in_the_times_of_the_table():
+    times = np.arange(200) / 10 + 5
+    table = pd.DataFrame({"a": SEQUENCE}, index=pd.Index(times, name="time (s)"))
+    for display in (SearchDisplay(FOUND, table), SegmentationDisplay([10, 12], table)):
+        np.testing.assert_array_equal(display.times.values, times)
+        assert display.times.label == "time (s)"
+    assert SearchDisplay(FOUND, table.set_axis(pd.to_timedelta(times, unit="s"))).times.label == "time (s)"
+    for rows in (np.arange(200), np.roll(times, 3)):  # numbers of rows, and floats that do not increase
+        assert SearchDisplay(FOUND, table.set_axis(rows)).times.label == "sample"
     assert SearchDisplay(FOUND, SEQUENCE, pd.Series(times, name="sample")).times.label == "time"
 
 

@@ -21,7 +21,7 @@ if TYPE_CHECKING:
 
 __all__ = ["Metric"]
 
-BLOCK = 2**19  # points of windows that are normalised together
+BLOCK = 2**19  # points of windows that are normalized together
 
 
 class Metric(Estimator):

@@ -1,4 +1,4 @@
-"""Warping metric classes that compare what lies about each point: slopes and neighbourhoods."""
+"""Warping metric classes that compare what lies about each point: slopes and neighborhoods."""
 
 from __future__ import annotations
 
@@ -16,7 +16,7 @@ __all__ = ["DDTW", "WDDTW", "ShapeDTW"]
 
 
 def keogh_slope(a):
-    """Derivative estimate of Keogh & Pazzani (2001); the first and the last point copy their neighbours."""
+    """Derivative estimate of Keogh & Pazzani (2001); the first and the last point copy their neighbors."""
     n = a.shape[1]
     if n < 3:
         return np.repeat(np.diff(a, axis=1), n, axis=1) if n == 2 else np.zeros_like(a)
@@ -27,7 +27,7 @@ def keogh_slope(a):
 class SlopesMixin:
     """What is compared are the slopes."""
 
-    _reach = 2  # the first and the last sample copy their neighbours
+    _reach = 2  # the first and the last sample copy their neighbors
 
     def _features(self, a):
         return keogh_slope(a)
@@ -80,12 +80,12 @@ class WDDTW(SlopesMixin, WDTW):
 
 @register
 class ShapeDTW(WarpingMetric):
-    """Shape dynamic time warping (Zhao & Itti 2018): DTW of the neighbourhoods of the points.
+    """Shape dynamic time warping (Zhao & Itti 2018): DTW of the neighborhoods of the points.
 
     Parameters
     ----------
     reach : int, default=5
-        Points to either side that belong to a point's neighbourhood, at most 10,000; the series' ends are repeated.
+        Points to either side that belong to a point's neighborhood, at most 10,000; the series' ends are repeated.
     window : None, float in (0, 1], "sakoe-chiba" or "itakura", default=None
         Band of the warping path. A float is the radius of a Sakoe-Chiba band as a share of the shorter length.
     factor : int, optional
@@ -116,6 +116,6 @@ class ShapeDTW(WarpingMetric):
         return np.ascontiguousarray(a[:, at].reshape(-1, n))
 
     def _query(self, x, w, n, tx=None, *, search=False):
-        if w is not None:  # a point's weight is its whole neighbourhood's
+        if w is not None:  # a point's weight is its whole neighborhood's
             w = np.repeat(w, 2 * self._reach + 1, axis=0)
         return super()._query(x, w, n, tx, search=search)

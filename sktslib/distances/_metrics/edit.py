@@ -118,7 +118,7 @@ class MatchingMetric(ElasticMetric):
                 warn(
                     f"The 'eps' parameter of {name} should be at least {SMALL:g} of the values' standard deviation, "
                     f"{deviation:.3g}. Got {eps:g}: hardly any points match but equal ones. Raise it, for example to "
-                    f"{USUAL * deviation:.3g}, or normalise the series; set eps=0 if equal values alone should match."
+                    f"{USUAL * deviation:.3g}, or normalize the series; set eps=0 if equal values alone should match."
                 )
 
 

@@ -44,7 +44,7 @@ class Cosine(LockstepMetric):
 
 @register
 class Correlation(LockstepMetric):
-    """Correlation distance: cosine distance of the centred series; both constant: 0, one of them: 1.
+    """Correlation distance: cosine distance of the centered series; both constant: 0, one of them: 1.
 
     Examples
     --------

@@ -41,7 +41,7 @@ class Mixed(MetricOfChannels):
     Weights of points and channels are handed to the parts as they are; a part whose points all have weight 0 adds
     nothing.
 
-    A search by windows computes this sum for each window, normalised by channel. A query compared by channel (see
+    A search by windows computes this sum for each window, normalized by channel. A query compared by channel (see
     `QuerySearcher`) has each channel compared by its own metric, at its own lag. A subsequence search knows one path,
     which all channels share: the least over all paths of the weighted sum of what each part pays along it. It takes
     parts of `DTW`, `DDTW`, `ShapeDTW` and `ADTW`, or of `WDTW` and `WDDTW` of one `g`, with one band. Others are

@@ -13,9 +13,9 @@ __all__ = ["SBD"]
 
 @register
 class SBD(PathlessMetric):
-    """Shape-based distance (Paparrizos & Gravano 2015): 1 - the largest normalised cross-correlation over all shifts.
+    """Shape-based distance (Paparrizos & Gravano 2015): 1 - the largest normalized cross-correlation over all shifts.
 
-    In [0, 2]. It knows shifts and no warping. The paper compares z-normalised series: normalise them beforehand, or
+    In [0, 2]. It knows shifts and no warping. The paper compares z-normalized series: normalize them beforehand, or
     search with ``normalize="zscore"``. Both all zero: 0; one of them: 1.
 
     References
@@ -30,7 +30,7 @@ class SBD(PathlessMetric):
     """
 
     name, full_name = "sbd", "Shape-Based Distance"
-    description = "One minus the largest normalised cross-correlation over all shifts."
+    description = "One minus the largest normalized cross-correlation over all shifts."
     _pairs_by_length = True  # in tables of distances
     _why = "it compares the series at their best shift, point by point."
 

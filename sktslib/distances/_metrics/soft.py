@@ -149,7 +149,7 @@ class SoftMetric(PathlessMetric, BandedMetric):
         Returns
         -------
         ndarray of shape (m, n)
-            In [0, 1]; the first and the last cell are 1. It is the gradient of the un-normalised value by the local
+            In [0, 1]; the first and the last cell are 1. It is the gradient of the un-normalized value by the local
             costs (Cuturi & Blondel 2017).
 
         Raises

@@ -36,7 +36,7 @@ class TAM(Metric):
 
     name, full_name, family = "tam", "Time Alignment Measurement", "time"
     description = "Advance, delay and phase of the optimal alignment."
-    _is_symmetric = False  # ties of the path are broken in favour of the query
+    _is_symmetric = False  # ties of the path are broken in favor of the query
 
     def _exponent(self, channels):
         return 2.0

@@ -112,7 +112,7 @@ class DTW(WarpingMetric):
         Local cost of two points instead of the squared difference, compiled or plain Python; it takes two floats, or
         two arrays of channels.
     do_sign_norm : bool, default=False
-        z-normalise each series first.
+        z-normalize each series first.
     do_dist_norm : bool, default=False
         Divide by the length of the first series.
 
@@ -194,8 +194,8 @@ class DTW(WarpingMetric):
         super()._check_search(mode)
         if self.do_sign_norm:
             raise ValueError(
-                "The 'do_sign_norm' parameter of DTW must be False in a search: it normalises whole series. Got "
-                "True. Take normalize='zscore' of QuerySearcher, which normalises each window."
+                "The 'do_sign_norm' parameter of DTW must be False in a search: it normalizes whole series. Got "
+                "True. Take normalize='zscore' of QuerySearcher, which normalizes each window."
             )
 
     def _free(self, m, n):

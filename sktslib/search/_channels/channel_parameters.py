@@ -95,7 +95,7 @@ class ChannelRule(NamedTuple):
         if len(short):
             start, end = short[0].tolist()
             raise ValueError(
-                f"The 'channel_lag' parameter of {self.owner} must be less than the length of what is labelled, for "
+                f"The 'channel_lag' parameter of {self.owner} must be less than the length of what is labeled, for "
                 f"labels mark whole occurrences, from the start of the first channel to the end of the last. Got a lag "
                 f"of {lag} samples and an occurrence from {start} to {end}. Label up to the end of the last channel."
             )

@@ -30,7 +30,7 @@ class Conformal(Estimator):
 
     Notes
     -----
-    It holds for occurrences to come that are exchangeable with those that are labelled: as a further one of the same
+    It holds for occurrences to come that are exchangeable with those that are labeled: as a further one of the same
     recording, of which no one could tell that it is not marked. It does not hold for another subject, or for a drift.
     The query is learned from all blocks in the end, from a little more than in each block, which as a rule errs to the
     safe side. Nothing is said of false matches.

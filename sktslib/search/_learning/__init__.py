@@ -1,1 +1,1 @@
-"""What is learned from a recording whose time points are labelled."""
+"""What is learned from a recording whose time points are labeled."""

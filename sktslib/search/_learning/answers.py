@@ -50,7 +50,7 @@ def relearned(answers, limits):
 
 
 def comparable(how, y):
-    """A piece (channels, n) as it is averaged with the query: normalised, and of its length where windows are."""
+    """A piece (channels, n) as it is averaged with the query: normalized, and of its length where windows are."""
     if how.mode == "windows" and y.shape[1] != how.m:
         y = resample(y, how.m)
     return y if how.normalize is None else normalise(y, full_weight(how.w, how.x), how.normalize)

@@ -1,4 +1,4 @@
-"""metric="auto": metric, stiffness and normalisation that tell marked occurrences from all else, by blocks."""
+"""metric="auto": metric, stiffness and normalization that tell marked occurrences from all else, by blocks."""
 
 from itertools import pairwise
 from typing import NamedTuple
@@ -89,7 +89,7 @@ def elastic_candidates(normalize=None):
 
 
 def rigid_candidates(normalize=None):
-    """Windows, compared point by point; unless it is given, with several normalisations."""
+    """Windows, compared point by point; unless it is given, with several normalizations."""
     return [Candidate("euclidean", None, one) for one in (WINDOWS if normalize is None else (normalize,))]
 
 

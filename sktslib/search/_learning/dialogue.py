@@ -86,7 +86,7 @@ class AnsweredSearcher:
         ones or more it becomes the barycenter of itself, as one occurrence (learned from labels, as many as it was
         learned from), and of the good ones; where these fall into clear groups, of the group that it is nearest to. Of
         each further group the barycenter is an alternative of the query, see `alternatives_`: a match counts by the one
-        it is nearest to, and is found once. The query's length stays. With `normalize` all of them are normalised
+        it is nearest to, and is found once. The query's length stays. With `normalize` all of them are normalized
         before. Weights that were not given become the inverse variance about each point, shrunk as those that are
         learned from labels.
 

@@ -59,7 +59,7 @@ def learn_background(marked, queries, constant, segment, verbose=0):
             factor, best = middle_of_the_best(value, len(marked.ranges), nearest)
         return best[0], make(factor**sure if nearest else factor)
 
-    # No sample of background costs more than the strongest sample of an occurrence: artefacts are no occurrences.
+    # No sample of background costs more than the strongest sample of an occurrence: artifacts are no occurrences.
     relative = -1, None
     if strongest:
         relative = tried(lambda factor: unit._replace(limit=factor * strongest, slope=factor * unit.slope), 1.0)
@@ -147,7 +147,7 @@ def middle_of_the_best(value, k, nearest=0.0):
 
 
 def _best_range(values, k):
-    """The least and the largest of the neighbouring factors about the best one whose values are as good."""
+    """The least and the largest of the neighboring factors about the best one whose values are as good."""
     factors = sorted(values)
     first = last = factors.index(max(values, key=values.get))
     best, share = values[factors[first]]

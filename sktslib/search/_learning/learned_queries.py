@@ -1,4 +1,4 @@
-"""Queries learned from labelled occurrences: templates, weights, bounds of lengths."""
+"""Queries learned from labeled occurrences: templates, weights, bounds of lengths."""
 
 from typing import NamedTuple
 

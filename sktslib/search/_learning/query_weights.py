@@ -1,4 +1,4 @@
-"""Weights of a query under which its labelled occurrences are nearer to it than what else it finds."""
+"""Weights of a query under which its labeled occurrences are nearer to it than what else it finds."""
 
 from functools import partial
 from typing import NamedTuple

@@ -1,4 +1,4 @@
-"""Self-training: repetitions of the part of a recording that nobody labelled, taken as further occurrences."""
+"""Self-training: repetitions of the part of a recording that nobody labeled, taken as further occurrences."""
 
 from typing import NamedTuple
 
@@ -9,7 +9,7 @@ from .learned_background import SHIFTED, of_another, plain_background, shares_of
 from .learned_queries import STRETCH, single
 
 UNLABELLED = -1  # as in scikit-learn's semi-supervised estimators
-SLACK = np.sqrt(STRETCH)  # midway between the length of the labelled occurrences and the bounds of a repetition
+SLACK = np.sqrt(STRETCH)  # midway between the length of the labeled occurrences and the bounds of a repetition
 
 
 class Taken(NamedTuple):
@@ -33,7 +33,7 @@ def are_unlabelled(y):
 
 
 def learnable(marked, taken=NOTHING):
-    """A marked recording with what is taken as further occurrences; its other unlabelled samples are missing."""
+    """A marked recording with what is taken as further occurrences; its other unlabeled samples are missing."""
     if marked.unlabelled is None:
         return marked
     hidden, code = marked.unlabelled.copy(), np.where(marked.unlabelled, UNLABELLED, marked.labels.code)
@@ -51,11 +51,11 @@ def learnable(marked, taken=NOTHING):
 
 
 def sure_ones(marked, queries, numbers, found):
-    """Repetitions of the unlabelled part that are as sure as those of the labelled occurrences.
+    """Repetitions of the unlabeled part that are as sure as those of the labeled occurrences.
 
     They cost at most the largest share, of what they would as plain background, of an occurrence of their class that
-    was found, as `of_another` estimates it, and less than any false repetition of the labelled part. From a share of 1
-    on the background is nearer. They are about as long as the labelled ones, too: a metric that stretches without
+    was found, as `of_another` estimates it, and less than any false repetition of the labeled part. From a share of 1
+    on the background is nearer. They are about as long as the labeled ones, too: a metric that stretches without
     charge finds an occurrence, but not its borders, and queries learned from that would grow from round to round.
 
     Parameters

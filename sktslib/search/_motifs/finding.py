@@ -64,7 +64,7 @@ def motifs(
     metric : str, metric object or callable, default="euclidean"
         The distance of two windows.
     normalize : {None, "zscore", "mean", "minmax", "robust"}, default="zscore"
-        How each window is normalised, per channel.
+        How each window is normalized, per channel.
     other : array-like of shape (k,) or (k, channels), optional
         Another recording: pairs then have a window in each.
     metric_params : dict, optional
@@ -93,7 +93,7 @@ def motifs(
 
     Notes
     -----
-    Under the z-normalised Euclidean distance without weights the correlations of all pairs are bounded along the
+    Under the z-normalized Euclidean distance without weights the correlations of all pairs are bounded along the
     diagonals of their matrix [1]_, O(n^2) whatever the length, and the pairs that the bounds leave are computed as a
     search computes them. Under an elastic distance each window is searched for as a query is, up to the distance of the
     nearest pair that is known; the first one is the Euclidean motif. Other distances are computed for all pairs.
@@ -167,7 +167,7 @@ def discords(
     Notes
     -----
     A window that is nearer to any other one than the farthest so far is from all is no discord, whatever else it is
-    near to. So each is first compared with the window next to the one that a neighbour of it is near to, and those that
+    near to. So each is first compared with the window next to the one that a neighbor of it is near to, and those that
     are farthest by the Euclidean distance come first. The answer is exact.
 
     References

@@ -93,10 +93,10 @@ class Nearest(NamedTuple):
 
     most: np.ndarray  # what it is at most away
     partner: np.ndarray  # where it starts; -1: not known
-    lag: np.ndarray  # behind a window where one starts that is near: that of the last neighbour that one was found for
+    lag: np.ndarray  # behind a window where one starts that is near: that of the last neighbor that one was found for
 
     def learn(self, i, distance, j, is_nearest, reach):
-        """Take the distance from a window, perhaps the nearest one; neighbours up to so far may be near it as well."""
+        """Take the distance from a window, perhaps the nearest one; neighbors up to so far may be near it as well."""
         self.lag[max(i - reach + 1, 0) : i + reach] = j - i
         self.most[i] = distance if is_nearest else min(distance, self.most[i])
         if is_nearest:

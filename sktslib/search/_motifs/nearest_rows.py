@@ -23,7 +23,7 @@ class Rows(NamedTuple):
     m: int
     apart: int  # samples that the starts of windows of one sequence must at least be apart
     is_one: bool  # whether both sequences are one; in another process they may be two copies of it
-    windows: Windows | None = None  # those of `other`, where what normalises them is found once for all queries
+    windows: Windows | None = None  # those of `other`, where what normalizes them is found once for all queries
 
     @property
     def counts(self):

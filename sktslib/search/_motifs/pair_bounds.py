@@ -20,7 +20,7 @@ SQUARES = {"euclidean": 2.0, "sqeuclidean": 1.0}  # the power of a distance that
 
 
 def are_known(how):
-    """Whether there are bounds: of Euclidean distances of z-normalised windows without weights."""
+    """Whether there are bounds: of Euclidean distances of z-normalized windows without weights."""
     return how.metric.name in SQUARES and how.normalize == "zscore" and how.w is None
 
 

@@ -165,7 +165,7 @@ class WindowProfile(IncrementalProfile):
 
 
 class RangeProfile(IncrementalProfile):
-    """Subsequences that are normalised each by itself; with a `rule` perhaps those alone that it may choose.
+    """Subsequences that are normalized each by itself; with a `rule` perhaps those alone that it may choose.
 
     What ends at a sample depends on no more samples than the longest candidate has; nothing is carried.
     """

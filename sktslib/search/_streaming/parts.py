@@ -3,7 +3,7 @@
 The column of a subsequence search begins `LEAD` lengths of the query before the range. What it is at the range's begin
 and at doubling distances behind it is kept. From left to right the column that comes from before is compared with it:
 where both are the same, in costs and in starts, all that follows is the same, too. Until then the search goes on from
-before, and what it finds counts in place of what the part found. Windows, and subsequences that are normalised each by
+before, and what it finds counts in place of what the part found. Windows, and subsequences that are normalized each by
 itself, need the samples before that they reach over.
 """
 

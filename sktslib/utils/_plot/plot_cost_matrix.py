@@ -102,7 +102,7 @@ class CostMatrixDisplay(Display):
         ----------
         estimator : Metric, or estimator with a `metric_`
             What aligns them: a metric object such as ``DTW()``, or that of a fitted estimator. Both series are
-            normalised as `normalize` of a QuerySearcher says, and drawn so; its weights and times do not count here.
+            normalized as `normalize` of a QuerySearcher says, and drawn so; its weights and times do not count here.
         query : array-like of shape (m,) or (m, channels)
             The query.
         sequence : array-like of shape (n,) or (n, channels)

@@ -41,7 +41,7 @@ class ExplanationDisplay(Display):
     sequence : array-like of shape (n,) or (n, channels)
         The sequence, whole.
     rescale : bool, default=False
-        Whether to bring the match to the mean and the spread of the query, for searches that normalise.
+        Whether to bring the match to the mean and the spread of the query, for searches that normalize.
 
     Attributes
     ----------

@@ -8,7 +8,7 @@ from typing import NamedTuple
 import numpy as np
 
 from .. import validation
-from .._given_times import given_times, time_name
+from .._given_times import given_times, index_times, time_name
 from .._sampling import LONG, edges, end_times, holes
 
 DAY = 86_400_000_000  # microseconds; matplotlib's axes count days
@@ -137,18 +137,16 @@ class Times:
 def as_times(times, n, name, series=None, max_gap=None, called=None):
     """Return the times of `n` samples; without times, those of the index of `series`, or the sample indices.
 
-    Numbers are `called` so, or by the name of their Series, on the axis.
+    Numbers are `called` so, or by the name of their Series or index, on the axis.
     """
-    index = getattr(series, "index", None)
-    if hasattr(times, "samples"):  # those of some samples, which the result of a stream knows
-        if not hasattr(index, "tz"):
+    if times is None or hasattr(times, "samples"):  # those of some samples, which the result of a stream knows
+        held = index_times(getattr(series, "index", None))
+        if times is not None and held is None:
             raise ValueError(
                 f"The '{name}' parameter must be given: the result holds the times of its own starts and ends, and no "
                 f"others. Got None. Pass the times of the whole sequence, or numpy.arange({n}) to draw it by samples."
             )
-        times = None
-    if times is None and hasattr(index, "tz"):
-        times = index
+        called, times = time_name(series, None) if called is None else called, held
     if times is None:
         return Times(np.arange(n, dtype=np.float64), "sample")
     array, zone = _without_zone(given_times(times, name))

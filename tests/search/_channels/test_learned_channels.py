@@ -112,7 +112,7 @@ def test_lags_with_labels_are_durations_and_keep_error_rates():
 
 def test_labels_are_of_whole_occurrences():
     _, y, labels = recording()
-    words = r"'channel_lag' .* less than .* what is labelled.*a lag of 21 .* from 20 to 41\. Label up to the end"
+    words = r"'channel_lag' .* less than .* what is labeled.*a lag of 21 .* from 20 to 41\. Label up to the end"
     with pytest.raises(ValueError, match=words):
         QuerySearcher("correlation", channel_lag=[0, 21, 0]).fit(y, labels)
     left_out = {"channel_lag": [0, 21, 0], "channel_weight": [1, 0, 1]}

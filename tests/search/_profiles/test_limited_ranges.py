@@ -1,4 +1,4 @@
-"""Limits of scale and offset of ranges that are normalised each by itself, against all ranges one by one."""
+"""Limits of scale and offset of ranges that are normalized each by itself, against all ranges one by one."""
 
 import pickle
 

@@ -104,7 +104,7 @@ def test_matches_are_those_of_the_reference(data):
     got = QuerySearcher("dtw", mode="windows", normalize=how, **rule).fit(x, weight=w).search(y)
     gaps = np.diff(np.sort(distance))
     if ((gaps > 0) & (gaps < 1e-9)).any():
-        return  # roundings decide which of them comes first, as among normalised windows of two points
+        return  # roundings decide which of them comes first, as among normalized windows of two points
     np.testing.assert_allclose(got.distance, distance[chosen], rtol=1e-9, atol=1e-9)
     apart = np.diff(np.sort(distance)) > 1e-9
     if apart.all():  # else roundings decide which of equal ones comes first

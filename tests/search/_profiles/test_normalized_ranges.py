@@ -1,4 +1,4 @@
-"""Subsequences that are normalised each by itself, against all ranges compared one by one."""
+"""Subsequences that are normalized each by itself, against all ranges compared one by one."""
 
 import pickle
 
