@@ -5,8 +5,8 @@ enter a query at any boundary between samples, at the cost of the cheapest segme
 background, 1..k the queries; ``transitions[a, b]`` is the cost of b following a.
 
 Layout: the points of all queries are concatenated, those of query q at ``first[q]:first[q + 1]``; the series
-is ``(channels, (n + 1) * lanes)``, its first sample the one before the series, 0 if there is none. The lanes are
-stretches of one series side by side; with one lane vectors are floats.
+is ``(channels, (n + 1) * lanes)``, its first sample the one before the series, 0 if there is none; kernels take it as
+`channels_of` gives it. The lanes are stretches of one series side by side; with one lane vectors are floats.
 """
 
 import numpy as np
@@ -16,7 +16,7 @@ from numba.extending import overload
 from .compilation import inner, kernel, pieces, step
 from .dispatch import accumulate, closed_boundary, gap, gap_terms, lag_cost, moves, terms
 from .simd import REGISTER, compiled_as, minimum, where
-from .simd_memory import makers, store
+from .simd_memory import channels_of, makers, store
 
 INF = np.inf
 LANES = 2 * REGISTER
@@ -72,7 +72,7 @@ def _summed(wide, p, rows, Y, t, i):
     at = (t + 1) * lanes
     r = rows[0]
     a, b, c = terms(p, (r[0, i], r[1, i], r[2, i], r[3, i]), load(wide, Y[0], at), load(wide, Y[0], at - lanes))
-    for k in range(1, rows.shape[0]):
+    for k in range(1, len(Y)):
         r = rows[k]
         e, f, g = terms(p, (r[0, i], r[1, i], r[2, i], r[3, i]), load(wide, Y[k], at), load(wide, Y[k], at - lanes))
         a, b, c = a + e, b + f, c + g
@@ -98,7 +98,7 @@ def gap_cost_of(wide, p, rows, Y, ty, t):
     """The gap cost of sample t."""
     total, lanes = splat(wide, 0.0), lanes_of(wide)
     if rows is not None:
-        for k in range(rows.shape[0]):
+        for k in range(len(Y)):
             total = total + gap_terms(p, load(wide, Y[k], (t + 1) * lanes), load(wide, Y[k], t * lanes))
     step = 1.0
     if ty is not None:
@@ -207,7 +207,8 @@ def advance(wide, queries, series, begin_at, offset, rules, state, best, begin):
     Fills, per boundary t + 1 behind sample t, ``best`` (k + 1): the cheapest segmentation up to there whose last part
     has each label; and ``begin`` (k): where its last segment starts.
     """
-    _, _, _, first, _ = queries
+    (_, rows, _, first, _), (Y, ty) = queries, series
+    series = (Y if rows is None else channels_of(Y)), ty
     width = len(first) * (LANES if wide else 1)  # of a row of `best`
     for a, b in pieces(len(best) // width - begin_at, COST * first[-1] * width // len(first)):
         _advance(wide, queries, series, begin_at + a, offset, rules, state, best[: (begin_at + b) * width], begin)
@@ -222,10 +223,10 @@ def _advance_lanes(wide, queries, series, step, first, last, offset, rules, stat
         while marks[mark] <= first:
             mark += 1
         count = min(own.shape[0] // LANES, min(last, marks[mark]) - first)
-        for c in range(Y.shape[0]):
+        for c in range(len(Y)):
             for t in range(count + 1):
                 for lane in range(LANES):
-                    Y[c, t * LANES + lane] = series[c, lane * step + first + t]
+                    Y[c][t * LANES + lane] = series[c, lane * step + first + t]
         for t in range(count):
             for lane in range(LANES):
                 own[t * LANES + lane] = background[lane * step + first + t]
@@ -257,7 +258,7 @@ def advance_lanes(queries, series, step, offset, rules, state, marks, states, at
     """
     k, m = best.shape[1] - 1, queries[3][-1]
     sizes = (at_once, at_once * (k + 1), at_once * k)
-    room = np.empty((len(series), (at_once + 1) * LANES)), *(np.empty(size * LANES) for size in sizes)
+    room = channels_of(np.empty((len(series), (at_once + 1) * LANES))), *(np.empty(size * LANES) for size in sizes)
     rest = rules, state, marks, states, room, best, begin
     for a, b in pieces(int(marks[-1]), COST * m * LANES):
         _advance_lanes(True, queries, series, step, a, b, offset, *rest)
@@ -271,12 +272,12 @@ def _range_costs(wide, queries, series, start, length, rules, first, last, begin
         some = slice(group * LANES, min((group + 1) * LANES, start.shape[0]))
         here, long, to = start[some], length[some], out[some]
         width = long[-1]
-        for c in range(Y.shape[0]):
+        for c in range(len(Y)):
             for t in range(width + 1):
                 for lane in range(LANES):
                     # What is before a range does not matter, nor what is behind it.
                     inside = t > 0 and lane < here.shape[0]
-                    Y[c, t * LANES + lane] = series[c, min(here[lane] + t, n - 1)] if inside else 0.0
+                    Y[c][t * LANES + lane] = series[c, min(here[lane] + t, n - 1)] if inside else 0.0
         for r in range(state.shape[0]):
             for j in range(state.shape[1]):
                 state[r, j] = begin_with[r, j]
@@ -292,7 +293,7 @@ def range_costs(queries, series, start, length, transitions, bounds, state, out)
     """
     most, groups = int(length[-1]), -(-len(start) // LANES)
     rules = np.full(most * LANES, INF), transitions, *bounds
-    room = np.empty((len(series), (most + 1) * LANES)), np.empty(2 * most * LANES), np.empty(most * LANES)
+    room = channels_of(np.empty((len(series), (most + 1) * LANES))), np.empty(2 * most * LANES), np.empty(most * LANES)
     for a, b in pieces(groups, COST * most * queries[3][-1] * LANES):
         _range_costs(True, queries, series, start, length, rules, a, b, state, state.copy(), room, out)
 
