@@ -6,9 +6,9 @@ samples is transformed, and its moments found, once for all queries. Windows tha
     sum (x - y)^2 = sum (y - c)^2 + sum (x - c)^2 - 2 sum (y - r)(x - c) - 2 (r - c) sum (x - c)
 
 with the query's rounded mean c and the mean r of a row of samples. The first sum is a running one, and so large as
-what rounding is compared with; the last one is next to nothing. One call does it all, for between two calls another thread may take the
-interpreter, and waits for it when it comes back. A block is two rows of windows: the real and the imaginary part of one
-transform, since a query is real.
+what rounding is compared with; the last one is next to nothing. One call does it all, for between two calls another
+thread may take the interpreter, and waits for it when it comes back. A block is two rows of windows: the real and the
+imaginary part of one transform, since a query is real.
 """
 
 from math import frexp, ldexp

@@ -217,8 +217,6 @@ class _Samples:
         origin = y[first] if self._scaling > 2 else origin
         moments_about(y, m, origin, first, mean, spread, error)
         find_constants(y, m, first, self._how == 2, mean, spread, error)
-        if self._how == 1:
-            error *= 1.5  # of the spread and of the mean
         if self._scaling > 2:
             low, high = np.empty((2, 1, self._last - first))
             slide(y[np.newaxis, first : self._last + m - 1], m, low, high)
