@@ -43,8 +43,8 @@ those of integers, which keeps adders and multipliers busy alike; elsewhere all 
 cost the same, a search computes one register of a strip after the other: costs and starts alone fill 16 registers.
 
 `lockstep_drivers`, `lockstep_terms`, `sliding` and `matrix_profile` are in the folder `lockstep`. `sliding` leaves to
-`shared_moments` what is normalised by mean or by mean and deviation and has no weights; both correlate by its
-`load_rows` and `dot_rows`, on the Fourier `transforms`.
+`shared_moments` what has no weights and is normalised by mean, by mean and deviation, or, of squares, not at all; both
+use its `load_rows` and `dot_rows`, on the Fourier `transforms`.
 
 `compilation` says how kernels are compiled and called in pieces, `cache` how they are kept on disk. `simd` and
 `simd_memory` are vectors of floats; `strips` is the memory layout of `diagonals` and `open_ended`; `moments` and

@@ -56,6 +56,14 @@ def _run_both(y, b, m, before, after):
             after_s[k], after_q[k] = done_s2 + s2, done_q2 + q2
 
 
+def apart(size):
+    """Length of rows side by side of so many sums, so that the same places of two are not the same to the cache."""
+    return size + (85 - size) % 512
+
+
+_apart = inner(apart)
+
+
 @kernel
 def rounding(m):
     """Relative error of a running sum of m terms."""
@@ -70,14 +78,15 @@ def moments(y, m, first, mean, spread, error):
 
 @kernel(linked=True, error_model="numpy")
 def moments_about(y, m, origin, first, mean, spread, error):
-    """The same with means less an `origin`, so that they keep their digits under an offset.
+    """The same with means less an `origin`, so that they keep their digits under an offset; `mean` may be None.
 
     All windows that hold the sample `b` are split there into what lies before it and the rest; the sums of either part
     run away from b and are taken relative to y[b]. So no sample outside of a window ever enters its sums, and as y[b]
     is a sample of the window, at most a factor m is lost where the mean's share is taken off.
     """
-    end = first + mean.shape[0]  # of the windows' starts
-    before, next_before, after = np.empty((2, m + 1)), np.empty((2, m + 1)), np.empty((2, m + 1))
+    end = first + spread.shape[0]  # of the windows' starts
+    room = np.empty((3, 2, _apart(m + 1)))
+    before, next_before, after = room[0], room[1], room[2]
     for k in range(m + 1):  # numba's zeros take a quarter of a second to compile
         for r in range(2):
             before[r, k] = next_before[r, k] = after[r, k] = 0.0
@@ -94,12 +103,15 @@ def moments_about(y, m, origin, first, mean, spread, error):
         s0, q0 = before[0, last : high + m - b + 1], before[1, last : high + m - b + 1]
         s1, q1 = after[0, last : high + m - b + 1], after[1, last : high + m - b + 1]
         part = slice(low - first, high - first + 1)
-        middle, deviations, wrong = mean[part], spread[part], error[part]
+        deviations, wrong = spread[part], error[part]
         for k in range(s1.shape[0]):
             total, squares = s0[k] + s1[k], q0[k] + q1[k]
-            middle[k] = base + total * share
             deviations[k] = squares - total * total * share
             wrong[k] = squares * relative
+        if mean is not None:
+            middle = mean[part]
+            for k in range(s1.shape[0]):
+                middle[k] = base + (s0[k] + s1[k]) * share
         before, next_before = next_before, before
 
 
@@ -154,9 +166,8 @@ def weighted_moments(s, q, norm_s, norm_q, bound, w_norm, step, total, origin, m
 # ------------------------------------------------------------------------------------------------------- accumulation
 # One array is written per loop: the compiler gives up on vector code where too many arrays might overlap.
 @kernel(linked=True, error_model="numpy")
-def standardise(lift, scale, spread, error, total, scaling):
-    """What the normalisation of each window makes of its moments: its mean, `lift`, becomes 0; fills `scale`."""
-    lift[:] = 0.0
+def standardise(scale, spread, error, total, scaling):
+    """What the normalisation of each window makes of its moments; fills `scale`."""
     if scaling == 1:
         scale[:] = 1.0
         return
@@ -226,6 +237,68 @@ def add_products(dot, step, wrong, lift, scale, spread, error, own, mean_x, tota
                 to_c[j] += w * by[j] + e[j]
 
 
+# Where windows are not normalised: sums of squares about one number need no mean.
+@inner
+def squares_about(y, m, center, first, more, out, room):
+    """Add to `out`, or begin anew, the sums of (y - center)^2 over the windows that start at `first` and after.
+
+    A window that starts in a block of m samples is what the block holds from there on, and what the next block holds
+    before the window's end: running sums of samples of its own, as in `moments_about`. `room` is for four blocks.
+    """
+    turn = 0
+    _run_squares(y[first : first + m], center, room[2], False, room[3], room[0])
+    for b in range(0, out.shape[0], m):
+        here, after = out[b : b + m], first + b + m
+        _run_squares(y[after : after + here.shape[0]], center, room[turn], more, here, room[1 - turn])
+        turn = 1 - turn
+
+
+@inner
+def _run_squares(y, center, rest, more, out, back):
+    """out[k] = rest[k] + the sum of squares of the first k samples, or so much more; back[k] = that from k on."""
+    n, done, done_back = y.shape[0], 0.0, 0.0
+    for k0 in range(0, n, RUN):
+        k1, s, t = min(k0 + RUN, n), 0.0, 0.0
+        v, of_rest, to = y[k0:k1], rest[k0:k1], out[k0:k1]
+        last, to_back = y[n - k1 : n - k0][::-1], back[n - k1 : n - k0][::-1]
+        for k in range(v.shape[0]):
+            total = of_rest[k] + (done + s)
+            to[k] = to[k] + total if more else total
+            s += (v[k] - center) * (v[k] - center)
+            t += (last[k] - center) * (last[k] - center)
+            to_back[k] = done_back + t
+        done, done_back = done + s, done_back + t
+    if n < out.shape[0]:  # the last window ends with the samples
+        out[n] = out[n] + (rest[n] + done) if more else rest[n] + done
+
+
+@inner
+def end_squares(dot, step, shifts, wrongs, own, relative, squares, doubtful):
+    """Make of dot products and of the windows' squares about a number the squared distances; how many are in doubt.
+
+    The products still lack what their row and the query differ by from that number, `shifts`. See `judge_squares`.
+    """
+    count = 0
+    for r in range(dot.shape[0]):
+        shift, wrong = shifts[r], 2.0 * wrongs[r]
+        for first in range(r * step, min((r + 1) * step, squares.shape[0]), PIECE):
+            last = min(first + PIECE, (r + 1) * step, squares.shape[0])
+            d, to, doubts = dot[r, first - r * step : last - r * step], squares[first:last], doubtful[first:last]
+            for j in range(d.shape[0]):
+                d[j] = own + to[j] - 2.0 * (d[j] + shift)
+            for j in range(d.shape[0]):
+                whole = own + to[j]
+                doubts[j] = not (wrong + relative * to[j] < ERROR * whole - ERROR * TINY and d[j] > SMALL * whole)
+            some = 0
+            for j in range(d.shape[0]):
+                some += doubts[j]
+            if some:
+                for j in range(d.shape[0]):
+                    d[j] = 0.0 if doubts[j] else d[j]  # it could be negative
+            count += some
+    return count
+
+
 # Where moments do not depend on the query: what windows add is summed up once for all queries.
 @inner
 def add_windows(norms, step, scale, spread, error, squares, rows, errors, more, last):
@@ -252,29 +325,14 @@ def add_windows(norms, step, scale, spread, error, squares, rows, errors, more, 
 
 
 @inner
-def row_norms(norms, step, scale, rows):
-    """The norms of the rows of windows as scaled."""
-    for r in range(norms.shape[0]):
-        by, to = scale[r * step : (r + 1) * step], rows[r * step : (r + 1) * step]
-        for j in range(by.shape[0]):
-            to[j] = norms[r] * by[j]
-
-
-@inner
-def normalised_windows(
-    y, m, first, scaling, norms, step, mean, scale, spread, error, squares, rows, errors, several, more, last
-):
-    """Moments of the windows of a channel, as scaled, and of `several` (True or None) their sums; of one the rows'.
-
-    All at once, for between two calls another thread may take the interpreter, and wait for it.
-    """
-    moments_about(y, m, 0.0, first, mean, spread, error)
-    find_constants(y, m, first, False, mean, spread, error)
-    standardise(mean, scale, spread, error, float(m), scaling)
-    if several is not None:
-        add_windows(norms, step, scale, spread, error, squares, rows, errors, more, last)
-    else:
-        row_norms(norms, step, scale, rows)
+def normalised_windows(y, m, first, scaling, scale, spread, error):
+    """Moments of the windows of a channel, as scaled."""
+    moments_about(y, m, 0.0, first, None, spread, error)
+    for begin in range(0, spread.shape[0], PIECE):
+        here = slice(begin, begin + PIECE)
+        by, of_spread, of_error = scale[here], spread[here], error[here]
+        find_constants(y, m, first + begin, False, of_spread, of_spread, of_error)
+        standardise(by, of_spread, of_error, float(m), scaling)
 
 
 @inner
@@ -293,33 +351,25 @@ def add_dots(dot, step, scale, a, more):
 
 
 @inner
-def end_dots(dot, step, scale, products, own, wrong, squares, rows, errors, a, b, c, more):
-    """Add the last channel's products, and make of their sums what the channels one by one would have given.
+def end_dots(dot, scale, before, products, own, wrong, squares, rows, errors, a, b, c):
+    """Add the last channel's products to those before, and make of them what the channels one by one would have given.
 
-    A sum of products of norms is at most the product of the norms of both. `products` is True or None.
+    A sum of products of norms is at most the product of the norms of both. `before` is None where there is no other
+    channel, when `rows` is the norm of the row; `products` is True or None.
     """
+    for j in range(a.shape[0]):
+        a[j] = dot[j] * scale[j] if before is None else before[j] + dot[j] * scale[j]
     if products is None:
         wrong = 2.0 * wrong
-    for r in range(dot.shape[0]):
-        for first in range(r * step, min((r + 1) * step, a.shape[0]), PIECE):
-            end = min(first + PIECE, (r + 1) * step, a.shape[0])
-            d, by, v = dot[r, first - r * step : end - r * step], scale[first:end], squares[first:end]
-            n, e = rows[first:end], errors[first:end]
-            to_a, to_b, to_c = a[first:end], b[first:end], c[first:end]
-            if not more:
-                to_a[:] = 0.0
-            if products is not None:
-                for j in range(d.shape[0]):
-                    to_b[j] = v[j]
-                for j in range(d.shape[0]):
-                    to_a[j] += d[j] * by[j]
-            else:
-                for j in range(d.shape[0]):
-                    to_b[j] = own + v[j]
-                for j in range(d.shape[0]):
-                    to_a[j] = own + v[j] - 2.0 * (to_a[j] + d[j] * by[j])
-            for j in range(n.shape[0]):
-                to_c[j] = wrong * n[j] + e[j]
+        for j in range(a.shape[0]):
+            b[j] = own + squares[j]
+        for j in range(a.shape[0]):
+            a[j] = own + squares[j] - 2.0 * a[j]
+    else:
+        for j in range(a.shape[0]):
+            b[j] = squares[j]
+    for j in range(a.shape[0]):
+        c[j] = wrong * (rows * scale[j] if before is None else rows[j]) + errors[j]
 
 
 @kernel(linked=True, error_model="numpy")

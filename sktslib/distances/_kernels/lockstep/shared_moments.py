@@ -1,9 +1,14 @@
-"""Profiles of windows that are normalised, where all windows count alike: all of a stretch in one call.
+"""Profiles of windows of which all points count alike, normalised or not: all of a stretch in one call.
 
-The scheme is that of `sliding`. Moments are those of the samples alone, so that each block of samples is transformed,
-and its moments found, once for all queries. One call does it all, for between two calls another thread may take the
-interpreter, and waits for it when it comes back. A block is two rows of windows: the real and the imaginary part of one
-transform, since a query is real.
+The scheme is that of `sliding`. Moments of normalised windows are those of the samples alone, so that each block of
+samples is transformed, and its moments found, once for all queries. Windows that are compared as they are need none:
+
+    sum (x - y)^2 = sum (y - c)^2 + sum (x - c)^2 - 2 sum (y - r)(x - c) - 2 (r - c) sum (x - c)
+
+with the query's rounded mean c and the mean r of a row of samples. The first sum is a running one, and so large as
+what rounding is compared with; the last one is next to nothing. One call does it all, for between two calls another
+thread may take the interpreter, and waits for it when it comes back. A block is two rows of windows: the real and the
+imaginary part of one transform, since a query is real.
 """
 
 from math import frexp, ldexp
@@ -11,7 +16,20 @@ from math import frexp, ldexp
 import numpy as np
 
 from ..compilation import block_size, inner, kernel, pieces
-from ..running_moments import TINY, add_dots, end_dots, judge_products, judge_squares, normalised_windows
+from ..running_moments import (
+    PIECE,
+    TINY,
+    add_dots,
+    add_windows,
+    apart,
+    end_dots,
+    end_squares,
+    judge_products,
+    judge_squares,
+    normalised_windows,
+    rounding,
+    squares_about,
+)
 from ..scratch import scratch
 from . import lockstep_terms
 from .lockstep_drivers import finish_all
@@ -144,59 +162,129 @@ def dot_rows(spectra, own, by, step, direct, out, roots, room):
                 scale_row(both[1], by[k, 1])
 
 
+@inner
+def _squared(several, y, sizes, begin, loaded, query, rooms, roots, squares, doubtful):
+    """Squared distances of the windows that are loaded, as they are, in `rows`; how many are in doubt."""
+    m, step, direct = sizes
+    spectra, norms, by = loaded
+    kernels, own, wrong, centers, rests = query
+    rows, totals, blocks, room = rooms
+    shifts, wrongs, channels = np.empty(2), np.empty(2), y.shape[0]
+    for r in range(2):
+        shift, square = 0.0, 0.0
+        for k in range(channels):
+            shift += (norms[k, r, 1] - centers[k]) * rests[k]
+            square += norms[k, r, 0] * norms[k, r, 0]
+        shifts[r], wrongs[r] = shift, wrong * np.sqrt(square)
+    for k in range(channels):
+        one = slice(k, k + 1)
+        squares_about(y[k], m, centers[k], begin, k > 0, squares, blocks)
+        dot_rows(spectra[one], kernels[k], by[one], step, direct, rows, roots, room)
+        if several is not None:
+            for r in range(2):
+                for j in range(step):
+                    totals[r, j] = rows[r, j] + (totals[r, j] if k > 0 else 0.0)
+    return end_squares(totals, step, shifts, wrongs, own, rounding(m), squares, doubtful)
+
+
+@inner
+def _normalised(record, products, several, step, dot, scale, norms, of_windows, before, query, room, doubtful, out):
+    """Distances of normalised windows whose products in the last channel are `dot`; how many are in doubt.
+
+    By few windows at a time, for what is noted of them in between takes more memory than they do.
+    """
+    own, wrong = query
+    squares, rows, errors = of_windows
+    count = 0
+    for r in range(2):
+        for first in range(r * step, min((r + 1) * step, out.shape[0]), PIECE):
+            last = min(first + PIECE, (r + 1) * step, out.shape[0])
+            here = slice(first, last)
+            d, by, v, e = dot[r, first - r * step : last - r * step], scale[here], squares[here], errors[here]
+            a, b, c = room[0, : last - first], room[1, : last - first], room[2, : last - first]
+            if several is None:
+                end_dots(d, by, None, products, own, wrong, v, norms[r], e, a, b, c)
+            else:
+                end_dots(d, by, before[here], products, own, wrong, v, rows[here], e, a, b, c)
+            if products is not None:
+                count += judge_products(a, b, c, own, 0.0, doubtful[here])
+                finish_products(record, a, own, b, out[here])
+            else:
+                count += judge_squares(a, b, c, own, 0.0, doubtful[here])
+                finish_all(record, a, 0.0, b, out[here])
+    return count
+
+
 @kernel(error_model="numpy")
-def _profiles(record, products, several, y, sizes, scaling, queries, roots, rooms, first, last, doubtful, out):
+def _profiles(record, raw, products, several, y, sizes, scaling, queries, roots, rooms, first, last, doubtful, out):
     """Fill out[q, first:last] and doubtful[q]; how many are in doubt. `first` and what follows it are whole blocks.
 
-    `products`, whether they count and not squares, and `several` channels are True or None: what is None is left out
-    by the compiler.
+    Whether windows are compared as they are (`raw`; then `scaling` is None), whether `products` count and not squares,
+    and `several` channels are True or None: what is None is left out by the compiler. The first call of all transforms
+    the queries.
     """
     m, step, direct = sizes
-    kernels, of_queries, wrongs = queries
-    rows, spectra, dot, norms, by, moments, scales, sums, room = rooms
+    kernels, of_queries, wrongs, centers, rests = queries
+    rows, spectra, totals, norms, by, blocks, moments, scales, sums, piece, room = rooms
     channels, count = y.shape[0], 0
+    if first == 0 and not direct:
+        for q in range(kernels.shape[0]):
+            for k in range(channels):
+                for r in range(2):
+                    for t in range(rows.shape[1]):
+                        rows[r, t] = kernels[q, k, r, t]
+                forward(rows, kernels[q, k], roots, room)
     for begin in range(first, last, 2 * step):
         end = min(begin + 2 * step, last)
         here = end - begin
-        mean, spread, error = moments[0, :here], moments[1, :here], moments[2, :here]
-        of_rows = moments[3, :here]
-        total, norm_of, errors = (
-            (spread, of_rows, error) if several is None else (sums[0, :here], sums[1, :here], sums[2, :here])
-        )
+        spread, error, before = moments[0, :here], moments[1, :here], sums[3, :here]
+        of_windows = (spread, error, error) if several is None else (sums[0, :here], sums[1, :here], sums[2, :here])
         for k in range(channels):
             one, scale = slice(k, k + 1), scales[k, :here]
-            load_rows(y[k], begin, step, False, direct, rows, spectra[one], norms, by[one], roots, room)
-            of_channel = mean, scale, spread, error, total, norm_of, errors, several, k > 0, k == channels - 1
-            normalised_windows(y[k], m, begin, scaling, norms[:, 0], step, *of_channel)
-        a, b, c = sums[3, :here], sums[4, :here], sums[5, :here]
+            load_rows(y[k], begin, step, False, direct, rows, spectra[one], norms[k], by[one], roots, room)
+            if scaling is not None:
+                normalised_windows(y[k], m, begin, scaling, scale, spread, error)
+                if several is not None:
+                    add_windows(norms[k, :, 0], step, scale, spread, error, *of_windows, k > 0, k == channels - 1)
         for q in range(kernels.shape[0]):
-            for k in range(channels):
-                one, scale = slice(k, k + 1), scales[k, :here]
-                dot_rows(spectra[one], kernels[q, k], by[one], step, direct, dot, roots, room)
-                if several is not None and k < channels - 1:
-                    add_dots(dot, step, scale, a, k > 0)
-                else:
-                    of_both = of_queries[q], wrongs[q], total, norm_of, errors
-                    end_dots(dot, step, scale, products, *of_both, a, b, c, k > 0)
             doubts, found = doubtful[q, begin - first : end - first], out[q, begin:end]
-            if products is not None:
-                count += judge_products(a, b, c, of_queries[q], 0.0, doubts)
-                finish_products(record, a, of_queries[q], b, found)
-            else:
-                count += judge_squares(a, b, c, of_queries[q], 0.0, doubts)
-                finish_all(record, a, 0.0, b, found)
+            if raw is not None:
+                query, loaded = (kernels[q], of_queries[q], wrongs[q], centers[q], rests[q]), (spectra, norms, by)
+                within = rows, totals, blocks, room
+                count += _squared(several, y, sizes, begin, loaded, query, within, roots, found, doubts)
+                for r in range(2):
+                    to = found[r * step : (r + 1) * step]
+                    finish_all(record, totals[r, : to.shape[0]], 0.0, totals[r], to)
+            if scaling is not None:
+                for k in range(channels):
+                    one, scale = slice(k, k + 1), scales[k, :here]
+                    dot_rows(spectra[one], kernels[q, k], by[one], step, direct, rows, roots, room)
+                    if several is not None and k < channels - 1:
+                        add_dots(rows, step, scale, before, k > 0)
+                query = of_queries[q], wrongs[q]
+                of_last = rows, scales[channels - 1, :here], norms[channels - 1, :, 0]
+                within = before, query, piece
+                count += _normalised(record, products, several, step, *of_last, of_windows, *within, doubts, found)
     return count
+
+
+def as_waves(x, size, direct):
+    """The channels of a short series as they are transformed (channels, 2, size), or as direct sums take them."""
+    if direct:
+        return np.ascontiguousarray(x)[:, np.newaxis]
+    out = np.zeros((len(x), 2, size))
+    out[:, 0, : x.shape[1]] = x / size  # a power of two
+    return out
 
 
 def correlated(x, size, direct):
     """The channels of a short series as `dot_rows` takes them: transforms (channels, 2, size), or themselves."""
+    waves = as_waves(x, size, direct)
     if direct:
-        return np.ascontiguousarray(x)[:, np.newaxis]
-    roots = turns(size)
-    out, wave, room = np.empty((len(x), 2, size)), np.empty((2, size)), np.empty(room_of(roots))
-    for row, to in zip(x, out, strict=True):
-        wave[:] = 0.0
-        wave[0, : len(row)] = row / size  # a power of two
+        return waves
+    roots, out = turns(size), np.empty_like(waves)
+    room = np.empty(room_of(roots))
+    for wave, to in zip(waves, out, strict=True):
         forward(wave, to, roots, room)
     return out
 
@@ -204,24 +292,28 @@ def correlated(x, size, direct):
 def profiles(record, squares, queries, y, sizes, scaling, directly, out):
     """Fill out[q] with the distances of queries to all windows; what is in doubt is computed by `directly`.
 
-    `queries`: what they are correlated with (n_queries, channels, ..), their sums of squares, and the errors of dot
-    products with a row of norm 1. `sizes`: points of a query, windows of a row, and whether products are direct.
+    `queries`: what they are correlated with (n_queries, channels, ..), by `as_waves` and transformed here, their sums
+    of squares, the errors of dot products with a row of norm 1, what channels' squares are about, and the sums of
+    their points less that. `sizes`: points of a query, windows of a row, and whether products are direct.
     """
     kernels, (_, step, direct), channels, n_windows = queries[0], sizes, len(y), out.shape[1]
     size, many = step + sizes[0] - 1, 2 * step + 40  # no distance of a power of two between rows, see `sliding`
     roots = turns(16 if direct else size)
+    of_windows, rows = 1 if scaling == 0 else many, scratch("rows", (2, size))
     rooms = (
-        scratch("rows", (2, size)),
+        rows,
         scratch("spectra", (channels, 2, size)),
-        scratch("dots", (2, size)),
-        np.empty((2, 2)),
+        scratch("totals", (2, step)) if channels > 1 and scaling == 0 else rows,
+        np.empty((channels, 2, 2)),
         np.ones((channels, 2)),
-        scratch("moments", (4, many)),
-        scratch("scales", (channels, many)),
-        scratch("sums", (6, many)),
+        scratch("blocks", (4, apart(sizes[0]))),
+        scratch("moments", (2, of_windows)),
+        scratch("scales", (channels, of_windows)),
+        scratch("sums", (4, of_windows if channels > 1 else 1)),
+        scratch("pieces", (3, PIECE)),
         scratch("columns", room_of(roots)),
     )
-    kind = None if squares else True, True if channels > 1 else None
+    kind = None if scaling else True, None if squares else True, True if channels > 1 else None
     together = max(WINDOWS // (2 * step * len(kernels)), 1)  # blocks
     for first in range(0, n_windows, 2 * step * together):
         last = min(first + 2 * step * together, n_windows)
@@ -229,7 +321,7 @@ def profiles(record, squares, queries, y, sizes, scaling, directly, out):
         for a, b in pieces(-(-(last - first) // (2 * step)), COST * size * channels * len(kernels)):
             begin, end = first + 2 * step * a, min(first + 2 * step * b, last)
             here = doubtful[:, begin - first : end - first]
-            count += _profiles(record, *kind, y, sizes, scaling, queries, roots, rooms, begin, end, here, out)
+            count += _profiles(record, *kind, y, sizes, scaling or None, queries, roots, rooms, begin, end, here, out)
         if count:
             for q, doubts in enumerate(doubtful):
                 directly(q, np.flatnonzero(doubts) + first)

@@ -38,7 +38,7 @@ from ..running_moments import (
 )
 from ..scratch import scratch
 from . import lockstep_drivers, lockstep_terms, shared_moments
-from .shared_moments import correlated, dot_rows, finish_products, load_rows
+from .shared_moments import as_waves, correlated, dot_rows, finish_products, load_rows
 from .transforms import room_of, turns
 
 SLACK = 2 * ERROR / SMALL  # so large is the relative error of a distance at most
@@ -158,7 +158,8 @@ def _parts(x, w, squares, scaling, prepared):
     means[counts] = (weight * x).sum(axis=1)[counts] / totals[counts]
     centred = x - means[:, np.newaxis]
     rests[counts] = (weight * centred).sum(axis=1)[counts] / totals[counts]
-    centred -= rests[:, np.newaxis]
+    if w is not None or scaling or not squares:  # else squares are about the first, whatever is left of the mean
+        centred -= rests[:, np.newaxis]
     own = weight * centred
     kernels, averages = prepared(own), [None] * len(x) if w is None else prepared(w)
     squared, norms = (own * centred).sum(axis=1), np.sqrt([(own**2).sum(axis=1), (weight**2).sum(axis=1)]).T
@@ -207,7 +208,8 @@ class _Samples:
         about = part.total, part.origin, part.mean, self._how
         weighted_moments(s, q, *bounds, correlator.step, *about, mean, spread, error)
         if self._scaling:
-            standardise(mean, scale, spread, error, part.total, self._scaling)
+            mean[:] = 0.0
+            standardise(scale, spread, error, part.total, self._scaling)
         return moments
 
     def _find(self, k, origin, mean_x, mean, scale, spread, error):
@@ -215,8 +217,6 @@ class _Samples:
         origin = y[first] if self._scaling > 2 else origin
         moments_about(y, m, origin, first, mean, spread, error)
         find_constants(y, m, first, self._how == 2, mean, spread, error)
-        if self._how == 1:
-            error *= 1.5  # of the spread and of the mean
         if self._scaling > 2:
             low, high = np.empty((2, 1, self._last - first))
             slide(y[np.newaxis, first : self._last + m - 1], m, low, high)
@@ -232,7 +232,8 @@ def profiles(record, X, W, y, scaling, out, size=None):
     """
     size = row_size(X.shape[2], y.shape[1], W is not None) if size is None else size
     together = max(1, SPECTRA // (len(y) * size))
-    find = _by_samples if W is None and scaling in (1, 2) else _profiles
+    shared = W is None and (scaling in (1, 2) or (scaling == 0 and isinstance(record, SQUARES)))
+    find = _by_samples if shared else _profiles
     for at in range(0, len(X), together):
         some = slice(at, at + together)
         find(record, X[some], W if W is None else W[some], y, scaling, size, out[some])
@@ -241,17 +242,22 @@ def profiles(record, X, W, y, scaling, out, size=None):
 def _by_samples(record, X, _, y, scaling, size, out):
     """The profiles where moments are those of the samples alone."""
     squares, m = isinstance(record, SQUARES), X.shape[2]
-    queries = [_parts(x, None, squares, scaling, partial(correlated, size=size, direct=m < SHORTEST_FFT)) for x in X]
-    own = [sum(part.own + part.total * part.mean * part.mean for part in parts) for parts in queries]
+    queries = [_parts(x, None, squares, scaling, partial(as_waves, size=size, direct=m < SHORTEST_FFT)) for x in X]
     wrong = [dot_error(m, size) * np.sqrt(sum(part.norms[0] ** 2 for part in parts)) for parts in queries]
+    if scaling:
+        own = [sum(part.own + part.total * part.mean * part.mean for part in parts) for parts in queries]
+    else:
+        own = [sum(part.own for part in parts) for parts in queries]
     kernels = np.array([[part.kernel for part in parts] for parts in queries])
+    centers = np.array([[part.origin for part in parts] for parts in queries])
+    rests = np.array([[part.total * part.mean for part in parts] for parts in queries])
     sizes, ones = (m, size - m + 1, m < SHORTEST_FFT), np.ones_like(X[0])
 
     def directly(q, which):
         if len(which):
             _directly(record, X[q], ones, y, scaling, which, out[q])
 
-    of_queries = kernels, np.array(own), np.array(wrong)
+    of_queries = kernels, np.array(own), np.array(wrong), centers, rests
     shared_moments.profiles(record, squares, of_queries, y, sizes, scaling, directly, out)
 
 
