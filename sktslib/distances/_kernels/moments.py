@@ -43,7 +43,7 @@ def direct_moments(y, w, first, mean, spread, error, low, high):
             s[k] = base[k] + s[k] / total
 
 
-@kernel(error_model="numpy")
+@kernel(linked=True, error_model="numpy")
 def standardise(y, m, first, total, most, uncertainty, how, mean, spread, error, low, high, scale, shift):
     """The factor and the summand that normalise each window that starts at `first` and after; counts those unknown.
 

@@ -19,11 +19,14 @@ from .columns import cells_of
 from .compilation import block_size, budgets, inner, kernel, pieces, step
 from .dispatch import accumulate, gap, gap_terms, lag_cost, moves, terms
 from .lower_bounds import LANES, load, slide_row, splat
+from .moments import standardise
+from .running_moments import moments_about
 from .scratch import scratch
 from .simd import REGISTER, maximum, minimum
 from .simd_memory import channels_of, copy, fill, makers, some, store
 
 INF = np.inf
+UNKNOWN = -1.0  # the bound of a window that running moments cannot normalise
 STRIDE = block_size(8, 3)  # points added between two comparisons with the cutoff
 BLOCK = block_size(2**13, 40)  # windows at a time, so that what is known of them stays in the second-level cache
 FEW = block_size(4, 1)  # windows of a block: fewer are compared sooner than bounded a second time
@@ -106,26 +109,26 @@ def _of_window(p, k, i, h, known, j, w, y, low, high, s, c):
 
 
 @inner
-def _by_query(p, query, ranges, windows, first, order, cutoff, bounds):
+def _by_query(p, query, ranges, made, uncertainty, order, cutoff, bounds):
     """Add minimum costs of the query points of `order` to the bounds that are not above the cutoff.
 
-    `ranges` (3, channels, n) are the minima over so many samples from each one on, the samples, and the maxima, of the
-    windows from the `first` on, as the bounds are.
+    `ranges` (3, channels, n) are the minima over so many samples from each one on, the samples, and the maxima; `made`
+    are scale and shift of the windows, as the bounds are.
     """
     x, w, points, lags, skips, positions = query
-    _, scale, shift, uncertainty = windows
+    scale, shift = made
     for j in range(0, bounds.shape[0] - WIDE + 1, WIDE):
         total = load_wide(bounds, j)
         if not some(total <= cutoff):
             continue
-        s, c = load_wide(scale[0], first + j), load_wide(shift[0], first + j)
+        s, c = load_wide(scale[0], j), load_wide(shift[0], j)
         for t0 in range(0, order.shape[0], STRIDE):
             for t in range(t0, min(t0 + STRIDE, order.shape[0])):
                 i = order[t]
                 h, known = max(i - 1, 0), 1.0 if i > 0 else 0.0
                 a, b, _ = _of_query(p, 0, i, h, known, j, x, w, ranges, positions, s, c, uncertainty)
                 for k in range(1, x.shape[0]):
-                    u, v = load_wide(scale[k], first + j), load_wide(shift[k], first + j)
+                    u, v = load_wide(scale[k], j), load_wide(shift[k], j)
                     e, f, _ = _of_query(p, k, i, h, known, j, x, w, ranges, positions, u, v, uncertainty)
                     a, b = a + e, b + f
                 here = points[0, i], points[1, i], points[2, i]
@@ -137,25 +140,25 @@ def _by_query(p, query, ranges, windows, first, order, cutoff, bounds):
 
 
 @inner
-def _by_window(p, query, windows, first, order, cutoff, bounds):
-    """The same the other way round.
+def _by_window(p, query, y, first, made, order, cutoff, bounds):
+    """The same the other way round, of the windows of `y` from the `first` on.
 
     A point left out costs its own gap cost, at least `skips`, and the `minimum_gap_cost` of another one.
     """
     w, points, lags, skips, minimum_gap_cost, low, high = query
-    y, scale, shift, _ = windows
+    scale, shift = made
     for j in range(0, bounds.shape[0] - WIDE + 1, WIDE):
         total, at = load_wide(bounds, j), first + j
         if not some(total <= cutoff):
             continue
-        s, c = load_wide(scale[0], at), load_wide(shift[0], at)
+        s, c = load_wide(scale[0], j), load_wide(shift[0], j)
         for t0 in range(0, order.shape[0], STRIDE):
             for t in range(t0, min(t0 + STRIDE, order.shape[0])):
                 i = order[t]
                 h, known = max(i - 1, 0), 1.0 if i > 0 else 0.0
                 a, b, g = _of_window(p, 0, i, h, known, at, w, y, low, high, s, c)
                 for k in range(1, low.shape[0]):
-                    u, v = load_wide(scale[k], at), load_wide(shift[k], at)
+                    u, v = load_wide(scale[k], j), load_wide(shift[k], j)
                     e, f, d = _of_window(p, k, i, h, known, at, w, y, low, high, u, v)
                     a, b, g = a + e, b + f, g + d
                 here = points[0, i], points[1, i], points[2, i]
@@ -174,49 +177,123 @@ def _count_within(bounds, cutoff):
     return count
 
 
+@inner
+def _enter(p, of_query, of_window, reach, y, uncertainty, query_first, orders, cutoff, first, made, room, bounds):
+    """Enter points into the bounds of the windows from the `first` on, see `candidates`."""
+    ranges, other = room
+    for turn in range(2):
+        order, entered = orders[turn], bounds
+        if _count_within(bounds, cutoff) < (1 if turn == 0 else FEW):
+            break
+        if order.shape[0] == 0:
+            continue
+        if turn == 1:
+            entered = other[: bounds.shape[0]]
+            for j in range(bounds.shape[0]):
+                entered[j] = 0.0 if bounds[j] <= cutoff else INF
+        if query_first == (turn == 0):
+            span = bounds.shape[0] + of_query.lags.shape[0] - 1
+            for k in range(ranges.shape[1]):
+                row = ranges[1, k, :span]
+                copy(y[k], first, first + span, row, 0)
+                slide_row(row, reach, ranges[0, k], ranges[2, k])
+            _by_query(p, of_query, ranges, made, uncertainty, order, cutoff, entered)
+        else:
+            _by_window(p, of_window, y, first, made, order, cutoff, entered)
+        if turn == 1:
+            for j in range(bounds.shape[0]):
+                bounds[j] = max(bounds[j], entered[j])
+
+
+@inner(error_model="numpy")
+def _normalise(windows, m, first, size, room, made):
+    """Fill scale and shift of so many windows from the `first` on; how many may be unknown in some channel."""
+    y, scaling, uncertainty, scale, shift = windows
+    unknown = 0
+    for k in range(y.shape[0]):
+        s, c = made[0][k, :size], made[1][k, :size]
+        if scale.shape[1] > 0:
+            copy(scale[k], first, first + size, s, 0)
+            copy(shift[k], first, first + size, c, 0)
+            unknown = size
+        elif scaling == 0:
+            fill(s, 0, size, 1.0)
+            fill(c, 0, size, 0.0)
+        else:
+            mean, spread, error, none = room[0, k, :size], room[1, k, :size], room[2, k, :size], room[0, k, :0]
+            moments_about(y[k], m, 0.0, first, mean, spread, error)
+            about = mean, spread, error, none, none
+            unknown += standardise(y[k], m, first, float(m), none, uncertainty, scaling, *about, s, c)
+    return unknown
+
+
+@inner
+def _take(j, low, first, made, out, count):
+    """Write down a window of a block, its bound, scale and shift."""
+    out[0][count], out[1][count] = first + j, low
+    for k in range(made[0].shape[0]):
+        out[2][0, k, count], out[2][1, k, count] = made[0][k, j], made[1][k, j]
+    return count + 1
+
+
+@inner
+def _take_unknown(first, made, bounds, out, count):
+    """Write down the windows whose moments are unknown, and leave them out of what follows."""
+    scale, shift = made
+    for j in range(bounds.shape[0]):
+        known = True
+        for k in range(scale.shape[0]):
+            known = known and scale[k, j] == scale[k, j]
+        if not known:
+            for k in range(scale.shape[0]):
+                scale[k, j] = shift[k, j] = 0.0
+            if bounds[j] < INF:
+                count = _take(j, UNKNOWN, first, made, out, count)
+            bounds[j] = INF
+    return count
+
+
 @kernel
-def _enter(p, of_query, of_window, reach, windows, query_first, orders, cutoff, begin, end, ranges, room, bounds):
-    """Enter points into the bounds [begin, end), see `enter`."""
-    size, m = room.shape[0], of_query.lags.shape[0]
+def _candidates(p, sides, windows, among, query_first, orders, cutoff, begin, end, room, out, count):
+    """Windows [begin, end) behind those found so far, see `candidates`; how many there are then."""
+    of_query, of_window, reach = sides
+    scales, shifts, ranges, other, lows = room
+    m, size, made = of_query.lags.shape[0], lows.shape[0], (scales, shifts)
     for first in range(begin, end, size):
-        low = bounds[first : min(first + size, end)]
-        for turn in range(2):
-            order = orders[turn]
-            if _count_within(low, cutoff) < (1 if turn == 0 else FEW):
-                break
-            if order.shape[0] == 0:
-                continue
-            entered = low
-            if turn == 1:
-                entered = room[: low.shape[0]]
-                for j in range(low.shape[0]):
-                    entered[j] = 0.0 if low[j] <= cutoff else INF
-            if query_first == (turn == 0):
-                span = low.shape[0] + m - 1
-                for k in range(ranges.shape[1]):
-                    row = ranges[1, k, :span]
-                    copy(windows[0][k], first, first + span, row, 0)
-                    slide_row(row, reach, ranges[0, k], ranges[2, k])
-                _by_query(p, of_query, ranges, windows, first, order, cutoff, entered)
-            else:
-                _by_window(p, of_window, windows, first, order, cutoff, entered)
-            if turn == 1:
-                for j in range(low.shape[0]):
-                    low[j] = max(low[j], entered[j])
+        bounds = lows[: min(size, end - first)]
+        for j in range(bounds.shape[0]):
+            bounds[j] = 0.0 if among.shape[0] == 0 or among[first + j] else INF
+        if _normalise(windows, m, first, bounds.shape[0], ranges, made):
+            count = _take_unknown(first, made, bounds, out, count)
+        given = windows[0], windows[2], query_first, orders, cutoff, first
+        _enter(p, of_query, of_window, reach, *given, made, (ranges, other), bounds)
+        for j in range(bounds.shape[0]):
+            if bounds[j] <= cutoff and bounds[j] < INF:
+                count = _take(j, bounds[j], first, made, out, count)
+    return count
 
 
-def enter(p, of_query, of_window, reach, windows, query_first, orders, cutoff, begin, end, bounds):
-    """Add minimum costs of points to the bounds [begin, end) that are not above the cutoff.
+def candidates(p, sides, windows, among, query_first, orders, cutoff, begin, end):
+    """The windows [begin, end) whose bounds are not above the cutoff, their bounds, and their scale and shift.
 
-    First the points of one way, of the query or of the windows, then by themselves those of the other; either order may
-    be empty. `windows` are (samples, scale, shift, uncertainty) of a whole sequence, as are the bounds.
+    Bounds are minimum costs of the points of one way, of the query or of the windows, then by themselves those of the
+    other; either order may be empty. Where moments are unknown the bound is `UNKNOWN`. All of it block by block, so
+    that nothing leaves the second-level cache but what is found. It lies in memory that the thread uses again.
+
+    `sides` are (of_query, of_window, reach); `windows` (samples, scaling, uncertainty, scale, shift) of a whole
+    sequence, the last two without entries if they are to be found from the samples; `among` tells which windows count,
+    or has no entries: all.
     """
-    samples, m = windows[0], len(of_query.lags)
-    size = min(max(BLOCK, m), len(bounds))  # what comes behind a block's last window is looked at twice
-    room = scratch("bounds", (size,)), scratch("ranges of windows", (3, len(samples), size + m - 1))
-    for a, b in pieces(-(-(end - begin) // size), size * len(samples) * sum(map(len, orders))):
+    samples, m, count = windows[0], len(sides[0].lags), 0
+    channels, size, most = len(samples), min(max(BLOCK, m), end - begin), end - begin
+    room = scratch("moments of windows", (2, channels, size)), scratch("ranges of windows", (3, channels, size + m - 1))
+    room = *room[0], room[1], *scratch("bounds", (2, size))
+    out = scratch("windows found", (most,), np.int64), scratch("bounds found", (most,))
+    out += (scratch("moments found", (2, channels, most)),)
+    for a, b in pieces(-(-most // size), size * channels * (m + sum(map(len, orders)))):
         part = begin + a * size, min(begin + b * size, end)
-        _enter(p, of_query, of_window, reach, windows, query_first, orders, cutoff, *part, *room[::-1], bounds)
+        count = _candidates(p, sides, windows, among, query_first, orders, cutoff, *part, room, out, count)
+    return out[0][:count], out[1][:count], out[2][:, :, :count]
 
 
 @kernel
