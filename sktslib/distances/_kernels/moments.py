@@ -52,12 +52,12 @@ def standardise(y, m, first, total, most, uncertainty, how, mean, spread, error,
     Where values would be wrong by more than the uncertainty the factor is NaN.
     """
     relative, size = 2.0**-52 * 4.0 * (m + 4.0), mean.shape[0]
-    doubt, longest, plain = np.empty(size), np.sqrt(m), not low.shape[0]
+    doubt, longest, plain, share = np.empty(size), np.sqrt(m), not low.shape[0], 1.0 / total
     if how == 2:
         for j in range(size):
             scale[j] = np.sqrt(total / max(spread[j], 0.0))
         for j in range(size):  # the mean's error is a geometric mean, and less than the arithmetic one
-            wrong, apart = error[j] * scale[j] * scale[j] / total, longest if plain else 2.0 * most[j] * scale[j]
+            wrong, apart = error[j] * scale[j] * scale[j] * share, longest if plain else 2.0 * most[j] * scale[j]
             doubt[j] = (wrong + 2.0**-47) * apart + 0.5 * (wrong + relative) + 2.0**-47 * abs(mean[j]) * scale[j]
         for j in range(size):  # of squares that over- or underflow no error is known
             doubt[j] = doubt[j] if (spread[j] > TINY) & (spread[j] < HUGE) else INF
@@ -74,6 +74,11 @@ def standardise(y, m, first, total, most, uncertainty, how, mean, spread, error,
         scale[:] = 1.0
     for j in range(size):
         shift[j] = -mean[j] * scale[j]
+    unknown = 0
+    for j in range(size):  # most often there are none, and vectors tell
+        unknown += not ((doubt[j] <= uncertainty) & (scale[j] < INF))
+    if unknown == 0:
+        return 0
     unknown = 0
     for j in range(size):
         if not (doubt[j] <= uncertainty and scale[j] < INF):

@@ -28,7 +28,7 @@ from .simd_memory import channels_of, copy, fill, makers, some, store
 INF = np.inf
 UNKNOWN = -1.0  # the bound of a window that running moments cannot normalise
 STRIDE = block_size(8, 3)  # points added between two comparisons with the cutoff
-BLOCK = block_size(2**13, 40)  # windows at a time, so that what is known of them stays in the second-level cache
+BLOCK = block_size(2**12, 40)  # windows at a time, so that what is known of them stays in the second-level cache
 FEW = block_size(4, 1)  # windows of a block: fewer are compared sooner than bounded a second time
 WIDE = 4 * REGISTER  # windows bounded at a time: loading the numbers takes longer than computing with them
 
@@ -43,7 +43,9 @@ class QueryPoints(NamedTuple):
     points: np.ndarray  # (3, m): what each point costs
     lags: np.ndarray  # (m,): of the points that it may meet, at least
     skips: np.ndarray  # (m,): the gap cost, with that of another point
-    positions: np.ndarray  # (3, m): whether it meets one point, and where the two stretches of those it meets start
+    pinned: np.ndarray  # (m,): whether it meets one point
+    starts: np.ndarray  # (m,): where the stretch of those it may meet starts
+    second: np.ndarray | None  # (m,): the same of a second stretch; None: the first ones hold all
 
 
 class WindowPoints(NamedTuple):
@@ -75,19 +77,28 @@ def _nearest(value, low, high):
 
 
 @step
-def _range(least, most, at, other, s, c, uncertainty):
-    """Minimum and maximum of the samples of two stretches, normalised."""
-    bottom = minimum(load_wide(least, at), load_wide(least, other)) * s + (c - uncertainty)
-    return bottom, maximum(load_wide(most, at), load_wide(most, other)) * s + (c + uncertainty)
+def _also(second, i):
+    """Where the second stretch of query point i starts, if there are two."""
+    return None if second is None else second[i]
 
 
 @step
-def _of_query(p, k, i, h, known, j, x, w, ranges, positions, s, c, uncertainty):
+def _range(least, most, j, at, also, s, c, uncertainty):
+    """Minimum and maximum of the samples of one or two stretches, normalised."""
+    bottom, top = load_wide(least, j + at), load_wide(most, j + at)
+    if also is not None:
+        bottom, top = minimum(bottom, load_wide(least, j + also)), maximum(top, load_wide(most, j + also))
+    return bottom * s + (c - uncertainty), top * s + (c + uncertainty)
+
+
+@step
+def _of_query(p, k, i, h, known, j, query, ranges, s, c, uncertainty):
     """The terms of query point i, and h before it, with the values of the windows from j on within the band."""
+    x, w, _, _, _, pinned, starts, second = query
     # End points meet end points, wherever paths continue; no recurrence for which that holds uses the points before.
-    least, most = ranges[positions[0, i], k], ranges[2 - positions[0, i], k]
-    bottom, top = _range(least, most, j + positions[1, i], j + positions[2, i], s, c, uncertainty)
-    under, over = _range(least, most, j + positions[1, h], j + positions[2, h], s, c, uncertainty)
+    least, most = ranges[pinned[i], k], ranges[2 - pinned[i], k]
+    bottom, top = _range(least, most, j, starts[i], _also(second, i), s, c, uncertainty)
+    under, over = _range(least, most, j, starts[h], _also(second, h), s, c, uncertainty)
     value, before = x[k, i], known * x[k, h]
     return terms(
         p,
@@ -115,7 +126,7 @@ def _by_query(p, query, ranges, made, uncertainty, order, cutoff, bounds):
     `ranges` (3, channels, n) are the minima over so many samples from each one on, the samples, and the maxima; `made`
     are scale and shift of the windows, as the bounds are.
     """
-    x, w, points, lags, skips, positions = query
+    channels, points, lags, skips = query.x.shape[0], query.points, query.lags, query.skips
     scale, shift = made
     for j in range(0, bounds.shape[0] - WIDE + 1, WIDE):
         total = load_wide(bounds, j)
@@ -126,10 +137,10 @@ def _by_query(p, query, ranges, made, uncertainty, order, cutoff, bounds):
             for t in range(t0, min(t0 + STRIDE, order.shape[0])):
                 i = order[t]
                 h, known = max(i - 1, 0), 1.0 if i > 0 else 0.0
-                a, b, _ = _of_query(p, 0, i, h, known, j, x, w, ranges, positions, s, c, uncertainty)
-                for k in range(1, x.shape[0]):
+                a, b, _ = _of_query(p, 0, i, h, known, j, query, ranges, s, c, uncertainty)
+                for k in range(1, channels):
                     u, v = load_wide(scale[k], j), load_wide(shift[k], j)
-                    e, f, _ = _of_query(p, k, i, h, known, j, x, w, ranges, positions, u, v, uncertainty)
+                    e, f, _ = _of_query(p, k, i, h, known, j, query, ranges, u, v, uncertainty)
                     a, b = a + e, b + f
                 here = points[0, i], points[1, i], points[2, i]
                 cost = moves(p, here, lag_cost(p, lags[i], lags[i]), a, b, 0.0, 0.0)[0]
@@ -261,12 +272,16 @@ def _candidates(p, sides, windows, among, query_first, orders, cutoff, begin, en
     m, size, made = of_query.lags.shape[0], lows.shape[0], (scales, shifts)
     for first in range(begin, end, size):
         bounds = lows[: min(size, end - first)]
-        for j in range(bounds.shape[0]):
-            bounds[j] = 0.0 if among.shape[0] == 0 or among[first + j] else INF
+        fill(bounds, 0, bounds.shape[0], 0.0)
+        if among.shape[0] > 0:
+            for j in range(bounds.shape[0]):
+                bounds[j] = 0.0 if among[first + j] else INF
         if _normalise(windows, m, first, bounds.shape[0], ranges, made):
             count = _take_unknown(first, made, bounds, out, count)
         given = windows[0], windows[2], query_first, orders, cutoff, first
         _enter(p, of_query, of_window, reach, *given, made, (ranges, other), bounds)
+        if _count_within(bounds, cutoff) == 0:
+            continue
         for j in range(bounds.shape[0]):
             if bounds[j] <= cutoff and bounds[j] < INF:
                 count = _take(j, bounds[j], first, made, out, count)

@@ -27,12 +27,13 @@ LEAST = 2**18  # points of all windows together; with fewer the whole profile ta
 BLOCK = 2**15  # windows that a thread bounds at a time, at least; of fewer threads wait for each other more often
 STRETCHES = 64  # of windows that are bounded at a time; the limit that one finds serves the next
 TERMS = 2**19  # points of windows that are compared at a time
-SAMPLE = 128  # windows that tell which points cost most
+SAMPLE = 64  # windows that tell which points cost most
+NARROW = 0.25  # of a query's points whose ranges may be narrower than the one stretch that bounds them
 FIRST = 16  # points entered before the first windows are compared
 SEEDS = 512  # windows compared first, at least: each the most promising one of a few
 SAMPLED = 2**12  # windows in a row of which seeds are chosen
-PARTS, SHARE = 8, 16  # of such rows there are so many, and they hold such a share of all windows, at least
-PROMISING = 32  # windows of a stretch that are compared before the others
+PARTS, SHARE = 8, 64  # of such rows there are so many, and they hold such a share of all windows, at least
+PROMISING = 32  # windows of many that a thread compares before the others
 
 
 class Rule(NamedTuple):
@@ -109,6 +110,7 @@ class _Bounds(NamedTuple):
     of_query: window_bounds.QueryPoints
     of_window: window_bounds.WindowPoints
     remaining: window_bounds.Remaining
+    width: int  # points of the stretches that hold what each point of the query may meet
 
     @classmethod
     def of(cls, problem, lo, hi, uncertainty):
@@ -117,16 +119,18 @@ class _Bounds(NamedTuple):
         channels, m = x.shape
         low, high = collection_bounds.envelopes_of(x, lo, hi)
         light = collection_bounds.envelopes_of(w, lo, hi)[0]
-        reach = -(-int((hi - lo).max()) // 2)  # two stretches of so many points hold any range
-        begin = np.minimum(lo, m - reach)
-        stretches = np.array([begin, np.maximum(begin, hi - reach)])
-        remaining = window_bounds.Remaining(low.copy(), high.copy(), light, reach, stretches)
+        widest = int((hi - lo).max())
+        reach = -(-widest // 2)  # two stretches of so many points hold any range
+        remaining = window_bounds.Remaining(low.copy(), high.copy(), light, reach, _stretches(lo, hi, reach))
+        # Where few ranges are narrower, one stretch holds a range, and a few more points at the ends: half the work.
+        width = widest if (hi - lo < widest).mean() <= NARROW else reach
         collection_bounds.pin(record, low, high, x)
         first, last = collection_bounds.pinned(record)
         pinned = np.zeros(m, np.int64)
         pinned[0] = first
         pinned[-1] |= last
-        positions = np.array([pinned, *np.where(pinned, np.arange(m), stretches)])
+        starts, second = np.where(pinned, np.arange(m), _stretches(lo, hi, width))
+        second = second if width < widest else None
         facts = dispatch.bounds_of(record)
         floor = 0.0 if facts.minimum_gap is None else channels * facts.minimum_gap(record)
         gap_costs = points[0] if facts.minimum_gap is None else np.full(m, floor)
@@ -136,10 +140,18 @@ class _Bounds(NamedTuple):
         lags = collection_bounds.minimum_lags(lo, hi)
         least = collection_bounds.envelopes_of(points, lo, hi)[0]
         heavy, light = collection_bounds.weight_rows(w), collection_bounds.weight_rows(light)
-        of_query = window_bounds.QueryPoints(x, heavy, points, lags, up + other, positions)
+        of_query = window_bounds.QueryPoints(
+            x, heavy, points, lags, up + other, pinned, starts, second if width < widest else None
+        )
         ranges = low - uncertainty, high + uncertainty
         of_window = window_bounds.WindowPoints(light, least, lags, skips, float(minimum_gap_cost), *ranges)
-        return cls(of_query, of_window, remaining)
+        return cls(of_query, of_window, remaining, width)
+
+
+def _stretches(lo, hi, size):
+    """Where the two stretches of so many points start that hold the points [lo, hi); (2, m)."""
+    begin = np.minimum(lo, len(lo) - size)
+    return np.array([begin, np.maximum(begin, hi - size)])
 
 
 def _beyond(values, low, high, w):
@@ -155,6 +167,11 @@ class _Candidates(NamedTuple):
     where: np.ndarray  # (count,): where they start
     low: np.ndarray  # (count,): what they cost at least
     moments: np.ndarray  # (2, channels, count): scale and shift; without channels where windows are compared exactly
+
+    @classmethod
+    def joined(cls, parts):
+        """Those of all parts."""
+        return cls(*(np.concatenate(values, axis=-1) for values in zip(*parts, strict=True)))
 
     def of(self, which):
         """Some of them."""
@@ -249,7 +266,7 @@ class _Cascade:
         size = BLOCK * max(1, windows.n // (BLOCK * STRETCHES))
         found = self.for_each(lambda at: self._find(at, min(at + size, windows.n)), range(0, windows.n, size))
         found, beyond = zip(*found, strict=True)
-        self._rest(_Candidates(*(np.concatenate(part, axis=-1) for part in zip(*found, strict=True))))
+        self._compare_all(_Candidates.joined(found))
         near = known.where[known.costs <= known.limit]
         near = np.sort(np.concatenate([near, *beyond]))
         distances = [np.empty(0)]
@@ -264,18 +281,19 @@ class _Cascade:
     @np.errstate(over="ignore")  # of no influence on any result
     def _ways(self):
         """Whether bounds by query points are better, and the order of the points in the better way and the other."""
-        windows, (of_query, of_window, remaining) = self.windows, self.bounds
+        windows, (of_query, of_window, remaining, width) = self.windows, self.bounds
         among = np.flatnonzero(self.among)
         count = len(among) if len(self.among) else windows.n
         at = np.unique(np.linspace(0, count - 1, min(SAMPLE, count)).astype(np.int64))
         z = np.ascontiguousarray(windows.exact(among[at] if len(among) else at).transpose(1, 0, 2))
         low, high = of_window.low[:, np.newaxis], of_window.high[:, np.newaxis]
         by_window = _beyond(z, low, high, remaining.light)
-        rows, (one, two) = z.reshape(-1, windows.m), remaining.stretches
+        rows, pinned, one = z.reshape(-1, windows.m), of_query.pinned, of_query.starts
+        two = one if of_query.second is None else of_query.second
         below, above = np.empty_like(rows), np.empty_like(rows)
-        lower_bounds.slide(rows, remaining.reach, below, above)
+        lower_bounds.slide(rows, width, below, above)
         ranges = np.minimum(below[:, one], below[:, two]), np.maximum(above[:, one], above[:, two])
-        low, high = (np.where(of_query.positions[0], rows, a).reshape(z.shape) for a in ranges)
+        low, high = (np.where(pinned, rows, a).reshape(z.shape) for a in ranges)
         by_query = _beyond(of_query.x[:, np.newaxis], low, high, self.problem.w)
         # The ranges of the sequence must be found first.
         query_first = bool(np.sort(by_query)[-FIRST:].sum() > 1.5 * np.sort(by_window)[-FIRST:].sum())
@@ -292,10 +310,10 @@ class _Cascade:
             where = np.arange(begin, end)
             where = where[self.among[begin:end]] if len(self.among) else where
             return _Candidates(where, np.zeros(len(where)), np.empty((2, 0, len(where)))), none
-        windows, (of_query, of_window, remaining) = self.windows, self.bounds
+        windows, (of_query, of_window, _, width) = self.windows, self.bounds
         query_first, order, other = self.ways
         orders = (order, other) if most is None else (order[:most], other[:0])
-        sides = of_query, of_window, remaining.reach
+        sides = of_query, of_window, width
         compared = windows.samples, SCALINGS[windows.normalize], windows.uncertainty, windows.scale, windows.shift
         given = self.problem.record, sides, compared, self.among, query_first, orders
         with np.errstate(divide="ignore", invalid="ignore"):  # on purpose, and plain Python says so
@@ -317,43 +335,37 @@ class _Cascade:
             begins = np.linspace(0, n - SAMPLED, count).astype(np.int64).tolist()
         size = max(1, min(n, count * SAMPLED) // seeds)
 
-        def seed(begin):
+        def promising(begin):
             found, _ = self._candidates(begin, min(begin + SAMPLED, n), FIRST)
             some = len(found.low) // size * size
-            best = np.argmin(found.low[:some].reshape(-1, size), axis=1) + np.arange(0, some, size)
-            self._compare(found.of(best))
+            return found.of(np.argmin(found.low[:some].reshape(-1, size), axis=1) + np.arange(0, some, size))
 
-        self.for_each(seed, begins)
+        self._compare_all(_Candidates.joined(self.for_each(promising, begins)))
         self.known.forget()  # they are found again
 
     def _find(self, begin, end):
         """Of the windows [begin, end) those that may be within the limit, and those beyond running moments."""
         found, beyond = self._candidates(begin, end)
-        if self.known.rule.n_matches is not None and len(found.low):
-            best = found.best(PROMISING)
-            self._compare(found.of(best))
-            left = found.low <= self.known.limit
-            left[best] = False
-            found = found.of(left)
+        if self.known.rule.n_matches is not None and len(found.low) > SEEDS:  # the limit may be far from its end
+            found = self._without_best(found, 1)
         return found, beyond
 
-    def _rest(self, found):
-        """Compare what is left, a few of the most promising windows first, then along the sequence."""
-        found = found.of(found.low <= self.known.limit)
-        size = SEEDS // 2
-        if len(found.low) > size:
-            best, left = found.best(size), np.ones(len(found.low), bool)
-            self._compare_each(np.array_split(best, self.jobs), found)
-            left[best] = False
-            found = found.of(left)
-        at, batches = 0, []
-        while at < len(found.low):
-            batches.append(np.arange(at, min(at + size, len(found.low))))
-            at, size = at + size, min(2 * size, max(TERMS // self.x.size, SEEDS))
-        self._compare_each(batches, found)
+    def _without_best(self, found, parts):
+        """What is left once the most promising windows are compared, in so many parts."""
+        best, left = found.best(PROMISING * parts), np.ones(len(found.low), bool)
+        compare = self.for_each if parts > 1 else one_by_one
+        compare(self._compare, [found.of(which) for which in np.array_split(best, parts)])
+        left[best] = False
+        return found.of(left & (found.low <= self.known.limit))
 
-    def _compare_each(self, batches, found):
-        self.for_each(lambda which: self._compare(found.of(which)), batches)
+    def _compare_all(self, found):
+        """Compare windows, a few of the most promising ones first, then along the sequence."""
+        found = self._without_best(found.of(found.low <= self.known.limit), self.jobs)
+        at, size, batches = 0, SEEDS // 2, []
+        while at < len(found.low):
+            batches.append(found.of(slice(at, at + size)))
+            at, size = at + size, min(2 * size, max(TERMS // self.x.size, SEEDS))
+        self.for_each(self._compare, batches)
 
     def _compare(self, found):
         """Find the costs of windows that may be within the limit, as far as it goes."""

@@ -136,7 +136,7 @@ def test_few_distances_are_computed(monkeypatch):
 def test_bounds_of_a_band_of_no_width_are_the_costs_in_each_block(channels, query_first, monkeypatch):
     rng = np.random.default_rng(channels)
     y, x, found = rng.normal(size=(230, channels)), rng.normal(size=(20, channels)), []
-    ways, rest = near_windows._Cascade._ways, near_windows._Cascade._rest
+    ways, rest = near_windows._Cascade._ways, near_windows._Cascade._compare_all
 
     def seen(search, candidates):
         found.append(candidates)
@@ -145,7 +145,7 @@ def test_bounds_of_a_band_of_no_width_are_the_costs_in_each_block(channels, quer
     monkeypatch.setattr(window_bounds, "BLOCK", 40)
     monkeypatch.setattr(near_windows, "BLOCK", 90)
     monkeypatch.setattr(near_windows._Cascade, "_ways", lambda search: (query_first, *ways(search)[1:]))
-    monkeypatch.setattr(near_windows._Cascade, "_rest", seen)
+    monkeypatch.setattr(near_windows._Cascade, "_compare_all", seen)
     narrow = {"window": "sakoe-chiba", "factor": 0}
     searcher = QuerySearcher("dtw", metric_params=narrow, normalize="zscore", n_matches=None, threshold=1e3, n_jobs=2)
     distance = searcher.fit(x).profile(y).distance
