@@ -62,9 +62,12 @@ def slide_row(a, width, low, high):
 
 @kernel
 def slide(a, width, low, high):
-    """The same in each row."""
+    """The same in each row, of results that may be as short as there are ranges."""
+    below, above = np.empty(a.shape[1]), np.empty(a.shape[1])
     for k in range(a.shape[0]):
-        slide_row(a[k], width, low[k], high[k])
+        slide_row(a[k], width, below, above)
+        copy(below, 0, a.shape[1] - width + 1, low[k], 0)
+        copy(above, 0, a.shape[1] - width + 1, high[k], 0)
 
 
 @kernel

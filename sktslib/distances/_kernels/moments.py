@@ -7,8 +7,9 @@ and windows that are too far off for a purpose are named.
 import numpy as np
 
 from .compilation import block_size, inner, kernel, step
-from .running_moments import HUGE, TINY
+from .running_moments import HUGE, TINY, moments_about
 from .simd import maximum, minimum
+from .simd_memory import copy, fill
 
 INF = np.inf
 NARROW, WIDE = 1e-140, 1e140  # ranges between them can be squared and added up
@@ -92,6 +93,31 @@ def standardise(y, m, first, total, most, uncertainty, how, mean, spread, error,
                         break
             scale[j], shift[j] = (0.0 if constant else np.nan), 0.0
             unknown += not constant
+    return unknown
+
+
+@inner(error_model="numpy")
+def scale_and_shift(windows, m, first, size, room, made):
+    """Fill scale and shift, `made`, of so many windows from the `first` on; how many may be unknown in some channel.
+
+    `windows` are (samples, scaling, uncertainty, scale, shift), the last two without entries if they are not known.
+    """
+    y, scaling, uncertainty, scale, shift = windows
+    unknown = 0
+    for k in range(y.shape[0]):
+        s, c = made[0][k, :size], made[1][k, :size]
+        if scale.shape[1] > 0:
+            copy(scale[k], first, first + size, s, 0)
+            copy(shift[k], first, first + size, c, 0)
+            unknown = size
+        elif scaling == 0:
+            fill(s, 0, size, 1.0)
+            fill(c, 0, size, 0.0)
+        else:
+            mean, spread, error, none = room[0, k, :size], room[1, k, :size], room[2, k, :size], room[0, k, :0]
+            moments_about(y[k], m, 0.0, first, mean, spread, error)
+            about = mean, spread, error, none, none
+            unknown += standardise(y[k], m, first, float(m), none, uncertainty, scaling, *about, s, c)
     return unknown
 
 

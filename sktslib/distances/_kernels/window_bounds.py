@@ -19,8 +19,7 @@ from .columns import cells_of
 from .compilation import block_size, budgets, inner, kernel, pieces, step
 from .dispatch import accumulate, gap, gap_terms, lag_cost, moves, terms
 from .lower_bounds import LANES, load, slide_row, splat
-from .moments import standardise
-from .running_moments import moments_about
+from .moments import scale_and_shift
 from .scratch import scratch
 from .simd import REGISTER, maximum, minimum
 from .simd_memory import channels_of, copy, fill, makers, some, store
@@ -216,28 +215,6 @@ def _enter(p, of_query, of_window, reach, y, uncertainty, query_first, orders, c
                 bounds[j] = max(bounds[j], entered[j])
 
 
-@inner(error_model="numpy")
-def _normalise(windows, m, first, size, room, made):
-    """Fill scale and shift of so many windows from the `first` on; how many may be unknown in some channel."""
-    y, scaling, uncertainty, scale, shift = windows
-    unknown = 0
-    for k in range(y.shape[0]):
-        s, c = made[0][k, :size], made[1][k, :size]
-        if scale.shape[1] > 0:
-            copy(scale[k], first, first + size, s, 0)
-            copy(shift[k], first, first + size, c, 0)
-            unknown = size
-        elif scaling == 0:
-            fill(s, 0, size, 1.0)
-            fill(c, 0, size, 0.0)
-        else:
-            mean, spread, error, none = room[0, k, :size], room[1, k, :size], room[2, k, :size], room[0, k, :0]
-            moments_about(y[k], m, 0.0, first, mean, spread, error)
-            about = mean, spread, error, none, none
-            unknown += standardise(y[k], m, first, float(m), none, uncertainty, scaling, *about, s, c)
-    return unknown
-
-
 @inner
 def _take(j, low, first, made, out, count):
     """Write down a window of a block, its bound, scale and shift."""
@@ -276,7 +253,7 @@ def _candidates(p, sides, windows, among, query_first, orders, cutoff, begin, en
         if among.shape[0] > 0:
             for j in range(bounds.shape[0]):
                 bounds[j] = 0.0 if among[first + j] else INF
-        if _normalise(windows, m, first, bounds.shape[0], ranges, made):
+        if scale_and_shift(windows, m, first, bounds.shape[0], ranges, made):
             count = _take_unknown(first, made, bounds, out, count)
         given = windows[0], windows[2], query_first, orders, cutoff, first
         _enter(p, of_query, of_window, reach, *given, made, (ranges, other), bounds)

@@ -27,7 +27,7 @@ LEAST = 2**18  # points of all windows together; with fewer the whole profile ta
 BLOCK = 2**15  # windows that a thread bounds at a time, at least; of fewer threads wait for each other more often
 STRETCHES = 64  # of windows that are bounded at a time; the limit that one finds serves the next
 TERMS = 2**19  # points of windows that are compared at a time
-SAMPLE = 64  # windows that tell which points cost most
+SAMPLE = 32  # windows that tell which points cost most
 NARROW = 0.25  # of a query's points whose ranges may be narrower than the one stretch that bounds them
 FIRST = 16  # points entered before the first windows are compared
 SEEDS = 512  # windows compared first, at least: each the most promising one of a few
@@ -68,6 +68,8 @@ def near_windows(metric, x, w, y, normalize, rule, pieces, limits=None):
 
     Those beyond `limits` of scale and offset are none.
     """
+    if limits is None and len(pieces) == 1 and pieces[0][1] - pieces[0][0] == y.shape[1] >= x.shape[1]:
+        return _near_of(metric, x, Windows(x, w, y, normalize), rule)  # all of them, as most often
     m, found = x.shape[1], np.zeros(max(y.shape[1] - x.shape[1] + 1, 0), bool)
     for first, last in pieces:
         if last - first >= m:
@@ -75,21 +77,22 @@ def near_windows(metric, x, w, y, normalize, rule, pieces, limits=None):
             found[first : last - m + 1] = True if limits is None else allowed_windows(limits, x, w, piece)
     if not found.any():
         return np.empty(0), np.empty(0, np.int64)
-
-    def near_of(windows, among=None):
-        with shared(rule.jobs) as for_each:
-            return _Cascade(metric, x, windows, rule, among, for_each).near()
-
     if found.all():
-        return near_of(Windows(x, w, y, normalize))
+        return _near_of(metric, x, Windows(x, w, y, normalize), rule)
     # Samples of no such window are cut out. What is left touches nowhere but at cuts, which no such window spans: so
     # two windows overlap there if they did before.
     first, last = covered(found, m)
     kept = np.concatenate([y[:, a:b] for a, b in zip(first, last, strict=True)], axis=1)
     among = np.concatenate([found[a:b] for a, b in zip(first, last, strict=True)])[: kept.shape[1] - m + 1]
-    distance, start = near_of(Windows(x, w, kept, normalize), among)
+    distance, start = _near_of(metric, x, Windows(x, w, kept, normalize), rule, among)
     begin = np.cumsum(last - first) - (last - first)
     return distance, start + (first - begin)[np.searchsorted(begin, start, "right") - 1]
+
+
+def _near_of(metric, x, windows, rule, among=None):
+    """Distances of the windows that a rule may choose, `among` all, and where they start."""
+    with shared(rule.jobs) as for_each:
+        return _Cascade(metric, x, windows, rule, among, for_each).near()
 
 
 def nearest_window(metric, x, windows, limit):
@@ -263,7 +266,8 @@ class _Cascade:
         """Distances of the windows that may be chosen, and where they start, ascending."""
         windows, known = self.windows, self.known
         self._seed()
-        size = BLOCK * max(1, windows.n // (BLOCK * STRETCHES))
+        rounds = -(-min(STRETCHES, -(-windows.n // BLOCK)) // self.jobs)  # threads take one each, and end together
+        size = -(-windows.n // (rounds * self.jobs))
         found = self.for_each(lambda at: self._find(at, min(at + size, windows.n)), range(0, windows.n, size))
         found, beyond = zip(*found, strict=True)
         self._compare_all(_Candidates.joined(found))
@@ -346,7 +350,7 @@ class _Cascade:
     def _find(self, begin, end):
         """Of the windows [begin, end) those that may be within the limit, and those beyond running moments."""
         found, beyond = self._candidates(begin, end)
-        if self.known.rule.n_matches is not None and len(found.low) > SEEDS:  # the limit may be far from its end
+        if self.known.rule.n_matches is not None and len(found.low) > PROMISING:  # a lower limit serves what follows
             found = self._without_best(found, 1)
         return found, beyond
 

@@ -23,6 +23,9 @@ BLOCKS = [
     "search._profiles.near_windows.BLOCK",
     "search._profiles.near_windows.TERMS",
     "search._profiles.near_windows.SEEDS",
+    "search._profiles.near_windows.SAMPLED",
+    "search._profiles.near_windows.PROMISING",
+    "search._profiles.near_windows.STRETCHES",
 ]
 KINDS = ["noise", "walk", "offset", "flat", "copies", "steps", "spike"]
 METRICS = [
@@ -143,7 +146,7 @@ def test_bounds_of_a_band_of_no_width_are_the_costs_in_each_block(channels, quer
         rest(search, candidates)
 
     monkeypatch.setattr(window_bounds, "BLOCK", 40)
-    monkeypatch.setattr(near_windows, "BLOCK", 90)
+    monkeypatch.setattr(near_windows, "BLOCK", 211)  # all windows: one stretch for each job
     monkeypatch.setattr(near_windows._Cascade, "_ways", lambda search: (query_first, *ways(search)[1:]))
     monkeypatch.setattr(near_windows._Cascade, "_compare_all", seen)
     narrow = {"window": "sakoe-chiba", "factor": 0}
