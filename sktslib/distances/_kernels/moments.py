@@ -7,8 +7,9 @@ and windows that are too far off for a purpose are named.
 import numpy as np
 
 from .compilation import block_size, inner, kernel, step
-from .running_moments import HUGE, TINY
+from .running_moments import HUGE, TINY, moments_about
 from .simd import maximum, minimum
+from .simd_memory import copy, fill
 
 INF = np.inf
 NARROW, WIDE = 1e-140, 1e140  # ranges between them can be squared and added up
@@ -43,7 +44,7 @@ def direct_moments(y, w, first, mean, spread, error, low, high):
             s[k] = base[k] + s[k] / total
 
 
-@kernel(error_model="numpy")
+@kernel(linked=True, error_model="numpy")
 def standardise(y, m, first, total, most, uncertainty, how, mean, spread, error, low, high, scale, shift):
     """The factor and the summand that normalise each window that starts at `first` and after; counts those unknown.
 
@@ -52,12 +53,12 @@ def standardise(y, m, first, total, most, uncertainty, how, mean, spread, error,
     Where values would be wrong by more than the uncertainty the factor is NaN.
     """
     relative, size = 2.0**-52 * 4.0 * (m + 4.0), mean.shape[0]
-    doubt, longest, plain = np.empty(size), np.sqrt(m), not low.shape[0]
+    doubt, longest, plain, share = np.empty(size), np.sqrt(m), not low.shape[0], 1.0 / total
     if how == 2:
         for j in range(size):
             scale[j] = np.sqrt(total / max(spread[j], 0.0))
         for j in range(size):  # the mean's error is a geometric mean, and less than the arithmetic one
-            wrong, apart = error[j] * scale[j] * scale[j] / total, longest if plain else 2.0 * most[j] * scale[j]
+            wrong, apart = error[j] * scale[j] * scale[j] * share, longest if plain else 2.0 * most[j] * scale[j]
             doubt[j] = (wrong + 2.0**-47) * apart + 0.5 * (wrong + relative) + 2.0**-47 * abs(mean[j]) * scale[j]
         for j in range(size):  # of squares that over- or underflow no error is known
             doubt[j] = doubt[j] if (spread[j] > TINY) & (spread[j] < HUGE) else INF
@@ -75,6 +76,11 @@ def standardise(y, m, first, total, most, uncertainty, how, mean, spread, error,
     for j in range(size):
         shift[j] = -mean[j] * scale[j]
     unknown = 0
+    for j in range(size):  # most often there are none, and vectors tell
+        unknown += not ((doubt[j] <= uncertainty) & (scale[j] < INF))
+    if unknown == 0:
+        return 0
+    unknown = 0
     for j in range(size):
         if not (doubt[j] <= uncertainty and scale[j] < INF):
             constant = True
@@ -87,6 +93,31 @@ def standardise(y, m, first, total, most, uncertainty, how, mean, spread, error,
                         break
             scale[j], shift[j] = (0.0 if constant else np.nan), 0.0
             unknown += not constant
+    return unknown
+
+
+@inner(error_model="numpy")
+def scale_and_shift(windows, m, first, size, room, made):
+    """Fill scale and shift, `made`, of so many windows from the `first` on; how many may be unknown in some channel.
+
+    `windows` are (samples, scaling, uncertainty, scale, shift), the last two without entries if they are not known.
+    """
+    y, scaling, uncertainty, scale, shift = windows
+    unknown = 0
+    for k in range(y.shape[0]):
+        s, c = made[0][k, :size], made[1][k, :size]
+        if scale.shape[1] > 0:
+            copy(scale[k], first, first + size, s, 0)
+            copy(shift[k], first, first + size, c, 0)
+            unknown = size
+        elif scaling == 0:
+            fill(s, 0, size, 1.0)
+            fill(c, 0, size, 0.0)
+        else:
+            mean, spread, error, none = room[0, k, :size], room[1, k, :size], room[2, k, :size], room[0, k, :0]
+            moments_about(y[k], m, 0.0, first, mean, spread, error)
+            about = mean, spread, error, none, none
+            unknown += standardise(y[k], m, first, float(m), none, uncertainty, scaling, *about, s, c)
     return unknown
 
 

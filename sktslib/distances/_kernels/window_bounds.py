@@ -19,13 +19,15 @@ from .columns import cells_of
 from .compilation import block_size, budgets, inner, kernel, pieces, step
 from .dispatch import accumulate, gap, gap_terms, lag_cost, moves, terms
 from .lower_bounds import LANES, load, slide_row, splat
+from .moments import scale_and_shift
 from .scratch import scratch
 from .simd import REGISTER, maximum, minimum
 from .simd_memory import channels_of, copy, fill, makers, some, store
 
 INF = np.inf
+UNKNOWN = -1.0  # the bound of a window that running moments cannot normalise
 STRIDE = block_size(8, 3)  # points added between two comparisons with the cutoff
-BLOCK = block_size(2**13, 40)  # windows at a time, so that what is known of them stays in the second-level cache
+BLOCK = block_size(2**12, 40)  # windows at a time, so that what is known of them stays in the second-level cache
 FEW = block_size(4, 1)  # windows of a block: fewer are compared sooner than bounded a second time
 WIDE = 4 * REGISTER  # windows bounded at a time: loading the numbers takes longer than computing with them
 
@@ -40,7 +42,9 @@ class QueryPoints(NamedTuple):
     points: np.ndarray  # (3, m): what each point costs
     lags: np.ndarray  # (m,): of the points that it may meet, at least
     skips: np.ndarray  # (m,): the gap cost, with that of another point
-    positions: np.ndarray  # (3, m): whether it meets one point, and where the two stretches of those it meets start
+    pinned: np.ndarray  # (m,): whether it meets one point
+    starts: np.ndarray  # (m,): where the stretch of those it may meet starts
+    second: np.ndarray | None  # (m,): the same of a second stretch; None: the first ones hold all
 
 
 class WindowPoints(NamedTuple):
@@ -72,19 +76,28 @@ def _nearest(value, low, high):
 
 
 @step
-def _range(least, most, at, other, s, c, uncertainty):
-    """Minimum and maximum of the samples of two stretches, normalised."""
-    bottom = minimum(load_wide(least, at), load_wide(least, other)) * s + (c - uncertainty)
-    return bottom, maximum(load_wide(most, at), load_wide(most, other)) * s + (c + uncertainty)
+def _also(second, i):
+    """Where the second stretch of query point i starts, if there are two."""
+    return None if second is None else second[i]
 
 
 @step
-def _of_query(p, k, i, h, known, j, x, w, ranges, positions, s, c, uncertainty):
+def _range(least, most, j, at, also, s, c, uncertainty):
+    """Minimum and maximum of the samples of one or two stretches, normalised."""
+    bottom, top = load_wide(least, j + at), load_wide(most, j + at)
+    if also is not None:
+        bottom, top = minimum(bottom, load_wide(least, j + also)), maximum(top, load_wide(most, j + also))
+    return bottom * s + (c - uncertainty), top * s + (c + uncertainty)
+
+
+@step
+def _of_query(p, k, i, h, known, j, query, ranges, s, c, uncertainty):
     """The terms of query point i, and h before it, with the values of the windows from j on within the band."""
+    x, w, _, _, _, pinned, starts, second = query
     # End points meet end points, wherever paths continue; no recurrence for which that holds uses the points before.
-    least, most = ranges[positions[0, i], k], ranges[2 - positions[0, i], k]
-    bottom, top = _range(least, most, j + positions[1, i], j + positions[2, i], s, c, uncertainty)
-    under, over = _range(least, most, j + positions[1, h], j + positions[2, h], s, c, uncertainty)
+    least, most = ranges[pinned[i], k], ranges[2 - pinned[i], k]
+    bottom, top = _range(least, most, j, starts[i], _also(second, i), s, c, uncertainty)
+    under, over = _range(least, most, j, starts[h], _also(second, h), s, c, uncertainty)
     value, before = x[k, i], known * x[k, h]
     return terms(
         p,
@@ -106,27 +119,27 @@ def _of_window(p, k, i, h, known, j, w, y, low, high, s, c):
 
 
 @inner
-def _by_query(p, query, ranges, windows, first, order, cutoff, bounds):
+def _by_query(p, query, ranges, made, uncertainty, order, cutoff, bounds):
     """Add minimum costs of the query points of `order` to the bounds that are not above the cutoff.
 
-    `ranges` (3, channels, n) are the minima over so many samples from each one on, the samples, and the maxima, of the
-    windows from the `first` on, as the bounds are.
+    `ranges` (3, channels, n) are the minima over so many samples from each one on, the samples, and the maxima; `made`
+    are scale and shift of the windows, as the bounds are.
     """
-    x, w, points, lags, skips, positions = query
-    _, scale, shift, uncertainty = windows
+    channels, points, lags, skips = query.x.shape[0], query.points, query.lags, query.skips
+    scale, shift = made
     for j in range(0, bounds.shape[0] - WIDE + 1, WIDE):
         total = load_wide(bounds, j)
         if not some(total <= cutoff):
             continue
-        s, c = load_wide(scale[0], first + j), load_wide(shift[0], first + j)
+        s, c = load_wide(scale[0], j), load_wide(shift[0], j)
         for t0 in range(0, order.shape[0], STRIDE):
             for t in range(t0, min(t0 + STRIDE, order.shape[0])):
                 i = order[t]
                 h, known = max(i - 1, 0), 1.0 if i > 0 else 0.0
-                a, b, _ = _of_query(p, 0, i, h, known, j, x, w, ranges, positions, s, c, uncertainty)
-                for k in range(1, x.shape[0]):
-                    u, v = load_wide(scale[k], first + j), load_wide(shift[k], first + j)
-                    e, f, _ = _of_query(p, k, i, h, known, j, x, w, ranges, positions, u, v, uncertainty)
+                a, b, _ = _of_query(p, 0, i, h, known, j, query, ranges, s, c, uncertainty)
+                for k in range(1, channels):
+                    u, v = load_wide(scale[k], j), load_wide(shift[k], j)
+                    e, f, _ = _of_query(p, k, i, h, known, j, query, ranges, u, v, uncertainty)
                     a, b = a + e, b + f
                 here = points[0, i], points[1, i], points[2, i]
                 cost = moves(p, here, lag_cost(p, lags[i], lags[i]), a, b, 0.0, 0.0)[0]
@@ -137,25 +150,25 @@ def _by_query(p, query, ranges, windows, first, order, cutoff, bounds):
 
 
 @inner
-def _by_window(p, query, windows, first, order, cutoff, bounds):
-    """The same the other way round.
+def _by_window(p, query, y, first, made, order, cutoff, bounds):
+    """The same the other way round, of the windows of `y` from the `first` on.
 
     A point left out costs its own gap cost, at least `skips`, and the `minimum_gap_cost` of another one.
     """
     w, points, lags, skips, minimum_gap_cost, low, high = query
-    y, scale, shift, _ = windows
+    scale, shift = made
     for j in range(0, bounds.shape[0] - WIDE + 1, WIDE):
         total, at = load_wide(bounds, j), first + j
         if not some(total <= cutoff):
             continue
-        s, c = load_wide(scale[0], at), load_wide(shift[0], at)
+        s, c = load_wide(scale[0], j), load_wide(shift[0], j)
         for t0 in range(0, order.shape[0], STRIDE):
             for t in range(t0, min(t0 + STRIDE, order.shape[0])):
                 i = order[t]
                 h, known = max(i - 1, 0), 1.0 if i > 0 else 0.0
                 a, b, g = _of_window(p, 0, i, h, known, at, w, y, low, high, s, c)
                 for k in range(1, low.shape[0]):
-                    u, v = load_wide(scale[k], at), load_wide(shift[k], at)
+                    u, v = load_wide(scale[k], j), load_wide(shift[k], j)
                     e, f, d = _of_window(p, k, i, h, known, at, w, y, low, high, u, v)
                     a, b, g = a + e, b + f, g + d
                 here = points[0, i], points[1, i], points[2, i]
@@ -174,49 +187,105 @@ def _count_within(bounds, cutoff):
     return count
 
 
+@inner
+def _enter(p, of_query, of_window, reach, y, uncertainty, query_first, orders, cutoff, first, made, room, bounds):
+    """Enter points into the bounds of the windows from the `first` on, see `candidates`."""
+    ranges, other = room
+    for turn in range(2):
+        order, entered = orders[turn], bounds
+        if _count_within(bounds, cutoff) < (1 if turn == 0 else FEW):
+            break
+        if order.shape[0] == 0:
+            continue
+        if turn == 1:
+            entered = other[: bounds.shape[0]]
+            for j in range(bounds.shape[0]):
+                entered[j] = 0.0 if bounds[j] <= cutoff else INF
+        if query_first == (turn == 0):
+            span = bounds.shape[0] + of_query.lags.shape[0] - 1
+            for k in range(ranges.shape[1]):
+                row = ranges[1, k, :span]
+                copy(y[k], first, first + span, row, 0)
+                slide_row(row, reach, ranges[0, k], ranges[2, k])
+            _by_query(p, of_query, ranges, made, uncertainty, order, cutoff, entered)
+        else:
+            _by_window(p, of_window, y, first, made, order, cutoff, entered)
+        if turn == 1:
+            for j in range(bounds.shape[0]):
+                bounds[j] = max(bounds[j], entered[j])
+
+
+@inner
+def _take(j, low, first, made, out, count):
+    """Write down a window of a block, its bound, scale and shift."""
+    out[0][count], out[1][count] = first + j, low
+    for k in range(made[0].shape[0]):
+        out[2][0, k, count], out[2][1, k, count] = made[0][k, j], made[1][k, j]
+    return count + 1
+
+
+@inner
+def _take_unknown(first, made, bounds, out, count):
+    """Write down the windows whose moments are unknown, and leave them out of what follows."""
+    scale, shift = made
+    for j in range(bounds.shape[0]):
+        known = True
+        for k in range(scale.shape[0]):
+            known = known and scale[k, j] == scale[k, j]
+        if not known:
+            for k in range(scale.shape[0]):
+                scale[k, j] = shift[k, j] = 0.0
+            if bounds[j] < INF:
+                count = _take(j, UNKNOWN, first, made, out, count)
+            bounds[j] = INF
+    return count
+
+
 @kernel
-def _enter(p, of_query, of_window, reach, windows, query_first, orders, cutoff, begin, end, ranges, room, bounds):
-    """Enter points into the bounds [begin, end), see `enter`."""
-    size, m = room.shape[0], of_query.lags.shape[0]
+def _candidates(p, sides, windows, among, query_first, orders, cutoff, begin, end, room, out, count):
+    """Windows [begin, end) behind those found so far, see `candidates`; how many there are then."""
+    of_query, of_window, reach = sides
+    scales, shifts, ranges, other, lows = room
+    m, size, made = of_query.lags.shape[0], lows.shape[0], (scales, shifts)
     for first in range(begin, end, size):
-        low = bounds[first : min(first + size, end)]
-        for turn in range(2):
-            order = orders[turn]
-            if _count_within(low, cutoff) < (1 if turn == 0 else FEW):
-                break
-            if order.shape[0] == 0:
-                continue
-            entered = low
-            if turn == 1:
-                entered = room[: low.shape[0]]
-                for j in range(low.shape[0]):
-                    entered[j] = 0.0 if low[j] <= cutoff else INF
-            if query_first == (turn == 0):
-                span = low.shape[0] + m - 1
-                for k in range(ranges.shape[1]):
-                    row = ranges[1, k, :span]
-                    copy(windows[0][k], first, first + span, row, 0)
-                    slide_row(row, reach, ranges[0, k], ranges[2, k])
-                _by_query(p, of_query, ranges, windows, first, order, cutoff, entered)
-            else:
-                _by_window(p, of_window, windows, first, order, cutoff, entered)
-            if turn == 1:
-                for j in range(low.shape[0]):
-                    low[j] = max(low[j], entered[j])
+        bounds = lows[: min(size, end - first)]
+        fill(bounds, 0, bounds.shape[0], 0.0)
+        if among.shape[0] > 0:
+            for j in range(bounds.shape[0]):
+                bounds[j] = 0.0 if among[first + j] else INF
+        if scale_and_shift(windows, m, first, bounds.shape[0], ranges, made):
+            count = _take_unknown(first, made, bounds, out, count)
+        given = windows[0], windows[2], query_first, orders, cutoff, first
+        _enter(p, of_query, of_window, reach, *given, made, (ranges, other), bounds)
+        if _count_within(bounds, cutoff) == 0:
+            continue
+        for j in range(bounds.shape[0]):
+            if bounds[j] <= cutoff and bounds[j] < INF:
+                count = _take(j, bounds[j], first, made, out, count)
+    return count
 
 
-def enter(p, of_query, of_window, reach, windows, query_first, orders, cutoff, begin, end, bounds):
-    """Add minimum costs of points to the bounds [begin, end) that are not above the cutoff.
+def candidates(p, sides, windows, among, query_first, orders, cutoff, begin, end):
+    """The windows [begin, end) whose bounds are not above the cutoff, their bounds, and their scale and shift.
 
-    First the points of one way, of the query or of the windows, then by themselves those of the other; either order may
-    be empty. `windows` are (samples, scale, shift, uncertainty) of a whole sequence, as are the bounds.
+    Bounds are minimum costs of the points of one way, of the query or of the windows, then by themselves those of the
+    other; either order may be empty. Where moments are unknown the bound is `UNKNOWN`. All of it block by block, so
+    that nothing leaves the second-level cache but what is found. It lies in memory that the thread uses again.
+
+    `sides` are (of_query, of_window, reach); `windows` (samples, scaling, uncertainty, scale, shift) of a whole
+    sequence, the last two without entries if they are to be found from the samples; `among` tells which windows count,
+    or has no entries: all.
     """
-    samples, m = windows[0], len(of_query.lags)
-    size = min(max(BLOCK, m), len(bounds))  # what comes behind a block's last window is looked at twice
-    room = scratch("bounds", (size,)), scratch("ranges of windows", (3, len(samples), size + m - 1))
-    for a, b in pieces(-(-(end - begin) // size), size * len(samples) * sum(map(len, orders))):
+    samples, m, count = windows[0], len(sides[0].lags), 0
+    channels, size, most = len(samples), min(max(BLOCK, m), end - begin), end - begin
+    room = scratch("moments of windows", (2, channels, size)), scratch("ranges of windows", (3, channels, size + m - 1))
+    room = *room[0], room[1], *scratch("bounds", (2, size))
+    out = scratch("windows found", (most,), np.int64), scratch("bounds found", (most,))
+    out += (scratch("moments found", (2, channels, most)),)
+    for a, b in pieces(-(-most // size), size * channels * (m + sum(map(len, orders)))):
         part = begin + a * size, min(begin + b * size, end)
-        _enter(p, of_query, of_window, reach, windows, query_first, orders, cutoff, *part, *room[::-1], bounds)
+        count = _candidates(p, sides, windows, among, query_first, orders, cutoff, *part, room, out, count)
+    return out[0][:count], out[1][:count], out[2][:, :, :count]
 
 
 @kernel

@@ -42,7 +42,7 @@ class Rows(NamedTuple):
             return self
         windows = Windows(how.x, how.w, self.other, how.normalize)
         if how.normalize in SCALINGS:
-            windows.find_moments(np.ptp(self.y, axis=1).max())  # what a mean is taken off is no larger
+            windows.prepare(np.ptp(self.y, axis=1).max(), keep=True)  # what a mean is taken off is no larger
         return self._replace(windows=windows)
 
     def distance(self, i, j):

@@ -34,24 +34,23 @@ def less_offset(y):
 class Windows:
     """The windows of a sequence: normalised as in a profile, or by running moments, as scale and shift of samples.
 
-    By moments values are known up to an `uncertainty`, but for those of the `unknown` windows. Moments that are found
-    for queries in general serve each of them.
+    By moments values are known up to an `uncertainty`; where they are not, the scale is NaN. Scale and shift that are
+    kept for queries in general serve each of them; without entries they are found where they are needed.
     """
 
     def __init__(self, x, w, y, normalize):
         self.y, self.normalize, self.w, self.weight = y, normalize, w, full_weight(w, x)
         self.m, self.n = x.shape[1], y.shape[1] - x.shape[1] + 1
-        self.samples, self.scale, self.shift = y, None, None
-        self.unknown, self.uncertainty = np.empty(0, np.int64), 0.0
+        self.samples, self.uncertainty = None, 0.0
+        self.scale, self.shift = np.empty((2, len(y), 0))
 
     def part(self, first, last):
         """The windows [first, last), with what is known of them."""
         some, stop = copy(self), last + self.m - 1
         some.y, some.n = np.ascontiguousarray(self.y[:, first:stop]), last - first
-        some.samples = some.y if self.samples is self.y else np.ascontiguousarray(self.samples[:, first:stop])
-        if self.scale is not None:
-            some.scale, some.shift = self.by_moments(slice(first, last))
-            some.unknown = self.unknown[(self.unknown >= first) & (self.unknown < last)] - first
+        if self.samples is not None:
+            some.samples = some.y if self.samples is self.y else np.ascontiguousarray(self.samples[:, first:stop])
+        some.scale, some.shift = (np.ascontiguousarray(a[:, first:last]) for a in (self.scale, self.shift))
         return some
 
     def exact(self, which):
@@ -59,38 +58,30 @@ class Windows:
         windows = sliding_window_view(self.y, self.m, axis=1).transpose(1, 0, 2)[which]
         return normalise(np.ascontiguousarray(windows), self.weight, self.normalize)
 
-    def by_moments(self, which):
-        """Scale and shift of these windows."""
-        return np.ascontiguousarray(self.scale[:, which]), np.ascontiguousarray(self.shift[:, which])
+    def prepare(self, largest, jobs=1, for_each=one_by_one, *, keep=False):
+        """Find out how far windows are known by moments, for queries of values up to `largest`, as compared.
 
-    def find_moments(self, largest, jobs=1, for_each=one_by_one):
-        """Find what normalises each window, and which are beyond running moments.
-
-        They are to be compared with queries of values up to `largest`, as compared.
+        What normalises them is found here if it is to be kept, or takes more than the moments of equal weights.
         """
-        self.scale, self.shift = np.empty((2, len(self.y), self.n))
+        self.samples = self.y
         if self.normalize is None:
-            self.scale[:], self.shift[:] = 1.0, 0.0
             return
-        none = ~self.weight.any(axis=1)
-        self.scale[none] = self.shift[none] = 0.0
         self.samples = less_offset(self.y)
         self.uncertainty = UNCERTAINTY * (largest + deviation(self.y).max() if self.normalize == "mean" else 1.0)
-        size = stretch(self.n, BLOCK, jobs)
-        if sum(for_each(partial(self._fill_stretch, size), range(0, self.n, size))):
-            self.unknown = np.flatnonzero(np.isnan(self.scale).any(axis=0))
-            self.scale[:, self.unknown] = self.shift[:, self.unknown] = 0.0
+        if keep or self.w is not None or self.normalize == "minmax":
+            self.scale, self.shift = np.zeros((2, len(self.y), self.n))
+            size = stretch(self.n, BLOCK, jobs)
+            for_each(partial(self._fill_stretch, size), range(0, self.n, size))
 
     def _fill_stretch(self, size, begin):
-        """Fill scale and shift of so many windows from one on; how many are unknown."""
-        unknown, end, room = 0, min(begin + size, self.n), scratch("moments of windows", (5, min(BLOCK, self.n)))
+        """Fill scale and shift of so many windows from one on."""
+        end, room = min(begin + size, self.n), scratch("moments of windows", (5, min(BLOCK, self.n)))
         for k in np.flatnonzero(self.weight.any(axis=1)):  # the other channels count nothing
             for first in range(begin, end, BLOCK):
-                unknown += self._fill_moments(k, first, min(first + BLOCK, end), room)
-        return unknown
+                self._fill_moments(k, first, min(first + BLOCK, end), room)
 
     def _fill_moments(self, k, first, last, room):
-        """Fill scale and shift of the windows [first, last) in one channel; how many are unknown."""
+        """Fill scale and shift of the windows [first, last) in one channel."""
         y, w, m = self.samples[k], self.weight[k], self.m
         mean, spread, error, low, high = room[:, : last - first]
         if self.w is None and self.normalize != "minmax":
@@ -104,4 +95,4 @@ class Windows:
         about = m, first, w.sum(), most, self.uncertainty, SCALINGS[self.normalize]
         made = self.scale[k, first:last], self.shift[k, first:last]
         with np.errstate(divide="ignore", invalid="ignore"):  # on purpose, and plain Python says so
-            return moments.standardise(y, *about, mean, spread, error, low, high, *made)
+            moments.standardise(y, *about, mean, spread, error, low, high, *made)

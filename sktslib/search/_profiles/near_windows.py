@@ -20,15 +20,20 @@ from ...distances._metrics.elastic import ElasticMetric, PreparedPair
 from ...distances._series import SCALINGS, full_weight, normalise
 from ...utils._jobs import one_by_one, shared
 from .._selection import select
-from .compared_windows import Windows, stretch
+from .compared_windows import Windows
 from .scale_limits import allowed_windows, covered
 
 LEAST = 2**18  # points of all windows together; with fewer the whole profile takes no time
-BLOCK = 2**16  # windows that a thread bounds at a time; of fewer threads wait for each other more often
+BLOCK = 2**15  # windows that a thread bounds at a time, at least; of fewer threads wait for each other more often
+STRETCHES = 64  # of windows that are bounded at a time; the limit that one finds serves the next
 TERMS = 2**19  # points of windows that are compared at a time
-SAMPLE = 128  # windows that tell which points cost most
+SAMPLE = 32  # windows that tell which points cost most
+NARROW = 0.25  # of a query's points whose ranges may be narrower than the one stretch that bounds them
 FIRST = 16  # points entered before the first windows are compared
-SEEDS = 512  # windows compared first, at least
+SEEDS = 512  # windows compared first, at least: each the most promising one of a few
+SAMPLED = 2**12  # windows in a row of which seeds are chosen
+PARTS, SHARE = 8, 64  # of such rows there are so many, and they hold such a share of all windows, at least
+PROMISING = 32  # windows of many that a thread compares before the others
 
 
 class Rule(NamedTuple):
@@ -63,6 +68,8 @@ def near_windows(metric, x, w, y, normalize, rule, pieces, limits=None):
 
     Those beyond `limits` of scale and offset are none.
     """
+    if limits is None and len(pieces) == 1 and pieces[0][1] - pieces[0][0] == y.shape[1] >= x.shape[1]:
+        return _near_of(metric, x, Windows(x, w, y, normalize), rule)  # all of them, as most often
     m, found = x.shape[1], np.zeros(max(y.shape[1] - x.shape[1] + 1, 0), bool)
     for first, last in pieces:
         if last - first >= m:
@@ -70,21 +77,22 @@ def near_windows(metric, x, w, y, normalize, rule, pieces, limits=None):
             found[first : last - m + 1] = True if limits is None else allowed_windows(limits, x, w, piece)
     if not found.any():
         return np.empty(0), np.empty(0, np.int64)
-
-    def near_of(windows, among=None):
-        with shared(rule.jobs) as for_each:
-            return _Cascade(metric, x, windows, rule, among, for_each).near()
-
     if found.all():
-        return near_of(Windows(x, w, y, normalize))
+        return _near_of(metric, x, Windows(x, w, y, normalize), rule)
     # Samples of no such window are cut out. What is left touches nowhere but at cuts, which no such window spans: so
     # two windows overlap there if they did before.
     first, last = covered(found, m)
     kept = np.concatenate([y[:, a:b] for a, b in zip(first, last, strict=True)], axis=1)
     among = np.concatenate([found[a:b] for a, b in zip(first, last, strict=True)])[: kept.shape[1] - m + 1]
-    distance, start = near_of(Windows(x, w, kept, normalize), among)
+    distance, start = _near_of(metric, x, Windows(x, w, kept, normalize), rule, among)
     begin = np.cumsum(last - first) - (last - first)
     return distance, start + (first - begin)[np.searchsorted(begin, start, "right") - 1]
+
+
+def _near_of(metric, x, windows, rule, among=None):
+    """Distances of the windows that a rule may choose, `among` all, and where they start."""
+    with shared(rule.jobs) as for_each:
+        return _Cascade(metric, x, windows, rule, among, for_each).near()
 
 
 def nearest_window(metric, x, windows, limit):
@@ -105,6 +113,7 @@ class _Bounds(NamedTuple):
     of_query: window_bounds.QueryPoints
     of_window: window_bounds.WindowPoints
     remaining: window_bounds.Remaining
+    width: int  # points of the stretches that hold what each point of the query may meet
 
     @classmethod
     def of(cls, problem, lo, hi, uncertainty):
@@ -113,16 +122,18 @@ class _Bounds(NamedTuple):
         channels, m = x.shape
         low, high = collection_bounds.envelopes_of(x, lo, hi)
         light = collection_bounds.envelopes_of(w, lo, hi)[0]
-        reach = -(-int((hi - lo).max()) // 2)  # two stretches of so many points hold any range
-        begin = np.minimum(lo, m - reach)
-        stretches = np.array([begin, np.maximum(begin, hi - reach)])
-        remaining = window_bounds.Remaining(low.copy(), high.copy(), light, reach, stretches)
+        widest = int((hi - lo).max())
+        reach = -(-widest // 2)  # two stretches of so many points hold any range
+        remaining = window_bounds.Remaining(low.copy(), high.copy(), light, reach, _stretches(lo, hi, reach))
+        # Where few ranges are narrower, one stretch holds a range, and a few more points at the ends: half the work.
+        width = widest if (hi - lo < widest).mean() <= NARROW else reach
         collection_bounds.pin(record, low, high, x)
         first, last = collection_bounds.pinned(record)
         pinned = np.zeros(m, np.int64)
         pinned[0] = first
         pinned[-1] |= last
-        positions = np.array([pinned, *np.where(pinned, np.arange(m), stretches)])
+        starts, second = np.where(pinned, np.arange(m), _stretches(lo, hi, width))
+        second = second if width < widest else None
         facts = dispatch.bounds_of(record)
         floor = 0.0 if facts.minimum_gap is None else channels * facts.minimum_gap(record)
         gap_costs = points[0] if facts.minimum_gap is None else np.full(m, floor)
@@ -132,10 +143,18 @@ class _Bounds(NamedTuple):
         lags = collection_bounds.minimum_lags(lo, hi)
         least = collection_bounds.envelopes_of(points, lo, hi)[0]
         heavy, light = collection_bounds.weight_rows(w), collection_bounds.weight_rows(light)
-        of_query = window_bounds.QueryPoints(x, heavy, points, lags, up + other, positions)
+        of_query = window_bounds.QueryPoints(
+            x, heavy, points, lags, up + other, pinned, starts, second if width < widest else None
+        )
         ranges = low - uncertainty, high + uncertainty
         of_window = window_bounds.WindowPoints(light, least, lags, skips, float(minimum_gap_cost), *ranges)
-        return cls(of_query, of_window, remaining)
+        return cls(of_query, of_window, remaining, width)
+
+
+def _stretches(lo, hi, size):
+    """Where the two stretches of so many points start that hold the points [lo, hi); (2, m)."""
+    begin = np.minimum(lo, len(lo) - size)
+    return np.array([begin, np.maximum(begin, hi - size)])
 
 
 def _beyond(values, low, high, w):
@@ -145,18 +164,42 @@ def _beyond(values, low, high, w):
 
 
 # ------------------------------------------------------------------------------------------------------ what is known
+class _Candidates(NamedTuple):
+    """Windows that may be within the limit."""
+
+    where: np.ndarray  # (count,): where they start
+    low: np.ndarray  # (count,): what they cost at least
+    moments: np.ndarray  # (2, channels, count): scale and shift; without channels where windows are compared exactly
+
+    @classmethod
+    def joined(cls, parts):
+        """Those of all parts."""
+        return cls(*(np.concatenate(values, axis=-1) for values in zip(*parts, strict=True)))
+
+    def of(self, which):
+        """Some of them."""
+        return _Candidates(self.where[which], self.low[which], self.moments[:, :, which])
+
+    def best(self, count):
+        """The numbers of so many of the most promising ones, ascending."""
+        return np.sort(np.argpartition(self.low, count)[:count]) if count < len(self.low) else np.arange(len(self.low))
+
+
 class _Known:
     """What is known of the windows so far: the cost that no match is above, and which are within that limit.
 
-    `low` is what a window costs at least; infinite where its cost is known or of no use. `by_moments` tells whether
-    windows are compared as running moments normalise them, and equal distances may differ by `more` in their costs.
+    `by_moments` tells whether windows are compared as running moments normalise them, and equal distances may differ by
+    `more` in their costs.
     """
 
     def __init__(self, windows, rule, by_moments, more):
         self.windows, self.rule, self.by_moments, self.more = windows, rule, by_moments, more
-        self.low, self.limit = np.zeros(windows.n), np.inf
+        self.limit, self.lock = np.inf, Lock()
+        self.forget()
+
+    def forget(self):
+        """Leave nothing but the limit."""
         self.where, self.costs = np.empty(0, np.int64), np.empty(0)
-        self.lock = Lock()
 
     def tighten(self, cost):
         """Take a cost that no match is above, as it may come out here, once from the exact one and once more."""
@@ -173,7 +216,6 @@ class _Known:
 
     def learn(self, which, costs):
         """Take costs, infinite above the limit, and what they say about it."""
-        self.low[which] = np.inf
         found = np.flatnonzero(costs < np.inf)
         if not len(found):
             return
@@ -189,10 +231,6 @@ class _Known:
         near = self.costs <= self.limit
         self.where, self.costs = self.where[near], self.costs[near]
 
-    def is_open(self, which):
-        """Whether windows may be within the limit and are not known yet."""
-        return (self.low[which] <= self.limit) & (self.low[which] < np.inf)
-
 
 # ------------------------------------------------------------------------------------------------------------ search
 class _Cascade:
@@ -202,7 +240,8 @@ class _Cascade:
     """
 
     def __init__(self, metric, x, windows, rule, among=None, for_each=one_by_one):
-        self.metric, self.windows, self.among, self.jobs, self.for_each = metric, windows, among, rule.jobs, for_each
+        self.metric, self.windows, self.jobs, self.for_each = metric, windows, rule.jobs, for_each
+        self.among = np.empty(0, bool) if among is None else among
         normalize, w, m = windows.normalize, windows.w, windows.m
         self.x = normalise(x, windows.weight, normalize)
         record, features, weight, points = metric._query(self.x, w, m)
@@ -214,33 +253,26 @@ class _Cascade:
         # Windows are compared as moments make them, unless a factor is found from their values.
         facts = dispatch.bounds_of(record)
         self.by_moments = plain and facts is not None and facts.squares and not metric._has_factor
-        self.bounds = None
+        self.bounds = self.ways = None
         if plain and facts is not None:
-            if windows.scale is None:
-                windows.find_moments(np.abs(self.x).max(), rule.jobs, for_each)
+            if windows.samples is None:
+                windows.prepare(np.abs(self.x).max(), rule.jobs, for_each)
             self.bounds = _Bounds.of(self.problem, *self.band, self.windows.uncertainty)
+            self.ways = self._ways()
         self.known = _Known(windows, rule, self.by_moments, 0.0 if metric._reports_cost else 2e-12 * m)
         self.known.tighten(np.inf if rule.threshold is None else metric._limit(rule.threshold, self.problem))
-        self.beyond = windows.unknown if self.by_moments else windows.unknown[:0]  # of running moments
-        self.known.low[self.beyond] = np.inf
-        if among is not None:
-            self.known.low[~among] = np.inf
-            self.beyond = self.beyond[among[self.beyond]]
 
     def near(self):
         """Distances of the windows that may be chosen, and where they start, ascending."""
         windows, known = self.windows, self.known
-        if self.bounds is None:
-            self._seed()
-        elif known.low.min() < np.inf:
-            # A few points bound all windows; once a limit is known, the others and then the other way round.
-            query_first, order, other = self._ways()
-            self._enter(query_first, order[:FIRST], other[:0])
-            self._seed()
-            self._enter(query_first, order[FIRST:], other)
-        self._rest()
+        self._seed()
+        rounds = -(-min(STRETCHES, -(-windows.n // BLOCK)) // self.jobs)  # threads take one each, and end together
+        size = -(-windows.n // (rounds * self.jobs))
+        found = self.for_each(lambda at: self._find(at, min(at + size, windows.n)), range(0, windows.n, size))
+        found, beyond = zip(*found, strict=True)
+        self._compare_all(_Candidates.joined(found))
         near = known.where[known.costs <= known.limit]
-        near = np.sort(np.concatenate([near, self.beyond]))
+        near = np.sort(np.concatenate([near, *beyond]))
         distances = [np.empty(0)]
         for part in self._batches(near):
             distances.append(self.metric._windows(self.x, windows.w, windows.exact(part), None, None))
@@ -253,88 +285,109 @@ class _Cascade:
     @np.errstate(over="ignore")  # of no influence on any result
     def _ways(self):
         """Whether bounds by query points are better, and the order of the points in the better way and the other."""
-        windows, (of_query, of_window, remaining) = self.windows, self.bounds
-        among = None if self.among is None else np.flatnonzero(self.known.low < np.inf)
-        count = windows.n if among is None else len(among)
+        windows, (of_query, of_window, remaining, width) = self.windows, self.bounds
+        among = np.flatnonzero(self.among)
+        count = len(among) if len(self.among) else windows.n
         at = np.unique(np.linspace(0, count - 1, min(SAMPLE, count)).astype(np.int64))
-        at = at if among is None else among[at]
-        z = windows.samples[:, at[:, np.newaxis] + np.arange(windows.m)] * windows.scale[:, at, np.newaxis]
-        z += windows.shift[:, at, np.newaxis]
+        z = np.ascontiguousarray(windows.exact(among[at] if len(among) else at).transpose(1, 0, 2))
         low, high = of_window.low[:, np.newaxis], of_window.high[:, np.newaxis]
         by_window = _beyond(z, low, high, remaining.light)
-        rows, (one, two) = z.reshape(-1, windows.m), remaining.stretches
+        rows, pinned, one = z.reshape(-1, windows.m), of_query.pinned, of_query.starts
+        two = one if of_query.second is None else of_query.second
         below, above = np.empty_like(rows), np.empty_like(rows)
-        lower_bounds.slide(rows, remaining.reach, below, above)
+        lower_bounds.slide(rows, width, below, above)
         ranges = np.minimum(below[:, one], below[:, two]), np.maximum(above[:, one], above[:, two])
-        low, high = (np.where(of_query.positions[0], rows, a).reshape(z.shape) for a in ranges)
+        low, high = (np.where(pinned, rows, a).reshape(z.shape) for a in ranges)
         by_query = _beyond(of_query.x[:, np.newaxis], low, high, self.problem.w)
         # The ranges of the sequence must be found first.
         query_first = bool(np.sort(by_query)[-FIRST:].sum() > 1.5 * np.sort(by_window)[-FIRST:].sum())
         by_window, by_query = np.argsort(-by_window, kind="stable"), np.argsort(-by_query, kind="stable")
         return (True, by_query, by_window) if query_first else (False, by_window, by_query)
 
-    def _enter(self, query_first, *orders):
-        """Enter points into the bounds that are not above the limit yet, each way on its own."""
-        windows, known, (of_query, of_window, remaining) = self.windows, self.known, self.bounds
-        sides = self.problem.record, of_query, of_window, remaining.reach
-        compared = windows.samples, windows.scale, windows.shift, windows.uncertainty
+    def _candidates(self, begin, end, most=None):
+        """Of the windows [begin, end) those that may be within the limit by up to so many points, and the others.
 
-        def enter(begin):
-            part = begin, min(begin + size, windows.n)
-            window_bounds.enter(*sides, compared, query_first, orders, known.limit, *part, known.low)
-
-        unbounded = windows.unknown[known.low[windows.unknown] < np.inf]  # what moments say of them is wrong
-        size = stretch(windows.n, BLOCK, self.jobs)
-        self.for_each(enter, range(0, windows.n, size))
-        known.low[unbounded] = 0.0
+        Those are the ones that must be compared exactly, and are not.
+        """
+        none, channels = np.empty(0, np.int64), len(self.windows.y) if self.by_moments else 0
+        if self.bounds is None:
+            where = np.arange(begin, end)
+            where = where[self.among[begin:end]] if len(self.among) else where
+            return _Candidates(where, np.zeros(len(where)), np.empty((2, 0, len(where)))), none
+        windows, (of_query, of_window, _, width) = self.windows, self.bounds
+        query_first, order, other = self.ways
+        orders = (order, other) if most is None else (order[:most], other[:0])
+        sides = of_query, of_window, width
+        compared = windows.samples, SCALINGS[windows.normalize], windows.uncertainty, windows.scale, windows.shift
+        given = self.problem.record, sides, compared, self.among, query_first, orders
+        with np.errstate(divide="ignore", invalid="ignore"):  # on purpose, and plain Python says so
+            where, low, moments = window_bounds.candidates(*given, self.known.limit, begin, end)
+        known, found = low != window_bounds.UNKNOWN, _Candidates(where, low, moments[:, :channels])
+        if self.by_moments:
+            return found.of(known), where[~known]
+        return found._replace(low=np.maximum(low, 0.0)).of(np.argsort(where)), none
 
     def _seed(self):
-        """Compare the most promising window of each stretch, so that a limit is known."""
-        low, k = self.known.low, self.known.rule.n_matches
-        if k is not None:
-            size = max(1, len(low) // max(SEEDS, 8 * k))
-            some = len(low) // size * size
-            rows = np.array_split(low[:some].reshape(-1, size), self.jobs)
-            best = np.concatenate(self.for_each(lambda part: np.argmin(part, axis=1), rows))
-            self._compare_each(np.array_split(best + np.arange(0, some, size), self.jobs))
+        """Compare the most promising of some windows, so that a limit is known."""
+        n, k = self.windows.n, self.known.rule.n_matches
+        if k is None:
+            return
+        seeds = max(SEEDS, 8 * k)
+        count = -(-max(n // SHARE, SAMPLED * PARTS, 4 * (2 * k - 1) * self.windows.m) // SAMPLED)
+        begins = range(0, n, SAMPLED)
+        if count < len(begins):
+            begins = np.linspace(0, n - SAMPLED, count).astype(np.int64).tolist()
+        size = max(1, min(n, count * SAMPLED) // seeds)
 
-    def _rest(self):
-        """Compare what is left, a few of the most promising windows first, then along the sequence."""
-        known = self.known
-        size = stretch(len(known.low), BLOCK, self.jobs)
-        parts = [slice(at, at + size) for at in range(0, len(known.low), size)]
-        parts = self.for_each(lambda part: np.flatnonzero(known.is_open(part)) + part.start, parts)
-        candidates = np.concatenate(parts)
-        size = SEEDS // 2
-        if len(candidates) > size:
-            best = np.sort(candidates[np.argpartition(known.low[candidates], size)[:size]])
-            self._compare_each(np.array_split(best, self.jobs))
-        at, batches = 0, []
-        while at < len(candidates):
-            batches.append(candidates[at : at + size])
+        def promising(begin):
+            found, _ = self._candidates(begin, min(begin + SAMPLED, n), FIRST)
+            some = len(found.low) // size * size
+            return found.of(np.argmin(found.low[:some].reshape(-1, size), axis=1) + np.arange(0, some, size))
+
+        self._compare_all(_Candidates.joined(self.for_each(promising, begins)))
+        self.known.forget()  # they are found again
+
+    def _find(self, begin, end):
+        """Of the windows [begin, end) those that may be within the limit, and those beyond running moments."""
+        found, beyond = self._candidates(begin, end)
+        if self.known.rule.n_matches is not None and len(found.low) > PROMISING:  # a lower limit serves what follows
+            found = self._without_best(found, 1)
+        return found, beyond
+
+    def _without_best(self, found, parts):
+        """What is left once the most promising windows are compared, in so many parts."""
+        best, left = found.best(PROMISING * parts), np.ones(len(found.low), bool)
+        compare = self.for_each if parts > 1 else one_by_one
+        compare(self._compare, [found.of(which) for which in np.array_split(best, parts)])
+        left[best] = False
+        return found.of(left & (found.low <= self.known.limit))
+
+    def _compare_all(self, found):
+        """Compare windows, a few of the most promising ones first, then along the sequence."""
+        found = self._without_best(found.of(found.low <= self.known.limit), self.jobs)
+        at, size, batches = 0, SEEDS // 2, []
+        while at < len(found.low):
+            batches.append(found.of(slice(at, at + size)))
             at, size = at + size, min(2 * size, max(TERMS // self.x.size, SEEDS))
-        self._compare_each(batches)
-
-    def _compare_each(self, batches):
         self.for_each(self._compare, batches)
 
-    def _compare(self, which):
+    def _compare(self, found):
         """Find the costs of windows that may be within the limit, as far as it goes."""
-        x, m = self.problem.x, self.windows.m
-        for part in self._batches(which[self.known.is_open(which)]):
-            costs = np.empty(len(part))
+        x, m, found = self.problem.x, self.windows.m, found.of(found.low <= self.known.limit)
+        for which in self._batches(np.arange(len(found.low))):
+            part, costs = found.of(which), np.empty(len(which))
             if self.by_moments:
                 remaining = self.bounds.remaining
-                compared = self.windows.samples, part, *self.windows.by_moments(part)
+                compared = self.windows.samples, part.where, *np.ascontiguousarray(part.moments)
             else:
                 remaining = window_bounds.Remaining(x, x, x, 0, np.zeros((2, 0), np.int64))
-                features = np.array([self.metric._features(a) for a in self.windows.exact(part)])
+                features = np.array([self.metric._features(a) for a in self.windows.exact(part.where)])
                 values = np.ascontiguousarray(features.transpose(1, 0, 2)).reshape(len(x), -1)
-                shape = len(x), len(part)
-                compared = values, np.arange(len(part)) * m, np.ones(shape), np.zeros(shape)
+                shape = len(x), len(which)
+                compared = values, np.arange(len(which)) * m, np.ones(shape), np.zeros(shape)
             window_bounds.compare(self.query, compared, remaining, *self.band, self.known.limit, costs)
             if self.metric._has_factor:
-                found = np.flatnonzero(costs < np.inf)
-                costs[found] = self.metric._scaled(costs[found], x, features[found])
+                near = np.flatnonzero(costs < np.inf)
+                costs[near] = self.metric._scaled(costs[near], x, features[near])
             with self.known.lock:
-                self.known.learn(part, costs)
+                self.known.learn(part.where, costs)

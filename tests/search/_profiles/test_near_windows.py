@@ -23,6 +23,9 @@ BLOCKS = [
     "search._profiles.near_windows.BLOCK",
     "search._profiles.near_windows.TERMS",
     "search._profiles.near_windows.SEEDS",
+    "search._profiles.near_windows.SAMPLED",
+    "search._profiles.near_windows.PROMISING",
+    "search._profiles.near_windows.STRETCHES",
 ]
 KINDS = ["noise", "walk", "offset", "flat", "copies", "steps", "spike"]
 METRICS = [
@@ -136,23 +139,24 @@ def test_few_distances_are_computed(monkeypatch):
 def test_bounds_of_a_band_of_no_width_are_the_costs_in_each_block(channels, query_first, monkeypatch):
     rng = np.random.default_rng(channels)
     y, x, found = rng.normal(size=(230, channels)), rng.normal(size=(20, channels)), []
-    ways, rest = near_windows._Cascade._ways, near_windows._Cascade._rest
+    ways, rest = near_windows._Cascade._ways, near_windows._Cascade._compare_all
 
-    def seen(search):
-        found.append(search.known.low.copy())
-        rest(search)
+    def seen(search, candidates):
+        found.append(candidates)
+        rest(search, candidates)
 
     monkeypatch.setattr(window_bounds, "BLOCK", 40)
-    monkeypatch.setattr(near_windows, "BLOCK", 90)
+    monkeypatch.setattr(near_windows, "BLOCK", 211)  # all windows: one stretch for each job
     monkeypatch.setattr(near_windows._Cascade, "_ways", lambda search: (query_first, *ways(search)[1:]))
-    monkeypatch.setattr(near_windows._Cascade, "_rest", seen)
+    monkeypatch.setattr(near_windows._Cascade, "_compare_all", seen)
     narrow = {"window": "sakoe-chiba", "factor": 0}
     searcher = QuerySearcher("dtw", metric_params=narrow, normalize="zscore", n_matches=None, threshold=1e3, n_jobs=2)
     distance = searcher.fit(x).profile(y).distance
     assert len(searcher.search(y))
-    bounded = found[0] > 0  # but for the last ones of a block, which fill no vector
+    np.testing.assert_array_equal(found[0].where, np.arange(len(distance)))
+    bounded = found[0].low > 0  # but for the last ones of a block, which fill no vector
     assert bounded.mean() > 0.5 and bounded[-90:].any()
-    np.testing.assert_allclose(found[0][bounded], distance[bounded], rtol=1e-5)
+    np.testing.assert_allclose(found[0].low[bounded], distance[bounded], rtol=1e-5)
 
 
 @long_without_compiler
