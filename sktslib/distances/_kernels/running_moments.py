@@ -237,68 +237,6 @@ def add_products(dot, step, wrong, lift, scale, spread, error, own, mean_x, tota
                 to_c[j] += w * by[j] + e[j]
 
 
-# Where windows are not normalised: sums of squares about one number need no mean.
-@inner
-def squares_about(y, m, center, first, more, out, room):
-    """Add to `out`, or begin anew, the sums of (y - center)^2 over the windows that start at `first` and after.
-
-    A window that starts in a block of m samples is what the block holds from there on, and what the next block holds
-    before the window's end: running sums of samples of its own, as in `moments_about`. `room` is for four blocks.
-    """
-    turn = 0
-    _run_squares(y[first : first + m], center, room[2], False, room[3], room[0])
-    for b in range(0, out.shape[0], m):
-        here, after = out[b : b + m], first + b + m
-        _run_squares(y[after : after + here.shape[0]], center, room[turn], more, here, room[1 - turn])
-        turn = 1 - turn
-
-
-@inner
-def _run_squares(y, center, rest, more, out, back):
-    """out[k] = rest[k] + the sum of squares of the first k samples, or so much more; back[k] = that from k on."""
-    n, done, done_back = y.shape[0], 0.0, 0.0
-    for k0 in range(0, n, RUN):
-        k1, s, t = min(k0 + RUN, n), 0.0, 0.0
-        v, of_rest, to = y[k0:k1], rest[k0:k1], out[k0:k1]
-        last, to_back = y[n - k1 : n - k0][::-1], back[n - k1 : n - k0][::-1]
-        for k in range(v.shape[0]):
-            total = of_rest[k] + (done + s)
-            to[k] = to[k] + total if more else total
-            s += (v[k] - center) * (v[k] - center)
-            t += (last[k] - center) * (last[k] - center)
-            to_back[k] = done_back + t
-        done, done_back = done + s, done_back + t
-    if n < out.shape[0]:  # the last window ends with the samples
-        out[n] = out[n] + (rest[n] + done) if more else rest[n] + done
-
-
-@inner
-def end_squares(dot, step, shifts, wrongs, own, relative, squares, doubtful):
-    """Make of dot products and of the windows' squares about a number the squared distances; how many are in doubt.
-
-    The products still lack what their row and the query differ by from that number, `shifts`. See `judge_squares`.
-    """
-    count = 0
-    for r in range(dot.shape[0]):
-        shift, wrong = shifts[r], 2.0 * wrongs[r]
-        for first in range(r * step, min((r + 1) * step, squares.shape[0]), PIECE):
-            last = min(first + PIECE, (r + 1) * step, squares.shape[0])
-            d, to, doubts = dot[r, first - r * step : last - r * step], squares[first:last], doubtful[first:last]
-            for j in range(d.shape[0]):
-                d[j] = own + to[j] - 2.0 * (d[j] + shift)
-            for j in range(d.shape[0]):
-                whole = own + to[j]
-                doubts[j] = not (wrong + relative * to[j] < ERROR * whole - ERROR * TINY and d[j] > SMALL * whole)
-            some = 0
-            for j in range(d.shape[0]):
-                some += doubts[j]
-            if some:
-                for j in range(d.shape[0]):
-                    d[j] = 0.0 if doubts[j] else d[j]  # it could be negative
-            count += some
-    return count
-
-
 # Where moments do not depend on the query: what windows add is summed up once for all queries.
 @inner
 def add_windows(norms, step, scale, spread, error, squares, rows, errors, more, last):
@@ -351,16 +289,25 @@ def add_dots(dot, step, scale, a, more):
 
 
 @inner
-def end_dots(dot, scale, before, products, own, wrong, squares, rows, errors, a, b, c):
+def end_dots(dot, scale, norm, before, products, own, wrong, squares, rows, errors, a, b, c):
     """Add the last channel's products to those before, and make of them what the channels one by one would have given.
 
-    A sum of products of norms is at most the product of the norms of both. `before` is None where there is no other
-    channel, when `rows` is the norm of the row; `products` is True or None.
+    A sum of products of norms is at most the product of the norms of both. Of one channel alone the row has a `norm`,
+    and neither `before` nor `rows` are read; else it is None. `products` is True or None.
     """
-    for j in range(a.shape[0]):
-        a[j] = dot[j] * scale[j] if before is None else before[j] + dot[j] * scale[j]
     if products is None:
         wrong = 2.0 * wrong
+    if norm is not None:
+        for j in range(a.shape[0]):
+            a[j] = dot[j] * scale[j]
+        for j in range(a.shape[0]):
+            c[j] = wrong * (norm * scale[j]) + errors[j]
+    else:
+        for j in range(a.shape[0]):
+            a[j] = before[j] + dot[j] * scale[j]
+        for j in range(a.shape[0]):
+            c[j] = wrong * rows[j] + errors[j]
+    if products is None:
         for j in range(a.shape[0]):
             b[j] = own + squares[j]
         for j in range(a.shape[0]):
@@ -368,8 +315,6 @@ def end_dots(dot, scale, before, products, own, wrong, squares, rows, errors, a,
     else:
         for j in range(a.shape[0]):
             b[j] = squares[j]
-    for j in range(a.shape[0]):
-        c[j] = wrong * (rows * scale[j] if before is None else rows[j]) + errors[j]
 
 
 @kernel(linked=True, error_model="numpy")

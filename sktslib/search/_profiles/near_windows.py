@@ -143,9 +143,7 @@ class _Bounds(NamedTuple):
         lags = collection_bounds.minimum_lags(lo, hi)
         least = collection_bounds.envelopes_of(points, lo, hi)[0]
         heavy, light = collection_bounds.weight_rows(w), collection_bounds.weight_rows(light)
-        of_query = window_bounds.QueryPoints(
-            x, heavy, points, lags, up + other, pinned, starts, second if width < widest else None
-        )
+        of_query = window_bounds.QueryPoints(x, heavy, points, lags, up + other, pinned, starts, second)
         ranges = low - uncertainty, high + uncertainty
         of_window = window_bounds.WindowPoints(light, least, lags, skips, float(minimum_gap_cost), *ranges)
         return cls(of_query, of_window, remaining, width)
@@ -177,8 +175,17 @@ class _Candidates(NamedTuple):
         return cls(*(np.concatenate(values, axis=-1) for values in zip(*parts, strict=True)))
 
     def of(self, which):
-        """Some of them."""
-        return _Candidates(self.where[which], self.low[which], self.moments[:, :, which])
+        """Those of these numbers."""
+        return _Candidates(self.where[which], self.low[which], self.moments.take(which, axis=2))
+
+    def within(self, limit):
+        """Those whose bounds are not above a limit."""
+        near = np.flatnonzero(self.low <= limit)
+        return self if len(near) == len(self.low) else self.of(near)
+
+    def part(self, begin, end):
+        """Those of the numbers [begin, end)."""
+        return _Candidates(*(values[..., begin:end] for values in self))
 
     def best(self, count):
         """The numbers of so many of the most promising ones, ascending."""
@@ -274,13 +281,11 @@ class _Cascade:
         near = known.where[known.costs <= known.limit]
         near = np.sort(np.concatenate([near, *beyond]))
         distances = [np.empty(0)]
-        for part in self._batches(near):
-            distances.append(self.metric._windows(self.x, windows.w, windows.exact(part), None, None))
-        return np.concatenate(distances), near
-
-    def _batches(self, which):
         size = max(1, TERMS // self.x.size)
-        return (which[at : at + size] for at in range(0, len(which), size))
+        for at in range(0, len(near), size):
+            exact = windows.exact(near[at : at + size])
+            distances.append(self.metric._windows(self.x, windows.w, exact, None, None))
+        return np.concatenate(distances), near
 
     @np.errstate(over="ignore")  # of no influence on any result
     def _ways(self):
@@ -324,7 +329,7 @@ class _Cascade:
             where, low, moments = window_bounds.candidates(*given, self.known.limit, begin, end)
         known, found = low != window_bounds.UNKNOWN, _Candidates(where, low, moments[:, :channels])
         if self.by_moments:
-            return found.of(known), where[~known]
+            return found.of(np.flatnonzero(known)), where[~known]
         return found._replace(low=np.maximum(low, 0.0)).of(np.argsort(where)), none
 
     def _seed(self):
@@ -356,26 +361,27 @@ class _Cascade:
 
     def _without_best(self, found, parts):
         """What is left once the most promising windows are compared, in so many parts."""
-        best, left = found.best(PROMISING * parts), np.ones(len(found.low), bool)
-        compare = self.for_each if parts > 1 else one_by_one
+        best, compare = found.best(PROMISING * parts), self.for_each if parts > 1 else one_by_one
         compare(self._compare, [found.of(which) for which in np.array_split(best, parts)])
+        left = found.low <= self.known.limit
         left[best] = False
-        return found.of(left & (found.low <= self.known.limit))
+        return found.of(np.flatnonzero(left))
 
     def _compare_all(self, found):
         """Compare windows, a few of the most promising ones first, then along the sequence."""
-        found = self._without_best(found.of(found.low <= self.known.limit), self.jobs)
+        found = self._without_best(found.within(self.known.limit), self.jobs)
         at, size, batches = 0, SEEDS // 2, []
         while at < len(found.low):
-            batches.append(found.of(slice(at, at + size)))
+            batches.append(found.part(at, at + size))
             at, size = at + size, min(2 * size, max(TERMS // self.x.size, SEEDS))
         self.for_each(self._compare, batches)
 
     def _compare(self, found):
         """Find the costs of windows that may be within the limit, as far as it goes."""
-        x, m, found = self.problem.x, self.windows.m, found.of(found.low <= self.known.limit)
-        for which in self._batches(np.arange(len(found.low))):
-            part, costs = found.of(which), np.empty(len(which))
+        x, m, found = self.problem.x, self.windows.m, found.within(self.known.limit)
+        size = max(1, TERMS // self.x.size)
+        for at in range(0, len(found.low), size):
+            part, costs = found.part(at, at + size), np.empty(min(size, len(found.low) - at))
             if self.by_moments:
                 remaining = self.bounds.remaining
                 compared = self.windows.samples, part.where, *np.ascontiguousarray(part.moments)
@@ -383,8 +389,8 @@ class _Cascade:
                 remaining = window_bounds.Remaining(x, x, x, 0, np.zeros((2, 0), np.int64))
                 features = np.array([self.metric._features(a) for a in self.windows.exact(part.where)])
                 values = np.ascontiguousarray(features.transpose(1, 0, 2)).reshape(len(x), -1)
-                shape = len(x), len(which)
-                compared = values, np.arange(len(which)) * m, np.ones(shape), np.zeros(shape)
+                shape = len(x), len(costs)
+                compared = values, np.arange(len(costs)) * m, np.ones(shape), np.zeros(shape)
             window_bounds.compare(self.query, compared, remaining, *self.band, self.known.limit, costs)
             if self.metric._has_factor:
                 near = np.flatnonzero(costs < np.inf)

@@ -17,18 +17,19 @@ import numpy as np
 
 from ..compilation import block_size, inner, kernel, pieces
 from ..running_moments import (
+    ERROR,
     PIECE,
+    RUN,
+    SMALL,
     TINY,
     add_dots,
     add_windows,
     apart,
     end_dots,
-    end_squares,
     judge_products,
     judge_squares,
     normalised_windows,
     rounding,
-    squares_about,
 )
 from ..scratch import scratch
 from . import lockstep_terms
@@ -162,6 +163,68 @@ def dot_rows(spectra, own, by, step, direct, out, roots, room):
                 scale_row(both[1], by[k, 1])
 
 
+# Where windows are not normalised: sums of squares about one number need no mean.
+@inner
+def _squares_about(y, m, center, first, more, out, room):
+    """Add to `out`, or begin anew, the sums of (y - center)^2 over the windows that start at `first` and after.
+
+    A window that starts in a block of m samples is what the block holds from there on, and what the next block holds
+    before the window's end: running sums of samples of its own, as in `moments_about`. `room` is for four blocks.
+    """
+    turn = 0
+    _run_squares(y[first : first + m], center, room[2], False, room[3], room[0])
+    for b in range(0, out.shape[0], m):
+        here, after = out[b : b + m], first + b + m
+        _run_squares(y[after : after + here.shape[0]], center, room[turn], more, here, room[1 - turn])
+        turn = 1 - turn
+
+
+@inner
+def _run_squares(y, center, rest, more, out, back):
+    """out[k] = rest[k] + the sum of squares of the first k samples, or so much more; back[k] = that from k on."""
+    n, done, done_back = y.shape[0], 0.0, 0.0
+    for k0 in range(0, n, RUN):
+        k1, s, t = min(k0 + RUN, n), 0.0, 0.0
+        v, of_rest, to = y[k0:k1], rest[k0:k1], out[k0:k1]
+        last, to_back = y[n - k1 : n - k0][::-1], back[n - k1 : n - k0][::-1]
+        for k in range(v.shape[0]):
+            total = of_rest[k] + (done + s)
+            to[k] = to[k] + total if more else total
+            s += (v[k] - center) * (v[k] - center)
+            t += (last[k] - center) * (last[k] - center)
+            to_back[k] = done_back + t
+        done, done_back = done + s, done_back + t
+    if n < out.shape[0]:  # the last window ends with the samples
+        out[n] = out[n] + (rest[n] + done) if more else rest[n] + done
+
+
+@inner
+def _end_squares(dot, step, shifts, wrongs, own, relative, squares, doubtful):
+    """Make of dot products and of the windows' squares about a number the squared distances; how many are in doubt.
+
+    The products still lack what their row and the query differ by from that number, `shifts`. See `judge_squares`.
+    """
+    count = 0
+    for r in range(dot.shape[0]):
+        shift, wrong = shifts[r], 2.0 * wrongs[r]
+        for first in range(r * step, min((r + 1) * step, squares.shape[0]), PIECE):
+            last = min(first + PIECE, (r + 1) * step, squares.shape[0])
+            d, to, doubts = dot[r, first - r * step : last - r * step], squares[first:last], doubtful[first:last]
+            for j in range(d.shape[0]):
+                d[j] = own + to[j] - 2.0 * (d[j] + shift)
+            for j in range(d.shape[0]):
+                whole = own + to[j]
+                doubts[j] = not (wrong + relative * to[j] < ERROR * whole - ERROR * TINY and d[j] > SMALL * whole)
+            some = 0
+            for j in range(d.shape[0]):
+                some += doubts[j]
+            if some:
+                for j in range(d.shape[0]):
+                    d[j] = 0.0 if doubts[j] else d[j]  # it could be negative
+            count += some
+    return count
+
+
 @inner
 def _squared(several, y, sizes, begin, loaded, query, rooms, roots, squares, doubtful):
     """Squared distances of the windows that are loaded, as they are, in `rows`; how many are in doubt."""
@@ -178,13 +241,13 @@ def _squared(several, y, sizes, begin, loaded, query, rooms, roots, squares, dou
         shifts[r], wrongs[r] = shift, wrong * np.sqrt(square)
     for k in range(channels):
         one = slice(k, k + 1)
-        squares_about(y[k], m, centers[k], begin, k > 0, squares, blocks)
+        _squares_about(y[k], m, centers[k], begin, k > 0, squares, blocks)
         dot_rows(spectra[one], kernels[k], by[one], step, direct, rows, roots, room)
         if several is not None:
             for r in range(2):
                 for j in range(step):
                     totals[r, j] = rows[r, j] + (totals[r, j] if k > 0 else 0.0)
-    return end_squares(totals, step, shifts, wrongs, own, rounding(m), squares, doubtful)
+    return _end_squares(totals, step, shifts, wrongs, own, rounding(m), squares, doubtful)
 
 
 @inner
@@ -203,9 +266,9 @@ def _normalised(record, products, several, step, dot, scale, norms, of_windows, 
             d, by, v, e = dot[r, first - r * step : last - r * step], scale[here], squares[here], errors[here]
             a, b, c = room[0, : last - first], room[1, : last - first], room[2, : last - first]
             if several is None:
-                end_dots(d, by, None, products, own, wrong, v, norms[r], e, a, b, c)
+                end_dots(d, by, norms[r], d, products, own, wrong, v, e, e, a, b, c)
             else:
-                end_dots(d, by, before[here], products, own, wrong, v, rows[here], e, a, b, c)
+                end_dots(d, by, None, before[here], products, own, wrong, v, rows[here], e, a, b, c)
             if products is not None:
                 count += judge_products(a, b, c, own, 0.0, doubtful[here])
                 finish_products(record, a, own, b, out[here])
