@@ -317,19 +317,25 @@ def end_dots(dot, scale, norm, before, products, own, wrong, squares, rows, erro
             b[j] = squares[j]
 
 
+@inner
+def drop_doubtful(a, doubtful):
+    """Make 0 of the sums that are in doubt, for they could be negative; how many those are."""
+    count = 0
+    for j in range(a.shape[0]):
+        count += doubtful[j]
+    if count:
+        for j in range(a.shape[0]):
+            a[j] = 0.0 if doubtful[j] else a[j]
+    return count
+
+
 @kernel(linked=True, error_model="numpy")
 def judge_squares(a, b, c, norm, share, doubtful):
     """Mark what may be wrong by more than it may; `share` is what the means' errors make of the sum of squares."""
     for j in range(a.shape[0]):
         # Not a comparison the other way round, and none that takes equals: NaN and infinity must be found too.
         doubtful[j] = not (c[j] < (ERROR - share) * b[j] - ERROR * TINY and a[j] > SMALL * b[j])
-    count = 0
-    for j in range(a.shape[0]):
-        count += doubtful[j]
-    if count:
-        for j in range(a.shape[0]):
-            a[j] = 0.0 if doubtful[j] else a[j]  # it could be negative
-    return count
+    return drop_doubtful(a, doubtful)
 
 
 @kernel(linked=True, error_model="numpy")

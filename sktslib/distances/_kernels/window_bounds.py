@@ -278,7 +278,7 @@ def candidates(p, sides, windows, among, query_first, orders, cutoff, begin, end
     """
     samples, m, count = windows[0], len(sides[0].lags), 0
     channels, size, most = len(samples), min(max(BLOCK, m), end - begin), end - begin
-    room = scratch("moments of windows", (2, channels, size)), scratch("ranges of windows", (3, channels, size + m - 1))
+    room = scratch("scale and shift", (2, channels, size)), scratch("ranges of windows", (3, channels, size + m - 1))
     room = *room[0], room[1], *scratch("bounds", (2, size))
     out = scratch("windows found", (most,), np.int64), scratch("bounds found", (most,))
     out += (scratch("moments found", (2, channels, most)),)

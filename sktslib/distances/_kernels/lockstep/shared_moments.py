@@ -25,6 +25,7 @@ from ..running_moments import (
     add_dots,
     add_windows,
     apart,
+    drop_doubtful,
     end_dots,
     judge_products,
     judge_squares,
@@ -215,13 +216,7 @@ def _end_squares(dot, step, shifts, wrongs, own, relative, squares, doubtful):
             for j in range(d.shape[0]):
                 whole = own + to[j]
                 doubts[j] = not (wrong + relative * to[j] < ERROR * whole - ERROR * TINY and d[j] > SMALL * whole)
-            some = 0
-            for j in range(d.shape[0]):
-                some += doubts[j]
-            if some:
-                for j in range(d.shape[0]):
-                    d[j] = 0.0 if doubts[j] else d[j]  # it could be negative
-            count += some
+            count += drop_doubtful(d, doubts)
     return count
 
 
