@@ -14,7 +14,7 @@ import sys
 from pathlib import Path
 
 import numpy as np
-from beats import AFTER, BEFORE, LEARNED, RATE, f1_of, labelled, read
+from beats import AFTER, BEFORE, LEARNED, RATE, f1_of, labeled, read
 
 from sktslib import QuerySearcher
 from sktslib.metrics import events_from_labels
@@ -42,7 +42,7 @@ def agreeing(beats, matches):
 
 def answered(searcher, signal, peaks):
     """The searcher after ten answers about a part with known peaks, and the answers."""
-    beats = events_from_labels(labelled(peaks, len(signal)))
+    beats = events_from_labels(labeled(peaks, len(signal)))
     asked, said = [], ""
     for _ in range(ROUNDS):
         matches = searcher.candidates(signal)
@@ -65,7 +65,7 @@ def main(folder, metric):
         def score(searcher, rest=rest, unseen=unseen):
             return f1_of(unseen, peaks_of(searcher.search(rest), rest))
 
-        whole, scores = score(QuerySearcher(metric).fit(known, labelled(true, LEARNED))), []
+        whole, scores = score(QuerySearcher(metric).fit(known, labeled(true, LEARNED))), []
         for number in QUERIES:
             one = QuerySearcher(metric).fit(known[true[number] - BEFORE : true[number] + AFTER])
             searcher, said = answered(one, known, true)

@@ -42,7 +42,7 @@ def read(path):
     return signal.astype(float), stored["beat_samples"].astype(int)
 
 
-def labelled(peaks, n):
+def labeled(peaks, n):
     """Labels of n samples, 1 where a beat is."""
     start, end = np.maximum(peaks - BEFORE, 0), np.minimum(peaks + AFTER, n)
     return labels_from_events(np.column_stack([start, end]), n_samples=n)
@@ -52,7 +52,7 @@ def found_by(pipe, signal, peaks, stop=LEARNED):
     """R peaks found behind the five minutes, of which those before `stop` are learned; seconds of learning, finding."""
     known, rest = signal[:stop, None], signal[LEARNED:, None]
     begin = perf_counter()
-    fitted = pipe.fit(known, labelled(peaks[peaks <= stop - AFTER], stop))
+    fitted = pipe.fit(known, labeled(peaks[peaks <= stop - AFTER], stop))
     learned = perf_counter()
     segments = segment_in(fitted, rest)
     filtered = np.abs(fitted[:-1].transform(rest)[:, 0])

@@ -18,7 +18,7 @@ import sys
 from pathlib import Path
 
 import numpy as np
-from beats import AFTER, BEFORE, LEARNED, RATE, RECORDS, f1_of, found_by, labelled, read
+from beats import AFTER, BEFORE, LEARNED, RATE, RECORDS, f1_of, found_by, labeled, read
 from sklearn.pipeline import make_pipeline
 
 from sktslib import QuerySegmenter
@@ -50,7 +50,7 @@ def trained(k, **how):
     def found(signal, peaks):
         stop = peaks[k - 1] + AFTER
         y = np.full(LEARNED, -1)
-        y[:stop] = labelled(peaks[:k], stop)
+        y[:stop] = labeled(peaks[:k], stop)
         pipe = make_pipeline(AutoFilter(RATE), QuerySegmenter(**how, self_train=3))
         learn = pipe.fit
         pipe.fit = lambda X, _: learn(X, y)

@@ -92,7 +92,7 @@ def check_path(case, name, p, path, want, x, y, w, times, other):
         case.equal("path", path, want.path)
         return
     if p.get("do_sign_norm"):
-        x, y = (naive.standardise(naive.points(v)).reshape(np.shape(v)) for v in (x, y))
+        x, y = (naive.standardize(naive.points(v)).reshape(np.shape(v)) for v in (x, y))
     own = {key: p[key] for key in naive.TABLE[name].values}
     f = naive.steps(name, x, y, w, **times, **own)
     m, n = len(x), len(y)

@@ -26,7 +26,7 @@ from functools import partial
 from pathlib import Path
 
 import numpy as np
-from beats import AFTER, BEFORE, LEARNED, RATE, RECORDS, labelled
+from beats import AFTER, BEFORE, LEARNED, RATE, RECORDS, labeled
 from beats import read as read_beats
 from sklearn.model_selection import train_test_split
 
@@ -77,7 +77,7 @@ def accuracies(series, classes, size, window, seed):
 def beats(folder, record):
     """A beat, five minutes of a filtered record with labels, and the rest."""
     signal, peaks = read_beats(folder / f"ecg_mitbih{record}_annotated_360hz.npz")
-    y = labelled(peaks, len(signal))
+    y = labeled(peaks, len(signal))
     X = AutoFilter(RATE).fit(signal[:LEARNED, None], y[:LEARNED]).transform(signal[:, None])
     return X[peaks[4] - BEFORE : peaks[4] + AFTER], X[:LEARNED], y[:LEARNED], X[LEARNED:], y[LEARNED:]
 

@@ -14,18 +14,18 @@ from _data import load_gait
 from sktslib import QuerySearcher
 from sktslib.utils.visualisation import EventsDisplay, ExplanationDisplay
 
-values, _, labelled, names = load_gait()
+values, _, labeled, names = load_gait()
 walk = pd.DataFrame(values, columns=names)
-query = walk[slice(*labelled[9])]  # one stride of the same foot
+query = walk[slice(*labeled[9])]  # one stride of the same foot
 print(walk.std().round(1).to_dict())
 
 # %%
 # A turning rate of 200 degrees/s would count much more than an acceleration of 10 m/s^2. With ``normalize`` each
 # channel of each window is brought to one scale. ``scales`` lets strides be shorter or longer than this one.
 
-searcher = QuerySearcher("euclidean", normalize="zscore", scales=(0.85, 1.2), max_overlap=0.2, n_matches=len(labelled))
+searcher = QuerySearcher("euclidean", normalize="zscore", scales=(0.85, 1.2), max_overlap=0.2, n_matches=len(labeled))
 matches = searcher.fit(query).search(walk, times=np.arange(len(walk)) / 102.4)
-EventsDisplay.from_predictions(labelled, matches, walk, title="strides: labeled, and the thirty best matches")
+EventsDisplay.from_predictions(labeled, matches, walk, title="strides: labeled, and the thirty best matches")
 
 # %%
 # Which channel makes a match good or bad? ``explain`` says what each point of the query costs in each channel. The
@@ -39,5 +39,5 @@ ExplanationDisplay.from_estimator(searcher, walk, match=len(matches) - 1, title=
 weight = np.ones(query.shape)
 weight[:, :3] = 0.0
 matches = searcher.fit(query, weight=weight).search(walk, times=np.arange(len(walk)) / 102.4)
-EventsDisplay.from_predictions(labelled, matches, walk[["gyr_y"]], title="by the turning rates alone")
+EventsDisplay.from_predictions(labeled, matches, walk[["gyr_y"]], title="by the turning rates alone")
 plt.show()

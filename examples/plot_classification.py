@@ -20,8 +20,8 @@ X_train, y_train, X_test, y_test = load_gunpoint()
 folds = StratifiedKFold(5, shuffle=True, random_state=0)
 
 figure, ax = plt.subplots(figsize=(7, 3), layout="constrained")
-for kind, colour, name in ((1, "C3", "gun"), (2, "C0", "finger")):
-    lines = ax.plot(X_train[y_train == kind].T, color=colour, linewidth=0.6)
+for kind, color, name in ((1, "C3", "gun"), (2, "C0", "finger")):
+    lines = ax.plot(X_train[y_train == kind].T, color=color, linewidth=0.6)
     lines[0].set_label(name)
 ax.set(xlabel="sample", ylabel="height of the hand", title="GunPoint, training series")
 ax.legend()
@@ -31,13 +31,13 @@ ax.legend()
 # `precomputed`. Which metric, and which parameter of it, is a matter of the grid: a metric is a parameter, and what
 # stands behind `metric__` is a parameter of the metric.
 
-neighbours = Pipeline([("distances", PairwiseDistances()), ("vote", KNeighborsClassifier(1, metric="precomputed"))])
+neighbors = Pipeline([("distances", PairwiseDistances()), ("vote", KNeighborsClassifier(1, metric="precomputed"))])
 grid = [
     {"distances__metric": [DTW(window=0.1)], "distances__metric__alpha": [0.25, 0.5, 1.0]},
     {"distances__metric": [LCSS(window=0.1)], "distances__metric__eps": [0.05, 0.2, 0.8]},
     {"distances__metric": [TWED()], "distances__metric__nu": [0.001, 0.01, 0.1]},
 ]
-search = GridSearchCV(neighbours, grid, cv=folds).fit(X_train, y_train)
+search = GridSearchCV(neighbors, grid, cv=folds).fit(X_train, y_train)
 for params, score in zip(search.cv_results_["params"], search.cv_results_["mean_test_score"], strict=True):
     key, value = next((key, value) for key, value in params.items() if "__metric__" in key)
     print(f"{type(params['distances__metric']).__name__:5} {key.split('__')[-1]:5} = {value:<6} {score:.2f}")

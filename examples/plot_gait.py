@@ -13,7 +13,7 @@ from _data import load_gait
 from sktslib import QuerySegmenter
 from sktslib.utils.visualisation import EventsDisplay
 
-walk, stride, labelled, names = load_gait()
+walk, stride, labeled, names = load_gait()
 swing, query = walk[:, 4], stride[:, 4]  # the rate at which the foot swings
 times = np.arange(len(swing)) / 102.4
 
@@ -32,10 +32,10 @@ display.ax_.set(xlabel="time (s)", ylabel="swing (degrees/s)")
 # %%
 # By hand 30 strides were labeled; the first step was not, nor the last one.
 
-EventsDisplay.from_predictions(labelled, segments, swing, title="strides: labeled, and found")
-nearest = [np.abs(segments.start - start).argmin() for start, _ in labelled]
-apart = np.abs(segments.start[nearest] - labelled[:, 0]) / 102.4
-print(f"of the {len(labelled)} labeled strides the farthest start is {1000 * apart.max():.0f} ms away")
+EventsDisplay.from_predictions(labeled, segments, swing, title="strides: labeled, and found")
+nearest = [np.abs(segments.start - start).argmin() for start, _ in labeled]
+apart = np.abs(segments.start[nearest] - labeled[:, 0]) / 102.4
+print(f"of the {len(labeled)} labeled strides the farthest start is {1000 * apart.max():.0f} ms away")
 
 # %%
 # Each stride can be laid over the query, so that the same phase of all of them is at the same place.

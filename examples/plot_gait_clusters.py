@@ -13,7 +13,7 @@ from _data import load_gait
 from sktslib import QuerySegmenter
 from sktslib.cluster import TimeSeriesKMeans
 
-walk, stride, labelled, names = load_gait()
+walk, stride, labeled, names = load_gait()
 segmenter = QuerySegmenter(background=0.7 * stride[:, 4].var()).fit(stride[:, 4])
 segments = segmenter.segment(walk[:, 4])  # the rate at which the foot swings
 strides = [walk[start:end] for start, end in zip(segments.start, segments.end, strict=True)]

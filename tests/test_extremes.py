@@ -12,7 +12,7 @@ from sktslib.distances import barycenter, dlp, get_metric, metric_names, nearest
 from sktslib.distances._kernels import moments
 from sktslib.distances._kernels.lockstep import lockstep_drivers as kernels
 from sktslib.distances._kernels.lockstep import lockstep_terms, sliding
-from sktslib.distances._series import SCALINGS, normalise
+from sktslib.distances._series import SCALINGS, normalize_values
 
 HOW = {how: number for how, number in SCALINGS.items() if how is not None}
 pytestmark = [pytest.mark.usefixtures("_plain_kernels_may_overflow"), unmeant]
@@ -25,20 +25,20 @@ NAMES = [name for name in NAMES if naive.TABLE[name].degree is not None]
 # --------------------------------------------------------------------------------------------------------------- sizes
 @pytest.mark.parametrize("how", HOW)
 @pytest.mark.parametrize("power", [515, 700, 990, -515, -700, -990, -1040])
-def test_normalised_values_of_any_size(how, power):
+def test_normalized_values_of_any_size(how, power):
     rng = np.random.default_rng(8)
     a = rng.integers(-99, 100, size=(3, 2, 20)).astype(float)
     a[1, 0] = 7.0
     w = rng.choice([0.0, 0.5, 1.0], size=(2, 20))
-    want, size = normalise(a, w, how), 2.0**power
+    want, size = normalize_values(a, w, how), 2.0**power
     back = 1.0 / size if how == "mean" and power > -1000 else 1.0
     if how == "mean" and power < -1000:  # means of numbers without digits
         return
-    np.testing.assert_array_equal(normalise(a * size, w, how) * back, want)
+    np.testing.assert_array_equal(normalize_values(a * size, w, how) * back, want)
     one, other = np.empty((2, 2, 20))
     for row in a:
-        moments.normalise_one(row, w, HOW[how], one)
-        moments.normalise_one(row * size, w, HOW[how], other)
+        moments.normalize_one(row, w, HOW[how], one)
+        moments.normalize_one(row * size, w, HOW[how], other)
         np.testing.assert_array_equal(other * back, one)
 
 
@@ -133,7 +133,7 @@ def test_constant_stretches_are_constant_at_any_size():
     ):
         query, got, want = x.copy(), np.empty(801), np.empty(801)
         if scaling:
-            moments.normalise_one(x, np.ones_like(x), scaling, query)
+            moments.normalize_one(x, np.ones_like(x), scaling, query)
         sliding.profiles(record, query[np.newaxis], None, y, scaling, got[np.newaxis])
         kernels.profile(record, query, y, np.ones_like(x), scaling, want)
         np.testing.assert_allclose(got, want, rtol=sliding.SLACK)

@@ -18,7 +18,7 @@ def label_column_name(given):
     return () if os.path.exists(given) else (given,)
 
 
-def read_labels_of(given, recording, files, labelled=None, self_train=False):
+def read_labels_of(given, recording, files, labeled=None, self_train=False):
     """A label for each sample of a recording.
 
     Parameters
@@ -29,7 +29,7 @@ def read_labels_of(given, recording, files, labelled=None, self_train=False):
         The recording.
     files : Files
         How files are read.
-    labelled : str, optional
+    labeled : str, optional
         The part that was looked through, START-STOP; the rest is unlabeled.
     self_train : bool
         Whether the label -1 means that nobody looked.
@@ -47,45 +47,45 @@ def read_labels_of(given, recording, files, labelled=None, self_train=False):
     else:
         labels, how = _of_column(given, recording)
     if self_train:
-        labels = _with_unlabelled(labels, labelled, recording)
-    elif labelled is not None:
+        labels = _with_unlabeled(labels, labeled, recording)
+    elif labeled is not None:
         raise ValueError(
-            "--labelled needs --self-train, such as --self-train 3, by which --task segment learns from what is "
+            "--labeled needs --self-train, such as --self-train 3, by which --task segment learns from what is "
             "unlabeled, too. To learn from the labeled part alone, write RECORDING:START-STOP. "
-            f"Got {labelled!r}."
+            f"Got {labeled!r}."
         )
-    known, unlabelled = known_labels(labels, self_train)
+    known, unlabeled = known_labels(labels, self_train)
     read = read_labels(known)
     ranges, _ = occurrences(read.code)
     line = f"labels: {len(ranges)} ranges of {listed(read.classes)}, {how}"
-    if unlabelled.any():
-        line += f"; {unlabelled.sum()} of {len(labels)} samples unlabeled"
+    if unlabeled.any():
+        line += f"; {unlabeled.sum()} of {len(labels)} samples unlabeled"
     elif any(str(name) == "-1" for name in read.classes):
         line += "; -1 is one of the classes: with --task segment --self-train 3 it means unlabeled"
     if not len(ranges) or (not (read.code == 0).any() and len(read.classes) < 2):
         raise ValueError(
             "--labels must mark at least one range of two samples or more, and the background between ranges by 0 or "
             f"nothing. Got {line}."
-            + ("" if labelled is None else f" What lies outside of --labelled {labelled} does not count.")
+            + ("" if labeled is None else f" What lies outside of --labeled {labeled} does not count.")
         )
     return labels, line
 
 
-def _with_unlabelled(labels, labelled, recording):
+def _with_unlabeled(labels, labeled, recording):
     """Labels with the number -1 for what is unlabeled, also where a file's other labels are texts."""
     out = labels
     if labels.dtype.kind == "U":
         out = labels.astype(object)
         out[labels == "-1"] = -1
-    if labelled is None:
+    if labeled is None:
         return out
-    part = parse_slice(labelled)
+    part = parse_slice(labeled)
     if part is None:
         raise ValueError(
-            "--labelled must be written START-STOP in samples (0-7200), seconds (0s-20s) or timestamps "
-            f"(2024-05-01T12:30:05..2024-05-01T12:30:25). Got {labelled!r}."
+            "--labeled must be written START-STOP in samples (0-7200), seconds (0s-20s) or timestamps "
+            f"(2024-05-01T12:30:05..2024-05-01T12:30:25). Got {labeled!r}."
         )
-    start, stop = samples_of(part, recording.times, recording.time_name, len(recording), "--labelled")
+    start, stop = samples_of(part, recording.times, recording.time_name, len(recording), "--labeled")
     outside = np.ones(len(out), bool)
     outside[start:stop] = False
     return np.where(outside, -1, out)

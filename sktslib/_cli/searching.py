@@ -329,7 +329,7 @@ def add_learn_arguments(parser, argv=()):
         "columns start and end in samples, or start_time and end_time, half-open, and label unless there is one class",
     )
     group.add_argument(
-        "--labelled",
+        "--labeled",
         metavar="START-STOP",
         help="the part that was looked through for labels, in samples, seconds (0s-20s) or timestamps; --self-train "
         "learns from the rest, as from all that has the label -1 (default: all)",
@@ -362,7 +362,7 @@ def run_learn(options):
     recording = files.read(options.recording, "the recording", besides=label_column_name(options.labels))
     files.check()
     trains = bool(getattr(options, "self_train", 0))
-    labels, line = read_labels_of(options.labels, recording, files, options.labelled, trains)
+    labels, line = read_labels_of(options.labels, recording, files, options.labeled, trains)
     tell_notes([recording])
     note(f"columns compared: {', '.join(recording.names)}")
     note(line)

@@ -103,7 +103,7 @@ class Problem(NamedTuple):
                 task = Task(self.metric, series, share, self.w, jobs, for_each, SOFT_STEPS, 0.0, _uncounted)
                 return soft(task, z)[0]
         series = np.array([at_length(y, z) for y in series])
-        return series.mean(axis=0) if self.metric._centre == "mean" else lower_median(series)
+        return series.mean(axis=0) if self.metric._center == "mean" else lower_median(series)
 
     def stepped(self, z, members, most):
         """What each member costs with a center, where a step along their paths leads, and what they cost there at most.

@@ -202,8 +202,8 @@ def soft(task, z):
     def pair(x, y):
         """Soft-DTW of both series, its gradient by x, and the mean cost of their alignments."""
         matrix, E = metric._expected(x, task.w, y)
-        centre = x.mean(axis=1, keepdims=True)  # less it, what is common to both costs no digits
-        x, y = x - centre, y - centre
+        center = x.mean(axis=1, keepdims=True)  # less it, what is common to both costs no digits
+        x, y = x - center, y - center
         count, partners = E.sum(axis=0), y @ E
         own = w * (x * x * count + (y * y) @ E)
         cost = (own - 2 * w * x * partners).sum()

@@ -152,7 +152,7 @@ def barycenter(
     max_iter = check_count(max_iter, "max_iter", low=0)
     tol = check_number(tol, "tol", low=0)
     rng = random_numbers(random_state)
-    by_parts = method != "subgradient" and metric._centre != "median"
+    by_parts = method != "subgradient" and metric._center != "median"
     given, X = X, as_collection(X, "X", channels_first=channels_first, part=part_size(None) if by_parts else None)
     metric._check_sizes(X, X, ("X", "X"))
     flat = len(X[0]) == 1 and is_flat(given)
@@ -163,7 +163,7 @@ def barycenter(
     w = as_weight(weight, z.shape[1], z.shape[0])
     jobs = count_jobs(n_jobs)
     with progress(None, verbose, "barycenter", "iteration") as count, shared(jobs) as for_each:
-        blocks = Blocks(metric, X, z.size) if metric._centre == "mean" and method != "soft" else None
+        blocks = Blocks(metric, X, z.size) if metric._center == "mean" and method != "soft" else None
         task = Task(metric, X, share, w, jobs, for_each, max_iter, tol, count, blocks)
         if method == "subgradient":
             z, cost = subgradient(task, z, rng)

@@ -236,7 +236,7 @@ def observed_distance(metric, x, w, y):
     seen = np.where(missing[0] | missing[1], 0.0, full)
     if not is_enough(seen, full):
         return np.inf
-    if not metric.centred:
+    if not metric.centered:
         x, _, y = equal_lengths(x, None, y)
     return metric._observed(x, full, seen, y, None, None)
 

@@ -40,7 +40,7 @@ def full_weight(w, x):
     return np.ones_like(x) if w is None else w
 
 
-def normalise(a, w, how, alike=0.0, base=0.0):
+def normalize_values(a, w, how, alike=0.0, base=0.0):
     """Normalize each channel of each series `(..., channels, m)` by center and scale; constant ones become zeros.
 
     `how` is one of NORMALIZATIONS; `w` (channels, m). A channel is constant if its points of positive weight
@@ -84,9 +84,9 @@ def normalise(a, w, how, alike=0.0, base=0.0):
     return out
 
 
-def standardise(a):
+def standardize(a):
     """Each channel to mean 0 and population standard deviation 1; a constant channel becomes zeros."""
-    return normalise(a, np.ones_like(a), "zscore")
+    return normalize_values(a, np.ones_like(a), "zscore")
 
 
 def deviation(a):

@@ -8,7 +8,7 @@ import numpy as np
 
 from ..utils._sklearn import Interval, StrOptions
 from ._step import RecordingTransformer
-from ._windows import Trailing, centred, running_median, running_range, running_std
+from ._windows import Trailing, centered, running_median, running_range, running_std
 
 COMMON = {
     "width": [Interval(Integral, 1, None, closed="left")],
@@ -59,7 +59,7 @@ class RunningBaseline(RecordingTransformer):
         self.nan_policy = nan_policy
 
     def _whole(self, y):
-        return y - centred(running_median, y, int(self.width))
+        return y - centered(running_median, y, int(self.width))
 
     def _causal(self):
         return _Baseline(int(self.width), self.n_features_in_)
@@ -149,8 +149,8 @@ class RunningScale(RecordingTransformer):
     def _spread_of(self, y):
         """The scale of the window about each sample."""
         if self.statistic == "mad":
-            return centred(running_median, np.abs(y - centred(running_median, y, int(self.width))), int(self.width))
-        return centred(STATISTICS[self.statistic], y, int(self.width))
+            return centered(running_median, np.abs(y - centered(running_median, y, int(self.width))), int(self.width))
+        return centered(STATISTICS[self.statistic], y, int(self.width))
 
     def _spread(self, channels):
         """What gives the scale of the last samples."""

@@ -9,7 +9,7 @@ modulo the width, as `phase`; only the one that works in blocks reads it.
 import numpy as np
 
 
-def centred(function, y, width):
+def centered(function, y, width):
     """A statistic of the windows about each sample (channels, n), one sample longer towards the past if even."""
     ahead = min((width - 1) // 2, y.shape[1])
     padded = np.concatenate([y, np.full((len(y), ahead), np.nan)], axis=1)

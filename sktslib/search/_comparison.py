@@ -8,7 +8,7 @@ import numpy as np
 from ..distances._collection import lengths_of
 from ..distances._metrics.base import Metric
 from ..distances._metrics.elastic import ElasticMetric
-from ..distances._series import NORMALIZATIONS, full_weight, normalise
+from ..distances._series import NORMALIZATIONS, full_weight, normalize_values
 from ..utils._names import did_you_mean
 from ..utils._sampling import holes
 from ..utils._sizes import check_size
@@ -103,7 +103,7 @@ class Comparison(NamedTuple):
     @property
     def compared_query(self):
         """The query as it is compared; by its plain moments beside ranges of any length, which have no weights."""
-        return normalise(self.x, full_weight(None if self.by_range else self.w, self.x), self.normalize)
+        return normalize_values(self.x, full_weight(None if self.by_range else self.w, self.x), self.normalize)
 
     @property
     def reach(self):
@@ -150,7 +150,7 @@ class Comparison(NamedTuple):
     def of_windows(self, windows, times):
         """The same of given windows (n, channels, m), their times (n, m) from 0 on, under an elastic metric."""
         full = full_weight(self.w, self.x)
-        x, windows = normalise(self.x, full, self.normalize), normalise(windows, full, self.normalize)
+        x, windows = normalize_values(self.x, full, self.normalize), normalize_values(windows, full, self.normalize)
         tx = None if times is None else self.tx - self.tx[0]
         return self.metric._windows(x, self.w, windows, tx, times)
 

@@ -8,7 +8,7 @@ import numpy as np
 
 from ..distances._metrics.elastic import ElasticMetric
 from ..distances._metrics.mixed import Mixed
-from ..distances._series import alike, base_of, full_weight, normalise, places, resample
+from ..distances._series import alike, base_of, full_weight, normalize_values, places, resample
 from ..utils._sizes import check_query
 from ._channels.by_channel import Part, parts_of, signed
 from ._comparison import check_lengths, check_reach, check_room
@@ -218,7 +218,7 @@ class Search:
             y, ty = resample(y, m, base), None if ty is None else resample(ty[np.newaxis], m)[0]
         times = (None, None) if ty is None else (how.tx - how.tx[0], ty - ty[0])
         full = np.ones_like(y) if how.by_range else full
-        x, y = how.compared_query, normalise(y, full, how.normalize, near, base)
+        x, y = how.compared_query, normalize_values(y, full, how.normalize, near, base)
         return x, np.ascontiguousarray(y), *times
 
     def explain(self, start, end):
@@ -226,7 +226,7 @@ class Search:
         return explain(self, start, end)
 
 
-def neighbours(start, m, apart):
+def neighbors(start, m, apart):
     """Indices of windows of m samples that are better computed together, in groups: none further than `apart`."""
     if not len(start):
         return

@@ -6,7 +6,7 @@ from typing import NamedTuple
 import numpy as np
 from sklearn.utils.validation import validate_data
 
-from ..distances._series import normalise
+from ..distances._series import normalize_values
 from ..metrics import event_f1_score
 from ..utils._given_times import is_datetime, name_of, notice_column, notice_index, times_of
 from ..utils._sampling import check_gap, gap_of, holes, interval, notice_sampling
@@ -17,7 +17,7 @@ from ._channels.polarity import check_polarity, signs_of, with_polarity
 from ._comparison import Comparison, check_reach
 from ._learning.learned_queries import learn_queries
 from ._learning.metric_choice import MetricChoice
-from ._learning.self_training import are_unlabelled
+from ._learning.self_training import are_unlabeled
 from ._learning.time_labels import Labels, is_background, occurrences, read_labels
 from ._learning.weight_choice import WeightChoice
 from ._profiles.missing import observed_query
@@ -94,17 +94,17 @@ def refuse_sample_weight(sample_weight):
 
 def known_labels(y, self_train):
     """Labels with background for what is unlabeled, and which are that: none unless an estimator trains itself."""
-    unlabelled = are_unlabelled(y) if self_train else np.zeros(len(y), bool)
-    if unlabelled.any():
+    unlabeled = are_unlabeled(y) if self_train else np.zeros(len(y), bool)
+    if unlabeled.any():
         y = y.copy()
-        y[unlabelled] = 0
-    return y, unlabelled
+        y[unlabeled] = 0
+    return y, unlabeled
 
 
 def event_score(y, found, n, self_train=0):
     """Event F1 of ranges found among n time points against labels; what reaches into unlabeled ones does not count."""
-    y, unlabelled = known_labels(check_labels(y, n), self_train)
-    known = [not unlabelled[s:e].any() for s, e in zip(found.start, found.end, strict=True)]
+    y, unlabeled = known_labels(check_labels(y, n), self_train)
+    known = [not unlabeled[s:e].any() for s, e in zip(found.start, found.end, strict=True)]
     return event_f1_score(read_labels(y).code, np.column_stack([found.start, found.end])[np.array(known, bool)])
 
 
@@ -126,7 +126,7 @@ class Annotation(NamedTuple):
     labels: Labels
     ranges: np.ndarray  # (k, 2), the occurrences
     code: np.ndarray  # (k,), their labels
-    unlabelled: np.ndarray | None = None  # (n,): samples of which nobody knows; None where there are none
+    unlabeled: np.ndarray | None = None  # (n,): samples of which nobody knows; None where there are none
     offset: np.ndarray | None = None  # (channels, 1): of the background; None: the median of its labeled samples
 
 
@@ -151,10 +151,10 @@ class QueryEstimator(WeightChoice, MetricChoice, Estimator):
         """Refuse a series with values too large for what is computed."""
         check_reach(self.metric_, a, what, self.normalize_, check, total)
 
-    def _normalised(self, series, name):
+    def _normalized(self, series, name):
         """A series as windows are compared, weights aside; pictures ask for it."""
         a = as_series(series, name)
-        return a.T if self.normalize_ is None else normalise(a, np.ones_like(a), self.normalize_).T
+        return a.T if self.normalize_ is None else normalize_values(a, np.ones_like(a), self.normalize_).T
 
     def _check_limits(self, shortest, longest):
         """Bounds of a length, as integers or None."""
@@ -294,7 +294,7 @@ class QueryEstimator(WeightChoice, MetricChoice, Estimator):
             )
         data = self._read_recording(X)
         y = check_labels(y, data.shape[1])
-        y, unlabelled = known_labels(y, self.self_train)
+        y, unlabeled = known_labels(y, self.self_train)
         labels = read_labels(y)
         ranges, code = occurrences(labels.code)
         cut = holes(self._as_times(times_of(X, times), data.shape[1], name_of(times)), self._max_gap)
@@ -310,7 +310,7 @@ class QueryEstimator(WeightChoice, MetricChoice, Estimator):
             return None
         if not whole.any():
             return None
-        return Annotation(data, labels, ranges[whole], code[whole], unlabelled if unlabelled.any() else None)
+        return Annotation(data, labels, ranges[whole], code[whole], unlabeled if unlabeled.any() else None)
 
     def _learn(self, marked, weight, times, n_templates=1):
         """Queries of the classes that are marked in a recording, as they are compared and as they were learned."""

@@ -9,7 +9,7 @@ from ..distances._metrics.elastic import ElasticMetric
 from ..distances._series import places, resample
 from ..utils.validation import as_points
 from ._channels.by_channel import Shares, parts_of, signed
-from ._profile import MOST_TERMS, Search, neighbours
+from ._profile import MOST_TERMS, Search, neighbors
 from ._profiles.scale_limits import beside, blocks, limited
 
 
@@ -93,7 +93,7 @@ class CandidateReader:
     def _by_version(self, start, end):
         """Exact distances (versions, n) of candidates; windows are computed together with their neighbors."""
         out = np.empty((self.how.n_versions, len(start)))
-        for which in neighbours(start, self.how.m, self.how.apart):
+        for which in neighbors(start, self.how.m, self.how.apart):
             first, last = int(start[which[0]]), int(end[which[-1]])
             stretch = self.read(first, last)
             for row, k in zip(out, range(self.how.n_versions), strict=True):

@@ -93,7 +93,7 @@ def test_the_metric_may_be_chosen_by_the_labels(files, capsys):
     assert "--metric: 'auto' is chosen by labels: `sktslib learn` takes it" in err
 
 
-@pytest.mark.parametrize("written", ["labelled", "range", "column"])
+@pytest.mark.parametrize("written", ["labeled", "range", "column"])
 @pytest.mark.parametrize("texts", [False, True])
 def test_what_nobody_looked_through_is_learned_from_too(files, capsys, written, texts):
     half = 90
@@ -101,8 +101,8 @@ def test_what_nobody_looked_through_is_learned_from_too(files, capsys, written, 
     names = np.full(len(events), "beat" if texts else 7)
     frame = pd.DataFrame({"start": events[:, 0], "end": events[:, 1], "label": names})
     rec, labels = pd.DataFrame({"time": TIMES, "mV": FEW}), "labels.csv"
-    if written == "labelled":
-        more = ("--labelled", f"0s-{TIMES[half]}s")
+    if written == "labeled":
+        more = ("--labeled", f"0s-{TIMES[half]}s")
     elif written == "range":
         frame.loc[len(frame)] = [half, len(FEW), "-1" if texts else -1]
     else:
@@ -132,15 +132,15 @@ def test_what_nobody_looked_through_is_learned_from_too(files, capsys, written, 
 @pytest.mark.parametrize(
     ("given", "words"),
     [
-        (["--labelled", "0-100"], "--labelled needs --self-train"),
-        (["--labelled", "a-b", "--self-train", "1"], "must be written START-STOP"),
-        (["--labelled", "0-99999", "--self-train", "1"], "must lie in the recording"),
-        (["--labelled", "0-100", "--task", "search"], "--labelled needs --self-train"),
+        (["--labeled", "0-100"], "--labeled needs --self-train"),
+        (["--labeled", "a-b", "--self-train", "1"], "must be written START-STOP"),
+        (["--labeled", "0-99999", "--self-train", "1"], "must lie in the recording"),
+        (["--labeled", "0-100", "--task", "search"], "--labeled needs --self-train"),
         (["--task", "search", "--self-train", "1"], "It is an option of --task segment, which alone learns"),
-        (["--labelled", "0-4", "--self-train", "1"], "What lies outside of --labelled 0-4 does not count."),
+        (["--labeled", "0-4", "--self-train", "1"], "What lies outside of --labeled 0-4 does not count."),
     ],
 )
-def test_wrong_parts_that_are_labelled(files, capsys, given, words):
+def test_wrong_parts_that_are_labeled(files, capsys, given, words):
     pd.DataFrame({"mV": FEW, "beat": LABELS}).to_csv("rec.csv", index=False)
     assert words in printed(capsys, "learn", "rec.csv", "--labels", "beat", "--output", "m.joblib", *given, code=2).err
 
@@ -157,7 +157,7 @@ def test_labels_that_are_instants_are_refused(files, capsys):
 
 
 @pytest.mark.parametrize("names", [["0", "beat", "-1"], [0, 1, -1]])
-def test_a_class_that_may_be_meant_for_unlabelled_is_told_of(files, capsys, names):
+def test_a_class_that_may_be_meant_for_unlabeled_is_told_of(files, capsys, names):
     y = np.array(names)[np.where(np.arange(len(FEW)) < 90, LABELS != 0, 2)]
     pd.DataFrame({"mV": FEW, "beat": y}).to_csv("rec.csv", index=False)
     err = printed(capsys, "learn", "rec.csv", "--labels", "beat", "--output", "m.joblib").err

@@ -68,11 +68,11 @@ def test_the_query_is_not_a_piece_of_the_sequence(ecg):
     assert np.sqrt(((windows - ecg.query) ** 2).sum(axis=1)).min() > 0.1
 
 
-def test_description_names_source_and_licence(ecg):
+def test_description_names_source_and_license(ecg):
     for words in ("MIT-BIH Arrhythmia Database", "record 208", "ODC-By 1.0", "10.13026/C2F305"):
         assert words in ecg.DESCR
-    licence = files("sktslib.datasets").joinpath("data", "LICENSE.txt").read_text(encoding="utf-8")
-    assert "opendatacommons.org/licenses/by/1-0" in licence
+    license_text = files("sktslib.datasets").joinpath("data", "LICENSE.txt").read_text(encoding="utf-8")
+    assert "opendatacommons.org/licenses/by/1-0" in license_text
 
 
 def test_each_call_returns_its_own_arrays(ecg):

@@ -17,7 +17,7 @@ from sktslib.distances._kernels import moments, running_moments
 from sktslib.distances._kernels.lockstep import lockstep_drivers as kernels
 from sktslib.distances._kernels.lockstep import lockstep_terms, sliding
 from sktslib.distances._metrics.warping import slope_scale
-from sktslib.distances._series import SCALINGS, normalise, standardise
+from sktslib.distances._series import SCALINGS, normalize_values, standardize
 from sktslib.search._profiles import near_windows
 
 HOW = {how: number for how, number in SCALINGS.items() if how is not None}
@@ -68,30 +68,30 @@ def test_medians_under_an_offset_keep_the_digits_of_the_values(m, weighted):
     w = np.resize([1.0, 0.5, 0.5, 1.0], m) if weighted else np.ones(m)
     for _ in range(20):
         v = rng.integers(-9, 10, m).astype(float)
-        want = naive.normalise(v, w, "robust")  # of whole numbers and halves, which are exact
+        want = naive.normalize_values(v, w, "robust")  # of whole numbers and halves, which are exact
         # A step is the last bit of a value above 1: the middle between two values is no float.
-        got = normalise((1.0 + 2.0**-52 * (v + 10.0))[np.newaxis], w[np.newaxis], "robust")[0]
+        got = normalize_values((1.0 + 2.0**-52 * (v + 10.0))[np.newaxis], w[np.newaxis], "robust")[0]
         np.testing.assert_allclose(got, want, rtol=1e-15)
 
 
 @pytest.mark.parametrize("how", HOW)
 @pytest.mark.parametrize("offset", OFFSETS)
 @given(st.data())
-def test_normalised_values_under_an_offset(offset, how, data):
+def test_normalized_values_under_an_offset(offset, how, data):
     rng = np.random.default_rng(data.draw(st.integers(0, 2**20)))
     m = data.draw(st.sampled_from([2, 3, 9, 50]))
     a = np.array([[steps(rng, m, *OFFSETS[offset])], [steps(rng, m, *OFFSETS[offset])]])
     w = rng.choice([0.0, 0.25, 0.5, 1.0], size=(1, m)) if data.draw(st.booleans()) else np.ones((1, m))
     w[0, rng.integers(0, m)] = 1.0
-    many, one = normalise(a, w, how), np.empty_like(a[0])
+    many, one = normalize_values(a, w, how), np.empty_like(a[0])
     for row, among in zip(a, many, strict=True):
         want = exactly(row[0].tolist(), how, w[0])[np.newaxis]
-        moments.normalise_one(row, w, HOW[how], one)
+        moments.normalize_one(row, w, HOW[how], one)
         near = {"rtol": 4 * EPS, "atol": 4 * EPS * np.abs(want).max() * (1 if how == "minmax" else math.sqrt(m))}
         np.testing.assert_allclose(one, want, **near)
         np.testing.assert_allclose(among, want, **near)
         if (w == 1).all() and how == "zscore":
-            np.testing.assert_allclose(standardise(row), want, **near)
+            np.testing.assert_allclose(standardize(row), want, **near)
 
 
 @pytest.mark.parametrize("sizes", [(1e-3, 1e9), (1.0, 1e8)])
@@ -102,9 +102,9 @@ def test_a_signal_beside_a_huge_value(sizes):
     a[1, 0, 30:] += sizes[1]
     one = np.empty_like(a[0])
     for how in HOW:
-        for row, among in zip(a, normalise(a, np.ones((1, 60)), how), strict=True):
+        for row, among in zip(a, normalize_values(a, np.ones((1, 60)), how), strict=True):
             want = exactly(row[0].tolist(), how)[np.newaxis]
-            moments.normalise_one(row, np.ones((1, 60)), HOW[how], one)
+            moments.normalize_one(row, np.ones((1, 60)), HOW[how], one)
             for got in (one, among):
                 np.testing.assert_allclose(got, want, rtol=0, atol=8 * EPS * np.abs(want).max())
 
@@ -133,7 +133,7 @@ def test_searches_do_not_see_an_offset(name, how, weighted, monkeypatch):
         assert got[3] == pytest.approx(want[3], rel=1e-12)
 
 
-def test_dtw_of_normalised_windows_under_an_offset():
+def test_dtw_of_normalized_windows_under_an_offset():
     rng = np.random.default_rng(4)
     x, y = same_from_afar(rng, 12, 40)
     for offset, size in OFFSETS.values():

@@ -16,7 +16,7 @@ pytestmark = unmeant
 
 # With the compiler each of them takes seconds.
 SOME = naive.WARPED if numba.config.DISABLE_JIT else ["dtw", "adtw", "wddtw", "twed", "edr"]
-MEANS = [name for name in metric_names() if getattr(get_metric(name), "_centre", "") == "mean" and name in naive.WARPED]
+MEANS = [name for name in metric_names() if getattr(get_metric(name), "_center", "") == "mean" and name in naive.WARPED]
 
 
 @given(collections(), st.data())

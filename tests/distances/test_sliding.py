@@ -67,7 +67,7 @@ def test_sliding_profile_equals_the_exact_kernels(data):
     queries = X.copy()
     if scaling:
         for x, w, query in zip(X, full, queries, strict=True):
-            moments.normalise_one(x, w, scaling, query)
+            moments.normalize_one(x, w, scaling, query)
     size = data.draw(st.sampled_from([None, 512])) if m >= 128 else None
     want, got, alone = np.empty((3, count, n - m + 1))
     with small_sizes(data, *(f"distances._kernels.lockstep.{name}" for name in CUTS)):

@@ -154,7 +154,7 @@ def test_queries_longer_than_the_sequence():
     QueryDistances().fit([Q, Q[:3]]).transform([Q, Q[:3]])
 
 
-def test_queries_of_which_normalisation_leaves_nothing():
+def test_queries_of_which_normalization_leaves_nothing():
     words = "The query should vary where normalize='{}'. Its {} is 0 in every channel", "normalize='mean'"
     spike = np.eye(9)[4]
     for how, spread, x in (
@@ -217,8 +217,8 @@ def test_columns_that_hold_no_numbers_are_named():
         frame = polars.DataFrame({name: column.to_numpy(), "x": Q, "y": Q})
         refused(lambda f=frame: QuerySearcher().fit(f), TypeError, f"in the column '{name}'", "X[['x', 'y']]")
     assert QuerySearcher().fit(frame[["x", "y"]]).n_features_in_ == 2
-    labelled = pd.DataFrame(S.reshape(3, 10)).assign(label=list("aba"))
-    refused(lambda: d.pairwise_distances(labelled), TypeError, "text in the column 'label'")
+    labeled = pd.DataFrame(S.reshape(3, 10)).assign(label=list("aba"))
+    refused(lambda: d.pairwise_distances(labeled), TypeError, "text in the column 'label'")
     cells = pd.DataFrame({"series": [Q, S], "name": ["a", "b"]})
     refused(lambda: PairwiseDistances().fit(cells), TypeError, "text in the column 'name'", "X[['series']]")
     assert d.pairwise_distances(cells[["series"]]).shape == (2, 2)

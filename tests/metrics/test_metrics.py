@@ -169,7 +169,7 @@ def test_kinds_are_not_compared():
     assert event_f1_score([0, 1, 1, 0, 2, 2], [0, 7, 7, 0, 7, 7]) == 1.0
 
 
-def test_neighbouring_kinds_are_two_events():
+def test_neighboring_kinds_are_two_events():
     assert event_f1_score([1, 1, 2, 2], [1, 1, 1, 1]) == pytest.approx(2 / 3)
     assert segmentation_covering([1, 1, 2, 2], [1, 1, 1, 1]) == 0.5
 
@@ -228,7 +228,7 @@ def test_inputs_are_not_changed():
     assert np.array_equal(y_pred, before[1])
 
 
-def test_many_events_are_compared_with_their_neighbours_only():
+def test_many_events_are_compared_with_their_neighbors_only():
     # A table of all pairs would take 80 GB.
     starts = np.arange(100_000) * 20
     true, pred = np.column_stack([starts, starts + 10]), np.column_stack([starts + 1, starts + 11])

@@ -15,7 +15,7 @@ from .error_rates import (
     rate_threshold,
     shifted_decoy,
 )
-from .ground_costs import descriptor, gradient, keogh_derivative, norm, scales, spread, squared, standardise, within
+from .ground_costs import descriptor, gradient, keogh_derivative, norm, scales, spread, squared, standardize, within
 from .lockstep_distances import cosine_distance, lockstep, observed, short_time_series
 from .mixed import mixed_distance, mixed_windows, shared_path_search
 from .moves import shifted, steps
@@ -53,7 +53,7 @@ from .series import (
     filled,
     interpolate,
     is_constant,
-    normalise,
+    normalize_values,
     points,
     positive,
     relative,

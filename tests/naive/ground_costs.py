@@ -46,7 +46,7 @@ def spread(v):
     return math.sqrt(sum((a - mean) ** 2 for a in v) / len(v))
 
 
-def standardise(v):
+def standardize(v):
     """Each channel to mean 0 and population standard deviation 1; a constant channel becomes zeros."""
     out = np.zeros(v.shape)
     for c in range(v.shape[1]):

@@ -52,9 +52,9 @@ def lockstep(name, x, y, weight=None, *, p=3, VI=None, beta=None, tx=None, ty=No
             flat_a, flat_b = is_constant(a, w), is_constant(b, w)
             constant_x, constant_y = constant_x and flat_a, constant_y and flat_b
             for i in range(len(x)):
-                centred_a = 0.0 if flat_a else a[i] - weighted_mean(a, w)
-                centred_b = 0.0 if flat_b else b[i] - weighted_mean(b, w)
-                terms.append((w[i], centred_a, centred_b))
+                centered_a = 0.0 if flat_a else a[i] - weighted_mean(a, w)
+                centered_b = 0.0 if flat_b else b[i] - weighted_mean(b, w)
+                terms.append((w[i], centered_a, centered_b))
         if name == "correlation":
             return cosine_distance(terms, constant_x, constant_y)
         if constant_x and constant_y:

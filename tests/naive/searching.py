@@ -7,7 +7,7 @@ import numpy as np
 from .ground_costs import complexity_factor
 from .lockstep_distances import lockstep, observed
 from .moves import shifted, steps
-from .series import INF, filled, interpolate, normalise, points, relative
+from .series import INF, filled, interpolate, normalize_values, points, relative
 from .table import LOCKSTEP
 from .warping import DIAG, LEFT, UP, elastic, fill
 
@@ -95,10 +95,10 @@ def brute_search(name, x, y, weight=None, *, tq=None, ts=None, r=None, do_dist_n
 def windows(name, x, y, weight=None, *, normalize=None, tq=None, ts=None, **params):
     """The distance of the query to each of the n - m + 1 windows of its length; times relative to the first point."""
     m, n = len(x), len(y)
-    query = normalise(x, weight, normalize)
+    query = normalize_values(x, weight, normalize)
     out = np.zeros(n - m + 1)
     for s in range(n - m + 1):
-        window = normalise(y[s : s + m], weight, normalize)
+        window = normalize_values(y[s : s + m], weight, normalize)
         tx = None if tq is None else [a - tq[0] for a in tq]
         ty = None if ts is None else [a - ts[s] for a in ts[s : s + m]]
         if name in LOCKSTEP:
@@ -123,7 +123,7 @@ def observed_windows(name, x, y, weight=None, *, normalize=None, tq=None, ts=Non
             out[s] = INF
             continue
         w = np.where(seen, W, 0.0)
-        a, b = (normalise(points(v), w, normalize) for v in (x, filled(y[s : s + m])))
+        a, b = (normalize_values(points(v), w, normalize) for v in (x, filled(y[s : s + m])))
         times = (None, None) if ts is None else ([t - tq[0] for t in tq], [t - ts[s] for t in ts[s : s + m]])
         out[s] = observed(name, a, b, W, seen, *times, **params)
     return out

@@ -91,7 +91,7 @@ def weighted_median(v, w):
             return value
 
 
-def normalise(v, weight=None, how=None):
+def normalize_values(v, weight=None, how=None):
     """A window or the query per channel: None, "zscore", "mean", "minmax" or "robust"; constant: zeros."""
     v = np.array(v, dtype=float)
     if how is None:

@@ -7,7 +7,7 @@ from itertools import pairwise
 
 import numpy as np
 
-from .ground_costs import complexity_factor, standardise
+from .ground_costs import complexity_factor, standardize
 from .moves import steps
 from .series import INF, interpolate, points, relative
 from .soft_alignments import gak_matrix, sbd, soft_dtw_matrix
@@ -163,7 +163,7 @@ def elastic(
     The radius `r` of a band in samples may be a function of both lengths.
     """
     if do_sign_norm:
-        x, y = standardise(points(x)).reshape(np.shape(x)), standardise(points(y)).reshape(np.shape(y))
+        x, y = standardize(points(x)).reshape(np.shape(x)), standardize(points(y)).reshape(np.shape(y))
     m, n = len(x), len(y)
     r = r(m, n) if callable(r) else r
     if name == "sbd":

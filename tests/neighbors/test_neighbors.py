@@ -104,7 +104,7 @@ def test_rows_of_graphs_hold_the_nearest_first():
         assert all(k in row for k, row in enumerate(np.split(graph.indices, graph.indptr[1:-1])))
 
 
-def test_neighbours_leave_out_the_series_itself_among_copies():
+def test_neighbors_leave_out_the_series_itself_among_copies():
     distances, indices = KNeighborsTimeSeriesTransformer(n_neighbors=2).fit([[0, 1]] * 4).kneighbors()
     assert (distances == 0).all()
     assert all(k not in row for k, row in enumerate(indices))

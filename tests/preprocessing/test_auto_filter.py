@@ -85,7 +85,7 @@ def test_events_without_a_mark_are_no_background(k):
     assert fitted.noise_spectrum_[at, 0] < 3 * whole.noise_spectrum_[at, 0]
 
 
-def test_what_is_unlabelled_is_no_class():
+def test_what_is_unlabeled_is_no_class():
     X, y = planted("random walk"), Y.copy()
     y[N // 2 :] = 0
     want = AutoFilter(RATE).fit(X, y)

@@ -185,7 +185,7 @@ def test_without_labels_or_with_few_it_is_the_default(capsys):
 
 
 # --------------------------------------------------------------------------------------------------------- the searcher
-def test_searcher_chooses_normalisation_too():
+def test_searcher_chooses_normalization_too():
     X, y = recording(sizes=(1.0,), noise=0.05)
     size = 1.0 + 9.0 * np.arange(len(X)) / len(X)  # the same shape, ten times as large in the end
     fitted = QuerySearcher("auto", mode="windows").fit(X * size[:, np.newaxis], y)

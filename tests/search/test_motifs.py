@@ -36,7 +36,7 @@ def recording(kind, rng, n, channels):
 
 def distances(y, other, m, metric, normalize):
     """Of all pairs of windows, normalized by themselves."""
-    change = {None: np.copy, "zscore": naive.standardise, "mean": lambda v: v - v.mean(axis=0)}[normalize]
+    change = {None: np.copy, "zscore": naive.standardize, "mean": lambda v: v - v.mean(axis=0)}[normalize]
     windows = [[change(a[s : s + m]) for s in range(len(a) - m + 1)] for a in (y, other)]
     known = get_metric(metric)
     return np.array([[float(known(a, b)) for b in windows[1]] for a in windows[0]])

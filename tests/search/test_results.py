@@ -256,9 +256,9 @@ def test_tables_in_notebooks():
     assert many._repr_html_().count("<tr") < 20
     y = np.zeros((N, 1), object)
     y[2:7] = "<b>"
-    labelled = QuerySegmenter().fit(FULL[:, np.newaxis], y[:, 0]).segment(FULL)
-    assert "&lt;b&gt;" in labelled._repr_html_()
-    assert "<b>" not in labelled._repr_html_()
+    labeled = QuerySegmenter().fit(FULL[:, np.newaxis], y[:, 0]).segment(FULL)
+    assert "&lt;b&gt;" in labeled._repr_html_()
+    assert "<b>" not in labeled._repr_html_()
     assert "<table" in some("matches")[:0]._repr_html_()
 
 

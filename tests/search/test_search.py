@@ -214,8 +214,8 @@ def test_path_of_an_elastic_window(how):
     rng = np.random.default_rng(6)
     x, y, w = rng.normal(size=(9, 2)), rng.normal(size=(60, 2)), rng.random(9)
     matches = QuerySearcher("dtw", mode="windows", normalize=how).fit(x, weight=w).search(y)
-    window = naive.normalise(y[matches.start[0] : matches.end[0]], w, how)
-    want = naive.elastic("dtw", naive.normalise(x, w, how), window, w)
+    window = naive.normalize_values(y[matches.start[0] : matches.end[0]], w, how)
+    want = naive.elastic("dtw", naive.normalize_values(x, w, how), window, w)
     assert matches.distance[0] == pytest.approx(want.distance, rel=1e-9)
     np.testing.assert_array_equal(matches.path(0) - [[0], [matches.start[0]]], want.path)
 

@@ -71,8 +71,8 @@ def test_what_is_sure_is_that_of_the_definition(data):
 
 def test_one_round_from_the_definition():
     X, y, ranges, _ = drifting()
-    labelled = y != -1
-    before = QuerySegmenter("euclidean").fit(X[labelled], y[labelled])
+    labeled = y != -1
+    before = QuerySegmenter("euclidean").fit(X[labeled], y[labeled])
     found = [(int(s), int(e), 1, 0.0) for s, e in ranges_of(before.segment(X))]
     w = before.weight_[:, 0]
     q, level = before.query_[:, 0], np.median(np.delete(X[:, 0], np.r_[tuple(slice(s, e) for s, e, *_ in found)]))
@@ -90,9 +90,9 @@ def test_one_round_from_the_definition():
 @pytest.mark.parametrize("kinds", [1, 2])
 def test_drift_is_followed(kinds):
     X, y, ranges, kind = drifting(kinds, known=4 * kinds, n=20 * kinds)
-    labelled = y != -1
+    labeled = y != -1
     X = np.column_stack([X, 0.5 * X + 0.03 * np.random.default_rng(1).standard_normal(X.shape)])
-    plain = QuerySegmenter("euclidean").fit(X[labelled], y[labelled])
+    plain = QuerySegmenter("euclidean").fit(X[labeled], y[labeled])
     trained = QuerySegmenter("euclidean", self_train=2**62).fit(X, y)
     apart = [np.abs(one.query_ - plain.query_).max() for one in (plain, trained)]
     assert apart[1] > 0.02
@@ -105,7 +105,7 @@ def test_drift_is_followed(kinds):
     for s, e, label, _ in segments:
         assert kind[np.argmin(np.abs(ranges.mean(axis=1) - (s + e) / 2))] == label
     # Of the unlabeled part nothing is known, so nothing there is wrong.
-    assert trained.score(X, y) == event_f1_score(np.where(labelled, y, 0), ranges_of(segments[labelled[segments.end]]))
+    assert trained.score(X, y) == event_f1_score(np.where(labeled, y, 0), ranges_of(segments[labeled[segments.end]]))
 
 
 def test_gaps_holes_and_a_chosen_metric(capsys):

@@ -130,13 +130,13 @@ def test_each_start_counts_at_its_best_length(name, data):
     profile = searcher.profile(y)
     assert len(profile) == n - lengths[0] + 1
     ending = np.full(n, np.inf)  # the best of those that end at each sample
-    query = naive.normalise(x, w, how)
+    query = naive.normalize_values(x, w, how)
     for j in range(len(profile)):
         costs = {}
         for size in lengths:
             if j + size <= n:
                 piece = naive.interpolate(naive.points(y[j : j + size]), m).reshape(x.shape)
-                window = naive.normalise(piece, w, how)
+                window = naive.normalize_values(piece, w, how)
                 if name in naive.LOCKSTEP:
                     costs[size] = naive.lockstep(name, query, window, w)
                 else:

@@ -158,7 +158,7 @@ def test_series_stand_beside_the_cost_matrix():
 
 
 @pytest.mark.parametrize("normalize", [None, "zscore", "minmax"])
-def test_costs_are_those_of_normalised_series(normalize):
+def test_costs_are_those_of_normalized_series(normalize):
     x, y = np.column_stack([QUERY, -QUERY]), 3 * TWO[100:120] + 5
     searcher = QuerySearcher("dtw", normalize=normalize, mode="windows").fit(x)
     display = v.CostMatrixDisplay.from_estimator(searcher, x, y)

@@ -1,4 +1,4 @@
-"""Candidates for nearest neighbours: a collection that is searched, prepared where and when it is needed."""
+"""Candidates for nearest neighbors: a collection that is searched, prepared where and when it is needed."""
 
 from functools import cache, cached_property, partial
 from threading import Lock
@@ -32,8 +32,8 @@ class Task(NamedTuple):
 
     metric: Metric
     w: np.ndarray | None
-    k: int  # neighbours
-    rows: int  # series whose neighbours are searched for at once
+    k: int  # neighbors
+    rows: int  # series whose neighbors are searched for at once
     columns: int  # candidates that are prepared at once
 
 
@@ -295,6 +295,6 @@ class PrunedSum:
 
 
 def _coarse(a):
-    """Means of a few neighbouring points each."""
+    """Means of a few neighboring points each."""
     ends = np.arange(0, a.shape[1], COARSE)
     return np.add.reduceat(a, ends, axis=1) / np.minimum(COARSE, a.shape[1] - ends)

@@ -22,9 +22,9 @@ lockstep distances                         `lockstep_drivers`   sums in the orde
 long windows, squares and products         `sliding`            a profile to 1e-5; matches as `lockstep_drivers`
 several queries of one length, the same    `sliding`            to the bit as each query by itself
 `soft_dtw`, `gak`                          `soft_minimum`       sums in the order of the cells
-ranges, each normalised by itself          `range_bounds`       bounds; the ranges they leave as `lanes`
+ranges, each normalized by itself          `range_bounds`       bounds; the ranges they leave as `lanes`
 segmentation, elastic                      `one_pass`           sums in order; of long recordings less an offset
-pairs of z-normalised windows              `matrix_profile`     bounds; the pairs they leave as `lockstep_drivers`
+pairs of z-normalized windows              `matrix_profile`     bounds; the pairs they leave as `lockstep_drivers`
 ========================================== ==================== ================================================
 
 How vectors are cut, by the processor that kernels are compiled for; `simd` decides, no result depends on it:
@@ -43,11 +43,11 @@ those of integers, which keeps adders and multipliers busy alike; elsewhere all 
 cost the same, a search computes one register of a strip after the other: costs and starts alone fill 16 registers.
 
 `lockstep_drivers`, `lockstep_terms`, `sliding` and `matrix_profile` are in the folder `lockstep`. `sliding` leaves to
-`shared_moments` what has no weights and is normalised by mean, by mean and deviation, or, of squares, not at all; both
+`shared_moments` what has no weights and is normalized by mean, by mean and deviation, or, of squares, not at all; both
 use its `load_rows` and `dot_rows`, on the Fourier `transforms`.
 
 `compilation` says how kernels are compiled and called in pieces, `cache` how they are kept on disk. `simd` and
 `simd_memory` are vectors of floats; `strips` is the memory layout of `diagonals` and `open_ended`; `moments` and
-`running_moments` normalise windows; in `lanes` a cell is found by `_accumulate` (rows of four query points), `_span`
+`running_moments` normalize windows; in `lanes` a cell is found by `_accumulate` (rows of four query points), `_span`
 (the band), `_sweep` (along the series) and `_cell`; `traceback` follows `one_pass` back; `overlaps` chooses matches.
 """

@@ -1,6 +1,6 @@
 """Longest common subsequences and edit distances of unit costs, 64 cells of a row in one word.
 
-Neighbouring cells of such a matrix differ by at most one, so that bits hold the differences and a few operations on
+Neighboring cells of such a matrix differ by at most one, so that bits hold the differences and a few operations on
 words bring them on by a row: Hyyro (2004) for common subsequences, Myers (1999) for edit distances. Which points match
 is found by vector code, 64 at a time, by the recurrences' own rule.
 """

@@ -37,7 +37,7 @@ def block_size(usual, small):
 class _LinkedLibrary(JITCodeLibrary):
     """The code of a function that only kernels call.
 
-    It is linked into them as it is: numba would optimise it and make machine code of it, and the kernel with it again.
+    It is linked into them as it is: numba would optimize it and make machine code of it, and the kernel with it again.
     """
 
     def finalize(self):

@@ -36,11 +36,11 @@ def _extremes(one, other, low, high):
 
 @inner
 def slide_row(a, width, low, high):
-    """Minimum and maximum of `width` neighbours, from each position on; what comes behind them in the rows is lost.
+    """Minimum and maximum of `width` neighbors, from each position on; what comes behind them in the rows is lost.
 
     Of up to four times the width at once, in place: vector code, unlike a queue of candidates, and few passes.
     """
-    below, above, done = a, a, 1  # so many neighbours are included
+    below, above, done = a, a, 1  # so many neighbors are included
     if width == 1:
         copy(a, 0, a.shape[0], low, 0)
         copy(a, 0, a.shape[0], high, 0)

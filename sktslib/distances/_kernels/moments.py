@@ -1,4 +1,4 @@
-"""What normalises each window of a sequence, so that a value is known by one product and one sum.
+"""What normalizes each window of a sequence, so that a value is known by one product and one sum.
 
 Beside `running_moments.moments`, which knows equal weights. Values are as far off as the moments' roundings take them,
 and windows that are too far off for a purpose are named.
@@ -45,8 +45,8 @@ def direct_moments(y, w, first, mean, spread, error, low, high):
 
 
 @kernel(linked=True, error_model="numpy")
-def standardise(y, m, first, total, most, uncertainty, how, mean, spread, error, low, high, scale, shift):
-    """The factor and the summand that normalise each window that starts at `first` and after; counts those unknown.
+def standardize(y, m, first, total, most, uncertainty, how, mean, spread, error, low, high, scale, shift):
+    """The factor and the summand that normalize each window that starts at `first` and after; counts those unknown.
 
     `how` 1: "mean", 2: "zscore", 3: "minmax"; `low` and `high` are empty for equal weights, which leave no sample
     farther from the mean than the root of the spread. For other weights `most` holds the largest size of a sample.
@@ -117,7 +117,7 @@ def scale_and_shift(windows, m, first, size, room, made):
             mean, spread, error, none = room[0, k, :size], room[1, k, :size], room[2, k, :size], room[0, k, :0]
             moments_about(y[k], m, 0.0, first, mean, spread, error)
             about = mean, spread, error, none, none
-            unknown += standardise(y[k], m, first, float(m), none, uncertainty, scaling, *about, s, c)
+            unknown += standardize(y[k], m, first, float(m), none, uncertainty, scaling, *about, s, c)
     return unknown
 
 
@@ -128,8 +128,8 @@ def power_of_two(size):
 
 
 @step
-def normalised(v, scale, by_range):
-    """A value above its mean or its window's minimum, normalised; `by_range` is True or None."""
+def normalized(v, scale, by_range):
+    """A value above its mean or its window's minimum, normalized; `by_range` is True or None."""
     if by_range is not None:  # a quotient, because a product with the inverse would not make the largest value 1
         return v / scale if scale > 0.0 else 0.0
     return v * scale
@@ -161,7 +161,7 @@ def room_for(channels, count):
 
 @kernel(error_model="numpy")
 def exact_moments(y, w, first, left, share, scaling, alike, moments, row, constant, odd):
-    """Shift, rest and scale that normalise the windows from `first` on, in one channel; see `_exact_moments`.
+    """Shift, rest and scale that normalize the windows from `first` on, in one channel; see `_exact_moments`.
 
     They are the first rows of `moments`; the last one tells the windows' ranges.
     """
@@ -174,7 +174,7 @@ def exact_moments(y, w, first, left, share, scaling, alike, moments, row, consta
 
 @inner
 def _exact_moments(y, w, first, left, share, scaling, alike, shift, rest, scale, low, high, row, constant, odd):
-    """Shift, rest and scale that normalise each window of a block, in one channel.
+    """Shift, rest and scale that normalize each window of a block, in one channel.
 
     Samples are added up less one of the window, so that an offset costs no digits; and as the mean lies between two
     numbers, it is kept as two, `shift` and `rest`. A window is constant if its range is not above the share `alike` of
@@ -244,27 +244,27 @@ def _deviations(y, w, first, left, share, total, shift, rest, scale, spread, row
 
 
 @inner
-def normalised_row(y, at, share, shift, rest, scale, by_range, out):
-    """A point of each window, normalised."""
+def normalized_row(y, at, share, shift, rest, scale, by_range, out):
+    """A point of each window, normalized."""
     _above(y, at, share, shift, out)
     for s in range(out.shape[0]):
-        out[s] = normalised(out[s] - rest[s], scale[s], by_range)
+        out[s] = normalized(out[s] - rest[s], scale[s], by_range)
 
 
-def normalise_one(x, w, scaling, out):
-    """Normalise one series as `profile` does its windows: a copy of it in a sequence is the same to the bit."""
-    normalise_window(x, np.arange(x.shape[1]), None, w, scaling, 0.0, out)
+def normalize_one(x, w, scaling, out):
+    """Normalize one series as `profile` does its windows: a copy of it in a sequence is the same to the bit."""
+    normalize_window(x, np.arange(x.shape[1]), None, w, scaling, 0.0, out)
 
 
-def normalise_window(y, left, share, w, scaling, alike, out):
-    """Normalise a series as the window that it is, see `stretched`; by a power of two where squares leave float64."""
+def normalize_window(y, left, share, w, scaling, alike, out):
+    """Normalize a series as the window that it is, see `stretched`; by a power of two where squares leave float64."""
     for row, weight, to in zip(y, w, out, strict=True):
-        width = _normalise_channel(row, left, share, weight, scaling, alike, to)
+        width = _normalize_channel(row, left, share, weight, scaling, alike, to)
         if width > 0.0:
-            _normalise_channel(row * power_of_two(width), left, share, weight, scaling, alike, to)
+            _normalize_channel(row * power_of_two(width), left, share, weight, scaling, alike, to)
 
 
-def _normalise_channel(y, left, share, w, scaling, alike, out):
+def _normalize_channel(y, left, share, w, scaling, alike, out):
     """The same for one channel; its range if its squares over- or underflow, else 0."""
     (moments,), *room = room_for(1, 1)
     exact_moments(y, w, int(left[0]), left, share, scaling, alike, moments, *room)

@@ -1,8 +1,8 @@
-"""Ranges of a sequence that may be near a query, each normalised by itself: lower bounds of many ranges at once.
+"""Ranges of a sequence that may be near a query, each normalized by itself: lower bounds of many ranges at once.
 
-A box holds the ranges that end at neighbouring samples and have neighbouring lengths. Their centers lie in an interval,
+A box holds the ranges that end at neighboring samples and have neighboring lengths. Their centers lie in an interval,
 and so do their scales: the least and the largest of all ranges, wider by what the sums may be wrong by. So each sample
-has an interval of normalised values, and the cheapest path of the query through these intervals, from any sample at
+has an interval of normalized values, and the cheapest path of the query through these intervals, from any sample at
 which a range of the box starts to any at which one ends, costs no more than the path of any range of the box. LANES
 boxes stand side by side. The intervals of a box of one range are as narrow as rounding, and its bound is its cost but
 for that.
@@ -253,7 +253,7 @@ def bounds(p, rows, weighted, points, y, boxes, how, cutoff):
         Where the first range of each box ends, int64 (k,); at how many samples ranges end; the half-open range of
         their lengths, the same for all. Ranges that do not lie in the sequence are none.
     how : int
-        How ranges are normalised, by `SCALINGS`.
+        How ranges are normalized, by `SCALINGS`.
     cutoff : float
     """
     at, ends, lengths = boxes

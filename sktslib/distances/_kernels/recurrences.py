@@ -168,7 +168,7 @@ def _msm_row(p, x, x_before, w, w_before):
 
 
 def _msm_terms(p, row, y, y_before):
-    # A point split off or merged costs c, and more where it does not lie between its neighbour and its partner: then
+    # A point split off or merged costs c, and more where it does not lie between its neighbor and its partner: then
     # both are on one side of it, and the nearer one counts.
     x, step, w, direction = row
     d, y_step = w * (x - y), y - y_before

@@ -166,8 +166,8 @@ def weighted_moments(s, q, norm_s, norm_q, bound, w_norm, step, total, origin, m
 # ------------------------------------------------------------------------------------------------------- accumulation
 # One array is written per loop: the compiler gives up on vector code where too many arrays might overlap.
 @kernel(linked=True, error_model="numpy")
-def standardise(scale, spread, error, total, scaling):
-    """What the normalisation of each window makes of its moments; fills `scale`."""
+def standardize(scale, spread, error, total, scaling):
+    """What the normalization of each window makes of its moments; fills `scale`."""
     if scaling == 1:
         scale[:] = 1.0
         return
@@ -182,8 +182,8 @@ def standardise(scale, spread, error, total, scaling):
 
 
 @kernel(error_model="numpy")
-def to_range(low, high, origin, lift, scale, spread, error, mean_x, m, centred):
-    """The same where the range of each window becomes 1 and its mean the `lift`, or 0 if it is centred.
+def to_range(low, high, origin, lift, scale, spread, error, mean_x, m, centered):
+    """The same where the range of each window becomes 1 and its mean the `lift`, or 0 if it is centered.
 
     The mean is given less the `origin`.
     """
@@ -192,8 +192,8 @@ def to_range(low, high, origin, lift, scale, spread, error, mean_x, m, centred):
         scale[j] = 1.0 / (high[j] - low[j]) if high[j] > low[j] else 0.0
     for j in range(scale.shape[0]):
         wrong = relative + 2.0 * EPS * (1.0 + abs(lift[j]) * scale[j])
-        lift[j] = 0.0 if centred else (lift[j] - (low[j] - origin)) * scale[j]
-        wrong *= 0.0 if centred else 2.0 * abs(mean_x - lift[j]) + abs(mean_x) + 2.0 * lift[j]
+        lift[j] = 0.0 if centered else (lift[j] - (low[j] - origin)) * scale[j]
+        wrong *= 0.0 if centered else 2.0 * abs(mean_x - lift[j]) + abs(mean_x) + 2.0 * lift[j]
         error[j] = error[j] * scale[j] * scale[j] + m * wrong if scale[j] > 0.0 else 0.0
     for j in range(scale.shape[0]):
         spread[j] *= scale[j] * scale[j]
@@ -263,14 +263,14 @@ def add_windows(norms, step, scale, spread, error, squares, rows, errors, more, 
 
 
 @inner
-def normalised_windows(y, m, first, scaling, scale, spread, error):
+def normalized_windows(y, m, first, scaling, scale, spread, error):
     """Moments of the windows of a channel, as scaled."""
     moments_about(y, m, 0.0, first, None, spread, error)
     for begin in range(0, spread.shape[0], PIECE):
         here = slice(begin, begin + PIECE)
         by, of_spread, of_error = scale[here], spread[here], error[here]
         find_constants(y, m, first + begin, False, of_spread, of_spread, of_error)
-        standardise(by, of_spread, of_error, float(m), scaling)
+        standardize(by, of_spread, of_error, float(m), scaling)
 
 
 @inner

@@ -1,4 +1,4 @@
-"""Vectors of floats as numba values: what the compiler's own vectoriser would have to guess is said outright.
+"""Vectors of floats as numba values: what the compiler's own vectorizer would have to guess is said outright.
 
 A recurrence written with the operators and with `where`, `minimum`, `maximum` and `sqrt` takes floats and vectors.
 A vector of more lanes than a register has is split over several registers by LLVM. Where the compiler is switched off,

@@ -15,7 +15,7 @@ REGISTERS = CHOSEN.parts  # that rows are striped to
 
 
 def _address(context, builder, sig, args, lanes, number=F64):
-    """Where neighbouring values of the array args[0] begin at args[1], as a pointer to a vector, or to one value."""
+    """Where neighboring values of the array args[0] begin at args[1], as a pointer to a vector, or to one value."""
     array = context.make_array(sig.args[0])(context, builder, args[0])
     address = builder.gep(array.data, [context.cast(builder, args[1], sig.args[1], types.intp)])
     return builder.bitcast(address, (number if lanes == 1 else ir.VectorType(number, lanes)).as_pointer())
@@ -184,7 +184,7 @@ def copy(source, begin, end, target, at):
 def makers(lanes, fused):
     """The functions that make vectors of so many lanes: `load`, `splat` and `load_striped`.
 
-    ``load(values, at)`` takes neighbouring values of a one-dimensional array, ``splat(value)`` one value for all lanes;
+    ``load(values, at)`` takes neighboring values of a one-dimensional array, ``splat(value)`` one value for all lanes;
     ``load_striped(values, at)`` takes those of each register from a position of its own.
     """
     vector = Vector(lanes, fused)

@@ -6,7 +6,7 @@ point t - r, so that every predecessor of a cell was computed one or two steps b
 LANES numbers are room to work in.
 
 Rows are striped to the registers in turn (`shifted` says why), and so is here what belongs to the query's points,
-padded to whole strips. Lanes of one register then stand REGISTERS points apart; so that they are neighbours in memory
+padded to whole strips. Lanes of one register then stand REGISTERS points apart; so that they are neighbors in memory
 the series is striped to as many parts, each of them reversed: see `index_of`.
 """
 

@@ -1,12 +1,12 @@
 """Windows of a sequence that may be near a query, by lower bounds and a pruned recurrence, many windows at once.
 
-LANES neighbouring windows stand side by side: the point i of each is a stretch of the sequence, so that a vector holds
-it without any rearrangement, and normalising it is one product and one sum. Bounds are those of `lower_bounds`,
+LANES neighboring windows stand side by side: the point i of each is a stretch of the sequence, so that a vector holds
+it without any rearrangement, and normalizing it is one product and one sum. Bounds are those of `lower_bounds`,
 added up point by point, the costliest first, until a block of windows is above the cutoff. The remaining windows are
 put side by side and run through the recurrence under the cutoff, less a lower bound of the remaining path (Lemire 2009,
 Faster retrieval with a two-pass dynamic-time-warping lower bound).
 
-Windows are normalised by running moments, see `moments`, so that values are known up to an `uncertainty`; envelopes
+Windows are normalized by running moments, see `moments`, so that values are known up to an `uncertainty`; envelopes
 are wider by that, and bounds hold.
 """
 
@@ -25,7 +25,7 @@ from .simd import REGISTER, maximum, minimum
 from .simd_memory import channels_of, copy, fill, makers, some, store
 
 INF = np.inf
-UNKNOWN = -1.0  # the bound of a window that running moments cannot normalise
+UNKNOWN = -1.0  # the bound of a window that running moments cannot normalize
 STRIDE = block_size(8, 3)  # points added between two comparisons with the cutoff
 BLOCK = block_size(2**12, 40)  # windows at a time, so that what is known of them stays in the second-level cache
 FEW = block_size(4, 1)  # windows of a block: fewer are compared sooner than bounded a second time
@@ -83,7 +83,7 @@ def _also(second, i):
 
 @step
 def _range(least, most, j, at, also, s, c, uncertainty):
-    """Minimum and maximum of the samples of one or two stretches, normalised."""
+    """Minimum and maximum of the samples of one or two stretches, normalized."""
     bottom, top = load_wide(least, j + at), load_wide(most, j + at)
     if also is not None:
         bottom, top = minimum(bottom, load_wide(least, j + also)), maximum(top, load_wide(most, j + also))

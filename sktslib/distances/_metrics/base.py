@@ -12,7 +12,7 @@ from numpy.lib.stride_tricks import sliding_window_view
 from ...utils._sizes import FEW, MANY, check_sizes
 from ...utils._sklearn import Estimator
 from ...utils.validation import as_times, as_weight, shown, sized_series
-from .._series import alike, base_of, between, full_weight, normalise, places
+from .._series import alike, base_of, between, full_weight, normalize_values, places
 
 if TYPE_CHECKING:
     from numpy.typing import ArrayLike
@@ -214,12 +214,12 @@ class Metric(Estimator):
         m = x.shape[1]
         out = np.empty(y.shape[1] - m + 1)
         full = full_weight(w, x)
-        x = normalise(x, full, normalize)
+        x = normalize_values(x, full, normalize)
         block = max(1, BLOCK // x.size)
         for first in range(0, len(out), block):
             last = min(first + block, len(out))
             windows = sliding_window_view(y[:, first : last + m - 1], m, axis=1).transpose(1, 0, 2)
-            windows = normalise(np.ascontiguousarray(windows), full, normalize)
+            windows = normalize_values(np.ascontiguousarray(windows), full, normalize)
             times = None
             if ty is not None:
                 times = sliding_window_view(ty[first : last + m - 1], m)
@@ -233,7 +233,7 @@ class Metric(Estimator):
         left, share = places(length, m)
         right = np.minimum(left + 1, length - 1)
         full = full_weight(w, x)
-        x = normalise(x, full, normalize)
+        x = normalize_values(x, full, normalize)
         near = 0.0 if normalize is None else alike(length, m)
         out = np.empty(y.shape[1] - length + 1)
         block = max(1, BLOCK // x.size)
@@ -242,7 +242,7 @@ class Metric(Estimator):
             base = base_of(y, start, left, full) if near else np.zeros((len(y), 1, 1))
             windows = between(y[:, start + left], y[:, start + right], share, base)
             windows = np.ascontiguousarray(windows.transpose(1, 0, 2))
-            windows = normalise(windows, full, normalize, near, base.transpose(1, 0, 2))
+            windows = normalize_values(windows, full, normalize, near, base.transpose(1, 0, 2))
             times = None
             if ty is not None:
                 times = between(ty[start + left], ty[start + right], share)
@@ -262,7 +262,7 @@ class Metric(Estimator):
     # Squared differences grow faster than likeness fades, and a poor repetition should be one all the same.
     _background_share = 1.0
     # The average of points that a cost is least for: "mean" for squared differences, "median" for absolute ones.
-    _centre = "mean"
+    _center = "mean"
 
     def _segment_cost(self, distance, m):
         """The un-rooted sum behind a distance of m points; distances that are no sums count m times themselves."""

@@ -252,7 +252,7 @@ def _made(recipe):
         **own,
         "description": facts["description"] or (lines[0] if lines else "A distance of the user's own."),
         "entry_parameters": {p.name: p.default for p in parameters} or "",
-        "__init__": _initialiser(parameters, further),
+        "__init__": _initializer(parameters, further),
         "__doc__": made_of.__doc__,
         "__module__": made_of.__module__,
         "_parameter_constraints": constraints,
@@ -263,7 +263,7 @@ def _made(recipe):
     return type(called, (base,), namespace)
 
 
-def _initialiser(parameters, further):
+def _initializer(parameters, further):
     """An `__init__` with the signature that scikit-learn looks at."""
     plain = Parameter.POSITIONAL_OR_KEYWORD
     parameters = [*(p.replace(kind=plain, annotation=p.empty) for p in parameters), *further]

@@ -230,7 +230,7 @@ class EDR(MatchingMetric):
 class GapCostMetric(ElasticMetric):
     """An edit distance whose costs are absolute differences, not counts."""
 
-    _centre = "median"
+    _center = "median"
 
     def _partners(self, alignment):
         path, steps = self._cells_and_moves(alignment._problem)

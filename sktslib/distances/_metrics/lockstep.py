@@ -9,7 +9,7 @@ import numpy as np
 from ...utils._sklearn import Interval
 from .._kernels import moments
 from .._kernels.lockstep import lockstep_drivers, lockstep_terms, sliding
-from .._series import SCALINGS, alike, full_weight, normalise, places, resample
+from .._series import SCALINGS, alike, full_weight, normalize_values, places, resample
 from .base import Metric
 from .registry import register
 
@@ -54,7 +54,7 @@ class LockstepMetric(Metric):
 
     family = "lockstep"
     _is_additive = True
-    centred = False  # whether each series' weighted mean per channel is taken off first
+    centered = False  # whether each series' weighted mean per channel is taken off first
     power = None  # sum behind the distance = distance ** power; None: no sum
     _terms = None  # the class of its record
 
@@ -65,12 +65,12 @@ class LockstepMetric(Metric):
         """A series as its points are compared, at the length of the weights."""
         n, m, base = a.shape[1], w.shape[1], 0.0
         if n != m:
-            base = a[:, :1] if self.centred else 0.0
+            base = a[:, :1] if self.centered else 0.0
             a = resample(a, m, base)
-        return normalise(a, w, "mean", alike(n, m), base) if self.centred else a
+        return normalize_values(a, w, "mean", alike(n, m), base) if self.centered else a
 
     def _distance(self, x, w, y, tx, ty):
-        if self.centred or x.shape[1] != y.shape[1]:
+        if self.centered or x.shape[1] != y.shape[1]:
             return self._prepared_distance(x, common_weight(x, w, y), y)
         return float(lockstep_drivers.distance(self._record(), x, y, full_weight(w, x)))
 
@@ -88,7 +88,7 @@ class LockstepMetric(Metric):
             return self._profiles(x[np.newaxis], None if w is None else w[np.newaxis], y, normalize)[0]
         full, scaling = full_weight(w, x), self._scaling(normalize)
         out = np.empty(y.shape[1] - x.shape[1] + 1)
-        lockstep_drivers.profile(self._record(), self._normalised(x, full, scaling), y, full, scaling, out)
+        lockstep_drivers.profile(self._record(), self._normalized(x, full, scaling), y, full, scaling, out)
         return self._finite(out)
 
     def _profiles(self, X, W, y, normalize, room=None):
@@ -97,7 +97,7 @@ class LockstepMetric(Metric):
         They lie in the `room` where it is given: large memory that is new costs as much as what is written there.
         """
         scaling, weights = self._scaling(normalize), [None] * len(X) if W is None else W
-        queries = [self._normalised(x, full_weight(w, x), scaling) for x, w in zip(X, weights, strict=True)]
+        queries = [self._normalized(x, full_weight(w, x), scaling) for x, w in zip(X, weights, strict=True)]
         shape = len(X), y.shape[1] - X.shape[2] + 1
         out = np.empty(shape) if room is None else room[: shape[0] * shape[1]].reshape(shape)
         sliding.profiles(self._record(), np.stack(queries), W, y, scaling, out)
@@ -109,21 +109,21 @@ class LockstepMetric(Metric):
         full, scaling = full_weight(w, x), self._scaling(normalize)
         out = np.empty(y.shape[1] - length + 1)
         left, share = places(length, x.shape[1])
-        near, x = alike(length, x.shape[1]), self._normalised(x, full, scaling)
+        near, x = alike(length, x.shape[1]), self._normalized(x, full, scaling)
         lockstep_drivers.stretched(self._record(), x, y, full, scaling, near, left, share, out)
         return self._finite(out)
 
     @staticmethod
-    def _normalised(x, w, scaling):
+    def _normalized(x, w, scaling):
         if not scaling:
             return x
         query = np.empty_like(x)
-        moments.normalise_one(x, w, scaling, query)
+        moments.normalize_one(x, w, scaling, query)
         return query
 
     def _scaling(self, normalize):
         scaling = SCALINGS[normalize]
-        if self.centred:
+        if self.centered:
             scaling = 4 if scaling == 3 else max(scaling, 1)
         return scaling
 
@@ -140,7 +140,7 @@ class LockstepMetric(Metric):
 
     def _observed(self, x, full, seen, y, tx, ty):
         """Distance from the points of positive weight `seen` alone; a sum is rescaled to the `full` weight."""
-        if self.centred:  # series of any lengths, whose interpolated points are not rounded before
+        if self.centered:  # series of any lengths, whose interpolated points are not rounded before
             return self._prepared_distance(x, seen, y)
         distance = self._distance(x, seen, y, tx, ty)
         if self.power is None:
@@ -156,7 +156,7 @@ class LockstepMetric(Metric):
 
     @property
     def _weighted_power(self):
-        return None if self.centred else self.power
+        return None if self.centered else self.power
 
     def _weighted_terms(self, x, w, y):
         return self._term_costs(x, y, np.ones_like(x))
@@ -210,7 +210,7 @@ class Manhattan(LockstepMetric):
     7.0
     """
 
-    _centre = "median"
+    _center = "median"
     name, full_name, power = "manhattan", "Manhattan Distance", 1.0
     aliases = ("cityblock",)
     _terms = lockstep_terms.ManhattanRecord
@@ -291,7 +291,7 @@ class Canberra(LockstepMetric):
     0.5
     """
 
-    _centre = "median"
+    _center = "median"
     name, full_name, power = "canberra", "Canberra Distance", 1.0
     _terms = lockstep_terms.CanberraRecord
     _is_metric = True

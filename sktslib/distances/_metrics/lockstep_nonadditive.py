@@ -53,7 +53,7 @@ class Correlation(LockstepMetric):
     0.0
     """
 
-    name, full_name, centred = "correlation", "Correlation Distance", True
+    name, full_name, centered = "correlation", "Correlation Distance", True
     aliases = ("Cross Correlation Distance",)
     _terms = lockstep_terms.CosineRecord
 
@@ -74,7 +74,7 @@ class PearsonCorrelation(LockstepMetric):
     4.0
     """
 
-    name, full_name, centred = "pearson_correlation", "Pearson Correlation Distance", True
+    name, full_name, centered = "pearson_correlation", "Pearson Correlation Distance", True
     aliases = ("Pearson Correlation", "pearson")
     _parameter_constraints = {"beta": [Interval(Real, 0, None, closed="neither"), None]}
 

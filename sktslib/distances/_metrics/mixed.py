@@ -123,8 +123,8 @@ class Mixed(MetricOfChannels):
         return max(metric._background_share for metric in self._made)
 
     @property
-    def _centre(self):
-        return "median" if all(metric._centre == "median" for metric in self._made) else "mean"
+    def _center(self):
+        return "median" if all(metric._center == "median" for metric in self._made) else "mean"
 
     def _segment_cost(self, distance, m):
         sums = all(

@@ -91,4 +91,4 @@ class Partners:
 
 def partners_of(metric, series):
     """The series for averages along paths; None where centers are none."""
-    return Partners(metric, series) if isinstance(metric, ElasticMetric) and metric._centre == "mean" else None
+    return Partners(metric, series) if isinstance(metric, ElasticMetric) and metric._center == "mean" else None

@@ -12,7 +12,7 @@ from ...utils._sklearn import Interval, StrOptions
 from ...utils.validation import shown
 from .._kernels import columns, recurrences
 from .._kernels.compilation import pieces
-from .._series import ALIKE, deviation, standardise
+from .._series import ALIKE, deviation, standardize
 from .bands import BAND_CONSTRAINTS
 from .elastic import ElasticMetric, PreparedPair, Query, free_points
 from .registry import register
@@ -213,7 +213,7 @@ class DTW(WarpingMetric):
         return 1.0 if self.do_sign_norm or self.dist is not None else 2.0
 
     def _features(self, a):
-        a = standardise(a) if self.do_sign_norm else a
+        a = standardize(a) if self.do_sign_norm else a
         return a if self.alpha == 1 else np.concatenate([a, gradient(a)])
 
     def _query(self, x, w, n, tx=None, *, search=False):

@@ -12,7 +12,7 @@ from ...utils._sizes import check_size
 from ...utils._sklearn import Interval, StrOptions
 from .._collection import as_collection, part_size
 from .._kernels import recurrences
-from .._series import full_weight, normalise
+from .._series import full_weight, normalize_values
 from .bands import BAND_CONSTRAINTS
 from .elastic import INF, ElasticMetric, Query, free_points, norm_exponent, norm_of
 from .registry import register
@@ -41,7 +41,7 @@ def observed(x, w):
 
 def weighted_variance(x, w):
     """Mean of ``w (x - mean)^2`` over a channel's points of positive weight, summed over the channels (channels, m)."""
-    apart = normalise(x, w, "mean")
+    apart = normalize_values(x, w, "mean")
     return float(((w * apart * apart).sum(axis=1) / np.maximum((w > 0).sum(axis=1), 1)).sum())
 
 

@@ -4,7 +4,7 @@ from typing import NamedTuple
 
 import numpy as np
 
-from ...distances._series import full_weight, normalise, resample
+from ...distances._series import full_weight, normalize_values, resample
 from .._comparison import Comparison
 from .._segmentation.background import power_of
 from .learned_queries import FEW, average, distances, groups, variances, weigh
@@ -53,7 +53,7 @@ def comparable(how, y):
     """A piece (channels, n) as it is averaged with the query: normalized, and of its length where windows are."""
     if how.mode == "windows" and y.shape[1] != how.m:
         y = resample(y, how.m)
-    return y if how.normalize is None else normalise(y, full_weight(how.w, how.x), how.normalize)
+    return y if how.normalize is None else normalize_values(y, full_weight(how.w, how.x), how.normalize)
 
 
 def threshold_of_answers(good, bad, others):

@@ -8,7 +8,7 @@ from ...metrics._matching import pairs_by_iou
 from .learned_background import SHIFTED, of_another, plain_background, shares_of
 from .learned_queries import STRETCH, single
 
-UNLABELLED = -1  # as in scikit-learn's semi-supervised estimators
+UNLABELED = -1  # as in scikit-learn's semi-supervised estimators
 SLACK = np.sqrt(STRETCH)  # midway between the length of the labeled occurrences and the bounds of a repetition
 
 
@@ -27,16 +27,16 @@ class Taken(NamedTuple):
 NOTHING = Taken(np.empty((0, 2), np.int64), np.empty(0, np.int64), None)
 
 
-def are_unlabelled(y):
+def are_unlabeled(y):
     """Which labels of an array say that nobody looked; texts and truth values never do."""
-    return np.zeros(len(y), bool) if y.dtype.kind in "USTb" else np.asarray(y == UNLABELLED, bool)
+    return np.zeros(len(y), bool) if y.dtype.kind in "USTb" else np.asarray(y == UNLABELED, bool)
 
 
 def learnable(marked, taken=NOTHING):
     """A marked recording with what is taken as further occurrences; its other unlabeled samples are missing."""
-    if marked.unlabelled is None:
+    if marked.unlabeled is None:
         return marked
-    hidden, code = marked.unlabelled.copy(), np.where(marked.unlabelled, UNLABELLED, marked.labels.code)
+    hidden, code = marked.unlabeled.copy(), np.where(marked.unlabeled, UNLABELED, marked.labels.code)
     for (s, e), number in zip(taken.ranges.tolist(), taken.code.tolist(), strict=True):
         hidden[s:e], code[s:e] = False, number
     ranges = np.concatenate([marked.ranges, taken.ranges])
@@ -70,12 +70,12 @@ def sure_ones(marked, queries, numbers, found):
     inside = np.zeros(marked.data.shape[1], bool)
     for s, e in zip(found.start, found.end, strict=True):
         inside[s:e] = True
-    inside |= ~marked.unlabelled & (marked.labels.code != 0)
+    inside |= ~marked.unlabeled & (marked.labels.code != 0)
     rest = marked.data[:, ~inside]
     offset = np.nanmedian(rest if (~np.isnan(rest)).any(axis=1).all() else marked.data, axis=1, keepdims=True)
     share = shares_of(found, plain_background(queries, offset).costs(marked.data))
     events, own = np.column_stack([found.start, found.end]), numbers[found.query]
-    foreign = np.append(0, np.cumsum(marked.unlabelled))
+    foreign = np.append(0, np.cumsum(marked.unlabeled))
     foreign, length = foreign[found.end] - foreign[found.start], found.end - found.start
     i, j = pairs_by_iou(marked.ranges, events, SHIFTED)
     hit = np.zeros(len(events), bool)

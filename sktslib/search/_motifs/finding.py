@@ -9,7 +9,7 @@ from typing import TYPE_CHECKING
 import numpy as np
 
 from ...distances._metrics.registry import get_metric
-from ...distances._series import normalise
+from ...distances._series import normalize_values
 from ...utils._given_times import notice_column, times_of
 from ...utils._plot.plot_data import names_of
 from ...utils._warnings import warn
@@ -210,7 +210,7 @@ def _rows(sequence, length, metric, normalize, other, metric_params, weight, max
     resolve_mode(metric, "windows", normalize)
     for series, name in ((y, "'sequence'"), (z, "'other'")):
         check_reach(metric, series, name, normalize)
-    metric = metric._fitted_to([normalise(series, np.ones_like(series), normalize) for series in (y, z)])
+    metric = metric._fitted_to([normalize_values(series, np.ones_like(series), normalize) for series in (y, z)])
     how = Comparison(metric, y[:, :m], as_weight(weight, m, len(y)), normalize=normalize)
     given = [times_of(sequence, times)] if other is None else _both(sequence, other, times)
     for series, t in zip((y, z), given, strict=False):

@@ -1,4 +1,4 @@
-"""Windows of a sequence as they are compared: normalised exactly, or by running moments."""
+"""Windows of a sequence as they are compared: normalized exactly, or by running moments."""
 
 from copy import copy
 from functools import partial
@@ -8,7 +8,7 @@ from numpy.lib.stride_tricks import sliding_window_view
 
 from ...distances._kernels import lower_bounds, moments, running_moments
 from ...distances._kernels.scratch import scratch
-from ...distances._series import SCALINGS, deviation, full_weight, normalise
+from ...distances._series import SCALINGS, deviation, full_weight, normalize_values
 from ...utils._jobs import one_by_one
 
 BLOCK = 2**16  # windows whose moments are found at a time
@@ -32,7 +32,7 @@ def less_offset(y):
 
 
 class Windows:
-    """The windows of a sequence: normalised as in a profile, or by running moments, as scale and shift of samples.
+    """The windows of a sequence: normalized as in a profile, or by running moments, as scale and shift of samples.
 
     By moments values are known up to an `uncertainty`; where they are not, the scale is NaN. Scale and shift that are
     kept for queries in general serve each of them; without entries they are found where they are needed.
@@ -54,14 +54,14 @@ class Windows:
         return some
 
     def exact(self, which):
-        """The windows that begin at `which`, normalised as in a profile."""
+        """The windows that begin at `which`, normalized as in a profile."""
         windows = sliding_window_view(self.y, self.m, axis=1).transpose(1, 0, 2)[which]
-        return normalise(np.ascontiguousarray(windows), self.weight, self.normalize)
+        return normalize_values(np.ascontiguousarray(windows), self.weight, self.normalize)
 
     def prepare(self, largest, jobs=1, for_each=one_by_one, *, keep=False):
         """Find out how far windows are known by moments, for queries of values up to `largest`, as compared.
 
-        What normalises them is found here if it is to be kept, or takes more than the moments of equal weights.
+        What normalizes them is found here if it is to be kept, or takes more than the moments of equal weights.
         """
         self.samples = self.y
         if self.normalize is None:
@@ -95,4 +95,4 @@ class Windows:
         about = m, first, w.sum(), most, self.uncertainty, SCALINGS[self.normalize]
         made = self.scale[k, first:last], self.shift[k, first:last]
         with np.errstate(divide="ignore", invalid="ignore"):  # on purpose, and plain Python says so
-            moments.standardise(y, *about, mean, spread, error, low, high, *made)
+            moments.standardize(y, *about, mean, spread, error, low, high, *made)

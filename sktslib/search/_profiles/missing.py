@@ -6,7 +6,7 @@ import numpy as np
 
 from ...distances._metrics.lockstep import LockstepMetric
 from ...distances._metrics.mixed import Mixed
-from ...distances._series import fill, full_weight, is_enough, normalise
+from ...distances._series import fill, full_weight, is_enough, normalize_values
 from ...utils._sizes import sum_of_squares
 from ...utils.validation import as_weight
 from .scale_limits import is_allowed, limited_distances
@@ -87,7 +87,7 @@ def observed_profile(how, y, ty, exactly=False):
         window = y[:, s : s + m]
         seen = np.where(np.isnan(window), 0.0, full)
         if is_enough(seen, full) and is_allowed(how.scale_limits, x, seen, fill(window)):
-            a, b = normalise(x, seen, how.normalize), normalise(fill(window), seen, how.normalize)
+            a, b = normalize_values(x, seen, how.normalize), normalize_values(fill(window), seen, how.normalize)
             times = (None, None) if tx is None else (tx - tx[0], ty[s : s + m] - ty[s])
             out[s] = metric._observed(a, full, seen, b, *times)
     return out

@@ -17,7 +17,7 @@ from ...distances._blockwise import collection_bounds
 from ...distances._kernels import dispatch, lanes, lower_bounds, window_bounds
 from ...distances._metrics.bands import band
 from ...distances._metrics.elastic import ElasticMetric, PreparedPair
-from ...distances._series import SCALINGS, full_weight, normalise
+from ...distances._series import SCALINGS, full_weight, normalize_values
 from ...utils._jobs import one_by_one, shared
 from .._selection import select
 from .compared_windows import Windows
@@ -195,7 +195,7 @@ class _Candidates(NamedTuple):
 class _Known:
     """What is known of the windows so far: the cost that no match is above, and which are within that limit.
 
-    `by_moments` tells whether windows are compared as running moments normalise them, and equal distances may differ by
+    `by_moments` tells whether windows are compared as running moments normalize them, and equal distances may differ by
     `more` in their costs.
     """
 
@@ -250,7 +250,7 @@ class _Cascade:
         self.metric, self.windows, self.jobs, self.for_each = metric, windows, rule.jobs, for_each
         self.among = np.empty(0, bool) if among is None else among
         normalize, w, m = windows.normalize, windows.w, windows.m
-        self.x = normalise(x, windows.weight, normalize)
+        self.x = normalize_values(x, windows.weight, normalize)
         record, features, weight, points = metric._query(self.x, w, m)
         weight = full_weight(weight, features)
         self.problem = PreparedPair(record, features, weight, features, None, None, points)

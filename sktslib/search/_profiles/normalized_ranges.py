@@ -1,4 +1,4 @@
-"""The profile of ranges that are normalised each by itself: of all that end at a sample the nearest to the query.
+"""The profile of ranges that are normalized each by itself: of all that end at a sample the nearest to the query.
 
 Ranges of other lengths have other centers and scales, so that no column of costs serves all of them, and each is
 compared as two whole series are. Where the metric sums squared differences, `range_bounds` leaves out boxes of ranges
@@ -18,7 +18,7 @@ from numpy.lib.stride_tricks import sliding_window_view
 
 from ...distances._kernels import dispatch, lanes, range_bounds
 from ...distances._metrics.elastic import ElasticMetric, PreparedPair
-from ...distances._series import SCALINGS, full_weight, normalise
+from ...distances._series import SCALINGS, full_weight, normalize_values
 from .._selection import Profile, select
 from .near_windows import Rule
 from .range_limits import LimitedRanges, allowed_ranges
@@ -29,7 +29,7 @@ PARTS = 4  # into how many a box is divided, by ends and by lengths
 BATCH = 2**10  # boxes that are divided together
 SEEDS = 2**10  # boxes of each size that are divided first, at least
 EACH = 4  # of them in a stretch, at most
-TERMS = 2**19  # of ranges that are normalised together
+TERMS = 2**19  # of ranges that are normalized together
 OVERLAPPED = (1, 2, 3)  # of how many ends a match overlaps the candidates, in limits
 CLOSE = 1e-9  # what bounds of single ranges may be too low by, as a share
 
@@ -64,7 +64,7 @@ def of_ranges(how, y, ty, start, end):
                 which, at, windows = which[allowed], at[allowed], windows[allowed]
                 if not len(which):
                     continue
-            windows = normalise(windows, np.ones((len(y), length)), how.normalize)
+            windows = normalize_values(windows, np.ones((len(y), length)), how.normalize)
             times = None if ty is None else sliding_window_view(ty, length)[at] - ty[at, np.newaxis]
             out[which] = how.metric._windows(how.compared_query, how.w, windows, tx, times)
     return out
@@ -129,7 +129,7 @@ class _Known:
 
 
 class _Boxes:
-    """The ranges of a piece without gaps, in boxes of `ends` neighbouring ends and `lengths` neighbouring lengths.
+    """The ranges of a piece without gaps, in boxes of `ends` neighboring ends and `lengths` neighboring lengths.
 
     Boxes are arrays (3, k): where the first range ends, the least length, and what each range costs at least.
     """
@@ -217,7 +217,7 @@ class _Boxes:
         if self.limited is not None:
             boxes = boxes[:, self.limited.may_lie_in(boxes[0], ends, boxes[1], lengths)]
         low = np.empty(boxes.shape[1])
-        order = np.lexsort((boxes[0], boxes[1]))  # of one length; neighbours in neighbouring lanes
+        order = np.lexsort((boxes[0], boxes[1]))  # of one length; neighbors in neighboring lanes
         cuts = np.flatnonzero(np.diff(boxes[1][order], prepend=-1, append=-1))
         for a, b in pairwise(cuts.tolist()):
             own = order[a:b]

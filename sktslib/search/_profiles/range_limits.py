@@ -1,4 +1,4 @@
-"""Limits of scale and offset of ranges that are normalised each by itself, of any length.
+"""Limits of scale and offset of ranges that are normalized each by itself, of any length.
 
 The ranges of a box have samples in common, its core, and lie in a stretch, its hull. The sum of the squares about the
 mean of a part of a stretch is at most that of the whole, and the difference is what the means are apart: with l of the

@@ -1,6 +1,6 @@
 """Limits of scale and offset: which candidates may be as large, and lie where they lie, beside the query.
 
-What normalisation takes off is bounded, so that flat noise is no candidate (Wu et al. 2019, KV-match). Whether a
+What normalization takes off is bounded, so that flat noise is no candidate (Wu et al. 2019, KV-match). Whether a
 window is within the limits is decided by its exact moments, the same wherever it lies. Running moments tell it of all
 windows that are within or beyond by more than they may be wrong.
 """
@@ -171,7 +171,7 @@ def _judged(scale, offset, m, of_query, deviation, total, mean, spread, error):
         wrong[~(spread < running_moments.HUGE)] = np.nan
         found.append((spread, wrong, low if scale[0] > 0 else -np.inf, high))
     if offset is not None:
-        relative = 2.0**-52 * 4.0 * (m + 4.0)  # see `moments.standardise`
+        relative = 2.0**-52 * 4.0 * (m + 4.0)  # see `moments.standardize`
         size = np.abs(mean) + abs(of_query) + np.sqrt(np.maximum(spread, 0.0))
         wrong = 2.0 * np.sqrt(relative / total * error) + NEAR * size
         found.append((mean - of_query, wrong, -offset, offset))

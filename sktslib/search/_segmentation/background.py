@@ -28,4 +28,4 @@ class Background(NamedTuple):
 
 def power_of(metric):
     """The power of differences that a metric's costs add up: 2, or 1 where they are absolute."""
-    return 1.0 if metric._centre == "median" else 2.0
+    return 1.0 if metric._center == "median" else 2.0

@@ -155,18 +155,18 @@ class FittedSegmenter(ThresholdSegmenter, QueryEstimator):
         """There must be labels to begin with."""
         if self.self_train:
             raise ValueError(
-                f"'self_train' must be 0 where no occurrence is labelled in 'y'. Got {self.self_train}. Label an "
+                f"'self_train' must be 0 where no occurrence is labeled in 'y'. Got {self.self_train}. Label an "
                 "occurrence, or take the parameter 'refine', which averages what the query finds."
             )
 
     def _train_itself(self, marked, known, weight, times):
-        """Learn again, with what is sure in the unlabelled part as further occurrences, until they recur."""
+        """Learn again, with what is sure in the unlabeled part as further occurrences, until they recur."""
         rounds, met, k = int(self.self_train), [NOTHING], len(self.classes_)
         counts, ty = [], self._as_times(times, marked.data.shape[1])
-        if marked.unlabelled is None:
+        if marked.unlabeled is None:
             warn(
                 "'y' should have labels -1 where self_train is above 0, for the samples of which nobody knows. Got "
-                "none, so nothing was learned from what is unlabelled. Set self_train=0 if all is labelled."
+                "none, so nothing was learned from what is unlabeled. Set self_train=0 if all is labeled."
             )
             rounds = 0
         with progress(rounds, self.verbose if rounds else 0, "self-train", "round") as count:

@@ -4,7 +4,7 @@ import numpy as np
 from scipy.fft import irfft, next_fast_len, rfft
 
 from ...distances._metrics.registry import get_metric
-from ...distances._series import standardise
+from ...distances._series import standardize
 from ...utils._jobs import progress
 from .._comparison import Comparison
 from .._profile import Search
@@ -26,7 +26,7 @@ def dominant_period(data):
     The autocorrelation over all channels, not biased towards short lags, after its first fall below zero and up to
     half of the recording.
     """
-    z, n = standardise(data), data.shape[1]
+    z, n = standardize(data), data.shape[1]
     size = next_fast_len(2 * n)
     correlation = irfft((np.abs(rfft(z, size, axis=1)) ** 2).sum(axis=0), size)[: n // 2 + 1]
     correlation = correlation / np.arange(n, n - len(correlation), -1) * n
@@ -45,7 +45,7 @@ def dominant_period(data):
 
 def most_repeated(data, period, verbose):
     """Start of the stretch of one period whose most similar stretches are nearest, as a share of its variance."""
-    z, n = standardise(data), data.shape[1]
+    z, n = standardize(data), data.shape[1]
     like = min(LIKE, max(n // period - 1, 1))
     starts = range(0, n - period + 1, max(period // PLACES, (n - period) // MOST, 1))
     best, at = np.inf, 0

@@ -46,7 +46,7 @@ class QuerySegmenter(FittedSegmenter):
     Parameters
     ----------
     metric : str, metric object or callable, default="adtw"
-        The distance; segments count its un-rooted, un-normalised cost. The name "adtw" stands for
+        The distance; segments count its un-rooted, un-normalized cost. The name "adtw" stands for
         ``ADTW(omega="auto")``: a step that stretches costs a share of the variance of the queries.
         "auto": with labels the penalty that tells the occurrences from all else best, or none, see
         :doc:`/definitions`; without them ``ADTW(omega="auto")``.
@@ -72,8 +72,8 @@ class QuerySegmenter(FittedSegmenter):
         How many times `segment` averages the repetitions that it found, and segments again by these averages. They are
         the recording's own and for this call; the fitted queries stay as they are. Not for streams.
     self_train : int, default=0
-        At most how many times `fit` learns anew from its own sure answers. Above 0 the label -1 in `y` means unlabelled
-        (with 0 it is a class): what is found there and is as near as labelled occurrences counts as one of them.
+        At most how many times `fit` learns anew from its own sure answers. Above 0 the label -1 in `y` means unlabeled
+        (with 0 it is a class): what is found there and is as near as labeled occurrences counts as one of them.
     partial : bool, default=False
         Whether the ends of a recording may cut a repetition off, of which then at least half of the query's points are
         observed; the others cost nothing. Elastic metrics without times only, and not "msm"; not for streams.
@@ -126,7 +126,7 @@ class QuerySegmenter(FittedSegmenter):
     best_index_ : int or None
         The row of it that was taken.
     self_training_ : ndarray of int of shape (n_rounds, n_classes)
-        How many unlabelled occurrences of each class each round took; with ``self_train`` above 0 and labels.
+        How many unlabeled occurrences of each class each round took; with ``self_train`` above 0 and labels.
     n_features_in_ : int
         Number of channels.
 
@@ -137,7 +137,7 @@ class QuerySegmenter(FittedSegmenter):
     and not as examples. A point's weight is the inverse of the variance about it (of the spread, for metrics of
     absolute differences), shrunk towards the mean of all points; the geometric mean is the same for all queries.
 
-    The background then costs a multiple of the (squared) distance from the median of the samples that are labelled as
+    The background then costs a multiple of the (squared) distance from the median of the samples that are labeled as
     background, and at most what the strongest sample of an occurrence would: the question is not how well a stretch
     fits the query, but whether it fits the query better than the background. The multiple is the one with which the
     occurrences are found best, from the middle of those that do as well; the fewer labels there are, and the more
@@ -231,7 +231,7 @@ class QuerySegmenter(FittedSegmenter):
             `query` set, any series of the same channels; with `y` or ``query="auto"``, a recording.
         y : array-like of shape (n,), optional
             Labels of the recording's time points: 0, False, an empty text or "0" for background, other values, numbers
-            or texts, for the class of repetition; with ``self_train`` above 0 the number -1 for what is unlabelled. A
+            or texts, for the class of repetition; with ``self_train`` above 0 the number -1 for what is unlabeled. A
             run of one label of at least 2 samples is an occurrence, so occurrences of one class need background between
             them: see :func:`sktslib.metrics.labels_from_events`. Mark the same part of each, and all there are: what is
             not marked counts as background, unless it looks like those that are. Labels that are all alike are an

@@ -126,7 +126,7 @@ class Segments(RangeTable):
         """Every repetition on the time base of its query, and with its signs: times its `polarity`.
 
         A point of a repetition is the mean of the samples that meet the query's point; where none does (as in LCSS),
-        it lies between its neighbours. So point i of each is the same phase, and repetitions can be compared and
+        it lies between its neighbors. So point i of each is the same phase, and repetitions can be compared and
         averaged point by point.
 
         Parameters

@@ -117,8 +117,8 @@ class CostMatrixDisplay(Display):
         display : CostMatrixDisplay
         """
         metric = getattr(estimator, "metric_", estimator)
-        if hasattr(estimator, "_normalised"):
-            query, sequence = estimator._normalised(query, "query"), estimator._normalised(sequence, "sequence")
+        if hasattr(estimator, "_normalized"):
+            query, sequence = estimator._normalized(query, "query"), estimator._normalized(sequence, "sequence")
         return cls.from_predictions(metric.distance(query, sequence), query, sequence, ax=ax, **style)
 
     @classmethod

@@ -202,7 +202,7 @@ def test_windows_beyond_moments_are_not_bounded_by_them(name, parameters, shift,
 
 @pytest.mark.parametrize("how", [1, 2, 3])
 @pytest.mark.parametrize("weighted", [False, True])
-def test_windows_are_normalised_up_to_their_uncertainty(how, weighted):
+def test_windows_are_normalized_up_to_their_uncertainty(how, weighted):
     rng = np.random.default_rng(how)
     m, n, uncertainty = 30, 400, 1e-8
     y = rng.normal(size=n).cumsum()
@@ -217,10 +217,10 @@ def test_windows_are_normalised_up_to_their_uncertainty(how, weighted):
     found = mean, spread, error, low, high
     most = np.abs(np.lib.stride_tricks.sliding_window_view(y, m)).max(axis=1)
     with np.errstate(divide="ignore", invalid="ignore"):
-        unknown = moments.standardise(y, m, 0, w.sum(), most, uncertainty, how, *found, scale, shift)
+        unknown = moments.standardize(y, m, 0, w.sum(), most, uncertainty, how, *found, scale, shift)
     assert unknown == np.isnan(scale).sum() < 100
     name = {1: "mean", 2: "zscore", 3: "minmax"}[how]
     for j in np.flatnonzero(~np.isnan(scale)):
-        want = np.array(naive.normalise(y[j : j + m].reshape(-1, 1), w, name))[:, 0]
+        want = np.array(naive.normalize_values(y[j : j + m].reshape(-1, 1), w, name))[:, 0]
         assert np.abs(want - (y[j : j + m] * scale[j] + shift[j]))[w > 0].max() <= uncertainty
     assert not np.isnan(scale[100:120]).any()

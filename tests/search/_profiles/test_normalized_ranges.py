@@ -183,13 +183,13 @@ def test_a_stream_decides_soon_and_forgets(monkeypatch):
 
 
 @pytest.mark.parametrize("metric", [get_metric("dtw"), get_metric("dtw", {"dtw_type": "oe-dtw"}), get_metric("msm")])
-def test_paths_and_costs_are_those_of_the_normalised_range(metric):
+def test_paths_and_costs_are_those_of_the_normalized_range(metric):
     rng = np.random.default_rng(1)
     x, y = rng.normal(size=(8, 2)), rng.normal(size=(60, 2))
     y[20:32] = 10 + 4 * np.repeat(x, [1, 2] * 4, axis=0)
     matches = QuerySearcher(metric, mode="subsequence", normalize="zscore").fit(x, weight=np.arange(1, 9)).search(y)
     (match,) = matches
-    a, b = (naive.normalise(v, None, "zscore") for v in (x, y[match.start : match.end]))
+    a, b = (naive.normalize_values(v, None, "zscore") for v in (x, y[match.start : match.end]))
     assert match.distance == pytest.approx(metric(a, b, weight=np.arange(1, 9)))
     explained = matches.explain(0)
     assert explained.cost.sum() == pytest.approx(match.distance)

@@ -9,9 +9,9 @@ from ..compilation import block_size, inner, kernel, pieces, step
 from ..moments import (
     NARROW,
     exact_moments,
-    normalise_window,
-    normalised,
-    normalised_row,
+    normalize_window,
+    normalized,
+    normalized_row,
     points_at,
     power_of_two,
     room_for,
@@ -164,16 +164,16 @@ def _accumulate_four(p, w, x, y, first, a):
 
 
 @inner
-def _normalised_four(p, w, x, y, first, shift, rest, scale, by_range, a, b, c):
-    """The same for windows that are normalised by their shift, rest and scale, and points in a row."""
+def _normalized_four(p, w, x, y, first, shift, rest, scale, by_range, a, b, c):
+    """The same for windows that are normalized by their shift, rest and scale, and points in a row."""
     v = y[first : first + a.shape[0] + 3]
     w0, w1, w2, w3 = w[0], w[1], w[2], w[3]
     x0, x1, x2, x3 = x[0], x[1], x[2], x[3]
     for s in range(a.shape[0]):
-        t0 = terms(p, w0, x0, normalised(v[s] - shift[s] - rest[s], scale[s], by_range))
-        t1 = terms(p, w1, x1, normalised(v[s + 1] - shift[s] - rest[s], scale[s], by_range))
-        t2 = terms(p, w2, x2, normalised(v[s + 2] - shift[s] - rest[s], scale[s], by_range))
-        t3 = terms(p, w3, x3, normalised(v[s + 3] - shift[s] - rest[s], scale[s], by_range))
+        t0 = terms(p, w0, x0, normalized(v[s] - shift[s] - rest[s], scale[s], by_range))
+        t1 = terms(p, w1, x1, normalized(v[s + 1] - shift[s] - rest[s], scale[s], by_range))
+        t2 = terms(p, w2, x2, normalized(v[s + 2] - shift[s] - rest[s], scale[s], by_range))
+        t3 = terms(p, w3, x3, normalized(v[s + 3] - shift[s] - rest[s], scale[s], by_range))
         a[s] = _four(p, a[s], t0[0], t1[0], t2[0], t3[0])
         if size(p) > 1:
             b[s] = _four(p, b[s], t0[1], t1[1], t2[1], t3[1])
@@ -228,7 +228,7 @@ def _stretched(p, x, y, w, scaling, alike, left, share, out):
             for k in range(len(y)):
                 exact_moments(y[k], w[k], first, left, share, scaling, alike, moments[k], row, constant, odd)
             how = True if scaling > 2 else None, left, share, blank, narrow
-            count += _normalised(p, x, y, w, *how, first, moments, constant, odd, some, *room[:2])
+            count += _normalized(p, x, y, w, *how, first, moments, constant, odd, some, *room[:2])
     return count
 
 
@@ -239,7 +239,7 @@ def _stretch_again(p, x, y, w, scaling, alike, left, share, out):
     while len(todo):
         piece, window = np.ascontiguousarray(y[:, todo[0] : todo[0] + span]), np.empty_like(x)
         if scaling:
-            normalise_window(piece, left, share, w, scaling, alike, window)
+            normalize_window(piece, left, share, w, scaling, alike, window)
         else:
             window = points_at(piece, left, share)
         out[todo[0]] = distance(p, x, window, w)
@@ -263,7 +263,7 @@ def _stretch_again(p, x, y, w, scaling, alike, left, share, out):
 
 @kernel
 def _as_they_are(p, x, y, w, left, share, blank, begin, end, out, acc, row, zeros, odd):
-    """The same without normalisation, NaN where sums are not sure; how many those are.
+    """The same without normalization, NaN where sums are not sure; how many those are.
 
     The query point is outside and a block of positions inside, so that the inner loops are vector code without leave
     to reorder sums. `blank`: the query is 0, and that of a cosine.
@@ -301,8 +301,8 @@ def _as_they_are(p, x, y, w, left, share, blank, begin, end, out, acc, row, zero
 
 
 @kernel
-def _normalised(p, x, y, w, by_range, left, share, blank, narrow, first, moments, zeros, odd, out, acc, row):
-    """The same for the windows from `first` on, normalised by their moments. `narrow`: squares may underflow."""
+def _normalized(p, x, y, w, by_range, left, share, blank, narrow, first, moments, zeros, odd, out, acc, row):
+    """The same for the windows from `first` on, normalized by their moments. `narrow`: squares may underflow."""
     n_channels, m = x.shape
     count = 0
     for at in range(0, out.shape[0], BLOCK):
@@ -317,13 +317,13 @@ def _normalised(p, x, y, w, by_range, left, share, blank, narrow, first, moments
                 done = m - m % 4
                 for i in range(0, done, 4):
                     four = w[k, i : i + 4], x[k, i : i + 4], y[k], first + at + i
-                    _normalised_four(p, *four, shift, rest, scale, by_range, a, b, c)
+                    _normalized_four(p, *four, shift, rest, scale, by_range, a, b, c)
             for i in range(done, m):
-                normalised_row(y[k], first + at + left[i], share_of(share, i), shift, rest, scale, by_range, row_)
+                normalized_row(y[k], first + at + left[i], share_of(share, i), shift, rest, scale, by_range, row_)
                 _accumulate(p, w[k, i], x[k, i], row_, a, b, c)
         for s in range(some):
             out_[s] = finish(p, a[s], b[s], c[s])
-            if degree(p) > 0:  # values that are normalised differ by more than what underflows, or not at all
+            if degree(p) > 0:  # values that are normalized differ by more than what underflows, or not at all
                 zeros_[s] = a[s] == 0.0 and not (narrow or odd_[s])
         if _doubt(p, a, b, c, blank, odd_):
             count += _refuse(p, b, blank, zeros_, odd_, out_)

@@ -1,6 +1,6 @@
-"""Profiles of windows of which all points count alike, normalised or not: all of a stretch in one call.
+"""Profiles of windows of which all points count alike, normalized or not: all of a stretch in one call.
 
-The scheme is that of `sliding`. Moments of normalised windows are those of the samples alone, so that each block of
+The scheme is that of `sliding`. Moments of normalized windows are those of the samples alone, so that each block of
 samples is transformed, and its moments found, once for all queries. Windows that are compared as they are need none:
 
     sum (x - y)^2 = sum (y - c)^2 + sum (x - c)^2 - 2 sum (y - r)(x - c) - 2 (r - c) sum (x - c)
@@ -29,7 +29,7 @@ from ..running_moments import (
     end_dots,
     judge_products,
     judge_squares,
-    normalised_windows,
+    normalized_windows,
     rounding,
 )
 from ..scratch import scratch
@@ -164,7 +164,7 @@ def dot_rows(spectra, own, by, step, direct, out, roots, room):
                 scale_row(both[1], by[k, 1])
 
 
-# Where windows are not normalised: sums of squares about one number need no mean.
+# Where windows are not normalized: sums of squares about one number need no mean.
 @inner
 def _squares_about(y, m, center, first, more, out, room):
     """Add to `out`, or begin anew, the sums of (y - center)^2 over the windows that start at `first` and after.
@@ -246,8 +246,8 @@ def _squared(several, y, sizes, begin, loaded, query, rooms, roots, squares, dou
 
 
 @inner
-def _normalised(record, products, several, step, dot, scale, norms, of_windows, before, query, room, doubtful, out):
-    """Distances of normalised windows whose products in the last channel are `dot`; how many are in doubt.
+def _normalized(record, products, several, step, dot, scale, norms, of_windows, before, query, room, doubtful, out):
+    """Distances of normalized windows whose products in the last channel are `dot`; how many are in doubt.
 
     By few windows at a time, for what is noted of them in between takes more memory than they do.
     """
@@ -301,7 +301,7 @@ def _profiles(record, raw, products, several, y, sizes, scaling, queries, roots,
             one, scale = slice(k, k + 1), scales[k, :here]
             load_rows(y[k], begin, step, False, direct, rows, spectra[one], norms[k], by[one], roots, room)
             if scaling is not None:
-                normalised_windows(y[k], m, begin, scaling, scale, spread, error)
+                normalized_windows(y[k], m, begin, scaling, scale, spread, error)
                 if several is not None:
                     add_windows(norms[k, :, 0], step, scale, spread, error, *of_windows, k > 0, k == channels - 1)
         for q in range(kernels.shape[0]):
@@ -322,7 +322,7 @@ def _profiles(record, raw, products, several, y, sizes, scaling, queries, roots,
                 query = of_queries[q], wrongs[q]
                 of_last = rows, scales[channels - 1, :here], norms[channels - 1, :, 0]
                 within = before, query, piece
-                count += _normalised(record, products, several, step, *of_last, of_windows, *within, doubts, found)
+                count += _normalized(record, products, several, step, *of_last, of_windows, *within, doubts, found)
     return count
 
 

@@ -32,7 +32,7 @@ from ..running_moments import (
     judge_squares,
     moments_about,
     rounding,
-    standardise,
+    standardize,
     to_range,
     weighted_moments,
 )
@@ -156,13 +156,13 @@ def _parts(x, w, squares, scaling, prepared):
     counts = np.flatnonzero(totals > 0.0)
     means, rests = np.zeros((2, len(x)))
     means[counts] = (weight * x).sum(axis=1)[counts] / totals[counts]
-    centred = x - means[:, np.newaxis]
-    rests[counts] = (weight * centred).sum(axis=1)[counts] / totals[counts]
+    centered = x - means[:, np.newaxis]
+    rests[counts] = (weight * centered).sum(axis=1)[counts] / totals[counts]
     if w is not None or scaling or not squares:  # else squares are about the first, whatever is left of the mean
-        centred -= rests[:, np.newaxis]
-    own = weight * centred
+        centered -= rests[:, np.newaxis]
+    own = weight * centered
     kernels, averages = prepared(own), [None] * len(x) if w is None else prepared(w)
-    squared, norms = (own * centred).sum(axis=1), np.sqrt([(own**2).sum(axis=1), (weight**2).sum(axis=1)]).T
+    squared, norms = (own * centered).sum(axis=1), np.sqrt([(own**2).sum(axis=1), (weight**2).sum(axis=1)]).T
     for k in counts.tolist():
         # Of squares only differences of means count: they are taken less the query's, to keep their digits.
         origin, mean = (means[k], rests[k]) if squares and not scaling else (0.0, means[k] + rests[k])
@@ -181,7 +181,7 @@ class _Samples:
         # Rows a little longer than needed: a distance of a power of two between arrays would put them all in the same
         # places of the first-level cache.
         self._moments = scratch("moments", (4, correlator.positions + 40))
-        self._moments[1] = 1.0  # the scale of windows that are not normalised
+        self._moments[1] = 1.0  # the scale of windows that are not normalized
 
     def load(self, first, last):
         """Take the windows [first, last)."""
@@ -209,7 +209,7 @@ class _Samples:
         weighted_moments(s, q, *bounds, correlator.step, *about, mean, spread, error)
         if self._scaling:
             mean[:] = 0.0
-            standardise(scale, spread, error, part.total, self._scaling)
+            standardize(scale, spread, error, part.total, self._scaling)
         return moments
 
     def _find(self, k, origin, mean_x, mean, scale, spread, error):
@@ -227,7 +227,7 @@ class _Samples:
 def profiles(record, X, W, y, scaling, out, size=None):
     """Fill out[q] with the distances of X[q] to all windows, as `lockstep_drivers.profile` does.
 
-    The queries (n_queries, channels, m) are normalised already; `W` may be None. A block of samples is transformed once
+    The queries (n_queries, channels, m) are normalized already; `W` may be None. A block of samples is transformed once
     for all of them, and moments that do not depend on the query are found once. `size` replaces that of the transforms.
     """
     size = row_size(X.shape[2], y.shape[1], W is not None) if size is None else size
@@ -299,7 +299,7 @@ def _profiles(record, X, W, y, scaling, size, out):
 
 
 def _directly(record, x, w, y, scaling, which, out):
-    """Compute the windows `which` by the exact kernels, neighbours together."""
+    """Compute the windows `which` by the exact kernels, neighbors together."""
     m = x.shape[1]
     for run in np.split(which, np.flatnonzero(np.diff(which) > 64) + 1):
         first, last = run[0], run[-1] + 1
