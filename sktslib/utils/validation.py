@@ -20,6 +20,7 @@ from ._sizes import sum_of_squares
 FLOAT = np.dtype(np.float64)
 LARGEST = 1e300  # size of a value: sums and differences of such values are finite
 MOST_THREADS = max(256, 2 * (os.cpu_count() or 1))  # each is made before it is known what there is to do
+SET_BACK = 7200.0  # seconds: no clock is set back by more at the end of summer
 
 __all__ = [
     "as_dates",
@@ -295,6 +296,15 @@ def relative(w, name, what):
     return None if low == top else w / top
 
 
+def check_one_time_per_point(shape, length, name):
+    """Refuse times of another shape than `(length,)`."""
+    if shape != (length,):
+        raise ValueError(
+            f"{name!r} must have one time per point, shape ({length},). Got shape {shape}. Pass the time of each "
+            "row, or None to count samples."
+        )
+
+
 def as_times(times, length, name, origin=None):
     """Return strictly increasing times as float64 `(length,)`; None stays None.
 
@@ -303,20 +313,16 @@ def as_times(times, length, name, origin=None):
     if times is None:
         return None
     given, t = _seconds(times, name, origin)
-    if t.shape != (length,):
-        raise ValueError(
-            f"{name!r} must have one time per point, shape ({length},). Got shape {t.shape}. Pass the time of each "
-            "row, or None to count samples."
-        )
+    check_one_time_per_point(t.shape, length, name)
     refuse_missing(t, name, "Every point needs a time.")
     rises = t[1:] > t[:-1]
     if not rises.all():
         k = int(np.argmin(rises))
         way_out = "Sort the recording and drop repeated times; to split it, do not shuffle it (shuffle=False)."
         local = given.dtype.kind == "M" and getattr(given, "tz", None) is None
-        if local and rises.sum() == len(rises) - 1 and given[k + 1] < given[k]:
+        if local and rises.sum() == len(rises) - 1 and 0.0 < t[k] - t[k + 1] <= SET_BACK:
             way_out += " Local times repeat where a clock is set back: give them with their zone."
-        elif t[k + 1] <= t[0]:
+        if t[k + 1] <= t[0]:  # of short ones both may be so
             way_out += " Where several recordings stand one below the other, cut them apart there."
         raise ValueError(
             f"{name!r} must be strictly increasing. Got {given[k]} at index {k} and then {given[k + 1]}. {way_out}"

@@ -281,7 +281,8 @@ def test_what_another_process_cannot_open_is_an_error_that_names_it(tmp_path, mo
 def test_each_sample_of_what_is_read_by_chunks_has_a_time(found_by, count):
     found_by.fit([0.0, 1.0, 0.0])
     find = found_by.search if isinstance(found_by, QuerySearcher) else found_by.segment
-    with pytest.raises(ValueError, match=rf"must have one time per point, shape \(60,\). Got shape \({count},\)"):
+    message = rf"must have one time per point, shape \(60,\)\. Got shape \({count},\)\. Pass the time of each row"
+    with pytest.raises(ValueError, match=message):
         find(Slices(np.zeros(60)), times=np.arange(float(count)))
 
 

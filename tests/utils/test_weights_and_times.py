@@ -176,6 +176,11 @@ def test_numbers_keep_their_origin_and_datetimes_their_zone_shift():
             ValueError,
             "to split it, do not shuffle it (shuffle=False). Local times repeat where a clock is set back",
         ),
+        (
+            pd.to_datetime(["2024-05-01 10:00", "2024-05-01 13:00"] * 2),
+            ValueError,
+            "to split it, do not shuffle it (shuffle=False). Where several recordings stand one below the other",
+        ),
         ([0, 1, 0, 1], ValueError, "Where several recordings stand one below the other, cut them apart there."),
         ([0, 1], ValueError, "Pass the time of each row, or None to count samples."),
         ([1j] * 4, ValueError, "Complex data not supported"),

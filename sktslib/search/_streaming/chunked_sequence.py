@@ -4,7 +4,7 @@ import numpy as np
 
 from ...utils._given_times import as_dates, given_times
 from ...utils._stored import is_stored, n_samples, opened, rows_of_chunk, stored
-from ...utils.validation import as_series
+from ...utils.validation import as_series, check_one_time_per_point
 from .._sources import CandidateReader, Source, Whole
 from .chunks import Clock, Entrance
 
@@ -32,10 +32,8 @@ class ChunkedSequence(Source):
         n = n_samples(X)
         self._X, self.searcher = X, searcher
         self._times = times if times is None or is_long(times) else given_times(times, "times")
-        if times is not None and n_samples(self._times) != n_samples(X):
-            raise ValueError(
-                f"'times' must have one time per point, shape ({n_samples(X)},). Got shape ({n_samples(self._times)},)."
-            )
+        if times is not None:
+            check_one_time_per_point((n_samples(self._times),), n, "times")
         self._clock = Clock(searcher._queries)
         if times is not None and n:
             self._clock.begin(as_dates(self.times[:1]))

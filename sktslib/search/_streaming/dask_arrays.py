@@ -140,13 +140,6 @@ class DaskSequence(ChunkedSequence):
 
     has_engine, notices = True, False
 
-    def __init__(self, searcher, X, times):
-        super().__init__(searcher, X, times)
-        if times is not None and len(self) != n_samples(self.times):
-            raise ValueError(
-                f"'times' must have one time per point, shape ({len(self)},). Got shape ({n_samples(self.times)},)."
-            )
-
     def cuts(self, start, end):
         """The same, all computed in one go."""
         import dask
