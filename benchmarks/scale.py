@@ -38,6 +38,7 @@ from sktslib import QuerySearcher, QuerySegmenter
 from sktslib.metrics import labels_from_events
 
 FS, BEST, PIECE = 360.0, 10, 2**22
+DASK = ("dask", "dask-map", "killed")  # rows of two worker processes
 LEAST = 0.05  # seconds of a row of the side-by-side benchmark that two threads are to make faster
 HALF = 54  # samples from the R peak to either border of a marked beat
 
@@ -104,16 +105,28 @@ def run(row, file, jobs):
     return measured(lambda: call(X))
 
 
-def run_dask(file, killed):
-    """The search on two dask workers, from zarr; with `killed` one of them is killed in the midst of it."""
+def blocks_of_map(file):
+    """The file as an array of dask whose blocks are copies of a memory map's: what the workers take without zarr."""
+    import dask.array
+
+    def read(block_info=None):
+        return np.array(np.load(file, mmap_mode="r")[slice(*block_info[None]["array-location"][0])])
+
+    shape = np.load(file, mmap_mode="r").shape
+    return dask.array.map_blocks(read, chunks=dask.array.core.normalize_chunks(PIECE, shape), dtype=float)
+
+
+def run_dask(row, file):
+    """The search on two dask workers, from zarr or a map; in row "killed" one is killed in the midst of it."""
     import dask.array
     from dask.distributed import Client, LocalCluster
 
     options = {"n_workers": 2, "threads_per_worker": 1, "processes": True, "dashboard_address": None}
     with LocalCluster(**options) as cluster, Client(cluster) as client:
-        X, one = dask.array.from_zarr(str(file)), searcher("search", None)
+        X = blocks_of_map(file) if row == "dask-map" else dask.array.from_zarr(str(file))
+        one = searcher("search", None)
         one.search(X[: 4 * X.chunks[0][0]])
-        if killed:
+        if row == "killed":
             process = client.run(os.getpid)
             timer = threading.Timer(0.7, os.kill, (next(iter(process.values())), signal.SIGKILL))
             timer.start()
@@ -239,8 +252,8 @@ def child(row, file, jobs):
 def main():
     """Print the table, or as a child the figures of one row."""
     if given.row:
-        if given.row in ("dask", "killed"):
-            found, *figures = run_dask(given.file, given.row == "killed")
+        if given.row in DASK:
+            found, *figures = run_dask(given.row, given.file)
         else:
             found, *figures = run(given.row, given.file, given.jobs)
         print(json.dumps([listed(found), *figures]))
@@ -264,8 +277,8 @@ def main():
         print("| work | workers | s | processor s | page faults | MB | equal to one thread |")
         print("| --- | --- | --- | --- | --- | --- | --- |")
         for row in given.rows:
-            if row in ("dask", "killed"):
-                found, *figures = child(row, packed, 2)
+            if row in DASK:
+                found, *figures = child(row, plain if row == "dask-map" else packed, 2)
                 print(line(row, "2 processes", *figures, found == child("search", plain, 1)[0]), flush=True)
                 continue
             results = [(jobs, *child(row, plain, jobs)) for jobs in (1, 2)]
@@ -279,7 +292,7 @@ if __name__ == "__main__":
     parser.add_argument("--ecg", metavar="FILE")
     parser.add_argument("--points", type=int, default=100_000_000)
     parser.add_argument("--folder", help="where the recordings are written")
-    rows = ["search", "windows", "segmentation", "dask", "killed", "limits", "bench-threads", "soak"]
+    rows = ["search", "windows", "segmentation", *DASK, "limits", "bench-threads", "soak"]
     parser.add_argument("--rows", nargs="+", choices=rows, default=rows[:-3])
     parser.add_argument("--bench", metavar="FILE", help="the program of a side-by-side benchmark")
     parser.add_argument("--workloads", nargs="+", default=["*"], help="those of them")
