@@ -6,7 +6,8 @@ Each row runs in a process of its own. The recordings are record 100 of the MIT-
 and over, with noise of a hundredth of a millivolt, as float64 in files (`--folder`); they are read once before, so that
 the disk is not what is measured. A call on a hundredth of the recording loads the kernels first. Memory is the largest
 `RssAnon` in the call less that before it: pages of the file itself, which the system takes back when it needs them, do
-not count. Workers of dask count for themselves; their figures are of the client.
+not count. Workers of dask count for themselves; their figures are of the client. They read from zarr, and in row
+"dask-map" from the file that threads read.
 
 `--rows limits` tells what two threads reach on this machine: how many times as fast they read, copy, and multiply what
 lies in the caches of different levels and in memory, as one does with half of it. No recording is needed.
@@ -116,17 +117,17 @@ def blocks_of_map(file):
     return dask.array.map_blocks(read, chunks=dask.array.core.normalize_chunks(PIECE, shape), dtype=float)
 
 
-def run_dask(row, file):
-    """The search on two dask workers, from zarr or a map; in row "killed" one is killed in the midst of it."""
+def run_dask(file, killed):
+    """The search on two dask workers, from zarr or numpy's file; with `killed` one is killed in the midst of it."""
     import dask.array
     from dask.distributed import Client, LocalCluster
 
     options = {"n_workers": 2, "threads_per_worker": 1, "processes": True, "dashboard_address": None}
     with LocalCluster(**options) as cluster, Client(cluster) as client:
-        X = blocks_of_map(file) if row == "dask-map" else dask.array.from_zarr(str(file))
+        X = blocks_of_map(file) if Path(file).suffix == ".npy" else dask.array.from_zarr(str(file))
         one = searcher("search", None)
         one.search(X[: 4 * X.chunks[0][0]])
-        if row == "killed":
+        if killed:
             process = client.run(os.getpid)
             timer = threading.Timer(0.7, os.kill, (next(iter(process.values())), signal.SIGKILL))
             timer.start()
@@ -253,7 +254,7 @@ def main():
     """Print the table, or as a child the figures of one row."""
     if given.row:
         if given.row in DASK:
-            found, *figures = run_dask(given.row, given.file)
+            found, *figures = run_dask(given.file, given.row == "killed")
         else:
             found, *figures = run(given.row, given.file, given.jobs)
         print(json.dumps([listed(found), *figures]))
@@ -276,10 +277,11 @@ def main():
         plain, packed = files(Path(folder), given.points)
         print("| work | workers | s | processor s | page faults | MB | equal to one thread |")
         print("| --- | --- | --- | --- | --- | --- | --- |")
+        alone = child("search", plain, 1)[0] if {*DASK} & {*given.rows} else None
         for row in given.rows:
             if row in DASK:
                 found, *figures = child(row, plain if row == "dask-map" else packed, 2)
-                print(line(row, "2 processes", *figures, found == child("search", plain, 1)[0]), flush=True)
+                print(line(row, "2 processes", *figures, found == alone), flush=True)
                 continue
             results = [(jobs, *child(row, plain, jobs)) for jobs in (1, 2)]
             for jobs, found, *figures in results:
