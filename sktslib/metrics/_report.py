@@ -54,7 +54,7 @@ class EventReport:
         Classes, where they are known; None for an event that is lacking.
     distance : ndarray of shape (n,) or None
         Distance of a match, or cost of a segment. Of a missed event that of the best candidate in its range, of a query
-        of its class, if there is one; NaN where the samples are no longer held. None where ranges were given.
+        of its class; NaN where there is no such query, or the samples are no longer held. None where ranges were given.
     next_query : ndarray of int of shape (n,) or None
         Of a found event the query of another class that is nearest to its samples; -1 where there is none.
     next_distance : ndarray of shape (n,) or None
@@ -321,9 +321,9 @@ def _distances(sides, pairs, found):
     every = found._compared(ranges)
     count = every.shape[1]
     query = np.zeros(len(sides.pred), int) if found.query is None else found.query
-    label_of = np.full(count, None, object)  # of the queries that found something
-    if sides.label is not None:
-        label_of[query] = sides.label
+    label_of = np.full(count, None) if found._query_labels is None else found._query_labels.astype(object)
+    # Classes that are no query's label say nothing of queries, unless some others are.
+    same = sides.true_label is not None and bool({*label_of.tolist()} & {*sides.true_label.tolist()})
     limit = getattr(found, "threshold", None)
     limit = np.full(count, np.nan) if limit is None else limit
     distance, next_distance = np.full(len(pairs), np.nan), np.full(len(pairs), np.nan)
@@ -338,7 +338,7 @@ def _distances(sides, pairs, found):
                 next_query[row] = np.nanargmin(values)
                 next_distance[row] = values[next_query[row]]
             continue
-        if sides.true_label is not None and (label_of == sides.true_label[a]).any():
+        if same:
             values[label_of != sides.true_label[a]] = np.nan
         if not np.isnan(values).all():
             distance[row] = np.nanmin(values)

@@ -157,6 +157,11 @@ class RangeTable:
         """What each query has as its `_measure` in each range, (k, n_queries); reports of events ask for it."""
         return self._source.compared(ranges, costs=self._measure == "cost")
 
+    @property
+    def _query_labels(self):
+        """The label of each query, also of one that found nothing; None where they have none."""
+        return self._source.names
+
     # A pickle holds the samples and times that the entries depend on. A copy shares the sequence, which never changes.
     def __getstate__(self):
         if self._source is None:

@@ -132,7 +132,7 @@ def matches_of(
             rank[own] = np.arange(len(own))
         order = order[rank[order] < n_matches]
     sequences = [k // n_queries for k in range(len(found))]
-    sources = Sources([one.reader for one in found], which[order], sequences, version[order])
+    sources = Sources([one.reader for one in found], which[order], sequences, version[order], classes)
     shares = sources.shares(start[order], end[order])
     by = None if shares is None else sources.readers[0].how.by_channel
     rates = [None] * 3

@@ -172,10 +172,11 @@ def hold(readers, which, start, end):
 class Sources:
     """What ranges were found in: a reader for each query in each sequence."""
 
-    def __init__(self, readers, which, sequences=None, version=None):
+    def __init__(self, readers, which, sequences=None, version=None, names=None):
         self.readers = tuple(readers)
         self.which = which.astype(np.min_scalar_type(len(readers)))  # the reader of each range; small, for pickles
         self.sequences = sequences or [0] * len(readers)  # the number of each reader's sequence
+        self.names = names  # of the queries, also of those that found nothing; None where they have none
         most = max((one.how.n_versions for one in readers), default=1)
         # Of each range that of its query; None where there is one version alone.
         self.version = version.astype(np.min_scalar_type(most)) if most > 1 else None
@@ -286,12 +287,13 @@ class Sources:
     def of(self, rows):
         """The same of some of the ranges."""
         version = None if self.version is None else self.version[rows]
-        return Sources(self.readers, self.which[rows], self.sequences, version)
+        return Sources(self.readers, self.which[rows], self.sequences, version, self.names)
 
     def alone(self, sequence):
         """The same of ranges that all lie in one of several sequences."""
         own = [k for k, s in enumerate(self.sequences) if s == sequence]
-        return Sources([self.readers[k] for k in own], np.searchsorted(own, self.which), version=self.version)
+        which = np.searchsorted(own, self.which)
+        return Sources([self.readers[k] for k in own], which, version=self.version, names=self.names)
 
     def cut(self, ranges, sequence, length, *, listed):
         """The samples of each range, or what lies there in another `sequence`; of several sequences in a list of it."""
@@ -323,7 +325,7 @@ class Sources:
             held = hold([readers[k] for k in own], np.searchsorted(own, self.which[some]), start[some], end[some])
             for k, reader in zip(own, held, strict=True):
                 readers[k] = reader
-        return Sources(readers, self.which, self.sequences, self.version)
+        return Sources(readers, self.which, self.sequences, self.version, self.names)
 
     def query(self, number):
         """The number of a query, checked, where each reader is of another."""

@@ -88,6 +88,31 @@ def test_distances_tell_why():
         event_report(TRUE, several)
 
 
+@pytest.mark.parametrize("method", ["search", "segment"])
+def test_a_missed_event_is_compared_with_the_queries_of_its_class(method):
+    flat = np.full(5, 1.5)  # nearer to the other query
+    sequence = np.concatenate([np.full(5, 9.0), QUERY, np.full(5, 9.0), flat, np.full(5, 9.0), QUERY, np.full(5, 9.0)])
+    queries = {"a": QUERY, "b": OTHER}
+    if method == "search":
+        found = QuerySearcher("euclidean", threshold=1.0).fit(queries)
+    else:
+        found = QuerySegmenter("dtw", background=1.0).fit(queries)
+    found = getattr(found, method)(sequence)
+    assert set(found.label) == {"a"}
+    own, other = (float(np.sum((flat - q) ** 2)) for q in (OTHER, QUERY))
+    assert own > other
+    report = event_report(TRUE, found, kinds=["a", "b", "a"])
+    assert report.kind.tolist() == ["hit", "missed", "hit"]
+    power = 0.5 if method == "search" else 1.0
+    np.testing.assert_allclose(report.distance[1], own**power)
+    # Without its class it may be any query's, and of a class without a query there is no distance.
+    np.testing.assert_allclose(event_report(TRUE, found).distance[1], other**power)
+    strange = event_report(TRUE, found, kinds=["a", "c", "a"])
+    assert np.isnan(strange.distance[1]) and strange.cause[1] == "nothing"
+    named = event_report(TRUE, found, kinds=["x", "y", "x"])  # other names than the queries'
+    np.testing.assert_allclose(named.distance[1], other**power)
+
+
 def test_segments_labels_and_times():
     segmenter = QuerySegmenter("dtw").fit({"a": QUERY, "b": OTHER})
     times = pd.date_range("2024-03-31 01:59:50", periods=35, freq="s", tz="Europe/Berlin")  # the clock is set ahead

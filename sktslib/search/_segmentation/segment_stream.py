@@ -196,8 +196,8 @@ class SegmentStream(ChunkStream):
         if self._times is not None:
             known = edges(found.start, found.end, segmenter._max_gap).ravel()
             times = SparseTimes(known, self._times.as_given(self._times.at(known)))
-        classes, partial = segmenter.classes_[segmenter._numbers[found.query]], np.zeros(len(found.query), bool)
+        names, partial = segmenter.classes_[segmenter._numbers], np.zeros(len(found.query), bool)
         held = [CandidateReader(how, readers[0].source) for how in segmenter._queries]
-        sources = Sources(held, found.query, version=found.version)
+        sources = Sources(held, found.query, version=found.version, names=names)
         rest = times, sources, None, found.shown, sources.signs, *rates
-        return Segments(found.start, found.end, classes, found.cost, found.query, partial, *rest)
+        return Segments(found.start, found.end, names[found.query], found.cost, found.query, partial, *rest)

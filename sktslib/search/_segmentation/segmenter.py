@@ -287,11 +287,11 @@ class QuerySegmenter(FittedSegmenter):
             thresholds = self._rate._thresholds(calibrations)
         found, rates = self._rated(found, calibrations, thresholds)
         readers = [CandidateReader(how, source) for how in queries]
-        label = self.classes_[self._numbers[found.query]]
         partial = np.diff(found.shown, axis=1)[:, 0] < np.array([how.m for how in self._queries])[found.query]
-        sources = Sources(readers, found.query, version=found.version)
+        names = self.classes_[self._numbers]
+        sources = Sources(readers, found.query, version=found.version, names=names)
         rest = found.query, partial, given, sources, names_of(X), found.shown, sources.signs, *rates
-        return Segments(found.start, found.end, label, found.cost, *rest, _time_name=time_name(X, times))
+        return Segments(found.start, found.end, names[found.query], found.cost, *rest, _time_name=time_name(X, times))
 
     def _segmentation(self, X, times):
         """The source of the samples, the segments, the times as given, the queries, and what segments by others."""
