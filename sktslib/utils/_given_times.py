@@ -182,13 +182,23 @@ def _refuse_shuffled(index):
     )
 
 
-def notice_index(X, times):
-    """Warn of an index of floats that are no times."""
+def notice_index(X, times, name="X"):
+    """Warn of an index of floats that are no times, and of one with levels that may tell recordings apart."""
     index = getattr(X, "index", None)
-    if times is None and getattr(getattr(index, "dtype", None), "kind", None) == "f" and not _increases(index):
+    if times is not None:
+        return
+    if getattr(index, "nlevels", 1) > 1 and index[0][0] != index[-1][0]:
         warn(
-            "The index of 'X' holds floats that do not increase, so it is not taken for times. If it holds times, sort "
-            "the rows with X.sort_index() and drop those that repeat; else pass X.reset_index(drop=True)."
+            f"The index of {name!r} has {index.nlevels} levels, and its rows are taken for one recording, without "
+            "times. If the first level tells recordings apart, search each by itself, or pass a list of them where one "
+            f"is taken: [part.droplevel(0) for _, part in {name}.groupby(level=0)]. Else pass "
+            f"{name}.reset_index(drop=True)."
+        )
+    if getattr(getattr(index, "dtype", None), "kind", None) == "f" and not _increases(index):
+        warn(
+            f"The index of {name!r} holds floats that do not increase, so it is not taken for times. If it holds "
+            f"times, sort the rows with {name}.sort_index() and drop those that repeat; else pass "
+            f"{name}.reset_index(drop=True)."
         )
 
 

@@ -1,6 +1,7 @@
 """Times that come with a recording or its index: what counts as times, and zones that go in and come out."""
 
 import pickle
+from functools import partial
 
 import numpy as np
 import pandas as pd
@@ -10,7 +11,7 @@ from sklearn.model_selection import train_test_split
 from sktslib import QuerySearcher, QuerySegmenter, get_distance_dict, time_series_search
 from sktslib.distances import TWED
 from sktslib.preprocessing import RunningBaseline
-from sktslib.search import discords
+from sktslib.search import discords, motifs
 from sktslib.utils._given_times import column_of_times, given_times, times_of
 
 QUERY = np.array([0.0, 5.0, 0.0])
@@ -167,6 +168,24 @@ def test_floats_that_do_not_increase_are_ignored_with_a_warning():
         ):
             with pytest.warns(UserWarning, match="index of 'X' holds floats that do not increase, so it is not"):
                 assert getattr(call(frame), "times", None) is None
+
+
+def test_recordings_one_below_the_other_that_an_index_tells_apart_are_warned_of():
+    index = pd.MultiIndex.from_product([["first", "second"], pd.date_range("2024-01-01", periods=30, freq="s")])
+    frame = pd.DataFrame({"y": Y}, index=index)
+    for call in (
+        SEARCHER.search,
+        SEARCHER.predict,
+        SEGMENTER.segment,
+        SEARCHER.profile,
+        partial(motifs, length=5),
+    ):
+        with pytest.warns(UserWarning, match=r"has 2 levels, and its rows are taken for one recording.*groupby"):
+            assert getattr(call(frame), "times", None) is None
+    parts = [part.droplevel(0) for _, part in frame.groupby(level=0)]  # the way out that is named
+    found = SEARCHER.search(parts)
+    assert [len(times) for times in found.times] == [30, 30]
+    SEARCHER.search(frame, times=np.arange(60.0))  # who gives times means one recording
 
 
 def test_shuffled_recordings_are_refused():

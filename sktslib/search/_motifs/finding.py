@@ -10,7 +10,7 @@ import numpy as np
 
 from ...distances._metrics.registry import get_metric
 from ...distances._series import normalize_values
-from ...utils._given_times import notice_column, times_of
+from ...utils._given_times import notice_column, notice_index, times_of
 from ...utils._plot.plot_data import names_of
 from ...utils._warnings import warn
 from ...utils.validation import as_series, as_times, as_weight, check_count, check_jobs, check_number, check_verbose
@@ -213,6 +213,8 @@ def _rows(sequence, length, metric, normalize, other, metric_params, weight, max
     metric = metric._fitted_to([normalize_values(series, np.ones_like(series), normalize) for series in (y, z)])
     how = Comparison(metric, y[:, :m], as_weight(weight, m, len(y)), normalize=normalize)
     given = [times_of(sequence, times)] if other is None else _both(sequence, other, times)
+    for one, t, name in zip((sequence, other), given, ("sequence", "other"), strict=False):
+        notice_index(one, t, name)
     for series, t in zip((y, z), given, strict=False):
         as_times(t, series.shape[1], "times")
     y = owned(y, sequence)
