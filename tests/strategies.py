@@ -165,6 +165,7 @@ SIZES = {
     "search._profiles.near_windows.TERMS": [1, 60, 2**19],
     "search._profiles.near_windows.SEEDS": [2, 512],
     "search._profiles.near_windows.SAMPLED": [3, 40, 2**12],
+    "search._profiles.near_windows.ROWS": [1, 2, 16],
     "search._profiles.near_windows.PROMISING": [1, 32],
     "search._profiles.near_windows.STRETCHES": [3, 64],
     "search._profiles.scale_limits.BLOCK": [1, 7, 2**13],

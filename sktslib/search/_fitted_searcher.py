@@ -26,7 +26,7 @@ from ._learning.learned_threshold import learn_threshold
 from ._profile import Choice
 from ._profiles.scale_limits import limits_of
 from ._profiles.window_profile import sharing
-from ._query import QueryEstimator
+from ._query import QueryEstimator, is_borrowed
 from ._several import entry, one_each, several
 from ._streaming.chunked_sequence import ChunkedSequence, HeldSequence, is_long
 from ._streaming.dask_arrays import DaskSequence, is_dask
@@ -307,7 +307,8 @@ class FittedSearcher(ThresholdFitting, ChannelQueries, QueryEstimator):
 
     def _held(self, X, times):
         """A sequence in memory."""
-        return HeldSequence(*self._validated(X, times))
+        y, ty, given = self._validated(X, times)
+        return HeldSequence(y, ty, given, is_borrowed(y, X))
 
     def _in_jobs(self, calls, name):
         """The results of calls, in jobs unless they have jobs of their own; a bar counts them, or one shows its own."""

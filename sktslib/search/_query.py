@@ -67,9 +67,13 @@ def of_names(values, names, name):
 
 
 def owned(y, X):
-    """The array `y` made of `X`; a copy where it may be the caller's memory, who is free to write into it."""
-    borrowed = np.may_share_memory(y, X) if isinstance(X, np.ndarray) else hasattr(X, "__array__")
-    return y.copy() if borrowed else y
+    """The array `y` made of `X`; a copy where it is the caller's."""
+    return y.copy() if is_borrowed(y, X) else y
+
+
+def is_borrowed(y, X):
+    """Whether the array `y` made of `X` may be the caller's memory, who is free to write into it."""
+    return np.may_share_memory(y, X) if isinstance(X, np.ndarray) else hasattr(X, "__array__")
 
 
 def check_labels(y, n):

@@ -19,7 +19,7 @@ from ._fitted_searcher import FittedSearcher
 from ._learning.dialogue import AnsweredSearcher
 from ._learning.time_labels import with_background
 from ._profiling_searcher import ProfilingSearcher
-from ._query import event_score, one_query, owned, refuse_sample_weight
+from ._query import event_score, one_query, refuse_sample_weight
 from ._several import matches_of, refuse_several, several, within
 from ._streaming.chunked_sequence import n_samples
 from ._streaming.piecewise import PiecewiseSearcher
@@ -322,8 +322,8 @@ class QuerySearcher(ProfilingSearcher, PiecewiseSearcher, AnsweredSearcher, Fitt
         for k, (sequence, source) in enumerate(zip(X if listed else [X], sources, strict=True)):
             given.append(source.times_of_found(found[k * count : (k + 1) * count]))
             self._notice_times(sequence, source)
-            if source.in_memory:  # not before: a profile and a copy of the sequence are never held at once
-                source.y = owned(source.y, sequence)
+            if source.in_memory:  # not before: a whole profile and a copy of the sequence are never held at once
+                source.own()
         given = None if all(t is None for t in given) else given if listed else given[0]
         rest = self._most, given, self._classes, names_of(X), limits
         return matches_of(

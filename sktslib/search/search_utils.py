@@ -127,7 +127,7 @@ def one_search(dict_distances, family, mode, query, sequence, tq=None, ts=None, 
 def profile_by(search, jobs, verbose):
     """The profile of a search by so many jobs; a bar counts the parts that these share, else the whole as one."""
     if jobs > 1:
-        return profile_ranges(HeldSequence(search.y, search.ty, None), [search.how], jobs, verbose)[0]
+        return profile_ranges(HeldSequence(search.y, search.ty, None, False), [search.how], jobs, verbose)[0]
     with progress(1, verbose, "search", "profile") as count:
         profile = search.profile()
         count()

@@ -121,6 +121,15 @@ def _among(threads, others, function, items):
     return out
 
 
+@contextmanager
+def beside(call):
+    """Have a call made by another thread while the block runs."""
+    with _threads(1) as threads:
+        made = threads.submit(call)
+        yield
+        made.result()
+
+
 def _in_threads(calls, jobs):
     """Yield the results of calls in so many threads, some of which are begun ahead.
 

@@ -11,14 +11,21 @@ FEW, MANY = 1e-270, 1e280
 SEEN = 1e-135  # a point of this size shows that a series is not too small
 # From so many numbers on libraries of linear algebra start threads, which wait in a loop and take the time of others.
 MANY_NUMBERS = 10_000
+ROW = 2**13  # numbers of many that are summed at a time, in half of the time that einsum takes
 
 
 def sum_of_squares(a):
     """The sum of squares of an array; it needs no memory, and does not warn."""
     if a.size < MANY_NUMBERS:
         return np.vdot(a, a)
-    axes = list(range(a.ndim))
-    return np.einsum(a, axes, a, axes, [])
+    if not a.flags.forc:
+        axes = list(range(a.ndim))
+        return np.einsum(a, axes, a, axes, [])
+    flat = a.ravel("K")
+    rows, rest = np.split(flat, [a.size // ROW * ROW])
+    rows = rows.reshape(-1, ROW)
+    with np.errstate(all="ignore"):
+        return np.vecdot(rows, rows).sum() + np.vdot(rest, rest)
 
 
 def check_size(a, what, power, owner, total=None):

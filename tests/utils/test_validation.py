@@ -269,13 +269,17 @@ def test_arrays_from_other_processes_are_not_copied():
     assert np.shares_memory(as_floats(a, "a"), a)
 
 
-@pytest.mark.parametrize("n", [_sizes.MANY_NUMBERS - 1, _sizes.MANY_NUMBERS, _sizes.MANY_NUMBERS + 1])
+@pytest.mark.parametrize("at", [0.5, 1.0])
+@pytest.mark.parametrize(
+    "n", [*(_sizes.MANY_NUMBERS + k for k in (-1, 0, 1)), *(2 * _sizes.ROW + k for k in (-1, 0, 1))]
+)
 @pytest.mark.parametrize("odd", [None, np.nan, np.inf, 1e200])
-def test_sums_of_squares_on_both_sides_of_where_a_library_starts_threads(n, odd):
+def test_sums_of_squares_on_both_sides_of_where_a_library_starts_threads(n, odd, at):
     a = np.arange(n) / n
     if odd is not None:
-        a[n // 2] = odd
-    for values in (a, a[:, np.newaxis], np.column_stack([a, a])[:, 0]):
+        a[round((n - 1) * at)] = odd
+    both = np.column_stack([a, a])
+    for values in (a, a[:, np.newaxis], both, both.T, both[:, 0], both[::2]):
         with np.errstate(over="ignore"):
             want = (values**2).sum()
         np.testing.assert_allclose(_sizes.sum_of_squares(values), want, rtol=1e-12)

@@ -31,8 +31,9 @@ SAMPLE = 32  # windows that tell which points cost most
 NARROW = 0.15  # of a query's points whose ranges may be narrower than the one stretch that bounds them
 FIRST = 16  # points entered before the first windows are compared
 SEEDS = 512  # windows compared first, at least: each the most promising one of a few
-SAMPLED = 2**12  # windows in a row of which seeds are chosen
-PARTS, SHARE = 8, 64  # of such rows there are so many, and they hold such a share of all windows, at least
+SAMPLED = 2**12  # windows in a row of which seeds are chosen, at least
+PARTS, SHARE = 8, 64  # so many such rows, and such a share of all windows, are looked at, at least
+ROWS = 16  # rows of long sequences, each of which is a call
 PROMISING = 32  # windows of many that a thread compares before the others
 
 
@@ -337,15 +338,15 @@ class _Cascade:
         n, k = self.windows.n, self.known.rule.n_matches
         if k is None:
             return
-        seeds = max(SEEDS, 8 * k)
-        count = -(-max(n // SHARE, SAMPLED * PARTS, 4 * (2 * k - 1) * self.windows.m) // SAMPLED)
-        begins = range(0, n, SAMPLED)
+        sampled = max(n // SHARE, SAMPLED * PARTS, 4 * (2 * k - 1) * self.windows.m)
+        row = SAMPLED * max(1, sampled // (SAMPLED * ROWS))
+        count, begins = -(-sampled // row), range(0, n, row)
         if count < len(begins):
-            begins = np.linspace(0, n - SAMPLED, count).astype(np.int64).tolist()
-        size = max(1, min(n, count * SAMPLED) // seeds)
+            begins = np.linspace(0, n - row, count).astype(np.int64).tolist()
+        size = max(1, min(n, count * row) // max(SEEDS, 8 * k))
 
         def promising(begin):
-            found, _ = self._candidates(begin, min(begin + SAMPLED, n), FIRST)
+            found, _ = self._candidates(begin, min(begin + row, n), FIRST)
             some = len(found.low) // size * size
             return found.of(np.argmin(found.low[:some].reshape(-1, size), axis=1) + np.arange(0, some, size))
 

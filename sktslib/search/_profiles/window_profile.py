@@ -107,7 +107,7 @@ def prunes(how, rule, n):
 
 def _has_gaps(how, y, ty):
     # A sum is not finite if one of its terms is not; what overflows is looked at term by term.
-    return len(how.holes(ty)) > 0 or (not np.isfinite(y.sum()) and np.isnan(y).any())
+    return len(how.holes(ty)) > 0 or (how.gaps and not np.isfinite(y.sum()) and np.isnan(y).any())
 
 
 def _windows_of(how, y, ty, rule, exactly, known):

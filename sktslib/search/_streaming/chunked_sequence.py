@@ -114,9 +114,14 @@ class HeldSequence(Whole):
     in_memory, has_engine = True, False
     piece = 1  # parts may begin anywhere
 
-    def __init__(self, y, ty, times):
+    def __init__(self, y, ty, times, is_borrowed):
         super().__init__(y, ty)
-        self.times = times
+        self.times, self.is_borrowed = times, is_borrowed
+
+    def own(self):
+        """Take a copy of samples that are the caller's."""
+        if self.is_borrowed:
+            self.y, self.is_borrowed = self.y.copy(), False
 
     @property
     def size(self):

@@ -1,11 +1,12 @@
 """Searches of one sequence in ranges of it, each of which may be another thread's or another process's work."""
 
+from contextlib import nullcontext
 from itertools import pairwise
 
 import numpy as np
 from joblib import delayed
 
-from ...utils._jobs import count_jobs, in_jobs, jobs_are_threads, progress, shared
+from ...utils._jobs import beside, count_jobs, in_jobs, jobs_are_threads, progress, shared
 from .._comparison import check_lengths, check_room
 from .._profile import Choice, Search
 from .._profiles.window_profile import profiles_at_once, prunes, sharing, window_profiles
@@ -47,8 +48,10 @@ def search_ranges(source, searches, jobs=1, verbose=0):
         if _is_by_chunks(source, some):
             several = _by_parts(source, some, jobs, verbose)
         else:
-            profiles = _profiles(source, some, jobs)
-            several = [chosen(source.reader(how), profile, choice) for how, choice, profile in profiles]
+            # Several threads search all of it together where no whole profile is held.
+            with beside(source.own) if jobs > 1 else nullcontext():
+                profiles = _profiles(source, some, jobs)
+                several = [chosen(source.reader(how), profile, choice) for how, choice, profile in profiles]
         for k, one in zip(group, several, strict=True):
             found[k] = one
     return found
@@ -132,9 +135,8 @@ def _filled(source, queries, jobs, verbose):
     out, places = [np.empty(len(source) - how.m + 1) for how in queries], []
     for group in sharing(queries):
         check_lengths(queries[group[0]].m, *queries[group[0]].limits)
-        n = len(out[group[0]])
-        size = min(source.size, max(LEAST, -(-n // (EACH * jobs))))
-        places += [(group, at, min(at + size, n)) for at in range(0, n, size)]
+        ends = _ends(len(out[group[0]]), jobs, source.size)
+        places += [(group, begin, end) for begin, end in pairwise([0, *ends])]
 
     def fill(place):
         group, *part = place
@@ -149,6 +151,14 @@ def _filled(source, queries, jobs, verbose):
         for k, one in zip(group, found, strict=True):
             slack[k] = max(slack[k], one)
     return [Profile(*of) for of in zip(out, [None] * len(out), [how.m for how in queries], slack, strict=True)]
+
+
+def _ends(n, jobs, most):
+    """Where pieces of n windows end, the last ones the smallest: each has its cost, and none is waited for long."""
+    at = 0
+    while at < n:
+        at = min(at + min(max(LEAST, (n - at) // (2 * jobs)), most), n)
+        yield at
 
 
 def _fill(source, hows, out, begin, end):

@@ -13,7 +13,8 @@ from sktslib import QuerySearcher
 from sktslib.distances import DTW
 from sktslib.distances._kernels import moments, window_bounds
 from sktslib.search._profiles import near_windows
-from sktslib.search._streaming import chunked_sequence
+from sktslib.search._streaming import chunked_sequence, ranges
+from sktslib.utils._jobs import beside
 
 pytestmark = unmeant
 
@@ -24,6 +25,7 @@ BLOCKS = [
     "search._profiles.near_windows.TERMS",
     "search._profiles.near_windows.SEEDS",
     "search._profiles.near_windows.SAMPLED",
+    "search._profiles.near_windows.ROWS",
     "search._profiles.near_windows.PROMISING",
     "search._profiles.near_windows.STRETCHES",
 ]
@@ -157,6 +159,22 @@ def test_bounds_of_a_band_of_no_width_are_the_costs_in_each_block(channels, quer
     bounded = found[0].low > 0  # but for the last ones of a block, which fill no vector
     assert bounded.mean() > 0.5 and bounded[-90:].any()
     np.testing.assert_allclose(found[0].low[bounded], distance[bounded], rtol=1e-5)
+
+
+@pytest.mark.usefixtures("any_size")
+@pytest.mark.parametrize("n_jobs", [1, 2])
+def test_matches_hold_samples_of_their_own(n_jobs, monkeypatch):
+    rng = np.random.default_rng(3)
+    y, held = rng.normal(size=300), []
+    monkeypatch.setattr(ranges, "LEAST", 50)
+    monkeypatch.setattr(ranges, "beside", lambda call: held.append(call) or beside(call))
+    searcher = QuerySearcher("dtw", metric_params={"window": 0.2}, normalize="zscore", n_jobs=n_jobs).fit(y[40:60])
+    found = searcher.search(y)
+    pieces, path = found.cut(), found.path(0).tolist()
+    y[:] = 0.0
+    assert len(held) == n_jobs - 1  # threads copy them while they search
+    np.testing.assert_array_equal(found.cut(), pieces)
+    assert found.path(0).tolist() == path
 
 
 @long_without_compiler
