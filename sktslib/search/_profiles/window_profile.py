@@ -40,6 +40,12 @@ def profiles_at_once(hows, y, ty, rules, room=None):
     return window_profiles(hows, y, ty, rules, room=room)
 
 
+def is_made_in_place(hows):
+    """Whether the profile of one query needs no memory for all windows but the `room` where it is to lie."""
+    alone = len(hows) == hows[0].n_versions == 1 and hows[0].by_channel is None
+    return alone and not hows[0].gaps and _shared_key(hows[0]) is not None
+
+
 def _nearest(how, y, ty, rule, exactly, known):
     """The profile of a query and its alternatives."""
     best = None

@@ -9,7 +9,7 @@ from joblib import delayed
 from ...utils._jobs import beside, count_jobs, in_jobs, jobs_are_threads, progress, shared
 from .._comparison import check_lengths, check_room
 from .._profile import Choice, Search
-from .._profiles.window_profile import profiles_at_once, prunes, sharing, window_profiles
+from .._profiles.window_profile import is_made_in_place, profiles_at_once, prunes, sharing, window_profiles
 from .._selection import Profile
 from .._several import Found, chosen
 from .incremental_profile import share_samples
@@ -135,7 +135,8 @@ def _filled(source, queries, jobs, verbose):
     out, places = [np.empty(len(source) - how.m + 1) for how in queries], []
     for group in sharing(queries):
         check_lengths(queries[group[0]].m, *queries[group[0]].limits)
-        ends = _ends(len(out[group[0]]), jobs, source.size)
+        in_place = is_made_in_place([queries[k] for k in group])
+        ends = _ends(len(out[group[0]]), jobs, np.inf if in_place else source.size)
         places += [(group, begin, end) for begin, end in pairwise([0, *ends])]
 
     def fill(place):
@@ -157,7 +158,7 @@ def _ends(n, jobs, most):
     """Where pieces of n windows end, the last ones the smallest: each has its cost, and none is waited for long."""
     at = 0
     while at < n:
-        at = min(at + min(max(LEAST, (n - at) // (2 * jobs)), most), n)
+        at = min(at + min(max(2 * LEAST, 2 * (n - at) // (3 * jobs)), most), n)
         yield at
 
 
