@@ -36,7 +36,7 @@ class Comparison(NamedTuple):
     normalize: str | None = None
     lengths: np.ndarray | None = None  # of windows that are resampled to the query's length, ascending
     limits: tuple[int | None, int | None] = (None, None)  # shortest and longest match of a subsequence search
-    gaps: bool = False  # whether sequences may have missing values
+    gaps: bool = True  # whether sequences may have missing values, where nothing tells that they have none
     datetimes: bool | None = None  # whether the times that came with the query were datetimes; None: none came
     interval: float | None = None  # their usual step
     max_gap: float | None = None  # the longest step of a sequence's times that is no hole, as kernels count times
