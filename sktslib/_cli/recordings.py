@@ -13,6 +13,7 @@ from .time_columns import kind_of_column, time_columns, times_of_columns
 
 NO_TIMES = "none"  # as a name of the column of times
 EVEN = 0.1  # of the median step: what rounding may add or take
+FEW = 10  # rows of a recording among several, at least on average
 COUNTERS = {"index", "row", "sample", "samples", "nr", "no", "number", "id"}  # words of a column that counts the rows
 
 
@@ -110,7 +111,7 @@ class Files:
             except ValueError as error:
                 hint = f" A part of a file is written {HOW}." if ":" in given[2:] and part is None else ""
                 raise ValueError(f"{error}{hint}") from None
-        recording = _recording(self._tables[path], self.reading, option, weighted, part is not None, besides)
+        recording = _recording(self._tables[path], self.reading, option, weighted, part, besides)
         if self.reading.columns is None:
             _note_times(recording, self.reading)
         return recording if part is None else recording.cut(part)
@@ -123,7 +124,7 @@ class Files:
             raise no_column("--time-column", wanted, {path: table.names for path, table in self._tables.items()})
 
 
-def _recording(table, reading, option, weighted, sliced, besides):
+def _recording(table, reading, option, weighted, part, besides):
     frame, notes = table.frame, [f"{table.path}: {note}" for note in table.notes]
     if not hasattr(frame, "columns"):
         times, time_name = _by_rate(len(frame), reading.rate or table.rate)
@@ -133,10 +134,11 @@ def _recording(table, reading, option, weighted, sliced, besides):
     frame, index = _without_index(table, notes)
     if index is None and not table.header and reading.time_column is None:
         index = _nameless_times(frame, table.path, notes)
-    times, time_name, of_times = _times(frame, index, reading, option, table.path, notes)
+    rows = slice(part.start, part.stop) if part is not None and part.kind == "samples" else slice(0, None)
+    times, time_name, of_times = _times(frame, index, reading, option, table.path, notes, rows)
     if times is None:
         times, time_name = _by_rate(len(frame), reading.rate)
-    weight_name = _weight_name(frame, reading, option, sliced) if weighted else None
+    weight_name = _weight_name(frame, reading, option, part is not None) if weighted else None
     names = _chosen(table, reading, option)
     if names is None:
         names = [c for c in frame if c not in (*of_times, weight_name, *besides)]
@@ -225,8 +227,8 @@ def counts(column):
     return len(column) > 1 and column[0] in (0, 1) and np.array_equal(column, np.arange(len(column)) + column[0])
 
 
-def _times(frame, index, reading, option, path, notes):
-    """Times, their name, and the columns that they are from."""
+def _times(frame, index, reading, option, path, notes, rows):
+    """Times, their name, and the columns that they are from; in the rows that are meant they must increase."""
     if reading.time_column == NO_TIMES:
         return None, None, []
     if reading.time_column is None:
@@ -244,21 +246,29 @@ def _times(frame, index, reading, option, path, notes):
     where = f"--time-column of {option}"
     times, noted = times_of_columns([frame[name] for name in of_times], where, reading)
     notes += [f"{path}: {note}" for note in noted]
-    _refuse_repeated(times, of_times, option)
-    as_times(times, len(frame), where)
+    _refuse_repeated(times[rows], of_times, option, path, rows.start)
+    as_times(times[rows], len(times[rows]), where)
     return times, " and ".join(name or "index" for name in of_times), of_times
 
 
-def _refuse_repeated(times, names, option):
-    """Say what helps where times of a file never fall but repeat: they are rounded."""
+def _refuse_repeated(times, names, option, path, first):
+    """Say what helps where times of a file begin anew, or never fall but repeat: they are rounded."""
     steps = np.diff(times.asi8 if hasattr(times, "asi8") else times)
-    if (steps < 0).any() or not (steps == 0).any():
+    back = (steps < 0).any()
+    row = int(np.argmax(steps < 0 if back else steps == 0)) + 1 if len(steps) else 0
+    if back and row >= FEW and times[row] <= times[0]:
+        one = f"{path}:{first}-{first + row}"
+        way_out = f"Where recordings stand one below the other, name one, {one}; else sort the rows by time."
+    elif not back and row and steps[row - 1] == 0:
+        way_out = (
+            "If they are rounded, as spreadsheets round them to seconds, count samples: --time-column none, and --rate "
+            "says how many there are in a second."
+        )
+    else:
         return
-    row = int(np.argmax(steps == 0)) + 1
     raise ValueError(
-        f"{option}: the times in {' and '.join(map(repr, names))} must be strictly increasing. Got {times[row]} in "
-        f"rows {row} and {row + 1}. If they are rounded, as spreadsheets round them to seconds, count samples: "
-        "--time-column none, and --rate says how many there are in a second."
+        f"{option}: the times in {' and '.join(map(repr, names))} must be strictly increasing. Got {times[row - 1]} in "
+        f"row {first + row} and {times[row]} in row {first + row + 1}. {way_out}"
     )
 
 
@@ -277,8 +287,16 @@ def _without_text(frame, names, table, notes):
         if kind_of_column(column) == "number" or _numbers(column).notna().any():
             kept.append(name)
         else:
-            notes.append(f"{table.path}: column {name!r} holds no numbers and was left out")
+            notes.append(f"{table.path}: column {name!r} holds no numbers and was left out{_parts(column, table.path)}")
     return kept
+
+
+def _parts(column, path):
+    """What is to be said of text each of whose values stands in rows of its own, as names of recordings do."""
+    starts = np.flatnonzero((column != column.shift()).to_numpy())
+    if not 1 < len(starts) == column.nunique() <= len(column) // FEW:
+        return ""
+    return f". It changes at row {starts[1]}: if recordings stand one below the other, name one, {path}:0-{starts[1]}"
 
 
 def _note_times(recording, reading):

@@ -165,7 +165,7 @@ def test_zones_are_kept(tmp_path):
 def test_times_may_be_refused(tmp_path):
     path = write(tmp_path / "a.csv", "t,v", ["0,1", "0,2", "1,3"])
     with pytest.raises(
-        ValueError, match=r"times in 't' .* Got 0.0 in rows 1 and 2\. .* --time-column none, and --rate"
+        ValueError, match=r"times in 't' .* Got 0.0 in row 1 and 0.0 in row 2\. .* --time-column none, and --rate"
     ):
         read(path)
     with pytest.raises(ValueError, match=r"strictly increasing.* Sort the recording"):
@@ -233,6 +233,29 @@ def test_a_text_among_numbers_is_refused_whatever_the_decimal_mark(tmp_path, dec
     rows[7], rows[9] = "7;#WERT!", "9;#DIV/0!"  # what spreadsheets write where they could not calculate
     found = read(write(tmp_path / "a.csv", "t;v", rows)).numbers[:, 0]
     assert np.flatnonzero(np.isnan(found)).tolist() == [7, 9]
+
+
+@pytest.mark.parametrize("dated", [False, True])
+def test_recordings_one_below_the_other_are_named_by_their_rows(tmp_path, dated):
+    times = [f"2024-05-01T12:00:{k:02d}" if dated else str(k / 10) for k in range(20)]
+    rows = [f"{name},{t},{k}" for name in ("p1", "p2", "p3") for k, t in enumerate(times)]
+    path = write(tmp_path / "s.csv", "id,time,v", rows)
+    for part in (path, f"{path}:0-60", f"{path}:0-41"):
+        with pytest.raises(ValueError, match=r"in row 20 and .* in row 21. Where recordings .*s\.csv:0-20; else sort"):
+            read(part)
+    with pytest.raises(ValueError, match=r"in row 40 and .* in row 41. Where recordings .*s\.csv:20-40; else sort"):
+        read(f"{path}:20-60")
+    for first in (0, 20, 40):
+        one = read(f"{path}:{first}-{first + 20}")
+        assert one.numbers[:, 0].tolist() == [*range(20)] and one.first == first
+        assert len(one.times) == 20 and one.times[0] == one.begin
+    counted = write(tmp_path / "c.csv", "id,v", [f"{row[:2]},{row.rsplit(',')[-1]}" for row in rows])
+    told = f"{counted}: column 'id' holds no numbers and was left out"
+    assert read(counted).notes == [
+        f"{told}. It changes at row 20: if recordings stand one below the other, name one, {counted}:0-20"
+    ]
+    notes = write(tmp_path / "n.csv", "note,v", [f"{'ab'[k % 2]},{k}" for k in range(60)])
+    assert read(notes).notes == [f"{notes}: column 'note' holds no numbers and was left out"]
 
 
 def test_empty_rows_at_the_end_are_left_out(tmp_path):
