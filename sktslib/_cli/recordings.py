@@ -246,12 +246,12 @@ def _times(frame, index, reading, option, path, notes, rows):
     where = f"--time-column of {option}"
     times, noted = times_of_columns([frame[name] for name in of_times], where, reading)
     notes += [f"{path}: {note}" for note in noted]
-    _refuse_repeated(times[rows], of_times, option, path, rows.start)
+    _refuse_disorder(times[rows], of_times, option, path, rows.start)
     as_times(times[rows], len(times[rows]), where)
     return times, " and ".join(name or "index" for name in of_times), of_times
 
 
-def _refuse_repeated(times, names, option, path, first):
+def _refuse_disorder(times, names, option, path, first):
     """Say what helps where times of a file begin anew, or never fall but repeat: they are rounded."""
     steps = np.diff(times.asi8 if hasattr(times, "asi8") else times)
     back = (steps < 0).any()

@@ -11,7 +11,7 @@ FEW, MANY = 1e-270, 1e280
 SEEN = 1e-135  # a point of this size shows that a series is not too small
 # From so many numbers on libraries of linear algebra start threads, which wait in a loop and take the time of others.
 MANY_NUMBERS = 10_000
-ROW = 2**13  # numbers of many that are summed at a time, in half of the time that einsum takes
+ROW = 2**13  # of many numbers so many are summed at a time, which takes half as long as einsum
 
 
 def sum_of_squares(a):

@@ -17,6 +17,7 @@ from strategies import parameters, small_sizes, unmeant
 from sktslib import QuerySearcher, QuerySegmenter, load_ecg_example
 from sktslib.distances import get_metric
 from sktslib.search import merge_parts
+from sktslib.search._profiles.window_profile import is_made_in_place
 from sktslib.search._streaming import parts, ranges
 from sktslib.utils._stored import opened, stored
 
@@ -232,6 +233,21 @@ def test_where_parts_never_agree_the_search_goes_on_through_them(monkeypatch):
     searcher.set_params(n_jobs=None)
     np.testing.assert_array_equal(profile.start, searcher.profile(y).start)
     assert_same(got, searcher.search(y))
+
+
+@pytest.mark.parametrize("n", [99, 100, 101, 139, 140, 141, 600])
+@pytest.mark.parametrize("normalize", [None, "mean", "zscore"])
+def test_profiles_that_threads_fill_in_place_are_those_of_one(normalize, n, monkeypatch):
+    made = []
+    monkeypatch.setattr(ranges, "LEAST", 20)
+    monkeypatch.setattr("sktslib.distances._kernels.lockstep.sliding.LEAST", 1)  # by transforms, however short
+    monkeypatch.setattr(ranges, "is_made_in_place", lambda hows: made.append(is_made_in_place(hows)) or made[-1])
+    y, m = ecg()[0], 96  # shorter ones are not found by transforms where they are not normalized
+    searcher = QuerySearcher("euclidean", normalize=normalize, n_jobs=2).fit(y[300 : 300 + m])
+    got = searcher.profile(y[: n + m - 1]).distance
+    want = searcher.set_params(n_jobs=None).profile(y[: n + m - 1]).distance
+    assert made == [True]
+    np.testing.assert_allclose(got, want, rtol=1e-9, atol=1e-9)
 
 
 @pytest.mark.parametrize("engine", ["threading", "loky"])

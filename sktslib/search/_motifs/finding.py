@@ -213,9 +213,8 @@ def _rows(sequence, length, metric, normalize, other, metric_params, weight, max
     metric = metric._fitted_to([normalize_values(series, np.ones_like(series), normalize) for series in (y, z)])
     how = Comparison(metric, y[:, :m], as_weight(weight, m, len(y)), normalize=normalize)
     given = [times_of(sequence, times)] if other is None else _both(sequence, other, times)
-    for one, t, name in zip((sequence, other), given, ("sequence", "other"), strict=False):
+    for one, series, t, name in zip((sequence, other), (y, z), given, ("sequence", "other"), strict=False):
         notice_index(one, t, name)
-    for series, t in zip((y, z), given, strict=False):
         as_times(t, series.shape[1], "times")
     y = owned(y, sequence)
     return Rows(how, y, y if other is None else owned(z, other), m, apart, other is None), given, names_of(sequence)
