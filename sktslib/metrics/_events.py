@@ -99,7 +99,7 @@ def event_f1_score(
     0.6666666666666666
     """
     true, pred, _ = _both_events(y_true, y_pred)
-    rows, columns = _agreeing(true, pred, min_iou, tolerance)
+    rows, columns = agreeing_pairs(true, pred, min_iou, tolerance)
     total = len(true) + len(pred)
     if total == 0:
         return 1.0
@@ -113,14 +113,14 @@ def agreement(y_true, y_pred, min_iou, tolerance, name="y_pred"):
     found ones.
     """
     true, pred, n_samples = _both_events(y_true, y_pred, name)
-    rows, columns = _agreeing(true, pred, min_iou, tolerance)
+    rows, columns = agreeing_pairs(true, pred, min_iou, tolerance)
     if len(rows):
         errors = np.abs(true[rows] - pred[columns]).sum(axis=1)
         rows, columns = closest_matching(rows, columns, errors, len(true), len(pred))
     return true, pred, (rows, columns), n_samples
 
 
-def _agreeing(true, pred, min_iou, tolerance):
+def agreeing_pairs(true, pred, min_iou, tolerance):
     """The pairs of events that agree."""
     if tolerance is None:
         return pairs_by_iou(true, pred, check_number(min_iou, "min_iou", low=0, high=1, open_low=True))
@@ -281,7 +281,7 @@ def _both_events(y_true, y_pred, name="y_pred"):
 def _events(y, name):
     values = _as_labels(y, name)
     if values.ndim == 1:
-        return _runs(values), len(values)
+        return _runs(values), len(values) or None  # an empty list may be no events as well
     if values.ndim != 2 or values.shape[1] != 2:
         raise ValueError(
             f"The '{name}' parameter must be labels of shape (n,) or events of shape (n_events, 2). "

@@ -4,7 +4,7 @@ import numpy as np
 from numpy.typing import ArrayLike, NDArray
 
 from ..utils.validation import check_count
-from ._events import _events
+from ._events import BACKGROUND, _events
 
 
 def labels_from_events(events: ArrayLike, kinds: ArrayLike | None = None, *, n_samples: int) -> NDArray:
@@ -31,7 +31,7 @@ def labels_from_events(events: ArrayLike, kinds: ArrayLike | None = None, *, n_s
     Raises
     ------
     ValueError
-        If shapes do not fit, an event is empty or begins before 0.
+        If shapes do not fit, an event is empty or begins before 0, or a class means background.
 
     Examples
     --------
@@ -46,6 +46,14 @@ def labels_from_events(events: ArrayLike, kinds: ArrayLike | None = None, *, n_s
     if kinds.shape != (len(ranges),):
         raise ValueError(
             f"The 'kinds' parameter must have one class for each of the {len(ranges)} events. Got shape {kinds.shape}."
+        )
+    background = np.flatnonzero(np.isin(kinds, BACKGROUND) if kinds.dtype.kind in "UO" else kinds == 0)
+    if not len(background) and kinds.dtype.kind == "O":
+        background = np.flatnonzero(kinds == 0)
+    if len(background):
+        raise ValueError(
+            f"The 'kinds' parameter must hold classes other than 0, '0' and the empty text, which mean background. Got "
+            f"{kinds[background[0]]!r} at index {background[0]}. Add 1 to classes that are counted from 0."
         )
     order = np.argsort(ranges.mean(axis=1), kind="stable")  # of nested ones the outer keeps its longer side
     ranges, kinds = ranges[order].copy(), kinds[order]

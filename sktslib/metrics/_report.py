@@ -9,7 +9,7 @@ import numpy as np
 
 from ..utils._given_times import given_times
 from ..utils.validation import as_times
-from ._events import BACKGROUND, agreement, change_points
+from ._events import BACKGROUND, agreeing_pairs, agreement, change_points
 from ._matching import pairs_by_overlap
 
 if TYPE_CHECKING:
@@ -44,7 +44,8 @@ class EventReport:
     start_error, end_error : ndarray of shape (n,)
         The found border less the true one, in samples; NaN where one is lacking.
     start_error_time, end_error_time : ndarray of shape (n,) or None
-        The same in the unit of the times, that of datetimes in seconds; None without times.
+        The same between the times of the first samples, and of the last ones, in the unit of the times, that of
+        datetimes in seconds; None without times.
     iou : ndarray of shape (n,)
         Intersection over union with the partner, or the largest one with an event of the other side.
     overlaps : ndarray of int of shape (n,)
@@ -295,16 +296,13 @@ def _overlaps(sides, pairs, min_iou, tolerance):
     """Of each row the largest intersection over union, with which event it is, and whether one of these agrees."""
     rows, columns, iou = pairs_by_overlap(sides.true, sides.pred)
     order = np.argsort(iou, kind="stable")  # the largest is written last
-    if tolerance is None:
-        agreeing = iou >= min_iou
-    else:
-        agreeing = np.abs(sides.true[rows] - sides.pred[columns]).max(axis=1, initial=0) <= tolerance
+    agreeing = agreeing_pairs(sides.true, sides.pred, min_iou, tolerance)
     best, partner, agree = np.zeros(len(pairs)), pairs[:, 1].copy(), np.zeros(len(pairs), bool)
     for side, own, other in ((0, rows, columns), (1, columns, rows)):
         count = len((sides.true, sides.pred)[side])
         largest, which, fits = np.zeros(count), np.full(count, -1), np.zeros(count, bool)
         largest[own[order]], which[own[order]] = iou[order], other[order]
-        np.logical_or.at(fits, own, agreeing)
+        fits[agreeing[side]] = True
         alone = pairs[:, 1 - side] < 0
         numbers = pairs[alone, side]
         best[alone], partner[alone], agree[alone] = largest[numbers], which[numbers], fits[numbers]
@@ -324,8 +322,7 @@ def _distances(sides, pairs, found):
     label_of = np.full(count, None) if found._query_labels is None else found._query_labels.astype(object)
     # Classes that are no query's label say nothing of queries, unless some others are.
     same = sides.true_label is not None and bool({*label_of.tolist()} & {*sides.true_label.tolist()})
-    limit = getattr(found, "threshold", None)
-    limit = np.full(count, np.nan) if limit is None else limit
+    limit = np.full(count, np.nan) if found._limits is None else found._limits
     distance, next_distance = np.full(len(pairs), np.nan), np.full(len(pairs), np.nan)
     next_query, above = np.full(len(pairs), -1), np.zeros(len(pairs), bool)
     for row, (a, b) in enumerate(pairs.tolist()):
@@ -348,7 +345,7 @@ def _distances(sides, pairs, found):
 
 
 def _seconds(times, found, edges):
-    """Times of the edges as numbers; None without."""
+    """Times of the first samples of the events, and of their last ones, as numbers; None without."""
     if times is None:
         times = getattr(found, "times", None)
         if times is None or hasattr(times, "samples"):
@@ -360,8 +357,8 @@ def _seconds(times, found, edges):
             f"'times' must have a time for each sample of the recording. Got {len(t)}, and an event ends at {last}. "
             "Clip the events to the recording, for example with numpy.clip, or pass the times of all of it."
         )
-    t = np.append(t, t[-1] + (t[-1] - t[-2] if len(t) > 1 else 1.0)) if len(t) else np.zeros(1)
-    return [t[edge] for edge in edges]
+    last_ones = (0, 1, 0, 1)  # a hole may lie behind them
+    return [t[np.maximum(edge - back, 0)] for edge, back in zip(edges, last_ones, strict=True)]
 
 
 def _true_labels(y_true, kinds, numbers):

@@ -347,7 +347,7 @@ class QueryDistances(ClassNamePrefixFeaturesOutMixin, TransformerMixin, Collecti
         """
         series = self._checked(X)
         limits = plain_count(self.min_length), plain_count(self.max_length)
-        warn_of_sequences(self._queries, series)
+        warn_of_sequences(self._queries, series, elsewhere=True)  # their distances tell the level, which is a feature
 
         queries = [how._replace(limits=limits) for how in self._queries]
         calls = (delayed(best_match)(how, y) for y in series for how in queries)

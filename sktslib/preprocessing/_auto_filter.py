@@ -153,6 +153,7 @@ class AutoFilter(Filter):
                 "Fill the gaps, for example with numpy.interp, or use BandPass."
             )
         data, ranges, code = fill(data), ranges[whole], code[whole]
+        data = data - np.median(data, axis=1, keepdims=True)  # what a low-pass keeps of an offset is no event's
         while True:
             ranges, found, unmarked = self._spectra(data, ranges, code)
             bands = candidates(found, band_of(found))

@@ -21,6 +21,7 @@ from ._profiles.scale_limits import ScaleLimits
 MODES = ("auto", "windows", "subsequence")
 LONGEST = 10**7  # samples of a window
 LONGER = 2  # times the query: the longest subsequence that is normalized by itself, unless it is said
+SEEN = 1000  # samples of a sequence, about: where they tell enough, no others are looked at
 APART = 64  # samples: windows further from each other are not computed together
 ALONE = -1  # the same where none are
 
@@ -243,8 +244,11 @@ def warn_of_query(how):
     )
 
 
-def warn_of_sequences(queries, series, *, shorter=False):
-    """Warn of whole sequences that cannot be meant for queries, compared in one way; `shorter` ones may be."""
+def warn_of_sequences(queries, series, *, shorter=False, elsewhere=False):
+    """Warn of whole sequences that cannot be meant for queries, compared in one way.
+
+    They may be `shorter`, or lie `elsewhere`, with no value in common with the queries.
+    """
     first = queries[0]
     m, n = max(how.m for how in queries), max(lengths_of(series))
     if first.mode == "subsequence" and m > n and not shorter:
@@ -262,6 +266,53 @@ def warn_of_sequences(queries, series, *, shorter=False):
         X = [how.compared_query for how in some]
         own = series if channels is None else [y[c : c + 1] for y in series for c in sorted(channels)]
         some[0].metric._warn_of_scale(X, own if first.normalize is None else X)
+    if first.normalize is None and not first.metric._has_domain and not elsewhere:
+        _warn_of_offset(queries, series)
+
+
+def _warn_of_offset(queries, series):
+    """Warn of a sequence without a value near those of any query, if that counts for more than the queries' shapes."""
+    rows = {}  # channel -> queries, and the number of the channel in each
+    for how in queries:
+        for one in how.versions:
+            own = [(part.how, part.channel, 0) for part in parts_of(one)] if one.by_channel else []
+            for part, channel, row in own or [(one, c, c) for c in range(len(one.x))]:
+                rows.setdefault(channel, []).append((part, row))
+    for channel, compared in rows.items():
+        low, high = (min(how.x[row].min() for how, row in compared), max(how.x[row].max() for how, row in compared))
+        for y in series:
+            gap = _gap(low, high, y[channel])
+            if gap and all(_outweighs(gap, *one) for one in compared):
+                where = f"In channel {channel} those" if len(y) > 1 else "Those"
+                least, most = np.nanmin(y[channel]), np.nanmax(y[channel])
+                warn(
+                    f"The query should have values in common with the sequence. {where} of the query lie between "
+                    f"{low:g} and {high:g}, of the sequence between {least:g} and {most:g}, so distances tell more "
+                    "of this offset than of shapes. If it means nothing, take it off both before, or set "
+                    "normalize='mean' in a search, which takes it off each window."
+                )
+                return
+
+
+def _gap(low, high, y):
+    """By how much a channel of a sequence lies above (low, high), or, negative, below; 0 if neither."""
+    some = y[:: len(y) // SEEN + 1]
+    if ((low <= some) & (some <= high)).any():  # which spares the look at all others
+        return 0.0
+    least, most = np.fmin.reduce(y), np.fmax.reduce(y)
+    if least > high:
+        return least - high
+    return most - low if most < low else 0.0
+
+
+def _outweighs(gap, how, row):
+    """Whether a query is farther from itself with a channel shifted by `gap` than with this channel constant."""
+    shifted, flat = how.x.copy(), how.x.copy()
+    shifted[row] += gap
+    flat[row] = flat[row].mean()
+    return how.metric._distance(how.x, how.w, shifted, how.tx, how.tx) > how.metric._distance(
+        how.x, how.w, flat, how.tx, how.tx
+    )
 
 
 def _is_factor(scale, m):

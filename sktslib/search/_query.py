@@ -12,6 +12,7 @@ from ..utils._given_times import is_datetime, name_of, notice_column, notice_ind
 from ..utils._sampling import check_gap, gap_of, holes, interval, notice_sampling
 from ..utils._sizes import check_query, check_size
 from ..utils._sklearn import Estimator, check_columns, validate_parameter_constraints, warn_of_names
+from ..utils._warnings import warn
 from ..utils.validation import as_floats, as_series, as_times, as_weight, check_count, check_names, shown, sized_series
 from ._channels.polarity import check_polarity, signs_of, with_polarity
 from ._comparison import Comparison, check_reach
@@ -313,6 +314,12 @@ class QueryEstimator(WeightChoice, MetricChoice, Estimator):
                 )
             return None
         if not whole.any():
+            warn(
+                "'y' should mark occurrences from their first sample to their last, of 2 samples at least, without a "
+                f"missing value or a hole in time. Got none in {int((labels.code != 0).sum())} labels of a class, so "
+                f"they are ignored{' and all of X is the query' if self.query is None else ''}. Widen marks of "
+                "points, for example with labels_from_events."
+            )
             return None
         return Annotation(data, labels, ranges[whole], code[whole], unlabeled if unlabeled.any() else None)
 

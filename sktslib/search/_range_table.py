@@ -158,6 +158,11 @@ class RangeTable:
         return self._source.compared(ranges, costs=self._measure == "cost")
 
     @property
+    def _limits(self):
+        """The largest `_measure` that is allowed for each query; None without."""
+        return self.threshold
+
+    @property
     def _query_labels(self):
         """The label of each query, also of one that found nothing; None where they have none."""
         return self._source.names

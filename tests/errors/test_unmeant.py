@@ -50,7 +50,8 @@ def test_labels_of_one_value(cls):
         assert "leave out 'y'" in message
     # One time point, no run of two samples, a query that is given: as ever.
     assert cls().fit(Q[:1, None], [3]).query_.shape == (1, 1)
-    assert cls().fit(Q[:, None], np.arange(8) % 2 * 3).query_.shape == (8, 1)
+    alternating = warned(lambda: cls().fit(Q[:, None], np.arange(8) % 2 * 3), "'y' should mark occurrences")
+    assert alternating.query_.shape == (8, 1)
     assert cls(query=Q[:5]).fit(Q[:, None], np.zeros(8)).query_.shape == (5, 1)
 
 
@@ -152,6 +153,40 @@ def test_queries_longer_than_the_sequence():
     QuerySearcher(threshold=1.0).fit(S).stream().update(Q)
     QuerySegmenter(partial=True).fit(Q).segment(Q[:5])
     QueryDistances().fit([Q, Q[:3]]).transform([Q, Q[:3]])
+
+
+def test_sequences_at_another_level_than_the_query():
+    words = "The query should have values in common with the sequence. Those of the query lie between"
+    ways_out = "take it off both before", "normalize='mean' in a search"
+    for metric in ("dtw", "euclidean", "msm"):
+        for offset in (1e8, -1e8, 30.0):
+            fitted = QuerySearcher(metric).fit(Q)
+            warned(lambda fitted=fitted, offset=offset: fitted.search(S + offset), words, *ways_out)
+    warned(lambda: QuerySegmenter().fit(Q).segment(S + 1e8), words, *ways_out)
+    warned(lambda: time_series_search(DTW_DICT, Q, S + 1e8), words, *ways_out)
+    both, moved = np.column_stack([S, S]), np.column_stack([S, S + 1e8])
+    fitted = QuerySearcher().fit(np.column_stack([Q, Q]))
+    fitted.search(both)
+    warned(lambda: fitted.search(moved), "In channel 1 those of the query lie between", *ways_out)
+    lags = {"channel_lag": [0, 1], "metric": "euclidean"}
+    warned(lambda: QuerySearcher(**lags).fit(np.column_stack([Q, Q])).search(moved), "In channel 1 those")
+    # Where the level does not count, the values lie side by side, some are missing, or the distance is a feature.
+    QuerySearcher("dtw", normalize="mean").fit(Q).search(S + 1e8)
+    QuerySearcher("ddtw").fit(Q).search(S + 1e8)
+    QuerySearcher("correlation").fit(Q).search(S + 1e8)
+    QuerySearcher().fit(Q).search(S + (Q.max() - S.min()) + 1e-3)
+    QuerySearcher(nan_policy="omit").fit(Q).search(np.where(np.arange(len(S)) == 3, np.nan, S))
+    QueryDistances(queries=[Q]).fit([S]).transform([S + 1e8])
+
+
+def test_labels_that_mark_no_occurrence():
+    words = "'y' should mark occurrences from their first sample to their last", "Got none in 2 labels of a class"
+    points = np.zeros(len(S), int)
+    points[[3, 6]] = 1
+    X = S[:, np.newaxis]
+    for cls in (QuerySearcher, QuerySegmenter):
+        fitted = warned(lambda cls=cls: cls().fit(X, points), *words, "so they are ignored and all of X is the query")
+        assert len(fitted.query_) == len(S)
 
 
 def test_queries_of_which_normalization_leaves_nothing():

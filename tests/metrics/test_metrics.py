@@ -202,6 +202,16 @@ def test_no_events_at_all():
         assert segmentation_covering(nothing, nothing) == 1.0
 
 
+def test_an_empty_list_holds_no_events():
+    assert (
+        segmentation_covering([[10, 20], [30, 40]], [])
+        == segmentation_covering([[10, 20], [30, 40]], np.empty((0, 2), int))
+        == 0.25
+    )
+    assert segmentation_covering([], [[10, 20]]) == 0.5
+    assert event_f1_score([0, 1, 1, 0], []) == event_f1_score([], [0, 1, 1, 0]) == 0.0
+
+
 def test_covering_of_two_event_arrays_ends_at_the_last_event():
     # Segments of the truth: [0, 4) [4, 8) [8, 10); of the prediction: [0, 4) [4, 10).
     assert segmentation_covering([[4, 8]], [[4, 10]]) == pytest.approx((4 * 1 + 4 * 4 / 6 + 2 * 2 / 6) / 10)

@@ -55,7 +55,7 @@ def test_rows_add_up_to_the_scores(true, found, min_iou, tolerance):
         assert (report.overlaps[k] >= 0) == (report.iou[k] > 0)
         assert np.isnan(report.start_error[k])
         agrees = [
-            o >= min_iou if tolerance is None else o > 0 and np.abs(own - one).max() <= tolerance
+            o >= min_iou if tolerance is None else np.abs(own - one).max() <= tolerance
             for o, one in zip(overlap, others, strict=True)
         ]
         assert report.cause[k] == ("double" if any(agrees) else "borders" if report.iou[k] else "nothing")
@@ -86,6 +86,35 @@ def test_distances_tell_why():
     several = searcher.search([SEQUENCE])
     with pytest.raises(ValueError, match="must hold events of one sequence"):
         event_report(TRUE, several)
+
+
+def test_costs_of_segments_tell_why():
+    sequence = np.concatenate([SEQUENCE[:15], 1.3 * QUERY, np.full(5, 9.0)])
+    segmenter = QuerySegmenter("dtw", threshold=0.02, background=9.0).fit({"a": QUERY})
+    segments = segmenter.segment(sequence)
+    assert segments.threshold.tolist() == [0.02]
+    cost = sum((0.3 * QUERY) ** 2)
+    for found in (segments, segments[:1]):
+        report = event_report([[5, 10], [15, 20]], found)
+        assert report.kind.tolist() == ["hit", "missed"] and report.cause.tolist() == ["", "distance"]
+        assert 0.02 * len(QUERY) < report.distance[1] <= cost * (1 + 1e-12)
+    assert segmenter.set_params(threshold=None).segment(sequence).threshold is None
+    lax = segmenter.set_params(threshold=2.0).segment(sequence)
+    assert lax.threshold.tolist() == [2.0]
+    assert event_report([[5, 10], [15, 20]], lax[:1]).cause.tolist() == ["", "nothing"]  # it was found, and not chosen
+
+
+def test_doubles_within_a_tolerance_need_not_overlap():
+    report = event_report([[100, 101]], [[99, 100], [101, 102]], tolerance=2)
+    assert sorted(zip(report.kind.tolist(), report.cause.tolist(), strict=True)) == [("false", "double"), ("hit", "")]
+
+
+def test_errors_in_time_beside_a_hole():
+    times = np.arange(60) * 0.1
+    times[25:] += 3600.0
+    report = event_report([[5, 10], [20, 25], [40, 45]], [[5, 10], [20, 23], [41, 45]], times=times)
+    np.testing.assert_allclose(report.end_error_time, [0.0, -0.2, 0.0], atol=1e-9)
+    np.testing.assert_allclose(report.start_error_time, [0.0, 0.0, 0.1], atol=1e-9)
 
 
 @pytest.mark.parametrize("method", ["search", "segment"])

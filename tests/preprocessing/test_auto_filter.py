@@ -223,6 +223,18 @@ def test_what_spectra_do_not_tell_is_learned_from_held_out_events():
     assert every > 0.8 > rest + 0.3  # what may be an event tells nothing
 
 
+@pytest.mark.parametrize("offset", [1.0, -100.0, 1e6])
+def test_an_offset_of_the_recording_does_not_count(offset):
+    rng, starts = np.random.default_rng(0), [3]
+    while starts[-1] < 2900:
+        starts.append(starts[-1] + 12 + int(rng.integers(5, 40)))
+    X, ranges = rng.normal(size=(3000, 1)), np.array([[start, start + 12] for start in starts])
+    for start, end in ranges:
+        X[start:end, 0] += 3 * np.hanning(12)
+    y = labels_from_events(ranges, n_samples=len(X))
+    assert AutoFilter(100.0).fit(X + offset, y).band_ == AutoFilter(100.0).fit(X, y).band_
+
+
 def test_edges_that_reach_an_end_of_the_spectrum_are_none():
     rng = np.random.default_rng(0)
     X = np.zeros((N, 1))

@@ -109,6 +109,9 @@ def test_an_event_within_another_is_kept():
 def test_labels_from_events_refuses():
     with pytest.raises(ValueError, match="'kinds' parameter must have one class for each of the 2 events"):
         labels_from_events([[0, 1], [2, 3]], [1], n_samples=5)
+    for kinds in ([1, 0], [1.0, 0.0], [True, False], ["a", ""], ["a", "0"], np.array(["a", 0], object)):
+        with pytest.raises(ValueError, match=r"which mean background\. Got .* at index 1\. Add 1"):
+            labels_from_events([[0, 1], [2, 3]], kinds, n_samples=5)
     assert labels_from_events([], n_samples=2).tolist() == [0, 0]
 
 
@@ -270,7 +273,8 @@ def test_learned_beats_of_all_kinds():
 # ------------------------------------------------------------------------------------------------------------- searches
 def test_threshold_learned_of_each_kind():
     X, ranges = recording([BUMP, BUMP, STEP, BUMP * 0.5, BUMP, STEP])
-    y = labels_from_events(ranges, ["up", "up", "down", "", "up", "down"], n_samples=len(X))
+    y = labels_from_events(ranges, ["up", "up", "down", "no", "up", "down"], n_samples=len(X))
+    y[y == "no"] = ""
     searcher = QuerySearcher("dtw").fit(X, y)
     assert searcher.classes_.tolist() == ["down", "up"]
     matches = searcher.search(X)

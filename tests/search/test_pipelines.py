@@ -172,7 +172,7 @@ def halved(X):
 def test_what_is_refused():
     short = make_pipeline(StandardScaler(), FunctionTransformer(halved), QuerySearcher(query=UNITS)).fit(ECG)
     grid = GridSearchCV(scaled(), GRID, cv=CV, refit=False).fit(ECG, Y)
-    ending = Pipeline([("find", QuerySearcher(query=UNITS)), ("end", "passthrough")]).fit(ECG)
+    ending = Pipeline([("find", QuerySearcher(query=3 * QUERY + 7)), ("end", "passthrough")]).fit(ECG)
     labels = make_pipeline(StandardScaler(), LogisticRegression()).fit(ECG, Y)
     for function, fitted, error, says in [
         (search_in, short, ValueError, rf"keep the number of samples.*Got {(N + 1) // 2} samples of {N} from 'functio"),

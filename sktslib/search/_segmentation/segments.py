@@ -71,6 +71,8 @@ class Segments(RangeTable):
     false_per_hour : ndarray of shape (n_segments,) or None
         There, too: how many repetitions of a decoy are as near in an hour of recording. Times that are numbers count as
         seconds, and so do samples without times.
+    threshold : ndarray of shape (n_queries,) or None
+        The largest cost per query point that each query's repetitions may have, set or learned; NaN for none.
 
     Examples
     --------
@@ -97,6 +99,7 @@ class Segments(RangeTable):
     qvalue: np.ndarray | None = None
     pvalue: np.ndarray | None = None
     false_per_hour: np.ndarray | None = None
+    threshold: np.ndarray | None = None
     _time_name: str | None = None  # of the axis of pictures
     _columns = ("start", "end", "label", "cost", "stretch", "polarity", *RATES)
     _each = ("start", "end", "label", "cost", "query", "partial", "_shown", "polarity", *RATES)
@@ -106,6 +109,11 @@ class Segments(RangeTable):
     def __iter__(self) -> Iterator[Segment]:
         for s, e, k, c in zip(self.start, self.end, self.label.tolist(), self.cost, strict=True):
             yield Segment(int(s), int(e), k, float(c))
+
+    @property
+    def _limits(self):
+        """The largest cost that a repetition of each whole query may have; None without thresholds."""
+        return None if self.threshold is None else self.threshold * [reader.how.m for reader in self._source.readers]
 
     @property
     def boundaries(self) -> NDArray[np.int64]:
@@ -175,7 +183,7 @@ class Segments(RangeTable):
             Indexed by label: `count`; mean, standard deviation and coefficient of variation (`_cv`, the deviation over
             the mean) of `duration` and of `interval`, the time from one start to the next of the same label (of those
             that were selected); `cost`, its mean per repetition. Durations are in the unit of the times, see
-            `duration`; partial repetitions count in `partial` alone.
+            `duration`; partial repetitions count in `partial` alone. An interval counts the time of a hole in it.
         """
         import pandas as pd
 

@@ -58,18 +58,18 @@ class ThresholdSegmenter(ThresholdFitting):
         return [None if limit is None else float(limit) for limit in self._set_thresholds(len(self._queries))]
 
     def _rated(self, found, calibrations, thresholds):
-        """What of a table of segments is within the thresholds, and the rates of that, an array (3, n) or None's."""
+        """What of a table of segments is within the thresholds; its three rates, each None without; the thresholds."""
         if calibrations is None and thresholds[0] is None:
-            return found, [None] * 3
-        limits = np.array([np.inf if t is None else t for t in thresholds])
-        near = per_point(found.cost, found.shown) <= limits[found.query]
+            return found, [None] * 4
+        limits = np.array(thresholds, float)  # NaN for None
+        near = ~(per_point(found.cost, found.shown) > limits[found.query])
         found = type(found)(*(column[near] for column in found))
         if calibrations is None:
-            return found, [None] * 3
+            return found, [*[None] * 3, limits]
         rates, costs = np.empty((3, len(found.cost))), per_point(found.cost, found.shown)
         for q, one in enumerate(calibrations):
             rates[:, found.query == q] = one.rates(costs[found.query == q])
-        return found, rates
+        return found, [*rates, limits]
 
     def _calibrations_in(self, source, times, found, queries, ranges_of):
         """The calibration of each query in a recording, which `ranges_of` segments by other queries."""
