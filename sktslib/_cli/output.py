@@ -2,12 +2,16 @@
 
 import json
 import math
+import os
 import sys
 from pathlib import Path
 
 import numpy as np
 
 FORMATS = ("table", "csv", "json")
+SMALL = 1e-6  # of the largest number: what is smaller may be printed as 0
+ZERO = np.timedelta64(0, "ns")
+EXACT = 12  # digits that are printed of a number at most
 
 
 def note(text):
@@ -20,35 +24,53 @@ def decimals_of(step):
     return next((d for d in range(12) if abs(round(step, d) - step) <= 0.1 * step), 12)
 
 
-def clock_of(seconds):
-    """A time of day as text."""
-    milliseconds = round(seconds * 1000)
-    text = f"{milliseconds // 3_600_000:02d}:{milliseconds // 60_000 % 60:02d}:{milliseconds // 1000 % 60:02d}"
-    return text if milliseconds % 1000 == 0 else f"{text}.{milliseconds % 1000:03d}"
+def clock_of(seconds, digits=3):
+    """A time of day as text, with so many decimals of the second unless these are zeros."""
+    parts = round(seconds * 10**digits)
+    whole, rest = divmod(parts, 10**digits)
+    text = f"{whole // 3600:02d}:{whole // 60 % 60:02d}:{whole % 60:02d}"
+    return text if rest == 0 else f"{text}.{rest:0{digits}d}"
 
 
 def write_times(values, times):
     """Times as text, with as many decimals as the steps between the recording's `times` need."""
-    values = values.to_numpy() if getattr(values.dtype, "tz", 0) is None else values
-    if getattr(values.dtype, "tz", None) is not None:
-        return [v.isoformat(sep=" ", timespec="milliseconds").replace(".000", "") for v in values]
+    digits = _decimals_between(times)
     if values.dtype.kind == "m":
-        return [clock_of(v) for v in values / np.timedelta64(1, "s")]
+        return [clock_of(v, digits) for v in values / np.timedelta64(1, "s")]
     if values.dtype.kind == "M":
-        texts = np.datetime_as_string(values, unit="ms")
-        return [text.removesuffix(".000").replace("T", " ") for text in texts.tolist()]
-    digits = decimals_of(float(np.median(np.diff(times)))) if len(times) > 1 else 3
+        unit = {3: "milliseconds", 6: "microseconds", 9: "nanoseconds"}[digits]
+        texts = [v.isoformat(sep=" ", timespec=unit) for v in values]
+        return [text.replace("." + digits * "0", "") for text in texts]
     return [f"{value:.{digits}f}" for value in values]
 
 
-def write_numbers(values):
-    """Numbers as text, four digits of the largest and the same decimals for all."""
-    finite = [abs(v) for v in values if np.isfinite(v)]
-    top = max(finite, default=0.0)
+def _decimals_between(times):
+    """How many decimals of a second, or of numbers, tell neighbors among times apart: of dates 3, 6 or 9."""
+    import pandas as pd
+
+    steps = pd.Series(times).diff().dropna()
+    dated = steps.dtype.kind == "m"
+    steps = steps.dt.total_seconds() if dated else steps
+    steps = steps[steps > 0]
+    digits = decimals_of(float(np.median(steps))) if len(steps) else 3
+    return max(3, -(-digits // 3) * 3) if dated else digits
+
+
+def write_numbers(values, step=0.0):
+    """Numbers as text with the same decimals for all.
+
+    They show four digits of the largest number, two of the range of all or of a `step` that counts, if it is smaller,
+    and one of the smallest.
+    """
+    sizes = np.abs([v for v in values if np.isfinite(v)])
+    top = sizes.max(initial=0.0)
     if top and not 1e-4 <= top < 1e9:
         return [f"{v:.3e}" for v in values]
-    digits = max(0, 3 - math.floor(math.log10(top))) if top else 3
-    return [f"{v:.{digits}f}" for v in values]
+    small = sizes[sizes > SMALL * top].min(initial=np.inf)
+    shown = (top, 4), (np.ptp(sizes) if len(sizes) else 0.0, 2), (step, 2), (small if top else 0.0, 1)
+    digits = max((count - 1 - math.floor(math.log10(size)) for size, count in shown if size > 0), default=3)
+    most = EXACT - 1 - math.floor(math.log10(top)) if top else digits
+    return [f"{v:.{max(0, min(digits, most))}f}" for v in values]
 
 
 def align(columns):
@@ -125,9 +147,12 @@ def print_json(content):
 
 
 def _plain(frame):
-    """Clock times as text, which no file knows otherwise."""
-    clocks = [name for name, column in frame.items() if column.dtype.kind == "m"]
-    return frame.assign(**{name: [clock_of(v.total_seconds()) for v in frame[name]] for name in clocks})
+    """Clock times as text, which no file knows otherwise, with all their decimals."""
+    clocks = {name: column for name, column in frame.items() if column.dtype.kind == "m"}
+    for name, column in clocks.items():
+        digits = next(d for d in (3, 6, 9) if d == 9 or (column % np.timedelta64(10 ** (9 - d), "ns")).eq(ZERO).all())
+        frame = frame.assign(**{name: [clock_of(v.total_seconds(), digits) for v in column]})
+    return frame
 
 
 def _for_json(value):
@@ -139,8 +164,13 @@ def _for_json(value):
 
 def check_writable(path, option):
     """Refuse at once what could not be written after the work."""
-    if path is not None and (not Path(path).absolute().parent.is_dir() or Path(path).is_dir()):
+    if path is None:
+        return
+    folder = Path(path).absolute().parent
+    if not folder.is_dir() or Path(path).is_dir():
         raise ValueError(f"{option} must name a file in a folder that exists. Got {path!r}.")
+    if not os.access(path if Path(path).exists() else folder, os.W_OK):
+        raise ValueError(f"{option} must name a file that may be written. Got {path!r}; name one in another folder.")
 
 
 def check_picture(path, option):

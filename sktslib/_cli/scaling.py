@@ -48,7 +48,8 @@ def scaler_of(text, recordings):
             scaler.partial_fit(part if len(recordings) == 1 else np.asarray(part))
     if own:
         how = [
-            f"{name} less {write_numbers([m])[0]} over {write_numbers([s])[0]}" for name, m, s in _rows(scaler, names)
+            f"{name} less {write_numbers([m], s)[0]} over {write_numbers([s])[0]}"
+            for name, m, s in _rows(scaler, names)
         ]
     else:
         scaler.scale_, scaler.var_ = divisors, divisors**2
