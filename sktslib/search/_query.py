@@ -316,7 +316,7 @@ class QueryEstimator(WeightChoice, MetricChoice, Estimator):
         if not whole.any():
             warn(
                 "'y' should mark occurrences from their first sample to their last, of 2 samples at least, without a "
-                f"missing value or a hole in time. Got none in {int((labels.code != 0).sum())} labels of a class, so "
+                f"missing value or a hole in time. Got none in {int((labels.code != 0).sum())} label(s) of a class, so "
                 f"they are ignored{' and all of X is the query' if self.query is None else ''}. Widen marks of "
                 "points, for example with labels_from_events."
             )

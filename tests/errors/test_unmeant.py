@@ -180,7 +180,7 @@ def test_sequences_at_another_level_than_the_query():
 
 
 def test_labels_that_mark_no_occurrence():
-    words = "'y' should mark occurrences from their first sample to their last", "Got none in 2 labels of a class"
+    words = "'y' should mark occurrences from their first sample to their last", "Got none in 2 label(s) of a class"
     points = np.zeros(len(S), int)
     points[[3, 6]] = 1
     X = S[:, np.newaxis]

@@ -130,7 +130,8 @@ def test_queries_learned_from_labels():
     marks = [0, 1, 1, 1, 0, 1, 1, 1, 0, 1, 1, 1, 0, 2, 0]
     mean = QuerySearcher("euclidean").fit(np.reshape(values, (-1, 1)), marks)
     assert mean.query_.ravel().tolist() == [1.0, 6.5, 1.0]
-    single = QuerySearcher("euclidean").fit(np.reshape(values, (-1, 1)), [0] * 13 + [2, 0])
+    with pytest.warns(UserWarning, match="'y' should mark occurrences"):
+        single = QuerySearcher("euclidean").fit(np.reshape(values, (-1, 1)), [0] * 13 + [2, 0])
     assert len(single.query_) == 15  # a run of one sample is no occurrence
     two = QuerySearcher("dtw").fit(np.reshape(values, (-1, 1)), [0, 3, 3, 3, 0, 4, 4, 0, 0, 4, 4, 4, 0, 0, 0])
     assert [query.ravel().tolist() for query in two.query_] == [[1.0, 5.0, 1.0], [1.0, 5.5]]
