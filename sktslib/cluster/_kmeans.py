@@ -68,8 +68,8 @@ class TimeSeriesKMeans(CollectionClusters):
     labels_ : ndarray of int of shape (n_series,)
         The cluster of each series.
     inertia_ : float
-        Sum over the series of the distance from the own center, squared for the Euclidean distance (and to the power p
-        for Minkowski's). DTW is a sum of squares already.
+        Sum over the series of the distance from the own center, squared for the Euclidean distance, Mahalanobis'
+        and that of short time series, and to the power p for Minkowski's. DTW is a sum of squares already.
     n_iter_ : int
         Iterations of the start that was kept, those included that gained nothing.
     metric_ : Metric
