@@ -10,7 +10,7 @@ from ..utils.validation import as_series
 from .estimator_options import value_of
 from .figures import Drawn, DrawnQuery, channel_labels, draw
 from .options import add_reading, errors_of, is_terminal, number, reading_of
-from .output import check_picture, check_writable, counted, lines_of, note, ranges_frame, write_times
+from .output import check_picture, check_writable, counted, decimals_between, lines_of, note, ranges_frame, write_times
 from .recordings import Files, compared
 
 DISTANCES = ("dtw", "lcss", "twed", "euclidean")
@@ -104,9 +104,8 @@ def read_job(options):
         from ..datasets import load_ecg_example
 
         ecg = load_ecg_example()
-        beats = [
-            f"{time} {kind}" for time, kind in zip(write_times(ecg.ts[ecg.beats], ecg.ts), ecg.beat_kinds, strict=True)
-        ]
+        times = write_times(ecg.ts[ecg.beats], decimals_between(ecg.ts))
+        beats = [f"{time} {kind}" for time, kind in zip(times, ecg.beat_kinds, strict=True)]
         return Job(
             DrawnQuery("query", ecg.query, ecg.tq, ecg.weight, "time (s)"),
             Drawn(ecg.sequence, ecg.ts, "time (s)", ["mV"], (ecg.beats, ecg.beat_kinds.tolist())),

@@ -10,7 +10,6 @@ import numpy as np
 
 FORMATS = ("table", "csv", "json")
 SMALL = 1e-6  # of the largest number: what is smaller may be printed as 0
-ZERO = np.timedelta64(0, "ns")
 EXACT = 12  # digits that are printed of a number at most
 
 
@@ -32,9 +31,8 @@ def clock_of(seconds, digits=3):
     return text if rest == 0 else f"{text}.{rest:0{digits}d}"
 
 
-def write_times(values, times):
-    """Times as text, with as many decimals as the steps between the recording's `times` need."""
-    digits = _decimals_between(times)
+def write_times(values, digits):
+    """Times as text with so many decimals, as `decimals_between` the recording's times says."""
     if values.dtype.kind == "m":
         return [clock_of(v, digits) for v in values / np.timedelta64(1, "s")]
     if values.dtype.kind == "M":
@@ -44,7 +42,7 @@ def write_times(values, times):
     return [f"{value:.{digits}f}" for value in values]
 
 
-def _decimals_between(times):
+def decimals_between(times):
     """How many decimals of a second, or of numbers, tell neighbors among times apart: of dates 3, 6 or 9."""
     import pandas as pd
 
@@ -84,10 +82,10 @@ def align(columns):
 
 def lines_of(frame, times):
     """Lines of a table of ranges or distances; `times` are those of the recording."""
-    columns = {}
+    columns, digits = {}, None if times is None else decimals_between(times)
     for name, column in frame.items():
         if name in ("start_time", "end_time"):
-            columns[name] = write_times(column, times)
+            columns[name] = write_times(column, digits)
         elif column.dtype.kind == "f":
             columns[name] = write_numbers(column.to_numpy())
         else:
@@ -148,11 +146,13 @@ def print_json(content):
 
 def _plain(frame):
     """Clock times as text, which no file knows otherwise, with all their decimals."""
-    clocks = {name: column for name, column in frame.items() if column.dtype.kind == "m"}
-    for name, column in clocks.items():
-        digits = next(d for d in (3, 6, 9) if d == 9 or (column % np.timedelta64(10 ** (9 - d), "ns")).eq(ZERO).all())
-        frame = frame.assign(**{name: [clock_of(v.total_seconds(), digits) for v in column]})
-    return frame
+    clocks = {}
+    for name, column in frame.items():
+        if column.dtype.kind == "m":
+            parts = column.dt.components
+            digits = 9 if parts["nanoseconds"].any() else 6 if parts["microseconds"].any() else 3
+            clocks[name] = [clock_of(v.total_seconds(), digits) for v in column]
+    return frame.assign(**clocks)
 
 
 def _for_json(value):

@@ -11,6 +11,11 @@ from ._matching import closest_matching, count_matched, pairs_by_iou, pairs_by_t
 BACKGROUND = "", "0"  # texts that mean it
 
 
+def is_background(value):
+    """Whether a label means background: 0, False, an empty text or the text "0"."""
+    return value in BACKGROUND if isinstance(value, str) else value == 0
+
+
 def events_from_labels(y: ArrayLike) -> NDArray[np.intp]:
     """Find the events of a label vector: the runs of equal labels other than 0.
 
@@ -99,7 +104,7 @@ def event_f1_score(
     0.6666666666666666
     """
     true, pred, _ = _both_events(y_true, y_pred)
-    rows, columns = agreeing_pairs(true, pred, min_iou, tolerance)
+    rows, columns = _agreeing(true, pred, min_iou, tolerance)
     total = len(true) + len(pred)
     if total == 0:
         return 1.0
@@ -107,20 +112,20 @@ def event_f1_score(
 
 
 def agreement(y_true, y_pred, min_iou, tolerance, name="y_pred"):
-    """True and found events, the indices of those matched with each other, and the length of the recording, if known.
+    """True and found events, the pairs that agree, those that are matched, and the recording's length, if known.
 
-    As many are matched as `event_f1_score` counts, those whose borders are closest. `name` is what the caller calls the
-    found ones.
+    Pairs are two arrays of indices. As many are matched as `event_f1_score` counts, those whose borders are closest.
+    `name` is what the caller calls the found ones.
     """
     true, pred, n_samples = _both_events(y_true, y_pred, name)
-    rows, columns = agreeing_pairs(true, pred, min_iou, tolerance)
+    rows, columns = agreeing = _agreeing(true, pred, min_iou, tolerance)
     if len(rows):
         errors = np.abs(true[rows] - pred[columns]).sum(axis=1)
         rows, columns = closest_matching(rows, columns, errors, len(true), len(pred))
-    return true, pred, (rows, columns), n_samples
+    return true, pred, agreeing, (rows, columns), n_samples
 
 
-def agreeing_pairs(true, pred, min_iou, tolerance):
+def _agreeing(true, pred, min_iou, tolerance):
     """The pairs of events that agree."""
     if tolerance is None:
         return pairs_by_iou(true, pred, check_number(min_iou, "min_iou", low=0, high=1, open_low=True))

@@ -4,7 +4,7 @@ import numpy as np
 from numpy.typing import ArrayLike, NDArray
 
 from ..utils.validation import check_count
-from ._events import BACKGROUND, _events
+from ._events import _events, is_background
 
 
 def labels_from_events(events: ArrayLike, kinds: ArrayLike | None = None, *, n_samples: int) -> NDArray:
@@ -47,14 +47,12 @@ def labels_from_events(events: ArrayLike, kinds: ArrayLike | None = None, *, n_s
         raise ValueError(
             f"The 'kinds' parameter must have one class for each of the {len(ranges)} events. Got shape {kinds.shape}."
         )
-    background = np.flatnonzero(np.isin(kinds, BACKGROUND) if kinds.dtype.kind in "UO" else kinds == 0)
-    if not len(background) and kinds.dtype.kind == "O":
-        background = np.flatnonzero(kinds == 0)
-    if len(background):
-        raise ValueError(
-            f"The 'kinds' parameter must hold classes other than 0, '0' and the empty text, which mean background. Got "
-            f"{kinds[background[0]]!r} at index {background[0]}. Add 1 to classes that are counted from 0."
-        )
+    for k, kind in enumerate(kinds.tolist()):
+        if is_background(kind):
+            raise ValueError(
+                "The 'kinds' parameter must hold classes other than 0, '0' and the empty text, which mean background. "
+                f"Got {kind!r} at index {k}. Add 1 to classes that are counted from 0."
+            )
     order = np.argsort(ranges.mean(axis=1), kind="stable")  # of nested ones the outer keeps its longer side
     ranges, kinds = ranges[order].copy(), kinds[order]
     for k in range(1, len(ranges)):

@@ -9,7 +9,7 @@ import numpy as np
 
 from ..utils._given_times import given_times
 from ..utils.validation import as_times
-from ._events import BACKGROUND, agreeing_pairs, agreement, change_points
+from ._events import agreement, change_points, is_background
 from ._matching import pairs_by_overlap
 
 if TYPE_CHECKING:
@@ -234,14 +234,15 @@ def event_report(
         )
     is_result = hasattr(found, "start") and hasattr(found, "end")
     ranges = np.column_stack([found.start, found.end]) if is_result else found
-    true, pred, (rows, columns), n_samples = agreement(y_true, ranges, min_iou, tolerance, "found")
+    true, pred, agreeing, (rows, columns), n_samples = agreement(y_true, ranges, min_iou, tolerance, "found")
     _check_room(true, pred, n_samples)
     numbers = np.argsort(true[:, 0], kind="stable")  # of the true events, in temporal order
-    true, rows = true[numbers], np.argsort(numbers)[rows]
+    rank = np.argsort(numbers)
+    true, rows = true[numbers], rank[rows]
     sides = _Sides(true, pred, _true_labels(y_true, kinds, numbers), found.label if is_result else _labels(found))
     pairs = _rows(sides, rows, columns)
     i, j = pairs.T
-    iou, overlaps, agree = _overlaps(sides, pairs, min_iou, tolerance)
+    iou, overlaps, agree = _overlaps(sides, pairs, (rank[agreeing[0]], agreeing[1]))
     kind = np.where(i < 0, "false", np.where(j < 0, "missed", "hit"))
     labels = [_taken(values, k) for values, k in ((sides.true_label, i), (sides.label, j))]
     known = _distances(sides, pairs, found) if hasattr(found, "_compared") else {"above": np.zeros(len(pairs), bool)}
@@ -292,11 +293,10 @@ def _rows(sides, rows, columns):
     return pairs[np.lexsort((pairs[:, 0] < 0, start))]
 
 
-def _overlaps(sides, pairs, min_iou, tolerance):
-    """Of each row the largest intersection over union, with which event it is, and whether one of these agrees."""
+def _overlaps(sides, pairs, agreeing):
+    """Of each row the largest intersection over union, with which event it is, and whether a pair is `agreeing`."""
     rows, columns, iou = pairs_by_overlap(sides.true, sides.pred)
     order = np.argsort(iou, kind="stable")  # the largest is written last
-    agreeing = agreeing_pairs(sides.true, sides.pred, min_iou, tolerance)
     best, partner, agree = np.zeros(len(pairs)), pairs[:, 1].copy(), np.zeros(len(pairs), bool)
     for side, own, other in ((0, rows, columns), (1, columns, rows)):
         count = len((sides.true, sides.pred)[side])
@@ -381,7 +381,7 @@ def _labels(y):
     if y.ndim != 1:
         return None
     labels = y[change_points(y)[:-1]] if len(y) else y
-    return labels[~(np.isin(labels, BACKGROUND) if labels.dtype.kind in "UO" else labels == 0)]
+    return labels[[not is_background(label) for label in labels.tolist()]]
 
 
 def _taken(labels, numbers):

@@ -1,5 +1,6 @@
 """How a query is compared with sequences."""
 
+from itertools import chain
 from numbers import Real
 from typing import NamedTuple
 
@@ -274,10 +275,8 @@ def _warn_of_offset(queries, series):
     """Warn of a sequence without a value near those of any query, if that counts for more than the queries' shapes."""
     rows = {}  # channel -> queries, and the number of the channel in each
     for how in queries:
-        for one in how.versions:
-            own = [(part.how, part.channel, 0) for part in parts_of(one)] if one.by_channel else []
-            for part, channel, row in own or [(one, c, c) for c in range(len(one.x))]:
-                rows.setdefault(channel, []).append((part, row))
+        for part, channel, row in chain.from_iterable(map(_channels_of, how.versions)):
+            rows.setdefault(channel, []).append((part, row))
     for channel, compared in rows.items():
         low, high = (min(how.x[row].min() for how, row in compared), max(how.x[row].max() for how, row in compared))
         for y in series:
@@ -292,6 +291,13 @@ def _warn_of_offset(queries, series):
                     "normalize='mean' in a search, which takes it off each window."
                 )
                 return
+
+
+def _channels_of(how):
+    """Of each channel of a query how it is compared, its number in a sequence, and its row in that query."""
+    if how.by_channel is None:
+        return [(how, c, c) for c in range(len(how.x))]
+    return [(part.how, part.channel, 0) for part in parts_of(how)]
 
 
 def _gap(low, high, y):

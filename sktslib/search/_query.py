@@ -8,6 +8,7 @@ from sklearn.utils.validation import validate_data
 
 from ..distances._series import normalize_values
 from ..metrics import event_f1_score
+from ..metrics._events import is_background
 from ..utils._given_times import is_datetime, name_of, notice_column, notice_index, times_of
 from ..utils._sampling import check_gap, gap_of, holes, interval, notice_sampling
 from ..utils._sizes import check_query, check_size
@@ -19,7 +20,7 @@ from ._comparison import Comparison, check_reach
 from ._learning.learned_queries import learn_queries
 from ._learning.metric_choice import MetricChoice
 from ._learning.self_training import are_unlabeled
-from ._learning.time_labels import Labels, is_background, occurrences, read_labels
+from ._learning.time_labels import Labels, occurrences, read_labels
 from ._learning.weight_choice import WeightChoice
 from ._profiles.missing import observed_query
 from ._several import entry, one_each, several

@@ -6,7 +6,7 @@ import numpy as np
 import pandas as pd
 import pytest
 
-from sktslib._cli.output import check_writable, print_frame, write_numbers, write_times
+from sktslib._cli.output import check_writable, decimals_between, print_frame, write_numbers, write_times
 
 
 @pytest.mark.parametrize(
@@ -41,16 +41,16 @@ def test_dates_and_durations_have_the_decimals_of_their_steps(step, printed, zon
     times = pd.date_range("2024-05-01 12:00", periods=4, freq=step, tz=zone)
     second, offset = pd.Series(times[:2]), "" if zone is None else "+02:00"
     if step == "1s":
-        assert write_times(second, times)[1] == f"2024-05-01 12:00:01{offset}"
+        assert write_times(second, decimals_between(times))[1] == f"2024-05-01 12:00:01{offset}"
         return
-    assert write_times(second, times)[1] == f"2024-05-01 12:00:00{printed}{offset}"
+    assert write_times(second, decimals_between(times))[1] == f"2024-05-01 12:00:00{printed}{offset}"
     clock = times - times[0]
-    assert write_times(pd.Series(clock[:2]), clock) == ["00:00:00", f"00:00:00{printed}"]
+    assert write_times(pd.Series(clock[:2]), decimals_between(clock)) == ["00:00:00", f"00:00:00{printed}"]
 
 
 def test_repeated_stamps_are_no_steps():
     times = np.array([0.0, 0.0, 0.0, 0.25, 0.25])
-    assert write_times(times[3:4], times) == ["0.25"]
+    assert write_times(times[3:4], decimals_between(times)) == ["0.25"]
 
 
 @pytest.mark.parametrize(

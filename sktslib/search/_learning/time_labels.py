@@ -4,7 +4,7 @@ from typing import NamedTuple
 
 import numpy as np
 
-from ...metrics._events import BACKGROUND, change_points
+from ...metrics._events import change_points, is_background
 
 
 class Labels(NamedTuple):
@@ -13,11 +13,6 @@ class Labels(NamedTuple):
     code: np.ndarray  # (n,)
     classes: np.ndarray  # (k,), sorted
     background: object  # the label that stands for it
-
-
-def is_background(value):
-    """Whether a label means background: 0, False, an empty text or the text "0"."""
-    return value in BACKGROUND if isinstance(value, str) else value == 0
 
 
 def read_labels(y):

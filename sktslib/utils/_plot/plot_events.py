@@ -91,7 +91,7 @@ class EventsDisplay(Display):
 
         given, max_gap = field(y_pred, "times") if times is None else times, field(y_pred, "_max_gap")
         y_true, y_pred = _events(y_true), _events(y_pred)
-        self.true, self.found, pairs, n = agreement(y_true, y_pred, min_iou, tolerance)
+        self.true, self.found, _, pairs, n = agreement(y_true, y_pred, min_iou, tolerance)
         self.hit_true, self.hit_found = (
             np.isin(np.arange(len(self.true)), pairs[0]),
             np.isin(np.arange(len(self.found)), pairs[1]),
