@@ -26,6 +26,10 @@ if TYPE_CHECKING:
 
 def read_classes(y, series):
     """The classes of a collection, sorted, and the number of each series' one."""
+    if y is None:
+        raise ValueError(
+            "Learning from classes requires y to be passed, but the target y is None. Pass one class a series."
+        )
     y = column_or_1d(y, warn=True)
     assert_all_finite(y, input_name="y")
     check_consistent_length(series, y)

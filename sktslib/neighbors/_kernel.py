@@ -137,7 +137,7 @@ class DistanceKernel(PairwiseDistances):
         The distance: a registered name, an object such as ``DTW(alpha=0.7)``, or a function of two series.
     gamma : "median" or float, default="median"
         How fast similarity falls, above 0. "median": one over the median of the distances between different fitted
-        series (1 where it is 0 or infinite).
+        series (1 where it is infinite, 0 or negative).
     metric_params : dict, optional
         Parameters of the metric.
     weight : array-like of shape (length,), (length, channels) or (1, channels), optional
@@ -236,7 +236,7 @@ class DistanceKernel(PairwiseDistances):
         Returns
         -------
         ndarray of shape (n_series, n_fitted)
-            In [0, 1].
+            In [0, 1]; above 1 where a distance is negative, as raw values of soft DTW may be.
         """
         return self._similarities(super().transform(X))
 
@@ -252,7 +252,7 @@ class DistanceKernel(PairwiseDistances):
         Returns
         -------
         ndarray of shape (n_series, n_series)
-            In [0, 1].
+            In [0, 1]; above 1 where a distance is negative, as raw values of soft DTW may be.
         """
         super().fit(X)
         distances = self._distances(self._series, self._series)

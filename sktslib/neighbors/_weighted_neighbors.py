@@ -73,9 +73,10 @@ class WeightedNeighbors(Neighbors):
         if self.weights == "uniform":
             return 1.0
         if self.weights == "distance":
-            same = distances == 0.0
-            with np.errstate(divide="ignore"):
-                return np.where(same.any(axis=1, keepdims=True), same, 1.0 / distances)
+            with np.errstate(divide="ignore", over="ignore"):
+                near = 1.0 / distances
+            same = np.isinf(near)  # of distances that are 0, or too small for this
+            return np.where(same.any(axis=1, keepdims=True), same, near)
         weights = np.asarray(self.weights(distances))
         if weights.shape != distances.shape:
             raise ValueError(

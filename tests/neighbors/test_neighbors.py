@@ -393,3 +393,8 @@ def test_threads_and_later_edits_change_nothing():
 def test_wrong_input(call, message):
     with pytest.raises((ValueError, TypeError), match=message):
         call()
+
+
+def test_classes_that_are_missing_are_named():
+    with pytest.raises(ValueError, match="Pass one class a series"):
+        KNeighborsTimeSeriesClassifier().fit([[0, 1], [1, 0]], None)

@@ -47,3 +47,8 @@ def test_targets_are_kept_and_errors_say_what_is_wrong():
         KNeighborsTimeSeriesRegressor().fit(X, y[:3])
     with pytest.raises(ValueError, match="some weight"):
         KNeighborsTimeSeriesRegressor(weights=np.zeros_like).fit(X, y).predict(X)
+
+
+def test_a_distance_too_small_for_its_reciprocal_counts_as_none():
+    model = KNeighborsTimeSeriesRegressor("manhattan", n_neighbors=2, weights="distance")
+    assert model.fit([[0, 1e-310], [0, 5.0]], [1.0, 2.0]).predict([[0, 0.0]]).tolist() == [1.0]

@@ -11,13 +11,17 @@ from naive import motifs as reference
 from strategies import small_sizes
 
 from sktslib import load_ecg_example
-from sktslib.distances import get_metric
+from sktslib.distances import DTW, SoftDTW, get_metric
 from sktslib.distances._kernels.lockstep import matrix_profile
 from sktslib.search import discords, motifs
 from sktslib.search._motifs import pair_bounds
 from sktslib.search._motifs.finding import _rows
 
-METRICS = [("euclidean", "zscore"), ("sqeuclidean", "zscore"), ("euclidean", None), ("dtw", "zscore"), ("msm", "mean")]
+METRICS = [
+    *(("euclidean", "zscore"), ("sqeuclidean", "zscore"), ("euclidean", None), ("dtw", "zscore"), ("msm", "mean")),
+    (DTW(alpha=0.3), None),  # not symmetric
+    (SoftDTW(gamma=10.0, divergence=False), None),  # negative
+]
 
 
 def recording(kind, rng, n, channels):
@@ -34,12 +38,12 @@ def recording(kind, rng, n, channels):
     return y
 
 
-def distances(y, other, m, metric, normalize):
+def distances(y, other, m, metric, normalize, weight=None):
     """Of all pairs of windows, normalized by themselves."""
     change = {None: np.copy, "zscore": naive.standardize, "mean": lambda v: v - v.mean(axis=0)}[normalize]
     windows = [[change(a[s : s + m]) for s in range(len(a) - m + 1)] for a in (y, other)]
     known = get_metric(metric)
-    return np.array([[float(known(a, b)) for b in windows[1]] for a in windows[0]])
+    return np.array([[known(a, b, weight=weight) for b in windows[1]] for a in windows[0]])
 
 
 @pytest.mark.parametrize(("metric", "normalize"), METRICS)
@@ -50,19 +54,22 @@ def test_those_of_all_pairs(metric, normalize, data):
     share = data.draw(st.sampled_from([0.0, 0.5, 0.99]))
     y = recording(data.draw(st.sampled_from(["noise", "walk", "flat", "steps", "spike"])), rng, n, channels)
     other = rng.normal(size=(n - 3, channels)) if data.draw(st.booleans()) else None
-    table = distances(y, y if other is None else other, m, metric, normalize)
+    weight = rng.choice([0.25, 1.0, 2.0], size=m) if normalize is None and data.draw(st.booleans()) else None
+    table = distances(y, y if other is None else other, m, metric, normalize, weight)
     counts = n - m + 1, None if other is None else n - 3 - m + 1
     apart, most = reference.least_apart(m, share), 3
     blocks = ("search._profiles.near_windows.BLOCK", "search._profiles.compared_windows.BLOCK")
     with small_sizes(data, "search._motifs.nearest_pairs.EACH", *blocks):
-        found = motifs(y, m, most, metric, normalize, other=other, max_overlap=share)
-        far = discords(y, m, most, metric, normalize, other=other, max_overlap=share)
+        found = motifs(y, m, most, metric, normalize, other=other, max_overlap=share, weight=weight)
+        far = discords(y, m, most, metric, normalize, other=other, max_overlap=share, weight=weight)
     wanted = reference.motifs(lambda i, j: table[i, j], *counts, apart, most)
     near = {"rtol": 1e-7, "atol": 1e-7}
     # Of pairs that are as near but for rounding either may come first, and then others may follow.
     np.testing.assert_allclose(found.distance[:2], [wanted[0][0]] * 2, **near)
     for k in range(len(found) // 2):
-        np.testing.assert_allclose(found.distance[2 * k], table[tuple(found.start[2 * k : 2 * k + 2])], **near)
+        i, j = found.start[2 * k : 2 * k + 2]
+        wanted_one = table[i, j] if other is not None else min(table[i, j], table[j, i])
+        np.testing.assert_allclose(found.distance[2 * k], wanted_one, **near)
     wanted = reference.discords(lambda i, j: table[i, j], *counts, apart, most)
     np.testing.assert_allclose(far.distance[:1], [d for d, _ in wanted[:1]], **near)
     if other is None:

@@ -70,8 +70,8 @@ def _row(rows, weighted, k, i):
 
 
 @step
-def _in_band(v, j, i, lo, hi, inside):
-    return v if inside else maximum(v, -BIG if lo[i] <= j < hi[i] else BIG)
+def _in_band(v, limit, inside):
+    return v if inside else maximum(v, limit)
 
 
 @step  # with a constant `inside` no cell asks
@@ -90,6 +90,11 @@ def _sweep(p, i, m, rows, weighted, points, Y, gap_costs, lo, hi, begin, end, in
     l1, l2, l3 = _late(p, i1, begin), _late(p, i2, begin), _late(p, i3, begin)
     for j in range(begin, end):
         at = (j + 1) * LANES
+        # A branch between a product and its sum would have them rounded in another way than inside the band.
+        limit0 = -BIG if lo[i0] <= j < hi[i0] else BIG
+        limit1 = -BIG if lo[i1] <= j < hi[i1] else BIG
+        limit2 = -BIG if lo[i2] <= j < hi[i2] else BIG
+        limit3 = -BIG if lo[i3] <= j < hi[i3] else BIG
         above, gap_cost, l0 = load(row, at), load(gap_costs, at), _late(p, i0, j)
         y, yb = load(Y[0], at), load(Y[0], at - LANES)
         a0, b0, c0 = terms(p, q0, y, yb)
@@ -108,10 +113,10 @@ def _sweep(p, i, m, rows, weighted, points, Y, gap_costs, lo, hi, begin, end, in
             a3, b3, c3 = a3 + e, b3 + f, c3 + g
         # All that needs the costs of the column before comes first, so that new ones can take their registers.
         m0, m1, m2, m3 = _meet(p, corner, r0), _meet(p, r0, r1), _meet(p, r1, r2), _meet(p, r2, r3)
-        v0 = _in_band(_cell(p, h0, l0, m0, above, r0, a0, b0, c0, gap_cost, False), j, i0, lo, hi, inside)
-        v1 = _in_band(_cell(p, h1, l1, m1, v0, r1, a1, b1, c1, gap_cost, True), j, i1, lo, hi, inside)
-        v2 = _in_band(_cell(p, h2, l2, m2, v1, r2, a2, b2, c2, gap_cost, False), j, i2, lo, hi, inside)
-        v3 = _in_band(_cell(p, h3, l3, m3, v2, r3, a3, b3, c3, gap_cost, True), j, i3, lo, hi, inside)
+        v0 = _in_band(_cell(p, h0, l0, m0, above, r0, a0, b0, c0, gap_cost, False), limit0, inside)
+        v1 = _in_band(_cell(p, h1, l1, m1, v0, r1, a1, b1, c1, gap_cost, True), limit1, inside)
+        v2 = _in_band(_cell(p, h2, l2, m2, v1, r2, a2, b2, c2, gap_cost, False), limit2, inside)
+        v3 = _in_band(_cell(p, h3, l3, m3, v2, r3, a3, b3, c3, gap_cost, True), limit3, inside)
         corner, r0, r1, r2, r3 = above, v0, v1, v2, v3
         l1, l2, l3 = l0, l1, l2  # a query point later and a series point later the lag is the same
         if i + 3 < m:
@@ -234,11 +239,8 @@ def _accumulate_all(p, sizes, rows, weighted, points, Y, gap_costs, cells, cutof
         reached = _accumulate(p, sizes[q], rows[q], weighted, points[q], Y, gap_costs, cells, cutoff, None, room)
         if reached == UNFINISHED:
             return q
-        if reached == ABOVE:
-            fill(out[q], 0, ends.shape[0], BIG)
-        else:
-            for s in range(ends.shape[0]):
-                out[q, s] = row[ends[s] * LANES + s]
+        for s in range(ends.shape[0]):
+            out[q, s] = BIG if reached == ABOVE else row[ends[s] * LANES + s]
     return rows.shape[0]
 
 

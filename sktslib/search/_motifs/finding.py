@@ -84,8 +84,8 @@ def motifs(
     -------
     Matches
         Two entries for each motif, the earlier window first, nearest motif first: `query` is the motif's number, from
-        0, and `distance` that of its two windows. With `other`, `sequence` is 0 or 1. The `path` of an entry aligns the
-        motif's other window with it.
+        0, and `distance` that of its two windows, the lower one where it depends on which is the query. With `other`,
+        `sequence` is 0 or 1. The `path` of an entry aligns the motif's other window with it.
 
     See Also
     --------

@@ -16,7 +16,7 @@ EACH = 64  # windows that a job searches for, until all jobs know what was found
 def nearest_pairs(rows, count, n_jobs, verbose):
     """Distances and starts of the nearest pairs, at most so many, none of which overlaps one before it."""
     alike = rows._replace(how=rows.how._replace(metric=get_metric("euclidean")))
-    least, order = np.zeros(rows.counts[0]), None
+    least, order = np.full(rows.counts[0], -np.inf), None  # what the nearest window of each is at least away
     if are_known(rows.how):
         least = order = bounds(rows, n_jobs, verbose)
     elif are_known(alike.how):
@@ -70,7 +70,7 @@ def farthest_windows(rows, count, n_jobs, verbose):
     while len(found) < count:
         which = _places(free_ranges(rows.counts[0], [i for _, i, _ in found], rows.apart))
         which = which[np.argsort(-order[which], kind="stable")]
-        best = 0.0, -1, -1  # (-distance, start, other start)
+        best = np.inf, -1, -1  # (-distance, start, other start)
         with progress(len(which), verbose, "discords", "window") as done:
             for part in _parts(which, n_jobs):
                 some = part[known.most[part] >= -best[0]]
@@ -145,13 +145,13 @@ def _shared(search, rows, which, rest, n_jobs):
 
 
 def _nearest_each(rows, which, limit, free):
-    """Each of some windows with the distance and the start of the nearest later one, as far as it is within the limit.
+    """Each of some windows with the distance and the start of the nearest one, as far as it is within the limit.
 
-    The nearest pair of all is wanted, so the limit falls.
+    The nearest pair of all is wanted, so the limit falls; where order does not count it is the nearest later one.
     """
-    found = []
+    found, after = [], rows.are_symmetric
     for i in which:
-        distance, j = rows.nearest(i, limit, free, after=True)
+        distance, j = rows.nearest(i, limit, free, after=after)
         found.append((i, (distance, j)))
         limit = min(limit, distance)
     return found

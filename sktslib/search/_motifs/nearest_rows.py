@@ -4,6 +4,7 @@ from typing import NamedTuple
 
 import numpy as np
 
+from ...distances._metrics.lockstep import LockstepMetric
 from ...distances._series import SCALINGS
 from .._comparison import Comparison
 from .._profile import Choice, Search
@@ -29,6 +30,12 @@ class Rows(NamedTuple):
     def counts(self):
         """Windows of either sequence."""
         return self.y.shape[1] - self.m + 1, self.other.shape[1] - self.m + 1
+
+    @property
+    def are_symmetric(self):
+        """Whether two windows are as far apart whichever of them is the query; weights of a path are the query's."""
+        metric, w = self.how.metric, self.how.w
+        return metric.is_symmetric and (isinstance(metric, LockstepMetric) or w is None or bool((w == 1.0).all()))
 
     def of(self, i):
         """The i-th window as it is searched for."""
