@@ -42,6 +42,8 @@ def main(argv=None):
         if _reader_is_gone(error):
             os.dup2(os.open(os.devnull, os.O_WRONLY), sys.stdout.fileno())
             return 0
+        if isinstance(error, OSError) and error.errno == errno.ENOSPC and error.filename is None:
+            error = f"What was found could not be written: {error.strerror}. Free some, or write it elsewhere."
         print(f"sktslib: error: {error}", file=sys.stderr)
         return 2
     return code

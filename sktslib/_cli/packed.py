@@ -52,6 +52,10 @@ class _Watched(io.RawIOBase):
 
 def opened(path):
     """A file to read bytes from, unpacked where its ending says so."""
+    if path == "-" and not os.path.exists(path):
+        raise ValueError(
+            "a file must be one that can be read twice, which the standard input cannot. Write its contents to a file."
+        )
     size = os.path.getsize(path)
     if not os.path.isfile(path) and not os.path.isdir(path):
         raise ValueError(

@@ -31,7 +31,15 @@ def read_sheet(path, sheet, header):
     """
     import pandas as pd
 
-    with pd.ExcelFile(path) as file:
+    try:
+        file = pd.ExcelFile(path)
+    except ValueError as error:
+        if "format cannot be determined" not in str(error):
+            raise
+        raise ValueError(
+            "the file must be a spreadsheet, as its ending says. Got something else. Save it anew."
+        ) from None
+    with file:
         names = file.sheet_names
         name, notes = _chosen(names, sheet)
         frame = pd.read_excel(file, sheet_name=name, header=None, na_values=EMPTY_CELLS)

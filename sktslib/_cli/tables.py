@@ -16,7 +16,7 @@ from .text_layout import EMPTY_CELLS, layout_of, number_form
 HEAD = 500  # lines by which the layout of a text is recognized
 MARKS = ((b"\xef\xbb\xbf", "utf-8-sig"), (b"\xff\xfe\0\0", "utf-32"), (b"\0\0\xfe\xff", "utf-32"))
 MARKS += ((b"\xff\xfe", "utf-16"), (b"\xfe\xff", "utf-16"))
-FORMATS = "CSV and other text, Parquet, Feather, Excel, NPY or WAV"
+FORMATS = "CSV and other text, Parquet, Feather, Excel, NPY, NPZ of one array or WAV"
 
 
 @dataclass(frozen=True)
@@ -73,7 +73,9 @@ def read_table(path, reading, option):
     kind = Path(path).suffix.lower()
     readers = {".npy": _read_npy, ".wav": _read_wav, ".xlsx": _read_excel, ".xls": _read_excel, ".ods": _read_excel}
     readers |= {
-        ".npz": _refuse_npz,
+        ".npz": _read_npz,
+        ".json": _refuse_json,
+        ".jsonl": _refuse_json,
         ".parquet": _read_parquet,
         ".pq": _read_parquet,
         ".feather": _read_feather,
@@ -130,7 +132,7 @@ def _read_text(path, reading):
             "the file must hold at least one row of numbers. Got none in its first lines. Its separator and decimal "
             "mark may be named with --separator and --decimal, the line of its header with --header."
         )
-    names = _unique(layout.names or [str(k + 1) for k in range(len(layout.kinds))])
+    names = _unique(layout.names or [str(k + 1) for k in range(len(layout.kinds))], notes)
     for number, line in layout.skipped:
         notes.append(f"line {number + 1} is neither names nor numbers and was skipped: {line.strip()[:60]!r}")
     texts = {k: "str" for k, kind in enumerate(layout.kinds) if kind != "number"}
@@ -186,12 +188,15 @@ def _without_empty_end(frame, notes):
     return frame.iloc[: len(frame) - empty]
 
 
-def _unique(names):
+def _unique(names, notes):
     """Names without what numpy.savetxt puts before them, no two alike."""
     found = []
     for name in (str(name).strip().lstrip("#").strip() for name in names):
         count = sum(other == name or other.startswith(f"{name}.") for other in found)
-        found.append(f"{name}.{count}" if name and name in found else name)
+        if name and name in found:
+            notes.append(f"another column named {name!r} is called {f'{name}.{count}'!r}")
+            name = f"{name}.{count}"
+        found.append(name)
     return found
 
 
@@ -234,7 +239,7 @@ def _read_feather(path, reading):
 
 def _read_excel(path, reading):
     frame, first, header, notes = read_sheet(path, reading.sheet, reading.header)
-    names = _unique(frame.columns)
+    names = _unique(frame.columns, notes)
     frame = _without_empty_end(frame.set_axis(names, axis=1), notes)
     return Table(path, frame, names, first_line=first, header=header, notes=notes)
 
@@ -245,14 +250,28 @@ def _of_frame(path, frame):
 
     if not isinstance(frame.index, pd.RangeIndex):
         frame = frame.reset_index(names=frame.index.name or "")
-    frame = frame.set_axis(_unique(frame.columns), axis=1)
+    notes = []
+    frame = frame.set_axis(_unique(frame.columns, notes), axis=1)
     if not len(frame):
         raise ValueError("the file must hold at least one row of numbers. Got none.")
-    return Table(path, frame, list(frame.columns))
+    return Table(path, frame, list(frame.columns), notes=notes)
 
 
 def _read_npy(path, reading):
-    array = np.load(path, mmap_mode="r", allow_pickle=False)
+    return _of_array(path, np.load(path, mmap_mode="r", allow_pickle=False), reading)
+
+
+def _read_npz(path, reading):
+    with np.load(path, allow_pickle=False) as arrays:
+        if len(arrays.files) == 1:
+            return _of_array(path, arrays[arrays.files[0]], reading)
+        names = ", ".join(arrays.files[:12])
+    raise ValueError(
+        f"the NPZ file must hold one array. Got {names or 'none'}. Save one with numpy.save as an NPY file."
+    )
+
+
+def _of_array(path, array, reading):
     if array.dtype.names is not None:
         import pandas as pd
 
@@ -272,10 +291,11 @@ def _read_npy(path, reading):
     return Table(path, array, [str(k + 1) for k in range(array.shape[1])], notes=notes)
 
 
-def _refuse_npz(path, reading):
-    with np.load(path, allow_pickle=False) as arrays:
-        names = ", ".join(arrays.files[:12])
-    raise ValueError(f"an NPZ file holds several arrays ({names}). Save one of them with numpy.save as an NPY file.")
+def _refuse_json(path, reading):
+    raise ValueError(
+        f"the file must be a table. Got JSON, which may hold anything. Files are {FORMATS}. Save it as one of these, "
+        "in Python for example by pandas.read_json and DataFrame.to_csv."
+    )
 
 
 def _read_wav(path, reading):

@@ -72,9 +72,12 @@ def times_of_columns(columns, option, reading):
     times, notes = _as_written(columns, option, reading.day_first)
     if reading.epoch is not None and not isinstance(times, pd.Index):
         times = _since_1970(columns[0], option, reading.epoch)
-    if time_zone is None or not isinstance(times, pd.DatetimeIndex):
+    if time_zone is None:
         return times, notes
     try:
+        if not isinstance(times, pd.DatetimeIndex):
+            pd.DatetimeIndex([]).tz_localize(time_zone)  # there is such a zone
+            return times, [*notes, f"the times of {option} are no dates: --time-zone says nothing of them"]
         zoned = times.tz_localize(time_zone) if times.tz is None else times.tz_convert(time_zone)
     except (ValueError, LookupError) as error:
         reason = " ".join(str(error).split())[:200]

@@ -186,7 +186,7 @@ def test_a_reader_that_stops_early_is_no_error(files, monkeypatch):
         (True, OSError(errno.ENOSPC, "No space left on device"), 2),
     ],
 )
-def test_a_reader_that_stops_early_is_known_by_its_error(tmp_path, monkeypatch, windows, error, code):
+def test_a_reader_that_stops_early_is_known_by_its_error(tmp_path, monkeypatch, capsys, windows, error, code):
     def fail(argv):
         raise error
 
@@ -195,6 +195,7 @@ def test_a_reader_that_stops_early_is_known_by_its_error(tmp_path, monkeypatch, 
     with (tmp_path / "out").open("w") as file, monkeypatch.context() as patch:
         patch.setattr("sys.stdout", file)
         assert main([]) == code
+    assert ("could not be written: No space" in capsys.readouterr().err) == (error.errno == errno.ENOSPC)
 
 
 # ------------------------------------------------------------------------------------------------------------- errors

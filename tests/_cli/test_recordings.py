@@ -35,8 +35,28 @@ def test_numpy_files_stay_on_disk(tmp_path):
     assert "--transpose" in read(tmp_path / "b.npy").notes[0]
     assert read(tmp_path / "b.npy", transpose=True).values.shape == (N, 2)
     np.savez(tmp_path / "c.npz", x=X)
-    with pytest.raises(ValueError, match=r"several arrays \(x\). Save one of them with numpy.save"):
+    assert read(tmp_path / "c.npz").numbers[:, 0].tolist() == X.tolist()
+    np.savez(tmp_path / "c.npz", x=X, y=X)
+    with pytest.raises(ValueError, match=r"must hold one array\. Got x, y\. Save one with numpy\.save"):
         read(tmp_path / "c.npz")
+
+
+def test_files_that_are_no_tables_say_so(tmp_path, monkeypatch):
+    monkeypatch.chdir(tmp_path)
+    (tmp_path / "a.json").write_text(str(X.tolist()))
+    with pytest.raises(ValueError, match=r"'a\.json': the file must be a table\. Got JSON"):
+        read("a.json")
+    with pytest.raises(ValueError, match=r"'-': a file must be one that can be read twice, which the standard input"):
+        read("-")
+    write(tmp_path / "-", "v", map(str, X))
+    assert read("-").numbers[:, 0].tolist() == X.tolist()
+
+
+def test_columns_of_one_name_are_told(tmp_path):
+    path = write(tmp_path / "a.csv", "acc,acc", [f"{v},{-v}" for v in X])
+    found = read(path)
+    assert found.names == ["acc", "acc.1"]
+    assert found.notes == [f"{path}: another column named 'acc' is called 'acc.1'"]
 
 
 def test_sound_has_a_rate(tmp_path):
@@ -160,6 +180,10 @@ def test_zones_are_kept(tmp_path):
     assert read(path, time_zone="America/Lima").times[0] == SECONDS[0].tz_localize("America/Lima")
     with pytest.raises(ValueError, match=r"--time-zone must name a zone .* Got 'Europe/Berlim'"):
         read(path, time_zone="Europe/Berlim")
+    write(path, "t,v", [f"{k},{v}" for k, v in enumerate(X)])
+    with pytest.raises(ValueError, match=r"--time-zone must name a zone .* Got 'Mars'"):
+        read(path, time_zone="Mars")
+    assert "no dates: --time-zone says nothing of them" in read(path, time_zone="Europe/Berlin").notes[0]
 
 
 def test_times_may_be_refused(tmp_path):

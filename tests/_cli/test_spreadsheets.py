@@ -153,3 +153,10 @@ def test_the_first_of_several_sheets_is_read_and_said_so(save):
     only = read(save({"A": SHEETS["7"]}), sheet="Day")
     assert only.names == ["w"]
     assert "has no sheet 'Day'; its only one, 'A', was read" in only.notes[0]
+
+
+def test_something_else_is_no_spreadsheet(tmp_path):
+    for name in ("a.xlsx", "a.xls"):
+        (tmp_path / name).write_bytes(b"no spreadsheet, but some text")
+        with pytest.raises(ValueError, match=r"must be a spreadsheet, as its ending says\."):
+            Files(Reading()).read(str(tmp_path / name), "--query")
