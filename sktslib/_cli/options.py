@@ -83,7 +83,7 @@ def add_reading(parser, without=()):
             group.add_argument(option, metavar=metavar, help=text, **special.get(option, {}))
     order = "read 02/03/2024 as the second of March (default: as other rows show, else month first)"
     group.add_argument("--day-first", action=argparse.BooleanOptionalAction, help=order)
-    group.add_argument("--transpose", action="store_true", help="the rows of an NPY file are its channels")
+    group.add_argument("--transpose", action="store_true", help="the rows of an NPY or NPZ file are its channels")
 
 
 def reading_of(options):
