@@ -353,7 +353,7 @@ class QueryEstimator(WeightChoice, MetricChoice, Estimator):
 
     def _validated(self, X, times):
         """The array of a sequence, its times for the kernels, and its times as they were given."""
-        y, total = sized_series(X, "X", missing=self.nan_policy == "omit")
+        y, total = sized_series(X, "X", missing=self.nan_policy == "omit", n_jobs=self.n_jobs)
         self._check_columns(X)
         if y.shape[0] != self.n_features_in_:
             hint = (

@@ -156,14 +156,14 @@ def as_indices(values, name):
 
 
 def refuse_missing(
-    a, name, way_out="Cut the series there, or fill the gaps, for example with numpy.interp.", missing=None
+    a, name, way_out="Cut the series there, or fill the gaps, for example with numpy.interp.", missing=None, n_jobs=1
 ):
     """Raise an error that says how many values are NaN or infinite and where the first one is (axis 0 is time).
 
     With `missing` NaN may pass; False means that the caller could have said so by `nan_policy`, None that nobody can.
-    Returns the sum of squares, which may overflow.
+    Returns the sum of squares, which may overflow; threads may share it out.
     """
-    total = sum_of_squares(a)
+    total = sum_of_squares(a, n_jobs)
     if isfinite(total):
         return total
     finite = np.isfinite(a) | np.isnan(a) if missing else np.isfinite(a)
@@ -210,12 +210,12 @@ def as_series(values, name, *, channels=None, like="the other series", missing=N
     return sized_series(values, name, channels, like, missing)[0]
 
 
-def sized_series(values, name, channels=None, like="the other series", missing=None, *, channels_first=False):
+def sized_series(values, name, channels=None, like="the other series", missing=None, *, channels_first=False, n_jobs=1):
     """The same, and the sum of the squares of its values; a series may have its channels in its rows."""
     a = as_points(values, name)
     if channels is not None and channels != (a.shape[1 - channels_first] if a.ndim == 2 else 1):
         raise ValueError(_other_channels(a.shape, name, channels, like, channels_first))
-    total = refuse_missing(a, name, missing=missing)
+    total = refuse_missing(a, name, missing=missing, n_jobs=n_jobs)
     if a.ndim == 1:
         return a[np.newaxis], total
     return (a if channels_first else np.ascontiguousarray(a.T)), total

@@ -283,3 +283,15 @@ def test_sums_of_squares_on_both_sides_of_where_a_library_starts_threads(n, odd,
         with np.errstate(over="ignore"):
             want = (values**2).sum()
         np.testing.assert_allclose(_sizes.sum_of_squares(values), want, rtol=1e-12)
+
+
+@pytest.mark.parametrize("odd", [None, np.nan, np.inf, 1e200])
+@pytest.mark.parametrize("rows", [1, 2, 3, 5])
+def test_no_digit_of_a_sum_of_squares_depends_on_jobs(rows, odd, monkeypatch):
+    monkeypatch.setattr(_sizes, "MANY_ROWS", 1)
+    a = np.random.default_rng(rows).normal(size=max(rows * _sizes.ROW, _sizes.MANY_NUMBERS) + 7)
+    if odd is not None:
+        a[rows * _sizes.ROW - 1] = odd
+    with np.errstate(all="raise"):
+        sums = [float(_sizes.sum_of_squares(a, jobs)).hex() for jobs in (1, 2, 3, 8)]
+    assert len(set(sums)) == 1
