@@ -52,15 +52,13 @@ class _Watched(io.RawIOBase):
 
 def opened(path):
     """A file to read bytes from, unpacked where its ending says so."""
-    if path == "-" and not os.path.exists(path):
+    exists = os.path.exists(path)
+    if (exists or path == "-") and not os.path.isfile(path) and not os.path.isdir(path):
+        what = "a pipe" if exists else "the standard input"
         raise ValueError(
-            "a file must be one that can be read twice, which the standard input cannot. Write its contents to a file."
+            f"a file must be one that can be read twice, which {what} cannot. Write its contents to a file."
         )
     size = os.path.getsize(path)
-    if not os.path.isfile(path) and not os.path.isdir(path):
-        raise ValueError(
-            "a file must be one that can be read twice, which a pipe cannot. Write its contents to a file."
-        )
     kind = Path(path).suffix.lower()
     if kind == ".zip":
         raw = zipfile.ZipFile(path)

@@ -74,17 +74,17 @@ def times_of_columns(columns, option, reading):
         times = _since_1970(columns[0], option, reading.epoch)
     if time_zone is None:
         return times, notes
+    dates = times if isinstance(times, pd.DatetimeIndex) else pd.DatetimeIndex([])  # a zone may be wrong without any
     try:
-        if not isinstance(times, pd.DatetimeIndex):
-            pd.DatetimeIndex([]).tz_localize(time_zone)  # there is such a zone
-            return times, [*notes, f"the times of {option} are no dates: --time-zone says nothing of them"]
-        zoned = times.tz_localize(time_zone) if times.tz is None else times.tz_convert(time_zone)
+        zoned = dates.tz_localize(time_zone) if dates.tz is None else dates.tz_convert(time_zone)
     except (ValueError, LookupError) as error:
         reason = " ".join(str(error).split())[:200]
         raise ValueError(
             f"--time-zone must name a zone in which the times of {option} exist once, such as Europe/Berlin. Got "
             f"{time_zone!r}: {reason}."
         ) from None
+    if dates is not times:
+        return times, [*notes, f"the times of {option} are no dates: --time-zone says nothing of them"]
     return zoned, [note for note in notes if SEVERAL not in note]
 
 

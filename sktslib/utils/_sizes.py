@@ -11,7 +11,7 @@ FEW, MANY = 1e-270, 1e280
 SEEN = 1e-135  # a point of this size shows that a series is not too small
 # From so many numbers on libraries of linear algebra start threads, which wait in a loop and take the time of others.
 MANY_NUMBERS = 10_000
-MANY_ROWS = 2**8  # from which on threads share them: then these take a tenth of the time to start
+MANY_ROWS = 2**10  # 8 million numbers, from which on two threads take less time than one
 ROW = 2**13  # of many numbers so many are summed at a time, which takes half as long as einsum
 
 
@@ -25,18 +25,17 @@ def sum_of_squares(a, n_jobs=1):
     flat = a.ravel("K")
     rows, rest = np.split(flat, [a.size // ROW * ROW])
     rows = rows.reshape(-1, ROW)
-    jobs = 1
-    if n_jobs != 1 and len(rows) >= MANY_ROWS:
-        from ._jobs import count_jobs, jobs_are_threads, shared  # which imports what imports this module
-
-        jobs = count_jobs(n_jobs) if jobs_are_threads() else 1
-    if jobs == 1:
-        sums = _of_rows(rows)
-    else:
-        with shared(jobs) as for_each:
-            sums = np.concatenate(for_each(_of_rows, np.array_split(rows, jobs)))
+    sums = _of_rows(rows) if n_jobs == 1 or len(rows) < MANY_ROWS else _of_rows_in_jobs(rows, n_jobs)
     with np.errstate(all="ignore"):
         return sums.sum() + np.vdot(rest, rest)
+
+
+def _of_rows_in_jobs(rows, n_jobs):
+    from ._jobs import count_jobs, jobs_are_threads, shared  # which imports what imports this module
+
+    jobs = count_jobs(n_jobs) if jobs_are_threads() else 1
+    with shared(jobs) as for_each:
+        return np.concatenate(for_each(_of_rows, np.array_split(rows, jobs)))
 
 
 def _of_rows(rows):

@@ -15,6 +15,7 @@ from hypothesis.extra import numpy as hnp
 from inputs import DAYS, HUGE, READ_ONLY
 from scipy import sparse
 
+from sktslib import QuerySearcher
 from sktslib.utils import _sizes, validation
 from sktslib.utils.validation import as_floats, as_series, check_count, check_number, unknown_name
 
@@ -295,3 +296,13 @@ def test_no_digit_of_a_sum_of_squares_depends_on_jobs(rows, odd, monkeypatch):
     with np.errstate(all="raise"):
         sums = [float(_sizes.sum_of_squares(a, jobs)).hex() for jobs in (1, 2, 3, 8)]
     assert len(set(sums)) == 1
+
+
+@pytest.mark.parametrize("at", [0, _sizes.ROW - 1, _sizes.ROW, 3 * _sizes.ROW - 1, 3 * _sizes.ROW])
+def test_missing_values_are_found_wherever_threads_look(at, monkeypatch):
+    monkeypatch.setattr(_sizes, "MANY_ROWS", 1)
+    a = np.zeros(3 * _sizes.ROW + 1)
+    a[at] = np.nan
+    searcher = QuerySearcher("euclidean", n_jobs=2).fit([0.0, 1.0, 0.0])
+    with pytest.raises(ValueError, match=rf"1 NaN.*at index {at}\b"):
+        searcher.profile(a)
