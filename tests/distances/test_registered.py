@@ -12,6 +12,7 @@ from sklearn.model_selection import GridSearchCV
 
 from sktslib import QuerySearcher, QuerySegmenter, get_distance_dict, time_series_search, time_series_segmentation
 from sktslib.distances import (
+    ADTW,
     DTW,
     ERP,
     Manhattan,
@@ -211,6 +212,42 @@ class Bounded(NamedTuple):
     """Dynamic time warping once more."""
 
     scale: float = 1.0
+
+
+def stretched(p, at, late, a, b, c, gap):
+    return a, a + p.omega, a + p.omega
+
+
+@recurrence(terms=squares, moves=stretched, monotone=True)
+class Penalized(NamedTuple):
+    """Amerced dynamic time warping once more."""
+
+    omega: float = 0.5
+
+
+@recurrence(terms=squares, moves=stretched, monotone=True, equal_stretches=True)
+class PenalizedAlike(NamedTuple):
+    """The same with a promise."""
+
+    omega: float = 0.5
+
+
+@pytest.mark.parametrize("decimals", [0, 2])  # with 0 most choices are between equal costs
+def test_which_of_two_equal_moves_is_better_may_be_found_before_their_cost(decimals):
+    one = register_metric("penalized", Penalized, symmetric=True)()
+    other = register_metric("penalized_alike", PenalizedAlike, symmetric=True)()
+    rng = np.random.default_rng(decimals)
+    A, B = (rng.normal(size=(3, n)).round(decimals) for n in (23, 17))
+    want = ADTW(omega=0.5)
+    for metric in (one, other):
+        np.testing.assert_array_equal(pairwise_distances(A, B, metric), pairwise_distances(A, B, want))
+    y = np.tile(rng.normal(size=40).round(decimals), 50)
+    y += rng.normal(size=len(y)).round(decimals) * (rng.uniform(size=len(y)) < 0.2)
+    found = [QuerySegmenter(metric, background=0.8).fit(y[5:17]).segment(y) for metric in (one, other, want)]
+    assert len(found[0]) > 20
+    for segments in found[1:]:
+        np.testing.assert_array_equal(segments.boundaries, found[0].boundaries)
+        np.testing.assert_allclose(segments.cost, found[0].cost, rtol=1e-12, atol=1e-11)
 
 
 def test_bounds_need_costs_that_are_not_negative():

@@ -4,6 +4,7 @@ import numpy as np
 import pytest
 from numba import njit
 
+from sktslib.distances._kernels.scratch import aligned, aligned_zeros, scratch
 from sktslib.distances._kernels.simd import REGISTER, cheaper, maximum, minimum, sqrt, take, where
 from sktslib.distances._kernels.simd_memory import (
     REGISTERS,
@@ -19,6 +20,7 @@ from sktslib.distances._kernels.simd_memory import (
 )
 
 LANES = 4 * REGISTER
+LINE = 64  # bytes
 load, splat, load_striped = makers(LANES, fused=False)
 A, B = np.random.default_rng(0).normal(size=(2, LANES))
 
@@ -123,3 +125,18 @@ def test_tables_of_any_numbers(table):
     at, out = np.arange(LANES) % 9.0, np.zeros(LANES)
     assert run(table, at, out) == table[2]
     np.testing.assert_array_equal(out, table[np.minimum(at, len(table) - 1).astype(int)])
+
+
+@pytest.mark.parametrize("dtype", [np.float64, np.int64, np.bool_])
+@pytest.mark.parametrize("shape", [(), (0,), (1,), (3, 5), (2, 3, 1000)])
+def test_arrays_begin_where_a_cache_line_does(shape, dtype):
+    held = [aligned(*shape, dtype=dtype) for _ in range(5)]  # each somewhere else
+    held += [scratch("shape", shape, dtype), aligned_zeros(*shape).astype(dtype)]
+    for a in held[:-1]:
+        assert not a.size or a.__array_interface__["data"][0] % LINE == 0
+    for k, a in enumerate(held):
+        assert (a.shape, a.dtype, a.flags.c_contiguous, a.flags.writeable) == (shape, dtype, True, True)
+        a[...] = k % 2
+    for k, a in enumerate(held):
+        assert (a == k % 2).all()  # none lies in another's memory
+    assert not aligned_zeros(*shape).any()

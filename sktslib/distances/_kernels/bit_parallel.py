@@ -9,6 +9,7 @@ import numpy as np
 
 from .compilation import inner, kernel, pieces
 from .dispatch import matched_pair, terms
+from .scratch import aligned_zeros
 from .simd_memory import bits, channels_of, makers
 
 WORD = 64
@@ -114,7 +115,7 @@ def padded(series):
     """Series (channels, n) one after the other in whole words, as `channels_of` gives them, with begins and lengths."""
     lengths = np.array([y.shape[1] for y in series])
     sizes = lengths + -lengths % WORD
-    begins, out = np.cumsum(sizes) - sizes, np.zeros((len(series[0]), sizes.sum()))
+    begins, out = np.cumsum(sizes) - sizes, aligned_zeros(len(series[0]), sizes.sum())
     for y, begin in zip(series, begins, strict=True):
         out[:, begin : begin + y.shape[1]] = y
     return channels_of(out), begins, lengths

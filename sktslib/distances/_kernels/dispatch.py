@@ -29,7 +29,8 @@ ARGUMENTS = {
     "accumulate": "p, total, cost",
 }
 # Derived from what a recurrence declares.
-DERIVED = "equal_moves_in_search", "even_search", "lagged", "has_gap_cost", "minimum_cost"
+DERIVED = "equal_moves_in_search", "equal_stretches_in_search", "even_search", "lagged"
+DERIVED += "has_gap_cost", "minimum_cost"
 
 
 class BoundFacts(NamedTuple):
@@ -56,6 +57,7 @@ def recurrence(
     pairs: Callable | None = None,
     accumulate: Callable | None = None,
     equal_moves: bool = False,
+    equal_stretches: bool = False,
     monotone: bool = False,
     bounds: bool | BoundFacts = False,
 ) -> Callable[[type], type]:
@@ -94,6 +96,9 @@ def recurrence(
     equal_moves : bool, default=False
         Whether the three moves cost the same, so that the best move into a cell can be chosen before its cost is added:
         the one from the predecessor with the minimum cost.
+    equal_stretches : bool, default=False
+        Whether the moves of the query and of the series cost the same, so that the better one can be chosen before its
+        cost is added.
     monotone : bool, default=False
         Whether costs never fall along a path: none is negative, and `accumulate` gives no less than was accumulated.
         Then searches and neighbors leave out what cannot matter, and kernels compare costs in a faster way. Where it
@@ -137,7 +142,8 @@ def recurrence(
             raise TypeError(f"The {name!r} parameter of recurrence must be callable. Got {function!r}.")
     if not isinstance(size, Integral) or isinstance(size, bool) or not 1 <= size <= 3:
         raise ValueError(f"The 'size' parameter of recurrence must be 1, 2 or 3. Got {size!r}.")
-    flags = {"closed_boundary": closed_boundary, "equal_moves": equal_moves, "monotone": monotone}
+    flags = {"closed_boundary": closed_boundary, "monotone": monotone}
+    flags |= {"equal_moves": equal_moves, "equal_stretches": equal_stretches}
     for name, flag in flags.items():
         if not isinstance(flag, bool):
             raise TypeError(f"The {name!r} parameter of recurrence must be True or False. Got {flag!r}.")
@@ -169,6 +175,7 @@ def recurrence(
             "size": int(size),
             **flags,
             "equal_moves_in_search": equal_moves and not with_lags,  # in a search each way in brings lags of its own
+            "equal_stretches_in_search": equal_stretches and not with_lags,
             "even_search": equal_moves and not with_lags and closed_boundary and monotone,
             "lagged": with_lags,
             "has_gap_cost": gap not in (None, _free),
@@ -227,6 +234,8 @@ n_sums = _fact("size", types.intp)
 closed_boundary, has_gap_cost = _fact("closed_boundary", types.boolean), _fact("has_gap_cost", types.boolean)
 equal_moves, lagged = _fact("equal_moves", types.boolean), _fact("lagged", types.boolean)
 equal_moves_in_search = _fact("equal_moves_in_search", types.boolean)
+equal_stretches = _fact("equal_stretches", types.boolean)
+equal_stretches_in_search = _fact("equal_stretches_in_search", types.boolean)
 
 
 def minimum_cost(p, a, b):

@@ -14,6 +14,7 @@ from .dispatch import (
     accumulate,
     closed_boundary,
     equal_moves,
+    equal_stretches,
     gap,
     gap_terms,
     has_gap_cost,
@@ -24,6 +25,7 @@ from .dispatch import (
     moves,
     terms,
 )
+from .scratch import aligned, aligned_zeros
 from .simd import CHOSEN, maximum, minimum
 from .simd_memory import channels_of, copy, fill, makers, some, store
 
@@ -54,6 +56,8 @@ def _cell(p, here, by_lag, met, up, left, a, b, c, gap_cost, turn):
     d, u, v = moves(p, here, by_lag, a, b, c, gap_cost)
     if equal_moves(p):
         return accumulate(p, minimum_cost(p, met, up) if turn else minimum(met, up), d)
+    if equal_stretches(p):
+        return minimum_cost(p, accumulate(p, met, d), accumulate(p, minimum(up, left), u))
     return minimum_cost(p, accumulate(p, up, u), minimum_cost(p, accumulate(p, met, d), accumulate(p, left, v)))
 
 
@@ -217,18 +221,13 @@ def _accumulate(p, m, rows, weighted, points, Y, gap_costs, cells, cutoff, rests
     return DONE
 
 
-@inner
+@kernel(linked=True)
 def _fill_gap_costs(p, Y, gap_costs):
     for j in range(LANES, gap_costs.shape[0]):
         total = 0.0
         for k in range(len(Y)):
             total += gap_terms(p, Y[k][j], Y[k][j - LANES])
         gap_costs[j] = gap(p, total, 1.0)
-
-
-@kernel
-def _fill_gap_costs_of(p, Y, gap_costs):
-    _fill_gap_costs(p, Y, gap_costs)
 
 
 @kernel
@@ -246,7 +245,7 @@ def _accumulate_all(p, sizes, rows, weighted, points, Y, gap_costs, cells, cutof
 
 def room_for(n):
     """The memory of `_accumulate`: a row of costs, registers, its state; the cells left and a cost."""
-    return np.empty((n + 1) * LANES), np.empty((5, LANES)), np.zeros(4, np.int64), np.empty(2)
+    return aligned((n + 1) * LANES), aligned(5, LANES), np.zeros(4, np.int64), np.empty(2)
 
 
 def accumulated_costs(p, sizes, rows, weighted, points, Y, lo, hi, cutoff, ends, out):
@@ -255,9 +254,9 @@ def accumulated_costs(p, sizes, rows, weighted, points, Y, lo, hi, cutoff, ends,
     Queries are (n_queries, channels, 4, m), padded to whole sweeps; query point i meets the points
     lo[i] <= j < hi[i]. Costs above `cutoff` (BIG: none) may come out as any number above it.
     """
-    room, cells, q, gap_costs = room_for(len(Y[0]) // LANES - 1), cells_of(p, lo, hi), 0, np.zeros(len(Y[0]))
+    room, cells, q, gap_costs = room_for(len(Y[0]) // LANES - 1), cells_of(p, lo, hi), 0, aligned_zeros(len(Y[0]))
     if has_gap_cost(p):
-        _fill_gap_costs_of(p, Y, gap_costs)
+        _fill_gap_costs(p, Y, gap_costs)
     for room[-1][0] in budgets():
         q = _accumulate_all(p, sizes, rows, weighted, points, Y, gap_costs, cells, cutoff, ends, q, room, out)
         if q == len(rows):
@@ -273,7 +272,7 @@ def padded(record, x, w):
 
 def packed(series, n):
     """Up to LANES series side by side, (channels, (n + 1) * LANES); missing lanes repeat the last series."""
-    Y = np.zeros((len(series[0]), n + 1, LANES))
+    Y = aligned_zeros(len(series[0]), n + 1, LANES)
     for s in range(LANES):
         a = series[min(s, len(series) - 1)]
         Y[:, 1 : a.shape[1] + 1, s] = a
@@ -392,8 +391,8 @@ def scan(queries, collection, candidates, factors, n, lo, hi, k, limits, slack, 
     room, size = room_for(n), (n + 1) * LANES
     # The query, its next candidate and the size of its block; then the numbers of candidates that are returned.
     counts = np.zeros(6, np.int64)
-    lanes = channels_of(np.zeros((rows.shape[1], size)))
-    work = room, lanes, np.zeros(size), np.empty(k), np.empty(LANES, np.int64), counts
+    lanes = channels_of(aligned_zeros(rows.shape[1], size))
+    work = room, lanes, aligned_zeros(size), np.empty(k), np.empty(LANES, np.int64), counts
     cells = cells_of(p, lo, hi)
     for room[-1][0] in budgets():
         if _scan(queries, collection, candidates, factors, cells, limits, slack, work, costs):

@@ -14,7 +14,18 @@ from numba import types
 from numba.extending import overload
 
 from .compilation import inner, kernel, pieces, step
-from .dispatch import accumulate, closed_boundary, gap, gap_terms, lag_cost, moves, terms
+from .dispatch import (
+    accumulate,
+    closed_boundary,
+    equal_moves_in_search,
+    equal_stretches_in_search,
+    gap,
+    gap_terms,
+    lag_cost,
+    moves,
+    terms,
+)
+from .scratch import aligned
 from .simd import REGISTER, compiled_as, minimum, where
 from .simd_memory import channels_of, makers, store
 
@@ -144,15 +155,25 @@ def column(wide, p, query, series, t, at, span, oldest, entry, gap_cost, col, st
         here = points[0, i], points[1, i], points[2, i]
         # Each predecessor brings the start of its own path, and with it its own lag.
         lag, lag_before = lags(tx, ty, i, point, t, at, s_diag)
-        best = accumulate(p, diag, moves(p, here, lag_cost(p, lag, lag_before), a, b, c, gap_cost)[0])
-        lag, lag_before = lags(tx, ty, i, point, t, at, s_left)
-        third = accumulate(p, left, moves(p, here, lag_cost(p, lag, lag_before), a, b, c, gap_cost)[2])
-        lag, lag_before = lags(tx, ty, i, point, t, at, s_above)
-        other = accumulate(p, above, moves(p, here, lag_cost(p, lag, lag_before), a, b, c, gap_cost)[1])
-        first, s_best = minimum(other, best), where(other < best, s_above, s_diag)
-        s_best = where(third < first, s_left, s_best)
-        # What the cell above gives comes last, so that the next cell waits for one step only.
-        best = minimum(other, minimum(third, best))
+        d, u, _ = moves(p, here, lag_cost(p, lag, lag_before), a, b, c, gap_cost)
+        if equal_moves_in_search(p):
+            first, s_best = minimum(above, diag), where(above < diag, s_above, s_diag)
+            s_best = where(left < first, s_left, s_best)
+            # What the cell above gives comes last, so that the next cell waits for few steps.
+            best = accumulate(p, minimum(above, minimum(left, diag)), d)
+        elif equal_stretches_in_search(p):
+            first, s_first = minimum(left, above), where(left < above, s_left, s_above)
+            best, other = accumulate(p, diag, d), accumulate(p, first, u)
+            best, s_best = minimum(other, best), where(other < best, s_first, s_diag)
+        else:
+            best = accumulate(p, diag, d)
+            lag, lag_before = lags(tx, ty, i, point, t, at, s_left)
+            third = accumulate(p, left, moves(p, here, lag_cost(p, lag, lag_before), a, b, c, gap_cost)[2])
+            lag, lag_before = lags(tx, ty, i, point, t, at, s_above)
+            other = accumulate(p, above, moves(p, here, lag_cost(p, lag, lag_before), a, b, c, gap_cost)[1])
+            first, s_best = minimum(other, best), where(other < best, s_above, s_diag)
+            s_best = where(third < first, s_left, s_best)
+            best = minimum(other, minimum(third, best))
         store(col, i * lanes, best)
         store(start, i * lanes, s_best)
         diag, s_diag, above, s_above = left, s_left, best, s_best
@@ -258,7 +279,7 @@ def advance_lanes(queries, series, step, offset, rules, state, marks, states, at
     """
     k, m = best.shape[1] - 1, queries[3][-1]
     sizes = (at_once, at_once * (k + 1), at_once * k)
-    room = channels_of(np.empty((len(series), (at_once + 1) * LANES))), *(np.empty(size * LANES) for size in sizes)
+    room = channels_of(aligned(len(series), (at_once + 1) * LANES)), *(aligned(size * LANES) for size in sizes)
     rest = rules, state, marks, states, room, best, begin
     for a, b in pieces(int(marks[-1]), COST * m * LANES):
         _advance_lanes(True, queries, series, step, a, b, offset, *rest)
@@ -293,9 +314,10 @@ def range_costs(queries, series, start, length, transitions, bounds, state, out)
     """
     most, groups = int(length[-1]), -(-len(start) // LANES)
     rules = np.full(most * LANES, INF), transitions, *bounds
-    room = channels_of(np.empty((len(series), (most + 1) * LANES))), np.empty(2 * most * LANES), np.empty(most * LANES)
+    room = channels_of(aligned(len(series), (most + 1) * LANES)), aligned(2 * most * LANES), aligned(most * LANES)
+    here = aligned(*state.shape)
     for a, b in pieces(groups, COST * most * queries[3][-1] * LANES):
-        _range_costs(True, queries, series, start, length, rules, a, b, state, state.copy(), room, out)
+        _range_costs(True, queries, series, start, length, rules, a, b, state, here, room, out)
 
 
 @kernel

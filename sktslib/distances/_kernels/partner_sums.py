@@ -18,6 +18,7 @@ from .compilation import block_size, inner, kernel, pieces
 from .diagonals import best_move
 from .dispatch import closed_boundary, has_gap_cost, lag_cost, moves, terms, weighting
 from .lanes import AHEAD, LANES, _beside, _fill_gap_costs, _row
+from .scratch import aligned, aligned_zeros
 from .simd_memory import bits, channels_of, copy, fill, makers, some, store
 
 BIG = np.inf
@@ -166,7 +167,7 @@ def partner_sums(p, x, w, points, compared, summed, lo, hi, start, free, limits)
     (features, m), lengths = x.shape, compared[2]
     k, n, order = len(lengths), int(lengths.max()), np.argsort(lengths, kind="stable")  # so that little is padded
     size, channels, summed = (n + 1) * LANES, summed[2], summed[:2]
-    work = np.empty((features, 4, m)), channels_of(np.zeros((features, size))), np.zeros(size), np.empty(size)
+    work = np.empty((features, 4, m)), channels_of(aligned_zeros(features, size)), aligned_zeros(size), aligned(size)
     work = *work, np.empty(2 * m * n, np.uint16), np.empty(LANES), np.empty(LANES, np.int64)
     found, cells = (np.empty(k), np.zeros((k, m)), np.zeros((k, channels, m))), cells_of(p, lo, hi)
     for most in (limits, np.full(k, BIG)):

@@ -15,6 +15,7 @@ import numpy as np
 from .compilation import inner, kernel, pieces, step
 from .dispatch import accumulate, minimum_cost, moves, terms
 from .lanes import LANES, ROWS, load, splat
+from .scratch import aligned
 from .simd import maximum, minimum, where
 from .simd_memory import channels_of, fill, some, store
 
@@ -258,10 +259,10 @@ def bounds(p, rows, weighted, points, y, boxes, how, cutoff):
     """
     at, ends, lengths = boxes
     out, count = np.empty(len(at)), ends + lengths[1] - 2
-    low, high = np.empty((2, len(y), (count + 1) * LANES))
-    rest = np.empty((3, count + 1)), np.empty(4 * LANES)
+    low, high = aligned(2, len(y), (count + 1) * LANES)
+    rest = np.empty((3, count + 1)), aligned(4 * LANES)
     beside = np.empty((2, len(y), LANES, count))
-    room = channels_of(low), channels_of(high), np.empty((count + 1) * LANES), beside, rest
+    room = channels_of(low), channels_of(high), aligned((count + 1) * LANES), beside, rest
     for begin, stop in pieces(-(-len(at) // LANES), LANES * count * points.shape[1]):
         _fill_bounds(p, rows, weighted, points, y, boxes, how, cutoff, begin, stop, room, out)
     return out

@@ -72,7 +72,13 @@ def _omega(p):
     return p.omega
 
 
-@recurrence(terms=_squares, moves=_adtw, monotone=True, bounds=BoundFacts(stretch=_omega, squares=True))
+@recurrence(
+    terms=_squares,
+    moves=_adtw,
+    equal_stretches=True,
+    monotone=True,
+    bounds=BoundFacts(stretch=_omega, squares=True),
+)
 class ADTWRecord(NamedTuple):
     """Amerced dynamic time warping (Herrmann & Webb 2023): `omega` for every move that stretches."""
 

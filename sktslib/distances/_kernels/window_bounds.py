@@ -20,7 +20,7 @@ from .compilation import block_size, budgets, inner, kernel, pieces, step
 from .dispatch import accumulate, gap, gap_terms, lag_cost, moves, terms
 from .lower_bounds import LANES, load, slide_row, splat
 from .moments import scale_and_shift
-from .scratch import scratch
+from .scratch import aligned, aligned_zeros, scratch
 from .simd import REGISTER, maximum, minimum
 from .simd_memory import channels_of, copy, fill, makers, some, store
 
@@ -335,8 +335,8 @@ def compare(query, windows, remaining, lo, hi, cutoff, costs):
     """
     p, rows, _, points = query
     m, size, at = points.shape[1], (points.shape[1] + 1) * LANES, 0
-    room, passes = lanes.room_for(m), np.empty((5, m * LANES if remaining.reach else 0))
-    work = room, channels_of(np.zeros((len(rows), size))), np.zeros(size), np.zeros(m * LANES), passes
+    room, passes = lanes.room_for(m), aligned(5, m * LANES if remaining.reach else 0)
+    work = room, channels_of(aligned_zeros(len(rows), size)), aligned_zeros(size), aligned_zeros(m * LANES), passes
     cells = cells_of(p, lo, hi)
     for room[-1][0] in budgets():
         at = _compare(query, windows, remaining, cells, cutoff, at, work, costs)

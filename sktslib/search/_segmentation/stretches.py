@@ -13,6 +13,7 @@ from typing import NamedTuple
 import numpy as np
 
 from ...distances._kernels.one_pass import INF, LANES, advance, advance_lanes, difference_of, differences_of
+from ...distances._kernels.scratch import aligned_zeros
 from .listing import costs_of_ranges
 from .partial import open_begin
 from .undecided import Parts, Undecided
@@ -49,7 +50,7 @@ class Queries(NamedTuple):
     def state(self, lanes=1):
         """The kernel's state before the first sample."""
         m, k = self.first[-1], len(self.first) - 1
-        state = np.zeros((5, max(m, k + 1) * lanes))
+        state = aligned_zeros(5, max(m, k + 1) * lanes)
         state[[0, 2, 3]] = INF
         state[2, : (k + 1) * lanes] = 0.0
         return state

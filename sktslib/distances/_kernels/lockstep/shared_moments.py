@@ -32,7 +32,7 @@ from ..running_moments import (
     normalized_windows,
     rounding,
 )
-from ..scratch import scratch
+from ..scratch import aligned, aligned_zeros, scratch
 from . import lockstep_terms
 from .lockstep_drivers import finish_all
 from .transforms import backward, forward, room_of, turns
@@ -330,7 +330,7 @@ def as_waves(x, size, direct):
     """The channels of a short series as they are transformed (channels, 2, size), or as direct sums take them."""
     if direct:
         return np.ascontiguousarray(x)[:, np.newaxis]
-    out = np.zeros((len(x), 2, size))
+    out = aligned_zeros(len(x), 2, size)
     out[:, 0, : x.shape[1]] = x / size  # a power of two
     return out
 
@@ -340,8 +340,8 @@ def correlated(x, size, direct):
     waves = as_waves(x, size, direct)
     if direct:
         return waves
-    roots, out = turns(size), np.empty_like(waves)
-    room = np.empty(room_of(roots))
+    roots, out = turns(size), aligned(*waves.shape)
+    room = aligned(*room_of(roots))
     for wave, to in zip(waves, out, strict=True):
         forward(wave, to, roots, room)
     return out

@@ -11,6 +11,7 @@ from typing import NamedTuple
 import numpy as np
 
 from ..compilation import inner, kernel, step
+from ..scratch import aligned
 from ..simd import REGISTER
 from ..simd_memory import makers, store
 
@@ -43,12 +44,9 @@ def turns(size):
     """Those of a size, a power of two of 16 at least."""
     rows = 2 ** ((int(size).bit_length() - 1) // 2)
     columns = size // rows
-    between = _order(rows)[:, np.newaxis] * np.arange(columns)
-    return Turns(
-        _roots(np.arange(rows), rows),
-        _roots(np.arange(columns), columns),
-        np.ascontiguousarray(_roots(between.ravel(), size)),
-    )
+    between = aligned(2, size)
+    between[:] = _roots((_order(rows)[:, np.newaxis] * np.arange(columns)).ravel(), size)
+    return Turns(_roots(np.arange(rows), rows), _roots(np.arange(columns), columns), between)
 
 
 def room_of(roots):
