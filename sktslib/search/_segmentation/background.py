@@ -22,8 +22,13 @@ class Background(NamedTuple):
         """The costs of the samples (n,) of a series (channels, n); those of missing samples are 0."""
         if self.slope is None:
             return np.full(y.shape[1], self.limit)
-        apart = (self.slope * np.abs(y - self.offset) ** self.power).sum(axis=0)
-        return np.minimum(np.where(np.isnan(apart), 0.0, apart), self.limit)
+        apart = y - self.offset  # from here on in place, for fresh memory takes longer than the numbers
+        np.abs(apart, out=apart)
+        apart **= self.power
+        apart *= self.slope
+        cost = apart[0] if len(apart) == 1 else apart.sum(axis=0)
+        cost[np.isnan(cost)] = 0.0
+        return np.minimum(cost, self.limit, out=cost)
 
 
 def power_of(metric):
