@@ -1,9 +1,11 @@
 """Bars that show how far long calls have come, and jobs."""
 
 import multiprocessing
+import os
 import re
 import sys
 import threading
+from collections import defaultdict
 from time import sleep
 
 import numpy as np
@@ -112,9 +114,14 @@ def late(k, least=0):
     return k
 
 
+@pytest.fixture
+def none_waiting(monkeypatch):
+    monkeypatch.setattr(_jobs, "_waiting", defaultdict(list))
+
+
 @pytest.mark.parametrize("n_jobs", [2, 3, 20])
 @pytest.mark.parametrize("at_once", [1, 2])
-def test_threads_begin_calls_in_order_and_not_too_far_ahead(n_jobs, at_once, monkeypatch):
+def test_threads_begin_calls_in_order_and_not_too_far_ahead(n_jobs, at_once, monkeypatch, none_waiting):
     monkeypatch.setattr(_jobs, "AT_ONCE", at_once)
     begun, before = [], threading.active_count()
     calls = (begun.append(k) or delayed(late)(k) for k in range(12))
@@ -123,8 +130,46 @@ def test_threads_begin_calls_in_order_and_not_too_far_ahead(n_jobs, at_once, mon
         assert begun == [*range(len(begun))]
         assert len(begun) <= k + at_once * min(n_jobs, 12)
         assert threading.active_count() <= before + n_jobs
-    while threading.active_count() > before:
+
+
+def who_calls(n_jobs):
+    """The threads that make calls."""
+    calls = [delayed(lambda k: (sleep(0.001), threading.current_thread())[1])(k) for k in range(4 * n_jobs)]
+    return set(in_jobs(calls, n_jobs, 0, "numbers", "number"))
+
+
+def test_threads_do_the_next_call_too(none_waiting):
+    first = who_calls(2)
+    assert len(first) == 2 and who_calls(2) == first
+    assert not who_calls(3) & first
+    with pytest.raises(ValueError, match="refused"):
+        in_jobs([delayed(late)(0, 1) for _ in range(4)], 2, 0, "numbers", "number")
+    assert not who_calls(2) & first  # those may still be at work
+    with parallel_config("threading", n_jobs=2):
+        assert in_jobs([delayed(_jobs.count_jobs)(None) for _ in range(4)], 2, 0, "numbers", "number") == [1] * 4
+
+
+def test_no_more_threads_are_kept_than_two_calls_take(none_waiting):
+    before, start = threading.active_count(), threading.Barrier(5)
+
+    def several(k):
+        start.wait()
+        return who_calls(2)
+
+    seen = in_jobs([delayed(several)(k) for k in range(5)], 5, 0, "numbers", "number")
+    assert len(set.union(*seen)) == 10
+    while threading.active_count() > before + 5 + 2 * _jobs.KEPT:
         sleep(0.001)
+
+
+@pytest.mark.skipif(not hasattr(os, "fork"), reason="there is no fork")
+@pytest.mark.filterwarnings("ignore:This process:DeprecationWarning")  # is multi-threaded: that is what is tried
+def test_a_forked_process_has_threads_of_its_own(none_waiting):
+    assert len(who_calls(2)) == 2
+    child = os.fork()
+    if not child:
+        os._exit(0 if not _jobs._waiting and len(who_calls(2)) == 2 else 1)
+    assert os.waitpid(child, 0)[1] == 0
 
 
 def test_an_error_in_a_thread_stands_where_its_result_would():
@@ -135,7 +180,7 @@ def test_an_error_in_a_thread_stands_where_its_result_would():
     assert list(found) == []
 
 
-def test_threads_end_where_nobody_wants_the_rest():
+def test_threads_end_where_nobody_wants_the_rest(none_waiting):
     before, begun = threading.active_count(), []
     calls = (begun.append(k) or delayed(late)(k) for k in range(1000))
     for found in each_in_jobs(calls, 1000, 2, 0, "numbers", "number"):
