@@ -188,9 +188,13 @@ class _Candidates(NamedTuple):
         """Those of the numbers [begin, end)."""
         return _Candidates(*(values[..., begin:end] for values in self))
 
-    def best(self, count):
-        """The numbers of so many of the most promising ones, ascending."""
-        return np.sort(np.argpartition(self.low, count)[:count]) if count < len(self.low) else np.arange(len(self.low))
+    def divided(self, count):
+        """So many of the most promising ones, and the others."""
+        if count >= len(self.low):
+            return self, self.part(0, 0)
+        best = np.zeros(len(self.low), bool)
+        best[np.argpartition(self.low, count)[:count]] = True
+        return self.of(np.flatnonzero(best)), self.of(np.flatnonzero(~best))
 
 
 class _Known:
@@ -357,25 +361,20 @@ class _Cascade:
         """Of the windows [begin, end) those that may be within the limit, and those beyond running moments."""
         found, beyond = self._candidates(begin, end)
         if self.known.rule.n_matches is not None and len(found.low) > PROMISING:  # a lower limit serves what follows
-            found = self._without_best(found, 1)
+            best, found = found.divided(PROMISING)
+            self._compare(best)
+            found = found.within(self.known.limit)
         return found, beyond
-
-    def _without_best(self, found, parts):
-        """What is left once the most promising windows are compared, in so many parts."""
-        best, compare = found.best(PROMISING * parts), self.for_each if parts > 1 else one_by_one
-        compare(self._compare, [found.of(which) for which in np.array_split(best, parts)])
-        left = found.low <= self.known.limit
-        left[best] = False
-        return found.of(np.flatnonzero(left))
 
     def _compare_all(self, found):
         """Compare windows, a few of the most promising ones first, then along the sequence."""
-        found = self._without_best(found.within(self.known.limit), self.jobs)
-        at, size, batches = 0, SEEDS // 2, []
+        best, found = found.within(self.known.limit).divided(PROMISING * self.jobs)
+        parts = [best.of(which) for which in np.array_split(np.arange(len(best.low)), self.jobs)]
+        at, size, most = 0, SEEDS // 2, max(TERMS // self.x.size, SEEDS)
         while at < len(found.low):
-            batches.append(found.part(at, at + size))
-            at, size = at + size, min(2 * size, max(TERMS // self.x.size, SEEDS))
-        self.for_each(self._compare, batches)
+            parts.append(found.part(at, at + size))
+            at, size = at + size, min(2 * size, most, max((len(found.low) - at) // (2 * self.jobs), SEEDS // 2))
+        self.for_each(self._compare, parts)
 
     def _compare(self, found):
         """Find the costs of windows that may be within the limit, as far as it goes."""
