@@ -245,7 +245,7 @@ def _accumulate_all(p, sizes, rows, weighted, points, Y, gap_costs, cells, cutof
 
 def room_for(n):
     """The memory of `_accumulate`: a row of costs, registers, its state; the cells left and a cost."""
-    return aligned((n + 1) * LANES), aligned(5, LANES), np.zeros(4, np.int64), np.empty(2)
+    return aligned((n + 1) * LANES), aligned(5, LANES), aligned_zeros(4, dtype=np.int64), aligned(2)
 
 
 def accumulated_costs(p, sizes, rows, weighted, points, Y, lo, hi, cutoff, ends, out):

@@ -22,21 +22,22 @@ _kept = _Kept()
 
 
 def aligned(*shape, dtype=np.float64):
-    """An array that is not filled and begins where a cache line does.
+    """An array that is not filled and has cache lines of its own.
 
     A register as wide as a line is then loaded from one of them, otherwise from two, which takes longer: numpy's large
-    arrays begin in the midst of a line.
+    arrays begin in the midst of a line. Its small ones lie side by side, whatever thread they are for; threads that
+    write to one line wait for each other.
     """
     size = math.prod(shape) * np.dtype(dtype).itemsize
-    room = np.empty(size + LINE - 1, np.uint8)
+    room = np.empty(size + -size % LINE + LINE - 1, np.uint8)
     first = -room.__array_interface__["data"][0] % LINE
     return room[first : first + size].view(dtype).reshape(shape)
 
 
-def aligned_zeros(*shape):
+def aligned_zeros(*shape, dtype=np.float64):
     """The same, filled with zeros."""
-    out = aligned(*shape)
-    out.fill(0.0)
+    out = aligned(*shape, dtype=dtype)
+    out.fill(0)
     return out
 
 
