@@ -196,13 +196,15 @@ def nearest_neighbors(
     metric = metric._fitted_to(X, None if w is None else [spread(w, m) for m in lengths_of(X)])
     k = int(n_neighbors)
     pair = PAIR + TERM * len(metric._made) if isinstance(metric, Mixed) else PAIR
-    rows, columns = _sizes(Y, k, count_jobs(n_jobs), max_memory, pair)
+    jobs = count_jobs(n_jobs)
+    rows, columns = _sizes(Y, k, jobs, max_memory, pair)
     candidates = Candidates(Task(metric, w, k, rows, columns), Y)
     places = []
     for members in by_length(X).values():
-        size = min(ROWS, len(members) // (4 * count_jobs(n_jobs)), getattr(X, "rows", ROWS))
+        size = min(ROWS, len(members) // (4 * jobs), getattr(X, "rows", ROWS))
         size = max(rows, size - size % rows)
-        places += [np.array(members[begin : begin + size]) for begin in range(0, len(members), size)]
+        count = -(-len(members) // size)
+        places += np.array_split(members, min(count + -count % jobs, len(members)))  # jobs end together
     calls = (
         delayed(_nearest)(candidates, [X[a] for a in part], part if same else np.full(len(part), -1)) for part in places
     )
