@@ -204,7 +204,8 @@ def nearest_neighbors(
         size = min(ROWS, len(members) // (4 * jobs), getattr(X, "rows", ROWS))
         size = max(rows, size - size % rows)
         count = -(-len(members) // size)
-        places += np.array_split(members, min(count + -count % jobs, len(members)))  # jobs end together
+        # Jobs end together; but each part has its cost.
+        places += np.array_split(members, max(count, min(count + -count % jobs, 4 * len(members) // rows)))
     calls = (
         delayed(_nearest)(candidates, [X[a] for a in part], part if same else np.full(len(part), -1)) for part in places
     )

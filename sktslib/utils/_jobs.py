@@ -3,9 +3,9 @@
 import os
 import sys
 import threading
-from collections import defaultdict, deque
+from collections import deque
 from concurrent.futures import ThreadPoolExecutor
-from contextlib import contextmanager
+from contextlib import contextmanager, suppress
 from functools import partial
 from multiprocessing import TimeoutError as JobTimeout
 
@@ -16,9 +16,9 @@ from joblib.parallel import ThreadingBackend, get_active_backend
 from .validation import check_jobs
 
 MANY = 10_000  # steps from which on a bar writes thousands and millions
-KEPT = 2  # groups of so many threads that are kept
+KEPT = 4  # groups of threads that are kept
 AT_ONCE = 2  # calls for each job that are begun and whose results are not taken
-_waiting = defaultdict(list)  # threads that are kept, by how many stand together
+_waiting = []  # threads that are kept: how many there are and the group of them, the last one used last
 if hasattr(os, "register_at_fork"):
     os.register_at_fork(after_in_child=lambda: _waiting.clear())  # another process has none of them
 # What the engines say of a process that is gone, by the module that is loaded where they are used.
@@ -166,20 +166,27 @@ def _threads(jobs):
         threading.current_thread().unwanted = unwanted
         return call(*given, **more)
 
-    try:
-        threads = _waiting[jobs].pop()
-    except IndexError:
-        threads = ThreadPoolExecutor(jobs)
+    threads, process = _taken(jobs) or ThreadPoolExecutor(jobs), os.getpid()
     try:
         yield partial(threads.submit, begun)
     except BaseException:
         ended.set()  # calls that run look for it, for Python waits for them at its end
         threads.shutdown(wait=False, cancel_futures=True)
         raise
-    if len(_waiting[jobs]) < KEPT:
-        _waiting[jobs].append(threads)
-    else:
-        threads.shutdown(wait=False)
+    if process == os.getpid():  # not one that was forked meanwhile
+        _waiting.append((jobs, threads))
+    while len(_waiting) > KEPT:
+        _waiting.pop(0)[1].shutdown(wait=False)
+
+
+def _taken(jobs):
+    """So many threads of those that are kept, or None. Another thread may take some at the same time."""
+    for group in _waiting[::-1]:
+        if group[0] == jobs:
+            with suppress(ValueError):
+                _waiting.remove(group)
+                return group[1]
+    return None
 
 
 def _hear_of_losses(backend):

@@ -4,6 +4,7 @@ import numpy as np
 import pytest
 from numba import njit
 
+from sktslib.distances._kernels import scratch as scratch_memory
 from sktslib.distances._kernels.scratch import aligned, aligned_zeros, scratch
 from sktslib.distances._kernels.simd import REGISTER, cheaper, maximum, minimum, sqrt, take, where
 from sktslib.distances._kernels.simd_memory import (
@@ -139,4 +140,9 @@ def test_arrays_begin_where_a_cache_line_does(shape, dtype):
         a[...] = k % 2
     for k, a in enumerate(held):
         assert (a == k % 2).all()  # none lies in another's memory
-    assert not aligned_zeros(*shape).any()
+
+
+def test_zeros_are_written(monkeypatch):
+    monkeypatch.setattr(scratch_memory, "aligned", lambda *shape, dtype: np.ones(shape, dtype))
+    assert aligned_zeros(3, 5).tolist() == np.zeros((3, 5)).tolist()
+    assert aligned_zeros(4, dtype=np.int64).tolist() == [0, 0, 0, 0]

@@ -3,9 +3,9 @@
 import multiprocessing
 import os
 import re
+import signal
 import sys
 import threading
-from collections import defaultdict
 from time import sleep
 
 import numpy as np
@@ -116,7 +116,7 @@ def late(k, least=0):
 
 @pytest.fixture
 def none_waiting(monkeypatch):
-    monkeypatch.setattr(_jobs, "_waiting", defaultdict(list))
+    monkeypatch.setattr(_jobs, "_waiting", [])
 
 
 @pytest.mark.parametrize("n_jobs", [2, 3, 20])
@@ -132,9 +132,10 @@ def test_threads_begin_calls_in_order_and_not_too_far_ahead(n_jobs, at_once, mon
         assert threading.active_count() <= before + n_jobs
 
 
-def who_calls(n_jobs):
-    """The threads that make calls."""
-    calls = [delayed(lambda k: (sleep(0.001), threading.current_thread())[1])(k) for k in range(4 * n_jobs)]
+def who_calls(n_jobs, together=None):
+    """The threads that make calls, none of which ends before all of them, or all `together`, have begun."""
+    begun = together or threading.Barrier(n_jobs, timeout=60)
+    calls = [delayed(lambda: (begun.wait(), threading.current_thread())[1])() for _ in range(n_jobs)]
     return set(in_jobs(calls, n_jobs, 0, "numbers", "number"))
 
 
@@ -149,27 +150,40 @@ def test_threads_do_the_next_call_too(none_waiting):
         assert in_jobs([delayed(_jobs.count_jobs)(None) for _ in range(4)], 2, 0, "numbers", "number") == [1] * 4
 
 
-def test_no_more_threads_are_kept_than_two_calls_take(none_waiting):
-    before, start = threading.active_count(), threading.Barrier(5)
-
-    def several(k):
-        start.wait()
-        return who_calls(2)
-
-    seen = in_jobs([delayed(several)(k) for k in range(5)], 5, 0, "numbers", "number")
-    assert len(set.union(*seen)) == 10
-    while threading.active_count() > before + 5 + 2 * _jobs.KEPT:
+def test_few_threads_are_kept(none_waiting):
+    together = threading.Barrier(10, timeout=60)
+    seen = set.union(*in_jobs([delayed(who_calls)(2, together) for _ in range(5)], 5, 0, "numbers", "number"))
+    assert len(seen) == 10
+    kept = sum(jobs for jobs, _ in _jobs._waiting)
+    assert len(_jobs._waiting) == _jobs.KEPT and kept == 5 + 2 * (_jobs.KEPT - 1)  # the last ones
+    for _ in range(60_000):
+        if sum(thread.is_alive() for thread in seen) == kept - 5:
+            break
         sleep(0.001)
+    else:
+        raise AssertionError("threads that are not kept have not ended")
 
 
 @pytest.mark.skipif(not hasattr(os, "fork"), reason="there is no fork")
 @pytest.mark.filterwarnings("ignore:This process:DeprecationWarning")  # is multi-threaded: that is what is tried
 def test_a_forked_process_has_threads_of_its_own(none_waiting):
     assert len(who_calls(2)) == 2
-    child = os.fork()
-    if not child:
-        os._exit(0 if not _jobs._waiting and len(who_calls(2)) == 2 else 1)
-    assert os.waitpid(child, 0)[1] == 0
+    with shared(2) as for_each:
+        child, right = os.fork(), False
+        if not child:
+            signal.alarm(60)
+            try:
+                right = not _jobs._waiting and len(who_calls(2)) == 2
+            finally:
+                os._exit(0 if right else 1)
+        assert os.waitpid(child, 0)[1] == 0
+        assert for_each(abs, range(-3, 0)) == [3, 2, 1]
+
+
+def test_threads_of_another_process_are_not_kept(none_waiting, monkeypatch):
+    with shared(2):
+        monkeypatch.setattr(os, "getpid", lambda: -1)  # as in a process that is forked here
+    assert not _jobs._waiting
 
 
 def test_an_error_in_a_thread_stands_where_its_result_would():
@@ -187,9 +201,11 @@ def test_threads_end_where_nobody_wants_the_rest(none_waiting):
         if found == 3:
             break
     del found
-    while threading.active_count() > before:
+    for _ in range(60_000):
+        if threading.active_count() <= before:
+            break
         sleep(0.001)
-    assert len(begun) < 20
+    assert threading.active_count() <= before and len(begun) < 20
 
 
 @pytest.mark.parametrize("within", [1, 2])

@@ -29,8 +29,7 @@ ARGUMENTS = {
     "accumulate": "p, total, cost",
 }
 # Derived from what a recurrence declares.
-DERIVED = "equal_moves_in_search", "equal_stretches_in_search", "even_search", "lagged"
-DERIVED += "has_gap_cost", "minimum_cost"
+DERIVED = "equal_moves_in_search", "even_search", "lagged", "has_gap_cost", "minimum_cost"
 
 
 class BoundFacts(NamedTuple):
@@ -92,7 +91,7 @@ def recurrence(
         Whether two points match, for distances with an open boundary: they may skip points, so that a candidate of a
         search could be made of skipped points alone.
     accumulate : callable ``(p, total, cost) -> float``, optional
-        How a cost is combined with the accumulated cost; a sum by default.
+        How a cost is combined with the accumulated cost, of which no larger one may give less; a sum by default.
     equal_moves : bool, default=False
         Whether the three moves cost the same, so that the best move into a cell can be chosen before its cost is added:
         the one from the predecessor with the minimum cost.
@@ -175,7 +174,6 @@ def recurrence(
             "size": int(size),
             **flags,
             "equal_moves_in_search": equal_moves and not with_lags,  # in a search each way in brings lags of its own
-            "equal_stretches_in_search": equal_stretches and not with_lags,
             "even_search": equal_moves and not with_lags and closed_boundary and monotone,
             "lagged": with_lags,
             "has_gap_cost": gap not in (None, _free),
@@ -235,7 +233,6 @@ closed_boundary, has_gap_cost = _fact("closed_boundary", types.boolean), _fact("
 equal_moves, lagged = _fact("equal_moves", types.boolean), _fact("lagged", types.boolean)
 equal_moves_in_search = _fact("equal_moves_in_search", types.boolean)
 equal_stretches = _fact("equal_stretches", types.boolean)
-equal_stretches_in_search = _fact("equal_stretches_in_search", types.boolean)
 
 
 def minimum_cost(p, a, b):

@@ -18,7 +18,6 @@ from .dispatch import (
     accumulate,
     closed_boundary,
     equal_moves_in_search,
-    equal_stretches_in_search,
     gap,
     gap_terms,
     lag_cost,
@@ -155,25 +154,18 @@ def column(wide, p, query, series, t, at, span, oldest, entry, gap_cost, col, st
         here = points[0, i], points[1, i], points[2, i]
         # Each predecessor brings the start of its own path, and with it its own lag.
         lag, lag_before = lags(tx, ty, i, point, t, at, s_diag)
-        d, u, _ = moves(p, here, lag_cost(p, lag, lag_before), a, b, c, gap_cost)
-        if equal_moves_in_search(p):
-            first, s_best = minimum(above, diag), where(above < diag, s_above, s_diag)
-            s_best = where(left < first, s_left, s_best)
-            # What the cell above gives comes last, so that the next cell waits for few steps.
-            best = accumulate(p, minimum(above, minimum(left, diag)), d)
-        elif equal_stretches_in_search(p):
-            first, s_first = minimum(left, above), where(left < above, s_left, s_above)
-            best, other = accumulate(p, diag, d), accumulate(p, first, u)
-            best, s_best = minimum(other, best), where(other < best, s_first, s_diag)
-        else:
-            best = accumulate(p, diag, d)
-            lag, lag_before = lags(tx, ty, i, point, t, at, s_left)
-            third = accumulate(p, left, moves(p, here, lag_cost(p, lag, lag_before), a, b, c, gap_cost)[2])
+        d = moves(p, here, lag_cost(p, lag, lag_before), a, b, c, gap_cost)[0]
+        first, other, third = diag, above, left
+        if not equal_moves_in_search(p):
+            first = accumulate(p, diag, d)
             lag, lag_before = lags(tx, ty, i, point, t, at, s_above)
             other = accumulate(p, above, moves(p, here, lag_cost(p, lag, lag_before), a, b, c, gap_cost)[1])
-            first, s_best = minimum(other, best), where(other < best, s_above, s_diag)
-            s_best = where(third < first, s_left, s_best)
-            best = minimum(other, minimum(third, best))
+            lag, lag_before = lags(tx, ty, i, point, t, at, s_left)
+            third = accumulate(p, left, moves(p, here, lag_cost(p, lag, lag_before), a, b, c, gap_cost)[2])
+        stretched, s_stretched = minimum(third, other), where(third < other, s_left, s_above)
+        best, s_best = minimum(stretched, first), where(stretched < first, s_stretched, s_diag)
+        if equal_moves_in_search(p):
+            best = accumulate(p, best, d)
         store(col, i * lanes, best)
         store(start, i * lanes, s_best)
         diag, s_diag, above, s_above = left, s_left, best, s_best

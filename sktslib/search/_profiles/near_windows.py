@@ -24,7 +24,7 @@ from .compared_windows import Windows
 from .scale_limits import allowed_windows, covered
 
 LEAST = 2**18  # points of all windows together; with fewer the whole profile takes no time
-BLOCK = 2**18  # windows that a thread bounds at a time, at least; of fewer threads wait for each other more often
+BLOCK = 2**18  # windows that a thread bounds at a time, unless there are too few; of fewer threads wait more often
 STRETCHES = 64  # of windows that are bounded at a time; the limit that one finds serves the next
 TERMS = 2**19  # points of windows that are compared at a time
 SAMPLE = 32  # windows that tell which points cost most
@@ -373,7 +373,8 @@ class _Cascade:
         at, size, most = 0, SEEDS // 2, max(TERMS // self.x.size, SEEDS)
         while at < len(found.low):
             parts.append(found.part(at, at + size))
-            at, size = at + size, min(2 * size, most, max((len(found.low) - at) // (2 * self.jobs), SEEDS // 2))
+            at += size
+            size = min(2 * size, most, max((len(found.low) - at) // (2 * self.jobs), SEEDS // 2))
         self.for_each(self._compare, parts)
 
     def _compare(self, found):
