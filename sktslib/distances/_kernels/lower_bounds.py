@@ -27,11 +27,14 @@ load, splat, _ = makers(LANES, fused=True)
 # ------------------------------------------------------------------------------------------------- minimum and maximum
 @inner
 def _extremes(one, other, low, high):
-    """The lower and the higher of two pairs of rows; two loops, because the compiler makes vectors of each alone."""
-    for j in range(low.shape[0]):
-        low[j] = one[0][j] if one[0][j] < other[0][j] else other[0][j]
-    for j in range(high.shape[0]):
-        high[j] = one[1][j] if one[1][j] > other[1][j] else other[1][j]
+    """The lower and the higher of two pairs of rows."""
+    whole = low.shape[0] - low.shape[0] % LANES
+    for j in range(0, whole, LANES):
+        store(low, j, minimum(load(one[0], j), load(other[0], j)))
+        store(high, j, maximum(load(one[1], j), load(other[1], j)))
+    for j in range(whole, low.shape[0]):
+        low[j] = minimum(one[0][j], other[0][j])
+        high[j] = maximum(one[1][j], other[1][j])
 
 
 @inner
