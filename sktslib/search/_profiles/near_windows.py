@@ -369,8 +369,8 @@ class _Cascade:
     def _compare_all(self, found):
         """Compare windows, a few of the most promising ones first, then along the sequence."""
         best, found = found.within(self.known.limit).divided(PROMISING * self.jobs)
-        parts = [best.of(which) for which in np.array_split(np.arange(len(best.low)), self.jobs)]
-        at, size, most = 0, SEEDS // 2, max(TERMS // self.x.size, SEEDS)
+        at, size, step = 0, SEEDS // 2, max(1, -(-len(best.low) // self.jobs))
+        parts, most = [best.part(k, k + step) for k in range(0, len(best.low), step)], max(TERMS // self.x.size, SEEDS)
         while at < len(found.low):
             parts.append(found.part(at, at + size))
             at += size
