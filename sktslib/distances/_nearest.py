@@ -31,11 +31,13 @@ if TYPE_CHECKING:
 
     from ..utils._types import MetricLike, Sequences
 
-# Series whose neighbors are searched for at once, pairs that this may be, and series of a call; of no influence on any
-# result.
-QUERIES = 64
+# Of no influence on any result: series whose neighbors are searched for at once, and the most of them where they and
+# the collection have so few points together that threads would often wait for each other between two such searches;
+# pairs that this may be; series of a call at most, and at least for the sake of more jobs.
+QUERIES, MANY_QUERIES = 64, 256
+POINTS = 2**24
 ENTRIES = 2**20
-ROWS = 1024
+ROWS, FEW_ROWS = 1024, 16
 # Bytes of a pair, and more for each term of a sum, and sizes of a candidate, in all arrays that are made for them.
 PAIR = 100
 TERM = 16
@@ -200,12 +202,15 @@ def nearest_neighbors(
     rows, columns = _sizes(Y, k, jobs, max_memory, pair)
     candidates = Candidates(Task(metric, w, k, rows, columns), Y)
     places = []
-    for members in by_length(X).values():
+    for members in map(np.array, by_length(X).values()):
         size = min(ROWS, len(members) // (4 * jobs), getattr(X, "rows", ROWS))
         size = max(rows, size - size % rows)
         count = -(-len(members) // size)
-        # Jobs end together; but each part has its cost.
-        places += np.array_split(members, max(count, min(count + -count % jobs, 4 * len(members) // rows)))
+        # Jobs end together; but each part has its cost. Series that lie side by side often take about as long: they are
+        # dealt out, unless they are read side by side.
+        count = max(count, min(count + -count % jobs, len(members) // FEW_ROWS))
+        stored = isinstance(X, StoredCollection)
+        places += np.array_split(members, count) if stored else [members[k::count] for k in range(count)]
     calls = (
         delayed(_nearest)(candidates, [X[a] for a in part], part if same else np.full(len(part), -1)) for part in places
     )
@@ -222,7 +227,8 @@ def _sizes(Y, k, jobs, max_memory, pair):
     if max_memory is None and isinstance(Y, StoredCollection):
         max_memory = MEMORY * jobs
     if max_memory is None:
-        return max(1, min(QUERIES, ENTRIES // len(Y))), len(Y)
+        rows = min(MANY_QUERIES, max(QUERIES, POINTS // (len(Y[0]) * sum(lengths_of(Y)))))
+        return max(1, min(rows, ENTRIES // len(Y))), len(Y)
     # One half is for what is prepared of the candidates, the other one for the pairs.
     of_series = COPIES * 8 * len(Y[0]) * max(lengths_of(Y))
     columns = min(len(Y), max_memory // (2 * (KEPT + jobs) * of_series))

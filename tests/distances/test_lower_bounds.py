@@ -67,11 +67,12 @@ def test_envelopes(data):
     a = np.random.default_rng(data.draw(st.integers(0, 1000))).normal(size=(2, n))
     for p in BANDS:
         first, last = band(p.get("window"), p.get("factor"), n, m)
-        lower, upper = np.empty((2, m)), np.empty((2, m))
+        lower, upper = np.zeros((2, m + 2)), np.zeros((2, m + 2))
         envelopes(a, first, last, lower, upper)
         for i in range(m):
-            np.testing.assert_array_equal(lower[:, i], a[:, first[i] : last[i]].min(axis=1))
-            np.testing.assert_array_equal(upper[:, i], a[:, first[i] : last[i]].max(axis=1))
+            np.testing.assert_array_equal(lower[:, i + 1], a[:, first[i] : last[i]].min(axis=1))
+            np.testing.assert_array_equal(upper[:, i + 1], a[:, first[i] : last[i]].max(axis=1))
+        assert not lower[:, [0, -1]].any() and not upper[:, [0, -1]].any()  # the pads
 
 
 def outside(v, values):

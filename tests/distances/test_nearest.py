@@ -138,7 +138,7 @@ def test_sums_of_distances(metric, data):
     want = pairwise_distances(X, Y, metric, weight=w, channels_first=False)
     kept = pairwise_distances(Y, [*Y], metric, channels_first=False)  # both halves, which may differ by rounding
     each = 576 * 3 * m  # bytes for a candidate, of which 17 are prepared at once
-    with small_sizes(data, "distances._nearest.QUERIES", "distances._nearest.ROWS"):
+    with small_sizes(data, *(f"distances._nearest.{size}" for size in ("QUERIES", "MANY_QUERIES", "ROWS"))):
         found = nearest_neighbors(X, Y, metric, k, weight=w, channels_first=False)
         exactly(found, want, k)
         exactly(nearest_neighbors(Y, None, metric, k, channels_first=False), kept, k, itself=True)

@@ -8,21 +8,33 @@ from .._kernels.lower_bounds import INF, LANES, both_ways, envelopes
 from .._metrics.bands import band
 
 
+def room(*shape):
+    """Zeros for points (..., n) behind a pad, up to whole vectors."""
+    n = shape[-1]
+    return np.zeros((*shape[:-1], 1 + n + -n % LANES))
+
+
+def inside(a, n):
+    """The points of what is laid out."""
+    return a[..., 1 : n + 1]
+
+
 def laid_out(a):
     """Points (..., n) after a pad, followed by zeros up to whole vectors."""
-    n = a.shape[-1]
-    out = np.zeros((*a.shape[:-1], 1 + n + -n % LANES))
-    out[..., 1 : n + 1] = a
+    out = room(*a.shape)
+    inside(out, a.shape[-1])[...] = a
     return out
 
 
 def envelopes_of(a, first, last):
-    lower, upper = np.empty((2, *a.shape[:-1], len(first)))
+    """The lower and the upper envelope of points (..., n), of the points [first[i], last[i]) each, laid out."""
+    size = len(first)
+    out = room(2, *a.shape[:-1], size)
     if not first.any() and (last == a.shape[-1]).all():  # without a band each point meets all of them
-        lower[...], upper[...] = a.min(axis=-1, keepdims=True), a.max(axis=-1, keepdims=True)
-        return lower, upper
-    envelopes(a.reshape(-1, a.shape[-1]), first, last, *(v.reshape(-1, len(first)) for v in (lower, upper)))
-    return lower, upper
+        inside(out, size)[...] = a.min(axis=-1, keepdims=True), a.max(axis=-1, keepdims=True)
+    else:
+        envelopes(a.reshape(-1, a.shape[-1]), first, last, *out.reshape(2, -1, out.shape[-1]))
+    return out
 
 
 def weight_rows(w):
@@ -76,8 +88,8 @@ class _Group:
         self.first, self.last = band(metric.window, metric.factor, m, n)  # query points that each series point meets
         reach = band(metric.window, metric.factor, n, m)
         self.lags, self.y_lags = laid_out(minimum_lags(*reach)), laid_out(minimum_lags(self.first, self.last))
-        lower, upper = envelopes_of(series, *reach)
-        pin(record, lower, upper, series)
+        envelope = envelopes_of(series, *reach)
+        pin(record, *inside(envelope, m), series)
         gaps = np.zeros((1, n))
         facts = bounds_of(record)
         if facts.minimum_gap is not None:
@@ -87,22 +99,22 @@ class _Group:
         gaps, minimum_gap_costs = gap_costs_of(record, gaps)
         # A point left out implies the gap cost of a point of the other series only if that one is not the shorter.
         minimum_gap_costs = np.broadcast_to(minimum_gap_costs * (n >= m), len(series)).copy()
-        self.prepared = *(laid_out(a) for a in (series, lower, upper, gaps)), minimum_gap_costs
+        self.prepared = laid_out(series), *envelope, laid_out(gaps), minimum_gap_costs
 
     def bounds(self, record, x, w, points):
         """Lower bounds (n_queries, n_series) of the accumulated costs of queries (n_queries, channels, m)."""
         m, n = self.m, self.n
-        low, high = envelopes_of(x, self.first, self.last)
-        pin(record, low, high, x)
+        envelope = envelopes_of(x, self.first, self.last)
+        pin(record, *inside(envelope, n), x)
         w = w[:1] if (w == w[:1]).all() else w
-        light = envelopes_of(w, self.first, self.last)[0]
+        light = inside(envelopes_of(w, self.first, self.last)[0], n)
         facts = bounds_of(record)
         gap_cost = points[:, 0] if facts.minimum_gap is None else x.shape[1] * facts.minimum_gap(record)
         up, minimum_gap_cost = gap_costs_of(record, np.zeros((len(x), m)) + gap_cost)
         points = points[:1] if (points == points[:1]).all() else points
         least = envelopes_of(points, self.first, self.last)[0]
         queries = laid_out(x), weight_rows(w), laid_out(points), laid_out(up), minimum_gap_cost * (m >= n)
-        queries += weight_rows(light), *(laid_out(a) for a in (least, low, high))
+        queries += weight_rows(light), least, *envelope
         out = np.empty((len(x), len(self.series)))
         both_ways(record, queries, self.prepared, self.lags, self.y_lags, float(abs(m - n)), out)
         if facts.stretch is not None:  # at least so many moves are not diagonal

@@ -75,7 +75,7 @@ def slide(a, width, low, high):
 
 @kernel
 def envelopes(a, first, last, lower, upper):
-    """The same of the points [first[i], last[i]) of each row, by the ranges of doubling width."""
+    """The same of the points [first[i], last[i]) of each row, laid out, by the ranges of doubling width."""
     n = a.shape[1]
     widest = 1
     for i in range(first.shape[0]):
@@ -106,8 +106,8 @@ def envelopes(a, first, last, lower, upper):
                 size += 1
             one, other = low[level, at : at + size], high[level, at : at + size]
             ends = low[level, end : end + size], high[level, end : end + size]
-            _extremes((one, other), ends, lower[k, i : i + size], upper[k, i : i + size])
             i += size
+            _extremes((one, other), ends, lower[k, i + 1 - size : i + 1], upper[k, i + 1 - size : i + 1])
 
 
 # -------------------------------------------------------------------------------------------------------------- bounds

@@ -8,7 +8,6 @@ Costs above the limit so found are not computed to the end. The others are found
 so that the choice is the same, ties and roundings included.
 """
 
-from threading import Lock
 from typing import NamedTuple
 
 import numpy as np
@@ -22,6 +21,7 @@ from ...utils._jobs import one_by_one, shared
 from .._selection import select
 from .compared_windows import Windows
 from .scale_limits import allowed_windows, covered
+from .window_candidates import Candidates, Known
 
 LEAST = 2**18  # points of all windows together; with fewer the whole profile takes no time
 BLOCK = 2**18  # windows that a thread bounds at a time, unless there are too few; of fewer threads wait more often
@@ -121,8 +121,8 @@ class _Bounds(NamedTuple):
         """Those of a query that is compared with windows within a band, which are known up to an `uncertainty`."""
         record, x, w, _, _, _, points = problem
         channels, m = x.shape
-        low, high = collection_bounds.envelopes_of(x, lo, hi)
-        light = collection_bounds.envelopes_of(w, lo, hi)[0]
+        low, high = collection_bounds.inside(collection_bounds.envelopes_of(x, lo, hi), m).copy()
+        light = collection_bounds.inside(collection_bounds.envelopes_of(w, lo, hi)[0], m).copy()
         widest = int((hi - lo).max())
         reach = -(-widest // 2)  # two stretches of so many points hold any range
         remaining = window_bounds.Remaining(low.copy(), high.copy(), light, reach, _stretches(lo, hi, reach))
@@ -142,7 +142,7 @@ class _Bounds(NamedTuple):
         skips, _ = collection_bounds.gap_costs_of(record, np.full(m, floor))
         other = max(float(dispatch.gap(record, 0.0, 1.0)), floor) if facts.skips else 0.0
         lags = collection_bounds.minimum_lags(lo, hi)
-        least = collection_bounds.envelopes_of(points, lo, hi)[0]
+        least = collection_bounds.inside(collection_bounds.envelopes_of(points, lo, hi)[0], m).copy()
         heavy, light = collection_bounds.weight_rows(w), collection_bounds.weight_rows(light)
         of_query = window_bounds.QueryPoints(x, heavy, points, lags, up + other, pinned, starts, second)
         ranges = low - uncertainty, high + uncertainty
@@ -160,88 +160,6 @@ def _beyond(values, low, high, w):
     """What each point costs that lies beyond a range, on average of the windows."""
     over = np.maximum(values - high, low - values)
     return (w * (np.maximum(over, 0.0) ** 2).mean(axis=1)).sum(axis=0)
-
-
-# ------------------------------------------------------------------------------------------------------ what is known
-class _Candidates(NamedTuple):
-    """Windows that may be within the limit."""
-
-    where: np.ndarray  # (count,): where they start
-    low: np.ndarray  # (count,): what they cost at least
-    moments: np.ndarray  # (2, channels, count): scale and shift; without channels where windows are compared exactly
-
-    @classmethod
-    def joined(cls, parts):
-        """Those of all parts."""
-        return cls(*(np.concatenate(values, axis=-1) for values in zip(*parts, strict=True)))
-
-    def of(self, which):
-        """Those of these numbers."""
-        return _Candidates(self.where[which], self.low[which], self.moments.take(which, axis=2))
-
-    def within(self, limit):
-        """Those whose bounds are not above a limit."""
-        near = np.flatnonzero(self.low <= limit)
-        return self if len(near) == len(self.low) else self.of(near)
-
-    def part(self, begin, end):
-        """Those of the numbers [begin, end)."""
-        return _Candidates(*(values[..., begin:end] for values in self))
-
-    def divided(self, count):
-        """So many of the most promising ones, and the others."""
-        if count >= len(self.low):
-            return self, self.part(0, 0)
-        best = np.zeros(len(self.low), bool)
-        best[np.argpartition(self.low, count)[:count]] = True
-        return self.of(np.flatnonzero(best)), self.of(np.flatnonzero(~best))
-
-
-class _Known:
-    """What is known of the windows so far: the cost that no match is above, and which are within that limit.
-
-    `by_moments` tells whether windows are compared as running moments normalize them, and equal distances may differ by
-    `more` in their costs.
-    """
-
-    def __init__(self, windows, rule, by_moments, more):
-        self.windows, self.rule, self.by_moments, self.more = windows, rule, by_moments, more
-        self.limit, self.lock = np.inf, Lock()
-        self.forget()
-
-    def forget(self):
-        """Leave nothing but the limit."""
-        self.where, self.costs = np.empty(0, np.int64), np.empty(0)
-
-    def tighten(self, cost):
-        """Take a cost that no match is above, as it may come out here, once from the exact one and once more."""
-        self.limit = min(self.limit, self._raised(self._raised(cost)))
-
-    def _raised(self, cost):
-        """A cost as it may come out here, at most."""
-        points, uncertainty = self.windows.y.shape[0] * self.windows.m, self.windows.uncertainty
-        if self.by_moments:
-            cost = (np.sqrt(cost) + np.sqrt(2.0 * points) * uncertainty) ** 2
-        else:
-            cost = cost + 4.0 * points * uncertainty
-        return cost * (1.0 + 1e-9) + self.more
-
-    def learn(self, which, costs):
-        """Take costs, infinite above the limit, and what they say about it."""
-        found = np.flatnonzero(costs < np.inf)
-        if not len(found):
-            return
-        self.where, self.costs = np.append(self.where, which[found]), np.append(self.costs, costs[found])
-        k = self.rule.n_matches
-        if k == 1:
-            self.tighten(costs[found].min())
-        elif k is not None:
-            rule = {"n_matches": 2 * k - 1, "max_overlap": self.rule.max_overlap}
-            chosen = select(self.costs, self.where, self.where + self.windows.m, **rule)
-            if len(chosen) == 2 * k - 1:
-                self.tighten(self.costs[chosen[-1]])
-        near = self.costs <= self.limit
-        self.where, self.costs = self.where[near], self.costs[near]
 
 
 # ------------------------------------------------------------------------------------------------------------ search
@@ -271,7 +189,7 @@ class _Cascade:
                 windows.prepare(np.abs(self.x).max(), rule.jobs, for_each)
             self.bounds = _Bounds.of(self.problem, *self.band, self.windows.uncertainty)
             self.ways = self._ways()
-        self.known = _Known(windows, rule, self.by_moments, 0.0 if metric._reports_cost else 2e-12 * m)
+        self.known = Known(windows, rule, self.by_moments, 0.0 if metric._reports_cost else 2e-12 * m)
         self.known.tighten(np.inf if rule.threshold is None else metric._limit(rule.threshold, self.problem))
 
     def near(self):
@@ -282,7 +200,7 @@ class _Cascade:
         size = -(-windows.n // (rounds * self.jobs))
         found = self.for_each(lambda at: self._find(at, min(at + size, windows.n)), range(0, windows.n, size))
         found, beyond = zip(*found, strict=True)
-        self._compare_all(_Candidates.joined(found))
+        self._compare_all(found)
         near = known.where[known.costs <= known.limit]
         near = np.sort(np.concatenate([near, *beyond]))
         distances = [np.empty(0)]
@@ -317,13 +235,13 @@ class _Cascade:
     def _candidates(self, begin, end, most=None):
         """Of the windows [begin, end) those that may be within the limit by up to so many points, and the others.
 
-        Those are the ones that must be compared exactly, and are not.
+        Those are the ones that must be compared exactly, and are not. The next call may overwrite all of them.
         """
         none, channels = np.empty(0, np.int64), len(self.windows.y) if self.by_moments else 0
         if self.bounds is None:
             where = np.arange(begin, end)
             where = where[self.among[begin:end]] if len(self.among) else where
-            return _Candidates(where, np.zeros(len(where)), np.empty((2, 0, len(where)))), none
+            return Candidates(where, np.zeros(len(where)), np.empty((2, 0, len(where)))), none
         windows, (of_query, of_window, _, width) = self.windows, self.bounds
         query_first, order, other = self.ways
         orders = (order, other) if most is None else (order[:most], other[:0])
@@ -332,9 +250,9 @@ class _Cascade:
         given = self.problem.record, sides, compared, self.among, query_first, orders
         with np.errstate(divide="ignore", invalid="ignore"):  # on purpose, and plain Python says so
             where, low, moments = window_bounds.candidates(*given, self.known.limit, begin, end)
-        known, found = low != window_bounds.UNKNOWN, _Candidates(where, low, moments[:, :channels])
+        known, found = low != window_bounds.UNKNOWN, Candidates(where, low, moments[:, :channels])
         if self.by_moments:
-            return found.of(np.flatnonzero(known)), where[~known]
+            return (found, none) if known.all() else (found.of(np.flatnonzero(known)), where[~known])
         return found._replace(low=np.maximum(low, 0.0)).of(np.argsort(where)), none
 
     def _seed(self):
@@ -354,7 +272,8 @@ class _Cascade:
             some = len(found.low) // size * size
             return found.of(np.argmin(found.low[:some].reshape(-1, size), axis=1) + np.arange(0, some, size))
 
-        self._compare_all(_Candidates.joined(self.for_each(promising, begins)))
+        found = Candidates.joined(self.for_each(promising, begins))
+        self._compare_all(found.divided(PROMISING * self.jobs))
         self.known.forget()  # they are found again
 
     def _find(self, begin, end):
@@ -363,18 +282,18 @@ class _Cascade:
         if self.known.rule.n_matches is not None and len(found.low) > PROMISING:  # a lower limit serves what follows
             best, found = found.divided(PROMISING)
             self._compare(best)
-            found = found.within(self.known.limit)
-        return found, beyond
+        return found.within(self.known.limit), beyond
 
     def _compare_all(self, found):
-        """Compare windows, a few of the most promising ones first, then along the sequence."""
-        best, found = found.within(self.known.limit).divided(PROMISING * self.jobs)
-        at, size, step = 0, SEEDS // 2, max(1, -(-len(best.low) // self.jobs))
-        parts, most = [best.part(k, k + step) for k in range(0, len(best.low), step)], max(TERMS // self.x.size, SEEDS)
-        while at < len(found.low):
-            parts.append(found.part(at, at + size))
-            at += size
-            size = min(2 * size, most, max((len(found.low) - at) // (2 * self.jobs), SEEDS // 2))
+        """Compare windows in pieces: first small ones, for their costs tell how far to look, and at the end again."""
+        found = self.for_each(lambda some: some.within(self.known.limit), found)
+        parts, size, left = [], SEEDS // 2, sum(len(some.low) for some in found)
+        for some in found:
+            at, share = 0, max(-(-len(some.low) // self.jobs), PROMISING)
+            while at < len(some.low):
+                parts.append(some.part(at, at + min(size, share)))
+                left, at = left - len(parts[-1].low), at + min(size, share)
+                size = min(2 * size, max(TERMS // self.x.size, SEEDS), max(left // (2 * self.jobs), SEEDS // 2))
         self.for_each(self._compare, parts)
 
     def _compare(self, found):

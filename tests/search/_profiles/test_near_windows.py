@@ -144,7 +144,7 @@ def test_bounds_of_a_band_of_no_width_are_the_costs_in_each_block(channels, quer
     ways, rest = near_windows._Cascade._ways, near_windows._Cascade._compare_all
 
     def seen(search, candidates):
-        found.append(candidates)
+        found.append(near_windows.Candidates.joined(candidates))
         rest(search, candidates)
 
     monkeypatch.setattr(window_bounds, "BLOCK", 40)
