@@ -173,7 +173,7 @@ def _columns(recording, options):
         series.append(np.ascontiguousarray(column[: filled[-1] + 1] if len(filled) else column))
     shorter = sum(len(one) < len(recording) for one in series)
     if shorter:
-        recording.notes.append(f"{recording.path}: {shorter} columns end in empty cells and are shorter")
+        recording.notes.append(f"{recording.path}: columns that end in empty cells, and are shorter: {shorter}")
     return series
 
 

@@ -11,6 +11,15 @@ from typing import NamedTuple
 SCALE = "scale the columns: --scale zscore"
 LONG = 3  # lengths of the query; a repetition that is longer holds several
 WORDS = {"none": None, "all": None, "true": True, "false": False}
+# What is said of Python's types, in the words of the command line.
+PHRASES = {
+    r"an instance of FalseDiscoveryRate, an instance of Conformal, an instance of 'str'": "fdr:ALPHA, conformal:ALPHA",
+    r"a FalseDiscoveryRate or a Conformal, or a text such as '(\S+)' or '\S+'": r"fdr:ALPHA or conformal:ALPHA, as \1",
+    r"The 'alpha' parameter of (?:FalseDiscoveryRate|Conformal)": "--threshold: ALPHA",
+    r"\ba str among\b": "one of",
+    r"\ban int in\b": "a whole number in",
+    r"\ba float in\b": "a number in",
+}
 
 
 class Parameter(NamedTuple):
@@ -157,6 +166,8 @@ def in_options(message, parameters):
         message = re.sub(rf"\b{one.name}='?([\w.]+)'?", rf"{one.option} \1", message)
         message = re.sub(rf"The '{one.name}' parameter(?: of \w+)?|'{one.name}'(?= must)", one.option, message)
         message = re.sub(rf"\b(set|with) '{one.name}'", rf"\1 {one.option}", message)
+    for python, words in PHRASES.items():
+        message = re.sub(python, words, message)
     message = message.replace("scale query and sequences, for example with sklearn.preprocessing.StandardScaler", SCALE)
     return re.sub(r",? for example (with|by) numpy\.\w+", "", message).replace("pandas.Timedelta('1s')", "500ms")
 

@@ -50,6 +50,13 @@ class _Watched(io.RawIOBase):
         super().close()
 
 
+def contents(path):
+    """Whether a file is packed, and the ending of what it holds, as its name says."""
+    kind = Path(path).suffix.lower()
+    packed = kind in (*OPENERS, ".zip")
+    return packed, Path(Path(path).stem).suffix.lower() if packed else kind
+
+
 def opened(path):
     """A file to read bytes from, unpacked where its ending says so."""
     exists = os.path.exists(path)
@@ -78,8 +85,7 @@ def opened(path):
 
             bar = tqdm(total=size, unit="B", unit_scale=True, desc=Path(path).name, leave=False)
             raw = io.BufferedReader(_Counted(raw, bar))
-        opener = {".gz": gzip.open, ".bz2": bz2.open, ".xz": lzma.open, ".zst": _Zstandard}.get(kind)
-        file = raw if opener is None else opener(raw)
+        file = OPENERS[kind](raw) if kind in OPENERS else raw
     return io.BufferedReader(_Watched(file, raw), 2**18)
 
 
@@ -151,3 +157,6 @@ class _Zstandard(io.RawIOBase):
     def close(self):
         self._file.close()
         super().close()
+
+
+OPENERS = {".gz": gzip.open, ".bz2": bz2.open, ".xz": lzma.open, ".zst": _Zstandard}

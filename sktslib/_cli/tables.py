@@ -5,11 +5,10 @@ import lzma
 import warnings
 import zipfile
 from dataclasses import dataclass, field
-from pathlib import Path
 
 import numpy as np
 
-from .packed import opened
+from .packed import contents, opened
 from .spreadsheets import read_sheet
 from .text_layout import EMPTY_CELLS, layout_of, number_form
 
@@ -70,7 +69,7 @@ def read_table(path, reading, option):
     """
     import pandas as pd
 
-    kind = Path(path).suffix.lower()
+    packed, kind = contents(path)
     readers = {".npy": _read_npy, ".wav": _read_wav, ".xlsx": _read_excel, ".xls": _read_excel, ".ods": _read_excel}
     readers |= {
         ".npz": _read_npz,
@@ -81,8 +80,11 @@ def read_table(path, reading, option):
         ".feather": _read_feather,
         ".arrow": _read_feather,
     }
+    reader = readers.get(kind, _read_text)
+    if packed and reader not in (_read_text, _refuse_json):
+        raise ValueError(f"{option} must name a table. Got {path!r}; of packed files only text is read. Unpack it.")
     try:
-        return readers.get(kind, _read_text)(path, reading)
+        return reader(path, reading)
     except ImportError as error:
         raise ValueError(
             f"{option}: {path!r} needs a package that is not installed ({' '.join(str(error).split())[:120]}). Install "

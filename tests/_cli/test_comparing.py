@@ -65,7 +65,7 @@ def test_pairs_of_columns(files, capsys):
     frame = pd.read_csv(io.StringIO(out), index_col="series")
     assert list(frame) == ["a", "b", "c"]
     np.testing.assert_array_equal(frame, pairwise_distances(SERIES))
-    assert "2 columns end in empty cells and are shorter" in err
+    assert "columns that end in empty cells, and are shorter: 2" in err
     assert "series: 3 columns of table.csv" in err
     pd.DataFrame({"a": [1, None, 2], "b": [1, 2, 3]}).to_csv("table.csv")
     assert "finite" in printed(capsys, "pairwise", "table.csv", code=2).err

@@ -51,7 +51,23 @@ WRONG = {
     ),
     "value": (
         ["search", "rec.csv", "--query", "beat.csv", "--normalize", "z"],
-        "error: --normalize must be a str among",
+        "error: --normalize must be one of {",
+    ),
+    "threshold": (
+        ["search", "rec.csv", "--query", "beat.csv", "--threshold", "-1"],
+        "--threshold must be a number in the range [0.0, inf), fdr:ALPHA, conformal:ALPHA or None. Got -1 instead.",
+    ),
+    "text": (
+        ["search", "rec.csv", "--query", "beat.csv", "--threshold", "abc"],
+        "--threshold must be a number, fdr:ALPHA or conformal:ALPHA, as fdr:0.05. Got 'abc'.",
+    ),
+    "alpha": (
+        ["search", "rec.csv", "--query", "beat.csv", "--threshold", "fdr:2"],
+        "error: --threshold: ALPHA must be a number in the range (0.0, 1.0). Got 2.0 instead.",
+    ),
+    "count": (
+        ["search", "rec.csv", "--query", "beat.csv", "--n-matches", "x"],
+        "--n-matches must be one of {'auto'}, a whole number in the range [1, inf) or None. Got 'x' instead.",
     ),
     "gap": (
         ["search", "gap.csv", "--query", "beat.csv"],

@@ -1,6 +1,7 @@
 """Text tables as spreadsheets, loggers and pandas write them: what is read, and what is said about it."""
 
 import io
+import re
 import sys
 
 import numpy as np
@@ -9,7 +10,7 @@ import pytest
 
 from sktslib._cli import packed
 from sktslib._cli.recordings import Files
-from sktslib._cli.tables import Reading
+from sktslib._cli.tables import Reading, read_table
 from sktslib._cli.text_layout import layout_of
 
 T = np.arange(12) * 0.25
@@ -81,6 +82,12 @@ def test_encodings_are_found(tmp_path, encoding):
     assert found.names == ["Höhe"]
     assert found.time_name == "Zeit"
     assert [note for note in found.notes if "cp1252" in note] == found.notes[: encoding == "cp1252"]
+
+
+@pytest.mark.parametrize(("name", "rule"), [("a.npy.gz", "Unpack it."), ("a.JSON.xz", "may hold anything")])
+def test_what_is_packed_is_known_by_its_name(name, rule):
+    with pytest.raises(ValueError, match=re.escape(rule)):
+        read_table(name, Reading(), "--query")
 
 
 @pytest.mark.parametrize("ending", ["gz", "bz2", "xz", "zip"])
