@@ -163,6 +163,7 @@ SIZES = {
     "distances._kernels.lockstep.sliding.SPECTRA": [1, 2**23],
     "distances._kernels.window_bounds.BLOCK": [1, 40, 2**13],
     "search._profiles.near_windows.BLOCK": [1, 7, 2**16],
+    "search._profiles.near_windows.FEW": [0, 2**12],
     "search._profiles.near_windows.TERMS": [1, 60, 2**19],
     "search._profiles.near_windows.SEEDS": [2, 512],
     "search._profiles.near_windows.SAMPLED": [3, 40, 2**12],

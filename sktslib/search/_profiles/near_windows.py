@@ -26,6 +26,7 @@ from .window_candidates import Candidates, Known
 LEAST = 2**18  # points of all windows together; with fewer the whole profile takes no time
 BLOCK = 2**18  # windows that a thread bounds at a time, unless there are too few; of fewer threads wait more often
 STRETCHES = 64  # of windows that are bounded at a time; the limit that one finds serves the next
+FEW = 2**12  # windows of such a stretch that may be within the limit: fewer are gathered, which takes less than waiting
 TERMS = 2**19  # points of windows that are compared at a time
 SAMPLE = 32  # windows that tell which points cost most
 NARROW = 0.15  # of a query's points whose ranges may be narrower than the one stretch that bounds them
@@ -200,7 +201,8 @@ class _Cascade:
         size = -(-windows.n // (rounds * self.jobs))
         found = self.for_each(lambda at: self._find(at, min(at + size, windows.n)), range(0, windows.n, size))
         found, beyond = zip(*found, strict=True)
-        self._compare_all(found)
+        few = sum(len(some.low) for some in found) < FEW * len(found)
+        self._compare_all([Candidates.joined(found)] if few else found)
         near = known.where[known.costs <= known.limit]
         near = np.sort(np.concatenate([near, *beyond]))
         distances = [np.empty(0)]

@@ -22,6 +22,7 @@ BLOCKS = [
     "distances._kernels.window_bounds.BLOCK",
     "search._profiles.compared_windows.BLOCK",
     "search._profiles.near_windows.BLOCK",
+    "search._profiles.near_windows.FEW",
     "search._profiles.near_windows.TERMS",
     "search._profiles.near_windows.SEEDS",
     "search._profiles.near_windows.SAMPLED",
