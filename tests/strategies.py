@@ -152,7 +152,7 @@ SIZES = {
     "cluster._costs.FEW_CELLS": [0, 0, 2**22],
     "cluster._costs.PAIR_CELLS": [0, 0, 2**10],
     "distances._nearest.QUERIES": [1, 3, 64],
-    "distances._nearest.MANY_QUERIES": [1, 256],
+    "distances._nearest.MANY_QUERIES": [1, 3, 256],
     "distances._nearest.ROWS": [1, 5, 1024],
     "distances._kernels.lockstep.sliding.LEAST": [1, 2**20],
     "search._profiles.compared_windows.BLOCK": [1, 7, 2**16],

@@ -17,7 +17,7 @@ PHRASES = {
     r"a FalseDiscoveryRate or a Conformal, or a text such as '(\S+)' or '\S+'": r"fdr:ALPHA or conformal:ALPHA, as \1",
     r"The 'alpha' parameter of (?:FalseDiscoveryRate|Conformal)": "--threshold: ALPHA",
     r"\ba str among\b": "one of",
-    r"\ban int in\b": "a whole number in",
+    r"\ban int(?:eger)? in\b": "a whole number in",
     r"\ba float in\b": "a number in",
 }
 

@@ -53,7 +53,7 @@ class _Watched(io.RawIOBase):
 def contents(path):
     """Whether a file is packed, and the ending of what it holds, as its name says."""
     kind = Path(path).suffix.lower()
-    packed = kind in (*OPENERS, ".zip")
+    packed = kind in OPENERS
     return packed, Path(Path(path).stem).suffix.lower() if packed else kind
 
 

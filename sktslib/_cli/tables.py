@@ -2,6 +2,7 @@
 
 import io
 import lzma
+import os
 import warnings
 import zipfile
 from dataclasses import dataclass, field
@@ -81,7 +82,7 @@ def read_table(path, reading, option):
         ".arrow": _read_feather,
     }
     reader = readers.get(kind, _read_text)
-    if packed and reader not in (_read_text, _refuse_json):
+    if packed and os.path.exists(path) and (reader not in (_read_text, _refuse_json) or kind == ".tar"):
         raise ValueError(f"{option} must name a table. Got {path!r}; of packed files only text is read. Unpack it.")
     try:
         return reader(path, reading)

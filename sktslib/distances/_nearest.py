@@ -31,11 +31,11 @@ if TYPE_CHECKING:
 
     from ..utils._types import MetricLike, Sequences
 
-# Of no influence on any result: series whose neighbors are searched for at once, and the most of them where they and
-# the collection have so few points together that threads would often wait for each other between two such searches;
-# pairs that this may be; series of a call at most, and at least for the sake of more jobs.
+# Of no influence on any result: series whose neighbors are searched for at once, more where searches take so little
+# that threads would often wait for each other in between; points of them and the collection in all pairs, and numbers
+# of the collection that one of theirs counts for; pairs; series of a call at most, and at least for the sake of jobs.
 QUERIES, MANY_QUERIES = 64, 256
-POINTS = 2**24
+POINTS, EACH = 2**24, 2**7
 ENTRIES = 2**20
 ROWS, FEW_ROWS = 1024, 16
 # Bytes of a pair, and more for each term of a sum, and sizes of a candidate, in all arrays that are made for them.
@@ -199,7 +199,7 @@ def nearest_neighbors(
     k = int(n_neighbors)
     pair = PAIR + TERM * len(metric._made) if isinstance(metric, Mixed) else PAIR
     jobs = count_jobs(n_jobs)
-    rows, columns = _sizes(Y, k, jobs, max_memory, pair)
+    rows, columns = _sizes(X, Y, k, jobs, max_memory, pair)
     candidates = Candidates(Task(metric, w, k, rows, columns), Y)
     places = []
     for members in map(np.array, by_length(X).values()):
@@ -208,7 +208,7 @@ def nearest_neighbors(
         count = -(-len(members) // size)
         # Jobs end together; but each part has its cost. Series that lie side by side often take about as long: they are
         # dealt out, unless they are read side by side.
-        count = max(count, min(count + -count % jobs, len(members) // FEW_ROWS))
+        count = max(count, min(count + -count % jobs, len(members) // min(FEW_ROWS, max(1, rows // 4))))
         stored = isinstance(X, StoredCollection)
         places += np.array_split(members, count) if stored else [members[k::count] for k in range(count)]
     calls = (
@@ -222,12 +222,13 @@ def nearest_neighbors(
     return Neighbors(distances, indices, Pruning(len(X) * available, *counts.tolist()))
 
 
-def _sizes(Y, k, jobs, max_memory, pair):
+def _sizes(X, Y, k, jobs, max_memory, pair):
     """How many series to find the neighbors of at once, and among how many candidates."""
     if max_memory is None and isinstance(Y, StoredCollection):
         max_memory = MEMORY * jobs
     if max_memory is None:
-        rows = min(MANY_QUERIES, max(QUERIES, POINTS // (len(Y[0]) * sum(lengths_of(Y)))))
+        many = POINTS // (len(Y[0]) * max(sum(lengths_of(Y)), EACH * max(lengths_of(X))))
+        rows = max(QUERIES, min(MANY_QUERIES, many, getattr(X, "rows", MANY_QUERIES)))
         return max(1, min(rows, ENTRIES // len(Y))), len(Y)
     # One half is for what is prepared of the candidates, the other one for the pairs.
     of_series = COPIES * 8 * len(Y[0]) * max(lengths_of(Y))

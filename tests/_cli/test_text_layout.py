@@ -84,10 +84,20 @@ def test_encodings_are_found(tmp_path, encoding):
     assert [note for note in found.notes if "cp1252" in note] == found.notes[: encoding == "cp1252"]
 
 
-@pytest.mark.parametrize(("name", "rule"), [("a.npy.gz", "Unpack it."), ("a.JSON.xz", "may hold anything")])
-def test_what_is_packed_is_known_by_its_name(name, rule):
+@pytest.mark.parametrize(
+    ("name", "rule"),
+    [
+        ("a.npy.gz", "Unpack it."),
+        ("a.tar.bz2", "Unpack it."),
+        ("a.JSON.xz", "may hold anything"),
+        ("no.npy.gz", "No such"),
+    ],
+)
+def test_what_is_packed_is_known_by_its_name(name, rule, tmp_path):
+    if not name.startswith("no"):
+        (tmp_path / name).touch()
     with pytest.raises(ValueError, match=re.escape(rule)):
-        read_table(name, Reading(), "--query")
+        read_table(str(tmp_path / name), Reading(), "--query")
 
 
 @pytest.mark.parametrize("ending", ["gz", "bz2", "xz", "zip"])

@@ -53,7 +53,8 @@ def test_results_are_equal(engine):
 
 
 def test_work_travels(engine, monkeypatch):
-    monkeypatch.setattr("sktslib.distances._nearest.MANY_QUERIES", 4)
+    for name in ("QUERIES", "MANY_QUERIES"):
+        monkeypatch.setattr(f"sktslib.distances._nearest.{name}", 4)
     away, metric = float(engine != "threading"), partial(elsewhere, os.getpid())
     np.testing.assert_array_equal(pairwise_distances(X, X[:5], metric=metric), away)
     np.testing.assert_array_equal(nearest_neighbors(X, X[:5], metric=metric).distances, away)

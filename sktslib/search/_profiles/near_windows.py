@@ -237,7 +237,7 @@ class _Cascade:
     def _candidates(self, begin, end, most=None):
         """Of the windows [begin, end) those that may be within the limit by up to so many points, and the others.
 
-        Those are the ones that must be compared exactly, and are not. The next call may overwrite all of them.
+        Those are the ones that must be compared exactly, and are not. The next call may overwrite the former.
         """
         none, channels = np.empty(0, np.int64), len(self.windows.y) if self.by_moments else 0
         if self.bounds is None:
@@ -295,7 +295,8 @@ class _Cascade:
             while at < len(some.low):
                 parts.append(some.part(at, at + min(size, share)))
                 left, at = left - len(parts[-1].low), at + min(size, share)
-                size = min(2 * size, max(TERMS // self.x.size, SEEDS), max(left // (2 * self.jobs), SEEDS // 2))
+                most = max(TERMS // self.x.size, SEEDS), max(left // (2 * self.jobs), SEEDS // 2)
+                size = min(2 * min(size, share), *most)
         self.for_each(self._compare, parts)
 
     def _compare(self, found):

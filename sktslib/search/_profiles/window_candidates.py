@@ -33,7 +33,7 @@ class Candidates(NamedTuple):
         return Candidates(*(values[..., begin:end] for values in self))
 
     def divided(self, count):
-        """So many of the most promising ones, and all, of which only the others are within a limit."""
+        """So many of the most promising ones, and those of which only the others are within a limit."""
         if count >= len(self.low):
             return self, self.part(0, 0)
         best, low = np.sort(np.argpartition(self.low, count)[:count]), self.low.copy()
