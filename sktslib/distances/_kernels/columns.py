@@ -29,6 +29,7 @@ import numpy as np
 from .compilation import inner, kernel, pieces, step
 from .dispatch import (
     accumulate,
+    add_terms,
     by_fact,
     closed_boundary,
     equal_moves,
@@ -85,12 +86,13 @@ def _ground_column(p, rows, y, j, lo, hi, ground):
         v, v_before = y[k, j], (y[k, j - 1] if j > 0 else 0.0)
         r0, r1, r2, r3 = rows[k, 0], rows[k, 1], rows[k, 2], rows[k, 3]
         for i in range(lo, hi):
-            t = terms(p, (r0[i], r1[i], r2[i], r3[i]), v, v_before)
-            a[i] = t[0] if k == 0 else a[i] + t[0]
+            of_point = r0[i], r1[i], r2[i], r3[i]
+            t = terms(p, of_point, v, v_before) if k == 0 else add_terms(p, (a[i], b[i], c[i]), of_point, v, v_before)
+            a[i] = t[0]
             if n_sums(p) > 1:
-                b[i] = t[1] if k == 0 else b[i] + t[1]
+                b[i] = t[1]
             if n_sums(p) > 2:
-                c[i] = t[2] if k == 0 else c[i] + t[2]
+                c[i] = t[2]
 
 
 @step

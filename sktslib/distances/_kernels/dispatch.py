@@ -20,6 +20,7 @@ _PARTS = {}
 # What the functions of a recurrence are called with.
 ARGUMENTS = {
     "terms": "p, row, y, y_before",
+    "add_terms": "p, sums, row, y, y_before",
     "moves": "p, point_costs, lag_cost, a, b, c, gap",
     "row": "p, x, x_before, w, w_before",
     "lag_cost": "p, lag, lag_before",
@@ -47,6 +48,7 @@ def recurrence(
     *,
     terms: Callable,
     moves: Callable,
+    add_terms: Callable | None = None,
     row: Callable | None = None,
     size: int = 1,
     lag_cost: Callable | None = None,
@@ -73,6 +75,9 @@ def recurrence(
     moves : callable ``(p, point_costs, lag_cost, a, b, c, gap) -> (diagonal, query, series)``
         Costs of the three moves into a cell. `point_costs` are the three of the query point: if it is left out, if it
         is matched, if it meets a point that does not match. `lag_cost` and `gap` are what these functions gave.
+    add_terms : callable ``(p, sums, row, y, y_before) -> (a, b, c)``, optional
+        The three sums with what one more channel adds, where that is not to be rounded before; by default `sums` plus
+        `terms`.
     row : callable ``(p, x, x_before, w, w_before) -> (four numbers)``, optional
         What that row holds instead, computed once for all cells of a query point; the third must be the weight. It
         takes arrays of all points, too, as numpy does.
@@ -164,6 +169,7 @@ def recurrence(
         _PARTS[record] = {
             "terms": terms,
             "moves": moves,
+            "add_terms": add_terms or _plus_terms,
             "row": row or _as_they_are,
             "lag_cost": lag_cost or _timeless,
             "gap_terms": gap_terms or _nothing,
@@ -225,7 +231,7 @@ def _fact(name, result_type):
     return fact
 
 
-terms, moves, row = (by_type(_part, name) for name in ("terms", "moves", "row"))
+terms, add_terms, moves, row = (by_type(_part, name) for name in ("terms", "add_terms", "moves", "row"))
 gap_terms, gap, lag_cost = (by_type(_part, name) for name in ("gap_terms", "gap", "lag_cost"))
 matched_pair, accumulate = by_type(_part, "pairs"), by_type(_part, "accumulate")
 n_sums = _fact("size", types.intp)
@@ -249,6 +255,11 @@ def _build_minimum_cost(context, builder, sig, args):
 # ------------------------------------------------------------------------------------------------------------ defaults
 def _as_they_are(p, x, x_before, w, w_before):
     return x, x_before, w, w_before
+
+
+def _plus_terms(p, sums, row, y, y_before):
+    a, b, c = terms(p, row, y, y_before)
+    return sums[0] + a, sums[1] + b, sums[2] + c
 
 
 def _timeless(p, lag, lag_before):

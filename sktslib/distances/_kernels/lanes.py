@@ -12,6 +12,7 @@ from .columns import cells_of, rows_of
 from .compilation import block_size, budgets, inner, kernel, step
 from .dispatch import (
     accumulate,
+    add_terms,
     closed_boundary,
     equal_moves,
     equal_stretches,
@@ -35,7 +36,7 @@ BIG = np.inf  # a cost that no path has
 ABOVE, DONE, UNFINISHED = 0, 1, 2
 AHEAD = block_size(8, 2)  # points computed at a time where it is not known how many will be needed
 
-load, splat, _ = makers(LANES, fused=True)
+load, splat, _ = makers(LANES, fused=False)
 
 
 @step
@@ -94,7 +95,6 @@ def _sweep(p, i, m, rows, weighted, points, Y, gap_costs, lo, hi, begin, end, in
     l1, l2, l3 = _late(p, i1, begin), _late(p, i2, begin), _late(p, i3, begin)
     for j in range(begin, end):
         at = (j + 1) * LANES
-        # A branch between a product and its sum would have them rounded in another way than inside the band.
         limit0 = -BIG if lo[i0] <= j < hi[i0] else BIG
         limit1 = -BIG if lo[i1] <= j < hi[i1] else BIG
         limit2 = -BIG if lo[i2] <= j < hi[i2] else BIG
@@ -107,14 +107,10 @@ def _sweep(p, i, m, rows, weighted, points, Y, gap_costs, lo, hi, begin, end, in
         a3, b3, c3 = terms(p, q3, y, yb)
         for k in range(1, len(Y)):
             y, yb = load(Y[k], at), load(Y[k], at - LANES)
-            e, f, g = terms(p, _row(rows, weighted, k, i), y, yb)
-            a0, b0, c0 = a0 + e, b0 + f, c0 + g
-            e, f, g = terms(p, _row(rows, weighted, k, i + 1), y, yb)
-            a1, b1, c1 = a1 + e, b1 + f, c1 + g
-            e, f, g = terms(p, _row(rows, weighted, k, i + 2), y, yb)
-            a2, b2, c2 = a2 + e, b2 + f, c2 + g
-            e, f, g = terms(p, _row(rows, weighted, k, i + 3), y, yb)
-            a3, b3, c3 = a3 + e, b3 + f, c3 + g
+            a0, b0, c0 = add_terms(p, (a0, b0, c0), _row(rows, weighted, k, i), y, yb)
+            a1, b1, c1 = add_terms(p, (a1, b1, c1), _row(rows, weighted, k, i + 1), y, yb)
+            a2, b2, c2 = add_terms(p, (a2, b2, c2), _row(rows, weighted, k, i + 2), y, yb)
+            a3, b3, c3 = add_terms(p, (a3, b3, c3), _row(rows, weighted, k, i + 3), y, yb)
         # All that needs the costs of the column before comes first, so that new ones can take their registers.
         m0, m1, m2, m3 = _meet(p, corner, r0), _meet(p, r0, r1), _meet(p, r1, r2), _meet(p, r2, r3)
         v0 = _in_band(_cell(p, h0, l0, m0, above, r0, a0, b0, c0, gap_cost, False), limit0, inside)

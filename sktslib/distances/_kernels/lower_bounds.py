@@ -16,7 +16,7 @@ import numpy as np
 
 from .compilation import inner, kernel, pieces, step
 from .dispatch import accumulate, lag_cost, moves, terms
-from .simd import REGISTER, maximum, minimum
+from .simd import REGISTER, maximum, minimum, rounded
 from .simd_memory import copy, makers, store
 
 INF = np.inf
@@ -135,7 +135,7 @@ def _one_way(p, x, w, points, lower, upper, lags, skip, minimum_gap_cost, lanes)
             a, b = a + e, b + f
         here = load(points[0], i + 1), load(points[1], i + 1), load(points[2], i + 1)
         lag = load(lags, i + 1)
-        cost = moves(p, here, lag_cost(p, lag, lag), a, b, 0.0, 0.0)[0]
+        cost = rounded(moves(p, here, lag_cost(p, lag, lag), a, b, 0.0, 0.0)[0])
         total = accumulate(p, total, minimum(cost, load(skip, i + 1) + minimum_gap_cost))
     store(lanes, 0, total)
     out = 0.0

@@ -16,6 +16,7 @@ from numba.extending import overload
 from .compilation import inner, kernel, pieces, step
 from .dispatch import (
     accumulate,
+    add_terms,
     closed_boundary,
     equal_moves_in_search,
     gap,
@@ -84,8 +85,8 @@ def _summed(wide, p, rows, Y, t, i):
     a, b, c = terms(p, (r[0, i], r[1, i], r[2, i], r[3, i]), load(wide, Y[0], at), load(wide, Y[0], at - lanes))
     for k in range(1, len(Y)):
         r = rows[k]
-        e, f, g = terms(p, (r[0, i], r[1, i], r[2, i], r[3, i]), load(wide, Y[k], at), load(wide, Y[k], at - lanes))
-        a, b, c = a + e, b + f, c + g
+        y, y_before = load(wide, Y[k], at), load(wide, Y[k], at - lanes)
+        a, b, c = add_terms(p, (a, b, c), (r[0, i], r[1, i], r[2, i], r[3, i]), y, y_before)
     return a, b, c
 
 

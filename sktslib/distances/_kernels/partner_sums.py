@@ -16,7 +16,7 @@ import numpy as np
 from .columns import cells_of, fill_rows
 from .compilation import block_size, inner, kernel, pieces
 from .diagonals import best_move
-from .dispatch import closed_boundary, has_gap_cost, lag_cost, moves, terms, weighting
+from .dispatch import add_terms, closed_boundary, has_gap_cost, lag_cost, moves, terms, weighting
 from .lanes import AHEAD, LANES, _beside, _fill_gap_costs, _row
 from .scratch import aligned, aligned_zeros
 from .simd_memory import bits, channels_of, copy, fill, makers, some, store
@@ -49,8 +49,8 @@ def _line(p, i, rows, weighted, points, Y, gap_costs, begin, known, end, limit, 
             above, y, before = load(row, at), load(Y[0], at), load(Y[0], at - LANES)
             a, b, c = terms(p, weights, y, before)
             for k in range(1, len(Y)):
-                e, f, g = terms(p, _row(rows, weighted, k, i), load(Y[k], at), load(Y[k], at - LANES))
-                a, b, c = a + e, b + f, c + g
+                y, before = load(Y[k], at), load(Y[k], at - LANES)
+                a, b, c = add_terms(p, (a, b, c), _row(rows, weighted, k, i), y, before)
             lag = float(np.int32(abs(i - j)))
             d, u, v = moves(p, here, splat(lag_cost(p, lag, lag)), a, b, c, load(gap_costs, at))
             best, by_query, by_series = best_move(p, diag, above, left, d, u, v)

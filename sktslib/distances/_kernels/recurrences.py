@@ -5,7 +5,7 @@ from typing import NamedTuple
 import numpy as np
 
 from .dispatch import BoundFacts, by_type, recurrence
-from .simd import maximum, minimum, sqrt, take, where
+from .simd import maximum, minimum, multiply_add, sqrt, take, where
 
 
 # ------------------------------------------------------------------------------------------------------------- norms
@@ -49,6 +49,12 @@ def _squares(p, row, y, y_before):
     return w * d * d, 0.0, 0.0
 
 
+def _add_squares(p, sums, row, y, y_before):
+    x, _, w, _ = row
+    d = x - y
+    return multiply_add(w * d, d, sums[0]), 0.0, 0.0
+
+
 def _norms(p, row, y, y_before):
     x, _, w, _ = row
     return power(p.norm, abs(w * (x - y))), 0.0, 0.0
@@ -59,7 +65,14 @@ def _dtw(p, point_costs, lag_cost, a, b, c, gap):
     return a, a, a
 
 
-@recurrence(terms=_squares, moves=_dtw, equal_moves=True, monotone=True, bounds=BoundFacts(squares=True))
+@recurrence(
+    terms=_squares,
+    add_terms=_add_squares,
+    moves=_dtw,
+    equal_moves=True,
+    monotone=True,
+    bounds=BoundFacts(squares=True),
+)
 class DTWRecord(NamedTuple):
     """Dynamic time warping (Sakoe & Chiba 1978): every move costs the ground cost of the cell it enters."""
 
@@ -74,6 +87,7 @@ def _omega(p):
 
 @recurrence(
     terms=_squares,
+    add_terms=_add_squares,
     moves=_adtw,
     equal_stretches=True,
     monotone=True,
@@ -90,11 +104,24 @@ def _wdtw_lag_cost(p, lag, lag_before):
 
 
 def _wdtw(p, point_costs, lag_cost, a, b, c, gap):
-    cost = lag_cost * a
+    cost = lag_cost, a
     return cost, cost, cost
 
 
-@recurrence(terms=_squares, moves=_wdtw, lag_cost=_wdtw_lag_cost, equal_moves=True, monotone=True, bounds=True)
+def _add_product(p, total, cost):
+    return multiply_add(cost[0], cost[1], total)
+
+
+@recurrence(
+    terms=_squares,
+    add_terms=_add_squares,
+    moves=_wdtw,
+    lag_cost=_wdtw_lag_cost,
+    accumulate=_add_product,
+    equal_moves=True,
+    monotone=True,
+    bounds=True,
+)
 class WDTWRecord(NamedTuple):
     """Weighted dynamic time warping (Jeong et al. 2011); `factors` by the lag of the points in samples."""
 

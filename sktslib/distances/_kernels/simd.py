@@ -4,8 +4,8 @@ A recurrence written with the operators and with `where`, `minimum`, `maximum` a
 A vector of more lanes than a register has is split over several registers by LLVM. Where the compiler is switched off,
 a vector is a numpy array. How vectors come from memory and go back is in `simd_memory`.
 
-`fused` vectors may round a product and a sum once (fused multiply-add); the others round as plain floats do, so that
-ties are broken alike in every driver.
+Every product and every sum is rounded as plain floats are, but for `multiply_add`, so that all drivers agree to the bit.
+`fused` vectors leave it to the compiler whether a product and a sum are rounded once; bounds and transforms take them.
 """
 
 import operator
@@ -317,6 +317,29 @@ def build_cheaper(context, builder, sig, args):
     costs = _all_as_type(context, builder, args, sig.args, sig.return_type)
     word = builder.call(least, [builder.bitcast(cost, words) for cost in costs])
     return builder.bitcast(word, ir.VectorType(F64, lanes))
+
+
+def multiply_add(a, b, c):
+    """a * b + c, rounded once where the processor has an instruction for it, and twice elsewhere."""
+    return a * b + c
+
+
+@compiled_as(multiply_add, lambda a, b, c: type_of(a, b, c))
+def _build_multiply_add(context, builder, sig, args):
+    return _call(builder, "llvm.fmuladd", *_all_as_type(context, builder, args, sig.args, sig.return_type))
+
+
+def rounded(cost):
+    """A cost as one number; recurrences may give it as two factors, for `multiply_add`."""
+    return cost[0] * cost[1] if isinstance(cost, tuple) else cost
+
+
+@compiled_as(rounded, lambda cost: type_of(*cost) if isinstance(cost, types.BaseTuple) else cost)
+def _build_rounded(context, builder, sig, args):
+    if not isinstance(sig.args[0], types.BaseTuple):
+        return args[0]
+    factors = cgutils.unpack_tuple(builder, args[0])
+    return builder.fmul(*_all_as_type(context, builder, factors, sig.args[0], sig.return_type))
 
 
 def sqrt(a):

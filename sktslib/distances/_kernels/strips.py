@@ -13,7 +13,7 @@ the series is striped to as many parts, each of them reversed: see `index_of`.
 import numpy as np
 
 from .compilation import inner, step
-from .dispatch import by_fact, gap, gap_terms, has_gap_cost, terms
+from .dispatch import add_terms, by_fact, gap, gap_terms, has_gap_cost, terms
 from .simd import REGISTER
 from .simd_memory import REGISTERS, channels_of, last, makers, number_at, store, unlikely
 
@@ -113,8 +113,8 @@ def terms_at(p, row, rows, weighted, yr, i, at):
     here, before = at[:REGISTERS], at[1:]
     a, b, c = terms(p, row, load_striped(yr[0], here), load_striped(yr[0], before))
     for k in range(1, len(yr)):
-        e, f, g = terms(p, row_at(rows[k], weighted, i), load_striped(yr[k], here), load_striped(yr[k], before))
-        a, b, c = a + e, b + f, c + g
+        y, y_before = load_striped(yr[k], here), load_striped(yr[k], before)
+        a, b, c = add_terms(p, (a, b, c), row_at(rows[k], weighted, i), y, y_before)
     return a, b, c
 
 
@@ -152,8 +152,7 @@ def terms_of_register(p, row, rows, weighted, yr, i, at, before):
     a, b, c = terms(p, row, load_register(yr[0], at), load_register(yr[0], before))
     for k in range(1, len(yr)):
         y, y_before = load_register(yr[k], at), load_register(yr[k], before)
-        e, f, g = terms(p, row_of_register(rows[k], weighted, i), y, y_before)
-        a, b, c = a + e, b + f, c + g
+        a, b, c = add_terms(p, (a, b, c), row_of_register(rows[k], weighted, i), y, y_before)
     return a, b, c
 
 

@@ -21,7 +21,7 @@ from .dispatch import accumulate, gap, gap_terms, lag_cost, moves, terms
 from .lower_bounds import LANES, load, slide_row, splat
 from .moments import scale_and_shift
 from .scratch import aligned, aligned_zeros, scratch
-from .simd import REGISTER, maximum, minimum
+from .simd import REGISTER, maximum, minimum, rounded
 from .simd_memory import channels_of, copy, fill, makers, some, store
 
 INF = np.inf
@@ -142,7 +142,7 @@ def _by_query(p, query, ranges, made, uncertainty, order, cutoff, bounds):
                     e, f, _ = _of_query(p, k, i, h, known, j, query, ranges, u, v, uncertainty)
                     a, b = a + e, b + f
                 here = points[0, i], points[1, i], points[2, i]
-                cost = moves(p, here, lag_cost(p, lags[i], lags[i]), a, b, 0.0, 0.0)[0]
+                cost = rounded(moves(p, here, lag_cost(p, lags[i], lags[i]), a, b, 0.0, 0.0)[0])
                 total = accumulate(p, total, minimum(cost, skips[i]))
             if not some(total <= cutoff):
                 break
@@ -172,7 +172,7 @@ def _by_window(p, query, y, first, made, order, cutoff, bounds):
                     e, f, d = _of_window(p, k, i, h, known, at, w, y, low, high, u, v)
                     a, b, g = a + e, b + f, g + d
                 here = points[0, i], points[1, i], points[2, i]
-                cost = moves(p, here, lag_cost(p, lags[i], lags[i]), a, b, 0.0, 0.0)[0]
+                cost = rounded(moves(p, here, lag_cost(p, lags[i], lags[i]), a, b, 0.0, 0.0)[0])
                 total = accumulate(p, total, minimum(cost, maximum(gap(p, g, 1.0), skips[i]) + minimum_gap_cost))
             if not some(total <= cutoff):
                 break
