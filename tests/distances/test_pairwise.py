@@ -6,9 +6,12 @@ import numpy as np
 import pytest
 from hypothesis import given
 from hypothesis import strategies as st
+from numpy.lib.stride_tricks import sliding_window_view
+from sklearn.base import clone
 from strategies import BANDS, has_band, parameters, unmeant, weights
 
-from sktslib.distances import CallableMetric, _pairwise, get_metric, metric_names, pairwise_distances
+from sktslib import QuerySearcher
+from sktslib.distances import CallableMetric, _pairwise, get_metric, metric_names, nearest_neighbors, pairwise_distances
 
 pytestmark = unmeant
 
@@ -33,8 +36,36 @@ def test_equals_the_pairs(name, data):
         want = one_by_one(metric, X, Y, w)
     except ValueError:  # no positive weight is left after interpolation
         return
-    got = pairwise_distances(X, Y, metric, weight=w, channels_first=False)
-    np.testing.assert_allclose(*(naive.bounded(name, p, d) for d in (got, want)), rtol=1e-9, atol=1e-12)
+    np.testing.assert_array_equal(pairwise_distances(X, Y, metric, weight=w, channels_first=False), want)
+
+
+@pytest.mark.parametrize("name", metric_names())
+@pytest.mark.parametrize("channels", [1, 3])
+def test_a_pair_a_matrix_neighbors_and_windows_agree_to_the_bit(name, channels):
+    rng = np.random.default_rng(8)
+    for m in (5, 17):
+        query, sequence = (
+            naive.domain(name, a) for a in (rng.normal(size=(m, channels)), rng.normal(size=(40, channels)))
+        )
+        windows = sliding_window_view(sequence, m, axis=0).transpose(0, 2, 1)
+        for weight in (None, rng.random((m, channels)) + 0.1):
+            metric = get_metric(name)
+            pairs = np.array([metric(query, window, weight=weight) for window in windows])
+            matrix = pairwise_distances(query[None], windows, metric, weight=weight, channels_first=False)[0]
+            np.testing.assert_array_equal(matrix, pairs)
+            near = nearest_neighbors(query[None], windows, metric, 5, weight=weight, channels_first=False)
+            np.testing.assert_array_equal(near.distances[0], np.sort(pairs)[:5])
+            assert metric(query, query.copy(), weight=weight) == 0.0
+            if metric.family == "time":
+                continue
+            searcher = QuerySearcher(metric, mode="windows", max_overlap=1.0)
+            searcher.fit(query, weight=weight)
+            np.testing.assert_array_equal(searcher.profile(sequence).distance, pairs)
+            # A threshold that a pair gives includes that window.
+            for start in (3, 22):
+                found = clone(searcher).set_params(threshold=pairs[start]).fit(query, weight=weight).search(sequence)
+                assert start in found.start
+                np.testing.assert_array_equal(found.distance, pairs[found.start])
 
 
 @pytest.mark.parametrize("name", metric_names())
@@ -46,12 +77,12 @@ def test_a_collection_with_itself_and_ragged_ones(name, monkeypatch):
     X = [naive.domain(name, rng.normal(size=n)) for n in lengths]
     got = pairwise_distances(X, metric=metric)
     want = one_by_one(metric, X, X)
-    np.testing.assert_allclose(got, want, rtol=1e-9, atol=1e-12)
+    np.testing.assert_array_equal(got, want)
     if metric.is_symmetric:
         np.testing.assert_array_equal(got, got.T)
         np.testing.assert_array_equal(got, pairwise_distances(X, list(X), metric))  # each pair both ways
-        np.testing.assert_allclose(np.diag(got), 0, atol=1e-12)
-    np.testing.assert_allclose(pairwise_distances(X, X[:7], metric), want[:, :7], rtol=1e-9, atol=1e-12)
+        np.testing.assert_array_equal(np.diag(got), 0)
+    np.testing.assert_array_equal(pairwise_distances(X, X[:7], metric), want[:, :7])
     np.testing.assert_array_equal(got, pairwise_distances(X, metric=metric, n_jobs=2))
     for points in (0, 2**20):  # queries of each length alone, or all in one call
         monkeypatch.setattr(_pairwise, "JOINED", points)

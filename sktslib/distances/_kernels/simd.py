@@ -4,8 +4,8 @@ A recurrence written with the operators and with `where`, `minimum`, `maximum` a
 A vector of more lanes than a register has is split over several registers by LLVM. Where the compiler is switched off,
 a vector is a numpy array. How vectors come from memory and go back is in `simd_memory`.
 
-Every product and every sum is rounded as plain floats are, but for `multiply_add`, so that all drivers agree to the bit.
-`fused` vectors leave it to the compiler whether a product and a sum are rounded once; bounds and transforms take them.
+Products and sums are rounded as plain floats are, each by itself but in `multiply_add`, so that all drivers agree to
+the bit. `fused` vectors leave it to the compiler whether both are rounded at once; bounds and transforms take them.
 """
 
 import operator
@@ -320,7 +320,7 @@ def build_cheaper(context, builder, sig, args):
 
 
 def multiply_add(a, b, c):
-    """a * b + c, rounded once where the processor has an instruction for it, and twice elsewhere."""
+    """A * b + c, rounded once where the processor has an instruction for it, and twice elsewhere."""
     return a * b + c
 
 

@@ -27,24 +27,25 @@ def scaled(a):
 class Prepared(NamedTuple):
     """A query, or series of one length, as `distances` takes them."""
 
-    scaled: np.ndarray | None  # (channels, m) or (k, channels, n); None: a query with weights
+    scaled: np.ndarray  # (channels, m) or (k, channels, n)
     transform: np.ndarray  # (..., channels, frequencies)
     norm: np.ndarray
     length: int
+    weighted: bool
 
 
 def query(x, w, size):
     """The query (channels, m), weighted, for transforms of a size."""
     x, m = scaled(x), x.shape[1]
     if w is None:
-        return Prepared(x, rfft(x, size), norms(x[np.newaxis], None, size)[0, 0], m)
-    return Prepared(None, rfft(w * x, size), np.sqrt((w * x * x).sum()), m)
+        return Prepared(x, rfft(x, size), norms(x[np.newaxis], None, size)[0, 0], m, False)
+    return Prepared(x, rfft(w * x, size), np.sqrt((w * x * x).sum()), m, True)
 
 
 def series(y, w, size):
     """Series (k, channels, n), as the query's weights see them, for transforms of a size."""
     y = scaled(y)
-    return Prepared(y, rfft(y, size), norms(y, w, size), y.shape[2])
+    return Prepared(y, rfft(y, size), norms(y, w, size), y.shape[2], w is not None)
 
 
 def _shifts(m, n, size):
@@ -86,7 +87,7 @@ def _is_later(x, series):
 def distances(query, series, size):
     """Distances (k,) of a query to series, both `Prepared`."""
     both = query.norm * series.norm
-    if query.scaled is None:
+    if query.weighted:
         circular = irfft((np.conj(query.transform) * series.transform).sum(axis=1), size)
         cross = circular[:, _shifts(query.length, series.length, size)]
     else:
@@ -94,7 +95,10 @@ def distances(query, series, size):
     ratio = np.divide(cross, both, out=np.zeros_like(cross), where=both > 0)
     if query.norm == 0.0:
         ratio[np.broadcast_to(series.norm == 0, ratio.shape)] = 1.0  # nothing is like nothing
-    return 1.0 - np.minimum(ratio.max(axis=1), 1.0)
+    distance = 1.0 - np.minimum(ratio.max(axis=1), 1.0)
+    if query.length == series.length:  # transforms round
+        distance[(series.scaled == query.scaled).all(axis=(1, 2))] = 0.0
+    return distance
 
 
 def _largest(query, series, size):
@@ -102,8 +106,8 @@ def _largest(query, series, size):
 
     Which of two series is the query must change no digit, for d(x, y) = d(y, x): it is the first one in a fixed order.
     """
-    x, first, _, m = query
-    others, second, _, n = series
+    x, first, _, m, _ = query
+    others, second, _, n, _ = series
     if m > n:
         product, m, n = np.conj(second) * first, n, m
     else:

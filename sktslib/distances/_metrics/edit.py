@@ -165,7 +165,10 @@ class LCSS(MatchingMetric):
         return (m + n - cost) / 2.0 / weights[: min(m, n)].sum()
 
     def _report(self, cost, problem):
-        return np.maximum(0.0, 1.0 - self._similarity(cost, problem))
+        distance = np.maximum(0.0, 1.0 - self._similarity(cost, problem))
+        m, n = problem.shape
+        # Equal series: their cost is added up as along their path, so that no rounding keeps them apart.
+        return np.where(cost <= np.cumsum(problem.points[1])[-1], 0.0, distance) if m == n else distance
 
     def _limit(self, distance, problem):
         distance = np.minimum(distance, 1.0)  # the largest there is

@@ -9,7 +9,7 @@ import numpy as np
 from ...utils._sklearn import Interval
 from .._kernels import moments
 from .._kernels.lockstep import lockstep_drivers, lockstep_terms, sliding
-from .._series import SCALINGS, alike, full_weight, normalize_values, places, resample
+from .._series import SCALINGS, alike, full_weight, places, resample
 from .base import Metric
 from .registry import register
 
@@ -63,11 +63,13 @@ class LockstepMetric(Metric):
 
     def _prepare(self, a, w):
         """A series as its points are compared, at the length of the weights."""
-        n, m, base = a.shape[1], w.shape[1], 0.0
-        if n != m:
-            base = a[:, :1] if self.centered else 0.0
-            a = resample(a, m, base)
-        return normalize_values(a, w, "mean", alike(n, m), base) if self.centered else a
+        n, m = a.shape[1], w.shape[1]
+        if not self.centered:
+            return a if n == m else resample(a, m)
+        left, share = places(n, m)
+        out = np.empty((len(a), m))
+        moments.normalize_window(a, left, None if n == m else share, w, 1, alike(n, m), out)
+        return out
 
     def _distance(self, x, w, y, tx, ty):
         if self.centered or x.shape[1] != y.shape[1]:
