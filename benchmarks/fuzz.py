@@ -34,6 +34,7 @@ from fuzz_cases import Case  # noqa: E402
 
 MODULES = fuzz_pairs, fuzz_collections, fuzz_profiles, fuzz_searches, fuzz_segments
 AREAS = {name: area for module in MODULES for name, area in module.AREAS.items()}
+PACKAGE = HERE.parent / "sktslib"
 SLICE = 2.0  # seconds of one area at a time
 # What is drawn need not be meant: queries longer than sequences, constant ones, values that all lie within `eps`.
 UNMEANT = ("The query should", "The 'eps' parameter")
@@ -50,7 +51,8 @@ def run_case(area, seed, number):
         try:
             AREAS[area](case)
         except Exception as error:
-            place = [frame for frame in traceback.extract_tb(error.__traceback__) if "sktslib" in frame.filename]
+            frames = traceback.extract_tb(error.__traceback__)
+            place = [frame for frame in frames if Path(frame.filename).resolve().is_relative_to(PACKAGE)]
             where = f"{Path(place[-1].filename).name}:{place[-1].lineno}" if place else "in the case itself"
             case.differ(type(error).__name__, f"{str(error)[:200]} ({where})", traceback.format_exc())
     return case
