@@ -5,7 +5,6 @@ import doctest
 import subprocess
 import sys
 from importlib import import_module
-from itertools import combinations
 from pathlib import Path
 
 import naive
@@ -91,13 +90,6 @@ def test_no_imports_in_a_circle():
     assert not wanted
 
 
-def test_folders_and_files_are_small():
-    for path in [*FILES, *TESTS.rglob("*.py")]:
-        entries = [p for p in path.parent.iterdir() if p.name != "__pycache__" and not p.name.endswith(".csv")]
-        assert len(entries) <= (17 if path.parent == PACKAGE / "distances" else 25), path.parent
-        assert len(path.read_text(encoding="utf-8").splitlines()) <= 400, path
-
-
 def test_files_of_tests_mirror_the_package_and_have_names_of_their_own():
     files = [*TESTS.rglob("*.py")]
     names = [path.name for path in files if path.name != "__init__.py"]
@@ -112,20 +104,6 @@ def test_the_reference_implementation_does_not_know_the_package():
             names = [alias.name for alias in node.names] if isinstance(node, ast.Import) else []
             names += [node.module] if isinstance(node, ast.ImportFrom) and node.level == 0 else []
             assert {name.split(".")[0] for name in names} <= {"numpy", *sys.stdlib_module_names}, path
-
-
-def one_letter_apart(a, b):
-    if len(a) > len(b):
-        a, b = b, a
-    if len(b) - len(a) > 1:
-        return False
-    k = next((k for k, (p, q) in enumerate(zip(a, b, strict=False)) if p != q), len(a))
-    return a[k:] == b[k + 1 :] or (len(a) == len(b) and a[k + 1 :] == b[k + 1 :])
-
-
-def test_each_file_has_a_name_of_its_own():
-    names = sorted(path.stem.lstrip("_") for path in FILES if not path.stem.startswith("__"))
-    assert [(a, b) for a, b in combinations(names, 2) if a == b or one_letter_apart(a, b)] == []
 
 
 def test_import_is_light():

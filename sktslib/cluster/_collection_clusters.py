@@ -2,12 +2,14 @@
 
 from __future__ import annotations
 
+import warnings
 from numbers import Integral
 from typing import TYPE_CHECKING
 
 import numpy as np
 from joblib import delayed
 from sklearn.base import ClassNamePrefixFeaturesOutMixin, ClusterMixin, TransformerMixin
+from sklearn.exceptions import ConvergenceWarning
 
 from ..distances._barycenters import random_numbers
 from ..distances._collection import has_gaps, is_matrix
@@ -62,6 +64,14 @@ class CollectionClusters(ClassNamePrefixFeaturesOutMixin, ClusterMixin, Transfor
         best = min(runs, key=lambda run: run.inertia)  # of equal ones the first
         self.labels_, self.inertia_, self.n_iter_ = best.labels, best.inertia, best.n_iter
         self._n_features_out = self.n_clusters
+        found = len(np.unique(best.labels))
+        if found < self.n_clusters:
+            warnings.warn(
+                f"Number of distinct clusters ({found}) found smaller than n_clusters ({self.n_clusters}). Lower "
+                "'n_clusters', or give series that differ more: 'X' may hold equal ones.",
+                ConvergenceWarning,
+                stacklevel=3,
+            )
         return series, best
 
     def _shown_centers(self, centers):

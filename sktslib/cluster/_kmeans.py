@@ -38,7 +38,8 @@ class TimeSeriesKMeans(CollectionClusters):
     metric : str, metric object or callable, default="dtw"
         The distance: a registered name, an object such as ``DTW(window=0.1)``, or a function of two series.
     init : {"k-means++", "random"} or array-like or list of series, default="k-means++"
-        Centers to begin with, which also decide the lengths. "k-means++": series drawn in proportion to what they cost
+        Centers to begin with, which keep their lengths: a center that moves onto a series is that series,
+        interpolated. "k-means++": series drawn in proportion to what they cost
         with those before (Arthur & Vassilvitskii 2007); "random": any series; or the centers themselves.
     n_init : int, default=1
         Number of starts, of which the one of least inertia is kept; given centers are one start.
@@ -186,7 +187,11 @@ class TimeSeriesKMeans(CollectionClusters):
         def run(count):
             centers = given
             if given is None:
-                centers = [series[k] for k in drawn(self.init, problem.costs_with, (len(series), self.n_clusters), rng)]
+                sizes = len(series), self.n_clusters
+                chosen = drawn(
+                    self.init, lambda of, most: problem.costs_with([series[k] for k in of], most), sizes, rng
+                )
+                centers = [series[k] for k in chosen]
             return problem.lowered(centers, self.max_iter, self.tol, count)
 
         return run, self.n_init if given is None else 1

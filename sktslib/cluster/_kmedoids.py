@@ -165,6 +165,9 @@ class TimeSeriesKMedoids(CollectionClusters):
             medoids, n_iter = swapped(finite, begin, self.max_iter)
             costs = D[medoids].T
             labels = assigned(costs)
+            own = costs[medoids, range(k)]
+            tied = own <= costs[medoids].min(axis=1)  # of equally near medoids a medoid belongs to itself
+            labels[np.array(medoids)[tied]] = np.flatnonzero(tied)
             inertia = float(costs[np.arange(n), labels].sum())
             count(1, f"inertia {inertia:.8g}")
             return Run(medoids, labels, inertia, n_iter)

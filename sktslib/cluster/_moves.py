@@ -69,9 +69,9 @@ class Problem(NamedTuple):
         parts = [(part, Compared(metric, w, [series[k] for k in part], power)) for part in parts]
         return cls(metric, series, w, power, partners_of(metric, series), n_jobs, Parts(parts, n_jobs))
 
-    def costs_with(self, indices, limits):
-        """What all series cost (n_indices, n_series) with some of them as centers, infinite above their limits."""
-        costs = Costs(self.compared, [self.series[k] for k in indices])
+    def costs_with(self, centers, limits):
+        """What all series cost (n_centers, n_series) with some centers, infinite above their limits."""
+        costs = Costs(self.compared, centers)
         costs.ask(limits, costs.values < limits[:, np.newaxis])
         return np.ascontiguousarray(np.where(costs.known, costs.values, np.inf).T)  # so that sums of rows round alike
 
@@ -243,7 +243,8 @@ class Problem(NamedTuple):
             if (k, of) not in swapped:
                 swapped.add((k, of))
                 tries += 1
-                yield [*run.centers[: like[of]], self.series[k], *run.centers[like[of] + 1 :]]
+                moved = at_length(self.series[k], run.centers[like[of]])
+                yield [*run.centers[: like[of]], moved, *run.centers[like[of] + 1 :]]
 
     def _anew(self, z, members, own, tol):
         """A better center of some series than `z`, found from other beginnings, or `z` itself; what else was found.
@@ -253,12 +254,13 @@ class Problem(NamedTuple):
         are followed roughly; where `tol` is less, the best of them is for the caller to follow.
         """
         some = members[np.linspace(0, len(members) - 1, min(len(members), CANDIDATES)).astype(int)]
-        costs = self.costs([self.series[k] for k in some], members)
+        candidates = {k: at_length(self.series[k], z) for k in some.tolist()}
+        costs = self.costs([*candidates.values()], members)
         gains = np.maximum(own[:, np.newaxis] - costs, 0.0).sum(axis=0)
-        likely = dict.fromkeys([some[costs.sum(axis=0).argmin()], members[own.argmin()]])
+        likely = dict.fromkeys([int(some[costs.sum(axis=0).argmin()]), int(members[own.argmin()])])
         mean = np.mean([at_length(self.series[k], z) for k in members], axis=0)
-        known = dict(zip(some.tolist(), costs.T, strict=True))
-        beginnings = (mean, None), *((self.series[k], known.get(k)) for k in likely)
+        known = dict(zip(candidates, costs.T, strict=True))
+        beginnings = (mean, None), *((at_length(self.series[k], z), known.get(k)) for k in likely)
         limit = float(own.sum())
         found = [self.followed(y, members, max(tol, ROUGH), limit, most) for y, most in beginnings]
         found.sort(key=lambda one: one.cost)
@@ -274,10 +276,10 @@ class Problem(NamedTuple):
                 continue
             own = costs.of(np.arange(len(labels)), labels)
             farthest = int(np.argmax(own))
-            # A weight fixes the length of centers, and has that of all series.
-            column = self.costs_with([farthest], own)[0]
+            center = at_length(self.series[farthest], costs.centers[c])
+            column = self.costs_with([center], own)[0]
             if column[farthest] < own[farthest]:
-                costs.put(c, self.series[farthest], column, column <= own)
+                costs.put(c, center, column, column <= own)
                 labels = costs.labels()
         return labels
 

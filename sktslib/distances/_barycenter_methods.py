@@ -219,6 +219,8 @@ def soft(task, z):
     start, _, scale = objective(z.ravel())
     costs, scale = [float(start)], scale or 1.0
     task.tell(costs)
+    if task.max_iter == 0:  # of which scipy makes one
+        return z, costs
 
     def scaled(flat):  # from 0 downwards, so that `tol` is relative, whatever the series' unit and however soft
         value, gradient, _ = objective(flat)

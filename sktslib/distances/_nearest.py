@@ -76,7 +76,7 @@ class Pruning:
 
 @dataclass(frozen=True)
 class Neighbors:
-    """Nearest neighbors; unpacks into distances and indices.
+    """Nearest neighbors; unpacks into distances and indices, and is indexed alike.
 
     Attributes
     ----------
@@ -101,6 +101,9 @@ class Neighbors:
 
     def __iter__(self) -> Iterator[NDArray[Any]]:
         return iter((self.distances, self.indices))
+
+    def __getitem__(self, k: Any) -> Any:
+        return (self.distances, self.indices)[k]
 
 
 def nearest_neighbors(

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import warnings
 from numbers import Real
 from typing import TYPE_CHECKING
 
@@ -22,6 +23,9 @@ if TYPE_CHECKING:
     from ..utils._types import MetricLike, Sequences
 
 
+SYMMETRIZE = {"mean": lambda a, b: 0.5 * a + 0.5 * b, "min": np.minimum, "max": np.maximum}
+
+
 class PairwiseDistances(CollectionTransformer):
     """Distances of series to the series of the fitted collection.
 
@@ -31,6 +35,10 @@ class PairwiseDistances(CollectionTransformer):
     ----------
     metric : str, metric object or callable, default="dtw"
         The distance: a registered name, an object such as ``DTW(alpha=0.7)``, or a function of two series.
+    symmetrize : {"mean", "min", "max"}, optional
+        Combine ``d(x, y)`` and ``d(y, x)``, for estimators that read one triangle of the matrix. None: rows hold the
+        distances from a series to the fitted ones, and a warning tells where those of the fitted series among
+        themselves are not symmetric, as with ``DTW(alpha=0.5)`` or weights of points.
     metric_params : dict, optional
         Parameters of the metric.
     weight : array-like of shape (length,), (length, channels) or (1, channels), optional
@@ -69,12 +77,17 @@ class PairwiseDistances(CollectionTransformer):
     array(['bump'], dtype='<U4')
     """
 
-    _parameter_constraints = {**CollectionTransformer._parameter_constraints, "max_memory": "no_validation"}
+    _parameter_constraints = {
+        **CollectionTransformer._parameter_constraints,
+        "symmetrize": [StrOptions({*SYMMETRIZE}), None],
+        "max_memory": "no_validation",
+    }
 
     def __init__(
         self,
         metric: MetricLike = "dtw",
         *,
+        symmetrize: str | None = None,
         metric_params: dict[str, Any] | None = None,
         weight: ArrayLike | None = None,
         nan_policy: str = "raise",
@@ -92,6 +105,7 @@ class PairwiseDistances(CollectionTransformer):
             channels_first=channels_first,
             verbose=verbose,
         )
+        self.symmetrize = symmetrize
         self.max_memory = max_memory
 
     def transform(self, X: Sequences) -> NDArray[np.float64]:
@@ -106,7 +120,7 @@ class PairwiseDistances(CollectionTransformer):
         -------
         ndarray of shape (n_series, n_fitted)
         """
-        return self._distances(self._checked(X), self._series)
+        return self._symmetrized(self._checked(X))
 
     def fit_transform(self, X: Sequences, y: ArrayLike | None = None) -> NDArray[np.float64]:
         """Keep the collection, and give its distances to itself.
@@ -122,7 +136,26 @@ class PairwiseDistances(CollectionTransformer):
         ndarray of shape (n_series, n_series)
         """
         self.fit(X)
-        return self._distances(self._series, self._series)
+        return self._symmetrized(self._series)
+
+    def _symmetrized(self, X):
+        """Distances of series to the fitted ones, as `symmetrize` says."""
+        found = self._distances(X, self._series)
+        if X is self._series:
+            other = found
+            if self.symmetrize is None and not np.allclose(found, found.T, rtol=1e-9, equal_nan=True):
+                warnings.warn(
+                    "The distances are not symmetric, and estimators that take a matrix ('precomputed') may read one "
+                    "triangle of it. Set symmetrize='mean', 'min' or 'max'; for nearest neighbors, which read rows, "
+                    "filter this warning.",
+                    UserWarning,
+                    stacklevel=3,
+                )
+        elif self.symmetrize is not None and not self.metric_._is_symmetric_with(self._used_weight):
+            other = self._distances(self._series, X)
+        else:
+            return found
+        return found if self.symmetrize is None else SYMMETRIZE[self.symmetrize](found, other.T)
 
 
 class DistanceKernel(PairwiseDistances):
@@ -138,6 +171,8 @@ class DistanceKernel(PairwiseDistances):
     gamma : "median" or float, default="median"
         How fast similarity falls, above 0. "median": one over the median of the distances between different fitted
         series (1 where it is infinite, 0 or negative).
+    symmetrize : {"mean", "min", "max"}, optional
+        Combine ``d(x, y)`` and ``d(y, x)``, see `PairwiseDistances`.
     metric_params : dict, optional
         Parameters of the metric.
     weight : array-like of shape (length,), (length, channels) or (1, channels), optional
@@ -187,6 +222,7 @@ class DistanceKernel(PairwiseDistances):
         metric: MetricLike = "dtw",
         *,
         gamma: float | str = "median",
+        symmetrize: str | None = None,
         metric_params: dict[str, Any] | None = None,
         weight: ArrayLike | None = None,
         nan_policy: str = "raise",
@@ -197,6 +233,7 @@ class DistanceKernel(PairwiseDistances):
     ) -> None:
         super().__init__(
             metric,
+            symmetrize=symmetrize,
             metric_params=metric_params,
             weight=weight,
             nan_policy=nan_policy,
@@ -222,7 +259,9 @@ class DistanceKernel(PairwiseDistances):
             Itself.
         """
         super().fit(X)
-        self._fit_gamma()
+        # The median is that of the distances that are used.
+        given = None if self.symmetrize is None else self._symmetrized(self._series)
+        self._fit_gamma(given)
         return self
 
     def transform(self, X: Sequences) -> NDArray[np.float64]:
@@ -255,15 +294,15 @@ class DistanceKernel(PairwiseDistances):
             In [0, 1]; above 1 where a distance is negative, as raw values of soft DTW may be.
         """
         super().fit(X)
-        distances = self._distances(self._series, self._series)
-        self._fit_gamma(lambda: (np.delete(d, k) for k, d in enumerate(distances)))
+        distances = self._symmetrized(self._series)
+        self._fit_gamma(distances)
         return self._similarities(distances)
 
     def _similarities(self, distances):
         with np.errstate(over="ignore"):  # what is too far is not alike at all
             return np.exp(-self.gamma_ * distances)
 
-    def _fit_gamma(self, known=None):
+    def _fit_gamma(self, known):
         """Find the factor, from the distances of the fitted series where it needs any, which may be known already."""
         if self.gamma != "median":
             self.gamma_ = float(self.gamma)
@@ -275,9 +314,11 @@ class DistanceKernel(PairwiseDistances):
         how, rest = (self.n_jobs, self.verbose, max_memory), (self._used_weight, self.nan_policy, True, 2)
 
         def begin():
+            if known is not None:
+                return (np.delete(d, k) for k, d in enumerate(known))
             return _between(pairwise_blocks(self._series, None, self.metric_, how, *rest)[1])
 
-        median = exact_median(known or begin, count, drawn, room) if count else 0.0
+        median = exact_median(begin, count, drawn, room) if count else 0.0
         self.gamma_ = 1.0 / median if 0.0 < median < np.inf else 1.0
 
     def _drawn(self):

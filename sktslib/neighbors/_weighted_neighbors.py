@@ -57,14 +57,22 @@ class WeightedNeighbors(Neighbors):
     def _weighed(self, X):
         """The nearest neighbors of each series and their weights (n_series, n_neighbors), and the sums of these."""
         distances, indices = self._nearest(self._checked(X), self.n_neighbors)
-        weights = np.zeros(distances.shape) + self._of_neighbors(distances)
+        far = np.isinf(distances)
+        nobody = np.flatnonzero(far.all(axis=1))
+        if len(nobody):
+            raise ValueError(
+                f"The series to predict must be at a finite distance from some fitted series. Got none for series "
+                f"{shown(nobody.tolist())} by {self.metric_}: too few points are observed in both, or no path fits the band. "
+                "Leave these series out, or take a metric or a band that reaches others."
+            )
+        weights = np.where(far, 0.0, self._of_neighbors(distances))  # what is infinitely far has no vote
         total = weights.sum(axis=1)
         none = np.flatnonzero(total == 0.0)
         if len(none):
             raise ValueError(
                 f"The neighbors of each series must have some weight. Got none for series {shown(none.tolist())}: "
-                f"weights={self.weights!r} gives all their neighbors 0, as it does at infinite distances with "
-                "'distance'. Take weights='uniform', or weights that are not 0."
+                f"weights={self.weights!r} gives all their neighbors 0. Take weights='uniform', or weights that are "
+                "not 0."
             )
         return indices, weights, total
 
@@ -83,4 +91,22 @@ class WeightedNeighbors(Neighbors):
                 f"The function 'weights' must return one weight per distance, shape {distances.shape}. Got shape "
                 f"{weights.shape}."
             )
+        if not _by_rows(self.weights, distances, weights):
+            raise ValueError(
+                "The function 'weights' must weigh each row of distances by itself: as in scikit-learn it is given "
+                "all rows at once, shape (n_queries, n_neighbors). Got other weights for a row alone. Write it along "
+                "axis=1, or pass lambda d: numpy.apply_along_axis(function, 1, d)."
+            )
         return weights
+
+
+def _by_rows(function, distances, weights):
+    """Whether a function gives rows the same weights as the matrix of them, as far as it takes rows."""
+    for row, expected in zip(distances, weights, strict=True):
+        try:
+            alone = np.asarray(function(row.copy()), dtype=float)
+        except Exception:  # one that takes matrices alone
+            return True
+        if alone.shape == row.shape and not np.allclose(alone, expected, rtol=1e-9, equal_nan=True):
+            return False
+    return True

@@ -206,6 +206,10 @@ def test_shapes_and_beginnings():
 
 def test_the_medoid_of_many_is_sought_among_fifty():
     many = RNG.normal(size=(80, 6))
+    for method in ("soft", "dba", "subgradient"):
+        own = {"metric": "soft_dtw"} if method == "soft" else {}
+        begun = barycenter(many, max_iter=0, init=many[1], method=method, **own)
+        np.testing.assert_array_equal(begun, many[1])
     z, cost = barycenter(many, max_iter=0, random_state=0, return_cost=True)
     assert (many == z).all(axis=1).any()
     means = np.sort(pairwise_distances(many).mean(axis=1))

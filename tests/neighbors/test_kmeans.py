@@ -10,6 +10,7 @@ from hypothesis import strategies as st
 from naive.clustering import inertia
 from sklearn.base import clone
 from sklearn.cluster import KMeans
+from sklearn.exceptions import ConvergenceWarning
 from sklearn.model_selection import GridSearchCV
 from sklearn.pipeline import make_pipeline
 from sklearn.tree import DecisionTreeClassifier
@@ -123,13 +124,15 @@ def test_the_farthest_series_becomes_the_center_of_an_empty_cluster():
     model = TimeSeriesKMeans(3, init=np.array([[0.0, 0], [99, 99], [99, 99]]), max_iter=1).fit(Z)
     np.testing.assert_array_equal(model.cluster_centers_[1], [10, 12])  # then the farthest of the rest
     assert len(set(model.labels_)) == 3
-    copies = TimeSeriesKMeans(3, random_state=0).fit([[1.0, 2], [1, 2], [5, 5], [5, 5]])
+    with pytest.warns(ConvergenceWarning, match=r"distinct clusters \(2\) found smaller than n_clusters \(3\)"):
+        copies = TimeSeriesKMeans(3, random_state=0).fit([[1.0, 2], [1, 2], [5, 5], [5, 5]])
     assert (copies.inertia_, len(set(copies.labels_))) == (0.0, 2)
 
 
 def test_a_soft_cluster_stays_empty_where_its_series_costs_less_with_another_center():
     Z, of = np.array([[1.0, -1, 1, -1], [0, 0, 0, 0]]), SoftDTW(gamma=2.0, divergence=False)
-    model = TimeSeriesKMeans(2, SoftDTW(gamma=2.0), init=Z, max_iter=1).fit(Z)
+    with pytest.warns(ConvergenceWarning, match="distinct clusters"):
+        model = TimeSeriesKMeans(2, SoftDTW(gamma=2.0), init=Z, max_iter=1).fit(Z)
     (own, other), _ = pairwise_distances(Z, Z, of)
     assert other < own
     np.testing.assert_array_equal(model.labels_, [1, 1])
@@ -215,3 +218,13 @@ def test_in_pipelines_and_grids():
 def test_errors_say_what_is_wrong(params, series, message):
     with pytest.raises(ValueError, match=message):
         TimeSeriesKMeans(**params).fit(series)
+
+
+@pytest.mark.parametrize("metric", ["dtw", "twed", "lcss", "soft_dtw"])
+def test_centers_keep_the_lengths_that_are_given(metric):
+    rng = np.random.default_rng(3)
+    Z = [k % 3 * 5 + rng.normal(size=n) for k, n in enumerate((6, 9, 4, 12, 7, 10, 5, 8, 11))]
+    for lengths in ((6, 9, 4), (20, 3, 7)):
+        init = [rng.normal(size=n) for n in lengths]  # all near one group, so that centers are moved elsewhere
+        model = TimeSeriesKMeans(3, metric, init=init).fit(Z)
+        assert [len(z) for z in model.cluster_centers_] == [*lengths]

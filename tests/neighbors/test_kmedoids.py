@@ -85,3 +85,10 @@ def test_series_that_no_path_joins_have_medoids_of_their_own():
 def test_errors_say_what_is_wrong(init, message):
     with pytest.raises(ValueError, match=message):
         TimeSeriesKMedoids(2, init=init).fit(X)
+
+
+def test_of_equally_near_medoids_each_belongs_to_itself():
+    X = [[0, 1, 0], [0, 1, 1, 0], [0, 0, 1, 0], [2, 2]]
+    model = TimeSeriesKMedoids(3, "dtw", random_state=0).fit(X)  # without a warning of empty clusters
+    np.testing.assert_array_equal(model.labels_[model.medoid_indices_], [0, 1, 2])
+    assert model.inertia_ == 0

@@ -72,6 +72,7 @@ def test_the_median_is_that_of_all_values(data):
     np.testing.assert_array_equal(got, np.median(values))
 
 
+@pytest.mark.filterwarnings("ignore:The distances are not symmetric")
 @pytest.mark.parametrize("metric", ["dtw", "kullback_leibler", "lcss"])
 @pytest.mark.parametrize("weight", [None, np.arange(1.0, 6.0)])
 def test_the_factor_of_a_kernel_needs_no_matrix(metric, weight, monkeypatch):

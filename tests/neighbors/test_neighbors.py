@@ -22,6 +22,7 @@ from sktslib.distances import DTW, LCSS, TWED, Euclidean, Mahalanobis, Mixed, ge
 from sktslib.neighbors import (
     DistanceKernel,
     KNeighborsTimeSeriesClassifier,
+    KNeighborsTimeSeriesRegressor,
     KNeighborsTimeSeriesTransformer,
     PairwiseDistances,
     QueryDistances,
@@ -47,6 +48,7 @@ def dense(a):
 
 
 # ------------------------------------------------------------------------------------------------------- the numbers
+@pytest.mark.filterwarnings("ignore:The distances are not symmetric")
 @pytest.mark.parametrize("metric", ["dtw", LCSS(eps=0.3), DTW(alpha=0.5), "euclidean", "correlation"])
 def test_distances_and_kernels(metric):
     distances, kernel = PairwiseDistances(metric).fit(X), DistanceKernel(metric).fit(X)
@@ -288,6 +290,7 @@ def test_output_in_polars():
     np.testing.assert_array_equal(PairwiseDistances().fit_transform(wide), pairwise_distances(X))
 
 
+@pytest.mark.filterwarnings("ignore:The distances are not symmetric")
 def test_parameters_of_the_metric_in_a_grid():
     grid = {"metric": ["dtw", LCSS()], "n_neighbors": [1, 2]}
     assert len(GridSearchCV(KNeighborsTimeSeriesClassifier(), grid, cv=2).fit(X, Y).cv_results_["params"]) == 4
@@ -398,3 +401,63 @@ def test_wrong_input(call, message):
 def test_classes_that_are_missing_are_named():
     with pytest.raises(ValueError, match="Pass one class a series"):
         KNeighborsTimeSeriesClassifier().fit([[0, 1], [1, 0]], None)
+
+
+# -------------------------------------------------------------------------------------- what is infinitely far, weights
+def test_what_is_infinitely_far_has_no_vote():
+    A, nan = [[1.0, 2, 3, 4], [10.0, 20, 30, 40], [11.0, np.nan, 30, 41]], np.nan
+    model = KNeighborsTimeSeriesClassifier("euclidean", n_neighbors=3, nan_policy="omit").fit(
+        A, ["low", "high", "high"]
+    )
+    np.testing.assert_array_equal(model.predict_proba([[nan, 21, 30, nan]]), [[0.5, 0.5]])
+    alone = [[nan, nan, nan, 41.0], [1, 2, 3, 4]]
+    for estimator in (KNeighborsTimeSeriesClassifier, KNeighborsTimeSeriesRegressor):
+        of = estimator("euclidean", nan_policy="omit").fit(A[:2], [1, 2])
+        with pytest.raises(ValueError, match=r"finite distance from some fitted series. Got none for series \[0\]"):
+            of.predict(alone)
+        np.testing.assert_array_equal(of.predict(alone[1:]), [1])  # the way out
+    means = KNeighborsTimeSeriesRegressor("euclidean", n_neighbors=3, nan_policy="omit").fit(A, [1.0, 2, 30])
+    np.testing.assert_array_equal(means.predict([[nan, 21, 30, nan]]), [1.5])
+    band = KNeighborsTimeSeriesRegressor("soft_dtw", n_neighbors=2, metric_params={"window": 0.5, "divergence": False})
+    band.fit([[0.0, 1, 0], np.zeros(30)], [1.0, 2])
+    np.testing.assert_array_equal(band.predict([[0.0, 1, 0]]), [1.0])
+
+
+def test_weights_by_row_are_refused_where_rows_come_together():
+    def nearest_alone(d):
+        w = np.zeros_like(d)
+        w[d.argmin()] = 1
+        return w
+
+    def by_rows(d):
+        return np.apply_along_axis(nearest_alone, 1, d)
+
+    A, B = [[0.0, 0], [1, 1], [9, 9]], [[0.9, 0.9]]
+    model = KNeighborsTimeSeriesClassifier("euclidean", n_neighbors=3, weights=nearest_alone).fit(A, [0, 1, 0])
+    with pytest.raises(ValueError, match=r"numpy\.apply_along_axis"):
+        model.predict(B)
+    for weights in (by_rows, lambda d: 1 / (1 + d), lambda d: d.min(axis=1, keepdims=True) / d):
+        assert model.set_params(weights=weights).predict(B) == [1]
+
+
+@pytest.mark.parametrize("metric", ["dtw", DTW(alpha=0.5), "kullback_leibler", lambda x, y: x[0]])
+@pytest.mark.parametrize("weight", [None, [1.0, 2, 3]])
+def test_symmetrized_distances(metric, weight):
+    A, B = (np.random.default_rng(k).uniform(1, 9, size=(5, 3)) for k in (0, 1))
+    if callable(metric) and not isinstance(metric, DTW) and weight is not None:
+        return
+    there, back = (pairwise_distances(*pair, metric, weight=weight) for pair in ((B, A), (A, B)))
+    own = pairwise_distances(A, metric=metric, weight=weight)
+    for how, combine in {"mean": lambda a, b: a / 2 + b / 2, "min": np.minimum, "max": np.maximum}.items():
+        model = PairwiseDistances(metric, symmetrize=how, weight=weight)
+        np.testing.assert_array_equal(model.fit_transform(A), combine(own, own.T))
+        np.testing.assert_array_equal(model.transform(B), combine(there, back.T))
+        kernel = DistanceKernel(metric, symmetrize=how, weight=weight)
+        np.testing.assert_allclose(kernel.fit_transform(A), np.exp(-kernel.gamma_ * combine(own, own.T)), rtol=1e-12)
+        assert kernel.fit(A).gamma_ == clone(kernel).fit(A).gamma_
+    if np.array_equal(own, own.T):
+        PairwiseDistances(metric, weight=weight).fit_transform(A)  # without a warning
+        return
+    with pytest.warns(UserWarning, match="not symmetric") as told:
+        PairwiseDistances(metric, weight=weight).fit_transform(A)
+    assert len(told) == 1

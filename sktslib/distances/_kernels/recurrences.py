@@ -5,7 +5,7 @@ from typing import NamedTuple
 import numpy as np
 
 from .dispatch import BoundFacts, by_type, recurrence
-from .simd import maximum, minimum, multiply_add, sqrt, take, where
+from .simd import maximum, minimum, multiply_add, sqrt, take, where, with_cost
 
 
 # ------------------------------------------------------------------------------------------------------------- norms
@@ -109,7 +109,7 @@ def _wdtw(p, point_costs, lag_cost, a, b, c, gap):
 
 
 def _add_product(p, total, cost):
-    return multiply_add(cost[0], cost[1], total)
+    return with_cost(total, cost)
 
 
 @recurrence(

@@ -329,6 +329,24 @@ def _build_multiply_add(context, builder, sig, args):
     return _call(builder, "llvm.fmuladd", *_all_as_type(context, builder, args, sig.args, sig.return_type))
 
 
+def with_cost(total, cost):
+    """A total and a cost, which may be two factors."""
+    return multiply_add(*cost, total) if isinstance(cost, tuple) else total + cost
+
+
+def _type_of_total(total, cost):
+    return type_of(total, *(cost if isinstance(cost, types.BaseTuple) else (cost,)))
+
+
+@compiled_as(with_cost, _type_of_total)
+def _build_with_cost(context, builder, sig, args):
+    total, cost = sig.args
+    if isinstance(cost, types.BaseTuple):
+        values = [*cgutils.unpack_tuple(builder, args[1]), args[0]]
+        return _call(builder, "llvm.fmuladd", *_all_as_type(context, builder, values, [*cost, total], sig.return_type))
+    return builder.fadd(*_all_as_type(context, builder, args, sig.args, sig.return_type))
+
+
 def rounded(cost):
     """A cost as one number; recurrences may give it as two factors, for `multiply_add`."""
     return cost[0] * cost[1] if isinstance(cost, tuple) else cost

@@ -11,7 +11,8 @@ class Alignment(float):
     """A distance that remembers the alignment it comes from.
 
     It is a float in every respect; numpy, pandas and scikit-learn take it for one. It also unpacks:
-    ``distance, cost_matrix, path = dtw(x, y)``. Cost matrix and path are computed when first asked for.
+    ``distance, cost_matrix, path = dtw(x, y)``, and ``dtw(x, y)[2]`` is the path. Cost
+    matrix and path are computed when first asked for.
 
     Attributes
     ----------
@@ -50,6 +51,10 @@ class Alignment(float):
         yield float(self)
         yield self.cost_matrix
         yield self.path
+
+    def __getitem__(self, k: Any) -> Any:
+        names = ("real", "cost_matrix", "path")[k]
+        return getattr(self, names) if isinstance(names, str) else tuple(getattr(self, name) for name in names)
 
     def __reduce__(self):
         return Alignment, (float(self), self._metric, self._problem)

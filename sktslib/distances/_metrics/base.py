@@ -73,6 +73,10 @@ class Metric(Estimator):
         """Whether d(x, y) = d(y, x) for all unweighted series."""
         return bool(self._is_symmetric)
 
+    def _is_symmetric_with(self, w):
+        """Whether that holds with weights of the first series' points, too: those of a path are the query's."""
+        return self.is_symmetric and (w is None or bool((np.asarray(w) == 1.0).all()))
+
     @property
     def is_metric(self) -> bool:
         """Whether it is a metric on series of one length, unweighted."""

@@ -61,6 +61,9 @@ class LockstepMetric(Metric):
     def _record(self):
         return self._terms()
 
+    def _is_symmetric_with(self, w):
+        return self.is_symmetric  # the weight of a pair is that of its place
+
     def _prepare(self, a, w):
         """A series as its points are compared, at the length of the weights."""
         n, m = a.shape[1], w.shape[1]

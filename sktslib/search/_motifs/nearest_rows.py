@@ -4,7 +4,6 @@ from typing import NamedTuple
 
 import numpy as np
 
-from ...distances._metrics.lockstep import LockstepMetric
 from ...distances._series import SCALINGS
 from .._comparison import Comparison
 from .._profile import Choice, Search
@@ -34,8 +33,7 @@ class Rows(NamedTuple):
     @property
     def are_symmetric(self):
         """Whether two windows are as far apart whichever of them is the query; weights of a path are the query's."""
-        metric, w = self.how.metric, self.how.w
-        return metric.is_symmetric and (isinstance(metric, LockstepMetric) or w is None or bool((w == 1.0).all()))
+        return self.how.metric._is_symmetric_with(self.how.w)
 
     def of(self, i):
         """The i-th window as it is searched for."""
