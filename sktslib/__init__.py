@@ -14,12 +14,14 @@ if TYPE_CHECKING:  # what `_HOMES` says, for those who read types; a test compar
     from .distances import get_distance_dict
     from .distances.elastic_distances import dtw, lcss, twed
     from .search import QuerySearcher, QuerySegmenter, time_series_search, time_series_segmentation
+    from .utils._given_times import Sampling
 
 __version__ = "0.1.0"
 
 _HOMES = {
     "QuerySearcher": "search",
     "QuerySegmenter": "search",
+    "Sampling": "utils._given_times",
     "dtw": "distances.elastic_distances",
     "get_distance_dict": "distances",
     "lcss": "distances.elastic_distances",

@@ -210,7 +210,7 @@ class PipelineStream:
         Matches or Segments
             What is decided now; ranges count from the stream's first sample.
         """
-        times = times_of(X, times)
+        times = times_of(X, times, self.n_samples_seen)
         for _, step in self._steps:
             X = step.update(X, times)
         return self._last.update(X, times)

@@ -307,3 +307,15 @@ def test_defaults_of_the_estimators_do_not_reach_the_functions(name):
         np.testing.assert_array_equal(got["end"], want.end)
         np.testing.assert_array_equal(got["path_dist"], want.distance)
         np.testing.assert_array_equal(got["distance"], searcher.profile(y).distance)
+
+
+@pytest.mark.parametrize("call", [time_series_search, time_series_segmentation])
+def test_a_time_distance_is_left_out_with_a_warning_that_names_it(call):
+    cfg = get_distance_dict(["Dynamic Time Warping", "Time Alignment Measurement"])
+    with pytest.warns(UserWarning, match=r"no search.*Got \['Time Alignment Measurement'\], which are left out"):
+        found = call(cfg, QUERY, SEQUENCE)
+    assert [*found] == ["Dynamic Time Warping"]
+    cfg["time"]["Time Alignment Measurement"]["use"] = "no"  # the way out
+    assert [*call(cfg, QUERY, SEQUENCE)] == [*found]
+    with pytest.raises(ValueError, match=r"alone\. Compute them with time_series_distance"):
+        call(get_distance_dict(["Time Alignment Measurement"]), QUERY, SEQUENCE)

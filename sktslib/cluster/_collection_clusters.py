@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import warnings
 from numbers import Integral
 from typing import TYPE_CHECKING
 
@@ -17,6 +16,7 @@ from ..distances._pairwise import collection_weight
 from ..neighbors._collection_estimator import CollectionEstimator
 from ..utils._jobs import count_jobs, each_in_jobs, progress
 from ..utils._sklearn import Interval
+from ..utils._warnings import warn
 from ._costs import nearest_centers
 
 if TYPE_CHECKING:
@@ -66,11 +66,10 @@ class CollectionClusters(ClassNamePrefixFeaturesOutMixin, ClusterMixin, Transfor
         self._n_features_out = self.n_clusters
         found = len(np.unique(best.labels))
         if found < self.n_clusters:
-            warnings.warn(
+            warn(
                 f"Number of distinct clusters ({found}) found smaller than n_clusters ({self.n_clusters}). Lower "
                 "'n_clusters', or give series that differ more: 'X' may hold equal ones.",
                 ConvergenceWarning,
-                stacklevel=3,
             )
         return series, best
 

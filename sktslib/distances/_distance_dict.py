@@ -83,7 +83,7 @@ def _check_dictionary(value, what, rule):
         raise TypeError(f"{what} must be a dictionary{rule}. Got {shown(value)}.")
 
 
-def read_entries(dict_distances, groups=FAMILIES):
+def read_entries(dict_distances):
     """Return the active entries of a dictionary of distances as a list of `Entry`; the dictionary is not changed."""
     _check_dictionary(dict_distances, "'dict_distances'", " of distances, as get_distance_dict makes it")
     entries = []
@@ -96,11 +96,6 @@ def read_entries(dict_distances, groups=FAMILIES):
         _check_dictionary(members, f"The family {family!r} of 'dict_distances'", " of entries")
         for key, entry in members.items():
             if is_active(key, entry):
-                if family not in groups:
-                    raise ValueError(
-                        f"{key!r} is a {family!r} distance, which has no search. Take it out, set 'use' to 'no', or "
-                        "compute it with time_series_distance."
-                    )
                 entries.append(read_entry(family, key, entry))
     return entries
 

@@ -7,7 +7,7 @@ from typing import TYPE_CHECKING, NamedTuple
 
 import numpy as np
 
-from ..utils._given_times import given_times
+from ..utils._given_times import Sampling, given_times
 from ..utils.validation import as_times
 from ._events import agreement, change_points, is_background
 from ._matching import pairs_by_overlap
@@ -350,8 +350,9 @@ def _seconds(times, found, edges):
         times = getattr(found, "times", None)
         if times is None or hasattr(times, "samples"):
             return None
-    t = as_times(given_times(times, "times"), len(times), "times")
     last = max((int(edge.max()) for edge in edges if len(edge)), default=0)
+    n = last if isinstance(times, Sampling) else len(times)
+    t = as_times(times if isinstance(times, Sampling) else given_times(times, "times"), n, "times")
     if last > len(t):
         raise ValueError(
             f"'times' must have a time for each sample of the recording. Got {len(t)}, and an event ends at {last}. "

@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import warnings
 from numbers import Real
 from typing import TYPE_CHECKING
 
@@ -11,6 +10,7 @@ import numpy as np
 from ..distances._pairwise import collection_weight, observed_distance, pairwise_blocks
 from ..distances._series import spread
 from ..utils._sklearn import Interval, StrOptions
+from ..utils._warnings import warn
 from ..utils.validation import check_memory
 from ._collection_estimator import CollectionTransformer
 from ._median import DRAWN, RARE, ROOM, VALUE, exact_median
@@ -144,12 +144,10 @@ class PairwiseDistances(CollectionTransformer):
         if X is self._series:
             other = found
             if self.symmetrize is None and not np.allclose(found, found.T, rtol=1e-9, equal_nan=True):
-                warnings.warn(
+                warn(
                     "The distances are not symmetric, and estimators that take a matrix ('precomputed') may read one "
                     "triangle of it. Set symmetrize='mean', 'min' or 'max'; for nearest neighbors, which read rows, "
-                    "filter this warning.",
-                    UserWarning,
-                    stacklevel=3,
+                    "filter this warning."
                 )
         elif self.symmetrize is not None and not self.metric_._is_symmetric_with(self._used_weight):
             other = self._distances(self._series, X)

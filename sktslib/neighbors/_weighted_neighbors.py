@@ -62,8 +62,8 @@ class WeightedNeighbors(Neighbors):
         if len(nobody):
             raise ValueError(
                 f"The series to predict must be at a finite distance from some fitted series. Got none for series "
-                f"{shown(nobody.tolist())} by {self.metric_}: too few points are observed in both, or no path fits the band. "
-                "Leave these series out, or take a metric or a band that reaches others."
+                f"{shown(nobody.tolist())} by {self.metric_}: too few points are observed in both, or no path fits the "
+                "band. Leave these series out, or take a metric or a band that reaches others."
             )
         weights = np.where(far, 0.0, self._of_neighbors(distances))  # what is infinitely far has no vote
         total = weights.sum(axis=1)

@@ -6,6 +6,7 @@ from typing import TYPE_CHECKING
 
 import numpy as np
 
+from ..utils._given_times import times_of
 from ..utils._sklearn import in_container
 
 if TYPE_CHECKING:
@@ -64,6 +65,7 @@ class StepStream:
             shape = (0,) if len(getattr(X, "shape", (0,))) == 1 else (0, step.n_features_in_)
             return in_container(step, np.empty(shape), X)
         try:
+            times = None if times is None else times_of(X, times, self.n_samples_seen)
             chunk = step._checked(X, times, reset=False)
         except ValueError as error:
             raise ValueError(f"In the chunk that begins at sample {self.n_samples_seen}: {error}") from None

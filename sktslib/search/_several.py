@@ -5,6 +5,7 @@ from typing import NamedTuple
 
 import numpy as np
 
+from ..utils._given_times import Sampling
 from ._profile import choose
 from ._results import Matches
 from ._sources import CandidateReader, Sources, Whole
@@ -45,6 +46,8 @@ def one_each(values, count, name, what):
     """A list with an entry for each of several series."""
     if values is None:
         return [None] * count
+    if isinstance(values, Sampling):
+        return [values] * count
     if not isinstance(values, list | tuple) or len(values) != count:
         got = f"{len(values)} entries" if isinstance(values, list | tuple) else type(values).__name__
         raise ValueError(f"{name!r} must be a list with one entry for each of the {count} {what}. Got {got}.")

@@ -6,7 +6,7 @@ from typing import TYPE_CHECKING
 
 from joblib import delayed
 
-from ..utils._given_times import given_times
+from ..utils._given_times import times_of
 from ..utils._jobs import in_jobs
 from ..utils.validation import check_verbose
 from ._comparison import warn_of_sequences
@@ -95,7 +95,7 @@ def time_series_search(
     """
     choice, verbose = choice_of(output), check_verbose(verbose)
     searches = each_search(dict_distances, query, sequence, tq, ts, weight)
-    given, count = None if ts is None else given_times(ts, "ts"), len(searches)
+    given, count = None if ts is None else times_of(sequence, ts), len(searches)
     jobs = jobs_within(n_jobs, searches[0][2].shape[1], count) if searches else 1
     inner, outer = verbose if jobs > 1 else 0, verbose if jobs == 1 or count > 1 else 0
     calls = [delayed(_found)(*search, given, choice, jobs, inner) for search in searches]

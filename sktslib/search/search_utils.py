@@ -10,6 +10,7 @@ from ..distances._distance_dict import ENTRY_KEYS, check_channels, is_active, re
 from ..distances._metrics.elastic import ElasticMetric
 from ..utils._given_times import notice_column
 from ..utils._jobs import progress
+from ..utils._warnings import warn
 from ..utils.validation import (
     as_floats,
     as_series,
@@ -93,7 +94,14 @@ def check_times(entry, tx, ty):
 
 def each_search(dict_distances, query, sequence, tq, ts, weight):
     """Each active entry of a dictionary, with what `fit` is given of the query, and the sequence and its times."""
-    found, entries = [], read_entries(dict_distances, ("elastic", "lockstep"))
+    found, entries = [], read_entries(dict_distances)
+    skipped = [entry.key for entry in entries if entry.family == "time"]
+    if skipped:
+        fault = f"Time distances have no search: they measure how two aligned series lie in time. Got {shown(skipped)}"
+        if len(skipped) == len(entries):
+            raise ValueError(f"{fault} alone. Compute them with time_series_distance, or add other distances.")
+        warn(f"{fault}, which are left out. Set their 'use' to 'no', and compute them with time_series_distance.")
+    entries = [entry for entry in entries if entry.family != "time"]
     x, w, y, tx, ty = check_inputs(query, sequence, tq, ts, weight)
     for entry in entries:
         check_channels(entry.key, dict_distances[entry.family][entry.key], len(x))

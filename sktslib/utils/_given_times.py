@@ -1,12 +1,21 @@
 """Times as they are given: datetimes with and without a zone, durations, text, periods, and the index of a table."""
 
+from __future__ import annotations
+
 import re
+from dataclasses import dataclass
 from datetime import date, timedelta
+from numbers import Real
+from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
 from ._conversion import ragged, shown
+from ._stored import n_samples
 from ._warnings import warn
+
+if TYPE_CHECKING:
+    from numpy.typing import ArrayLike
 
 ISO = re.compile(r"\s*\d{4}-\d\d")
 ZONE = re.compile(r"[T ]\d.*?([Zz]|[+-]\d\d(?::?\d\d)?)\s*$")
@@ -15,6 +24,75 @@ EVEN = 0.5  # steps that rounded times may lie beside even ones
 STRAIGHT = 0.0025  # of their range, too: a short piece of a smooth curve is nearly straight
 FEW = 30  # fewer samples may well increase evenly by chance
 HEAD = 1000  # samples that tell of nearly every channel that it holds no times
+
+
+@dataclass(frozen=True)
+class Sampling:
+    """The times of a recording with a constant rate, taken wherever ``times=`` takes an array.
+
+    Sample k is at ``start + k / rate``. In a stream k counts from its first sample, in a part of a recording from the
+    recording's first one. Of several sequences one `Sampling` may serve for all.
+
+    Parameters
+    ----------
+    rate : float
+        Samples per second, or per unit of `start` where that is a number; above 0.
+    start : float or datetime-like, default=0
+        Time of the first sample, a number or a datetime, which may have a time zone.
+
+    Examples
+    --------
+    >>> from sktslib import QuerySearcher, Sampling
+    >>> matches = QuerySearcher("dtw").fit([0, 2, 0]).search([5, 5, 0, 2, 0, 5], times=Sampling(rate=100, start=60))
+    >>> float(matches.start_time[0])
+    60.02
+    """
+
+    rate: float
+    start: Any = 0.0
+
+    def __post_init__(self) -> None:
+        valid = isinstance(self.rate, Real) and not isinstance(self.rate, bool)
+        if not valid or not 0.0 < self.rate < np.inf:
+            raise ValueError(
+                f"The 'rate' parameter of Sampling must be a number above 0, samples per second. Got "
+                f"{shown(self.rate)}; of an interval of 4 ms it is 250."
+            )
+        first = given_times([self.start], "start")
+        dated = first.dtype.kind == "M" or (first.dtype.kind == "O" and isinstance(first.flat[0], date))
+        if first.shape != (1,) or not (dated or first.dtype.kind in "iuf"):
+            raise ValueError(
+                f"The 'start' parameter of Sampling must be a number or a datetime. Got {shown(self.start)}. Pass 0, "
+                "or such as pandas.Timestamp('2024-03-01 12:00')."
+            )
+
+    def at(self, samples: ArrayLike) -> Any:
+        """Times of samples by their numbers: floats, numpy datetimes, or a DatetimeIndex where `start` has a zone."""
+        seconds, first = np.asarray(samples) / float(self.rate), given_times([self.start], "start")
+        if first.dtype.kind in "iuf":
+            return float(first[0]) + seconds
+        if first.dtype.kind == "O":  # datetime objects
+            first = np.array(first, "datetime64[ns]")
+        steps = np.rint(seconds * 1e9).astype("timedelta64[ns]")
+        return first[0] + steps if isinstance(first, np.ndarray) else first[:1].as_unit("ns").repeat(len(steps)) + steps
+
+
+class EvenTimes:
+    """Times of `n` samples by a `Sampling`, made where they are sliced."""
+
+    ndim = 1
+
+    def __init__(self, sampling: Sampling, n: int) -> None:
+        self.sampling, self.shape = sampling, (n,)
+
+    def __len__(self) -> int:
+        return self.shape[0]
+
+    def __array__(self, dtype=None, copy=None):
+        return np.array(as_dates(self[:]), dtype)
+
+    def __getitem__(self, part: Any) -> Any:
+        return self.sampling.at(np.arange(*part.indices(len(self))) if isinstance(part, slice) else part)
 
 
 class ColumnOfTimes(UserWarning):
@@ -26,6 +104,8 @@ def given_times(times, name):
 
     Text of ISO 8601 and periods become datetimes, a period its start.
     """
+    if isinstance(times, EvenTimes):
+        return times
     dtype = getattr(times, "dtype", None)
     zone = getattr(dtype, "time_zone", None)  # of polars
     if zone is not None:
@@ -126,11 +206,15 @@ def is_datetime(times):
 
 
 # ------------------------------------------------------------------------------------------------- index of a table
-def times_of(X, times):
+def times_of(X, times, first=0):
     """The caller's times: those given, or the index of a pandas object where it holds times; else None.
+
+    Those of a `Sampling` count from the `first` sample.
 
     Times are datetimes, durations, periods, text of ISO 8601, and floats that increase. Integers number the rows.
     """
+    if isinstance(times, Sampling):
+        return times.at(np.arange(first, first + n_samples(X)))
     if times is not None:
         return given_times(times, "times")
     index = getattr(X, "index", None)

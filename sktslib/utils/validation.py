@@ -13,7 +13,7 @@ from numbers import Integral, Real
 import numpy as np
 
 from ._conversion import converted, place, shown
-from ._given_times import as_dates, given_times
+from ._given_times import Sampling, as_dates, given_times
 from ._names import did_you_mean
 from ._sizes import sum_of_squares
 
@@ -312,6 +312,8 @@ def as_times(times, length, name, origin=None):
     """
     if times is None:
         return None
+    if isinstance(times, Sampling):
+        times = times.at(np.arange(length))
     given, t = _seconds(times, name, origin)
     check_one_time_per_point(t.shape, length, name)
     refuse_missing(t, name, "Every point needs a time.")

@@ -193,6 +193,12 @@ def test_reports_and_unpacking():
     np.testing.assert_array_equal(cost_matrix, dtw(SIN[:9], SIN2[:12], report="cost_matrix"))
     np.testing.assert_array_equal(path, dtw(SIN[:9], SIN2[:12], report="path"))
     assert cost_matrix[-1, -1] / 9 == d
+    found = dtw(SIN[:9], SIN2[:12])
+    assert (found[0], type(found[0])) == (d, float)
+    np.testing.assert_array_equal(found[2], path)
+    np.testing.assert_array_equal(found[-2:][0], cost_matrix)
+    with pytest.raises(IndexError):
+        found[3]
     similarity = lcss(SIN[:9], SIN2[:12], eps=0.1, report="similarity")
     assert float(lcss(SIN[:9], SIN2[:12], eps=0.1)) == pytest.approx(1 - similarity)
     assert similarity == len(lcss(SIN[:9], SIN2[:12], eps=0.1, report="path")[0]) / 9

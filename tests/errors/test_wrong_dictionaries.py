@@ -80,18 +80,6 @@ def test_entries_of_one_channel(call):
     )
 
 
-def test_time_distances_have_no_search():
-    both = get_distance_dict(["tam", "dtw"])
-    for call in (time_series_search, time_series_segmentation):
-        refused(
-            lambda call=call: call(both, Q, S),
-            ValueError,
-            "'Time Alignment Measurement' is a 'time' distance, which has",
-        )
-    both["time"]["Time Alignment Measurement"]["use"] = "no"
-    assert list(time_series_search(both, Q, S)) == ["Dynamic Time Warping"]
-
-
 def test_single_entries():
     two = get_distance_dict(["dtw", "lcss", "euclidean", "cosine"])
     refused(

@@ -1,7 +1,5 @@
 """How long a recording is."""
 
-import numpy as np
-
 from ...utils._given_times import given_times
 from ...utils._sampling import interval
 from ...utils.validation import as_times
@@ -17,6 +15,6 @@ def recorded_hours(n, times):
     """
     step = None
     if times is not None:
-        some = given_times(np.asarray(times[:SAMPLE]), "times") if is_long(times) else times[:SAMPLE]
+        some = given_times(times[:SAMPLE], "times") if is_long(times) else times[:SAMPLE]
         step = interval(as_times(some, len(some), "times"))
     return n * (step or 1.0) / 3600.0

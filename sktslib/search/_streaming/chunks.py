@@ -7,7 +7,7 @@ from typing import Any
 
 import numpy as np
 
-from ...utils._given_times import as_dates
+from ...utils._given_times import as_dates, times_of
 from ...utils._sampling import holes
 from ...utils._sizes import largest, sum_of_squares
 from ...utils.validation import FLOAT, as_times, check_count
@@ -85,6 +85,7 @@ class Entrance:
         if y is None:
             if hasattr(X, "__len__") and len(X) == 0:  # as when nothing came in time
                 return None
+            times = times if times is None else times_of(X, times, self.seen)
             with chunk_at(self.seen):
                 y, own, given = self._estimator._validated(X, times)
             ty, how = self._take(given), self._estimator._queries[0]

@@ -8,7 +8,7 @@ from typing import NamedTuple
 import numpy as np
 
 from .. import validation
-from .._given_times import given_times, index_times, time_name
+from .._given_times import Sampling, given_times, index_times, time_name
 from .._sampling import LONG, edges, end_times, holes
 
 DAY = 86_400_000_000  # microseconds; matplotlib's axes count days
@@ -149,6 +149,7 @@ def as_times(times, n, name, series=None, max_gap=None, called=None):
         called, times = time_name(series, None) if called is None else called, held
     if times is None:
         return Times(np.arange(n, dtype=np.float64), "sample")
+    times = times.at(np.arange(n)) if isinstance(times, Sampling) else times
     array, zone = _without_zone(given_times(times, name))
     label = "time" if zone is None else f"time ({zone})"
     # Numbers of seconds are not needed: those of ten million dates take a fifth of a second.
