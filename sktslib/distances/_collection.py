@@ -8,10 +8,20 @@ from threading import Lock
 import numpy as np
 
 from ..utils._conversion import refuse_columns
+from ..utils._given_times import Sampling, given_times, index_of, index_times, is_datetime, notice_index
 from ..utils._sizes import sum_of_squares
 from ..utils._stored import is_stored, n_samples, opened, rows_of_chunk, stored
 from ..utils._warnings import warn
-from ..utils.validation import as_floats, as_points, check_flag, refuse_empty, refuse_missing, shown, sized_series
+from ..utils.validation import (
+    as_floats,
+    as_points,
+    as_times,
+    check_flag,
+    refuse_empty,
+    refuse_missing,
+    shown,
+    sized_series,
+)
 
 # Of no influence on any result: bytes of the series, as floats, that are read at a time of a collection that is not in
 # memory, and how many such parts are kept, for blocks of two places.
@@ -139,6 +149,66 @@ def _rows(a, name, channels, missing, channels_first):
 def _refuse_channels(first, name, channels, channels_first=True):
     """Refuse another number of channels than this, if there is one."""
     _listed(first, 0, name, (channels, True, channels_first))
+
+
+class Timed(np.ndarray):
+    """A series (channels, length) with the `times` of its samples, as kernels count them."""
+
+    def __array_finalize__(self, of):
+        self.times = getattr(of, "times", None)
+
+    def __reduce__(self):
+        return _timed, (np.asarray(self), self.times)
+
+
+def _timed(x, t):
+    x = x.view(Timed)
+    x.times = t
+    return x
+
+
+def timed(metric, given, collections, times, same):
+    """Two collections, as they were given and validated, whose series know their times where the metric uses any.
+
+    `times` are a list of those of the first one, or with a second one a pair of lists; None: their indices.
+    """
+    if times is None:
+        known = [_index_times_of(of) for of in given] if metric.uses_times else [None]
+        if any(of is None for of in known):
+            return collections
+    else:
+        known = [times, times] if same else times
+        known = [[of] * len(X) if isinstance(of, Sampling) else of for of, X in zip(known, collections, strict=False)]
+        if len(known) != 2 or any(len(of) != len(X) for of, X in zip(known, collections, strict=True)):
+            many = f"one entry for each of the {len(collections[0])} series of 'X'"
+            rule = many if same else f"a pair of lists: {many}, and for each of the {len(collections[1])} of 'Y'"
+            raise ValueError(f"'times' must hold {rule}. Got {shown([len(of) for of in known[: 2 - same]])} entries.")
+        if not metric.uses_times:
+            raise ValueError(
+                f"'times' must be None where the distance uses no times. Got some, and {metric.full_name}. Leave them "
+                "out, or take a distance that uses them, such as metric='twed'."
+            )
+    dated = {is_datetime(given_times(t, "times")) for of in known for t in of if not isinstance(t, Sampling)}
+    if len(dated) > 1:
+        raise ValueError(
+            "'times' must be of one kind, numbers or dates, for all series. Got both. Turn dates into numbers by "
+            "subtraction and division."
+        )
+    made = []
+    for of, X, name in zip(known, collections, "XY", strict=True):
+        rows = enumerate(zip(X, of, strict=True))
+        made.append([_timed(x, as_times(t, x.shape[1], f"times of {name}[{k}]")) for k, (x, t) in rows])
+    return (made[0], made[0]) if same else made
+
+
+def _index_times_of(values):
+    """The times of each series of a list by its index, or None where some have none."""
+    if not isinstance(values, list | tuple):
+        return None
+    for k, a in enumerate(values):
+        notice_index(a, None, f"X[{k}]")
+    found = [getattr(a, "times", None) if isinstance(a, Timed) else index_times(index_of(a)) for a in values]
+    return None if any(t is None for t in found) else found
 
 
 class StoredCollection(Sequence):

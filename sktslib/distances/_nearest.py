@@ -16,15 +16,15 @@ from joblib import delayed
 from ..utils._jobs import count_jobs, counted, each_in_jobs
 from ..utils.validation import check_jobs, check_memory, check_verbose, shown
 from ._blockwise.candidates import KEPT, Candidates, Task
-from ._collection import StoredCollection, as_collection, channel_names, lengths_of, part_size
+from ._collection import StoredCollection, Timed, as_collection, channel_names, lengths_of, part_size, timed
 from ._kernels.lanes import LANES
 from ._metrics.mixed import Mixed
 from ._metrics.registry import get_metric
-from ._pairwise import by_length, collection_weight
+from ._pairwise import by_length, collection_weight, observed_distance
 from ._series import spread
 
 if TYPE_CHECKING:
-    from collections.abc import Iterator
+    from collections.abc import Iterator, Sequence
     from typing import Any
 
     from numpy.typing import ArrayLike, NDArray
@@ -114,6 +114,7 @@ def nearest_neighbors(
     *,
     metric_params: dict[str, Any] | None = None,
     weight: ArrayLike | None = None,
+    times: Sequence[Any] | None = None,
     n_jobs: int | None = None,
     max_memory: int | str | None = None,
     verbose: int = 0,
@@ -140,6 +141,8 @@ def nearest_neighbors(
     weight : array-like of shape (length,), (length, channels) or (1, channels), optional
         Relative weights of the points of every series of `X`, which must have one length then, or of their
         channels alone.
+    times : list, optional
+        Sample times of each series, see :func:`pairwise_distances`. Then all distances are computed.
     n_jobs : int, optional
         Number of threads, as in joblib; no result depends on it.
     max_memory : int or str, optional
@@ -183,6 +186,7 @@ def nearest_neighbors(
     """
     metric = get_metric(metric, metric_params)
     n_jobs, verbose, max_memory = check_jobs(n_jobs), check_verbose(verbose), check_memory(max_memory)
+    given = X, X if Y is None else Y
     same, names = Y is None, [channel_names(one, channels_first) for one in (X, Y)]
     part = part_size(max_memory)
     X = as_collection(X, "X", channels_first=channels_first, part=part)
@@ -200,6 +204,9 @@ def nearest_neighbors(
     w = collection_weight(weight, X)
     metric = metric._fitted_to(X, None if w is None else [spread(w, m) for m in lengths_of(X)])
     k = int(n_neighbors)
+    pair_of = timed(metric, given, (X, Y), times, same)
+    if isinstance(pair_of[0][0], Timed):
+        return _of_all_distances(metric, w, pair_of, same, k)
     pair = PAIR + TERM * len(metric._made) if isinstance(metric, Mixed) else PAIR
     jobs = count_jobs(n_jobs)
     rows, columns = _sizes(X, Y, k, jobs, max_memory, pair)
@@ -223,6 +230,17 @@ def nearest_neighbors(
         distances[part], indices[part] = some, their_indices
         counts += their_counts
     return Neighbors(distances, indices, Pruning(len(X) * available, *counts.tolist()))
+
+
+def _of_all_distances(metric, w, collections, same, k):
+    """The nearest of all pairs, whose series have times."""
+    X, Y = collections
+    found = np.array([[observed_distance(metric, x, spread(w, x.shape[1]), y) for y in Y] for x in X], float)
+    order = np.argsort(np.where(np.eye(len(X), dtype=bool), np.inf, found) if same else found, axis=1, kind="stable")
+    if same:  # no series is its own neighbor, not even where all others are infinitely far
+        order = order[order != np.arange(len(X))[:, np.newaxis]].reshape(len(X), -1)
+    order, pairs = order[:, :k], len(X) * (len(Y) - same)
+    return Neighbors(np.take_along_axis(found, order, axis=1), order, Pruning(pairs, 0, 0, pairs))
 
 
 def _sizes(X, Y, k, jobs, max_memory, pair):

@@ -10,7 +10,7 @@ import numpy as np
 from ..utils._names import did_you_mean
 from ..utils.validation import as_weight, check_jobs, check_memory, check_verbose, shown
 from ._blockwise.blocks import compared_by_blocks
-from ._collection import as_collection, channel_names, has_gaps, lengths_of, part_size
+from ._collection import Timed, as_collection, channel_names, has_gaps, lengths_of, part_size, timed
 from ._kernels import bit_parallel, lanes
 from ._kernels.compilation import block_size
 from ._kernels.lockstep import lockstep_drivers
@@ -23,6 +23,7 @@ from ._metrics.registry import get_metric
 from ._series import fill, full_weight, is_enough, resample, spread
 
 if TYPE_CHECKING:
+    from collections.abc import Sequence
     from typing import Any
 
     from numpy.typing import ArrayLike, NDArray
@@ -50,6 +51,7 @@ def pairwise_distances(
     *,
     metric_params: dict[str, Any] | None = None,
     weight: ArrayLike | None = None,
+    times: Sequence[Any] | None = None,
     nan_policy: str = "raise",
     n_jobs: int | None = None,
     max_memory: int | str | None = None,
@@ -73,6 +75,9 @@ def pairwise_distances(
     weight : array-like of shape (length,), (length, channels) or (1, channels), optional
         Relative weights of the points of every series of `X`, which must have one length then, or of their
         channels alone.
+    times : list, optional
+        Sample times of each series of `X`, for distances that use them; with `Y` a pair of lists, of both collections.
+        Default: the index of each series of a list where all of them hold times, else sample indices.
     nan_policy : {"raise", "omit"}, default="raise"
         What to do with missing values (NaN). "omit", for lockstep metrics: a point missing in one of two series is
         left out, and the rest rescaled; with less than half of the weight observed the distance is infinite.
@@ -110,14 +115,14 @@ def pairwise_distances(
     """
     metric = get_metric(metric, metric_params)
     how = check_jobs(n_jobs), check_verbose(verbose), check_memory(max_memory)
-    shape, blocks = pairwise_blocks(X, Y, metric, how, weight, nan_policy, channels_first)
+    shape, blocks = pairwise_blocks(X, Y, metric, how, weight, nan_policy, channels_first, times=times)
     out = np.empty(shape)
     for rows, columns, found in blocks:
         out[_places(rows, columns)] = found
     return out
 
 
-def pairwise_blocks(X, Y, metric, how, weight=None, nan_policy="raise", channels_first=None, shares=1):
+def pairwise_blocks(X, Y, metric, how, weight=None, nan_policy="raise", channels_first=None, shares=1, times=None):
     """The shape of the table of distances, and an iterator of its blocks: positions in both collections, distances.
 
     `how` tells the number of jobs, the verbosity, and the most memory or None, of whose `shares` blocks may take one.
@@ -126,7 +131,7 @@ def pairwise_blocks(X, Y, metric, how, weight=None, nan_policy="raise", channels
         hint = did_you_mean(nan_policy, ["raise", "omit"])
         raise ValueError(f"The 'nan_policy' parameter must be 'raise' or 'omit'. Got {shown(nan_policy)}.{hint}")
     same, omit = Y is None or Y is X, nan_policy == "omit"
-    names = [channel_names(one, channels_first) for one in (X, Y)]
+    names, given = [channel_names(one, channels_first) for one in (X, Y)], (X, X if same else Y)
     rest = {"missing": omit, "part": part_size(how[2])}
     X = as_collection(X, "X", channels_first=channels_first, **rest)
     Y = X if same else as_collection(Y, "Y", channels=len(X[0]), channels_first=bool(channels_first), **rest)
@@ -136,6 +141,7 @@ def pairwise_blocks(X, Y, metric, how, weight=None, nan_policy="raise", channels
     w = collection_weight(weight, X)
     metric = metric._fitted_to(X, None if w is None else [spread(w, m) for m in lengths_of(X)])
     mirrored = same and w is None and metric.is_symmetric
+    X, Y = timed(metric, given, (X, Y), times, same)
     gaps = omit and (has_gaps(X) or has_gaps(Y))
     return (len(X), len(Y)), _distance_blocks(metric, X, Y, w, mirrored, gaps, (*how, shares))
 
@@ -197,7 +203,7 @@ def counts_alone(metric, w):
 
 def driver_of(metric, X, Y, w, gaps=False):
     """What fills a table (n_series_X, n_series_Y) with the distances of series such as those of X and of Y."""
-    if gaps:
+    if gaps or isinstance(X[0], Timed):
         return _by_pairs
     if isinstance(metric, Mixed):
         return _by_parts
@@ -219,11 +225,11 @@ def observed_distance(metric, x, w, y):
 
     Lockstep sums are rescaled by the observed weight; with less than half of it the distance is infinite.
     """
-    if isinstance(metric, Mixed):
+    if isinstance(metric, Mixed) and not isinstance(x, Timed):
         return metric._summed(x, w, lambda part, a, v: observed_distance(part.metric, a, v, part.of(y)))
     gaps = np.isnan(x), np.isnan(y)
     if not (gaps[0].any() or gaps[1].any()):
-        return metric._distance(x, w, y, None, None)
+        return metric._distance(x, w, y, getattr(x, "times", None), getattr(y, "times", None))
     if not isinstance(metric, LockstepMetric):
         raise ValueError(
             f"nan_policy='omit' needs a lockstep metric. Got missing values and {metric.full_name}, which aligns "

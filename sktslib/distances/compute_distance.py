@@ -4,9 +4,8 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING
 
-from ..utils.validation import as_times
 from ._distance_dict import check_channels, read_entries
-from ._metrics.base import check_pair
+from ._metrics.base import check_pair, pair_times
 
 if TYPE_CHECKING:
     from typing import Any
@@ -58,12 +57,12 @@ def time_series_distance(
     """
     import pandas as pd
 
+    given = x, y
     x, y, _ = check_pair(x, y, None)
-    tx, ty = as_times(tx, x.shape[1], "tx"), as_times(ty, y.shape[1], "ty")
     rows = {}
     for entry in read_entries(dict_distances):
         check_channels(entry.key, dict_distances[entry.family][entry.key], x.shape[0])
         entry.metric._check_sizes([x], [y], ("x", "y"))
-        times = (tx, ty) if entry.timed else (None, None)
+        times = pair_times(entry.metric, given, (tx, ty), (x, y)) if entry.timed else (None, None)
         rows[entry.key] = float(entry.metric._distance(x, None, y, *times))
     return pd.DataFrame({"Distance": list(rows.values())}, index=list(rows), dtype=float)

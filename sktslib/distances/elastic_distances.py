@@ -7,8 +7,8 @@ from typing import TYPE_CHECKING
 
 import numpy as np
 
-from ..utils.validation import as_series, as_times, as_weight, check_names, check_number
-from ._metrics.base import check_pair
+from ..utils.validation import as_series, as_weight, check_names, check_number
+from ._metrics.base import check_pair, pair_times
 from ._metrics.edit import LCSS, TWED
 from ._metrics.lockstep import Minkowski
 from ._metrics.warping import DTW
@@ -224,8 +224,9 @@ def _call(cls, parameters, owner, x, y, weight, tx=None, ty=None):
         if "unhashable" not in str(error):
             raise
         metric = _made.__wrapped__(cls, owner, plain, **parameters)
+    given = x, y
     x, y, w = check_pair(x, y, weight, metric=metric)
-    tx, ty = as_times(tx, x.shape[1], "tx"), as_times(ty, y.shape[1], "ty")
+    tx, ty = pair_times(metric, given, (tx, ty), (x, y))
     if report == "distance":
         d = metric._distance(x, w, y, tx, ty)
         metric._warn_of_pair(d, x, y)

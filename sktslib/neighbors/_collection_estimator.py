@@ -9,7 +9,7 @@ from sklearn.base import ClassNamePrefixFeaturesOutMixin, TransformerMixin
 from sklearn.utils.multiclass import check_classification_targets
 from sklearn.utils.validation import assert_all_finite, check_consistent_length, check_is_fitted, column_or_1d
 
-from ..distances._collection import as_collection, channel_names, is_matrix, part_size
+from ..distances._collection import as_collection, channel_names, is_matrix, part_size, timed
 from ..distances._metric_parameter import MetricParameter
 from ..distances._pairwise import pairwise_distances
 from ..utils._names import did_you_mean
@@ -92,7 +92,12 @@ class CollectionEstimator(MetricParameter, Estimator):
         self.n_channels_ = len(self._series[0])
         self._channel_names = channel_names(X, self.channels_first)
         self.metric_ = metric._named(self._channel_names)._fitted_to(self._series)
+        self._series = self._timed(X, self._series)
         return self
+
+    def _timed(self, X, series):
+        """Series that know their times by their indices, where the metric uses any and all have them."""
+        return timed(self.metric_, (X, X), (series, series), None, True)[0]
 
     def _checked(self, X, *, reset=False):
         """A collection validated, as series (channels, length), which are read by parts if they are not in memory."""
@@ -107,7 +112,7 @@ class CollectionEstimator(MetricParameter, Estimator):
             self._check_channels(series, channel_names(X, channels_first))
         if is_matrix(X):
             check_columns(self, X, reset=reset)
-        return series
+        return series if reset else self._timed(X, series)
 
     def _check_channels(self, series, names):
         """Refuse other channels than the fitted ones."""

@@ -230,13 +230,17 @@ class QueryDistances(ClassNamePrefixFeaturesOutMixin, TransformerMixin, Collecti
             self._query_names, queries = named(self.queries, "queries")
             rest = {"missing": missing, "channels_first": bool(self.channels_first)}
             given = [x.copy() for x in as_collection(queries, "queries", self.n_channels_, **rest)]
+            given = self._timed(queries, given)
         vars(self).pop("shapelets_", None)
         lengths = self._lengths_of_queries(min(x.shape[1] for x in given))
         rng = random_numbers(self.random_state)
         if self.n_queries is not None:
             given = self._learned(given, y, mode, lengths, rng)
-        read = [observed_query(x, as_weight(self.weight, x.shape[1], len(x))) for x in given]
-        queries = [Comparison(self.metric_, x, w, None, mode, self.normalize) for x, w in read]
+        times = [getattr(x, "times", None) for x in given]
+        read = [observed_query(np.array(x), as_weight(self.weight, x.shape[1], len(x))) for x in given]
+        queries = [
+            Comparison(self.metric_, x, w, tx, mode, self.normalize) for (x, w), tx in zip(read, times, strict=True)
+        ]
         for how in queries:
             warn_of_query(how)
         self._queries = with_metric(self._made_metric(), queries)
@@ -266,6 +270,12 @@ class QueryDistances(ClassNamePrefixFeaturesOutMixin, TransformerMixin, Collecti
                     f"'n_queries' learns from series without missing values. Got some in 'X[{k}]'; fill them, or give "
                     "'queries'."
                 )
+        if hasattr(series[0], "times"):
+            warn(
+                "Learned queries count samples, and the times in the index of the series are not used. Give 'queries' "
+                "with times, or pass arrays to end this warning."
+            )
+            series = [np.array(x) for x in series]
         task = Task(
             Comparison(self.metric_._in_mode(mode), series[0], None, None, mode, self.normalize),
             series,
@@ -346,6 +356,15 @@ class QueryDistances(ClassNamePrefixFeaturesOutMixin, TransformerMixin, Collecti
             Named arrays ``start``, ``end`` and ``distance`` of shape (n_series, n_queries).
         """
         series = self._checked(X)
+        longest = max((how.m for how in self._queries if how.mode == "windows" and how.lengths is None), default=0)
+        short = [k for k, x in enumerate(series) if x.shape[1] < longest]
+        if short:
+            n = series[short[0]].shape[1]
+            learned = f"fit with query_lengths=(2, {n})" if self.n_queries is not None else "give shorter queries"
+            raise ValueError(
+                f"'X' must hold series of at least as many points as the longest query, {longest}. Got {n} in "
+                f"'X[{short[0]}]'. Leave such series out, or {learned}."
+            )
         limits = plain_count(self.min_length), plain_count(self.max_length)
         warn_of_sequences(self._queries, series, elsewhere=True)  # their distances tell the level, which is a feature
 

@@ -118,7 +118,9 @@ def f_statistic(distances, labels):
 # -------------------------------------------------------------------------------------------------------- candidates
 def best_match(how, y):
     """Start, end and distance of the best match of a query in a series; without a candidate -1, -1 and infinity."""
-    found = matched(Search.of(how, y), Choice(n_matches=1))
+    times = getattr(y, "times", None)
+    how = how if times is not None else how._replace(tx=None)  # times of one alone mean nothing
+    found = matched(Search.of(how, np.asarray(y), times if how.tx is not None else None), Choice(n_matches=1))
     return [column[0] for column in found[:3]] if len(found.start) else (-1, -1, np.inf)
 
 

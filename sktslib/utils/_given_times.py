@@ -18,6 +18,7 @@ if TYPE_CHECKING:
     from numpy.typing import ArrayLike
 
 ISO = re.compile(r"\s*\d{4}-\d\d")
+OTHER = re.compile(r"\s*\d{1,4}[-./:]\d{1,2}(?!\d)")  # how a date or a clock time of another spelling begins
 ZONE = re.compile(r"[T ]\d.*?([Zz]|[+-]\d\d(?::?\d\d)?)\s*$")
 NAME = re.compile(r"(?i)(time.*|t|date.*|.*timestamp|zeit.*|uhrzeit|datum|seconds?|secs?|elapsed.*)(\s*[(\[].*)?")
 EVEN = 0.5  # steps that rounded times may lie beside even ones
@@ -122,6 +123,8 @@ def given_times(times, name):
         given = np.asarray(times)
     except ValueError:
         raise ragged(name) from None
+    if given.dtype.kind in "Mm" and np.datetime_data(given.dtype)[0] in ("Y", "M"):
+        return _of_months(given, name)
     if given.dtype.kind not in "OSUT":
         return given
     first = _first(given)
@@ -130,6 +133,16 @@ def given_times(times, name):
     if getattr(first, "tzinfo", None) is not None:
         return _of_aware(given)
     return _of_periods(given, name) if type(first).__name__ == "Period" else given
+
+
+def _of_months(given, name):
+    """Datetimes of months and years; durations of these differ in length."""
+    if given.dtype.kind == "M":
+        return given.astype("datetime64[s]")
+    raise TypeError(
+        f"{name!r} must be durations of a fixed length. Got {given.dtype}, and months and years differ in length. Give "
+        f"datetimes, for example numpy.datetime64('2024-01') + {name}."
+    )
 
 
 def _first(given):
@@ -217,10 +230,18 @@ def times_of(X, times, first=0):
         return times.at(np.arange(first, first + n_samples(X)))
     if times is not None:
         return given_times(times, "times")
-    index = getattr(X, "index", None)
+    index = index_of(X)
     if getattr(getattr(index, "dtype", None), "kind", None) in ("i", "u"):
         _refuse_shuffled(index)
     return index_times(index)
+
+
+def index_of(X):
+    """The index of a pandas object, or that of the first dimension of an xarray object; else None."""
+    dims = getattr(X, "dims", None)
+    if isinstance(dims, tuple) and dims and hasattr(X, "indexes"):
+        return X.indexes.get(dims[0])
+    return getattr(X, "index", None)
 
 
 def index_times(index):
@@ -232,7 +253,7 @@ def index_times(index):
         return np.asarray(index, float) if _increases(index) else None
     if kind == "O" and getattr(index, "nlevels", 1) == 1:
         first = _first(np.asarray(index[:1]))
-        text = isinstance(first, str) and ISO.match(first)
+        text = isinstance(first, str) and (ISO.match(first) or OTHER.match(first))
         if text or isinstance(first, date | timedelta) or type(first).__name__ == "Period":
             return given_times(index, "X.index")
     return None
@@ -240,7 +261,7 @@ def index_times(index):
 
 def time_name(X, times):
     """What the caller's times are called, by the name of a Series or of the index of a table; None without."""
-    name = getattr(getattr(X, "index", None) if times is None else times, "name", None)
+    name = getattr(index_of(X) if times is None else times, "name", None)
     return name if isinstance(name, str) and name else None
 
 
@@ -268,7 +289,7 @@ def _refuse_shuffled(index):
 
 def notice_index(X, times, name="X"):
     """Warn of an index of floats that are no times, and of one with levels that may tell recordings apart."""
-    index = getattr(X, "index", None)
+    index = index_of(X)
     if times is not None:
         return
     if getattr(index, "nlevels", 1) > 1 and index[0][0] != index[-1][0]:

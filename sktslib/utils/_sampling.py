@@ -18,11 +18,12 @@ def gap_of(max_gap, owner):
     """`max_gap` as kernels count times, datetimes in seconds; None stays None."""
     if max_gap is None:
         return None
-    if isinstance(max_gap, timedelta | np.timedelta64):
+    months = isinstance(max_gap, np.timedelta64) and np.datetime_data(max_gap)[0] in ("Y", "M")  # of no fixed length
+    if isinstance(max_gap, timedelta | np.timedelta64) and not months:
         seconds = max_gap.total_seconds() if isinstance(max_gap, timedelta) else max_gap / np.timedelta64(1, "s")
         if seconds > 0:
             return float(seconds)
-    elif not hasattr(max_gap, "freqstr") and not isinstance(max_gap, str):
+    elif not months and not hasattr(max_gap, "freqstr") and not isinstance(max_gap, str):
         return check_number(max_gap, "max_gap", low=0.0, open_low=True, owner=owner)
     raise ValueError(
         f"The 'max_gap' parameter of {owner} must be a number above 0, in the unit of the times (of datetimes, "

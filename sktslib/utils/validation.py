@@ -308,7 +308,8 @@ def check_one_time_per_point(shape, length, name):
 def as_times(times, length, name, origin=None):
     """Return strictly increasing times as float64 `(length,)`; None stays None.
 
-    Datetimes become seconds from the first, or from the `origin`, durations seconds, numbers stay as they are.
+    Datetimes become seconds from the first, or from the `origin`, durations seconds, numbers stay as they are, but for
+    integers above 2^53, which are counted from the first, too.
     """
     if times is None:
         return None
@@ -345,7 +346,15 @@ def _seconds(times, name, origin):
         return own, (given - first) / np.timedelta64(1, "s")
     if given.dtype.kind == "m":
         return given, given / np.timedelta64(1, "s")
+    if origin is not None or are_counted(given):
+        return given, (given - (given.flat[0] if origin is None else origin)).astype(float)
     return given, as_floats(times, name)
+
+
+def are_counted(given):
+    """Whether times are counted from the first one: datetimes, and integers that float64 cannot tell apart."""
+    kind = given.dtype.kind
+    return kind in "MO" or (kind in "iu" and given.size > 0 and max(abs(int(v)) for v in given.flat[[0, -1]]) > 2**53)
 
 
 def _elapsed(given, first, name):

@@ -9,6 +9,7 @@ from typing import TYPE_CHECKING
 import numpy as np
 from numpy.lib.stride_tricks import sliding_window_view
 
+from ...utils._given_times import Sampling, given_times, index_of, index_times, is_datetime, notice_index
 from ...utils._sizes import FEW, MANY, check_sizes
 from ...utils._sklearn import Estimator
 from ...utils.validation import as_times, as_weight, shown, sized_series
@@ -116,7 +117,8 @@ class Metric(Estimator):
         weight : array-like of shape (m,) or (m, channels), optional
             Relative weights of the query's points.
         tx, ty : array-like of shape (m,) and (n,), optional
-            Sample times, for distances that use them; sample indices by default.
+            Sample times, for distances that use them; by default the index of both series where it holds times (of
+            pandas, or the coordinates of xarray), else sample indices.
         cutoff : float, optional
             A distance above it comes out as infinity; elastic distances then skip most of the work. Negative only where
             distances may be: `soft_dtw`, `gak`, functions, and recurrences that are not `monotone`.
@@ -134,8 +136,9 @@ class Metric(Estimator):
         """
         self._validate()
         metric = self._named(*(getattr(a, "columns", None) for a in (x, y)))
+        given = x, y
         x, y, w = check_pair(x, y, weight, metric=metric)
-        tx, ty = as_times(tx, x.shape[1], "tx"), as_times(ty, y.shape[1], "ty")
+        tx, ty = pair_times(self, given, (tx, ty), (x, y))
         if cutoff is None:
             d = metric._distance(x, w, y, tx, ty)
             metric._warn_of_pair(d, x, y)
@@ -293,6 +296,35 @@ def check_pair(x, y, weight, names=("x", "y"), metric=None):
         if not known or metric._has_domain or metric._exponent(x.shape[0]) > 2:
             metric._check_sizes([x], [y], names)
     return x, y, as_weight(weight, x.shape[1], x.shape[0])
+
+
+def pair_times(metric, given, times, series):
+    """Times of two series (channels, length) as kernels count them: those given, or the index of both, or None.
+
+    They are read where the metric uses times.
+    """
+    if metric.uses_times and times[0] is None and times[1] is None:
+        for a, name in zip(given, "xy", strict=True):
+            notice_index(a, None, name)
+        times = tuple(index_times(index_of(a)) for a in given)
+        times = (None, None) if any(t is None for t in times) else times
+    check_one_kind(times, ("tx", "ty"))
+    return tuple(as_times(t, a.shape[1], name) for t, a, name in zip(times, series, ("tx", "ty"), strict=True))
+
+
+def check_one_kind(times, names):
+    """Refuse times of several series of which some are numbers and others dates."""
+    dated = [is_datetime(given_times(t, name)) for t, name in zip(times, names, strict=True) if is_array(t)]
+    if any(dated) and not all(dated):
+        raise ValueError(
+            f"{names[0]!r} and {names[1]!r} must be of one kind, numbers or dates. Got both. Turn dates into numbers "
+            "by subtraction and division."
+        )
+
+
+def is_array(times):
+    """Whether times are given one by one."""
+    return times is not None and not isinstance(times, Sampling)
 
 
 def as_cutoff(cutoff, negative):

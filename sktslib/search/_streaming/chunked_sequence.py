@@ -2,7 +2,7 @@
 
 import numpy as np
 
-from ...utils._given_times import EvenTimes, Sampling, as_dates, given_times
+from ...utils._given_times import EvenTimes, Sampling, as_dates, given_times, index_of, index_times
 from ...utils._stored import is_stored, n_samples, opened, rows_of_chunk, stored
 from ...utils.validation import as_series, check_one_time_per_point
 from .._sources import CandidateReader, Source, Whole
@@ -31,6 +31,7 @@ class ChunkedSequence(Source):
     def __init__(self, searcher, X, times):
         n = n_samples(X)
         self._X, self.searcher = X, searcher
+        times = index_times(index_of(X)) if times is None else times
         if isinstance(times, Sampling):
             times = EvenTimes(times, n)
         self._times = times if times is None or is_long(times) else given_times(times, "times")

@@ -10,7 +10,7 @@ import numpy as np
 from ...utils._given_times import as_dates, times_of
 from ...utils._sampling import holes
 from ...utils._sizes import largest, sum_of_squares
-from ...utils.validation import FLOAT, as_times, check_count
+from ...utils.validation import FLOAT, are_counted, as_times, check_count
 from .._buffer import TimeBuffer
 
 
@@ -50,7 +50,7 @@ class Clock:
 
     def begin(self, given):
         """Count datetimes from the first of these, unless it is known from where."""
-        if self.reads and self.origin is None and given.dtype.kind in "MO":
+        if self.reads and self.origin is None and are_counted(given):
             self.origin = given[0]
 
 
