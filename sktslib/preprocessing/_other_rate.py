@@ -13,6 +13,7 @@ from sklearn.utils.validation import check_is_fitted
 
 from ..search._query import event_score, refuse_sample_weight
 from ..search._several import refuse_several
+from ..utils._given_times import times_of
 from ..utils._sklearn import Estimator, StrOptions
 from ._resample import like_table, new_labels, read_grid, times_between
 
@@ -237,7 +238,7 @@ class Resampled(MetaEstimatorMixin, Estimator):
 
     def _read_known(self, X, times):
         """The same of a recording that may have no times."""
-        timed = times is not None or getattr(getattr(X, "index", None), "dtype", np.dtype(int)).kind in "fMmO"
+        timed = times_of(X, times) is not None
         known = self.sampling_rate_ if self.sampling_rate is None and not timed else self.sampling_rate
         return self._read(X, times, known)
 

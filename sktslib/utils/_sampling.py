@@ -14,16 +14,22 @@ UNEVEN = 0.05  # share of intervals that are half as long again as usual, or hal
 FEW = 16  # intervals that tell nothing of how even they are
 
 
+def seconds_of(duration):
+    """The seconds of a duration; NaN of numpy's months and years, which differ in length."""
+    if isinstance(duration, timedelta):
+        return duration.total_seconds()
+    months = np.datetime_data(duration)[0] in ("Y", "M")
+    return np.nan if months else float(duration / np.timedelta64(1, "s"))
+
+
 def gap_of(max_gap, owner):
     """`max_gap` as kernels count times, datetimes in seconds; None stays None."""
     if max_gap is None:
         return None
-    months = isinstance(max_gap, np.timedelta64) and np.datetime_data(max_gap)[0] in ("Y", "M")  # of no fixed length
-    if isinstance(max_gap, timedelta | np.timedelta64) and not months:
-        seconds = max_gap.total_seconds() if isinstance(max_gap, timedelta) else max_gap / np.timedelta64(1, "s")
-        if seconds > 0:
-            return float(seconds)
-    elif not months and not hasattr(max_gap, "freqstr") and not isinstance(max_gap, str):
+    if isinstance(max_gap, timedelta | np.timedelta64):
+        if seconds_of(max_gap) > 0:
+            return seconds_of(max_gap)
+    elif not hasattr(max_gap, "freqstr") and not isinstance(max_gap, str):
         return check_number(max_gap, "max_gap", low=0.0, open_low=True, owner=owner)
     raise ValueError(
         f"The 'max_gap' parameter of {owner} must be a number above 0, in the unit of the times (of datetimes, "
@@ -125,6 +131,12 @@ def notice_sampling(ty, intervals, max_gap):
                 "other."
             )
             return
+    if max_gap is not None and np.mean(step > max_gap + ROUNDING * np.abs(ty[1:])) > 0.5:
+        warn(
+            f"The 'max_gap' parameter is below the usual step of the times, {usual:.6g} (of datetimes, in seconds), so "
+            f"that gaps leave next to nothing to search in. Got {max_gap:.6g}. Set a max_gap above the step, for "
+            f"example {2 * usual:.6g}."
+        )
     if max_gap is not None or len(ty) <= FEW:
         return
     found, longest = unevenness(step), step.max()

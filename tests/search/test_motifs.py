@@ -1,5 +1,7 @@
 """Motifs and discords are those of the distances of all pairs of windows, across the borders of tiles and diagonals."""
 
+import warnings
+
 import joblib
 import naive
 import numba
@@ -10,7 +12,7 @@ from hypothesis import strategies as st
 from naive import motifs as reference
 from strategies import small_sizes
 
-from sktslib import load_ecg_example
+from sktslib import QuerySearcher, QuerySegmenter, load_ecg_example
 from sktslib.distances import DTW, SoftDTW, get_metric
 from sktslib.distances._kernels.lockstep import matrix_profile
 from sktslib.search import discords, motifs
@@ -86,7 +88,7 @@ def test_bounds_hold_and_are_close_across_tiles_and_diagonals(m, n, channels, mo
     y[: n // 3, 0] = 2.0
     table = distances(y, y, m, "euclidean", "zscore")
     table[np.abs(np.subtract.outer(*[np.arange(n - m + 1)] * 2)) < m] = np.inf
-    rows = _rows(y, m, "euclidean", "zscore", None, None, None, 0.0, None)[0]
+    rows = _rows(y, m, "euclidean", "zscore", None, None, None, 0.0, ("motifs", "raise", None), None)[0]
     below, above = pair_bounds.bounds(rows, None, 0), pair_bounds.bounds(rows, 2, 0, above=True)
     nearest = table.min(axis=1)
     assert (below <= nearest + 1e-9).all()
@@ -105,7 +107,7 @@ def test_bounds_hold_behind_the_first_tile_and_the_first_diagonals():
     squares = 2 * m - 2 * windows @ windows.T
     squares[np.abs(np.subtract.outer(*[np.arange(n - m + 1)] * 2)) < m] = np.inf
     nearest = squares.min(axis=1)
-    rows = _rows(y, m, "euclidean", "zscore", None, None, None, 0.0, None)[0]
+    rows = _rows(y, m, "euclidean", "zscore", None, None, None, 0.0, ("motifs", "raise", None), None)[0]
     for found, sign in ((pair_bounds.bounds(rows, None, 0), 1), (pair_bounds.bounds(rows, None, 0, above=True), -1)):
         assert (sign * (nearest - found**2) >= -1e-9).all()
         np.testing.assert_allclose(found**2, nearest, atol=1e-5)
@@ -181,3 +183,81 @@ def test_windows_that_cannot_lie_apart_are_told():
         assert len(motifs(recording, 11)) == 0
     assert len(motifs(recording, 10)) == 2
     assert len(motifs(recording, 11, max_overlap=0.2)) == 2
+
+
+@pytest.mark.parametrize(("metric", "normalize"), [*METRICS[:5], ("manhattan", "mean")])
+@given(data=st.data())
+def test_no_window_spans_a_gap_and_missing_values_are_as_in_searches(metric, normalize, data):
+    rng = np.random.default_rng(data.draw(st.integers(0, 2**20)))
+    n, m = data.draw(st.integers(24, 60)), data.draw(st.integers(2, 6))
+    y, other = rng.normal(size=n).cumsum(), rng.normal(size=n) if data.draw(st.booleans()) else None
+    times = [np.cumsum(rng.choice([1.0, 1.0, 1.0, 1.0, 9.0], size=n)) for _ in range(2)]
+    missing = data.draw(st.booleans())
+    if missing:
+        y[rng.choice(n, 3, replace=False)] = np.nan
+    series = (y, y if other is None else other)
+    clocks = times if other is not None else [times[0]] * 2
+    searcher = QuerySearcher(metric, mode="windows", normalize=normalize, nan_policy="omit" if missing else "raise")
+    table = np.full((n - m + 1,) * 2, np.inf)
+    whole = [np.array([np.diff(t)[s : s + m - 1].max() < 9 for s in range(n - m + 1)]) for t in clocks]
+    is_lockstep = metric in ("euclidean", "sqeuclidean", "manhattan")
+    for i in np.flatnonzero(whole[0]):
+        query = series[0][i : i + m]
+        if np.isnan(query).all() or (np.isnan(query).any() and not is_lockstep):
+            continue
+        with warnings.catch_warnings():
+            warnings.simplefilter("ignore")  # of constant queries
+            table[i] = np.where(whole[1], searcher.fit(query).profile(series[1]).distance, np.inf)
+    if other is None:
+        table[np.abs(np.subtract.outer(*[np.arange(n - m + 1)] * 2)) < m] = np.inf
+    given = {"nan_policy": "omit", "max_gap": 2.0, "other": other, "times": times if other is not None else times[0]}
+    with warnings.catch_warnings():
+        warnings.filterwarnings("ignore", "Nothing is found")
+        found = motifs(y, m, 1, metric, normalize, **given)
+        far = discords(y, m, 2, metric, normalize, **given)
+    near = {"rtol": 1e-7, "atol": 1e-7}
+    assert (len(found) == 2) == np.isfinite(table).any()
+    if len(found):
+        np.testing.assert_allclose(found.distance, [table.min()] * 2, **near)
+    nearest = table.min(axis=1)
+    assert (len(far) > 0) == np.isfinite(nearest).any()
+    if len(far):
+        np.testing.assert_allclose(far.distance[0], nearest[np.isfinite(nearest)].max(), **near)
+        np.testing.assert_allclose(far.distance, nearest[far.start], **near)
+    for one, clock in ((far, clocks[0]), *(((found, clocks[0]),) if other is None else ())):
+        for start, end in zip(one.start, one.end, strict=True):
+            assert np.diff(clock[start:end]).max(initial=0) < 9
+
+
+def test_gaps_are_told():
+    y = np.sin(np.arange(60.0))
+    times = np.arange(60.0) + 100 * (np.arange(60) >= 30)
+    for find in (motifs, discords):
+        with pytest.warns(UserWarning, match="set 'max_gap'"):
+            find(y, 6, times=times)
+        find(y, 6, times=times, max_gap=2.0)  # the way out
+        with pytest.raises(ValueError, match="'times' must be given where the 'max_gap' parameter of"):
+            find(y, 6, max_gap=2.0)
+        with pytest.warns(UserWarning) as told:
+            assert len(find(y, 6, times=times, max_gap=0.5)) == 0
+        messages = [str(one.message) for one in told]
+        assert any("below the usual step of the times, 1 " in text for text in messages)
+        assert any("no window of 'length' 6 fits between the gaps" in text for text in messages)
+        with pytest.raises(ValueError, match="Unknown nan_policy"):
+            find(y, 6, nan_policy="drop")
+
+
+@pytest.mark.parametrize("rate", [1.0, 360.0])
+def test_a_max_gap_below_the_step_is_told(rate):
+    y = np.sin(np.arange(90.0))
+    times = np.round(np.arange(90) / rate, 3)
+    for estimator in (QuerySearcher("dtw", max_gap=1 / rate / 1000), QuerySegmenter("dtw", max_gap=0.9 / rate)):
+        estimator.fit(y[:7])
+        find = estimator.search if isinstance(estimator, QuerySearcher) else estimator.segment
+        with pytest.warns(UserWarning, match="below the usual step of the times") as told:
+            find(y, times=times)
+        assert float(str(told[0].message).partition("times, ")[2].split()[0]) == pytest.approx(1 / rate, rel=2e-3)
+        gap = float(str(told[0].message).rpartition("example ")[2].rstrip("."))
+        assert len(find(y, times=times)) == 0 if gap < 1 / rate else True
+        estimator.set_params(max_gap=gap).fit(y[:7])
+        assert len((estimator.search if isinstance(estimator, QuerySearcher) else estimator.segment)(y, times=times))

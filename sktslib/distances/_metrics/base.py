@@ -308,8 +308,9 @@ def pair_times(metric, given, times, series):
             notice_index(a, None, name)
         times = tuple(index_times(index_of(a)) for a in given)
         times = (None, None) if any(t is None for t in times) else times
+    known = tuple(as_times(t, a.shape[1], name) for t, a, name in zip(times, series, ("tx", "ty"), strict=True))
     check_one_kind(times, ("tx", "ty"))
-    return tuple(as_times(t, a.shape[1], name) for t, a, name in zip(times, series, ("tx", "ty"), strict=True))
+    return known
 
 
 def check_one_kind(times, names):

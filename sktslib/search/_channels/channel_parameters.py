@@ -6,6 +6,7 @@ from typing import NamedTuple
 
 import numpy as np
 
+from ...utils._sampling import seconds_of
 from ...utils.validation import as_floats, check_count, check_names, check_number, shown
 from .by_channel import ByChannel, placed
 
@@ -138,7 +139,7 @@ class ChannelRule(NamedTuple):
                 f"The {name!r} parameter of {self.owner} must be a number of samples where the query's times are not "
                 f"datetimes. Got {shown(value)}. Pass datetimes as 'times' of fit, or a table whose index holds them."
             )
-        seconds = value.total_seconds() if isinstance(value, timedelta) else value / np.timedelta64(1, "s")
+        seconds = seconds_of(value)
         samples = float(seconds) / how.interval
         return self._checked_samples(round(samples) if np.isfinite(samples) else samples, value, name)
 

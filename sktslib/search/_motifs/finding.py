@@ -8,19 +8,30 @@ from typing import TYPE_CHECKING
 
 import numpy as np
 
+from ...distances._metrics.lockstep import LockstepMetric
 from ...distances._metrics.registry import get_metric
-from ...distances._series import normalize_values
-from ...utils._given_times import notice_column, notice_index, times_of
+from ...distances._series import fill, normalize_values
+from ...utils._given_times import is_datetime, notice_column, notice_index, times_of
 from ...utils._plot.plot_data import names_of
+from ...utils._sampling import check_gap, gap_of, holes, notice_sampling
 from ...utils._warnings import warn
-from ...utils.validation import as_series, as_times, as_weight, check_count, check_jobs, check_number, check_verbose
+from ...utils.validation import (
+    as_series,
+    as_times,
+    as_weight,
+    check_count,
+    check_jobs,
+    check_names,
+    check_number,
+    check_verbose,
+)
 from .._comparison import Comparison, check_reach, resolve_mode
 from .._query import owned
 from .._results import Matches
 from .._several import one_each
 from .._sources import CandidateReader, Sources, Whole
 from .nearest_pairs import farthest_windows, nearest_pairs
-from .nearest_rows import Rows
+from .nearest_rows import Rows, windows_between
 
 if TYPE_CHECKING:
     from typing import Any
@@ -43,6 +54,8 @@ def motifs(
     metric_params: dict[str, Any] | None = None,
     weight: ArrayLike | None = None,
     max_overlap: float = 0.0,
+    nan_policy: str = "raise",
+    max_gap: Any = None,
     times: Times | None = None,
     n_jobs: int | None = None,
     verbose: int = 0,
@@ -73,6 +86,11 @@ def motifs(
         Relative weights of a window's points.
     max_overlap : float in [0, 1], default=0.0
         Share of their length that two windows of one recording may have in common.
+    nan_policy : {"raise", "omit"}, default="raise"
+        What to do with missing values (NaN). "omit": lockstep distances compare the points that both windows have, as a
+        search does; for all others no window holds a missing value.
+    max_gap : float or timedelta, optional
+        Longest step of the times that is not a gap, which no window spans; as of `QuerySearcher`.
     times : array-like of shape (n_timepoints,), optional
         Sample times of the recording; with `other` a list, those of both.
     n_jobs : int, optional
@@ -113,14 +131,17 @@ def motifs(
     0      0      0    5
     1      0     10   15
     """
-    rows, given, channels = _rows(sequence, length, metric, normalize, other, metric_params, weight, max_overlap, times)
+    gaps = "motifs", nan_policy, max_gap
+    rest = metric_params, weight, max_overlap, gaps, times
+    rows, series, given, channels = _rows(sequence, length, metric, normalize, other, *rest)
     found = nearest_pairs(rows, check_count(n, "n"), check_jobs(n_jobs), check_verbose(verbose))
     found = [(distance, *sorted(pair)) if rows.is_one else (distance, *pair) for distance, *pair in found]
     starts = [start for _, *pair in found for start in pair]
     partners = [start for _, *pair in found for start in reversed(pair)]
     number = np.repeat(np.arange(len(found)), 2)
     sequence = None if rows.is_one else np.tile([0, 1], len(found))
-    return _matches(rows, number, sequence, starts, partners, np.repeat([d for d, *_ in found], 2), given, channels)
+    distance = np.repeat([d for d, *_ in found], 2)
+    return _matches(rows, series, number, sequence, starts, partners, distance, given, channels)
 
 
 def discords(
@@ -134,6 +155,8 @@ def discords(
     metric_params: dict[str, Any] | None = None,
     weight: ArrayLike | None = None,
     max_overlap: float = 0.0,
+    nan_policy: str = "raise",
+    max_gap: Any = None,
     times: Times | None = None,
     n_jobs: int | None = None,
     verbose: int = 0,
@@ -148,12 +171,12 @@ def discords(
         Samples of a window.
     n : int, default=1
         How many discords at most; none overlaps one before it too much.
-    metric, normalize, metric_params, weight, max_overlap, n_jobs, verbose
+    metric, normalize, metric_params, weight, max_overlap, nan_policy, max_gap, n_jobs, verbose
         As of :func:`motifs`.
     other : array-like of shape (k,) or (k, channels), optional
         Another recording, such as one that is known to be normal: then its windows are those that count as near.
     times : array-like of shape (n_timepoints,), optional
-        Sample times of `sequence`.
+        Sample times of `sequence`; with `other` and `max_gap` a list, those of both.
 
     Returns
     -------
@@ -180,17 +203,22 @@ def discords(
     >>> discords([0, 1, 2, 0, 1, 2, 0, 2, 1, 0, 1, 2, 0], 3).start
     array([6])
     """
-    rows, given, channels = _rows(sequence, length, metric, normalize, other, metric_params, weight, max_overlap, times)
+    gaps = "discords", nan_policy, max_gap
+    rest = metric_params, weight, max_overlap, gaps, times
+    rows, series, given, channels = _rows(sequence, length, metric, normalize, other, *rest)
     found = farthest_windows(rows, check_count(n, "n"), check_jobs(n_jobs), check_verbose(verbose))
     distance, starts, partners = ([one[k] for one in found] for k in range(3))
-    return _matches(rows, None, None, starts, partners, np.array(distance), given, channels)
+    return _matches(rows, series, None, None, starts, partners, np.array(distance), given, channels)
 
 
-def _rows(sequence, length, metric, normalize, other, metric_params, weight, max_overlap, times):
+def _rows(sequence, length, metric, normalize, other, metric_params, weight, max_overlap, gaps, times):
     """The windows that are compared, the times of what they lie in, and the names of the channels."""
-    y = as_series(sequence, "sequence")
+    owner, nan_policy, max_gap = gaps
+    check_names([nan_policy], ["raise", "omit"], "nan_policy", owner)
+    omit = nan_policy == "omit"
+    y = as_series(sequence, "sequence", missing=omit)
     notice_column(sequence, y.T, "sequence")
-    z = y if other is None else as_series(other, "other", channels=len(y), like="'sequence'")
+    z = y if other is None else as_series(other, "other", channels=len(y), like="'sequence'", missing=omit)
     m = check_count(length, "length", low=2)
     for series, name in ((y, "sequence"), (z, "other")):
         if m > series.shape[1]:
@@ -210,14 +238,32 @@ def _rows(sequence, length, metric, normalize, other, metric_params, weight, max
     resolve_mode(metric, "windows", normalize)
     for series, name in ((y, "'sequence'"), (z, "'other'")):
         check_reach(metric, series, name, normalize)
-    metric = metric._fitted_to([normalize_values(series, np.ones_like(series), normalize) for series in (y, z)])
-    how = Comparison(metric, y[:, :m], as_weight(weight, m, len(y)), normalize=normalize)
+    missing = omit and bool(np.isnan(y).any() or np.isnan(z).any())
+    observed = missing and isinstance(metric, LockstepMetric)  # windows are compared by the points that they have
+    whole = [fill(series) for series in (y, z)] if missing else [y, z]
+    metric = metric._fitted_to([normalize_values(series, np.ones_like(series), normalize) for series in whole])
+    longest = gap_of(max_gap, owner)
+    how = Comparison(metric, whole[0][:, :m], as_weight(weight, m, len(y)), normalize=normalize, gaps=observed)
     given = [times_of(sequence, times)] if other is None else _both(sequence, other, times)
+    places = []
     for one, series, t, name in zip((sequence, other), (y, z), given, ("sequence", "other"), strict=False):
         notice_index(one, t, name)
-        as_times(t, series.shape[1], "times")
+        check_gap(max_gap, t, is_datetime(t), "times", owner)
+        ty = as_times(t, series.shape[1], "times")
+        if ty is not None:
+            notice_sampling(ty, [], longest)
+        unseen = [] if observed else np.flatnonzero(np.isnan(series).any(axis=0))
+        places.append(windows_between(series.shape[1], m, holes(ty, longest), unseen))
+    if not all(places):
+        warn(
+            f"Nothing is found: no window of 'length' {m} fits between the gaps and missing values of the recording. "
+            "Take shorter windows, or a larger 'max_gap'."
+        )
     y = owned(y, sequence)
-    return Rows(how, y, y if other is None else owned(z, other), m, apart, other is None), given, names_of(sequence)
+    z = y if other is None else owned(z, other)
+    compared = (y, z) if observed or not missing else whole
+    rows = Rows(how, *compared, m, apart, other is None, (places[0], places[-1]))
+    return rows, (y, z), given, names_of(sequence)
 
 
 def _both(sequence, other, times):
@@ -226,14 +272,13 @@ def _both(sequence, other, times):
     return [times_of(sequence, first), times_of(other, second)]
 
 
-def _matches(rows, number, sequence, starts, partners, distance, times, channels):
+def _matches(rows, series, number, sequence, starts, partners, distance, times, channels):
     """The table of windows, each of which was compared with the one that starts at its partner."""
-    series = (rows.y, rows.other)
     listed = sequence is not None
     own = np.zeros(len(starts), int) if sequence is None else sequence
 
     def partner(k, start):
-        there = series[1 - k] if listed else rows.other
+        there = series[1 - k] if listed else series[1]
         return np.ascontiguousarray(there[:, start : start + rows.m])
 
     readers = [

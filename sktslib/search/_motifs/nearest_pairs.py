@@ -24,7 +24,7 @@ def nearest_pairs(rows, count, n_jobs, verbose):
     rows = rows.prepared
     found, taken = [], ([], [])
     while len(found) < count:
-        free, others = (free_ranges(n, some, rows.apart) for n, some in zip(rows.counts, taken, strict=True))
+        free, others = (free_ranges(some, of, rows.apart) for some, of in zip(rows.places, taken, strict=True))
         others = free if rows.is_one else others
         best = np.inf, -1, -1
         if order is not None and order is not least:
@@ -68,7 +68,7 @@ def farthest_windows(rows, count, n_jobs, verbose):
         order = bounds(alike, n_jobs, verbose, above=True)
     rows, known, found = rows.prepared, Nearest(most, np.full(len(most), -1), np.zeros(len(most), np.int64)), []
     while len(found) < count:
-        which = _places(free_ranges(rows.counts[0], [i for _, i, _ in found], rows.apart))
+        which = _places(free_ranges(rows.places[0], [i for _, i, _ in found], rows.apart))
         which = which[np.argsort(-order[which], kind="stable")]
         best = np.inf, -1, -1  # (-distance, start, other start)
         with progress(len(which), verbose, "discords", "window") as done:
@@ -109,7 +109,7 @@ def _nearest_of_far(rows, which, known, least):
     The last entry of each tells whether it is the nearest; without any window there is no entry.
     """
     known = Nearest(*map(np.copy, known))
-    found, everything = [], [(0, rows.counts[1])]
+    found, everything = [], rows.places[1]
     for i in which:
         j, distance, is_nearest = i + int(known.lag[i]), np.inf, False
         if rows.allows(i, j):

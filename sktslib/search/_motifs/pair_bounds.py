@@ -21,15 +21,15 @@ SQUARES = {"euclidean": 2.0, "sqeuclidean": 1.0}  # the power of a distance that
 
 def are_known(how):
     """Whether there are bounds: of Euclidean distances of z-normalized windows without weights."""
-    return how.metric.name in SQUARES and how.normalize == "zscore" and how.w is None
+    return how.metric.name in SQUARES and how.normalize == "zscore" and how.w is None and not how.gaps
 
 
 def bounds(rows, n_jobs, verbose, *, above=False):
     """What each window is at least, or with `above` at most, away from the nearest other one; infinite without any."""
     how, y, same = rows.how, rows.y, rows.is_one
     m = how.m
-    own = _windows(y, m)
-    others = own if same else _windows(rows.other, m)
+    own = _windows(y, m, rows.places[0])
+    others = own if same else _windows(rows.other, m, rows.places[1])
     sweeps = [(own, others, rows.apart)] if same else [(own, others, 0), (others, own, 1)]
     calls = []
     for k, (x, z, first) in enumerate(sweeps):
@@ -63,8 +63,8 @@ def _swept(x, z, m, sign, first, last, same, turned):
     return (others if turned else best)[:-ROOM]
 
 
-def _windows(y, m):
-    """What `matrix_profile.sweep` takes of a sequence, with room behind it."""
+def _windows(y, m, places):
+    """What `matrix_profile.sweep` takes of a sequence, with room behind it; windows in other places are near none."""
     y = less_offset(y)
     mean, half, whole, inverse = np.zeros((4, len(y), y.shape[1] - m + 1))
     for k, channel in enumerate(y):
@@ -76,6 +76,10 @@ def _windows(y, m):
     half[:, 1:] = (y[:, m:] - y[:, :-m]) / 2
     whole[:, 1:] = (y[:, m:] - mean[:, 1:]) + (y[:, :-m] - mean[:, :-1])
     lack = (inverse > 0.0).sum(axis=0) / 2.0  # a constant window is zeros
+    broken = np.ones(len(lack), bool)
+    for first, last in places:
+        broken[first:last] = False
+    lack[broken] = np.inf
     room = [(0, 0), (0, ROOM)]
     padded = (np.pad(a, room) for a in (y, mean, half, whole, inverse))
     return *padded, np.pad(lack, room[1:], constant_values=np.inf)
