@@ -68,7 +68,7 @@ class CollectionClusters(ClassNamePrefixFeaturesOutMixin, ClusterMixin, Transfor
         if found < self.n_clusters:
             warn(
                 f"Number of distinct clusters ({found}) found smaller than n_clusters ({self.n_clusters}). Lower "
-                "'n_clusters', or give series that differ more: 'X' may hold equal ones.",
+                "'n_clusters', or try another 'init' or 'random_state'; 'X' may hold equal series.",
                 ConvergenceWarning,
             )
         return series, best

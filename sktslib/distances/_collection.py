@@ -152,7 +152,7 @@ def _refuse_channels(first, name, channels, channels_first=True):
 
 
 class Timed(np.ndarray):
-    """A series (channels, length) with the `times` of its samples, as kernels count them."""
+    """A series (channels, length) with the `times` of its samples, as kernels count them, or None."""
 
     def __array_finalize__(self, of):
         self.times = getattr(of, "times", None)
@@ -173,8 +173,8 @@ def timed(metric, given, collections, times, same):
     `times` are a list of those of the first one, or with a second one a pair of lists; None: their indices.
     """
     if times is None:
-        known = [_index_times_of(of) for of in given] if metric.uses_times else [None]
-        if any(of is None for of in known):
+        known = [_index_times_of(of) for of in given] if metric.uses_times else [[]]
+        if not all(any(t is not None for t in of) for of in known):
             return collections
     else:
         known = [times, times] if same else times
@@ -188,7 +188,8 @@ def timed(metric, given, collections, times, same):
                 f"'times' must be None where the distance uses no times. Got some, and {metric.full_name}. Leave them "
                 "out, or take a distance that uses them, such as metric='twed'."
             )
-    dated = {is_datetime(given_times(t, "times")) for of in known for t in of if not isinstance(t, Sampling)}
+    listed = [t for of in known for t in of if t is not None and not isinstance(t, Sampling)]
+    dated = {is_datetime(given_times(t, "times")) for t in listed}
     if len(dated) > 1:
         raise ValueError(
             "'times' must be of one kind, numbers or dates, for all series. Got both. Turn dates into numbers by "
@@ -202,13 +203,12 @@ def timed(metric, given, collections, times, same):
 
 
 def _index_times_of(values):
-    """The times of each series of a list by its index, or None where some have none."""
+    """The times of each series of a list by its index, None of those that have none."""
     if not isinstance(values, list | tuple):
-        return None
+        return []
     for k, a in enumerate(values):
         notice_index(a, None, f"X[{k}]")
-    found = [getattr(a, "times", None) if isinstance(a, Timed) else index_times(index_of(a)) for a in values]
-    return None if any(t is None for t in found) else found
+    return [a.times if isinstance(a, Timed) else index_times(index_of(a)) for a in values]
 
 
 class StoredCollection(Sequence):

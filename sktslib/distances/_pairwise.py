@@ -77,7 +77,7 @@ def pairwise_distances(
         channels alone.
     times : list, optional
         Sample times of each series of `X`, for distances that use them; with `Y` a pair of lists, of both collections.
-        Default: the index of each series of a list where all of them hold times, else sample indices.
+        Default: the index of each series of a list; of two of which one holds no times samples are counted.
     nan_policy : {"raise", "omit"}, default="raise"
         What to do with missing values (NaN). "omit", for lockstep metrics: a point missing in one of two series is
         left out, and the rest rescaled; with less than half of the weight observed the distance is infinite.
@@ -229,7 +229,8 @@ def observed_distance(metric, x, w, y):
         return metric._summed(x, w, lambda part, a, v: observed_distance(part.metric, a, v, part.of(y)))
     gaps = np.isnan(x), np.isnan(y)
     if not (gaps[0].any() or gaps[1].any()):
-        return metric._distance(x, w, y, getattr(x, "times", None), getattr(y, "times", None))
+        times = getattr(x, "times", None), getattr(y, "times", None)
+        return metric._distance(x, w, y, *((None, None) if times[0] is None or times[1] is None else times))
     if not isinstance(metric, LockstepMetric):
         raise ValueError(
             f"nan_policy='omit' needs a lockstep metric. Got missing values and {metric.full_name}, which aligns "

@@ -85,6 +85,9 @@ class WeightedNeighbors(Neighbors):
                 near = 1.0 / distances
             same = np.isinf(near)  # of distances that are 0, or too small for this
             return np.where(same.any(axis=1, keepdims=True), same, near)
+        # What is infinitely far, whose weight will not count, is handed on as far as the farthest of the rest.
+        farthest = np.max(distances, axis=1, where=np.isfinite(distances), initial=0.0, keepdims=True)
+        distances = np.where(np.isinf(distances), farthest, distances)
         weights = np.asarray(self.weights(distances))
         if weights.shape != distances.shape:
             raise ValueError(

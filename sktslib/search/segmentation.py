@@ -5,6 +5,7 @@ from __future__ import annotations
 from typing import TYPE_CHECKING
 
 from ..utils._jobs import progress
+from ..utils._warnings import warn
 from ..utils.validation import check_verbose
 from ._segmentation.segmenter import QuerySegmenter
 from .search_utils import each_search
@@ -75,9 +76,24 @@ def time_series_segmentation(
     {'Dynamic Time Warping': array([ 2,  6,  7, 12])}
     """
     verbose, results = check_verbose(verbose), {}
-    searches = each_search(dict_distances, query, sequence, tq, ts, weight)
+    searches = _with_segmentation(each_search(dict_distances, query, sequence, tq, ts, weight))
     with progress(len(searches), verbose, "segmentation", "distance") as count:
         for entry, fitted, y, ty in searches:
             results[entry.key] = QuerySegmenter(entry.metric, n_jobs=n_jobs).fit(**fitted).segment(y.T, ty).boundaries
             count()
     return results
+
+
+def _with_segmentation(searches):
+    """Those whose distance can cut a sequence; of several the others are left out, with a warning that says why."""
+    able = []
+    for search in searches:
+        try:
+            search[0].metric._check_search("segmentation")
+        except ValueError as error:
+            if len(searches) == 1:
+                raise
+            warn(f"{search[0].key!r} is left out. {error}")
+        else:
+            able.append(search)
+    return able

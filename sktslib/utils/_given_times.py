@@ -18,7 +18,10 @@ if TYPE_CHECKING:
     from numpy.typing import ArrayLike
 
 ISO = re.compile(r"\s*\d{4}-\d\d")
-OTHER = re.compile(r"\s*\d{1,4}[-./:]\d{1,2}(?!\d)")  # how a date or a clock time of another spelling begins
+# How a date or a clock time of another spelling begins: 27.10.2024, 00:01:40, 27-Oct-2024, Oct 27, 2024.
+OTHER = re.compile(
+    r"\s*(\d{1,4}[-./:]\d{1,2}(?!\d)|\d{1,2}[-. ]+[^\W\d_]{3,9}[-., ]+\d{2}|[^\W\d_]{3,9}\.? \d{1,2}, ?\d)"
+)
 ZONE = re.compile(r"[T ]\d.*?([Zz]|[+-]\d\d(?::?\d\d)?)\s*$")
 NAME = re.compile(r"(?i)(time.*|t|date.*|.*timestamp|zeit.*|uhrzeit|datum|seconds?|secs?|elapsed.*)(\s*[(\[].*)?")
 EVEN = 0.5  # steps that rounded times may lie beside even ones

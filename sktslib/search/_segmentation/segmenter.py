@@ -314,10 +314,10 @@ class QuerySegmenter(FittedSegmenter):
 
     def _segment_long(self, X, times):
         """The same of a recording that is read by chunks, once for each time that it is segmented."""
-        queries, rules = self._counting(times)
+        source = ChunkedSequence(self, X, times)
+        queries, rules = self._counting(source.times)
         if queries[0].mode == "windows":
             check_room(max(how.m for how in queries), n_samples(X))
-        source = ChunkedSequence(self, X, times)
 
         def ranges_of(queries):
             return segment_chunks(queries, rules, source, self.n_jobs, self.verbose)
