@@ -317,5 +317,10 @@ def test_a_time_distance_is_left_out_with_a_warning_that_names_it(call):
     assert [*found] == ["Dynamic Time Warping"]
     cfg["time"]["Time Alignment Measurement"]["use"] = "no"  # the way out
     assert [*call(cfg, QUERY, SEQUENCE)] == [*found]
+    if call is time_series_segmentation:
+        cfg = get_distance_dict(["dtw", "frechet", "cid_dtw"])
+        with pytest.warns(UserWarning, match="is left out") as told:
+            assert [*call(cfg, QUERY, SEQUENCE)] == ["Dynamic Time Warping"]
+        assert len(told) == 2
     with pytest.raises(ValueError, match=r"alone\. Compute them with time_series_distance"):
         call(get_distance_dict(["Time Alignment Measurement"]), QUERY, SEQUENCE)

@@ -418,6 +418,16 @@ def test_what_is_infinitely_far_has_no_vote():
         np.testing.assert_array_equal(of.predict(alone[1:]), [1])  # the way out
     means = KNeighborsTimeSeriesRegressor("euclidean", n_neighbors=3, nan_policy="omit").fit(A, [1.0, 2, 30])
     np.testing.assert_array_equal(means.predict([[nan, 21, 30, nan]]), [1.5])
+    shares = KNeighborsTimeSeriesRegressor(
+        "euclidean",
+        n_neighbors=3,
+        nan_policy="omit",
+        weights=lambda d: np.exp(-d / d.max(axis=1, keepdims=True)),
+    )
+    value = shares.fit(A, [0.0, 1, 30]).predict([[nan, 21, 30, nan]])[0]
+    d = pairwise_distances([[nan, 21, 30, nan]], A[:2], "euclidean", nan_policy="omit")[0]
+    weights = np.exp(-d / d.max())
+    assert value == pytest.approx(weights[1] / weights.sum())
     band = KNeighborsTimeSeriesRegressor("soft_dtw", n_neighbors=2, metric_params={"window": 0.5, "divergence": False})
     band.fit([[0.0, 1, 0], np.zeros(30)], [1.0, 2])
     np.testing.assert_array_equal(band.predict([[0.0, 1, 0]]), [1.0])
