@@ -20,6 +20,8 @@ long_without_compiler = pytest.mark.skipif(
 unmeant = pytest.mark.filterwarnings(
     "ignore:The query should",
     "ignore:The 'eps' parameter",
+    "ignore:The 'max_gap' parameter is below",
+    "ignore:'x' and 'y' hold one point",
     "ignore:'[XY]' holds series with more channels",
 )
 

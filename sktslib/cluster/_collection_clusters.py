@@ -117,8 +117,8 @@ class CollectionClusters(ClassNamePrefixFeaturesOutMixin, ClusterMixin, Transfor
         -------
         ndarray of shape (n_series, n_clusters)
         """
-        X = self._checked(X)
-        return np.ascontiguousarray(self._distances(self._centers, X).T)
+        series = self._checked(X)
+        return self._labeled(np.ascontiguousarray(self._distances(self._centers, series).T), X)
 
     def score(self, X: Sequences, y: Any = None) -> float:
         """The negative inertia of series: what they add up to with their nearest centers.

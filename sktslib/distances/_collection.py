@@ -22,6 +22,7 @@ from ..utils.validation import (
     shown,
     sized_series,
 )
+from ._tables import as_cases, notice_table
 
 # Of no influence on any result: bytes of the series, as floats, that are read at a time of a collection that is not in
 # memory, and how many such parts are kept, for blocks of two places.
@@ -42,6 +43,7 @@ def as_collection(values, name, channels=None, *, missing=None, channels_first=F
     With `part`, a number of bytes, an array that is not in memory stays where it is, and so do series of a list: they
     are a `StoredCollection`, which is read in parts of about this size.
     """
+    values = as_cases(values)
     if isinstance(values, StoredCollection):  # it was validated
         _refuse_channels(values[0], name, channels)
         return values
@@ -59,7 +61,9 @@ def as_collection(values, name, channels=None, *, missing=None, channels_first=F
     if hasattr(values, "tocsr") or np.ma.isMaskedArray(values):
         values = as_floats(values, name)  # says why not, or takes a mask off that hides nothing
     if hasattr(values, "columns"):
-        values = refuse_columns(values, name)
+        table, values = values, refuse_columns(values, name)
+        if values.dtype != object:
+            notice_table(table, name)
     elif hasattr(values, "__array__"):
         values = np.asarray(values)
     if isinstance(values, np.ndarray):
@@ -140,7 +144,7 @@ def _rows(a, name, channels, missing, channels_first):
     found = 1 if a.ndim == 2 else a.shape[1 if channels_first else 2]
     if channels is not None and found != channels:
         _refuse_channels(a[0], name, channels, channels_first)
-    refuse_missing(a, name, "Axis 0 counts the series.", missing)
+    refuse_missing(a, name, "Axis 0 counts the series.", missing, padded=1 if a.ndim == 2 or not channels_first else 2)
     if a.ndim == 2:
         return list(a[:, np.newaxis])
     return list(a if channels_first else np.ascontiguousarray(a.transpose(0, 2, 1)))
@@ -204,6 +208,7 @@ def timed(metric, given, collections, times, same):
 
 def _index_times_of(values):
     """The times of each series of a list by its index, None of those that have none."""
+    values = as_cases(values)
     if not isinstance(values, list | tuple):
         return []
     for k, a in enumerate(values):
@@ -389,6 +394,7 @@ def _cells(table, name):
 # ---------------------------------------------------------------------------------------------------- names of channels
 def is_matrix(X):
     """Whether rows are series and columns their points, so that the number of columns is the series' length."""
+    X = as_cases(X)
     if isinstance(X, list | tuple):  # of series, or nested lists of numbers, which are one array
         nested = all(isinstance(x, list | tuple) and np.ndim(x) == 1 for x in X)
         return nested and len({len(x) for x in X}) == 1
@@ -403,6 +409,7 @@ def channel_names(X, channels_first=False):
 
     Tables of a list may have names of their own, which are no names of channels then, but not another order.
     """
+    X = as_cases(X)
     if isinstance(X, list | tuple):
         return None if channels_first else _common_names(X)
     names = list(getattr(X, "columns", ()))

@@ -16,6 +16,27 @@ if TYPE_CHECKING:
     from typing import Any, Self
 
 
+# What other packages call these parameters.
+ELSEWHERE = {"distance": "metric", "distance_params": "metric_params", "dist_params": "metric_params"}
+ELSEWHERE |= {"metric_kwargs": "metric_params", "cost_func": "metric"}
+
+
+def refuse_unknown(unknown, function):
+    """Refuse arguments that a function of collections does not take."""
+    names = [name for name, of in signature(function).parameters.items() if of.kind != of.VAR_KEYWORD]
+    for name, value in unknown.items():
+        raise TypeError(_unexpected(function, name, value, names))
+
+
+def _unexpected(of, name, value, names):
+    """What is said of an unknown parameter of a function or class."""
+    meant = f" Here it is {ELSEWHERE.get(name)}={shown(value)}."
+    if ELSEWHERE.get(name) not in names:
+        way_out = f"A parameter of the metric would be given as metric_params={{{name!r}: {shown(value)}}}."
+        meant = f"{did_you_mean(name, names)} {way_out}"
+    return f"{of.__name__}() got an unexpected keyword argument {name!r}.{meant} Valid parameters are: {names!r}."
+
+
 class MetricParameter:
     """Mixin of estimators with the parameters `metric` and `metric_params`."""
 
@@ -27,11 +48,7 @@ class MetricParameter:
         names = cls._get_param_names()
         unknown = next((name for name in params if name not in names), None)
         if unknown is not None and all(p.kind != p.VAR_KEYWORD for p in signature(cls.__init__).parameters.values()):
-            raise TypeError(
-                f"{cls.__name__}() got an unexpected keyword argument {unknown!r}.{did_you_mean(unknown, names)} A "
-                f"parameter of the metric would be given as metric_params={{{unknown!r}: {shown(params[unknown])}}}. "
-                f"Valid parameters are: {names!r}."
-            )
+            raise TypeError(_unexpected(cls, unknown, params[unknown], names))
         return super().__new__(cls)
 
     def _made_metric(self):

@@ -18,10 +18,12 @@ from ..utils.validation import check_jobs, check_memory, check_verbose, shown
 from ._blockwise.candidates import KEPT, Candidates, Task
 from ._collection import StoredCollection, Timed, as_collection, channel_names, lengths_of, part_size, timed
 from ._kernels.lanes import LANES
+from ._metric_parameter import refuse_unknown
 from ._metrics.mixed import Mixed
-from ._metrics.registry import get_metric
+from ._metrics.registry import get_metric, metric_names
 from ._pairwise import by_length, collection_weight, observed_distance
 from ._series import spread
+from ._tables import refuse_metric_name
 
 if TYPE_CHECKING:
     from collections.abc import Iterator, Sequence
@@ -119,6 +121,7 @@ def nearest_neighbors(
     max_memory: int | str | None = None,
     verbose: int = 0,
     channels_first: bool | None = None,
+    **unknown: Any,
 ) -> Neighbors:
     """Find the nearest neighbors of each series in a collection; exact for every metric.
 
@@ -153,6 +156,8 @@ def nearest_neighbors(
         Above 0: a bar on stderr shows how far the work has come.
     channels_first : bool, optional
         Whether the channels come before time, see :func:`pairwise_distances`.
+    **unknown
+        Nothing else is taken: parameters of the metric are an error that says how to give them.
 
     Returns
     -------
@@ -184,6 +189,8 @@ def nearest_neighbors(
     array([[1],
            [0]])
     """
+    refuse_unknown(unknown, nearest_neighbors)
+    refuse_metric_name(Y, metric_names())
     metric = get_metric(metric, metric_params)
     n_jobs, verbose, max_memory = check_jobs(n_jobs), check_verbose(verbose), check_memory(max_memory)
     given = X, X if Y is None else Y

@@ -14,13 +14,15 @@ from ._collection import Timed, as_collection, channel_names, has_gaps, lengths_
 from ._kernels import bit_parallel, lanes
 from ._kernels.compilation import block_size
 from ._kernels.lockstep import lockstep_drivers
+from ._metric_parameter import refuse_unknown
 from ._metrics.bands import band
 from ._metrics.callable import CallableMetric
 from ._metrics.elastic import ElasticMetric, PreparedPair, times_factor
 from ._metrics.lockstep import LockstepMetric, common_weight, equal_lengths
 from ._metrics.mixed import Mixed, of_both
-from ._metrics.registry import get_metric
+from ._metrics.registry import get_metric, metric_names
 from ._series import fill, full_weight, is_enough, resample, spread
+from ._tables import refuse_metric_name
 
 if TYPE_CHECKING:
     from collections.abc import Sequence
@@ -57,6 +59,7 @@ def pairwise_distances(
     max_memory: int | str | None = None,
     verbose: int = 0,
     channels_first: bool | None = None,
+    **unknown: Any,
 ) -> NDArray[np.float64]:
     """Distances between all series of two collections.
 
@@ -64,7 +67,8 @@ def pairwise_distances(
     ----------
     X : array-like of shape (n_series, length) or (n_series, length, channels), list of series, or DataFrame
         The first collection; a list may hold series of different lengths. A DataFrame has one row a series: its
-        points in columns, or whole series in its cells, one column a channel. An array that is not in memory (memory
+        points in columns, or whole series in its cells, one column a channel; with an index of levels (case, time)
+        a series a case, and channels in columns. An array that is not in memory (memory
         map, zarr, h5py, dask) is read by parts.
     Y : like X, optional
         The second collection; None: `X` with itself.
@@ -93,6 +97,8 @@ def pairwise_distances(
         Whether the channels come before time: arrays (n_series, channels, length), the layout of aeon and of the UCR
         archive, and lists of series (channels, length). None: they do not, but an error or a warning says so where
         series have one point, or all have more channels than points.
+    **unknown
+        Nothing else is taken: parameters of the metric are an error that says how to give them.
 
     Returns
     -------
@@ -113,10 +119,19 @@ def pairwise_distances(
     array([[0.],
            [4.]])
     """
+    refuse_unknown(unknown, pairwise_distances)
+    refuse_metric_name(Y, metric_names())
     metric = get_metric(metric, metric_params)
     how = check_jobs(n_jobs), check_verbose(verbose), check_memory(max_memory)
     shape, blocks = pairwise_blocks(X, Y, metric, how, weight, nan_policy, channels_first, times=times)
-    out = np.empty(shape)
+    try:
+        out = np.empty(shape)
+    except MemoryError:
+        raise MemoryError(
+            f"The {shape[0]} by {shape[1]} distances take {8 * shape[0] * shape[1] / 1e9:.3g} GB, more than there is. "
+            "Compare parts of 'X', or take nearest_neighbors, or a transformer of sktslib.neighbors that makes a graph "
+            "of neighbors: they hold no matrix."
+        ) from None
     for rows, columns, found in blocks:
         out[_places(rows, columns)] = found
     return out
@@ -219,6 +234,15 @@ def driver_of(metric, X, Y, w, gaps=False):
     return _by_pairs
 
 
+def refuse_gaps(metric):
+    """Missing values have no distance of a path."""
+    raise ValueError(
+        f"nan_policy='omit' needs a lockstep metric. Got missing values and {metric.full_name}, which aligns series in "
+        "its own way. Fill them, for example with numpy.interp, cut the series there, or, where NaN fill up shorter "
+        "series, give a list of arrays of their own lengths."
+    )
+
+
 # -------------------------------------------------------------------------------------------------------- any metric
 def observed_distance(metric, x, w, y):
     """Distance of two series that may hold NaN, by the points observed in both.
@@ -232,10 +256,7 @@ def observed_distance(metric, x, w, y):
         times = getattr(x, "times", None), getattr(y, "times", None)
         return metric._distance(x, w, y, *((None, None) if times[0] is None or times[1] is None else times))
     if not isinstance(metric, LockstepMetric):
-        raise ValueError(
-            f"nan_policy='omit' needs a lockstep metric. Got missing values and {metric.full_name}, which aligns "
-            "series in its own way. Fill them, for example with numpy.interp, or cut the series there."
-        )
+        refuse_gaps(metric)
     length = min(x.shape[1], y.shape[1])
     missing = [resample(gap.astype(float), length) > 0 for gap in gaps]
     x, y = fill(x), fill(y)

@@ -9,11 +9,14 @@ from sklearn.base import ClassNamePrefixFeaturesOutMixin, TransformerMixin
 from sklearn.utils.multiclass import check_classification_targets
 from sklearn.utils.validation import assert_all_finite, check_consistent_length, check_is_fitted, column_or_1d
 
-from ..distances._collection import as_collection, channel_names, is_matrix, part_size, timed
+from ..distances._collection import as_collection, channel_names, has_gaps, is_matrix, part_size, timed
 from ..distances._metric_parameter import MetricParameter
-from ..distances._pairwise import pairwise_distances
+from ..distances._metrics.lockstep import LockstepMetric
+from ..distances._metrics.mixed import Mixed
+from ..distances._pairwise import pairwise_distances, refuse_gaps
+from ..distances._tables import case_index
 from ..utils._names import did_you_mean
-from ..utils._sklearn import JOBS, Estimator, StrOptions, check_columns, warn_of_names
+from ..utils._sklearn import JOBS, Estimator, StrOptions, check_columns, warn_of_names, with_index
 from ..utils.validation import check_memory, shown
 
 if TYPE_CHECKING:
@@ -40,6 +43,7 @@ def read_classes(y, series):
 class CollectionEstimator(MetricParameter, Estimator):
     """Base of the estimators that are fitted on a collection of series."""
 
+    _compares_pairs = True  # whole series, which under "omit" only lockstep metrics do
     _learns_weights = False  # whether `weight` may be a MetricWeights
     _parameter_constraints = {
         "metric": "no_validation",
@@ -93,6 +97,8 @@ class CollectionEstimator(MetricParameter, Estimator):
         self._channel_names = channel_names(X, self.channels_first)
         self.metric_ = metric._named(self._channel_names)._fitted_to(self._series)
         self._series = self._timed(X, self._series)
+        if self._compares_pairs and has_gaps(self._series) and not isinstance(self.metric_, LockstepMetric | Mixed):
+            refuse_gaps(self.metric_)
         return self
 
     def _timed(self, X, series):
@@ -106,7 +112,8 @@ class CollectionEstimator(MetricParameter, Estimator):
         # What was fitted says what is meant.
         channels_first = self.channels_first if reset else bool(self.channels_first)
         part = part_size(check_memory(getattr(self, "max_memory", None)))
-        omit = self.nan_policy == "omit"
+        # Only those who can set the policy are told of it.
+        omit = self.nan_policy == "omit" if "nan_policy" in self._get_param_names() else None
         series = as_collection(X, "X", missing=omit, channels_first=channels_first, part=part)
         if not reset:
             self._check_channels(series, channel_names(X, channels_first))
@@ -137,6 +144,10 @@ class CollectionEstimator(MetricParameter, Estimator):
     def _used_weight(self):
         """The weights, given or learned."""
         return self.metric_weights_.weight_ if hasattr(self, "metric_weights_") else self.weight
+
+    def _labeled(self, values, X):
+        """What a `transform` gives, with the cases of a table as index where pandas is asked for."""
+        return with_index(self, values, case_index(X))
 
     def _distances(self, X, Y):
         """Distances of two collections validated; the first one bears the weights."""

@@ -120,7 +120,7 @@ class PairwiseDistances(CollectionTransformer):
         -------
         ndarray of shape (n_series, n_fitted)
         """
-        return self._symmetrized(self._checked(X))
+        return self._labeled(self._symmetrized(self._checked(X)), X)
 
     def fit_transform(self, X: Sequences, y: ArrayLike | None = None) -> NDArray[np.float64]:
         """Keep the collection, and give its distances to itself.
@@ -136,7 +136,7 @@ class PairwiseDistances(CollectionTransformer):
         ndarray of shape (n_series, n_series)
         """
         self.fit(X)
-        return self._symmetrized(self._series)
+        return self._labeled(self._symmetrized(self._series), X)
 
     def _symmetrized(self, X):
         """Distances of series to the fitted ones, as `symmetrize` says."""
@@ -294,7 +294,7 @@ class DistanceKernel(PairwiseDistances):
         super().fit(X)
         distances = self._symmetrized(self._series)
         self._fit_gamma(distances)
-        return self._similarities(distances)
+        return self._labeled(self._similarities(distances), X)
 
     def _similarities(self, distances):
         with np.errstate(over="ignore"):  # what is too far is not alike at all

@@ -139,6 +139,7 @@ class QueryDistances(ClassNamePrefixFeaturesOutMixin, TransformerMixin, Collecti
     [('peak', 3, 1.0), ('step', 3, 1.0)]
     """
 
+    _compares_pairs = False
     _parameter_constraints = {
         **CollectionEstimator._parameter_constraints,
         "queries": "no_validation",
@@ -340,7 +341,7 @@ class QueryDistances(ClassNamePrefixFeaturesOutMixin, TransformerMixin, Collecti
         distance = self.locate(X).distance
         finite = np.isfinite(distance)
         largest = np.max(distance, axis=0, where=finite, initial=0.0)
-        return np.where(finite, distance, largest)
+        return self._labeled(np.where(finite, distance, largest), X)
 
     def locate(self, X: Sequences) -> QueryMatches:
         """Where the best match of each query lies in each series.

@@ -216,7 +216,7 @@ def check_room(m, n):
     if m > n:
         raise ValueError(
             f"The query must not be longer than the sequence in a search by windows. Got {m} and {n} points; cut "
-            "the query, or search by an elastic metric with mode='subsequence'."
+            "the query, or take an elastic metric such as 'dtw', which finds subsequences of other lengths."
         )
 
 
@@ -257,6 +257,7 @@ def warn_of_sequences(queries, series, *, shorter=False, elsewhere=False):
             f"The query should not be longer than the sequence. Got {m} and {n} points, so every match squeezes the "
             "whole query into less. Are the two interchanged? If not, cut the query or resample the sequence."
         )
+    warn_of_lengths([how.limits[0] for how in queries], n)
     groups = {} if first.by_channel else {None: (queries, None)}  # of one metric each
     for how in queries if first.by_channel else ():
         for part in parts_of(how):
@@ -269,6 +270,16 @@ def warn_of_sequences(queries, series, *, shorter=False, elsewhere=False):
         some[0].metric._warn_of_scale(X, own if first.normalize is None else X)
     if first.normalize is None and not first.metric._has_domain and not elsewhere:
         _warn_of_offset(queries, series)
+
+
+def warn_of_lengths(shortest, n):
+    """Warn of sequences of up to n samples that are shorter than any match may be."""
+    least = min((length or 1 for length in shortest), default=1)
+    if least > n:
+        warn(
+            f"Nothing is found: 'min_length' is {least}, and the sequence has {n} samples. Lower 'min_length' to at "
+            "most that, or leave it out."
+        )
 
 
 def _warn_of_offset(queries, series):

@@ -82,6 +82,10 @@ def check_labels(y, n):
     """Labels of n time points as an array (n,)."""
     y = np.asarray(y)
     if y.shape != (n,):
+        if y.shape == (n, 1):
+            raise ValueError(
+                f"'y' must have one label per time point, shape ({n},). Got shape {y.shape}; pass y.ravel()."
+            )
         raise ValueError(
             f"'y' must have one label per time point, shape ({n},). Got shape {y.shape}. Of ranges make labels by "
             f"sktslib.metrics.labels_from_events(ranges, n_samples={n})."
@@ -351,22 +355,26 @@ class QueryEstimator(WeightChoice, MetricChoice, Estimator):
         elif names.tolist() != [getattr(X, "name", None)]:  # a column of a table has a name
             warn_of_names(self, names)
 
+    def _refuse_channels(self, shape):
+        """Refuse a sequence of this shape with other channels than the query's."""
+        channels = shape[1] if len(shape) == 2 else 1
+        if channels == self.n_features_in_:
+            return
+        hint = "Time runs along the first axis"
+        if len(shape) == 1:
+            hint = "Reshape your data to (length, channels)"
+        elif shape[0] == self.n_features_in_:
+            hint += ", so pass X.T"
+        raise ValueError(
+            f"X has {channels} features, but {type(self).__name__} is expecting {self.n_features_in_} features as "
+            f"input: the channels of the query. {hint}."
+        )
+
     def _validated(self, X, times):
         """The array of a sequence, its times for the kernels, and its times as they were given."""
         y, total = sized_series(X, "X", missing=self.nan_policy == "omit", n_jobs=self.n_jobs)
         self._check_columns(X)
-        if y.shape[0] != self.n_features_in_:
-            hint = (
-                "Reshape your data to (length, channels)"
-                if np.asarray(X).ndim == 1
-                else "Time runs along the first axis, so pass X.T"
-                if np.shape(X)[:1] == (self.n_features_in_,)
-                else "Time runs along the first axis"
-            )
-            raise ValueError(
-                f"X has {y.shape[0]} features, but {type(self).__name__} is expecting {self.n_features_in_} features "
-                f"as input: the channels of the query. {hint}."
-            )
+        self._refuse_channels(np.shape(X))
         name = name_of(times)
         times = times_of(X, times)
         if self.metric_.uses_times and times is not None:

@@ -37,13 +37,15 @@ def converted(values, name):
     if np.ma.isMaskedArray(values) and np.ma.getmaskarray(values).any():
         count = int(np.ma.getmaskarray(values).sum())
         raise ValueError(
-            f"{name!r} must not have masked values. Got {count}; fill them first, for example with {name}.filled(0.0)."
+            f"{name!r} must not have masked values. Got {count}; pass {name}.filled(numpy.nan), with "
+            "nan_policy='omit' where there is one, or fill them by interpolation, for example with numpy.interp."
         )
     if isinstance(values, PurePath) or (isinstance(values, str) and PurePath(values).suffix.lower() in FILES):
         raise TypeError(
             f"{name!r} must hold real numbers. Got the name of a file, {shown(str(values))}. Read it first, for "
             "example by numpy.load or pandas.read_csv."
         )
+    refuse_lazy(values, name)
     try:
         a = refuse_columns(values, name) if hasattr(values, "columns") else np.asarray(values)
     except ValueError:
@@ -60,6 +62,12 @@ def converted(values, name):
         raise TypeError(f"{name!r} must hold real numbers. Got {_refused(a.dtype, name)}")
     with np.errstate(over="ignore"):  # what is too large becomes infinity, which is refused with its index
         return a.astype(np.float64)
+
+
+def refuse_lazy(table, name):
+    """Refuse a frame that polars has not computed yet."""
+    if hasattr(table, "collect_schema") and hasattr(table, "collect"):
+        raise TypeError(f"{name!r} must be in memory. Got a lazy frame, {type(table).__name__}; pass {name}.collect().")
 
 
 def refuse_columns(table, name):

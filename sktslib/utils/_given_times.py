@@ -18,9 +18,11 @@ if TYPE_CHECKING:
     from numpy.typing import ArrayLike
 
 ISO = re.compile(r"\s*\d{4}-\d\d")
-# How a date or a clock time of another spelling begins: 27.10.2024, 00:01:40, 27-Oct-2024, Oct 27, 2024.
+# Dates and clock times of other spellings: 27.10.2024, 10/27/24, 00:01:40, 27-Oct-2024, Oct 27, 2024, 20241027 10:00.
+MONTH = "(jan|feb|mar|apr|may|mai|jun|jul|aug|sep|oct|okt|nov|dec|dez)[a-z]*"
 OTHER = re.compile(
-    r"\s*(\d{1,4}[-./:]\d{1,2}(?!\d)|\d{1,2}[-. ]+[^\W\d_]{3,9}[-., ]+\d{2}|[^\W\d_]{3,9}\.? \d{1,2}, ?\d)"
+    r"(?i)\s*(\d{1,2}([./-])\d{1,2}\2(\d{4}|\d\d)|\d{4}([./])\d{1,2}\4\d{1,2}|\d+:\d\d(:\d\d)?|\d{8}(?=[ T]\d\d)"
+    rf"|\d{{1,2}}\.?[ -]?{MONTH}[ -]?,?\s*\d{{2,4}}|{MONTH}[ -]\d{{1,2}},?[ -]\d{{4}})(?=$|[\sT,.])"
 )
 ZONE = re.compile(r"[T ]\d.*?([Zz]|[+-]\d\d(?::?\d\d)?)\s*$")
 NAME = re.compile(r"(?i)(time.*|t|date.*|.*timestamp|zeit.*|uhrzeit|datum|seconds?|secs?|elapsed.*)(\s*[(\[].*)?")
@@ -72,12 +74,13 @@ class Sampling:
 
     def at(self, samples: ArrayLike) -> Any:
         """Times of samples by their numbers: floats, numpy datetimes, or a DatetimeIndex where `start` has a zone."""
-        seconds, first = np.asarray(samples) / float(self.rate), given_times([self.start], "start")
+        samples, rate, first = np.asarray(samples), float(self.rate), given_times([self.start], "start")
         if first.dtype.kind in "iuf":
-            return float(first[0]) + seconds
+            return float(first[0]) + samples / rate
         if first.dtype.kind == "O":  # datetime objects
             first = np.array(first, "datetime64[ns]")
-        steps = np.rint(seconds * 1e9).astype("timedelta64[ns]")
+        seconds, rest = np.divmod(samples, rate)  # apart, so that no nanosecond is lost after days
+        steps = seconds.astype("timedelta64[s]") + np.rint(rest / rate * 1e9).astype("timedelta64[ns]")
         return first[0] + steps if isinstance(first, np.ndarray) else first[:1].as_unit("ns").repeat(len(steps)) + steps
 
 

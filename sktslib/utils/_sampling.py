@@ -1,6 +1,7 @@
 """Steps of the times of a recording: holes, which nothing that is found spans, and uneven sampling."""
 
 from datetime import timedelta
+from math import ceil, floor, log10
 
 import numpy as np
 
@@ -11,6 +12,8 @@ ROUNDING = 4 * np.finfo(float).eps  # of a time, which a step of times may be wr
 APART = 1.1  # ratio of two sampling intervals from which on they differ
 LONG = 10  # usual intervals: a longer one is a hole
 UNEVEN = 0.05  # share of intervals that are half as long again as usual, or half as long, or more so
+PLACES = 9  # decimal places that times may be rounded to, from that of `max_gap` on
+GIVEN = 1e-3  # of a tenth of a place, up to which `max_gap` is given to it
 FEW = 16  # intervals that tell nothing of how even they are
 
 
@@ -61,8 +64,25 @@ def holes(ty, max_gap):
     """
     if ty is None or max_gap is None:
         return np.empty(0, np.int64)
-    longest = max_gap if ty.dtype.kind == "M" else max_gap + ROUNDING * np.abs(ty[1:])
-    return np.flatnonzero(np.diff(ty) > longest) + 1
+    if ty.dtype.kind == "M":
+        return np.flatnonzero(np.diff(ty) > max_gap) + 1
+    return np.flatnonzero(are_longer(np.diff(ty), np.abs(ty[1:]), max_gap)) + 1
+
+
+def are_longer(step, size, max_gap):
+    """Whether steps of times of such sizes are longer than `max_gap`, the roundings of floats aside.
+
+    Times may be rounded to a decimal place, too: a step that is `max_gap` rounded up to a place is no gap, if `max_gap`
+    has two units of that place at least and is not given to a tenth of it. That depends on no other step.
+    """
+    longer = step > max_gap + ROUNDING * size
+    if np.any(longer):
+        first = floor(log10(max_gap / 2))
+        for place in (10.0**k for k in range(first, first - PLACES, -1)):
+            tenths, rounded = 10 * max_gap / place, ceil(max_gap / place) * place
+            if abs(tenths - round(tenths)) > GIVEN:
+                longer &= np.abs(step - rounded) > ROUNDING * (size + rounded)
+    return longer
 
 
 # ----------------------------------------------------------------------------------------------- the ends of ranges
@@ -78,7 +98,8 @@ def edges(start, end, max_gap=None):
 
 def end_times(end, last, before, max_gap):
     """Times of ends, from those of the samples there and of the last two; before a hole one last step behind these."""
-    across = numbers_of(end - last) > max_gap
+    size = np.abs(end) if end.dtype.kind in "iuf" else 0.0
+    across = are_longer(numbers_of(end - last), size, max_gap)
     if hasattr(end, "where"):  # of pandas
         return end.where(~across, last + (last - before))
     return np.where(across, last + (last - before), end)
@@ -131,7 +152,7 @@ def notice_sampling(ty, intervals, max_gap):
                 "other."
             )
             return
-    if max_gap is not None and np.mean(step > max_gap + ROUNDING * np.abs(ty[1:])) > 0.5:
+    if max_gap is not None and len(ty) > FEW and np.mean(are_longer(step, np.abs(ty[1:]), max_gap)) > 0.5:
         warn(
             f"The 'max_gap' parameter is below the usual step of the times, {usual:.6g} (of datetimes, in seconds), so "
             f"that gaps leave next to nothing to search in. Got {max_gap:.6g}. Set a max_gap above the step, for "

@@ -12,7 +12,7 @@ import numpy as np
 from sklearn.base import BaseEstimator
 from sklearn.utils import _param_validation
 from sklearn.utils._param_validation import Interval, InvalidParameterError, RealNotInt, StrOptions
-from sklearn.utils._set_output import _wrap_data_with_container
+from sklearn.utils._set_output import _get_output_config, _wrap_data_with_container
 from sklearn.utils.validation import validate_data
 
 from ._names import NOTHING, did_you_mean
@@ -129,6 +129,15 @@ def warn_of_names(estimator, names):
 def in_container(estimator, values, X):
     """What a transformer gives of `X` in the container that its `set_output` says, where no `transform` does that."""
     return _wrap_data_with_container("transform", values, X, estimator)
+
+
+def with_index(estimator, values, index):
+    """What a transformer gives as a table with an index of its own, where `set_output` says pandas and there is one."""
+    if index is None or _get_output_config("transform", estimator)["dense"] != "pandas":
+        return values
+    import pandas as pd
+
+    return pd.DataFrame(np.asarray(values), index=index, columns=estimator.get_feature_names_out())
 
 
 def names_out(estimator, names):

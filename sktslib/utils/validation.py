@@ -156,11 +156,17 @@ def as_indices(values, name):
 
 
 def refuse_missing(
-    a, name, way_out="Cut the series there, or fill the gaps, for example with numpy.interp.", missing=None, n_jobs=1
+    a,
+    name,
+    way_out="Cut the series there, or fill the gaps, for example with numpy.interp.",
+    missing=None,
+    n_jobs=1,
+    padded=None,
 ):
     """Raise an error that says how many values are NaN or infinite and where the first one is (axis 0 is time).
 
-    With `missing` NaN may pass; False means that the caller could have said so by `nan_policy`, None that nobody can.
+    NaN behind all points of a series, whose time is the axis `padded`, have a way out of their own. With `missing` NaN
+    may pass; False means that the caller could have said so by `nan_policy`, None that nobody can.
     Returns the sum of squares, which may overflow; threads may share it out.
     """
     total = sum_of_squares(a, n_jobs)
@@ -178,11 +184,19 @@ def refuse_missing(
             )
         return total
     counts = {"NaN": 0 if missing else np.isnan(a).sum(), "infinite": np.isinf(a).sum()}
-    if missing is False and counts["NaN"]:
+    if counts["NaN"] and not counts["infinite"] and padded is not None and _is_padded(a, padded):
+        way_out = "Where NaN fill up shorter series, give a list of arrays of their own lengths, x[~numpy.isnan(x)]."
+    elif missing is False and counts["NaN"]:
         way_out += " To leave out what is NaN, set nan_policy='omit'."
     found = " and ".join(f"{count} {what}" for what, count in counts.items() if count)
     first = place(np.unravel_index(np.argmin(finite), a.shape))
     raise ValueError(f"{name!r} must be finite. Got {found} of {a.size} values, first at index {first}. {way_out}")
+
+
+def _is_padded(a, axis):
+    """Whether NaN stand behind the other values along an axis alone."""
+    gaps = np.isnan(np.moveaxis(a, axis, 0))
+    return bool((gaps[1:] >= gaps[:-1]).all() and not gaps[0].any())
 
 
 # ------------------------------------------------------------------------------------------- series, weights and times
@@ -215,7 +229,7 @@ def sized_series(values, name, channels=None, like="the other series", missing=N
     a = as_points(values, name)
     if channels is not None and channels != (a.shape[1 - channels_first] if a.ndim == 2 else 1):
         raise ValueError(_other_channels(a.shape, name, channels, like, channels_first))
-    total = refuse_missing(a, name, missing=missing, n_jobs=n_jobs)
+    total = refuse_missing(a, name, missing=missing, n_jobs=n_jobs, padded=a.ndim - 1 if channels_first else 0)
     if a.ndim == 1:
         return a[np.newaxis], total
     return (a if channels_first else np.ascontiguousarray(a.T)), total
@@ -347,7 +361,8 @@ def _seconds(times, name, origin):
     if given.dtype.kind == "m":
         return given, given / np.timedelta64(1, "s")
     if origin is not None or are_counted(given):
-        return given, (given - (given.flat[0] if origin is None else origin)).astype(float)
+        whole = given.astype(np.int64) if given.dtype.kind == "u" else given
+        return given, (whole - (whole.flat[0] if origin is None else np.int64(origin))).astype(float)
     return given, as_floats(times, name)
 
 

@@ -378,3 +378,28 @@ def test_several_queries_in_jobs_span_no_hole():
     spans = (matches.start < 50) & (50 < matches.end)
     assert not spans[matches.sequence == 0].any()
     assert spans[matches.sequence == 1].any()
+
+
+@pytest.mark.parametrize("decimals", [3, 4, 6])
+@pytest.mark.parametrize("rate", [360.0, 204.8, 7.0, 128.0])
+def test_times_that_are_rounded_have_no_gaps_of_one_step(rate, decimals):
+    exact = np.arange(400) / rate
+    if 1 / rate < 2 * 10.0**-decimals:
+        return
+    y, gap = np.sin(np.arange(400.0)), 1 / rate
+    times = np.round(exact, decimals)
+    if np.unique(np.diff(times).round(9)).max() > np.ceil(gap * 10**decimals) / 10**decimals + 1e-9:
+        return
+    for estimator in (QuerySearcher("dtw", max_gap=gap, n_matches=5), QuerySegmenter("dtw", max_gap=gap)):
+        find = estimator.fit(y[:9]).search if isinstance(estimator, QuerySearcher) else estimator.fit(y[:9]).segment
+        whole = estimator.set_params(max_gap=None).fit(y[:9])
+        want = (whole.search if isinstance(estimator, QuerySearcher) else whole.segment)(y)
+        np.testing.assert_array_equal(find(y, times=times).start, want.start)
+
+
+def test_a_step_above_a_max_gap_of_few_digits_is_a_gap():
+    y, times = np.sin(np.arange(60.0)), np.arange(60.0) + (np.arange(60) >= 30)
+    for gap in (1.0, 1.5, 1.9):
+        found = QuerySearcher("dtw", max_gap=gap, n_matches=20).fit(y[:9]).search(y, times=times)
+        assert not ((found.start < 30) & (found.end > 30)).any()
+    assert (QuerySearcher("dtw", max_gap=2.0).fit(y[24:36]).search(y, times=times).start < 30).all()

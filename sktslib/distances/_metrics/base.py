@@ -12,6 +12,7 @@ from numpy.lib.stride_tricks import sliding_window_view
 from ...utils._given_times import Sampling, given_times, index_of, index_times, is_datetime, notice_index
 from ...utils._sizes import FEW, MANY, check_sizes
 from ...utils._sklearn import Estimator
+from ...utils._warnings import warn
 from ...utils.validation import as_times, as_weight, shown, sized_series
 from .._series import alike, base_of, between, full_weight, normalize_values, places
 
@@ -291,6 +292,11 @@ def check_pair(x, y, weight, names=("x", "y"), metric=None):
     """Both series, which the metric can compare, and the relative weights, validated."""
     x, of_x = sized_series(x, names[0])
     y, of_y = sized_series(y, names[1], x.shape[0], repr(names[0]))
+    if x.shape[0] > 1 and x.shape[1] == y.shape[1] == 1:
+        warn(
+            f"{names[0]!r} and {names[1]!r} hold one point of {x.shape[0]} channels each, shape (1, {x.shape[0]}). If "
+            f"time runs along the second axis, pass {names[0]}[0] and {names[1]}[0]; if not, ignore this warning."
+        )
     if metric is not None:
         known = FEW < of_x < MANY and FEW < of_y < MANY  # a check by sums that are known takes no time
         if not known or metric._has_domain or metric._exponent(x.shape[0]) > 2:

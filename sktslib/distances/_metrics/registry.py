@@ -137,6 +137,12 @@ def get_metric(metric: MetricLike, params: Any = None) -> Metric:
     if params is not None and not isinstance(params, dict):
         raise TypeError(f"The 'params' parameter must be a dictionary of the metric's parameters. Got {shown(params)}.")
     params = dict(params or {})
+    if isinstance(metric, str) and metric == "precomputed":
+        raise ValueError(
+            "The 'metric' parameter must be a distance of series. Got 'precomputed'. Give a matrix of distances to "
+            "scikit-learn's own estimators with metric='precomputed': KNeighborsClassifier, KNeighborsRegressor, "
+            "KNeighborsTransformer, RadiusNeighborsTransformer or DBSCAN."
+        )
     if isinstance(metric, Metric):
         if params:
             check_names(params, metric.get_params(), "parameter", type(metric).__name__)

@@ -92,7 +92,8 @@ def motifs(
     max_gap : float or timedelta, optional
         Longest step of the times that is not a gap, which no window spans; as of `QuerySearcher`.
     times : array-like of shape (n_timepoints,), optional
-        Sample times of the recording; with `other` a list, those of both.
+        Sample times of the recording; with `other` a list, those of both. They tell gaps and the times of the result:
+        distances that use times count samples here.
     n_jobs : int, optional
         Jobs of joblib. No result depends on it.
     verbose : int, default=0

@@ -13,7 +13,7 @@ from ...utils._given_times import time_name, times_of
 from ...utils._plot.plot_data import names_of
 from ...utils._sklearn import Interval, StrOptions
 from .._channels.polarity import POLARITIES
-from .._comparison import check_room, warn_of_sequences
+from .._comparison import check_room, warn_of_lengths, warn_of_sequences
 from .._error_rates.threshold_parameter import THRESHOLD
 from .._learning.time_labels import with_background
 from .._query import event_score, one_query, owned, refuse_sample_weight
@@ -303,6 +303,7 @@ class QuerySegmenter(FittedSegmenter):
         source = Whole(owned(y, X), ty)
         queries, rules = self._counting(ty)
         warn_of_sequences(queries, [y], shorter=rules.partial)
+        warn_of_lengths([low for low, _ in rules.limits], y.shape[1])
 
         def ranges_of(queries):
             check_searched(queries, source.y)
@@ -317,7 +318,7 @@ class QuerySegmenter(FittedSegmenter):
         source = ChunkedSequence(self, X, times)
         queries, rules = self._counting(source.times)
         if queries[0].mode == "windows":
-            check_room(max(how.m for how in queries), n_samples(X))
+            check_room(min(how.shortest for how in queries), n_samples(X))
 
         def ranges_of(queries):
             return segment_chunks(queries, rules, source, self.n_jobs, self.verbose)

@@ -29,7 +29,9 @@ class ChunkedSequence(Source):
     notices = True  # whether the times of its first chunk are looked at for uneven steps
 
     def __init__(self, searcher, X, times):
-        n = n_samples(X)
+        n, shape = n_samples(X), getattr(X, "shape", ())
+        if len(shape) == 2:
+            searcher._refuse_channels(shape)
         self._X, self.searcher = X, searcher
         times = index_times(index_of(X)) if times is None else times
         if isinstance(times, Sampling):

@@ -1,0 +1,270 @@
+"""Tables and arrays whose layout is not the one that is meant, and advice that can be followed."""
+
+import warnings
+
+import numpy as np
+import pandas as pd
+import pytest
+from sklearn.neighbors import KNeighborsClassifier
+
+from sktslib import QuerySearcher, QuerySegmenter
+from sktslib.cluster import TimeSeriesKMeans, TimeSeriesKMedoids
+from sktslib.distances import DTW, LCSS, barycenter, nearest_neighbors, pairwise_distances
+from sktslib.neighbors import (
+    DistanceKernel,
+    KNeighborsTimeSeriesClassifier,
+    KNeighborsTimeSeriesRegressor,
+    KNeighborsTimeSeriesTransformer,
+    MetricWeights,
+    PairwiseDistances,
+    QueryDistances,
+)
+
+RNG = np.random.default_rng(5)
+LENGTHS = {"b": 5, "a": 4, "c": 6}
+LONG = pd.DataFrame(
+    {
+        "case": np.repeat(list(LENGTHS), list(LENGTHS.values())),
+        "time": np.concatenate([np.arange(n) for n in LENGTHS.values()]),
+        "value": RNG.normal(size=15),
+        "other": RNG.normal(size=15),
+    }
+)
+CASES = LONG.set_index(["case", "time"])
+SERIES = [part[["value", "other"]].to_numpy() for _, part in LONG.groupby("case", sort=False)]
+NUMBERED = LONG.assign(case=np.repeat([7, 3, 5], list(LENGTHS.values())))
+nan = np.nan
+
+
+# ------------------------------------------------------------------------------------------- tables with time in rows
+def test_an_index_of_cases_and_times_is_a_collection():
+    want = pairwise_distances(SERIES)
+    np.testing.assert_array_equal(pairwise_distances(CASES), want)
+    np.testing.assert_array_equal(pairwise_distances(CASES, SERIES[:1]), want[:, :1])
+    one = pairwise_distances([x[:, 0] for x in SERIES])
+    np.testing.assert_array_equal(pairwise_distances(CASES[["value"]]), one)
+    np.testing.assert_array_equal(pairwise_distances(CASES["value"]), one)
+    for a, b in zip(nearest_neighbors(CASES), nearest_neighbors(SERIES), strict=True):
+        np.testing.assert_array_equal(a, b)
+    np.testing.assert_array_equal(barycenter(CASES), barycenter(SERIES))
+    for model in (TimeSeriesKMeans(2, random_state=0), TimeSeriesKMedoids(2, random_state=0)):
+        np.testing.assert_array_equal(model.fit(CASES).labels_, model.fit(SERIES).labels_)
+    for model in (KNeighborsTimeSeriesClassifier(), KNeighborsTimeSeriesRegressor()):
+        np.testing.assert_array_equal(model.fit(CASES, [1, 2, 3]).predict(CASES), [1, 2, 3])
+    graph = KNeighborsTimeSeriesTransformer(n_neighbors=1)
+    np.testing.assert_array_equal(graph.fit_transform(CASES).toarray(), graph.fit_transform(SERIES).toarray())
+    three = pd.concat({"p": CASES, "q": CASES}, names=["person"])
+    np.testing.assert_array_equal(pairwise_distances(three), np.tile(want, (2, 2)))
+
+
+def test_results_have_the_cases_as_index():
+    want = PairwiseDistances().fit_transform(SERIES)
+    transformers = (
+        PairwiseDistances(),
+        DistanceKernel(gamma=1.0),
+        TimeSeriesKMeans(2, random_state=0),
+        QueryDistances(),
+    )
+    for transformer in transformers:
+        table = transformer.set_output(transform="pandas").fit(CASES).transform(CASES)
+        assert table.index.tolist() == list(LENGTHS)
+        assert table.index.name == "case"
+    table = PairwiseDistances().set_output(transform="pandas").fit_transform(CASES)
+    np.testing.assert_array_equal(table.to_numpy(), want)
+    assert table.index.tolist() == list(LENGTHS)
+    np.testing.assert_array_equal(PairwiseDistances().fit_transform(CASES), want)
+
+
+@pytest.mark.parametrize("call", [pairwise_distances, lambda X: TimeSeriesKMeans(2, random_state=0).fit(X)])
+def test_a_long_table_is_told_and_the_line_to_type_works(call):
+    with pytest.warns(UserWarning, match="column 'case' of 'X' repeats") as told:
+        call(NUMBERED)
+    assert len(told) == 1
+    X = NUMBERED
+    way_out = str(told[0].message).partition("pass ")[2].partition("; if not")[0]
+    np.testing.assert_array_equal(pairwise_distances(eval(way_out)), pairwise_distances(SERIES))
+    with pytest.warns(UserWarning, match="repeats") as told:
+        pairwise_distances(X.drop(columns="time"))
+    way_out = (
+        str(told[0].message).partition("pass ")[2].partition("; if not")[0].replace("X.", "X.drop(columns='time').")
+    )
+    np.testing.assert_array_equal(pairwise_distances(eval(way_out)), pairwise_distances(SERIES))
+    polars = pytest.importorskip("polars")
+    X = polars.DataFrame(NUMBERED)
+    with pytest.warns(UserWarning, match="column 'case' of 'X' repeats") as told:
+        pairwise_distances(X)
+    way_out = str(told[0].message).partition("pass ")[2].partition("; if not")[0]
+    np.testing.assert_array_equal(pairwise_distances(eval(way_out)), pairwise_distances(SERIES))
+
+
+def test_series_in_columns_beside_an_index_of_times():
+    X = pd.DataFrame(RNG.normal(size=(20, 3)), index=pd.date_range("2024", periods=20, freq="h"), columns=list("abc"))
+    with pytest.warns(UserWarning, match="'X' has times in its index") as told:
+        rows = pairwise_distances(X)
+    text = str(told[0].message)
+    columns = eval(text.partition("pass ")[2].partition("; if its")[0])
+    np.testing.assert_array_equal(pairwise_distances(columns), pairwise_distances(X.to_numpy().T))
+    np.testing.assert_array_equal(pairwise_distances(eval(text.rpartition("pass ")[2].rstrip("."))), rows)
+
+
+def test_what_is_one_series_a_row_is_silent():
+    days = pd.DataFrame(RNG.normal(size=(6, 24)), index=pd.date_range("2024", periods=6))
+    clock = [f"{h:02}:00" for h in range(24)]
+    for columns in (range(24), clock, [f"h{h}" for h in range(24)], [str(h) for h in range(24)], np.arange(24) / 2):
+        assert pairwise_distances(days.set_axis(columns, axis=1)).shape == (6, 6)
+    plain = pd.DataFrame(RNG.integers(0, 3, size=(8, 5)), columns=list("abcde"))
+    assert pairwise_distances(plain).shape == (8, 8)
+    steps = plain.assign(a=np.repeat([0, 1], 4))  # a first point that repeats, and no time that starts again
+    assert pairwise_distances(steps).shape == (8, 8)
+
+
+# ------------------------------------------------------------------------------------------------------------- layouts
+def test_pairs_of_one_point_and_many_channels():
+    x, y = np.ones((1, 9)), np.zeros((1, 9))
+    with pytest.warns(UserWarning, match=r"hold one point of 9 channels each, shape \(1, 9\)"):
+        assert DTW()(x, y) == 9.0
+    with warnings.catch_warnings():
+        warnings.simplefilter("error")
+        assert LCSS(eps=0.1)(x[0], y[0]) == 1.0  # the way out
+        DTW()(np.ones((2, 9)), np.ones((1, 9)))
+
+
+@pytest.mark.parametrize("kind", ["memmap", "h5py", "dask", "xarray", "array"])
+@pytest.mark.parametrize("estimator", [QuerySearcher("euclidean"), QuerySearcher("dtw"), QuerySegmenter("dtw")])
+def test_channels_before_time(kind, estimator, tmp_path):
+    X = RNG.normal(size=(3, 200))
+    if kind == "memmap":
+        np.save(tmp_path / "x.npy", X)
+        stored = np.load(tmp_path / "x.npy", mmap_mode="r")
+    elif kind == "h5py":
+        h5py = pytest.importorskip("h5py")
+        stored = h5py.File(tmp_path / "x.h5", "w").create_dataset("x", data=X)
+    elif kind == "dask":
+        if isinstance(estimator, QuerySegmenter):
+            return
+        stored = pytest.importorskip("dask.array").from_array(X)
+    elif kind == "xarray":
+        stored = pytest.importorskip("xarray").DataArray(X, dims=("channel", "time"))
+    else:
+        stored = X
+    estimator.fit(X.T[50:70])
+    find = estimator.segment if isinstance(estimator, QuerySegmenter) else estimator.search
+    with pytest.raises(ValueError, match=r"X has 200 features.*so pass X\.T\."):
+        find(stored)
+    assert len(find(stored.T if kind != "h5py" else stored[:].T))  # the way out
+
+
+# -------------------------------------------------------------------------------------------------- missing values
+def test_advice_on_missing_values():
+    padded = np.array([[1.0, 2, nan, nan], [1, 2, 3, 4]])
+    for call in (
+        lambda: pairwise_distances(padded),
+        lambda: pairwise_distances(list(padded)),
+        lambda: pairwise_distances(padded[:, :, None]),
+        lambda: DTW()(padded[0], padded[1]),
+        lambda: TimeSeriesKMeans(1).fit(padded),
+    ):
+        with pytest.raises(ValueError, match=r"give a list of arrays of their own lengths, x\[~numpy\.isnan\(x\)\]"):
+            call()
+    assert pairwise_distances([x[~np.isnan(x)] for x in padded])[0, 1] == DTW()([1, 2], [1, 2, 3, 4])  # the way out
+    inside = [[1.0, nan, 2], [1, 2, 3]]
+    for call in (lambda: TimeSeriesKMeans(1).fit(inside), lambda: MetricWeights().fit(inside, [0, 1])):
+        with pytest.raises(ValueError, match="must be finite") as told:
+            call()
+        assert "nan_policy" not in str(told.value)
+    with pytest.raises(ValueError, match="set nan_policy='omit'"):
+        TimeSeriesKMedoids(1, "euclidean").fit(inside)
+    TimeSeriesKMedoids(1, "euclidean", nan_policy="omit").fit(inside)  # the way out
+    for estimator in (KNeighborsTimeSeriesClassifier, KNeighborsTimeSeriesRegressor):
+        with pytest.raises(ValueError, match="nan_policy='omit' needs a lockstep metric"):
+            estimator("dtw", nan_policy="omit").fit(inside, [0, 1])
+        estimator("euclidean", nan_policy="omit").fit(inside, [0, 1]).predict(inside)
+    masked = np.ma.masked_invalid(inside[0])
+    with pytest.raises(ValueError, match=r"pass y\.filled\(numpy\.nan\)"):
+        DTW()([1.0, 2], masked)
+    found = QuerySearcher("euclidean", nan_policy="omit").fit([1.0, 2]).search(masked.filled(nan))  # the way out
+    assert len(found)
+
+
+def test_a_series_shorter_than_a_learned_query_is_named():
+    X, y = RNG.normal(size=(6, 9)), [0, 1] * 3
+    model = QueryDistances("euclidean", n_queries=1, query_lengths=(5, 5), random_state=0).fit(X, y)
+    with pytest.raises(ValueError, match=r"longest query, 5\. Got 3 in 'X\[1\]'.*query_lengths=\(2, 3\)"):
+        model.transform([X[0], X[1][:3]])
+    assert model.set_params(query_lengths=(2, 3)).fit(X, y).transform([X[0], X[1][:3]]).shape == (2, 1)  # the way out
+    with pytest.raises(ValueError, match="give shorter queries"):
+        QueryDistances("euclidean", queries=[X[0]]).fit(X).transform([X[0][:3]])
+
+
+# ------------------------------------------------------------------------------------------------------- segmentations
+def test_one_of_several_queries_is_longer_than_the_recording(tmp_path):
+    short, long = RNG.normal(size=5), RNG.normal(size=50)
+    y = np.concatenate([RNG.normal(size=9), short, RNG.normal(size=9)])
+    both, alone = QuerySegmenter("euclidean").fit([short, long]), QuerySegmenter("euclidean").fit([short])
+    found = both.segment(y)
+    np.testing.assert_array_equal(found.start[found.query == 0], found.start)
+    assert 9 in found.start
+    stream = both.stream()
+    parts = [stream.update(y), stream.flush()]
+    np.testing.assert_array_equal(found.start, np.concatenate([part.start for part in parts]))
+    np.save(tmp_path / "y.npy", y)
+    np.testing.assert_array_equal(both.segment(np.load(tmp_path / "y.npy", mmap_mode="r")).start, found.start)
+    with pytest.raises(ValueError, match="take an elastic metric such as 'dtw'") as told:
+        QuerySegmenter("euclidean").fit(long).segment(y)
+    assert "mode" not in str(told.value)
+    with pytest.warns(UserWarning, match="should not be longer"):
+        QuerySegmenter("dtw").fit(long).segment(y)  # the way out
+    assert len(alone.segment(y))
+
+
+def test_a_min_length_above_the_sequence():
+    y = RNG.normal(size=30)
+    for estimator in (QuerySearcher("dtw", min_length=100), QuerySegmenter("dtw", min_length=100)):
+        find = estimator.fit(y[:5]).segment if isinstance(estimator, QuerySegmenter) else estimator.fit(y[:5]).search
+        with pytest.warns(UserWarning, match="Nothing is found: 'min_length' is 100, and the sequence has 30 samples"):
+            assert len(find(y)) == 0
+        estimator.set_params(min_length=5).fit(y[:5])  # the way out
+        assert len((estimator.segment if isinstance(estimator, QuerySegmenter) else estimator.search)(y))
+
+
+# --------------------------------------------------------------------------------------------------- names of parameters
+def test_names_of_other_packages():
+    X = RNG.normal(size=(6, 9))
+    with pytest.raises(TypeError, match="'distance'. Here it is metric='dtw'"):
+        KNeighborsTimeSeriesClassifier(distance="dtw")
+    for function in (pairwise_distances, nearest_neighbors):
+        with pytest.raises(TypeError, match=r"metric_params=\{'window': 0.1\}"):
+            function(X, metric="dtw", window=0.1)
+        assert function(X, metric="dtw", metric_params={"window": 0.1}) is not None  # the way out
+        with pytest.raises(TypeError, match="Here it is metric='dtw'"):
+            function(X, distance="dtw")
+        with pytest.raises(TypeError, match="a distance is given by its keyword, metric='dtw'"):
+            function(X, "dtw")
+    for call in (
+        lambda: KNeighborsTimeSeriesClassifier("precomputed").fit(X, [0, 1] * 3),
+        lambda: pairwise_distances(X, metric="precomputed"),
+    ):
+        with pytest.raises(
+            ValueError, match="scikit-learn's own estimators with metric='precomputed': KNeighborsClassifier"
+        ):
+            call()
+    KNeighborsClassifier(1, metric="precomputed").fit(pairwise_distances(X), [0, 1] * 3)  # the way out
+    y = np.repeat([0, 1, 0], 10)
+    with pytest.raises(ValueError, match=r"pass y\.ravel\(\)"):
+        QuerySearcher().fit(RNG.normal(size=(30, 1)), y[:, None])
+    QuerySearcher().fit(RNG.normal(size=(30, 1)), y[:, None].ravel())  # the way out
+
+
+def test_a_lazy_frame_is_collected():
+    polars = pytest.importorskip("polars")
+    lazy = polars.DataFrame(RNG.normal(size=(6, 9))).lazy()
+    for call in (pairwise_distances, lambda X: QuerySearcher("dtw").fit(RNG.normal(size=(3, 9))).search(X)):
+        with pytest.raises(TypeError, match=r"Got a lazy frame, LazyFrame; pass X\.collect\(\)"):
+            call(lazy)
+        assert len(call(lazy.collect()))  # the way out
+
+
+def test_a_matrix_that_is_too_large():
+    X = np.zeros((3_000_000, 1, 1))
+    with pytest.raises(MemoryError, match=r"3000000 by 3000000 distances take 7\.2e\+04 GB.*nearest_neighbors"):
+        pairwise_distances(X, metric="euclidean", channels_first=False)
