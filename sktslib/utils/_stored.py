@@ -14,6 +14,8 @@ def is_stored(X):
     """Whether something can be sliced and is not in memory already: memory maps, zarr, h5py, dask."""
     if isinstance(X, np.memmap):
         return True
+    if hasattr(X, "collect_schema"):  # a lazy frame of polars, which validation refuses
+        return False
     if isinstance(X, IN_MEMORY) or not hasattr(X, "__getitem__") or hasattr(X, "iloc") or hasattr(X, "columns"):
         return False
     if hasattr(X, "tocsr"):  # sparse; validation refuses it

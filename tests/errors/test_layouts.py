@@ -82,19 +82,19 @@ def test_a_long_table_is_told_and_the_line_to_type_works(call):
     assert len(told) == 1
     X = NUMBERED
     way_out = str(told[0].message).partition("pass ")[2].partition("; if not")[0]
-    np.testing.assert_array_equal(pairwise_distances(eval(way_out)), pairwise_distances(SERIES))
+    np.testing.assert_array_equal(pairwise_distances(eval(way_out, {"X": X})), pairwise_distances(SERIES))
     with pytest.warns(UserWarning, match="repeats") as told:
         pairwise_distances(X.drop(columns="time"))
     way_out = (
         str(told[0].message).partition("pass ")[2].partition("; if not")[0].replace("X.", "X.drop(columns='time').")
     )
-    np.testing.assert_array_equal(pairwise_distances(eval(way_out)), pairwise_distances(SERIES))
+    np.testing.assert_array_equal(pairwise_distances(eval(way_out, {"X": X})), pairwise_distances(SERIES))
     polars = pytest.importorskip("polars")
     X = polars.DataFrame(NUMBERED)
     with pytest.warns(UserWarning, match="column 'case' of 'X' repeats") as told:
         pairwise_distances(X)
     way_out = str(told[0].message).partition("pass ")[2].partition("; if not")[0]
-    np.testing.assert_array_equal(pairwise_distances(eval(way_out)), pairwise_distances(SERIES))
+    np.testing.assert_array_equal(pairwise_distances(eval(way_out, {"X": X})), pairwise_distances(SERIES))
 
 
 def test_series_in_columns_beside_an_index_of_times():
@@ -102,9 +102,9 @@ def test_series_in_columns_beside_an_index_of_times():
     with pytest.warns(UserWarning, match="'X' has times in its index") as told:
         rows = pairwise_distances(X)
     text = str(told[0].message)
-    columns = eval(text.partition("pass ")[2].partition("; if its")[0])
+    columns = eval(text.partition("pass ")[2].partition("; if its")[0], {"X": X})
     np.testing.assert_array_equal(pairwise_distances(columns), pairwise_distances(X.to_numpy().T))
-    np.testing.assert_array_equal(pairwise_distances(eval(text.rpartition("pass ")[2].rstrip("."))), rows)
+    np.testing.assert_array_equal(pairwise_distances(eval(text.rpartition("pass ")[2].rstrip("."), {"X": X})), rows)
 
 
 def test_what_is_one_series_a_row_is_silent():
@@ -227,10 +227,10 @@ def test_a_min_length_above_the_sequence():
         assert len((estimator.segment if isinstance(estimator, QuerySegmenter) else estimator.search)(y))
 
 
-# --------------------------------------------------------------------------------------------------- names of parameters
+# -------------------------------------------------------------------------------------------------- names of parameters
 def test_names_of_other_packages():
     X = RNG.normal(size=(6, 9))
-    with pytest.raises(TypeError, match="'distance'. Here it is metric='dtw'"):
+    with pytest.raises(TypeError, match=r"'distance'\. Here it is metric='dtw'"):
         KNeighborsTimeSeriesClassifier(distance="dtw")
     for function in (pairwise_distances, nearest_neighbors):
         with pytest.raises(TypeError, match=r"metric_params=\{'window': 0.1\}"):
