@@ -56,7 +56,7 @@ def by_one(y, ranges, usual, fs):
 
 def learned(y, ranges, names, cut, fs):
     """F1 of the ranges behind a sample, those before it being marked."""
-    labels = labels_from_events(ranges, names, n_samples=len(y))
+    labels = labels_from_events(ranges, names, n_samples=len(y), on_overlap="cut")
     found = QuerySegmenter().fit(y[:cut], labels[:cut]).segment(y)
     got = within(np.column_stack([found.start, found.end]), cut, len(y))
     return [event_f1_score(within(ranges, cut, len(y)), got, tolerance=TOLERANCE * fs)]

@@ -45,7 +45,7 @@ def read(path):
 def labeled(peaks, n):
     """Labels of n samples, 1 where a beat is."""
     start, end = np.maximum(peaks - BEFORE, 0), np.minimum(peaks + AFTER, n)
-    return labels_from_events(np.column_stack([start, end]), n_samples=n)
+    return labels_from_events(np.column_stack([start, end]), n_samples=n, on_overlap="cut")
 
 
 def found_by(pipe, signal, peaks, stop=LEARNED):

@@ -82,7 +82,7 @@ def shifted(signal, peaks):
     def fit(X, y):
         events = events_from_labels(y)
         events += drawn.integers(-SHIFT, SHIFT + 1, events.shape)
-        return learn(X, labels_from_events(np.clip(events, 0, len(X)), n_samples=len(X)))
+        return learn(X, labels_from_events(np.clip(events, 0, len(X)), n_samples=len(X), on_overlap="cut"))
 
     pipe.fit = fit
     return found_by(pipe, signal, peaks)

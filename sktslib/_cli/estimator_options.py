@@ -15,6 +15,7 @@ WORDS = {"none": None, "all": None, "true": True, "false": False}
 PHRASES = {
     r"an instance of FalseDiscoveryRate, an instance of Conformal, an instance of 'str'": "fdr:ALPHA, conformal:ALPHA",
     r"a FalseDiscoveryRate or a Conformal, or a text such as '(\S+)' or '\S+'": r"fdr:ALPHA or conformal:ALPHA, as \1",
+    r"The '(?:events|kinds)' parameter": "--labels",
     r"The 'alpha' parameter of (?:FalseDiscoveryRate|Conformal)": "--threshold: ALPHA",
     r"\ba str among\b": "one of",
     r"\ban int(?:eger)? in\b": "a whole number in",

@@ -4,6 +4,8 @@ import os
 
 import numpy as np
 
+from .estimator_options import parameters_of
+from .options import errors_of
 from .recordings import listed, no_column
 from .slices import parse_slice, samples_of
 from .tables import read_table
@@ -18,7 +20,7 @@ def label_column_name(given):
     return () if os.path.exists(given) else (given,)
 
 
-def read_labels_of(given, recording, files, labeled=None, self_train=False):
+def read_labels_of(given, recording, files, labeled=None, self_train=False, on_overlap=None):
     """A label for each sample of a recording.
 
     Parameters
@@ -33,6 +35,8 @@ def read_labels_of(given, recording, files, labeled=None, self_train=False):
         The part that was looked through, START-STOP; the rest is unlabeled.
     self_train : bool
         Whether the label -1 means that nobody looked.
+    on_overlap : str, optional
+        What to do with ranges that overlap, as `labels_from_events` takes it.
 
     Returns
     -------
@@ -43,7 +47,12 @@ def read_labels_of(given, recording, files, labeled=None, self_train=False):
     from ..search._query import known_labels
 
     if os.path.exists(given):
-        labels, how = _of_ranges(given, recording, files)
+        labels, how = _of_ranges(given, recording, files, on_overlap or "error")
+    elif on_overlap is not None:
+        raise ValueError(
+            f"--on-overlap needs --labels to name a file of ranges, which may overlap. Got the column {given!r}. Leave "
+            "it out."
+        )
     else:
         labels, how = _of_column(given, recording)
     if self_train:
@@ -108,7 +117,7 @@ def _text(label):
     return str(int(label)) if isinstance(label, float) and label.is_integer() else str(label).strip()
 
 
-def _of_ranges(path, recording, files):
+def _of_ranges(path, recording, files, on_overlap):
     from ..metrics import labels_from_events
 
     frame = read_table(path, files.reading, "--labels").frame
@@ -143,7 +152,9 @@ def _of_ranges(path, recording, files):
     if classes is not None:
         kinds = frame[classes].to_numpy()[kept]
         kinds = kinds if kinds.dtype.kind in "biu" else np.array([str(kind) for kind in kinds])
-    labels = labels_from_events(samples[kept].clip(0, len(recording)), kinds, n_samples=len(recording))
+    with errors_of("--labels", [one for one in parameters_of(labels_from_events) if one.name == "on_overlap"]):
+        events = samples[kept].clip(0, len(recording))
+        labels = labels_from_events(events, kinds, n_samples=len(recording), on_overlap=on_overlap)
     left = "" if kept.all() else f", {len(kept) - kept.sum()} ranges outside of the recording left out"
     return labels, f"{edges[0]!r} to {edges[1]!r} read as {what}{left}"
 

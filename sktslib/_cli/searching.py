@@ -319,6 +319,8 @@ def _by_model(options, files):
 
 def add_learn_arguments(parser, argv=()):
     """Add the arguments of learn, among them the parameters of what the task's estimator has."""
+    from ..metrics._labels import ON_OVERLAP
+
     parser.add_argument("recording", metavar="RECORDING", help="the file with the recording, or a part of it")
     group = parser.add_argument_group("what to learn")
     group.add_argument(
@@ -333,6 +335,12 @@ def add_learn_arguments(parser, argv=()):
         metavar="START-STOP",
         help="the part that was looked through for labels, in samples, seconds (0s-20s) or timestamps; --self-train "
         "learns from the rest, as from all that has the label -1 (default: all)",
+    )
+    group.add_argument(
+        "--on-overlap",
+        choices=ON_OVERLAP,
+        help="what to do with ranges of a file that overlap: keep those listed first, merge those of one class, or cut "
+        "them halfway (default: error)",
     )
     group.add_argument(
         "--task",
@@ -362,7 +370,7 @@ def run_learn(options):
     recording = files.read(options.recording, "the recording", besides=label_column_name(options.labels))
     files.check()
     trains = bool(getattr(options, "self_train", 0))
-    labels, line = read_labels_of(options.labels, recording, files, options.labeled, trains)
+    labels, line = read_labels_of(options.labels, recording, files, options.labeled, trains, options.on_overlap)
     tell_notes([recording])
     note(f"columns compared: {', '.join(recording.names)}")
     note(line)

@@ -120,7 +120,11 @@ def new_labels(y, grid):
     ranges = np.column_stack([edges[:-1], edges[1:]])[code[edges[:-1]] != 0]
     if not len(ranges):
         return np.full(len(grid), y[0], dtype=y.dtype)
-    out = labels_from_events(grid.to_new(ranges), y[ranges[:, 0]], n_samples=len(grid))
+    new = grid.to_new(ranges), y[ranges[:, 0]]
+    try:  # rounded to new samples they may overlap
+        out = labels_from_events(*new, n_samples=len(grid), on_overlap="cut")
+    except ValueError:  # there is no room for all
+        out = labels_from_events(*new, n_samples=len(grid), on_overlap="first")
     found = read_labels(out).code
     count = int((found[change_points(found)[:-1]] != 0).sum())
     if count != len(ranges):

@@ -1,5 +1,7 @@
 """The command learn: labels as files hold them, and what is done with the estimator that it saves."""
 
+import re
+
 import joblib
 import numpy as np
 import pandas as pd
@@ -143,6 +145,24 @@ def test_what_nobody_looked_through_is_learned_from_too(files, capsys, written, 
 def test_wrong_parts_that_are_labeled(files, capsys, given, words):
     pd.DataFrame({"mV": FEW, "beat": LABELS}).to_csv("rec.csv", index=False)
     assert words in printed(capsys, "learn", "rec.csv", "--labels", "beat", "--output", "m.joblib", *given, code=2).err
+
+
+def test_ranges_of_a_file_that_overlap(files, capsys):
+    frame = pd.DataFrame({"start": [140, 140, 180, 330], "end": [205, 205, 240, 395]})
+    frame.to_csv("labels.csv", index=False)
+    argv = "learn", "rec.csv", "--labels", "labels.csv", "--metric", "euclidean", "--output", "m.joblib"
+    err = printed(capsys, *argv, code=2).err
+    assert "error: --labels must not hold ranges that overlap. Got 2 of 3 that do, the first [140, 205]" in err
+    for way in re.findall(r"'?(\w+)'? to (?:divide|join|leave)", err):
+        printed(capsys, *argv, "--on-overlap", way)
+        y = labels_from_events(frame.to_numpy(), n_samples=N, on_overlap=way)
+        want = QuerySegmenter("euclidean").fit(Y[:, None], y)
+        np.testing.assert_array_equal(joblib.load("m.joblib").query_, want.query_)
+    assert "--on-overlap cut to divide" in err
+    pd.DataFrame({"mV": FEW, "beat": LABELS}).to_csv("rec.csv", index=False)
+    err = printed(capsys, *argv[:3], "beat", *argv[4:], "--on-overlap", "cut", code=2).err
+    assert "--on-overlap needs --labels to name a file of ranges, which may overlap. Got the column 'beat'." in err
+    printed(capsys, *argv[:3], "beat", *argv[4:])
 
 
 def test_labels_that_are_nowhere(files, capsys):

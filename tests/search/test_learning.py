@@ -77,7 +77,7 @@ def test_labels_keep_events_apart(drawn, same):
     kinds = None if same else 1 + np.arange(len(events)) % 2
     labels = labels_from_events(events[::-1], None if same else kinds[::-1], n_samples=300)
     np.testing.assert_array_equal(events_from_labels(labels), events)
-    touching = labels_from_events([[0, 6], [4, 9], [9, 12]], ["a", "a", "b"], n_samples=11)
+    touching = labels_from_events([[0, 6], [4, 9], [9, 12]], ["a", "a", "b"], n_samples=11, on_overlap="cut")
     assert touching.tolist() == ["a"] * 5 + [""] + ["a"] * 3 + ["b"] * 2
 
 
@@ -88,11 +88,12 @@ def test_two_events_are_cut_halfway_through_what_they_share(drawn, same):
     shared = sorted(set(range(*first)) & set(range(*second)))
     at = {k: sum(event) for k, event in enumerate((first, second))}
     order = sorted(at, key=at.get)
-    got = labels_from_events([first, second], kinds, n_samples=24)
+    got = labels_from_events([first, second], kinds, n_samples=24, on_overlap="cut")
     for k in order:
         own = list(range(*(first, second)[k]))
-        if shared:
-            cut = shared[0] + len(shared) // 2
+        if shared and not (same and first == second):
+            (start, _), (_, end) = ((first, second)[k] for k in order)
+            cut = min(range(start + 1, end - same), key=lambda c: abs(c - shared[0] - len(shared) // 2))
             own = [i for i in own if i < cut] if k == order[0] else [i for i in own if i >= cut + same]
         elif same and k == order[1] and max(s, t) == min(first[1], second[1]):
             own = own[1:]
@@ -101,9 +102,9 @@ def test_two_events_are_cut_halfway_through_what_they_share(drawn, same):
 
 
 def test_an_event_within_another_is_kept():
-    within = labels_from_events([[0, 10], [2, 4], [7, 9]], ["a", "b", "c"], n_samples=11)
+    within = labels_from_events([[0, 10], [2, 4], [7, 9]], ["a", "b", "c"], n_samples=11, on_overlap="cut")
     assert within.tolist() == ["", "", "b"] + ["a"] * 5 + ["c"] + [""] * 2
-    assert labels_from_events([[0, 8], [0, 2]], [1, 2], n_samples=8).tolist() == [2] + [1] * 7
+    assert labels_from_events([[0, 8], [0, 2]], [1, 2], n_samples=8, on_overlap="cut").tolist() == [2] + [1] * 7
 
 
 def test_labels_from_events_refuses():
