@@ -17,6 +17,7 @@ from ._comparison import resolve_mode, scaled_lengths, warn_of_query, warn_of_se
 from ._error_rates.calibration import Calibration
 from ._error_rates.conformal import Conformal, conformal_thresholds, found_at
 from ._error_rates.decoys import center_of
+from ._error_rates.far_groups import warn_of_look_alikes
 from ._error_rates.hours import recorded_hours
 from ._error_rates.threshold_parameter import ThresholdFitting, rule_of
 from ._learning.chosen_metric import elastic_candidates, rigid_candidates
@@ -288,6 +289,21 @@ class FittedSearcher(ThresholdFitting, ChannelQueries, QueryEstimator):
         readers = [one.reader for one in found if one.reader.source.in_memory]
         if readers:
             warn_of_sequences([reader.how for reader in readers], [reader.source.y for reader in readers])
+
+    def _warn_of_look_alikes(self, matches):
+        """Warn where what a false discovery rate lets through falls into groups, of each query in each sequence."""
+        if self._rate is None or not len(matches):
+            return
+        keys = np.zeros((2, len(matches)), int)
+        for row, own in zip(keys, (matches.query, matches.sequence), strict=True):
+            row[:] = 0 if own is None else own
+        scale, names = matches.scale, self._classes
+        for query, sequence in np.unique(keys, axis=1).T.tolist():
+            own = (keys == [[query], [sequence]]).all(axis=0)
+            of = "" if matches.query is None else f" of query {query if names is None else names.tolist()[query]!r}"
+            of += "" if matches.sequence is None else f" in X[{sequence}]"
+            each = None if scale is None else scale[own]
+            warn_of_look_alikes(self._rate.alpha, matches.distance[own], each, f"matches{of}")
 
     def _notice_times(self, X, source):
         """Warn of a sequence whose times are uneven or other than the query's; by chunks these are looked at."""

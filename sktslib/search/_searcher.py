@@ -326,9 +326,10 @@ class QuerySearcher(ProfilingSearcher, PiecewiseSearcher, AnsweredSearcher, Fitt
                 source.own()
         given = None if all(t is None for t in given) else given if listed else given[0]
         rest = self._most, given, self._classes, names_of(X), limits
-        return matches_of(
-            found, count, *rest, calibrations=calibrations, listed=listed, name=time_name(X[0] if listed else X, times)
-        )
+        name = time_name(X[0] if listed else X, times)
+        matches = matches_of(found, count, *rest, calibrations=calibrations, listed=listed, name=name)
+        self._warn_of_look_alikes(matches)
+        return matches
 
     def predict(self, X: Sequences, times: Times | None = None) -> NDArray[Any]:
         """Label each time point: 0 outside of occurrences, else the rank of the best one over it, from 1.

@@ -13,6 +13,7 @@ from ...utils.validation import shown
 from .calibration import Calibration
 from .conformal import Conformal
 from .false_discovery_rate import FalseDiscoveryRate
+from .far_groups import warn_of_look_alikes
 
 if TYPE_CHECKING:
     from typing import Self
@@ -135,7 +136,10 @@ class ThresholdFitting:
         self._forget_threshold()
         each = self._calibrated(X, times)
         self._fitted_calibrations = [Calibration.together(some) for some in zip(*each, strict=True)]
-        rate._thresholds(self._fitted_calibrations)
+        thresholds = rate._thresholds(self._fitted_calibrations)
+        for some in each:  # streams do not know all matches
+            for one, threshold in zip(some, thresholds, strict=True):
+                warn_of_look_alikes(rate.alpha, one.matches[one.matches <= threshold])
         return self
 
     def _check_fixed(self, what):

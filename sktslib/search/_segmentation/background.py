@@ -4,6 +4,14 @@ from typing import NamedTuple
 
 import numpy as np
 
+from ...utils._warnings import warn
+from .._error_rates.far_groups import gap_between
+
+# Of repetitions that cover background: the least share of all, what they cost at least as a share of background, and
+# how many times as much as the others, from which a clear gap divides them. A few are soon seen among the others.
+COVERING, NEARLY, DEARER = 0.6, 0.5, 2.0
+LEAST = 7  # repetitions that make a group
+
 
 class Background(NamedTuple):
     """Cost of a sample: at most `limit`; with a `slope` it falls to 0 towards the `offset`.
@@ -34,3 +42,27 @@ class Background(NamedTuple):
 def power_of(metric):
     """The power of differences that a metric's costs add up: 2, or 1 where they are absolute."""
     return 1.0 if metric._center == "median" else 2.0
+
+
+def warn_of_covered_background(cost, length, background):
+    """Warn of repetitions that cost nearly as much as the background, and far more than the others.
+
+    Parameters
+    ----------
+    cost, length : ndarray of shape (n,)
+        Costs and lengths of the repetitions.
+    background : float
+        Cost of a sample of background, which the queries tell.
+    """
+    each = cost / length
+    gap = gap_between(each, LEAST, 1.0)
+    if gap is None or gap[1] < DEARER * gap[0]:
+        return
+    border = float(f"{np.sqrt(max(gap[0], gap[1] / DEARER**2) * gap[1]):.2g}")
+    far = each > border
+    if far.mean() >= COVERING and np.median(each[far]) >= NEARLY * background:
+        warn(
+            f"{far.sum()} of {len(far)} repetitions cost nearly as much as background, {each[far].min():.3g} or more a "
+            f"sample, and the others at most {each[~far].max():.3g}: they may cover flat noise. If they do, set "
+            f"background={border}, which is {background:.3g} by default, to leave them out."
+        )

@@ -20,6 +20,7 @@ from .._query import event_score, one_query, owned, refuse_sample_weight
 from .._several import refuse_several
 from .._sources import CandidateReader, Sources, Whole
 from .._streaming.chunked_sequence import ChunkedSequence, is_long, n_samples
+from .background import warn_of_covered_background
 from .fitting import FittedSegmenter, check_searched
 from .optimal import segment, segment_chunks
 from .segment_stream import SegmentStream
@@ -286,6 +287,9 @@ class QuerySegmenter(FittedSegmenter):
             calibrations = self._calibrations_in(source, given, found, queries, ranges_of)
             thresholds = self._rate._thresholds(calibrations)
         found, rates = self._rated(found, calibrations, thresholds)
+        self._warn_of_look_alikes(found)
+        if self._background_of_queries:
+            warn_of_covered_background(found.cost, found.end - found.start, self.background_)
         readers = [CandidateReader(how, source) for how in queries]
         partial = np.diff(found.shown, axis=1)[:, 0] < np.array([how.m for how in self._queries])[found.query]
         names = self.classes_[self._numbers]

@@ -7,6 +7,7 @@ import numpy as np
 from .._error_rates.calibration import Calibration
 from .._error_rates.conformal import Conformal, conformal_thresholds, found_at
 from .._error_rates.decoys import center_of
+from .._error_rates.far_groups import warn_of_look_alikes
 from .._error_rates.hours import recorded_hours
 from .._error_rates.threshold_parameter import ThresholdFitting, rule_of
 from .._several import refuse_several
@@ -70,6 +71,14 @@ class ThresholdSegmenter(ThresholdFitting):
         for q, one in enumerate(calibrations):
             rates[:, found.query == q] = one.rates(costs[found.query == q])
         return found, [*rates, limits]
+
+    def _warn_of_look_alikes(self, found):
+        """Warn where what a false discovery rate lets through falls into groups, of each query."""
+        for query in [] if self._rate is None else np.unique(found.query).tolist():
+            own = found.query == query
+            of = f" of query {query}" if len(self._queries) > 1 else ""
+            cost = per_point(found.cost, found.shown)[own]
+            warn_of_look_alikes(self._rate.alpha, cost, None, f"repetitions{of}", "cost per query point")
 
     def _calibrations_in(self, source, times, found, queries, ranges_of):
         """The calibration of each query in a recording, which `ranges_of` segments by other queries."""
