@@ -19,6 +19,7 @@ long_without_compiler = pytest.mark.skipif(
 # What is drawn need not be meant: queries longer than sequences, constant ones, values that all lie within `eps`.
 unmeant = pytest.mark.filterwarnings(
     "ignore:The query should",
+    "ignore:Nothing is found. 'min_length'",
     "ignore:The 'eps' parameter",
     "ignore:The 'max_gap' parameter is below",
     "ignore:'x' and 'y' hold one point",
@@ -148,7 +149,6 @@ SIZES = {
     "distances._blockwise.blocks.ENTRIES": [1, 7, 2**18],
     "distances._blockwise.blocks.EVEN": [1, 2],
     "distances._collection.PART": [1, 100, 2**24],
-    "neighbors._median.BITS": [1, 3, 16],
     "distances._blockwise.candidates.FEW_CELLS": [0, 200_000],
     "cluster._collection_clusters.ROWS": [1, 5, 2**11],
     "cluster._costs.FEW_CELLS": [0, 0, 2**22],

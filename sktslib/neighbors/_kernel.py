@@ -7,13 +7,9 @@ from typing import TYPE_CHECKING
 
 import numpy as np
 
-from ..distances._pairwise import collection_weight, observed_distance, pairwise_blocks
-from ..distances._series import spread
 from ..utils._sklearn import Interval, StrOptions
 from ..utils._warnings import warn
-from ..utils.validation import check_memory
 from ._collection_estimator import CollectionTransformer
-from ._median import DRAWN, RARE, ROOM, VALUE, exact_median
 
 if TYPE_CHECKING:
     from typing import Any, Self
@@ -182,8 +178,8 @@ class DistanceKernel(PairwiseDistances):
         Number of threads; no result depends on it.
     max_memory : int or str, optional
         Bytes that the distances may take beside the collections and the result, or text such as "500 MB", see
-        :func:`sktslib.distances.pairwise_distances`. The median of the distances is found within them, too;
-        little room for it may take the time of the distances twice. No result depends on it.
+        :func:`sktslib.distances.pairwise_distances`; for the median those of the fitted series are held. No result
+        depends on it.
     channels_first : bool, optional
         Whether the channels come before time: arrays (n_series, channels, length), the layout of aeon and of the UCR
         archive, and lists of series (channels, length). None: they do not, but an error or a warning says so where
@@ -257,9 +253,7 @@ class DistanceKernel(PairwiseDistances):
             Itself.
         """
         super().fit(X)
-        # The median is that of the distances that are used.
-        given = None if self.symmetrize is None else self._symmetrized(self._series)
-        self._fit_gamma(given)
+        self._fit_gamma(None)
         return self
 
     def transform(self, X: Sequences) -> NDArray[np.float64]:
@@ -305,33 +299,7 @@ class DistanceKernel(PairwiseDistances):
         if self.gamma != "median":
             self.gamma_ = float(self.gamma)
             return
-        n, max_memory = len(self._series), check_memory(self.max_memory)
-        # One half is for the blocks, the other one for the values that are kept.
-        count, room = n * (n - 1), ROOM if max_memory is None else max_memory // (2 * VALUE)
-        drawn = self._drawn() if known is None and count > max(room, RARE * DRAWN) else np.empty(0)
-        how, rest = (self.n_jobs, self.verbose, max_memory), (self._used_weight, self.nan_policy, True, 2)
-
-        def begin():
-            if known is not None:
-                return (np.delete(d, k) for k, d in enumerate(known))
-            return _between(pairwise_blocks(self._series, None, self.metric_, how, *rest)[1])
-
-        median = exact_median(begin, count, drawn, room) if count else 0.0
+        known = self._symmetrized(self._series) if known is None else known
+        between = known[~np.eye(len(known), dtype=bool)]
+        median = float(np.median(between)) if len(between) else 0.0
         self.gamma_ = 1.0 / median if 0.0 < median < np.inf else 1.0
-
-    def _drawn(self):
-        """The distances of some pairs of different series, drawn at random."""
-        pairs = np.random.RandomState(0).randint(len(self._series), size=(DRAWN, 2))
-        w = collection_weight(self._used_weight, self._series)
-        return np.array(
-            [
-                float(observed_distance(self.metric_, x, spread(w, x.shape[1]), y))
-                for x, y in ((self._series[a], self._series[b]) for a, b in pairs[pairs[:, 0] != pairs[:, 1]])
-            ]
-        )
-
-
-def _between(blocks):
-    """The distances of different series in each block, for its positions in both collections."""
-    for rows, columns, distances in blocks:
-        yield distances[rows[:, np.newaxis] != columns]

@@ -148,7 +148,7 @@ class QueryDistances(ClassNamePrefixFeaturesOutMixin, TransformerMixin, Collecti
         "query_lengths": "no_validation",
         "criterion": [StrOptions(set(CRITERIA))],
         "random_state": "no_validation",
-        "mode": [StrOptions({*MODES, "warped"}, deprecated={"warped"})],
+        "mode": [StrOptions({*MODES})],
         "normalize": [StrOptions(set(NORMALIZATIONS) - {None}), None],
         "min_length": [Interval(Integral, 1, None, closed="left"), None],
         "max_length": [Interval(Integral, 1, None, closed="left"), None],

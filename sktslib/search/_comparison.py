@@ -176,12 +176,6 @@ def resolve_mode(metric, mode, normalize):
         raise ValueError(
             f"{metric.full_name} has no search: it measures how two aligned series lie in time. Compute it on a match."
         )
-    if mode == "warped":
-        warn(
-            "mode='warped' is called 'subsequence' now and will be an error in version 0.3. Set mode='subsequence'.",
-            FutureWarning,
-        )
-        mode = "subsequence"
     if mode not in MODES:
         raise unknown_name("mode", mode, MODES)
     if normalize not in NORMALIZATIONS:

@@ -102,7 +102,7 @@ class FittedSearcher(ThresholdFitting, ChannelQueries, QueryEstimator):
         self._mode = resolve_mode(self.metric_, mode, self.normalize_)
 
     def _candidates(self):
-        rigid = [] if self.mode in ("subsequence", "warped") else rigid_candidates(self.normalize)
+        rigid = [] if self.mode == "subsequence" else rigid_candidates(self.normalize)
         return [*elastic_candidates(self.normalize), *rigid]
 
     def _evidence(self, *rest):

@@ -175,7 +175,7 @@ class QuerySearcher(ProfilingSearcher, PiecewiseSearcher, AnsweredSearcher, Fitt
         "metric_params": [dict, None],
         "query": "no_validation",
         "weight": "no_validation",
-        "mode": [StrOptions({*MODES, "warped"}, deprecated={"warped"})],
+        "mode": [StrOptions({*MODES})],
         "normalize": [StrOptions(set(NORMALIZATIONS) - {None}), None],
         "n_matches": [StrOptions({"auto"}), Interval(Integral, 1, None, closed="left"), None],
         "threshold": THRESHOLD,

@@ -185,7 +185,10 @@ def refuse_missing(
         return total
     counts = {"NaN": 0 if missing else np.isnan(a).sum(), "infinite": np.isinf(a).sum()}
     if counts["NaN"] and not counts["infinite"] and padded is not None and _is_padded(a, padded):
-        way_out = "Where NaN fill up shorter series, give a list of arrays of their own lengths, x[~numpy.isnan(x)]."
+        way_out = (
+            "Where NaN fill up shorter series, give a list of arrays of their own lengths, x[~numpy.isnan(x)], or with "
+            "channels x[~numpy.isnan(x).any(axis=1)]."
+        )
     elif missing is False and counts["NaN"]:
         way_out += " To leave out what is NaN, set nan_policy='omit'."
     found = " and ".join(f"{count} {what}" for what, count in counts.items() if count)

@@ -167,6 +167,10 @@ def test_advice_on_missing_values():
         with pytest.raises(ValueError, match=r"give a list of arrays of their own lengths, x\[~numpy\.isnan\(x\)\]"):
             call()
     assert pairwise_distances([x[~np.isnan(x)] for x in padded])[0, 1] == DTW()([1, 2], [1, 2, 3, 4])  # the way out
+    both = np.stack([padded, padded], axis=2)
+    with pytest.raises(ValueError, match=r"with channels x\[~numpy\.isnan\(x\)\.any\(axis=1\)\]"):
+        pairwise_distances(both)
+    assert pairwise_distances([x[~np.isnan(x).any(axis=1)] for x in both]).shape == (2, 2)
     inside = [[1.0, nan, 2], [1, 2, 3]]
     for call in (lambda: TimeSeriesKMeans(1).fit(inside), lambda: MetricWeights().fit(inside, [0, 1])):
         with pytest.raises(ValueError, match="must be finite") as told:

@@ -2,9 +2,6 @@
 
 import numpy as np
 import pytest
-from hypothesis import given
-from hypothesis import strategies as st
-from strategies import small_sizes
 
 from sktslib.distances import pairwise_distances
 from sktslib.neighbors import (
@@ -14,7 +11,6 @@ from sktslib.neighbors import (
     PairwiseDistances,
     RadiusNeighborsTimeSeriesTransformer,
 )
-from sktslib.neighbors._median import exact_median
 
 
 @pytest.mark.parametrize("cls", [KNeighborsTimeSeriesClassifier, KNeighborsTimeSeriesTransformer])
@@ -42,50 +38,16 @@ def test_distances_within_little_memory(cls):
         cls("dtw", max_memory=100).fit(X).transform(X)
 
 
-def test_the_memory_that_a_median_needs_is_told():
-    X = np.random.default_rng(0).normal(size=(30, 8))
-    with pytest.raises(ValueError, match=r"one pair of series and 1 job, 6144 bytes\. Got 6143"):
-        DistanceKernel("dtw", gamma="median", max_memory=6143).fit(X)
-    assert DistanceKernel("dtw", gamma="median", max_memory=6144).fit(X).gamma_ == DistanceKernel("dtw").fit(X).gamma_
-
-
-@given(data=st.data())
-def test_the_median_is_that_of_all_values(data):
-    rng = np.random.default_rng(data.draw(st.integers(0, 999)))
-    n = 2 * data.draw(st.integers(1, 60))
-    values = {
-        "normal": rng.normal(size=n),
-        "ties": rng.integers(-2, 3, n) * 1.0,
-        "pairs": np.repeat(rng.normal(size=n // 2), 2),
-        "scales": 10.0 ** rng.integers(-300, 300, n),
-        "infinite": np.where(rng.random(n) < 0.5, rng.normal(size=n), np.inf),
-        "missing": np.where(rng.random(n) < 0.1, np.nan, 1.0),
-    }[data.draw(st.sampled_from(["normal", "ties", "pairs", "scales", "infinite", "missing"]))]
-    # A bracket from what was drawn may be wrong.
-    drawn = rng.choice(values, data.draw(st.integers(0, 9))) + data.draw(st.sampled_from([0.0, 100.0, -100.0]))
-
-    def begin():
-        return iter(np.array_split(values, rng.integers(1, 6)))
-
-    with small_sizes(data, "neighbors._median.BITS"):
-        got = exact_median(begin, n, drawn, room=data.draw(st.sampled_from([0, 3, 20, 10**6])))
-    np.testing.assert_array_equal(got, np.median(values))
-
-
 @pytest.mark.filterwarnings("ignore:The distances are not symmetric")
 @pytest.mark.parametrize("metric", ["dtw", "kullback_leibler", "lcss"])
 @pytest.mark.parametrize("weight", [None, np.arange(1.0, 6.0)])
-def test_the_factor_of_a_kernel_needs_no_matrix(metric, weight, monkeypatch):
+def test_the_factor_of_a_kernel_is_of_the_median(metric, weight):
     X = np.random.default_rng(0).uniform(1.0, 9.0, size=(18, 5))
     distances = pairwise_distances(X, metric=metric, weight=weight)
     want = 1.0 / np.median(distances[~np.eye(18, dtype=bool)])
-    monkeypatch.setattr("sktslib.neighbors._kernel.DRAWN", 10)
-    monkeypatch.setattr("sktslib.neighbors._kernel.RARE", 1)
     kernel = DistanceKernel(metric, weight=weight, max_memory="20 kB")
     np.testing.assert_array_equal(kernel.fit_transform(X), np.exp(-want * distances))
-    assert kernel.gamma_ == want
-    monkeypatch.setattr(DistanceKernel, "_distances", None)
-    assert kernel.fit(X).gamma_ == want
+    assert kernel.gamma_ == kernel.fit(X).gamma_ == want
 
 
 def test_a_kernel_whose_gamma_is_known_computes_no_distances_to_fit(monkeypatch):

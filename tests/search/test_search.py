@@ -324,11 +324,3 @@ def test_search_distance_of_dtw_equals_the_function():
     x, y = rng.normal(size=(10, 2)), rng.normal(size=(50, 2))
     match = next(iter(QuerySearcher(DTW(do_dist_norm=True)).fit(x).search(y)))
     assert match.distance == pytest.approx(float(dtw(x, y[match.start : match.end])), rel=1e-12)
-
-
-def test_the_old_name_of_the_mode_warns():
-    x, y = np.array([0.0, 1.0, 0.0]), np.sin(np.arange(30.0))
-    want = QuerySearcher("dtw", mode="subsequence").fit(x).profile(y).distance
-    with pytest.warns(FutureWarning, match="mode='warped' is called 'subsequence' now"):
-        old = QuerySearcher("dtw", mode="warped").fit(x)
-    np.testing.assert_array_equal(old.profile(y).distance, want)

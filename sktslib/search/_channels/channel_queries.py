@@ -89,7 +89,7 @@ class ChannelQueries:
         """Channels by themselves are compared in windows, of one length each."""
         if self._rule is None:
             return
-        if self.mode in ("subsequence", "warped"):
+        if self.mode == "subsequence":
             raise ValueError(
                 "The 'mode' parameter must be 'windows' or 'auto' where queries are compared by channel, for ranges of "
                 f"any length have no common lags. Got {self.mode!r}. Leave out {COMPARED_BY_CHANNEL}."
