@@ -22,7 +22,7 @@ LAYERS = {"utils": 0, "metrics": 0, "model_selection": 0, "datasets": 0, "distan
 LAYERS |= {"preprocessing": 3, "cluster": 4}
 # Within a folder those above import those below: folders and files, the rest being on top.
 WITHIN = {
-    "distances": [("_kernels",), ("_series", "_collection"), ("_metrics",), ("_metric_parameter",)],
+    "distances": [("_kernels",), ("_series", "_tables", "_collection"), ("_metrics",), ("_metric_parameter",)],
     "search": [("_buffer", "_range_table", "_selection"), ("_results",)],
 }
 DISTANCES = "sktslib.distances"
