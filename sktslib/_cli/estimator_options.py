@@ -164,7 +164,7 @@ def parse_metric(text):
 def in_options(message, parameters):
     """A message of the library in the words of the command line: options in place of Python's parameters."""
     for one in parameters:
-        message = re.sub(rf"\b{one.name}=(\([^)]*\))", rf"{one.option} '\1'", message)
+        message = re.sub(rf"\b{one.name}=\(([^ )]*), ([^ )]*)\)", rf"{one.option} \1,\2", message)
         message = re.sub(rf"\b{one.name}='?([\w.]+)'?", rf"{one.option} \1", message)
         message = re.sub(rf"The '{one.name}' parameter(?: of \w+)?|'{one.name}'(?= must)", one.option, message)
         message = re.sub(rf"\b(set|with) '{one.name}'", rf"\1 {one.option}", message)

@@ -1,11 +1,13 @@
 """Labels to learn from: a column of the recording, or a table of ranges."""
 
 import os
+from types import SimpleNamespace
 
 import numpy as np
 
 from .estimator_options import parameters_of
 from .options import errors_of
+from .output import align
 from .recordings import listed, no_column
 from .slices import parse_slice, samples_of
 from .tables import read_table
@@ -190,3 +192,31 @@ def _samples_at(column, recording, reading):
         )
     slack = 1e-6 * float(np.median(np.diff(np.asarray(times, np.float64)))) if len(times) > 1 else 0.0
     return np.searchsorted(np.asarray(times, np.float64), np.asarray(wanted, np.float64) - slack), what
+
+
+def lines_of_report(estimator, X, labels, times, trains=False):
+    """How good what was learned is: a line, and a table with F1 of each class and what it was found as."""
+    from ..metrics import event_report
+    from ..search._learning.time_labels import occurrences, read_labels
+    from ..search._query import known_labels
+    from ..search._selection import select
+
+    if not hasattr(estimator, "report_"):  # nothing was learned, which is told
+        return
+    report, where = estimator.report_, "in blocks that were held out"
+    if report is None:
+        where = "on the labels that it learned from (--metric auto holds out blocks)"
+        known, unlabeled = known_labels(labels, trains)
+        found = getattr(estimator, "search" if hasattr(estimator, "search") else "segment")(X, times=times)
+        if hasattr(found, "distance"):  # classes are searched for one by one
+            found = found[np.sort(select(found.distance, found.start, found.end))]
+        found = found[~unlabeled[(found.start + found.end) // 2]]
+        read = read_labels(known)
+        ranges, code = occurrences(read.code)
+        found = SimpleNamespace(start=found.start, end=found.end, label=found.label)
+        report = event_report(ranges, found, kinds=read.classes[code - 1])
+    table = report.confusion()
+    columns = {f"as {name}": [str(count) for count in counts] for name, counts in table.iloc[:, :-1].items()}
+    columns = {"true": list(map(str, table.index)), **columns, "missed": list(map(str, table.iloc[:, -1]))}
+    yield f"F1 {report.f1:.3f} whatever the class, {where}; what each class was found as, and its F1:"
+    yield from align(columns | {"F1": [*(f"{f1:.3f}" for f1 in report.by_class()["f1"]), ""]})

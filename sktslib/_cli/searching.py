@@ -5,7 +5,7 @@ from datetime import timedelta
 
 from .estimator_options import add_parameters, given, hints, parameters_of, parse_metric
 from .figures import Drawn, DrawnQuery, channel_labels, draw
-from .label_files import label_column_name, read_labels_of
+from .label_files import label_column_name, lines_of_report, read_labels_of
 from .options import DEFAULT_MATCHES, add_output, add_reading, errors_of, reading_of, with_bar
 from .output import check_picture, check_writable, counted, note, print_frame, ranges_frame
 from .recordings import Files, compared
@@ -319,8 +319,6 @@ def _by_model(options, files):
 
 def add_learn_arguments(parser, argv=()):
     """Add the arguments of learn, among them the parameters of what the task's estimator has."""
-    from ..metrics._labels import ON_OVERLAP
-
     parser.add_argument("recording", metavar="RECORDING", help="the file with the recording, or a part of it")
     group = parser.add_argument_group("what to learn")
     group.add_argument(
@@ -338,9 +336,9 @@ def add_learn_arguments(parser, argv=()):
     )
     group.add_argument(
         "--on-overlap",
-        choices=ON_OVERLAP,
-        help="what to do with ranges of a file that overlap: keep those listed first, merge those of one class, or cut "
-        "them halfway (default: error)",
+        metavar="WAY",
+        help="what to do with ranges of a file that overlap: first keeps those listed first, merge joins those of one "
+        "class, cut divides them halfway (default: error)",
     )
     group.add_argument(
         "--task",
@@ -380,6 +378,7 @@ def run_learn(options):
     scaler, scaled = _scaled(options, recording)
     with errors_of(recording.title, options.parameters, "the recording"):
         model = estimator.fit(scaled, labels, times=recording.times)
+        lines = list(lines_of_report(estimator, scaled, labels, recording.times, trains))
     if not hasattr(options, "verbose"):
         estimator.set_params(verbose=0)  # of another terminal
     if scaler is not None:
@@ -395,5 +394,6 @@ def run_learn(options):
     queries = _learned(estimator, scaler)
     lengths = ", ".join(f"{query.title}: {len(query.values)} samples" for query in queries)
     note(f"learned {counted(queries, 'template')}: {lengths}")
-    print(f"model: {options.output} (sktslib {options.task} RECORDING --model {options.output}; {WARNING})")
+    model = f"model: {options.output} (sktslib {options.task} RECORDING --model {options.output}; {WARNING})"
+    print(*lines, model, sep="\n")
     return 0

@@ -9,6 +9,7 @@ import numpy as np
 
 from ..utils._given_times import Sampling, given_times
 from ..utils.validation import as_times
+from ._class_tables import ClassTables
 from ._events import agreement, change_points, is_background
 from ._matching import pairs_by_overlap
 
@@ -25,7 +26,7 @@ KINDS = "hit", "missed", "false"
 
 
 @dataclass(frozen=True, eq=False, repr=False)
-class EventReport:
+class EventReport(ClassTables):
     """True and found events, one row each or one for two that agree, in order of time; see `event_report`.
 
     Attributes

@@ -22,6 +22,7 @@ from ._error_rates.hours import recorded_hours
 from ._error_rates.threshold_parameter import ThresholdFitting, rule_of
 from ._learning.chosen_metric import elastic_candidates, rigid_candidates
 from ._learning.held_out import evidence_of_matches
+from ._learning.held_out_report import HeldOut
 from ._learning.learned_queries import EXAMPLES
 from ._learning.learned_threshold import learn_threshold
 from ._profile import Choice
@@ -141,7 +142,8 @@ class FittedSearcher(ThresholdFitting, ChannelQueries, QueryEstimator):
         self._counts = [min(int((marked.code == one.number + 1).sum()), EXAMPLES) for one in learned]
         rule, source = rule_of(self.threshold), self._held(X, times)
         if isinstance(rule, Conformal):
-            found = conformal_thresholds(rule, marked, partial(self._found_at, source=source, weight=weight))
+            found, held = conformal_thresholds(rule, marked, partial(self._found_at, source=source, weight=weight))
+            self.report_ = held.report(marked)
             self._conformal = rule.alpha, [found[one.number + 1] for one in learned]
             return self
         with progress(len(learned), self.verbose, "learn thresholds", "query") as count:
@@ -152,16 +154,18 @@ class FittedSearcher(ThresholdFitting, ChannelQueries, QueryEstimator):
         return self
 
     def _found_at(self, others, ranges, code, source, weight):
-        """At what distances ranges are found by queries that are learned from other occurrences."""
+        """At what distances ranges are found by queries that are learned from other occurrences, and all that is."""
         queries, learned = self._learn(others, weight, source.times)
         queries = self._with_signs(with_metric(self.metric_, queries))
-        out = np.full(len(code), np.inf)
+        out, every = np.full(len(code), np.inf), []
         for how, one in zip(queries, learned, strict=True):
             how = how._replace(limits=self._limits_of(how))
             (found,) = search_ranges(source, [(how, Choice(max_overlap=float(self.max_overlap)))])
             own = code == one.number + 1
             out[own] = found_at(ranges[own], found.start, found.end, found.distance)
-        return out
+            numbers = np.full(len(found.start), one.number + 1)
+            every.append(HeldOut(np.column_stack([found.start, found.end]), numbers, found.distance))
+        return out, HeldOut.together(every)
 
     def _of_each(self, values):
         """What there is of each query: of the only one, or of several a list."""

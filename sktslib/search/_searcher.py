@@ -146,6 +146,10 @@ class QuerySearcher(ProfilingSearcher, PiecewiseSearcher, AnsweredSearcher, Fitt
         How windows are normalized: `normalize`, or what ``metric="auto"`` chose.
     cv_results_, best_index_ : dict of arrays and int, or None
         What ``metric="auto"`` compared, as GridSearchCV has it, and the row that was taken, see `QuerySegmenter`.
+    report_ : EventReport or None
+        With labels: what was found in blocks that ``metric="auto"`` or a `Conformal` held out, each by what was learned
+        from the others, thresholds too; `by_class` and `confusion` say how good it is. Of matches of several classes
+        that overlap the nearest counts. None where no block was held out.
     n_features_in_ : int
         Number of channels.
 

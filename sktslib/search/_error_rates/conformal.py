@@ -9,6 +9,7 @@ import numpy as np
 from ...metrics._matching import pairs_by_iou
 from ...utils._sklearn import Estimator, Interval
 from ...utils._warnings import warn
+from .._learning.held_out_report import HeldOut
 from .._learning.learned_background import SHIFTED
 
 BLOCKS = 5  # as many as cross-validation usually has
@@ -110,13 +111,19 @@ def found_at(ranges, start, end, distance):
 
 
 def conformal_thresholds(rule, marked, distances):
-    """The threshold of each class that is marked, by its number.
+    """The threshold of each class that is marked, by its number, and what is found with it.
 
-    `distances` tells for a class and what is marked in the other blocks at what distances some ranges are found.
+    `distances` tells for what is marked in the other blocks at what distances some ranges are found, and all that is.
+    What is found belongs to the block of the occurrence that is next to it.
     """
     rule._check_counts(marked)
-    scores = np.empty(len(marked.code))
+    scores, found = np.empty(len(marked.code)), []
+    middle = marked.ranges.sum(axis=1)
+    between = (middle[1:] + middle[:-1]) / 2
     for held in blocks(marked):
-        scores[held] = distances(without(marked, held), marked.ranges[held], marked.code[held])
-    names = marked.labels.classes.tolist()
-    return {int(k): rule._threshold(scores[marked.code == k], names[k - 1]) for k in np.unique(marked.code)}
+        scores[held], some = distances(without(marked, held), marked.ranges[held], marked.code[held])
+        found.append(some.take(held[np.searchsorted(between, some.ranges.sum(axis=1))]))
+    names, found = marked.labels.classes.tolist(), HeldOut.together(found)
+    thresholds = {int(k): rule._threshold(scores[marked.code == k], names[k - 1]) for k in np.unique(marked.code)}
+    limits = np.array([thresholds.get(k, -np.inf) for k in range(len(names) + 1)])
+    return thresholds, found.take(found.distance <= limits[found.code]).nearest

@@ -46,9 +46,10 @@ class FalseDiscoveryRate(Estimator):
     Notes
     -----
     Decoys know what chance finds in noise. They do not protect against look-alikes, which are no chance: another class
-    of event that resembles the query is found by the query and not by its decoys. Learn a query of that class too, or
-    count it by labels. Nor do they protect where a recording's background is not as likely to rise as to fall, such as
-    one with artifacts to one side; then give `null` a function that knows it.
+    of event that resembles the query is found by the query and not by its decoys. A warning tells where matches fall
+    into groups far apart in distance or scale. Learn a query of that class too, or count it by labels. Nor do they
+    protect where a recording's background is not as likely to rise as to fall, such as one with artifacts to one side;
+    then give `null` a function that knows it.
 
     References
     ----------

@@ -10,6 +10,7 @@ from ...distances._metrics.warping_variants import ADTW, OMEGA
 from ...metrics._matching import count_matched, pairs_by_iou
 from ...model_selection import BlockedSeriesSplit
 from .._selection import select
+from .held_out_report import HeldOut
 from .learned_background import SHIFTED, USUAL
 from .learned_queries import FEW
 
@@ -65,6 +66,7 @@ class Evidence(NamedTuple):
     false: np.ndarray  # (l,) shares of what else is found if much is allowed, in no order
     right: int  # of the ranges that are found with what was learned from the rest
     accepted: int  # of which there are so many
+    found: HeldOut | None = None  # these
 
     @property
     def score(self):
@@ -165,8 +167,9 @@ def evidence_of(true, found, share, accepted):
 
 def joined(parts):
     """The evidence of several classes, each of which is searched for by itself."""
-    hits, false, right, accepted = zip(*parts, strict=True)
-    return Evidence(np.concatenate(hits), np.concatenate(false), sum(right), sum(accepted))
+    hits, false, right, accepted, found = zip(*parts, strict=True)
+    rest = np.concatenate(hits), np.concatenate(false), sum(right), sum(accepted)
+    return Evidence(*rest, HeldOut.together(found).nearest)
 
 
 def compare(candidates, evidence):

@@ -10,6 +10,7 @@ from .._segmentation.background import Background
 from .._segmentation.optimal import background_cost, constant_cost, segment
 from .._several import matched
 from .chosen_metric import evidence_of, joined
+from .held_out_report import HeldOut
 from .learned_background import STEPS, learn_background
 from .learned_threshold import learn_threshold
 
@@ -33,7 +34,8 @@ def evidence_of_segments(trial, marked, block, weight, ty):
         segments = segment(queries, trial._rules._replace(background=background), marked.data, ty)
         ranges = np.column_stack([segments.start, segments.end])
         within = block.holds(ranges)
-        tried.append((background, ranges[within], segments.cost[within]))
+        code = trial._numbers[segments.query] + 1
+        tried.append((background, HeldOut(ranges[within], code[within], segments.cost[within])))
         before, outside = block.rest_of(ranges)
         of_rest = type(segments)(*(column[outside] for column in segments))
         return of_rest._replace(start=before[:, 0], end=before[:, 1])
@@ -46,10 +48,11 @@ def evidence_of_segments(trial, marked, block, weight, ty):
             found(Background(step * learned.limit))
     found(learned)
     unit = np.append(0.0, np.cumsum(unit_of([one for one, *_ in tried], queries).costs(marked.data)))
-    ranges, cost = (np.concatenate([one[k] for one in tried]) for k in (1, 2))
-    start, end = ranges.T
-    share = cost / np.maximum(unit[end] - unit[start], LEAST)
-    return evidence_of(marked.ranges[block.holds(marked.ranges)], ranges, share, tried[-1][1])
+    every = HeldOut.together([one for _, one in tried])
+    start, end = every.ranges.T
+    share = every.distance / np.maximum(unit[end] - unit[start], LEAST)
+    own, accepted = block.holds(marked.ranges), tried[-1][1]
+    return evidence_of(marked.ranges[own], every.ranges, share, accepted.ranges)._replace(found=accepted)
 
 
 def unit_of(tried, queries):
@@ -92,7 +95,10 @@ def evidence_of_matches(trial, marked, block, weight, ty):
         within, (before, outside) = block.holds(ranges), block.rest_of(ranges)
         learned = found._replace(start=before[:, 0], end=before[:, 1], distance=found.distance[outside])
         threshold = learn_threshold(learned, rest.ranges[rest.code == one.number + 1])
-        ranges, share = ranges[within], left_over(how, found)[within]
-        accepted = ranges if threshold is None else ranges[found.distance[within] <= threshold]
-        parts.append(evidence_of(marked.ranges[own & (marked.code == one.number + 1)], ranges, share, accepted))
+        ranges, share, distance = ranges[within], left_over(how, found)[within], found.distance[within]
+        accepted = HeldOut(ranges, np.full(len(ranges), one.number + 1), distance)
+        accepted = accepted if threshold is None else accepted.take(distance <= threshold)
+        of_class = own & (marked.code == one.number + 1)
+        evidence = evidence_of(marked.ranges[of_class], ranges, share, accepted.ranges)
+        parts.append(evidence._replace(found=accepted))
     return joined(parts)

@@ -9,6 +9,7 @@ from ...distances._metrics.registry import get_metric
 from ...utils._jobs import in_jobs
 from ...utils.validation import shown
 from .chosen_metric import AUTO, blocks_of, compare
+from .held_out_report import HeldOut
 
 
 def _is_auto(metric):
@@ -39,11 +40,13 @@ class MetricChoice(MetricParameter):
 
     def _forget_choice(self):
         """Drop what an earlier fit chose."""
-        for name in ("_candidate", "cv_results_", "best_index_", "self_training_", "metric_weights_", "_fixed"):
+        learned = "cv_results_", "best_index_", "self_training_", "report_", "metric_weights_"
+        for name in ("_candidate", "_fixed", *learned):
             vars(self).pop(name, None)
 
     def _choose(self, marked, weight, times):
         """Choose what metric="auto" stands for by a marked recording; too few occurrences leave it as it is."""
+        self.report_ = None
         if not _is_auto(self.metric):
             return
         self.cv_results_ = self.best_index_ = None
@@ -57,6 +60,7 @@ class MetricChoice(MetricParameter):
         evidence = [found[k : k + len(blocks)] for k in range(0, len(found), len(blocks))]
         self.cv_results_, self.best_index_ = compare(candidates, evidence)
         self._take(candidates[self.best_index_])
+        self.report_ = HeldOut.together([block.found for block in evidence[self.best_index_]]).report(marked)
 
     def _tried(self, candidate):
         """An estimator that compares as a candidate does, and works for itself and in silence."""

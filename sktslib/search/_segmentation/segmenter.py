@@ -20,7 +20,6 @@ from .._query import event_score, one_query, owned, refuse_sample_weight
 from .._several import refuse_several
 from .._sources import CandidateReader, Sources, Whole
 from .._streaming.chunked_sequence import ChunkedSequence, is_long, n_samples
-from .background import warn_of_covered_background
 from .fitting import FittedSegmenter, check_searched
 from .optimal import segment, segment_chunks
 from .segment_stream import SegmentStream
@@ -120,12 +119,11 @@ class QuerySegmenter(FittedSegmenter):
         The metric object; ``metric_.omega_`` is what "auto" stands for.
     metric_weights_ : MetricWeights or list of them
         As that of `QuerySearcher`.
-    cv_results_ : dict of arrays or None
-        What ``metric="auto"`` compared, as that of GridSearchCV: `params`, `metric`, `omega` (in variances of the
-        queries); `mean_test_score`, event F1, and `mean_margin`, also of each block; and `rank_test_score`. None with
-        fewer than six occurrences; without labels there is none.
-    best_index_ : int or None
-        The row of it that was taken.
+    cv_results_, best_index_ : dict of arrays and int, or None
+        What ``metric="auto"`` compared, and the row that was taken: `params`, `metric`, `omega` (in variances of the
+        queries), `mean_test_score` (event F1), `mean_margin`, and `rank_test_score`; None with fewer than six labels.
+    report_ : EventReport or None
+        What was found in blocks that were held out, each by what the others tell; see `QuerySearcher`.
     self_training_ : ndarray of int of shape (n_rounds, n_classes)
         How many unlabeled occurrences of each class each round took; with ``self_train`` above 0 and labels.
     n_features_in_ : int
@@ -287,9 +285,7 @@ class QuerySegmenter(FittedSegmenter):
             calibrations = self._calibrations_in(source, given, found, queries, ranges_of)
             thresholds = self._rate._thresholds(calibrations)
         found, rates = self._rated(found, calibrations, thresholds)
-        self._warn_of_look_alikes(found)
-        if self._background_of_queries:
-            warn_of_covered_background(found.cost, found.end - found.start, self.background_)
+        self._warn_of(found)
         readers = [CandidateReader(how, source) for how in queries]
         partial = np.diff(found.shown, axis=1)[:, 0] < np.array([how.m for how in self._queries])[found.query]
         names = self.classes_[self._numbers]

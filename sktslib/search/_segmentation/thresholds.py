@@ -10,7 +10,9 @@ from .._error_rates.decoys import center_of
 from .._error_rates.far_groups import warn_of_look_alikes
 from .._error_rates.hours import recorded_hours
 from .._error_rates.threshold_parameter import ThresholdFitting, rule_of
+from .._learning.held_out_report import HeldOut
 from .._several import refuse_several
+from .background import warn_of_covered_background
 
 
 def per_point(cost, shown):
@@ -38,9 +40,10 @@ class ThresholdSegmenter(ThresholdFitting):
                 for number in np.unique(code):
                     own, same = code == number, numbers == number
                     out[own] = found_at(ranges[own], found.start[same], found.end[same], costs[same])
-                return out
+                return out, HeldOut(np.column_stack([found.start, found.end]), numbers, costs)
 
-            thresholds = conformal_thresholds(rule, marked, distances)
+            thresholds, held = conformal_thresholds(rule, marked, distances)
+            self.report_ = held.report(marked)
             self._conformal = rule.alpha, [thresholds[int(number) + 1] for number in self._numbers]
         return self
 
@@ -72,8 +75,10 @@ class ThresholdSegmenter(ThresholdFitting):
             rates[:, found.query == q] = one.rates(costs[found.query == q])
         return found, [*rates, limits]
 
-    def _warn_of_look_alikes(self, found):
-        """Warn where what a false discovery rate lets through falls into groups, of each query."""
+    def _warn_of(self, found):
+        """Warn of repetitions that may cover flat noise, and of groups that a false discovery rate lets through."""
+        if self._background_of_queries:
+            warn_of_covered_background(found.cost, found.end - found.start, self.background_)
         for query in [] if self._rate is None else np.unique(found.query).tolist():
             own = found.query == query
             of = f" of query {query}" if len(self._queries) > 1 else ""
