@@ -37,7 +37,13 @@ AREAS = {name: area for module in MODULES for name, area in module.AREAS.items()
 PACKAGE = HERE.parent / "sktslib"
 SLICE = 2.0  # seconds of one area at a time
 # What is drawn need not be meant: queries longer than sequences, constant ones, values that all lie within `eps`.
-UNMEANT = ("The query should", "The 'eps' parameter", "The 'max_gap' parameter is below", "'x' and 'y' hold one point")
+UNMEANT = (
+    "Nothing is found: 'min_length'",
+    "The query should",
+    "The 'eps' parameter",
+    "The 'max_gap' parameter is below",
+    "'x' and 'y' hold one point",
+)
 SHOWN = 5  # differences of one kind that are listed
 
 

@@ -251,7 +251,8 @@ def warn_of_sequences(queries, series, *, shorter=False, elsewhere=False):
             f"The query should not be longer than the sequence. Got {m} and {n} points, so every match squeezes the "
             "whole query into less. Are the two interchanged? If not, cut the query or resample the sequence."
         )
-    warn_of_lengths([how.limits[0] for how in queries], n)
+    if m <= n:
+        warn_of_lengths([how.limits[0] for how in queries], n)
     groups = {} if first.by_channel else {None: (queries, None)}  # of one metric each
     for how in queries if first.by_channel else ():
         for part in parts_of(how):

@@ -374,7 +374,8 @@ class QueryEstimator(WeightChoice, MetricChoice, Estimator):
         """The array of a sequence, its times for the kernels, and its times as they were given."""
         y, total = sized_series(X, "X", missing=self.nan_policy == "omit", n_jobs=self.n_jobs)
         self._check_columns(X)
-        self._refuse_channels(np.shape(X))
+        if y.shape[0] != self.n_features_in_:
+            self._refuse_channels(np.asarray(X).shape)
         name = name_of(times)
         times = times_of(X, times)
         if self.metric_.uses_times and times is not None:

@@ -69,7 +69,7 @@ def test_missing_points_are_left_out():
     gappy, seen = np.array([0.0, np.nan, 4.0, 2.0]), np.array([0.0, 4.0, 2.0])
     for estimator in (QuerySegmenter(nan_policy="omit"), QuerySearcher(AUTO, nan_policy="omit")):
         assert estimator.fit(gappy).metric_.omega_ == pytest.approx(OMEGA * seen.var())
-    model = PairwiseDistances(AUTO, nan_policy="omit").fit([gappy, seen, [np.nan, 1.0]])
+    model = QueryDistances(AUTO, nan_policy="omit").fit([gappy, seen, [np.nan, 1.0]])
     assert model.metric_.omega_ == pytest.approx(OMEGA * seen.var() * 2 / 3)
 
 

@@ -7,7 +7,7 @@ from hypothesis import given
 from hypothesis import strategies as st
 from scipy import special, stats
 from scipy.spatial import distance as scipy_distance
-from strategies import pairs, parameters, plain, times
+from strategies import pairs, parameters, plain, times, unmeant
 
 from sktslib import QuerySearcher, QuerySegmenter
 from sktslib.distances import (
@@ -19,6 +19,8 @@ from sktslib.distances import (
     pairwise_distances,
 )
 from sktslib.neighbors import QueryDistances
+
+pytestmark = unmeant
 
 CLOSE = {"rtol": 1e-9, "atol": 1e-11}
 NAMES = metric_names("lockstep")

@@ -113,7 +113,7 @@ def test_missing_values_pass_where_they_may_and_infinity_never():
         (
             [0, np.nan, np.nan],
             ValueError,
-            "'x' must be finite. Got 2 NaN of 3 values, first at index 1. Cut the series",
+            "'x' must be finite. Got 2 NaN of 3 values, first at index 1. Where NaN fill up",
         ),
         (
             [0, -np.inf],
@@ -152,7 +152,11 @@ def test_missing_values_pass_where_they_may_and_infinity_never():
         (np.zeros(2, [("a", float)]), TypeError, "Pass the values alone, for example one field of a structured array."),
         (sparse.csr_matrix(np.eye(3)), TypeError, "'x' must be dense. Got sparse data; pass x.toarray()."),
         (sparse.csr_array(np.eye(3)), TypeError, "Got sparse data"),
-        (np.ma.array([1.0, 2.0], mask=[0, 1]), ValueError, "'x' must not have masked values. Got 1; fill them first"),
+        (
+            np.ma.array([1.0, 2.0], mask=[0, 1]),
+            ValueError,
+            "'x' must not have masked values. Got 1; pass x.filled(numpy.nan)",
+        ),
         ([HUGE, 1], ValueError, "'x' must fit into float64, up to 1.8e308. Got 1000"),
         ([0.5, -HUGE], ValueError, "0000000000 at index 1."),
         ([10**5000], ValueError, "Got an integer of 16610 bits at index 0."),
