@@ -106,6 +106,8 @@ def check_path(case, name, p, path, want, x, y, w, times, other):
     free = p.get("tolerance", 0) if kind == "psi-dtw" else 0
     row = n if kind in ("obe-dtw", "sub-dtw") else free
     total = naive.cost_along(f, path, 0, row, free)
+    if name == "cid_dtw":
+        total = naive.reported(name, f, total, False, naive.points(x), naive.points(y))
     total /= m if p.get("do_dist_norm") else max(m, n) if name == "edr" else 1
     ends = path[0, -1] == m - 1 and (kind == "oe-dtw" or n - 1 - path[1, -1] <= row)
     if kind == "psi-dtw":

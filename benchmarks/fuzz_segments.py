@@ -214,7 +214,7 @@ def partial(case):
 
 def long_segmentation(case):
     """Segmentations of recordings that are computed in stretches side by side, by carried starts."""
-    name = case.pick([one for one in SUMMED if one != "cid_dtw"])  # whose factor is that of whole segments
+    name = case.pick(SUMMED)
     p, count = case.parameters(name), case.pick([1, 2])
     p |= {"alpha": 1.0} if name == "dtw" else {}
     # Where costs depend on the start, one of equal paths is followed; roundings must not decide which.
