@@ -11,23 +11,34 @@ from ..utils.validation import shown
 
 CASE = re.compile(r"(?i)(.*_)?(case|id|instance|subject|series|uid|unit|trial|segment)(_?(id|no|nr|number))?")
 CLOCK = re.compile(r"\s*[A-Za-z_]{0,4}\d+(:\d+)*\s*(h|s|ms|min)?")  # what a column of times is called, or x0, x1, ...
+TIME = re.compile(
+    r"(?i)(time.*|t|date.*|.*timestamp|samples?|steps?|frames?|seconds?)"
+)  # what a level of times is called
 LEAST = 2  # rows of a series
 
 
 def as_cases(X):
     """A table of an index (case, time) as a list of the cases' tables; anything else as it is."""
     refuse_lazy(X, "X")
-    index = getattr(X, "index", None)
-    if getattr(index, "nlevels", 1) < 2 or not hasattr(X, "groupby"):
+    if not _has_cases(X):
         return X
-    cases = list(range(index.nlevels - 1))
+    cases = list(range(X.index.nlevels - 1))
     return [part.droplevel(cases) for _, part in X.groupby(level=cases, sort=False)]
 
 
 def case_index(X):
     """The cases of such a table, in their order; None of anything else."""
+    return X.index.droplevel(-1).unique() if _has_cases(X) else None
+
+
+def _has_cases(X):
+    """Whether the last level of a table's index is time: by its name or type, or because the columns are channels."""
     index = getattr(X, "index", None)
-    return index.droplevel(-1).unique() if getattr(index, "nlevels", 1) > 1 and hasattr(X, "groupby") else None
+    if getattr(index, "nlevels", 1) < 2 or not hasattr(X, "groupby"):
+        return False
+    level, columns = index.levels[-1], list(getattr(X, "columns", ()))
+    named = isinstance(level.name, str) and TIME.fullmatch(level.name) is not None
+    return named or level.dtype.kind in ("M", "m") or not columns or not all(map(_is_time, columns))
 
 
 def notice_table(X, name):
@@ -35,7 +46,14 @@ def notice_table(X, name):
     columns = list(X.columns)
     if len(columns) < 2 or len(X) < 2 * LEAST:
         return
-    kind = getattr(getattr(getattr(X, "index", None), "dtype", None), "kind", None)
+    index = getattr(X, "index", None)
+    if getattr(index, "nlevels", 1) > 1:
+        warn(
+            f"The index of {name!r} has levels, and each of its {len(X)} rows is taken for a series. If its last level "
+            f"is time, name it so, {name}.rename_axis(index=['case', 'time']); if not, pass {name}.to_numpy()."
+        )
+        return
+    kind = getattr(getattr(index, "dtype", None), "kind", None)
     if kind in ("M", "m") and not all(_is_time(column) for column in columns):
         warn(
             f"{name!r} has times in its index and {len(columns)} columns, and each of its {len(X)} rows is taken for a "
@@ -90,7 +108,7 @@ def _starts_again(X, case, column):
     rises = values[1:] > values[:-1]
     within = np.ones(len(rises), bool)
     within[edges - 1] = False
-    return bool(rises[within].all() and not rises[~within].all())
+    return bool(rises[within].all() and not rises[~within].any())
 
 
 def refuse_metric_name(Y, names):

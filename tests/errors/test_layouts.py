@@ -57,6 +57,17 @@ def test_an_index_of_cases_and_times_is_a_collection():
     np.testing.assert_array_equal(pairwise_distances(three), np.tile(want, (2, 2)))
 
 
+def test_an_index_of_subjects_and_trials_is_none_of_times():
+    X = pd.DataFrame(
+        RNG.normal(size=(6, 9)), pd.MultiIndex.from_product([["p", "q", "r"], [1, 2]], names=["who", "trial"])
+    )
+    with pytest.warns(UserWarning, match="each of its 6 rows is taken for a series") as told:
+        assert pairwise_distances(X).shape == (6, 6)
+    assert pairwise_distances(X.to_numpy()).shape == (6, 6)
+    way_out = str(told[0].message).partition("name it so, ")[2].partition("; if not")[0]
+    assert pairwise_distances(eval(way_out, {"X": X}), channels_first=False).shape == (3, 3)
+
+
 def test_results_have_the_cases_as_index():
     want = PairwiseDistances().fit_transform(SERIES)
     transformers = (
