@@ -2,6 +2,7 @@
 
 from bisect import bisect_left
 from itertools import pairwise
+from operator import itemgetter
 
 import numpy as np
 from numpy.typing import ArrayLike, NDArray
@@ -78,8 +79,8 @@ def labels_from_events(
     kept = {"first": _first, "merge": _merged, "cut": _cut}.get(on_overlap, list)(inside)
     if shared := _overlapping(kept):
         (*first, a), (*second, b) = shared[:2]
-        ways = [("cut", _cut, "divide them halfway"), ("merge", _merged, "join them")]
-        ways = [f"{way!r} to {what}" for way, make, what in ways if not _overlapping(make(inside))]
+        ways = ("'cut' to divide them halfway", _cut), ("'merge' to join them", _merged)
+        ways = [way for way, make in ways if not _overlapping(make(inside))]
         even = "" if on_overlap == "error" else f", even with on_overlap={on_overlap!r}"
         raise ValueError(
             f"The 'events' parameter must not hold ranges that overlap{even}. Got {len(shared)} of {len(kept)} that "
@@ -95,14 +96,10 @@ def labels_from_events(
     return labels
 
 
-def _start(event):
-    return event[0]
-
-
 def _merged(listed):
     """Events, in order of their starts, of which those of one class that overlap are joined."""
     out, last = [], {}
-    for start, end, kind in sorted(listed, key=_start):
+    for start, end, kind in sorted(listed, key=itemgetter(0)):
         k = last.get(kind)
         if k is not None and start < out[k][1]:
             out[k] = (out[k][0], max(out[k][1], end), kind)
@@ -116,7 +113,7 @@ def _first(listed):
     """Events, in order of their starts, without those that overlap one that is listed before them and kept."""
     out = []
     for event in listed:
-        k = bisect_left(out, event[1], key=_start)
+        k = bisect_left(out, event[1], key=itemgetter(0))
         if k == 0 or out[k - 1][1] <= event[0]:
             out.insert(k, event)
     return out
@@ -124,7 +121,7 @@ def _first(listed):
 
 def _overlapping(listed):
     """Those that overlap another event, in order of their starts."""
-    listed, found, reach = sorted(listed, key=_start), {}, None
+    listed, found, reach = sorted(listed, key=itemgetter(0)), {}, None
     for event in listed:
         if reach is not None and event[0] < reach[1]:
             found |= {reach: None, event: None}
@@ -135,8 +132,9 @@ def _overlapping(listed):
 
 def _cut(listed):
     """Events that are cut where they overlap, with a time point of background between those of one class."""
-    out = [list(event) for event in sorted(listed, key=lambda event: event[0] + event[1])]  # of nested ones the outer
-    for one, other in pairwise(out):  # keeps its longer side
+    # In order of their middles, so that of nested ones the outer keeps its longer side.
+    out = [list(event) for event in sorted(listed, key=lambda event: event[0] + event[1])]
+    for one, other in pairwise(out):
         gap = int(one[2] == other[2])
         if one[1] + gap > other[0]:
             cut = (max(one[0], other[0]) + min(one[1], other[1])) // 2

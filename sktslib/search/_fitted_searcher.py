@@ -298,12 +298,12 @@ class FittedSearcher(ThresholdFitting, ChannelQueries, QueryEstimator):
         """Warn where what a false discovery rate lets through falls into groups, of each query in each sequence."""
         if self._rate is None or not len(matches):
             return
-        keys = np.zeros((2, len(matches)), int)
-        for row, own in zip(keys, (matches.query, matches.sequence), strict=True):
-            row[:] = 0 if own is None else own
         scale, names = matches.scale, self._classes
-        for query, sequence in np.unique(keys, axis=1).T.tolist():
-            own = (keys == [[query], [sequence]]).all(axis=0)
+        queries, sequences = (
+            np.zeros(len(matches), int) if k is None else k for k in (matches.query, matches.sequence)
+        )
+        for query, sequence in sorted(set(zip(queries.tolist(), sequences.tolist(), strict=True))):
+            own = (queries == query) & (sequences == sequence)
             of = "" if matches.query is None else f" of query {query if names is None else names.tolist()[query]!r}"
             of += "" if matches.sequence is None else f" in X[{sequence}]"
             each = None if scale is None else scale[own]

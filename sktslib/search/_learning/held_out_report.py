@@ -1,5 +1,6 @@
 """A report of what was found in parts of a marked recording that were held out."""
 
+from types import SimpleNamespace
 from typing import NamedTuple
 
 import numpy as np
@@ -33,11 +34,5 @@ class HeldOut(NamedTuple):
     def report(self, marked):
         """Compared with what is marked."""
         names = marked.labels.classes
-        found = _Labeled(*self.ranges.T, names[self.code - 1])
+        found = SimpleNamespace(start=self.ranges[:, 0], end=self.ranges[:, 1], label=names[self.code - 1])
         return event_report(marked.ranges, found, kinds=names[marked.code - 1])
-
-
-class _Labeled(NamedTuple):
-    start: np.ndarray
-    end: np.ndarray
-    label: np.ndarray
