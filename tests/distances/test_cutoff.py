@@ -11,9 +11,8 @@ from own_recurrences import Unlike, alike, products
 from strategies import BANDS, has_band, pairs, parameters, unmeant
 
 from sktslib.distances import GAK, CallableMetric, SoftDTW, get_metric, metric_names, recurrence, register_metric
-from sktslib.distances._kernels import columns, diagonals, lanes
+from sktslib.distances._kernels import lanes
 from sktslib.distances._metrics.bands import band
-from sktslib.distances._metrics.base import check_pair
 from sktslib.distances._series import full_weight
 
 pytestmark = unmeant
@@ -39,27 +38,6 @@ def test_exact_or_infinite(name, data):
     cutoff = want * data.draw(st.sampled_from(SHARES)) if np.isfinite(want) else 1.0
     got = float(metric.distance(x, y, weight=w, cutoff=cutoff))
     assert got == (want if want <= cutoff else np.inf)
-
-
-@pytest.mark.parametrize("name", naive.WARPED)
-@given(data=st.data())
-def test_accumulated_costs_below_the_cutoff_are_those_of_the_whole_matrix(name, data):
-    x, y, w = check_pair(*data.draw(pairs(high=14, y_high=14)))
-    metric = get_metric(name, data.draw(st.sampled_from(BANDS)))
-    problem = metric._problem(x, w, y, None, None)
-    (m, n), (top, side) = problem.shape, metric._boundary(problem, False)
-    lo, hi = band(metric.window, metric.factor, m, n)
-    if name == "dtw":  # free ends at the beginning
-        free = data.draw(st.integers(0, min(m, n) - 1))
-        top[: free + 1] = side[: free + 1] = 0.0
-    pair = problem.record, problem.rows, problem.points, problem.y, None, None, lo, hi, top, side
-    matrix = np.full((n, m), np.inf)
-    bottom, last = columns.accumulated_costs(*pair, matrix, columns.NO_MOVES)
-    finite = np.sort(matrix[np.isfinite(matrix)])
-    cutoff = finite[data.draw(st.integers(0, len(finite) - 1))]
-    got_bottom, got_last = diagonals.costs_below(*pair, cutoff)
-    for got, want in ((got_bottom, bottom), (got_last[1:], last[1:])):
-        np.testing.assert_array_equal(np.where(got <= cutoff, got, np.inf), np.where(want <= cutoff, want, np.inf))
 
 
 @pytest.mark.parametrize("name", naive.WARPED)

@@ -10,7 +10,6 @@ what is asked for                          driver               how exact
 ========================================== ==================== ================================================
 two series, elastic                        `columns`            the recurrence as it is written
 the same without times; paths              `diagonals`          to the bit
-the same with a cutoff                     `diagonals`          to the bit, or infinite above the cutoff
 averages along paths, elastic              `partner_sums`       paths to the bit, within limits or not; points summed
 collections and windows, elastic           `lanes`              to the bit
 the same, LCSS and EDR, no weights or band `bit_parallel`       counts: to the bit

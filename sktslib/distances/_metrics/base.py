@@ -15,11 +15,11 @@ from ...utils._sklearn import Estimator
 from ...utils._warnings import warn
 from ...utils.validation import as_times, as_weight, shown, sized_series
 from .._series import alike, base_of, between, full_weight, normalize_values, places
+from .alignment import Alignment
 
 if TYPE_CHECKING:
     from numpy.typing import ArrayLike
 
-    from .alignment import Alignment
 
 __all__ = ["Metric"]
 
@@ -121,8 +121,8 @@ class Metric(Estimator):
             Sample times, for distances that use them; by default the index of both series where it holds times (of
             pandas, or the coordinates of xarray), else sample indices.
         cutoff : float, optional
-            A distance above it comes out as infinity; elastic distances then skip most of the work. Negative only where
-            distances may be: `soft_dtw`, `gak`, functions, and recurrences that are not `monotone`.
+            A distance above it comes out as infinity. It may be negative only where distances may be: `soft_dtw`,
+            `gak`, functions, and recurrences that are not `monotone`.
 
         Returns
         -------
@@ -203,9 +203,9 @@ class Metric(Estimator):
         raise NotImplementedError
 
     def _within(self, x, w, y, tx, ty, cutoff):
-        """The distance if it is at most the cutoff, else infinity."""
+        """The distance if it is at most the cutoff, else infinity, with the path of what is farther."""
         d = self._distance(x, w, y, tx, ty)
-        return d if d <= cutoff else np.inf
+        return d if d <= cutoff else Alignment(np.inf, d._metric, d._problem) if isinstance(d, Alignment) else np.inf
 
     def _windows(self, x, w, y, tx, ty):
         """Distances of the query to a block of windows `y` of shape (windows, channels, m), times `ty` (windows, m)."""

@@ -224,21 +224,6 @@ class ElasticMetric(BandedMetric):
         p, x, w, y, tx, ty, points = problem
         return Alignment(distance, self, PreparedPair(p, None if x is None else x.copy(), w, y.copy(), tx, ty, points))
 
-    def _within(self, x, w, y, tx, ty, cutoff):
-        if not self._is_monotone:
-            return super()._within(x, w, y, tx, ty, cutoff)
-        problem = self._problem(x, w, y, tx, ty)
-        lo, hi = band(self.window, self.factor, *problem.shape)
-        p, _, _, y, tx, ty, points = problem
-        limit, edges = self._limit(cutoff, problem), self._boundary(problem, False)
-        if self._has_factor:
-            factor = self._scaled(1.0, problem.x, y)
-            limit = limit / factor * (1.0 + 1e-12) if factor < INF else limit
-        bottom, last = diagonals.costs_below(p, problem.rows, points, y, tx, ty, lo, hi, *edges, limit)
-        cost = self._scaled(self._ending(bottom, last, problem)[0], problem.x, y)
-        distance = self._report(cost, problem)
-        return self._alignment(distance if distance <= cutoff else INF, problem)
-
     def _windows(self, x, w, y, tx, ty):
         if not self._has_lanes or ty is not None:
             return super()._windows(x, w, y, tx, ty)
