@@ -85,8 +85,8 @@ class Entrance:
         if y is None:
             if hasattr(X, "__len__") and len(X) == 0:  # as when nothing came in time
                 return None
-            times = times if times is None else times_of(X, times, self.seen)
             with chunk_at(self.seen):
+                times = times if times is None else times_of(X, times, self.seen)
                 y, own, given = self._estimator._validated(X, times)
             ty, how = self._take(given), self._estimator._queries[0]
             gaps = (how.gaps and bool(np.isnan(y).any())) or self._has_hole(ty, how.max_gap)
