@@ -75,6 +75,7 @@ class CollectionClusters(ClassNamePrefixFeaturesOutMixin, ClusterMixin, Transfor
 
     def _shown_centers(self, centers):
         """Centers (channels, m) in the layout of the collection."""
+        centers = [np.asarray(z) for z in centers]  # without their times
         made = [z[0].copy() if self._flat else (z if self.channels_first else z.T).copy() for z in centers]
         return np.array(made) if len({z.shape for z in made}) == 1 else made
 

@@ -117,6 +117,7 @@ class TimeSeriesKMeans(CollectionClusters):
     array([0])
     """
 
+    _reads_times = False  # a mean of series has none
     _parameter_constraints = {
         **{name: v for name, v in CollectionClusters._parameter_constraints.items() if name != "nan_policy"},
         "tol": [Interval(Real, 0, None, closed="left")],

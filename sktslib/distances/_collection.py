@@ -61,9 +61,8 @@ def as_collection(values, name, channels=None, *, missing=None, channels_first=F
     if hasattr(values, "tocsr") or np.ma.isMaskedArray(values):
         values = as_floats(values, name)  # says why not, or takes a mask off that hides nothing
     if hasattr(values, "columns"):
-        table, values = values, refuse_columns(values, name)
-        if values.dtype != object:
-            notice_table(table, name)
+        notice_table(values, name)
+        values = refuse_columns(values, name)
     elif hasattr(values, "__array__"):
         values = np.asarray(values)
     if isinstance(values, np.ndarray):
@@ -95,7 +94,7 @@ def _listed(a, k, name, how, like_first=None):
     """A series of a list as (channels, length); all but the first one must have that many channels."""
     channels, missing, channels_first = how
     like = (like_first, f"{name}[0]") if k else (channels, "the other collection")
-    return sized_series(a, f"{name}[{k}]", *like, missing, channels_first=channels_first)[0]
+    return sized_series(a, f"{name}[{k}]", *like, missing, channels_first=channels_first, in_collection=True)[0]
 
 
 def _is_sized(a):
@@ -144,7 +143,13 @@ def _rows(a, name, channels, missing, channels_first):
     found = 1 if a.ndim == 2 else a.shape[1 if channels_first else 2]
     if channels is not None and found != channels:
         _refuse_channels(a[0], name, channels, channels_first)
-    refuse_missing(a, name, "Axis 0 counts the series.", missing, padded=1 if a.ndim == 2 or not channels_first else 2)
+    refuse_missing(
+        a,
+        name,
+        "Axis 0 counts the series. Fill the gaps, for example with numpy.interp.",
+        missing,
+        padded=1 if a.ndim == 2 or not channels_first else 2,
+    )
     if a.ndim == 2:
         return list(a[:, np.newaxis])
     return list(a if channels_first else np.ascontiguousarray(a.transpose(0, 2, 1)))
@@ -159,51 +164,60 @@ class Timed(np.ndarray):
     """A series (channels, length) with the `times` of its samples, as kernels count them, or None."""
 
     def __array_finalize__(self, of):
-        self.times = getattr(of, "times", None)
+        self.times, self.dated = getattr(of, "times", None), getattr(of, "dated", False)
 
     def __reduce__(self):
-        return _timed, (np.asarray(self), self.times)
+        return _timed, (np.asarray(self), self.times, self.dated)
 
 
-def _timed(x, t):
+def _timed(x, t, dated):
     x = x.view(Timed)
-    x.times = t
+    x.times, x.dated = t, dated
     return x
 
 
-def timed(metric, given, collections, times, same):
+def timed(metric, given, collections, times, same, alone=True):
     """Two collections, as they were given and validated, whose series know their times where the metric uses any.
 
-    `times` are a list of those of the first one, or with a second one a pair of lists; None: their indices.
+    `times` are a list of those of the first one if it is `alone`, else a pair of lists; None: their indices.
     """
     if times is None:
         known = [_index_times_of(of) for of in given] if metric.uses_times else [[]]
         if not all(any(t is not None for t in of) for of in known):
             return collections
     else:
-        known = [times, times] if same else times
+        known = [times, times] if alone or isinstance(times, Sampling) else times
+        if not all(isinstance(of, Sampling | Sequence | np.ndarray) for of in [known, *(known if alone else [])]):
+            raise TypeError(f"'times' must be a list with the times of each series. Got {shown(times)}.")
         known = [[of] * len(X) if isinstance(of, Sampling) else of for of, X in zip(known, collections, strict=False)]
         if len(known) != 2 or any(len(of) != len(X) for of, X in zip(known, collections, strict=True)):
             many = f"one entry for each of the {len(collections[0])} series of 'X'"
-            rule = many if same else f"a pair of lists: {many}, and for each of the {len(collections[1])} of 'Y'"
-            raise ValueError(f"'times' must hold {rule}. Got {shown([len(of) for of in known[: 2 - same]])} entries.")
+            rule = many if alone else f"a pair of lists: {many}, and for each of the {len(collections[1])} of 'Y'"
+            raise ValueError(f"'times' must hold {rule}. Got {shown([len(of) for of in known[: 2 - alone]])} entries.")
         if not metric.uses_times:
             raise ValueError(
                 f"'times' must be None where the distance uses no times. Got some, and {metric.full_name}. Leave them "
                 "out, or take a distance that uses them, such as metric='twed'."
             )
-    listed = [t for of in known for t in of if t is not None and not isinstance(t, Sampling)]
-    dated = {is_datetime(given_times(t, "times")) for t in listed}
-    if len(dated) > 1:
+    dates = [[_is_dated(a, t) for a, t in zip(of, X, strict=True)] for of, X in zip(known, collections, strict=True)]
+    kinds = {dated for of in dates for dated in of if dated is not None}
+    if len(kinds) > 1:
         raise ValueError(
             "'times' must be of one kind, numbers or dates, for all series. Got both. Turn dates into numbers by "
             "subtraction and division."
         )
     made = []
     for of, X, name in zip(known, collections, "XY", strict=True):
-        rows = enumerate(zip(X, of, strict=True))
-        made.append([_timed(x, as_times(t, x.shape[1], f"times of {name}[{k}]")) for k, (x, t) in rows])
+        rows = enumerate(zip(X, of, dates[len(made)], strict=True))
+        made.append([_timed(x, as_times(t, x.shape[1], f"times of {name}[{k}]"), d) for k, (x, t, d) in rows])
     return (made[0], made[0]) if same else made
+
+
+def _is_dated(times, x):
+    """Whether the times of a series are dates; None where there are none, or a rate tells them."""
+    if times is None or isinstance(times, Sampling):
+        return None
+    return x.dated if isinstance(x, Timed) and times is x.times else is_datetime(given_times(times, "times"))
 
 
 def _index_times_of(values):

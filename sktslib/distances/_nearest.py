@@ -194,7 +194,7 @@ def nearest_neighbors(
     metric = get_metric(metric, metric_params)
     n_jobs, verbose, max_memory = check_jobs(n_jobs), check_verbose(verbose), check_memory(max_memory)
     given = X, X if Y is None else Y
-    same, names = Y is None, [channel_names(one, channels_first) for one in (X, Y)]
+    alone, same, names = Y is None, Y is None, [channel_names(one, channels_first) for one in (X, Y)]
     part = part_size(max_memory)
     X = as_collection(X, "X", channels_first=channels_first, part=part)
     Y = X if same else as_collection(Y, "Y", channels=len(X[0]), channels_first=bool(channels_first), part=part)
@@ -211,7 +211,7 @@ def nearest_neighbors(
     w = collection_weight(weight, X)
     metric = metric._fitted_to(X, None if w is None else [spread(w, m) for m in lengths_of(X)])
     k = int(n_neighbors)
-    pair_of = timed(metric, given, (X, Y), times, same)
+    pair_of = timed(metric, given, (X, Y), times, same, alone)
     if isinstance(pair_of[0][0], Timed):
         return _of_all_distances(metric, w, pair_of, same, k)
     pair = PAIR + TERM * len(metric._made) if isinstance(metric, Mixed) else PAIR

@@ -81,7 +81,7 @@ def pairwise_distances(
         channels alone.
     times : list, optional
         Sample times of each series of `X`, for distances that use them; with `Y` a pair of lists, of both collections.
-        Default: the index of each series of a list; of two of which one holds no times samples are counted.
+        Default: the index of each series of a list; if one of two holds no times, their samples are counted.
     nan_policy : {"raise", "omit"}, default="raise"
         What to do with missing values (NaN). "omit", for lockstep metrics: a point missing in one of two series is
         left out, and the rest rescaled; with less than half of the weight observed the distance is infinite.
@@ -145,7 +145,7 @@ def pairwise_blocks(X, Y, metric, how, weight=None, nan_policy="raise", channels
     if nan_policy not in ("raise", "omit"):
         hint = did_you_mean(nan_policy, ["raise", "omit"])
         raise ValueError(f"The 'nan_policy' parameter must be 'raise' or 'omit'. Got {shown(nan_policy)}.{hint}")
-    same, omit = Y is None or Y is X, nan_policy == "omit"
+    alone, same, omit = Y is None, Y is None or Y is X, nan_policy == "omit"
     names, given = [channel_names(one, channels_first) for one in (X, Y)], (X, X if same else Y)
     rest = {"missing": omit, "part": part_size(how[2])}
     X = as_collection(X, "X", channels_first=channels_first, **rest)
@@ -156,7 +156,7 @@ def pairwise_blocks(X, Y, metric, how, weight=None, nan_policy="raise", channels
     w = collection_weight(weight, X)
     metric = metric._fitted_to(X, None if w is None else [spread(w, m) for m in lengths_of(X)])
     mirrored = same and w is None and metric.is_symmetric
-    X, Y = timed(metric, given, (X, Y), times, same)
+    X, Y = timed(metric, given, (X, Y), times, same, alone)
     gaps = omit and (has_gaps(X) or has_gaps(Y))
     return (len(X), len(Y)), _distance_blocks(metric, X, Y, w, mirrored, gaps, (*how, shares))
 
@@ -238,7 +238,7 @@ def refuse_gaps(metric):
     """Missing values have no distance of a path."""
     raise ValueError(
         f"nan_policy='omit' needs a lockstep metric. Got missing values and {metric.full_name}, which aligns series in "
-        "its own way. Fill them, for example with numpy.interp, cut the series there, or, where NaN fill up shorter "
+        "its own way. Fill them, for example with numpy.interp, cut the series there, or, where NaN pads shorter "
         "series, give a list of arrays of their own lengths."
     )
 

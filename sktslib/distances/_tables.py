@@ -10,10 +10,9 @@ from ..utils._warnings import warn
 from ..utils.validation import shown
 
 CASE = re.compile(r"(?i)(.*_)?(case|id|instance|subject|series|uid|unit|trial|segment)(_?(id|no|nr|number))?")
-CLOCK = re.compile(r"\s*[A-Za-z_]{0,4}\d+(:\d+)*\s*(h|s|ms|min)?")  # what a column of times is called, or x0, x1, ...
-TIME = re.compile(
-    r"(?i)(time.*|t|date.*|.*timestamp|samples?|steps?|frames?|seconds?)"
-)  # what a level of times is called
+# What a column of times is called in a table with one series a row, and what the times of a long table are.
+CLOCK = re.compile(r"(?i)\s*(hour|h|t|time)?[ _]?\d+([:.]\d+)*\s*(h|hr|hours?|am|pm|s|ms|min)?")
+TIME = re.compile(r"(?i)(time.*|t|date.*|.*timestamp|samples?|steps?|frames?|seconds?)")
 LEAST = 2  # rows of a series
 
 
@@ -23,7 +22,12 @@ def as_cases(X):
     if not _has_cases(X):
         return X
     cases = list(range(X.index.nlevels - 1))
-    return [part.droplevel(cases) for _, part in X.groupby(level=cases, sort=False)]
+    parts = [part.droplevel(cases) for _, part in X.groupby(level=cases, sort=False, dropna=False)]
+    if not all(part.index.is_monotonic_increasing for part in parts):
+        raise ValueError(
+            "'X.index' must hold the times of each case in order. Got some that fall. Sort them, X.sort_index()."
+        )
+    return parts
 
 
 def case_index(X):
@@ -32,13 +36,11 @@ def case_index(X):
 
 
 def _has_cases(X):
-    """Whether the last level of a table's index is time: by its name or type, or because the columns are channels."""
-    index = getattr(X, "index", None)
+    """Whether an index has levels and the columns are channels: names, and not the times of one series a row."""
+    index, columns = getattr(X, "index", None), list(getattr(X, "columns", ()))
     if getattr(index, "nlevels", 1) < 2 or not hasattr(X, "groupby"):
         return False
-    level, columns = index.levels[-1], list(getattr(X, "columns", ()))
-    named = isinstance(level.name, str) and TIME.fullmatch(level.name) is not None
-    return named or level.dtype.kind in ("M", "m") or not columns or not all(map(_is_time, columns))
+    return len(columns) < 2 or not all(map(_is_time, columns))
 
 
 def notice_table(X, name):
@@ -49,8 +51,9 @@ def notice_table(X, name):
     index = getattr(X, "index", None)
     if getattr(index, "nlevels", 1) > 1:
         warn(
-            f"The index of {name!r} has levels, and each of its {len(X)} rows is taken for a series. If its last level "
-            f"is time, name it so, {name}.rename_axis(index=['case', 'time']); if not, pass {name}.to_numpy()."
+            f"The index of {name!r} has levels, and each of its {len(X)} rows is taken for a series, because its "
+            f"columns are called like times. If they are channels, give them names, {name}.add_prefix('channel '); if "
+            f"not, pass {name}.to_numpy()."
         )
         return
     kind = getattr(getattr(index, "dtype", None), "kind", None)
@@ -61,11 +64,11 @@ def notice_table(X, name):
             f"{name}.to_numpy()."
         )
         return
-    case = next((column for column in columns if _tells_cases(X, column)), None)
-    if case is None:
-        return
-    time = next((column for column in columns if column != case and _starts_again(X, case, column)), None)
-    if time is None and not CASE.fullmatch(str(case)):
+    case, time = (next((c for c in columns if rule.fullmatch(str(c))), None) for rule in (CASE, TIME))
+    if case is None or time is None or not _repeats(X, case):
+        case = next((c for c in columns if not TIME.fullmatch(str(c)) and _tells_cases(X, c)), None)
+        time = None if case is None else next((c for c in columns if c != case and _starts_again(X, case, c)), None)
+    if case is None or (time is None and not CASE.fullmatch(str(case))):
         return
     keys = [case] if time is None else [case, time]
     if hasattr(X, "iloc"):
@@ -90,9 +93,22 @@ def _runs(values):
     return np.concatenate([[0], np.flatnonzero(values[1:] != values[:-1]) + 1, [len(values)]])
 
 
+def _repeats(X, column):
+    """Whether a column holds few different texts or numbers, several rows each."""
+    values = np.asarray(X[column])
+    return 1 < len(set(values.tolist())) <= len(values) // LEAST if _is_plain(values) else False
+
+
+def _is_plain(values):
+    """Whether they are numbers or text, and no series in cells."""
+    return values.dtype != object or isinstance(values[0], str)
+
+
 def _tells_cases(X, column):
     """Whether whole numbers or text come in several runs, each value in one, of several rows each."""
     values = np.asarray(X[column])
+    if not _is_plain(values):
+        return False
     if values.dtype.kind == "f" and not (np.isfinite(values).all() and (values == values.round()).all()):
         return False
     runs = _runs(values)

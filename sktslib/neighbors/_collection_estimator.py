@@ -43,6 +43,7 @@ def read_classes(y, series):
 class CollectionEstimator(MetricParameter, Estimator):
     """Base of the estimators that are fitted on a collection of series."""
 
+    _reads_times = True  # of series whose index holds them, where the metric uses any
     _compares_pairs = True  # whole series, which under "omit" only lockstep metrics do
     _learns_weights = False  # whether `weight` may be a MetricWeights
     _parameter_constraints = {
@@ -103,7 +104,7 @@ class CollectionEstimator(MetricParameter, Estimator):
 
     def _timed(self, X, series):
         """Series that know their times by their indices, where the metric uses any and all have them."""
-        return timed(self.metric_, (X, X), (series, series), None, True)[0]
+        return timed(self.metric_, (X, X), (series, series), None, True)[0] if self._reads_times else series
 
     def _checked(self, X, *, reset=False):
         """A collection validated, as series (channels, length), which are read by parts if they are not in memory."""

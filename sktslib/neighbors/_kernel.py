@@ -139,7 +139,8 @@ class PairwiseDistances(CollectionTransformer):
         found = self._distances(X, self._series)
         if X is self._series:
             other = found
-            if self.symmetrize is None and not np.allclose(found, found.T, rtol=1e-9, equal_nan=True):
+            size = np.abs(found[np.isfinite(found)]).max(initial=0.0)
+            if self.symmetrize is None and not np.allclose(found, found.T, 1e-9, 1e-12 * size, equal_nan=True):
                 warn(
                     "The distances are not symmetric, and estimators that take a matrix ('precomputed') may read one "
                     "triangle of it. Set symmetrize='mean', 'min' or 'max'; for nearest neighbors, which read rows, "

@@ -361,7 +361,9 @@ class QueryDistances(ClassNamePrefixFeaturesOutMixin, TransformerMixin, Collecti
         short = [k for k, x in enumerate(series) if x.shape[1] < longest]
         if short:
             n = series[short[0]].shape[1]
-            learned = f"fit with query_lengths=(2, {n})" if self.n_queries is not None else "give shorter queries"
+            learned = (
+                f"fit with query_lengths=({min(2, n)}, {n})" if self.n_queries is not None else "give shorter queries"
+            )
             raise ValueError(
                 f"'X' must hold series of at least as many points as the longest query, {longest}. Got {n} in "
                 f"'X[{short[0]}]'. Leave such series out, or {learned}."

@@ -88,7 +88,7 @@ class WeightedNeighbors(Neighbors):
         # What is infinitely far, whose weight will not count, is handed on as far as the farthest of the rest.
         farthest = np.max(distances, axis=1, where=np.isfinite(distances), initial=0.0, keepdims=True)
         distances = np.where(np.isinf(distances), farthest, distances)
-        weights = np.asarray(self.weights(distances))
+        weights = np.asarray(self.weights(distances.copy()))  # it may work in place
         if weights.shape != distances.shape:
             raise ValueError(
                 f"The function 'weights' must return one weight per distance, shape {distances.shape}. Got shape "
@@ -107,7 +107,8 @@ def _by_rows(function, distances, weights):
     """Whether a function gives rows the same weights as the matrix of them, as far as it takes rows."""
     for row, expected in zip(distances, weights, strict=True):
         try:
-            alone = np.asarray(function(row.copy()), dtype=float)
+            with np.errstate(all="ignore"):  # of which the matrix has told
+                alone = np.asarray(function(row.copy()), dtype=float)
         except Exception:  # one that takes matrices alone
             return True
         if alone.shape == row.shape and not np.allclose(alone, expected, rtol=1e-9, equal_nan=True):

@@ -205,12 +205,12 @@ def check_lengths(m, min_length, max_length):
         )
 
 
-def check_room(m, n):
+def check_room(m, n, otherwise="search by an elastic metric with mode='subsequence'"):
     """A window of m samples must fit into the sequence."""
     if m > n:
         raise ValueError(
             f"The query must not be longer than the sequence in a search by windows. Got {m} and {n} points; cut "
-            "the query, or take an elastic metric such as 'dtw', which finds subsequences of other lengths."
+            f"the query, or {otherwise}."
         )
 
 

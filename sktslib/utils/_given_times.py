@@ -69,12 +69,12 @@ class Sampling:
         if first.shape != (1,) or not (dated or first.dtype.kind in "iuf"):
             raise ValueError(
                 f"The 'start' parameter of Sampling must be a number or a datetime. Got {shown(self.start)}. Pass 0, "
-                "or such as pandas.Timestamp('2024-03-01 12:00')."
+                "or a datetime such as pandas.Timestamp('2024-03-01 12:00')."
             )
 
     def at(self, samples: ArrayLike) -> Any:
         """Times of samples by their numbers: floats, numpy datetimes, or a DatetimeIndex where `start` has a zone."""
-        samples, rate, first = np.asarray(samples), float(self.rate), given_times([self.start], "start")
+        samples, rate, first = np.atleast_1d(samples), float(self.rate), given_times([self.start], "start")
         if first.dtype.kind in "iuf":
             return float(first[0]) + samples / rate
         if first.dtype.kind == "O":  # datetime objects
@@ -250,18 +250,18 @@ def index_of(X):
     return getattr(X, "index", None)
 
 
-def index_times(index):
+def index_times(index, name="X.index"):
     """The times that an index of a pandas object holds; else None, as for integers."""
     kind = getattr(getattr(index, "dtype", None), "kind", None)
     if kind in ("M", "m"):
-        return given_times(index, "X.index")
+        return given_times(index, name)
     if kind == "f":
         return np.asarray(index, float) if _increases(index) else None
     if kind == "O" and getattr(index, "nlevels", 1) == 1:
         first = _first(np.asarray(index[:1]))
         text = isinstance(first, str) and (ISO.match(first) or OTHER.match(first))
         if text or isinstance(first, date | timedelta) or type(first).__name__ == "Period":
-            return given_times(index, "X.index")
+            return given_times(index, name)
     return None
 
 

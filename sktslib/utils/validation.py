@@ -186,11 +186,12 @@ def refuse_missing(
     counts = {"NaN": 0 if missing else np.isnan(a).sum(), "infinite": np.isinf(a).sum()}
     if counts["NaN"] and not counts["infinite"] and padded is not None and _is_padded(a, padded):
         way_out = (
-            "Where NaN fill up shorter series, give a list of arrays of their own lengths, x[~numpy.isnan(x)], or with "
+            "Where NaN pads shorter series, give a list of arrays of their own lengths, x[~numpy.isnan(x)], or with "
             "channels x[~numpy.isnan(x).any(axis=1)]."
         )
-    elif missing is False and counts["NaN"]:
-        way_out += " To leave out what is NaN, set nan_policy='omit'."
+    if missing is False and counts["NaN"]:
+        way_out += " To leave out what is NaN, set nan_policy='omit'"
+        way_out += "." if padded is None else ", with a lockstep metric."
     found = " and ".join(f"{count} {what}" for what, count in counts.items() if count)
     first = place(np.unravel_index(np.argmin(finite), a.shape))
     raise ValueError(f"{name!r} must be finite. Got {found} of {a.size} values, first at index {first}. {way_out}")
@@ -227,12 +228,23 @@ def as_series(values, name, *, channels=None, like="the other series", missing=N
     return sized_series(values, name, channels, like, missing)[0]
 
 
-def sized_series(values, name, channels=None, like="the other series", missing=None, *, channels_first=False, n_jobs=1):
+def sized_series(
+    values,
+    name,
+    channels=None,
+    like="the other series",
+    missing=None,
+    *,
+    channels_first=False,
+    n_jobs=1,
+    in_collection=False,
+):
     """The same, and the sum of the squares of its values; a series may have its channels in its rows."""
     a = as_points(values, name)
     if channels is not None and channels != (a.shape[1 - channels_first] if a.ndim == 2 else 1):
         raise ValueError(_other_channels(a.shape, name, channels, like, channels_first))
-    total = refuse_missing(a, name, missing=missing, n_jobs=n_jobs, padded=a.ndim - 1 if channels_first else 0)
+    axis = a.ndim - 1 if channels_first else 0
+    total = refuse_missing(a, name, missing=missing, n_jobs=n_jobs, padded=axis if in_collection else None)
     if a.ndim == 1:
         return a[np.newaxis], total
     return (a if channels_first else np.ascontiguousarray(a.T)), total

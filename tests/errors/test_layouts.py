@@ -64,8 +64,26 @@ def test_an_index_of_subjects_and_trials_is_none_of_times():
     with pytest.warns(UserWarning, match="each of its 6 rows is taken for a series") as told:
         assert pairwise_distances(X).shape == (6, 6)
     assert pairwise_distances(X.to_numpy()).shape == (6, 6)
-    way_out = str(told[0].message).partition("name it so, ")[2].partition("; if not")[0]
+    way_out = str(told[0].message).partition("give them names, ")[2].partition("; if not")[0]
     assert pairwise_distances(eval(way_out, {"X": X}), channels_first=False).shape == (3, 3)
+
+
+def test_a_level_of_times_beside_columns_called_like_times_is_told_too():
+    days = pd.MultiIndex.from_product([["p", "q"], pd.date_range("2024", periods=3)], names=["who", "day"])
+    X = pd.DataFrame(RNG.normal(size=(6, 24)), days, [f"{h:02}:00" for h in range(24)])
+    with pytest.warns(UserWarning, match="each of its 6 rows is taken for a series"):
+        assert pairwise_distances(X).shape == (6, 6)
+    acc = CASES.set_axis(["acc1", "acc2"], axis=1)  # channels, whatever numbers they have
+    np.testing.assert_array_equal(pairwise_distances(acc), pairwise_distances(CASES))
+
+
+def test_times_of_a_case_must_rise_and_no_case_is_left_out():
+    with pytest.raises(ValueError, match=r"Sort them, X\.sort_index\(\)"):
+        pairwise_distances(CASES[::-1])
+    np.testing.assert_array_equal(pairwise_distances(CASES[::-1].sort_index()), pairwise_distances(CASES.sort_index()))
+    keys = pd.MultiIndex.from_arrays([["p", "p", np.nan, np.nan], [0, 1, 0, 1]], names=["who", "time"])
+    X = pd.DataFrame({"value": [1.0, 2, 3, 5]}, keys)
+    np.testing.assert_array_equal(pairwise_distances(X), pairwise_distances([[1.0, 2], [3.0, 5]]))
 
 
 def test_results_have_the_cases_as_index():
@@ -100,6 +118,12 @@ def test_a_long_table_is_told_and_the_line_to_type_works(call):
         str(told[0].message).partition("pass ")[2].partition("; if not")[0].replace("X.", "X.drop(columns='time').")
     )
     np.testing.assert_array_equal(pairwise_distances(eval(way_out, {"X": X})), pairwise_distances(SERIES))
+    X = NUMBERED.sort_values(["time", "case"], kind="stable")  # its cases by turns, as some devices write them
+    with pytest.warns(UserWarning, match="repeats") as told:
+        pairwise_distances(X)
+    way_out = str(told[0].message).partition("pass ")[2].partition("; if not")[0]
+    by_turns = pairwise_distances([SERIES[1], SERIES[2], SERIES[0]])  # 3, 5, 7
+    np.testing.assert_array_equal(pairwise_distances(eval(way_out, {"X": X})), by_turns)
     polars = pytest.importorskip("polars")
     X = polars.DataFrame(NUMBERED)
     with pytest.warns(UserWarning, match="column 'case' of 'X' repeats") as told:
@@ -121,7 +145,14 @@ def test_series_in_columns_beside_an_index_of_times():
 def test_what_is_one_series_a_row_is_silent():
     days = pd.DataFrame(RNG.normal(size=(6, 24)), index=pd.date_range("2024", periods=6))
     clock = [f"{h:02}:00" for h in range(24)]
-    for columns in (range(24), clock, [f"h{h}" for h in range(24)], [str(h) for h in range(24)], np.arange(24) / 2):
+    others = [
+        [f"h{h}" for h in range(24)],
+        [str(h) for h in range(24)],
+        np.arange(24) / 2,
+        [f"hour {h}" for h in range(24)],
+    ]
+    others += [[f"{h}:00 am" for h in range(24)], [f"{h:02}:00:00.000" for h in range(24)]]
+    for columns in (range(24), clock, *others):
         assert pairwise_distances(days.set_axis(columns, axis=1)).shape == (6, 6)
     plain = pd.DataFrame(RNG.integers(0, 3, size=(8, 5)), columns=list("abcde"))
     assert pairwise_distances(plain).shape == (8, 8)
@@ -172,11 +203,12 @@ def test_advice_on_missing_values():
         lambda: pairwise_distances(padded),
         lambda: pairwise_distances(list(padded)),
         lambda: pairwise_distances(padded[:, :, None]),
-        lambda: DTW()(padded[0], padded[1]),
         lambda: TimeSeriesKMeans(1).fit(padded),
     ):
         with pytest.raises(ValueError, match=r"give a list of arrays of their own lengths, x\[~numpy\.isnan\(x\)\]"):
             call()
+    with pytest.raises(ValueError, match="Cut the series there"):  # one series is not told to be of several
+        DTW()(padded[0], padded[1])
     assert pairwise_distances([x[~np.isnan(x)] for x in padded])[0, 1] == DTW()([1, 2], [1, 2, 3, 4])  # the way out
     both = np.stack([padded, padded], axis=2)
     with pytest.raises(ValueError, match=r"with channels x\[~numpy\.isnan\(x\)\.any\(axis=1\)\]"):
@@ -187,7 +219,7 @@ def test_advice_on_missing_values():
         with pytest.raises(ValueError, match="must be finite") as told:
             call()
         assert "nan_policy" not in str(told.value)
-    with pytest.raises(ValueError, match="set nan_policy='omit'"):
+    with pytest.raises(ValueError, match="set nan_policy='omit', with a lockstep metric"):
         TimeSeriesKMedoids(1, "euclidean").fit(inside)
     TimeSeriesKMedoids(1, "euclidean", nan_policy="omit").fit(inside)  # the way out
     for estimator in (KNeighborsTimeSeriesClassifier, KNeighborsTimeSeriesRegressor):

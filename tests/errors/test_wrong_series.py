@@ -189,7 +189,7 @@ def test_entries_of_lists_are_named(wrong, error, message):
 
 
 def test_missing_values_and_who_can_leave_them_out():
-    gap, way_out = np.array([0.0, np.nan, 1.0]), "To leave out what is NaN, set nan_policy='omit'."
+    gap, way_out = np.array([0.0, np.nan, 1.0]), "To leave out what is NaN, set nan_policy='omit'"
     for cls in (QuerySearcher, QuerySegmenter):
         refused(lambda cls=cls: cls().fit(gap), ValueError, way_out)
         refused(lambda cls=cls: cls(query=gap).fit(Q), ValueError, way_out)

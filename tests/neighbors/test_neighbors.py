@@ -442,11 +442,15 @@ def test_weights_by_row_are_refused_where_rows_come_together():
     def by_rows(d):
         return np.apply_along_axis(nearest_alone, 1, d)
 
+    def in_place(d):
+        d[...] = 1 / (1 + d)
+        return d
+
     A, B = [[0.0, 0], [1, 1], [9, 9]], [[0.9, 0.9]]
     model = KNeighborsTimeSeriesClassifier("euclidean", n_neighbors=3, weights=nearest_alone).fit(A, [0, 1, 0])
     with pytest.raises(ValueError, match=r"numpy\.apply_along_axis"):
         model.predict(B)
-    for weights in (by_rows, lambda d: 1 / (1 + d), lambda d: d.min(axis=1, keepdims=True) / d):
+    for weights in (by_rows, in_place, lambda d: 1 / (1 + d), lambda d: d.min(axis=1, keepdims=True) / d):
         assert model.set_params(weights=weights).predict(B) == [1]
 
 

@@ -113,7 +113,7 @@ def test_missing_values_pass_where_they_may_and_infinity_never():
         (
             [0, np.nan, np.nan],
             ValueError,
-            "'x' must be finite. Got 2 NaN of 3 values, first at index 1. Where NaN fill up",
+            "'x' must be finite. Got 2 NaN of 3 values, first at index 1. Cut the series",
         ),
         (
             [0, -np.inf],

@@ -312,7 +312,7 @@ def pair_times(metric, given, times, series):
     if metric.uses_times and times[0] is None and times[1] is None:
         for a, name in zip(given, "xy", strict=True):
             notice_index(a, None, name)
-        times = tuple(index_times(index_of(a)) for a in given)
+        times = tuple(index_times(index_of(a), f"{name}.index") for a, name in zip(given, "xy", strict=True))
         times = (None, None) if any(t is None for t in times) else times
     known = tuple(as_times(t, a.shape[1], name) for t, a, name in zip(times, series, ("tx", "ty"), strict=True))
     check_one_kind(times, ("tx", "ty"))

@@ -59,12 +59,18 @@ def limits_of(given, learned):
     )
 
 
+def check_fit(queries, n):
+    """Some query must fit into a recording of n samples where segments have the queries' lengths."""
+    way_out = "take an elastic metric such as 'dtw', which cuts segments of any length"
+    check_room(min(how.shortest for how in queries), n, way_out)
+
+
 def check_searched(queries, y):
     """Values must be within reach of the metric, and windows fit into the sequence."""
     for how in queries:
         check_reach(how.metric, how.x, "The query", how.normalize, check_query)
     if queries[0].mode == "windows":  # those that fit are found
-        check_room(min(how.shortest for how in queries), y.shape[1])
+        check_fit(queries, y.shape[1])
     check_reach(queries[0].metric, y, "The sequence", queries[0].normalize)
 
 

@@ -13,14 +13,14 @@ from ...utils._given_times import time_name, times_of
 from ...utils._plot.plot_data import names_of
 from ...utils._sklearn import Interval, StrOptions
 from .._channels.polarity import POLARITIES
-from .._comparison import check_room, warn_of_lengths, warn_of_sequences
+from .._comparison import warn_of_lengths, warn_of_sequences
 from .._error_rates.threshold_parameter import THRESHOLD
 from .._learning.time_labels import with_background
 from .._query import event_score, one_query, owned, refuse_sample_weight
 from .._several import refuse_several
 from .._sources import CandidateReader, Sources, Whole
 from .._streaming.chunked_sequence import ChunkedSequence, is_long, n_samples
-from .fitting import FittedSegmenter, check_searched
+from .fitting import FittedSegmenter, check_fit, check_searched
 from .optimal import segment, segment_chunks
 from .segment_stream import SegmentStream
 from .segments import Segments
@@ -318,7 +318,7 @@ class QuerySegmenter(FittedSegmenter):
         source = ChunkedSequence(self, X, times)
         queries, rules = self._counting(source.times)
         if queries[0].mode == "windows":
-            check_room(min(how.shortest for how in queries), n_samples(X))
+            check_fit(queries, n_samples(X))
 
         def ranges_of(queries):
             return segment_chunks(queries, rules, source, self.n_jobs, self.verbose)
