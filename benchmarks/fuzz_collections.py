@@ -166,10 +166,17 @@ def neighbors(case):
     check_neighbors(case, of, Y, *graph.kneighbors(of.X), want, k, "kneighbors")
     labels = np.arange(len(Y)) % 3
     votes = np.zeros((len(of.X), 3))
-    for a, row in enumerate(found.indices):
-        for b in row:
-            votes[a, labels[b]] += 1 / k
+    for a, (row, distances) in enumerate(zip(found.indices, found.distances, strict=True)):
+        near = row[np.isfinite(distances)]  # what is infinitely far has no vote
+        for b in near:
+            votes[a, labels[b]] += 1 / len(near)
     model = KNeighborsTimeSeriesClassifier(of.metric, n_neighbors=k, **of.how).fit(Y, labels)
+    if not votes.any(axis=1).all():
+        try:
+            model.predict_proba(of.X)
+        except ValueError as error:
+            case.equal("nobody votes", "finite distance" in str(error), True, own=True)
+            return
     case.close("predict_proba", model.predict_proba(of.X), votes[:, : model.classes_.size], rtol=1e-12, own=True)
     matrix = pairwise_distances(of.X, Y, of.metric, **of.how)
     if np.isfinite(matrix).all() and (matrix >= 0).all():

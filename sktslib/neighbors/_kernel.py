@@ -137,20 +137,19 @@ class PairwiseDistances(CollectionTransformer):
     def _symmetrized(self, X):
         """Distances of series to the fitted ones, as `symmetrize` says."""
         found = self._distances(X, self._series)
-        if X is self._series:
-            other = found
+        itself = X is self._series
+        if self.symmetrize is None and len(X) == len(self._series):
             size = np.abs(found[np.isfinite(found)]).max(initial=0.0)
-            if self.symmetrize is None and not np.allclose(found, found.T, 1e-9, 1e-12 * size, equal_nan=True):
+            symmetric = np.allclose(found, found.T, 1e-9, 1e-12 * size, equal_nan=True)
+            if not symmetric and (itself or all(map(np.array_equal, X, self._series))):
                 warn(
                     "The distances are not symmetric, and estimators that take a matrix ('precomputed') may read one "
                     "triangle of it. Set symmetrize='mean', 'min' or 'max'; for nearest neighbors, which read rows, "
                     "filter this warning."
                 )
-        elif self.symmetrize is not None and not self.metric_._is_symmetric_with(self._used_weight):
-            other = self._distances(self._series, X)
-        else:
+        if self.symmetrize is None or (not itself and self.metric_._is_symmetric_with(self._used_weight)):
             return found
-        return found if self.symmetrize is None else SYMMETRIZE[self.symmetrize](found, other.T)
+        return SYMMETRIZE[self.symmetrize](found, (found if itself else self._distances(self._series, X)).T)
 
 
 class DistanceKernel(PairwiseDistances):
@@ -300,7 +299,8 @@ class DistanceKernel(PairwiseDistances):
         if self.gamma != "median":
             self.gamma_ = float(self.gamma)
             return
-        known = self._symmetrized(self._series) if known is None else known
+        if known is None:  # no estimator gets this matrix, which need not be symmetric
+            known = self._symmetrized(self._series) if self.symmetrize else self._distances(self._series, self._series)
         between = known[~np.eye(len(known), dtype=bool)]
         median = float(np.median(between)) if len(between) else 0.0
         self.gamma_ = 1.0 / median if 0.0 < median < np.inf else 1.0

@@ -62,8 +62,9 @@ class WeightedNeighbors(Neighbors):
         if len(nobody):
             raise ValueError(
                 f"The series to predict must be at a finite distance from some fitted series. Got none for series "
-                f"{shown(nobody.tolist())} by {self.metric_}: too few points are observed in both, or no path fits the "
-                "band. Leave these series out, or take a metric or a band that reaches others."
+                f"{shown(nobody.tolist())} by {self.metric_}: too few points are observed in both, no path fits the "
+                "band, or the metric is infinite for constant series. Leave these series out, or take a metric or a "
+                "band that reaches others."
             )
         weights = np.where(far, 0.0, self._of_neighbors(distances))  # what is infinitely far has no vote
         total = weights.sum(axis=1)
@@ -91,8 +92,9 @@ class WeightedNeighbors(Neighbors):
         weights = np.asarray(self.weights(distances.copy()))  # it may work in place
         if weights.shape != distances.shape:
             raise ValueError(
-                f"The function 'weights' must return one weight per distance, shape {distances.shape}. Got shape "
-                f"{weights.shape}."
+                "The function 'weights' must return one weight per distance: as in scikit-learn it is given all rows "
+                f"at once, shape {distances.shape}. Got shape {weights.shape}. Write it along axis=1, or pass lambda "
+                "d: numpy.apply_along_axis(function, 1, d)."
             )
         if not _by_rows(self.weights, distances, weights):
             raise ValueError(

@@ -141,7 +141,7 @@ def test_weights_of_votes():
     np.testing.assert_array_equal(same.predict_proba(one), [[1.0, 0.0]])  # one at distance 0 counts alone
     tie = KNeighborsTimeSeriesClassifier("euclidean", n_neighbors=2).fit([[1.0], [1.0]], ["b", "a"])
     assert tie.predict(one) == ["a"]
-    with pytest.raises(ValueError, match=r"must return one weight per distance, shape \(1, 3\)\. Got shape \(1,\)"):
+    with pytest.raises(ValueError, match=r"shape \(1, 3\)\. Got shape \(1,\)\. .* numpy\.apply_along_axis"):
         clone(model).set_params(weights=lambda d: d[:, 0]).fit(fitted, labels).predict(one)
     with pytest.raises(ValueError, match=r"must have some weight\. Got none for series \[0\]"):
         clone(model).set_params(weights=np.zeros_like).fit(fitted, labels).predict(one)
@@ -475,3 +475,6 @@ def test_symmetrized_distances(metric, weight):
     with pytest.warns(UserWarning, match="not symmetric") as told:
         PairwiseDistances(metric, weight=weight).fit_transform(A)
     assert len(told) == 1
+    with pytest.warns(UserWarning, match="not symmetric"):
+        PairwiseDistances(metric, weight=weight).fit(A).transform(A.copy())
+    DistanceKernel(metric, weight=weight).fit(A).transform(B)  # no matrix of the fitted series is handed out
